@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * analysis.c: see analysis.h. The one place that sets traps for the arena's jump. */
+#include "analysis.h"
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "input/hlo.h"
+#include "input/hlo_totals.h"
+#include "input/kind.h"
+#include "input/xspace.h"
+#include "tool/memory_viewer/plan.h"
+#include "tool/tool.h"
+#include "wire/gzip.h"
+
+#include <stdlib.h>
+
+/* Listing and answering need little; this bounds what a hostile file can make them take. */
+#define LISTING_LIMIT_BYTES ((uint64_t)1 << 30)
+#define ANSWER_LIMIT_BYTES ((uint64_t)1 << 30)
+
+static const struct tool *const tools[] = {
+#define TOOL(name) &tool_##name,
+#include "tool/tools.def"
+#undef TOOL
+};
+enum { TOOL_COUNT = sizeof tools / sizeof tools[0] };
+
+static enum analysis_kind kind_outside(enum kind kind)
+{
+    switch (kind) {
+    case KIND_EMPTY: return ANALYSIS_KIND_EMPTY;
+    case KIND_XSPACE: return ANALYSIS_KIND_XSPACE;
+    case KIND_HLO_PROTO: return ANALYSIS_KIND_HLO_PROTO;
+    case KIND_HLO_MODULE: return ANALYSIS_KIND_HLO_MODULE;
+    case KIND_HLO_SNAPSHOT: return ANALYSIS_KIND_HLO_SNAPSHOT;
+    case KIND_PPROF: return ANALYSIS_KIND_PPROF;
+    case KIND_MEMORY_USAGE_REPORT: return ANALYSIS_KIND_MEMORY_USAGE_REPORT;
+    case KIND_TEXT: return ANALYSIS_KIND_TEXT;
+    case KIND_UNKNOWN: break;
+    }
+    return ANALYSIS_KIND_UNKNOWN;
+}
+
+const char *analysis_kind_name(enum analysis_kind kind)
+{
+    for (enum kind inside = KIND_UNKNOWN; inside <= KIND_TEXT; inside++)
+        if (kind_outside(inside) == kind)
+            return kind_name(inside);
+    return "unknown";
+}
+
+/* ---- a job: an arena and, where the file is packed, its inside ---- */
+
+struct job {
+    struct arena arena;
+    struct gzip *gzip;           /* NULL: not packed */
+    const struct source *source; /* the plain bytes */
+};
+
+/* What is done with a job: reads `in`, fills `out`. */
+typedef void job_work(struct job *job, const void *in, void *out, struct err *err);
+
+/* The trap. It owns no local that work changes, and must not be inlined: a jump
+ * would leave such locals undefined. */
+static __attribute__((noinline)) void job_try(struct job *job, job_work *work, const void *in, void *out, struct err *err)
+{
+    if (setjmp(job->arena.trap) == 0)
+        work(job, in, out, err);
+}
+
+/* Does `work` over `source`; what it made lives in job->arena, which is
+ * released already when the answer is false. */
+static bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in, void *out,
+                    struct err *err)
+{
+    arena_init(&job->arena, limit_bytes, err);
+    job->gzip = gzip_matches(source) ? gzip_open(source, err) : NULL;
+    job->source = job->gzip != NULL ? &job->gzip->source : source;
+    if (!err_is_set(err))
+        job_try(job, work, in, out, err);
+    gzip_close(job->gzip);
+    if (err_is_set(err))
+        arena_free(&job->arena);
+    return !err_is_set(err);
+}
+
+struct identity {
+    enum analysis_kind kind;
+    bool is_gzip;
+};
+
+static void identify(struct job *job, const void *in, void *out, struct err *err)
+{
+    (void)in;
+    struct identity *identity = out;
+    identity->is_gzip = job->gzip != NULL;
+    identity->kind = kind_outside(kind_of(job->source, &job->arena, err));
+}
+
+bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err)
+{
+    struct job job;
+    struct identity identity = {ANALYSIS_KIND_UNKNOWN, false};
+    if (!job_run(&job, source, LISTING_LIMIT_BYTES, identify, NULL, &identity, err))
+        return false;
+    arena_free(&job.arena);
+    *kind = identity.kind;
+    if (gzip != NULL)
+        *gzip = identity.is_gzip;
+    return true;
+}
+
+/* ---- contents ---- */
+
+struct contents {
+    struct analysis_contents public; /* first: freed through it */
+    struct arena arena;
+};
+
+static void note_add(struct analysis_contents *contents, struct analysis_note *notes, const char *code, uint64_t count,
+                     const char *text)
+{
+    if (count > 0)
+        notes[contents->note_count++] = (struct analysis_note){code, count, text};
+}
+
+static void contents_of_trace(const struct xspace *xspace, struct arena *arena, struct analysis_contents *out)
+{
+    struct analysis_program *programs = arena_array(arena, struct analysis_program, xspace->program_count + 1);
+    for (size_t i = 0; i < xspace->program_count; i++) {
+        const struct xspace_program *program = &xspace->programs[i];
+        const char *name = arena_text(arena, program->name);
+        const char *key = arena_format(arena, "%s(%llu)", name, (unsigned long long)program->program_id);
+        programs[i] = (struct analysis_program){name, key, program->program_id, program->hlo.at,
+                                                program->hlo.end - program->hlo.at};
+    }
+    const char **hostnames = arena_array(arena, const char *, xspace->hostname_count + 1);
+    for (size_t i = 0; i < xspace->hostname_count; i++)
+        hostnames[i] = arena_text(arena, xspace->hostnames[i]);
+    out->programs = programs;
+    out->program_count = xspace->program_count;
+    out->hostnames = hostnames;
+    out->hostname_count = xspace->hostname_count;
+    out->has_hlo_stat = xspace->has_hlo_stat;
+    out->has_gpu_plane = xspace->has_gpu_plane;
+    out->has_tpu_plane = xspace->has_tpu_plane;
+    out->has_host_plane = xspace->has_host_plane;
+    out->is_cut = xspace->is_cut;
+    out->cut_offset_bytes = xspace->cut_at;
+    struct analysis_note *notes = arena_array(arena, struct analysis_note, 4);
+    out->notes = notes;
+    note_add(out, notes, "cut", xspace->is_cut,
+             arena_format(arena, "The file ends at byte %llu inside a message: it was cut while written. What came before is shown.",
+                          (unsigned long long)xspace->cut_at));
+    note_add(out, notes, "clipped_program", xspace->clipped_count, "Programs whose bytes are cut off; they are not shown.");
+    note_add(out, notes, "duplicate_program", xspace->duplicate_count,
+             "Programs with an id that came before; the first of each is shown.");
+    note_add(out, notes, "damaged_entry", xspace->damaged_count, "Planes or metadata entries that do not decode; the rest is shown.");
+}
+
+/* A lone HLO file holds one program: all of it. */
+static void contents_of_hlo(const struct source *source, enum kind kind, struct arena *arena, struct analysis_contents *out,
+                            struct err *err)
+{
+    struct analysis_program *program = arena_array(arena, struct analysis_program, 1);
+    struct str name = hlo_totals_name(source, kind, arena, err);
+    program->name = program->key = arena_text(arena, name);
+    program->size_bytes = source->size_bytes;
+    out->programs = program;
+    out->program_count = 1;
+    out->has_hlo_stat = true;
+}
+
+static void contents_fill(struct job *job, const void *in, void *to, struct err *err)
+{
+    (void)in;
+    struct analysis_contents *out = to;
+    struct xspace xspace;
+    enum kind kind = kind_of(job->source, &job->arena, err);
+    out->kind = kind_outside(kind);
+    switch (kind) {
+    case KIND_XSPACE:
+        if (xspace_read(job->source, &job->arena, &xspace, err))
+            contents_of_trace(&xspace, &job->arena, out);
+        break;
+    case KIND_HLO_PROTO:
+    case KIND_HLO_MODULE:
+    case KIND_HLO_SNAPSHOT: contents_of_hlo(job->source, kind, &job->arena, out, err); break;
+    case KIND_EMPTY: err_set(err, ERR_truncated, 0, "the file is empty"); break;
+    default:
+        err_set(err, ERR_unsupported, 0, "neither a profiler trace (XSpace) nor an HLO proto; it looks like: %s", kind_name(kind));
+        break;
+    }
+}
+
+struct analysis_contents *analysis_contents_read(const struct source *source, struct err *err)
+{
+    struct contents *made = calloc(1, sizeof *made);
+    struct job job;
+    if (made == NULL) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return NULL;
+    }
+    if (!job_run(&job, source, LISTING_LIMIT_BYTES, contents_fill, NULL, &made->public, err)) {
+        free(made);
+        return NULL;
+    }
+    made->arena = job.arena;
+    return &made->public;
+}
+
+void analysis_contents_free(struct analysis_contents *contents)
+{
+    if (contents == NULL)
+        return;
+    struct contents *whole = (struct contents *)contents;
+    arena_free(&whole->arena);
+    free(whole);
+}
+
+/* Where a program's bytes lie, and what message they are. One that starts at
+ * byte 0 is its file: no program of a trace does. */
+static struct stream_scope program_scope(struct job *job, const struct analysis_program *program, enum kind *kind, struct err *err)
+{
+    struct stream stream;
+    *kind = KIND_HLO_PROTO;
+    if (program->offset_bytes > 0)
+        return (struct stream_scope){program->offset_bytes, program->offset_bytes + program->size_bytes};
+    *kind = kind_of(job->source, &job->arena, err);
+    if (*kind != KIND_HLO_PROTO && *kind != KIND_HLO_MODULE && *kind != KIND_HLO_SNAPSHOT)
+        err_set(err, ERR_unsupported, 0, "not an HLO proto; it looks like: %s", kind_name(*kind));
+    stream_init(&stream, job->source, &job->arena, err);
+    return (struct stream_scope){0, stream_size(&stream)};
+}
+
+/* ---- totals ---- */
+
+struct totals {
+    struct analysis_totals public;
+    struct arena arena;
+};
+
+static void totals_fill(struct job *job, const void *in, void *to, struct err *err)
+{
+    const struct analysis_program *program = in;
+    struct analysis_totals *out = to;
+    struct hlo_totals totals;
+    enum kind kind;
+    struct stream_scope scope = program_scope(job, program, &kind, err);
+    if (!hlo_totals_read(job->source, scope, kind, &job->arena, &totals, err))
+        return;
+    struct analysis_space_total *spaces = arena_array(&job->arena, struct analysis_space_total, totals.space_count + 1);
+    for (size_t i = 0; i < totals.space_count; i++) {
+        const char *name = space_name(totals.platform, totals.spaces[i].space);
+        if (name == NULL)
+            name = arena_format(&job->arena, "memory space %lld (name not known)", (long long)totals.spaces[i].space);
+        spaces[i] = (struct analysis_space_total){totals.spaces[i].space, name, (uint64_t)totals.spaces[i].total_bytes};
+    }
+    out->has_buffer_assignment = totals.has_assignment;
+    out->spaces = spaces;
+    out->space_count = totals.space_count;
+}
+
+struct analysis_totals *analysis_totals_read(const struct source *source, const struct analysis_program *program, struct err *err)
+{
+    struct totals *made = calloc(1, sizeof *made);
+    struct job job;
+    if (made == NULL) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return NULL;
+    }
+    if (!job_run(&job, source, LISTING_LIMIT_BYTES, totals_fill, program, &made->public, err)) {
+        free(made);
+        return NULL;
+    }
+    made->arena = job.arena;
+    return &made->public;
+}
+
+void analysis_totals_free(struct analysis_totals *totals)
+{
+    if (totals == NULL)
+        return;
+    struct totals *whole = (struct totals *)totals;
+    arena_free(&whole->arena);
+    free(whole);
+}
+
+/* ---- a module ---- */
+
+struct analysis_module {
+    struct arena arena;
+    struct plan plan;
+};
+
+static void module_fill(struct job *job, const void *in, void *to, struct err *err)
+{
+    const struct analysis_program *program = in;
+    struct plan *plan = to;
+    struct stream stream;
+    enum kind kind;
+    struct stream_scope scope = program_scope(job, program, &kind, err);
+    stream_init(&stream, job->source, &job->arena, err);
+    struct str bytes = stream_copy(&stream, scope, &job->arena);
+    if (!err_is_set(err) && hlo_read(bytes, program->offset_bytes, kind, &job->arena, &plan->hlo, err))
+        plan_build(plan, &job->arena);
+}
+
+struct analysis_module *analysis_module_read(const struct source *source, const struct analysis_program *program,
+                                             uint64_t limit_bytes, struct err *err)
+{
+    struct analysis_module *made = calloc(1, sizeof *made);
+    struct job job;
+    if (made == NULL) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return NULL;
+    }
+    if (!job_run(&job, source, limit_bytes, module_fill, program, &made->plan, err)) {
+        free(made);
+        return NULL;
+    }
+    made->arena = job.arena;
+    return made;
+}
+
+uint64_t analysis_module_memory_bytes(const struct analysis_module *module)
+{
+    return sizeof *module + module->arena.used_bytes;
+}
+
+void analysis_module_free(struct analysis_module *module)
+{
+    if (module == NULL)
+        return;
+    arena_free(&module->arena);
+    free(module);
+}
+
+/* ---- answers ---- */
+
+bool analysis_view_at(size_t at, struct analysis_view *view)
+{
+    for (size_t i = 0; i < TOOL_COUNT; i++) {
+        if (at < tools[i]->view_count) {
+            *view = (struct analysis_view){tools[i]->name, tools[i]->title, tools[i]->views[at].name,
+                                           tools[i]->views[at].param_names};
+            return true;
+        }
+        at -= tools[i]->view_count;
+    }
+    return false;
+}
+
+static const struct tool_view *view_find(const char *tool, const char *view, struct err *err)
+{
+    for (size_t i = 0; i < TOOL_COUNT; i++)
+        for (size_t j = 0; strcmp(tools[i]->name, tool) == 0 && j < tools[i]->view_count; j++)
+            if (strcmp(tools[i]->views[j].name, view) == 0)
+                return &tools[i]->views[j];
+    err_set(err, ERR_notfound, ERR_NO_OFFSET, "no view \"%.40s\" of a tool \"%.40s\"", view, tool);
+    return NULL;
+}
+
+static bool params_check(const struct tool_view *view, const struct analysis_param *params, size_t param_count, struct err *err)
+{
+    for (size_t i = 0; i < param_count; i++) {
+        const char *const *known = view->param_names;
+        while (*known != NULL && strcmp(*known, params[i].name) != 0)
+            known++;
+        if (*known == NULL)
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "unknown parameter \"%.40s\"", params[i].name);
+    }
+    return true;
+}
+
+static void envelope_begin(struct json *json, const char *tool, const char *view, const struct tool_request *request)
+{
+    json_object_begin(json);
+    json_key_text(json, "tool", tool);
+    json_key_text(json, "view", view);
+    json_key(json, "params");
+    json_object_begin(json);
+    for (size_t i = 0; i < request->param_count; i++)
+        json_key_text(json, request->params[i].name, request->params[i].value);
+    json_object_end(json);
+    json_key(json, "notes");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < request->plan->note_count; i++) {
+        const struct plan_note *note = &request->plan->notes[i];
+        json_object_begin(json);
+        json_key_text(json, "code", note->code);
+        json_key_uint(json, "count", note->count);
+        json_key_text(json, "text", note->text);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key(json, "data");
+}
+
+struct question {
+    const struct tool_view *view;
+    const char *tool;
+    struct tool_request request; /* its params are made in the job's arena */
+    const struct analysis_param *params;
+};
+
+static void view_answer(const struct tool_view *view, const char *tool, const struct tool_request *request, struct err *err)
+{
+    struct json json = JSON_INIT(request->out);
+    const char *format = tool_param_text(request, "format");
+    bool is_bare = view->is_bare || (format != NULL && strcmp(format, "csv") == 0);
+    if (!is_bare)
+        envelope_begin(&json, tool, view->name, request);
+    if (view->answer(request, &json, err) && !is_bare)
+        json_object_end(&json);
+    if (request->out->failed)
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than allowed");
+}
+
+static void answer(struct job *job, const void *in, void *out, struct err *err)
+{
+    (void)out;
+    const struct question *question = in;
+    struct tool_request request = question->request;
+    struct tool_param *params = arena_array(&job->arena, struct tool_param, request.param_count + 1);
+    for (size_t i = 0; i < request.param_count; i++)
+        params[i] = (struct tool_param){question->params[i].name, question->params[i].value};
+    request.params = params;
+    view_answer(question->view, question->tool, &request, err);
+}
+
+bool analysis_answer(const struct analysis_module *module, const char *tool, const char *view,
+                     const struct analysis_param *params, size_t param_count, struct buf *out, struct err *err)
+{
+    const struct tool_view *found = view_find(tool, view, err);
+    if (found == NULL || !params_check(found, params, param_count, err))
+        return false;
+    struct job job = {.gzip = NULL};
+    struct buf scratch = BUF_INIT;
+    struct question question = {found, tool, {&module->plan, NULL, param_count, &job.arena, &scratch, out}, params};
+    arena_init(&job.arena, ANSWER_LIMIT_BYTES, err);
+    job_try(&job, answer, &question, NULL, err);
+    buf_free(&scratch);
+    arena_free(&job.arena);
+    return !err_is_set(err);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * analysis.h: the one door into the analysis core; the daemon knows nothing else of it.
+ *
+ * In:      sources (base/source.h) and names; Out: structs below and JSON bytes.
+ * Units:   bytes unless a name says otherwise.
+ * Threads: no globals. A read module is immutable: any number of threads may ask it at once.
+ * Errors:  false or NULL, with the reason in `err` (base/err.h). */
+#ifndef ANALYSIS_H
+#define ANALYSIS_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- What a file is -------------------------------------------------------- */
+
+enum analysis_kind {
+    ANALYSIS_KIND_UNKNOWN,
+    ANALYSIS_KIND_EMPTY,               /* 0 bytes (XProf's NO_MODULE marker, a trace that was never written) */
+    ANALYSIS_KIND_XSPACE,              /* profiler trace */
+    ANALYSIS_KIND_HLO_PROTO,           /* HloProto: module and, mostly, buffer assignment */
+    ANALYSIS_KIND_HLO_MODULE,          /* bare HloModuleProto */
+    ANALYSIS_KIND_HLO_SNAPSHOT,        /* HloSnapshot: HloProto and literals */
+    ANALYSIS_KIND_PPROF,               /* profile.proto */
+    ANALYSIS_KIND_MEMORY_USAGE_REPORT, /* MemoryUsageReportProto of a dump */
+    ANALYSIS_KIND_TEXT,                /* UTF-8 text */
+};
+
+/* "xspace", "hlo_proto", …; static storage. */
+const char *analysis_kind_name(enum analysis_kind kind);
+
+/* Tells the kind from the bytes, looking through gzip (`gzip` true then; may be
+ * NULL). Reads little: the first two levels of fields. False only if the bytes
+ * cannot be read or inflated. */
+bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err);
+
+/* ---- What a file holds ----------------------------------------------------- */
+
+/* One HLO program of a file. */
+struct analysis_program {
+    const char *name;      /* HLO module name without "(id)"; NUL-terminated, bytes as in the file */
+    const char *key;       /* XProf's spelling: "name(program id)"; a lone HLO file: same as name */
+    uint64_t program_id;   /* 64-bit pattern, printed unsigned; 0 for a lone HLO file without one */
+    uint64_t offset_bytes; /* where its HloProto starts in the uncompressed file */
+    uint64_t size_bytes;   /* of that HloProto */
+};
+
+struct analysis_note {
+    const char *code; /* stable word: "duplicate_program", … */
+    uint64_t count;   /* how often */
+    const char *text; /* one sentence: what, where, effect */
+};
+
+struct analysis_contents {
+    enum analysis_kind kind;
+    size_t program_count; /* in file order, first of equal program ids only */
+    const struct analysis_program *programs;
+    size_t hostname_count; /* XSpace.hostnames */
+    const char *const *hostnames;
+    bool has_hlo_stat;     /* /host:metadata names the HLO stat (XProf then offers its memory viewer) */
+    bool has_gpu_plane, has_tpu_plane, has_host_plane;
+    bool is_cut;           /* the file ends inside a field; what came before is listed */
+    uint64_t cut_offset_bytes;
+    size_t note_count;
+    const struct analysis_note *notes;
+};
+
+/* Lists the programs of a trace, an HloProto, a bare module or a snapshot
+ * (gzip or not), reading only headers and the /host:metadata plane. A cut or
+ * partly damaged file gives what can be had and says so in `is_cut` and notes.
+ * NULL on error. Free with analysis_contents_free. */
+struct analysis_contents *analysis_contents_read(const struct source *source, struct err *err);
+void analysis_contents_free(struct analysis_contents *contents);
+
+/* Sums of the allocations of one memory space, read without decoding the program. */
+struct analysis_space_total {
+    int64_t space;          /* colour of the allocations */
+    const char *name;       /* "HBM", "memory space 9 (name not known)", …; static or owned by the list */
+    uint64_t total_bytes;   /* Σ allocation sizes, thread-local ones left out (XProf 2.24.2's total) */
+};
+struct analysis_totals {
+    bool has_buffer_assignment;
+    size_t space_count; /* ascending by space; only spaces that have an allocation */
+    const struct analysis_space_total *spaces;
+};
+struct analysis_totals *analysis_totals_read(const struct source *source, const struct analysis_program *program,
+                                             struct err *err);
+void analysis_totals_free(struct analysis_totals *totals);
+
+/* ---- One program, decoded and replayed -------------------------------------- */
+
+struct analysis_module; /* opaque */
+
+/* Reads and replays a program. `limit_bytes` bounds the memory it may take
+ * (0 = no limit); past it the error is `limit`. NULL on error. */
+struct analysis_module *analysis_module_read(const struct source *source, const struct analysis_program *program,
+                                             uint64_t limit_bytes, struct err *err);
+/* Memory that it holds, for a cache's accounts. */
+uint64_t analysis_module_memory_bytes(const struct analysis_module *module);
+void analysis_module_free(struct analysis_module *module);
+
+/* ---- Tools and answers ------------------------------------------------------ */
+
+/* One parameter of a view, as text; the view checks it. */
+struct analysis_param {
+    const char *name;
+    const char *value;
+};
+
+/* A tool's views, for the menu, the routes and the documentation. */
+struct analysis_view {
+    const char *tool;                /* "memory_viewer" */
+    const char *tool_title;          /* "Memory Viewer" */
+    const char *view;                /* "summary" */
+    const char *const *param_names;  /* ends with NULL */
+};
+/* Row `at` of the table of views; false past the end. Texts are static. */
+bool analysis_view_at(size_t at, struct analysis_view *view);
+
+/* Answers a view of a tool about a module. On success `out` holds the answer's
+ * bytes: JSON {"tool","view","params","notes","data"}; for the view "xprof" the
+ * bare object that XProf sends; for "buffers" with format=csv, CSV.
+ * Errors: notfound (tool, view, space, buffer), argument (unknown or broken
+ * parameter), limit, malformed (the trace cannot be replayed: view "xprof"). */
+bool analysis_answer(const struct analysis_module *module, const char *tool, const char *view,
+                     const struct analysis_param *params, size_t param_count, struct buf *out, struct err *err);
+
+#endif

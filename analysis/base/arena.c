@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * arena.c: see arena.h. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Small requests share blocks that double up to MOST_BLOCK; a request of half
+ * a block or more gets one of its own, so that little is wasted. */
+enum { FIRST_BLOCK = 4096, MOST_BLOCK = 1 << 20, ALIGNMENT = alignof(max_align_t) };
+
+struct arena_block {
+    struct arena_block *before;
+    size_t size, used;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err)
+{
+    arena->last = NULL;
+    arena->used_bytes = 0;
+    arena->limit_bytes = limit_bytes;
+    arena->err = err;
+}
+
+void arena_free(struct arena *arena)
+{
+    struct arena_block *block = arena->last;
+    while (block != NULL) {
+        struct arena_block *before = block->before;
+        free(block);
+        block = before;
+    }
+    arena->last = NULL;
+    arena->used_bytes = 0;
+}
+
+void arena_give_up(struct arena *arena)
+{
+    longjmp(arena->trap, 1);
+}
+
+static struct arena_block *block_new(struct arena *arena, size_t size)
+{
+    uint64_t total = (uint64_t)size + sizeof(struct arena_block);
+    struct arena_block *block = NULL;
+    if (arena->limit_bytes == 0 || total <= arena->limit_bytes - arena->used_bytes)
+        block = malloc((size_t)total);
+    if (block == NULL) {
+        err_set(arena->err, ERR_limit, ERR_NO_OFFSET,
+                "needs more memory than allowed: %llu bytes held, %zu more asked, limit %llu",
+                (unsigned long long)arena->used_bytes, size, (unsigned long long)arena->limit_bytes);
+        arena_give_up(arena);
+    }
+    arena->used_bytes += total;
+    block->size = size;
+    block->used = 0;
+    return block;
+}
+
+void *arena_raw(struct arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 4) {
+        err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "asks for %zu bytes at once", size);
+        arena_give_up(arena);
+    }
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct arena_block *last = arena->last;
+    if (last != NULL && last->size - last->used >= size) {
+        void *at = last->bytes + last->used;
+        last->used += size;
+        return at;
+    }
+    size_t block_size = last == NULL ? FIRST_BLOCK : last->size * 2;
+    if (block_size > MOST_BLOCK)
+        block_size = MOST_BLOCK;
+    if (size >= block_size / 2) { /* of its own, behind the one in use */
+        struct arena_block *own = block_new(arena, size);
+        own->used = size;
+        if (last != NULL) {
+            own->before = last->before;
+            last->before = own;
+        } else {
+            own->before = NULL;
+            arena->last = own;
+        }
+        return own->bytes;
+    }
+    struct arena_block *block = block_new(arena, block_size);
+    block->before = last;
+    block->used = size;
+    arena->last = block;
+    return block->bytes;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "asks for %zu items of %zu bytes at once", count, size);
+        arena_give_up(arena);
+    }
+    void *at = arena_raw(arena, total);
+    memset(at, 0, total);
+    return at;
+}
+
+char *arena_text(struct arena *arena, struct str text)
+{
+    char *copy = arena_raw(arena, text.length + 1);
+    if (text.length > 0)
+        memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    return copy;
+}
+
+char *arena_format(struct arena *arena, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        length = 0;
+    char *text = arena_raw(arena, (size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}

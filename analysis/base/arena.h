@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * arena.h: memory that is released all at once, with a limit.
+ *
+ * An allocation never returns NULL: past the limit, or when the system has no
+ * memory, the arena reports `limit` and jumps to its trap. So the code between
+ * needs no checks, and must own nothing but arena memory (no FILE, no cJSON
+ * tree) across an allocation. Only analysis.c sets traps:
+ *
+ *     arena_init(&arena, limit_bytes, err);
+ *     if (setjmp(arena.trap) != 0) { arena_free(&arena); return NULL; }
+ */
+#ifndef ANALYSIS_BASE_ARENA_H
+#define ANALYSIS_BASE_ARENA_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *last;
+    uint64_t used_bytes;  /* taken from the system */
+    uint64_t limit_bytes; /* 0 = none */
+    struct err *err;
+    jmp_buf trap;
+};
+
+void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err);
+void arena_free(struct arena *arena);
+
+/* `count` zeroed items of `size` bytes, aligned for any type; the product is checked. */
+void *arena_alloc(struct arena *arena, size_t count, size_t size) __attribute__((returns_nonnull, alloc_size(2, 3)));
+/* As arena_alloc, not zeroed: for bytes that are filled at once. */
+void *arena_raw(struct arena *arena, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
+/* Gives up through the trap, with the report already in arena->err. */
+_Noreturn void arena_give_up(struct arena *arena);
+/* A NUL-terminated copy. */
+char *arena_text(struct arena *arena, struct str text);
+/* A NUL-terminated text made by printf rules. */
+char *arena_format(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define arena_array(arena, type, count) ((type *)arena_alloc((arena), (count), sizeof(type)))
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * buf.c: see buf.h. */
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *buf_reserve(struct buf *buf, size_t size)
+{
+    if (buf->failed)
+        return NULL;
+    if (buf->data != NULL && size <= buf->capacity - buf->length)
+        return buf->data + buf->length;
+    size_t least = buf->length + size;
+    if (least < size || least > SIZE_MAX / 2 || (buf->limit_bytes != 0 && least > buf->limit_bytes)) {
+        buf->failed = true;
+        return NULL;
+    }
+    size_t capacity = buf->capacity + buf->capacity / 2;
+    if (capacity < 256)
+        capacity = 256;
+    if (capacity < least)
+        capacity = least;
+    char *data = realloc(buf->data, capacity);
+    if (data == NULL) {
+        buf->failed = true;
+        return NULL;
+    }
+    buf->data = data;
+    buf->capacity = capacity;
+    return data + buf->length;
+}
+
+void buf_add(struct buf *buf, const void *data, size_t size)
+{
+    char *to = buf_reserve(buf, size);
+    if (to == NULL || size == 0)
+        return;
+    memcpy(to, data, size);
+    buf->length += size;
+}
+
+void buf_char(struct buf *buf, char c)
+{
+    char *to = buf_reserve(buf, 1);
+    if (to == NULL)
+        return;
+    *to = c;
+    buf->length++;
+}
+
+void buf_text(struct buf *buf, const char *text)
+{
+    buf_add(buf, text, strlen(text));
+}
+
+void buf_format(struct buf *buf, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *to = length < 0 ? NULL : buf_reserve(buf, (size_t)length + 1);
+    if (to != NULL) {
+        vsnprintf(to, (size_t)length + 1, format, again);
+        buf->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+char *buf_take(struct buf *buf, size_t *length)
+{
+    char *data = buf->data;
+    *length = buf->length;
+    *buf = (struct buf)BUF_INIT;
+    return data;
+}
+
+void buf_free(struct buf *buf)
+{
+    free(buf->data);
+    *buf = (struct buf)BUF_INIT;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * buf.h: bytes that grow, with sticky failure.
+ *
+ * Write freely and look at `failed` once at the end. Memory: malloc; whoever
+ * holds the buf calls buf_free, or takes the bytes with buf_take. */
+#ifndef ANALYSIS_BASE_BUF_H
+#define ANALYSIS_BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf {
+    char *data;         /* NULL while empty */
+    size_t length;      /* bytes written */
+    size_t capacity;    /* bytes allocated */
+    size_t limit_bytes; /* never grows past it; 0 = no limit */
+    bool failed;        /* out of memory or past the limit; data is then incomplete */
+};
+
+#define BUF_INIT {NULL, 0, 0, 0, false}
+
+void buf_add(struct buf *buf, const void *data, size_t size);
+void buf_char(struct buf *buf, char c);
+void buf_text(struct buf *buf, const char *text);
+void buf_format(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Room for at least `size` more bytes at the end, or NULL after a failure.
+ * Advance `length` by what was written. */
+char *buf_reserve(struct buf *buf, size_t size);
+/* Gives the bytes (to be freed with free()) to the caller and empties the buf. */
+char *buf_take(struct buf *buf, size_t *length);
+void buf_free(struct buf *buf);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * err.c: see err.h. */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const char *format, ...)
+{
+    if (err_is_set(err))
+        return false;
+    err->code = code;
+    err->offset_bytes = offset_bytes;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+const char *err_name(enum err_code code)
+{
+    switch (code) {
+#define ERR(name, meaning) \
+    case ERR_##name:       \
+        return #name;
+#include "base/err.def"
+#undef ERR
+    }
+    return "internal";
+}

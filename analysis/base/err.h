@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * err.h: the one error value of the analysis core.
+ *
+ * The first report wins; later ones are ignored, so that the deepest place,
+ * which knows most, is what the reader sees. */
+#ifndef ANALYSIS_BASE_ERR_H
+#define ANALYSIS_BASE_ERR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum err_code {
+#define ERR(name, meaning) ERR_##name,
+#include "base/err.def"
+#undef ERR
+};
+
+#define ERR_NO_OFFSET UINT64_MAX
+
+struct err {
+    enum err_code code;    /* ERR_none while nothing was reported */
+    uint64_t offset_bytes; /* place in the (uncompressed) input, or ERR_NO_OFFSET */
+    char text[200];        /* one line, a fact: "length runs past the end" */
+};
+
+#define ERR_INIT {ERR_none, ERR_NO_OFFSET, ""}
+
+/* Reports `code` at `offset_bytes` with a printf-style fact, unless `err`
+ * already holds a report. Returns false, so that `return err_set(…)` reads well. */
+bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* True once something was reported. */
+static inline bool err_is_set(const struct err *err) { return err->code != ERR_none; }
+
+/* The row's name in err.def, e.g. "truncated". Static storage. */
+const char *err_name(enum err_code code);
+
+#endif

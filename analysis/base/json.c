@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * json.c: see json.h. */
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void before_value(struct json *json)
+{
+    if (json->needs_comma)
+        buf_char(json->out, ',');
+    json->needs_comma = true;
+}
+
+static void open_with(struct json *json, char bracket)
+{
+    before_value(json);
+    buf_char(json->out, bracket);
+    json->needs_comma = false;
+}
+
+static void close_with(struct json *json, char bracket)
+{
+    buf_char(json->out, bracket);
+    json->needs_comma = true;
+}
+
+void json_object_begin(struct json *json) { open_with(json, '{'); }
+void json_object_end(struct json *json) { close_with(json, '}'); }
+void json_array_begin(struct json *json) { open_with(json, '['); }
+void json_array_end(struct json *json) { close_with(json, ']'); }
+
+void json_key(struct json *json, const char *key)
+{
+    before_value(json);
+    buf_char(json->out, '"');
+    buf_text(json->out, key);
+    buf_add(json->out, "\":", 2);
+    json->needs_comma = false;
+}
+
+/* Length of the UTF-8 sequence that starts at `at`, or 0 if it is none
+ * (overlong forms, surrogates and values past U+10FFFF are none). */
+static size_t utf8_length(const unsigned char *at, size_t left)
+{
+    unsigned char first = at[0];
+    size_t length = first < 0x80 ? 1 : first >= 0xC2 && first <= 0xDF ? 2 : first >= 0xE0 && first <= 0xEF ? 3
+                  : first >= 0xF0 && first <= 0xF4                    ? 4
+                                                                      : 0;
+    if (length == 0 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+    if ((first == 0xE0 && at[1] < 0xA0) || (first == 0xED && at[1] > 0x9F) || (first == 0xF0 && at[1] < 0x90) ||
+        (first == 0xF4 && at[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+static void escaped(struct buf *out, unsigned char c)
+{
+    switch (c) {
+    case '"': buf_add(out, "\\\"", 2); break;
+    case '\\': buf_add(out, "\\\\", 2); break;
+    case '\n': buf_add(out, "\\n", 2); break;
+    case '\r': buf_add(out, "\\r", 2); break;
+    case '\t': buf_add(out, "\\t", 2); break;
+    default: buf_format(out, "\\u%04x", c); break;
+    }
+}
+
+void json_string(struct json *json, struct str text)
+{
+    before_value(json);
+    struct buf *out = json->out;
+    const unsigned char *at = (const unsigned char *)text.data;
+    size_t plain = 0; /* bytes before i that are written as they are */
+    buf_char(out, '"');
+    for (size_t i = 0; i < text.length;) {
+        unsigned char c = at[i];
+        if (c >= 0x20 && c < 0x7F && c != '"' && c != '\\') {
+            i++;
+            continue;
+        }
+        size_t length = c < 0x80 ? 0 : utf8_length(at + i, text.length - i);
+        if (length > 0) {
+            i += length;
+            continue;
+        }
+        buf_add(out, at + plain, i - plain);
+        if (c < 0x80)
+            escaped(out, c);
+        else
+            buf_add(out, "\xEF\xBF\xBD", 3);
+        plain = ++i;
+    }
+    if (text.length > plain)
+        buf_add(out, at + plain, text.length - plain);
+    buf_char(out, '"');
+}
+
+void json_text(struct json *json, const char *text)
+{
+    if (text == NULL)
+        json_null(json);
+    else
+        json_string(json, str_of(text));
+}
+
+/* Writes digits backwards into the end of `text` and returns where they start. */
+static char *digits_before(char *end, uint64_t value)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return end;
+}
+
+void json_uint(struct json *json, uint64_t value)
+{
+    char text[20];
+    char *begin = digits_before(text + sizeof text, value);
+    before_value(json);
+    buf_add(json->out, begin, (size_t)(text + sizeof text - begin));
+}
+
+static void signed_digits(struct buf *out, int64_t value)
+{
+    char text[21];
+    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char *begin = digits_before(text + sizeof text, size);
+    if (value < 0)
+        *--begin = '-';
+    buf_add(out, begin, (size_t)(text + sizeof text - begin));
+}
+
+void json_int(struct json *json, int64_t value)
+{
+    before_value(json);
+    signed_digits(json->out, value);
+}
+
+void json_id(struct json *json, int64_t value)
+{
+    before_value(json);
+    buf_char(json->out, '"');
+    signed_digits(json->out, value);
+    buf_char(json->out, '"');
+}
+
+void json_double(struct json *json, double value)
+{
+    if (!isfinite(value)) {
+        json_null(json);
+        return;
+    }
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (digits == 17 || strtod(text, NULL) == value)
+            break;
+    }
+    before_value(json);
+    buf_text(json->out, text);
+}
+
+void json_mib(struct json *json, int64_t size_bytes)
+{
+    /* size / 2^20 has at most 20 decimals, and they are size % 2^20 × 5^20. */
+    const uint64_t five_to_20 = 95367431640625ULL, ten_to_10 = 10000000000ULL;
+    uint64_t size = size_bytes < 0 ? 0 - (uint64_t)size_bytes : (uint64_t)size_bytes;
+    before_value(json);
+    if (size_bytes < 0)
+        buf_char(json->out, '-');
+    char whole[20];
+    char *begin = digits_before(whole + sizeof whole, size >> 20);
+    buf_add(json->out, begin, (size_t)(whole + sizeof whole - begin));
+    uint64_t part = size & 0xFFFFF;
+    if (part == 0)
+        return;
+    unsigned __int128 decimals = (unsigned __int128)part * five_to_20;
+    uint64_t halves[2] = {(uint64_t)(decimals / ten_to_10), (uint64_t)(decimals % ten_to_10)};
+    char text[21] = ".";
+    for (int half = 0; half < 2; half++)
+        for (int i = 10; i > 0; i--, halves[half] /= 10)
+            text[half * 10 + i] = (char)('0' + halves[half] % 10);
+    size_t length = sizeof text;
+    while (text[length - 1] == '0')
+        length--;
+    buf_add(json->out, text, length);
+}
+
+void json_bool(struct json *json, bool value)
+{
+    before_value(json);
+    buf_text(json->out, value ? "true" : "false");
+}
+
+void json_null(struct json *json)
+{
+    before_value(json);
+    buf_add(json->out, "null", 4);
+}
+
+void json_key_string(struct json *json, const char *key, struct str text)
+{
+    json_key(json, key);
+    json_string(json, text);
+}
+
+void json_key_text(struct json *json, const char *key, const char *text)
+{
+    json_key(json, key);
+    json_text(json, text);
+}
+
+void json_key_int(struct json *json, const char *key, int64_t value)
+{
+    json_key(json, key);
+    json_int(json, value);
+}
+
+void json_key_uint(struct json *json, const char *key, uint64_t value)
+{
+    json_key(json, key);
+    json_uint(json, value);
+}
+
+void json_key_bool(struct json *json, const char *key, bool value)
+{
+    json_key(json, key);
+    json_bool(json, value);
+}
+
+void json_key_null(struct json *json, const char *key)
+{
+    json_key(json, key);
+    json_null(json);
+}
+
+void json_key_id(struct json *json, const char *key, int64_t value)
+{
+    json_key(json, key);
+    json_id(json, value);
+}
+
+void json_key_known(struct json *json, const char *key, int64_t value)
+{
+    if (value < 0)
+        json_key_null(json, key);
+    else
+        json_key_int(json, key, value);
+}

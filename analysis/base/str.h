@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * str.h: borrowed bytes, mostly text out of an input.
+ *
+ * Not NUL-terminated and of any content. The bytes live as long as whatever
+ * they were borrowed from. */
+#ifndef ANALYSIS_BASE_STR_H
+#define ANALYSIS_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+    const char *data;
+    size_t length;
+};
+
+/* A string literal, its NUL left out. */
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+
+static inline struct str str_of(const char *text)
+{
+    return (struct str){text, strlen(text)};
+}
+
+static inline bool str_equal(struct str a, struct str b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+static inline bool str_starts(struct str text, struct str prefix)
+{
+    return text.length >= prefix.length && memcmp(text.data, prefix.data, prefix.length) == 0;
+}
+
+/* Less than, equal to or greater than 0, by bytes. */
+static inline int str_compare(struct str a, struct str b)
+{
+    size_t shorter = a.length < b.length ? a.length : b.length;
+    int order = shorter > 0 ? memcmp(a.data, b.data, shorter) : 0;
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+/* Equal when ASCII letters of either case count as the same. */
+static inline bool str_equal_any_case(struct str a, struct str b)
+{
+    if (a.length != b.length)
+        return false;
+    for (size_t i = 0; i < a.length; i++) {
+        unsigned char x = (unsigned char)a.data[i], y = (unsigned char)b.data[i];
+        if (x >= 'A' && x <= 'Z')
+            x = (unsigned char)(x + 32);
+        if (y >= 'A' && y <= 'Z')
+            y = (unsigned char)(y + 32);
+        if (x != y)
+            return false;
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * hlo.h: an HloProto (or bare module, or snapshot) as flat arrays.
+ *
+ * In:     all bytes of the message, which stay borrowed.
+ * Out:    instructions, computations, schedule, stack frames and the buffer
+ *         assignment, in file order, with ids resolved to indices (HLO_NONE =
+ *         an id that names nothing here). Details of an instruction are decoded
+ *         when asked for: a program has 100,000 of them and few matter.
+ * Units:  bytes. Ids are 64-bit patterns.
+ * Memory: the arena; about 90 bytes an instruction and 80 a logical buffer.
+ * Errors: `malformed` or `truncated` with the offset of the damage.
+ * Source: hlo.proto, xla_data.proto. */
+#ifndef ANALYSIS_INPUT_HLO_H
+#define ANALYSIS_INPUT_HLO_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "input/kind.h"
+#include "input/space.h"
+
+#define HLO_NONE UINT32_MAX
+
+/* A part of an instruction's bytes. */
+struct hlo_part {
+    uint32_t at, length;
+};
+
+struct hlo_instruction {
+    int64_t id;
+    const char *bytes; /* its HloInstructionProto */
+    uint32_t length;
+    uint32_t computation_at;
+    struct hlo_part name, opcode, shape; /* shape: a ShapeProto */
+};
+
+struct hlo_computation {
+    int64_t id, root_id;
+    struct str name;
+    uint32_t instruction_first, instruction_count; /* in hlo.instructions */
+    uint32_t sequence_first, sequence_count;       /* in hlo.sequence; count 0 = not scheduled */
+    bool is_fusion;
+};
+
+struct hlo_frame {
+    struct str file, function; /* empty when not recorded */
+    int32_t line, column;      /* −1 when not recorded */
+    uint32_t parent_at;        /* the frame outside it, or HLO_NONE */
+};
+
+/* LogicalBufferProto: one value at one place of an instruction's result. */
+struct hlo_buffer {
+    int64_t id, size_bytes, color;
+    int64_t instruction_id;
+    uint32_t instruction_at;          /* HLO_NONE: the module has no such instruction */
+    uint32_t index_first, index_count; /* shape index, in hlo.shape_indices */
+    uint32_t allocation_at;           /* HLO_NONE: no allocation names it; else the last one that does */
+    int64_t offset_bytes;             /* in that allocation */
+};
+
+struct hlo_assigned {
+    int64_t buffer_id, offset_bytes, size_bytes;
+    uint32_t buffer_at; /* HLO_NONE: no such logical buffer */
+};
+
+struct hlo_allocation {
+    int64_t index, size_bytes, color, parameter_number;
+    bool is_thread_local, is_parameter, is_live_out, is_tuple, is_constant, is_parameter_aliased;
+    uint32_t assigned_first, assigned_count; /* in hlo.assigned */
+};
+
+enum { HLO_EVENT_ALLOC = 0, HLO_EVENT_FREE = 1, HLO_EVENT_SHARE_WITH = 2 };
+
+struct hlo_event {
+    int64_t kind; /* HLO_EVENT_…, or what the file says */
+    int64_t buffer_id, canonical_id;
+    uint32_t buffer_at, canonical_at; /* in hlo.buffers, or HLO_NONE */
+    struct str instruction, computation;
+};
+
+struct hlo_trace {
+    uint32_t event_first, event_count; /* in hlo.events */
+    int64_t allocation_index;          /* as written; not to be relied on */
+    bool is_whole_module;
+};
+
+struct hlo {
+    struct str name, entry_name, device_type;
+    int64_t module_id, entry_id;
+    uint32_t entry_at; /* the entry computation, or HLO_NONE */
+    bool has_module, has_assignment, has_schedule;
+
+    struct hlo_computation *computations;
+    struct hlo_instruction *instructions;
+    struct hlo_frame *frames;
+    struct hlo_buffer *buffers;
+    struct hlo_allocation *allocations;
+    struct hlo_assigned *assigned;
+    struct hlo_trace *traces;
+    struct hlo_event *events;
+    int64_t *shape_indices;
+    uint32_t *sequence; /* instructions, computation by computation; HLO_NONE = unknown id */
+    struct str *payloads;
+    struct str *alias_bytes; /* input_output_alias messages */
+    struct str *assignment_bytes;
+    uint32_t computation_count, instruction_count, frame_count, buffer_count, allocation_count, assigned_count,
+        trace_count, event_count, shape_index_count, sequence_count, payload_count, payload_most, alias_count, assignment_count;
+
+    struct map instruction_of_id, buffer_of_id, computation_of_id;
+
+    /* what could not be used */
+    uint64_t duplicate_instruction_count, duplicate_buffer_count;
+    uint64_t assigned_without_buffer_count;  /* an allocation names a buffer that is not there */
+    uint64_t buffer_without_instruction_count;
+
+    /* met on the way, so that nobody has to walk all instructions for it */
+    enum space_platform platform;
+    int64_t scoped_vmem_bytes; /* largest scoped use of memory space 1; 0 = none recorded */
+    uint32_t scoped_vmem_at;   /* its instruction, or HLO_NONE */
+};
+
+/* `bytes` is one message of `kind` (KIND_HLO_PROTO, _MODULE or _SNAPSHOT) that
+ * starts at `offset` of its file. */
+bool hlo_read(struct str bytes, uint64_t offset, enum kind kind, struct arena *arena, struct hlo *out, struct err *err);
+
+/* What an instruction says of itself. Borrowed. */
+struct hlo_detail {
+    struct str name, opcode, shape; /* shape: the ShapeProto's bytes */
+    struct str op_name, source_file;
+    int32_t source_line;
+    uint32_t frame_at; /* innermost stack frame, or HLO_NONE */
+    struct str backend_config;
+    struct str custom_call_target;
+    int64_t parameter_number, tuple_index;
+};
+struct hlo_detail hlo_detail(const struct hlo *hlo, uint32_t instruction_at);
+
+static inline struct str hlo_instruction_name(const struct hlo *hlo, uint32_t at)
+{
+    return (struct str){hlo->instructions[at].bytes + hlo->instructions[at].name.at, hlo->instructions[at].name.length};
+}
+static inline struct str hlo_instruction_opcode(const struct hlo *hlo, uint32_t at)
+{
+    return (struct str){hlo->instructions[at].bytes + hlo->instructions[at].opcode.at, hlo->instructions[at].opcode.length};
+}
+static inline struct str hlo_instruction_shape(const struct hlo *hlo, uint32_t at)
+{
+    return (struct str){hlo->instructions[at].bytes + hlo->instructions[at].shape.at, hlo->instructions[at].shape.length};
+}
+static inline struct str hlo_instruction_bytes(const struct hlo *hlo, uint32_t at)
+{
+    return (struct str){hlo->instructions[at].bytes, hlo->instructions[at].length};
+}
+
+/* Ids of an instruction in one of its repeated number fields (operands, called
+ * computations): calls back for each. */
+typedef void hlo_id_visitor(void *context, int64_t id);
+void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_number, hlo_id_visitor *visit, void *context);
+
+#endif

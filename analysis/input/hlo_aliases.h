@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * hlo_aliases.h: which values share a buffer, and which arguments are donated.
+ * Source: BufferAssignmentProto.buffer_aliases and HloModuleProto.input_output_alias. */
+#ifndef ANALYSIS_INPUT_HLO_ALIASES_H
+#define ANALYSIS_INPUT_HLO_ALIASES_H
+
+#include "input/hlo.h"
+
+/* Shape indices are told apart up to this depth; real ones have one to three numbers. */
+enum { HLO_ALIASES_DEPTH_MOST = 6 };
+
+/* Key of a value for a map: its instruction and shape index. A mix: two values
+ * may in principle share one, and the later would then not be found. */
+uint64_t hlo_aliases_place_key(uint32_t instruction_at, const int64_t *index, uint32_t depth);
+
+/* True if entry parameter `number` is donated at the shape index of `buffer`. */
+bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, int64_t number, const struct hlo_buffer *buffer);
+
+/* Joins values of one buffer: `groups` has an entry per logical buffer, its own
+ * place at first; `by_place` maps place keys to logical buffers. */
+void hlo_aliases_join(const struct hlo *hlo, const struct map *by_place, uint32_t *groups);
+/* The member that stands for the group of `at`. */
+uint32_t hlo_aliases_group(uint32_t *groups, uint32_t at);
+
+#endif

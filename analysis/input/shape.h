@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * shape.h: ShapeProto as text and as a size, straight from its bytes.
+ *
+ * Texts are XLA's HumanString and HumanStringWithLayout; sizes its ByteSizeOf
+ * with 8-byte pointers: unpadded, a tuple counting its table of pointers only.
+ * Source: shape_util.cc, layout.cc, primitive_util.cc. */
+#ifndef ANALYSIS_INPUT_SHAPE_H
+#define ANALYSIS_INPUT_SHAPE_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+#define SHAPE_UNKNOWN_SIZE INT64_C(-1)
+
+/* Appends e.g. "bf16[16,2048]{1,0:T(8,128)(2,1)}". Damage ends the text early. */
+void shape_text(struct str shape, bool with_layout, struct buf *out);
+/* Appends the layout alone, "{1,0:T(8,128)}"; nothing if the shape has none. */
+void shape_layout_text(struct str shape, struct buf *out);
+/* Unpadded size in bytes, or SHAPE_UNKNOWN_SIZE (unbounded, past 64 bits, an unknown type). */
+int64_t shape_bytes(struct str shape);
+/* Lower-case name of the element type: "bf16", "tuple"; "type 99" has no name and gives "". Static storage. */
+const char *shape_element_type(struct str shape);
+/* Element `at` of a tuple; false if there is none. */
+bool shape_tuple_element(struct str shape, int64_t at, struct str *element);
+bool shape_is_tuple(struct str shape);
+/* True if the shape's layout, or one inside it, has tiles: as TPU programs do. */
+bool shape_has_tiles(struct str shape);
+
+#endif

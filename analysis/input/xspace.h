@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * xspace.h: a profiler trace (XSpace) as a list of HLO programs.
+ *
+ * In:     a plain source, read through a small window: planes other than
+ *         /host:metadata are skipped by length as soon as their name is known.
+ * Out:    the programs' places in the file, in file order, first of equal ids;
+ *         which kinds of planes there are; what could not be used.
+ * Memory: the arena. Cost: one pass over headers; a 103 MB trace takes a few ms.
+ * Source: xplane.proto; names of stats and rules of ids from XLA's
+ *         xplane_schema.cc and XProf's hlo_proto_map.cc and xplane_hlo_fixer.cc. */
+#ifndef ANALYSIS_INPUT_XSPACE_H
+#define ANALYSIS_INPUT_XSPACE_H
+
+#include "wire/stream.h"
+
+struct xspace_program {
+    struct str name;         /* the HLO module's own name, else the entry's without "(id)" */
+    uint64_t program_id;     /* 64-bit pattern, to be printed unsigned */
+    struct stream_scope hlo; /* bytes of the HloProto */
+};
+
+struct xspace {
+    struct xspace_program *programs;
+    size_t program_count;
+    struct str *hostnames;
+    size_t hostname_count;
+    bool has_hlo_stat; /* the metadata plane names the stat that holds HLO protos */
+    bool has_gpu_plane, has_tpu_plane, has_host_plane;
+    uint64_t duplicate_count; /* programs with an id that was there already */
+    uint64_t clipped_count;   /* programs whose bytes are cut off */
+    uint64_t damaged_count;   /* metadata entries that do not decode */
+    bool is_cut;              /* the file ends early, at cut_at */
+    uint64_t cut_at;
+};
+
+/* False when nothing can be had: the report is in err. */
+bool xspace_read(const struct source *source, struct arena *arena, struct xspace *out, struct err *err);
+
+#endif

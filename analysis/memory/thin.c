@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * thin.c: see thin.h. */
+#include "memory/thin.h"
+
+#include <stdlib.h>
+
+static void column(thin_value *value, const void *curve, uint32_t from, uint32_t to, uint32_t *steps, uint32_t *count)
+{
+    uint32_t least_at = from, most_at = from;
+    int64_t least = value(curve, from), most = least;
+    for (uint32_t step = from + 1; step < to; step++) {
+        int64_t now = value(curve, step);
+        if (now < least) {
+            least = now;
+            least_at = step;
+        }
+        if (now > most) {
+            most = now;
+            most_at = step;
+        }
+    }
+    uint32_t kept[4] = {from, least_at < most_at ? least_at : most_at, least_at < most_at ? most_at : least_at, to - 1};
+    for (int i = 0; i < 4; i++)
+        if (*count == 0 || kept[i] > steps[*count - 1])
+            steps[(*count)++] = kept[i];
+}
+
+uint32_t *thin_steps(thin_value *value, const void *curve, uint32_t from, uint32_t to, uint32_t columns, struct arena *arena,
+                     uint32_t *count)
+{
+    uint32_t range = to > from ? to - from : 0;
+    *count = 0;
+    if (columns == 0)
+        columns = 1;
+    if (range / 4 < columns) { /* all of them fit */
+        uint32_t *steps = arena_array(arena, uint32_t, (size_t)range + 1);
+        for (uint32_t i = 0; i < range; i++)
+            steps[(*count)++] = from + i;
+        return steps;
+    }
+    uint32_t *steps = arena_array(arena, uint32_t, (size_t)columns * 4);
+    for (uint32_t i = 0; i < columns; i++) {
+        uint32_t begin = from + (uint32_t)((uint64_t)range * i / columns);
+        uint32_t end = from + (uint32_t)((uint64_t)range * (i + 1) / columns);
+        column(value, curve, begin, end, steps, count);
+    }
+    return steps;
+}
+
+struct peak {
+    uint32_t step;
+    int64_t value;
+};
+
+static int larger_first(const void *left, const void *right)
+{
+    const struct peak *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value < b->value ? 1 : -1;
+    return (a->step > b->step) - (a->step < b->step);
+}
+
+/* One walk: climb to a top, and count it once the curve has fallen by `least`
+ * below it; then look for the valley the same way. */
+uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t least, uint32_t most, struct arena *arena,
+                     uint32_t *peak_count)
+{
+    struct peak *peaks = arena_array(arena, struct peak, (size_t)count / 2 + 2);
+    uint32_t found = 0, top_at = 0;
+    int64_t top = 0, valley = 0;
+    bool is_climbing = true;
+    if (least < 1)
+        least = 1;
+    for (uint32_t step = 0; step < count; step++) {
+        int64_t now = value(curve, step);
+        if (step == 0 || (is_climbing && now > top)) {
+            top = now;
+            top_at = step;
+        } else if (is_climbing && top - now >= least) {
+            peaks[found++] = (struct peak){top_at, top};
+            is_climbing = false;
+            valley = now;
+        } else if (!is_climbing && now < valley) {
+            valley = now;
+        } else if (!is_climbing && now - valley >= least) {
+            is_climbing = true;
+            top = now;
+            top_at = step;
+        }
+    }
+    if (is_climbing && count > 0)
+        peaks[found++] = (struct peak){top_at, top};
+    qsort(peaks, found, sizeof *peaks, larger_first);
+    *peak_count = found < most ? found : most;
+    uint32_t *steps = arena_array(arena, uint32_t, (size_t)*peak_count + 1);
+    for (uint32_t i = 0; i < *peak_count; i++)
+        steps[i] = peaks[i].step;
+    return steps;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * filter.h: the filter text above a table.
+ *
+ *   >64MiB dtype:f32 op:dot,fusion line:model.py:41 -scope:*layer_0*
+ *
+ * Terms are joined by AND; `-` before one negates it; a `,` inside a field is
+ * OR; `*` stands for any text; quotes keep spaces. A word without a field is
+ * looked for in the fields marked `is_searched`; a bare comparison (`>64MiB`)
+ * means the first number field. Numbers take K M G T, with or without iB, as
+ * powers of 1024, and a `%` where the field allows it. Texts match anywhere and
+ * in any case; with a `*` the whole text must match.
+ *
+ * The filter knows no table: it asks for a row's fields by number. */
+#ifndef ANALYSIS_TOOL_FILTER_H
+#define ANALYSIS_TOOL_FILTER_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct filter_field {
+    const char *name;  /* as typed before the colon; NULL ends the list */
+    bool is_number;
+    bool is_searched;  /* a bare word looks here too */
+};
+
+struct filter_table {
+    const struct filter_field *fields;
+    /* The row's value of field `at`. Texts live until the next call. */
+    struct str (*text)(const void *context, uint32_t row, size_t at);
+    /* False when the row has no such number: then only negated terms match. */
+    bool (*number)(const void *context, uint32_t row, size_t at, double *value);
+    const void *context;
+};
+
+struct filter {
+    const struct filter_table *table;
+    struct filter_term *terms;
+    size_t term_count;
+};
+
+/* Reads `text`. False with an `argument` report that names the faulty term and,
+ * for an unknown field, the nearest known one. */
+bool filter_read(const char *text, const struct filter_table *table, struct arena *arena, struct filter *out, struct err *err);
+bool filter_matches(const struct filter *filter, uint32_t row);
+
+#endif

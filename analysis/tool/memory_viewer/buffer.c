@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * buffer.c: the view "buffer": everything that is known of one buffer. */
+#include "input/shape.h"
+#include "tool/memory_viewer/describe.h"
+#include "tool/memory_viewer/views_shared.h"
+
+#include <stdlib.h>
+
+static const struct plan_row *row_find(const struct plan *plan, const struct plan_space *space, const char *id)
+{
+    static const char prefix[] = "allocation:";
+    bool is_allocation = strncmp(id, prefix, sizeof prefix - 1) == 0;
+    const char *digits = is_allocation ? id + sizeof prefix - 1 : id;
+    char *end;
+    long long number = strtoll(digits, &end, 10);
+    if (end == digits || *end != '\0')
+        return NULL;
+    for (uint32_t i = 0; i < space->row_count; i++) {
+        const struct plan_row *row = &space->rows[i];
+        if (is_allocation ? row->buffer_at == PLAN_NONE && plan->hlo.allocations[row->allocation_at].index == number
+                          : row->buffer_at != PLAN_NONE && plan->hlo.buffers[row->buffer_at].id == number)
+            return row;
+    }
+    return NULL;
+}
+
+static void frame_write(void *context, const struct hlo_frame *frame)
+{
+    struct json *json = context;
+    json_object_begin(json);
+    json_key_string(json, "file", frame->file);
+    json_key_string(json, "function", frame->function);
+    json_key_known(json, "line", frame->line);
+    json_key_known(json, "column", frame->column);
+    json_object_end(json);
+}
+
+/* Other values in the same allocation at the same offset that share the memory while the row holds it. */
+static void sharers_write(struct json *json, const struct plan *plan, const struct plan_space *space, const struct plan_row *row)
+{
+    json_key(json, "shared_with");
+    json_array_begin(json);
+    if (space->trace_at != PLAN_NONE && !row->is_indefinite) {
+        const struct hlo_trace *trace = &plan->hlo.traces[space->trace_at];
+        uint32_t end = row->dies < trace->event_count ? row->dies : trace->event_count;
+        for (uint32_t i = row->born; i < end; i++) {
+            const struct hlo_event *event = &plan->hlo.events[trace->event_first + i];
+            if (event->kind == HLO_EVENT_SHARE_WITH && event->canonical_at == row->buffer_at && event->buffer_at != HLO_NONE)
+                json_id(json, event->buffer_id);
+        }
+    }
+    json_array_end(json);
+}
+
+static void place_write(const struct tool_request *request, struct json *json, const struct plan_row *row)
+{
+    const struct plan *plan = request->plan;
+    struct hlo_detail detail = {.frame_at = HLO_NONE};
+    struct str computation = {"", 0};
+    request->scratch->length = 0;
+    if (row->buffer_at != PLAN_NONE) {
+        uint32_t instruction_at = plan->hlo.buffers[row->buffer_at].instruction_at;
+        detail = hlo_detail(&plan->hlo, instruction_at);
+        computation = plan->hlo.computations[plan->hlo.instructions[instruction_at].computation_at].name;
+        shape_layout_text(plan_buffer_shape(&plan->hlo, row->buffer_at), request->scratch);
+    }
+    json_key_string(json, "layout", describe_str(request->scratch));
+    json_key_string(json, "computation", computation);
+    json_key(json, "stack");
+    json_array_begin(json);
+    describe_stack(&plan->hlo, detail.frame_at, frame_write, json);
+    json_array_end(json);
+}
+
+bool view_buffer(const struct tool_request *request, struct json *json, struct err *err)
+{
+    const struct plan_space *space = views_space(request, err);
+    const char *id = tool_param_text(request, "id");
+    if (space == NULL)
+        return false;
+    if (id == NULL)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "id: which buffer?");
+    const struct plan_row *row = row_find(request->plan, space, id);
+    if (row == NULL)
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "no buffer \"%.40s\" takes memory in space %lld", id, (long long)space->space);
+    json_object_begin(json);
+    views_buffer_write(request, json, space, row);
+    place_write(request, json, row);
+    sharers_write(json, request->plan, space, row);
+    json_key_bool(json, "is_live_at_peak", plan_row_is_alive(row, space->peak_step));
+    json_key(json, "share_of_peak");
+    json_double(json, space->peak_bytes > 0 ? (double)row->bytes / (double)space->peak_bytes : 0);
+    json_object_end(json);
+    return true;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * buffers.c: the view "buffers": what takes memory, as rows that are sorted,
+ * filtered and paged here; or all filtered rows as CSV. */
+#include "input/shape.h"
+#include "tool/filter.h"
+#include "tool/memory_viewer/describe.h"
+#include "tool/memory_viewer/views_shared.h"
+
+#include <stdlib.h>
+
+enum { LIMIT_MOST = 1000, LIMIT_USUAL = 100, SORT_KEYS_MOST = 4 };
+
+/* Fields of a row, for filter and sort. The first number is what a bare `>64MiB` means. */
+enum field { SIZE, UNPADDED, PADDING, BORN, DIES, NAME, SHAPE, DTYPE, CATEGORY, OPCODE, SCOPE, LINE, ID, FIELD_COUNT };
+
+static const struct filter_field fields[] = {
+    [SIZE] = {"size", true, false},     [UNPADDED] = {"unpadded", true, false}, [PADDING] = {"pad", true, false},
+    [BORN] = {"born", true, false},     [DIES] = {"dies", true, false},         [NAME] = {"name", false, true},
+    [SHAPE] = {"shape", false, true},   [DTYPE] = {"dtype", false, false},      [CATEGORY] = {"cat", false, false},
+    [OPCODE] = {"op", false, false},    [SCOPE] = {"scope", false, true},       [LINE] = {"line", false, true},
+    [ID] = {"id", false, false},        [FIELD_COUNT] = {NULL, false, false},
+};
+
+struct listing {
+    const struct tool_request *request;
+    const struct plan *plan;
+    const struct plan_space *space;
+};
+
+/* ---- values of a row ---- */
+
+static bool number_of(const void *context, uint32_t at, size_t field, double *value)
+{
+    const struct listing *listing = context;
+    const struct plan_row *row = &listing->space->rows[at];
+    switch ((enum field)field) {
+    case SIZE: *value = (double)row->bytes; return true;
+    case UNPADDED: *value = (double)row->unpadded_bytes; return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
+    case PADDING: *value = (double)views_padding(row); return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
+    case BORN: *value = (double)row->born; return !row->is_indefinite;
+    case DIES: *value = (double)row->dies; return !row->is_indefinite && row->dies < listing->space->step_count;
+    default: return false;
+    }
+}
+
+static struct str line_of(const struct listing *listing, const struct hlo_detail *detail)
+{
+    struct buf *scratch = listing->request->scratch;
+    struct describe_source source = describe_source(&listing->plan->hlo, detail);
+    scratch->length = 0;
+    buf_add(scratch, source.file.data, source.file.length);
+    if (source.file.length > 0)
+        buf_format(scratch, ":%lld", (long long)source.line);
+    return describe_str(scratch);
+}
+
+static struct str text_of(const void *context, uint32_t at, size_t field)
+{
+    const struct listing *listing = context;
+    const struct plan_row *row = &listing->space->rows[at];
+    const struct plan *plan = listing->plan;
+    struct buf *scratch = listing->request->scratch;
+    if (field == NAME)
+        return views_row_name(plan, row, scratch);
+    if (field == CATEGORY)
+        return str_of(plan_category_name(plan_category_of(&plan->hlo.allocations[row->allocation_at])));
+    if (row->buffer_at == PLAN_NONE)
+        return (struct str){"", 0};
+    if (field == ID) {
+        scratch->length = 0;
+        buf_format(scratch, "%lld", (long long)plan->hlo.buffers[row->buffer_at].id);
+        return describe_str(scratch);
+    }
+    struct hlo_detail detail = hlo_detail(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at);
+    if (field == OPCODE)
+        return detail.opcode;
+    if (field == SCOPE)
+        return detail.op_name;
+    if (field == LINE)
+        return line_of(listing, &detail);
+    struct str shape = plan_buffer_shape(&plan->hlo, row->buffer_at);
+    if (field == DTYPE)
+        return str_of(shape_element_type(shape));
+    scratch->length = 0;
+    shape_text(shape, true, scratch);
+    return describe_str(scratch);
+}
+
+/* ---- sorting ---- */
+
+struct sort_key {
+    int field;
+    bool is_descending;
+};
+
+struct sorted {
+    uint32_t row;
+    double numbers[SORT_KEYS_MOST];
+    struct str texts[SORT_KEYS_MOST];
+    const struct sort_key *keys;
+    size_t key_count;
+};
+
+static int by_keys(const void *left, const void *right)
+{
+    const struct sorted *a = left, *b = right;
+    for (size_t i = 0; i < a->key_count; i++) {
+        int order = fields[a->keys[i].field].is_number ? (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i])
+                                                       : str_compare(a->texts[i], b->texts[i]);
+        if (order != 0)
+            return a->keys[i].is_descending ? -order : order;
+    }
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* "-size,name": the fields by the names they have in a filter, and their longer ones. */
+static bool keys_read(const char *text, struct sort_key *keys, size_t *count, struct err *err)
+{
+    static const struct {
+        const char *name;
+        int field;
+    } longer[] = {{"padding", PADDING}, {"category", CATEGORY}, {"opcode", OPCODE}, {"source", LINE}, {"bytes", SIZE}};
+    *count = 0;
+    while (*text != '\0') {
+        bool is_descending = *text == '-';
+        text += is_descending;
+        size_t length = strcspn(text, ",");
+        struct str name = {text, length};
+        int field = -1;
+        for (int i = 0; i < FIELD_COUNT; i++)
+            if (str_equal(name, str_of(fields[i].name)))
+                field = i;
+        for (size_t i = 0; i < sizeof longer / sizeof longer[0]; i++)
+            if (str_equal(name, str_of(longer[i].name)))
+                field = longer[i].field;
+        if (field < 0)
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "sort: unknown column \"%.*s\"", length > 40 ? 40 : (int)length, text);
+        if (*count == SORT_KEYS_MOST)
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "sort: more than %d columns", SORT_KEYS_MOST);
+        keys[(*count)++] = (struct sort_key){field, is_descending};
+        text += length + (text[length] == ',');
+    }
+    return true;
+}
+
+static void key_values(const struct listing *listing, struct sorted *item)
+{
+    struct arena *arena = listing->request->arena;
+    for (size_t i = 0; i < item->key_count; i++) {
+        size_t field = (size_t)item->keys[i].field;
+        item->numbers[i] = -1; /* what has no number comes before all */
+        if (fields[field].is_number) {
+            number_of(listing, item->row, field, &item->numbers[i]);
+        } else {
+            struct str text = text_of(listing, item->row, field);
+            item->texts[i] = (struct str){arena_text(arena, text), text.length};
+        }
+    }
+}
+
+/* ---- output ---- */
+
+struct matched {
+    struct sorted *items;
+    uint32_t count, total_count;
+    int64_t bytes, total_bytes;
+};
+
+static struct matched match(const struct listing *listing, const struct filter *filter, const struct sort_key *keys, size_t key_count,
+                            uint32_t step, bool is_all)
+{
+    struct matched matched = {arena_array(listing->request->arena, struct sorted, (size_t)listing->space->row_count + 1), 0, 0, 0, 0};
+    for (uint32_t i = 0; i < listing->space->row_count; i++) {
+        const struct plan_row *row = &listing->space->rows[i];
+        if (!is_all && !plan_row_is_alive(row, step))
+            continue;
+        matched.total_count++;
+        matched.total_bytes += row->bytes;
+        if (!filter_matches(filter, i))
+            continue;
+        struct sorted *item = &matched.items[matched.count++];
+        *item = (struct sorted){.row = i, .keys = keys, .key_count = key_count};
+        key_values(listing, item);
+        matched.bytes += row->bytes;
+    }
+    qsort(matched.items, matched.count, sizeof *matched.items, by_keys);
+    return matched;
+}
+
+/* A cell that a spreadsheet would take for a formula gets a quote before it. */
+static void cell(struct buf *out, struct str text, bool is_last)
+{
+    bool is_formula = text.length > 0 && strchr("=+-@\t\r", text.data[0]) != NULL;
+    buf_char(out, '"');
+    if (is_formula)
+        buf_char(out, '\'');
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] == '"')
+            buf_char(out, '"');
+        buf_char(out, text.data[i]);
+    }
+    buf_text(out, is_last ? "\"\r\n" : "\",");
+}
+
+static void number_cell(struct buf *out, int64_t value, bool is_known)
+{
+    if (is_known)
+        buf_format(out, "%lld,", (long long)value);
+    else
+        buf_char(out, ',');
+}
+
+static void csv_write(const struct listing *listing, const struct matched *matched)
+{
+    struct buf *out = listing->request->out;
+    buf_text(out, "id,name,opcode,category,shape,dtype,size_bytes,unpadded_bytes,padding_bytes,born_step,dies_step,"
+                  "allocation_index,allocation_offset_bytes,source,op_name\r\n");
+    for (uint32_t i = 0; i < matched->count; i++) {
+        uint32_t at = matched->items[i].row;
+        const struct plan_row *row = &listing->space->rows[at];
+        bool has_size = row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
+        cell(out, text_of(listing, at, ID), false);
+        cell(out, text_of(listing, at, NAME), false);
+        cell(out, text_of(listing, at, OPCODE), false);
+        cell(out, text_of(listing, at, CATEGORY), false);
+        cell(out, text_of(listing, at, SHAPE), false);
+        cell(out, text_of(listing, at, DTYPE), false);
+        number_cell(out, row->bytes, true);
+        number_cell(out, row->unpadded_bytes, has_size);
+        number_cell(out, views_padding(row), has_size);
+        number_cell(out, row->born, !row->is_indefinite);
+        number_cell(out, row->dies, !row->is_indefinite && row->dies < listing->space->step_count);
+        number_cell(out, listing->plan->hlo.allocations[row->allocation_at].index, true);
+        number_cell(out, row->offset_bytes, true);
+        cell(out, text_of(listing, at, LINE), false);
+        cell(out, text_of(listing, at, SCOPE), true);
+    }
+}
+
+static void json_write(const struct listing *listing, struct json *json, const struct matched *matched, uint32_t step, bool is_all,
+                       int64_t offset, int64_t limit)
+{
+    json_object_begin(json);
+    json_key_int(json, "space", listing->space->space);
+    json_key_known(json, "step", is_all ? -1 : (int64_t)step);
+    json_key_uint(json, "total_count", matched->total_count);
+    json_key_int(json, "total_bytes", matched->total_bytes);
+    json_key_uint(json, "matched_count", matched->count);
+    json_key_int(json, "matched_bytes", matched->bytes);
+    json_key_int(json, "offset", offset);
+    json_key(json, "rows");
+    json_array_begin(json);
+    for (int64_t i = offset; i < offset + limit && i < matched->count; i++) {
+        json_object_begin(json);
+        views_buffer_write(listing->request, json, listing->space, &listing->space->rows[matched->items[i].row]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static bool format_read(const struct tool_request *request, bool *is_csv, struct err *err)
+{
+    const char *format = tool_param_text(request, "format");
+    *is_csv = format != NULL && strcmp(format, "csv") == 0;
+    if (format != NULL && !*is_csv && strcmp(format, "json") != 0)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "format: \"%.40s\" is neither json nor csv", format);
+    return true;
+}
+
+bool view_buffers(const struct tool_request *request, struct json *json, struct err *err)
+{
+    struct listing listing = {request, request->plan, views_space(request, err)};
+    struct filter_table table = {fields, text_of, number_of, &listing};
+    struct filter filter;
+    struct sort_key keys[SORT_KEYS_MOST];
+    size_t key_count;
+    const char *filter_text = tool_param_text(request, "filter"), *sort_text = tool_param_text(request, "sort");
+    int64_t offset, limit;
+    uint32_t step;
+    bool is_all, is_csv;
+    if (listing.space == NULL || !views_step(request, listing.space, true, &step, &is_all, err) ||
+        !format_read(request, &is_csv, err) || !tool_param_number(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
+        !tool_param_number(request, "limit", 0, LIMIT_MOST, LIMIT_USUAL, &limit, err) ||
+        !keys_read(sort_text != NULL ? sort_text : "-size", keys, &key_count, err) ||
+        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
+        return false;
+    struct matched matched = match(&listing, &filter, keys, key_count, step, is_all);
+    if (is_csv)
+        csv_write(&listing, &matched);
+    else
+        json_write(&listing, json, &matched, step, is_all, offset, limit);
+    return true;
+}

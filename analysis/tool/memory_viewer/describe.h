@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * describe.h: names, shapes and source lines of buffers, for every view. */
+#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_DESCRIBE_H
+#define ANALYSIS_TOOL_MEMORY_VIEWER_DESCRIBE_H
+
+#include "tool/memory_viewer/plan.h"
+#include "base/buf.h"
+
+/* What an instruction says where it comes from. Source: XProf's hlo_module_utils.cc. */
+struct describe_source {
+    struct str file; /* empty: not recorded */
+    int64_t line;    /* −1 or 0: not recorded */
+};
+
+/* The frames of an instruction's stack, innermost first, at most DESCRIBE_FRAMES. */
+enum { DESCRIBE_FRAMES = 1024 };
+/* Calls back for each; stops at a circle by the limit. */
+void describe_stack(const struct hlo *hlo, uint32_t frame_at, void (*visit)(void *context, const struct hlo_frame *frame),
+                    void *context);
+/* Appends the stack as XProf writes it: "file:line:column" a line. */
+void describe_stack_text(const struct hlo *hlo, uint32_t frame_at, struct buf *out);
+struct describe_source describe_source(const struct hlo *hlo, const struct hlo_detail *detail);
+
+/* Appends "name{index}", or "name" for a value that is no element of a tuple. */
+void describe_name(const struct hlo *hlo, uint32_t buffer_at, struct str instruction_name, struct buf *out);
+
+/* The text in `buf` as a str. */
+static inline struct str describe_str(const struct buf *buf)
+{
+    return (struct str){buf->data == NULL ? "" : buf->data, buf->length};
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer.c: the memory viewer's table of views. */
+#include "tool/memory_viewer/views.h"
+
+static const char *const no_params[] = {NULL};
+static const char *const space_params[] = {"space", NULL};
+static const char *const curve_params[] = {"space", "width", "from", "to", NULL};
+static const char *const strips_params[] = {"space", "width", "step", NULL};
+static const char *const buffers_params[] = {"space", "step", "sort", "filter", "offset", "limit", "format", NULL};
+static const char *const buffer_params[] = {"space", "id", NULL};
+
+static const struct tool_view views[] = {
+    {"summary", no_params, view_summary, false},
+    {"curve", curve_params, view_curve, false},
+    {"strips", strips_params, view_strips, false},
+    {"buffers", buffers_params, view_buffers, false},
+    {"buffer", buffer_params, view_buffer, false},
+    {"live_range", no_params, view_live_range, false},
+    {"xprof", space_params, view_xprof, true},
+};
+
+const struct tool tool_memory_viewer = {
+    .name = "memory_viewer",
+    .title = "Memory Viewer",
+    .views = views,
+    .view_count = sizeof views / sizeof views[0],
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * notes.c: see notes.h. */
+#include "tool/memory_viewer/notes.h"
+
+enum { FIXED_NOTES = 16, NOTES_PER_SPACE = 5 };
+
+static void add(struct plan *plan, const char *code, uint64_t count, const char *text)
+{
+    if (count > 0)
+        plan->notes[plan->note_count++] = (struct plan_note){code, count, text};
+}
+
+const char *notes_replay_failure(const struct plan *plan, const struct plan_space *space, struct arena *arena)
+{
+    static const char *const reasons[] = {
+        [HEAP_FREED_TOO_OFTEN] = "it is freed more often than it is used",
+        [HEAP_NEGATIVE] = "more is freed than was allocated",
+        [HEAP_BAD_KIND] = "the kind of event is not known",
+        [HEAP_BAD_SHARING] = "it shares memory in a circle",
+    };
+    if (space->heap.failure == HEAP_FINE || space->trace_at == PLAN_NONE)
+        return NULL;
+    const struct hlo_event *event =
+        &plan->hlo.events[plan->hlo.traces[space->trace_at].event_first + space->heap.failure_at];
+    return arena_format(arena, "Buffer %lld in event %u of heap trace %u: %s; the curve ends there, totals and sizes hold.",
+                        (long long)event->buffer_id, space->heap.failure_at, space->trace_at, reasons[space->heap.failure]);
+}
+
+static uint32_t allocations_touched(const struct plan *plan, const struct plan_space *space, struct arena *arena)
+{
+    const struct hlo *hlo = &plan->hlo;
+    bool *seen = arena_array(arena, bool, (size_t)hlo->allocation_count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < space->heap.hold_count; i++) {
+        uint32_t at = hlo->buffers[space->heap.holds[i].root_at].allocation_at;
+        count += !seen[at];
+        seen[at] = true;
+    }
+    return count;
+}
+
+/* Bytes of temporary allocations of the space that its replay says nothing about. */
+static uint32_t untouched_allocations(const struct plan *plan, const struct plan_space *space, struct arena *arena)
+{
+    const struct hlo *hlo = &plan->hlo;
+    bool *seen = arena_array(arena, bool, (size_t)hlo->allocation_count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < space->heap.hold_count; i++)
+        seen[hlo->buffers[space->heap.holds[i].root_at].allocation_at] = true;
+    for (uint32_t i = 0; i < hlo->allocation_count; i++) {
+        const struct hlo_allocation *allocation = &hlo->allocations[i];
+        count += allocation->color == space->space && !plan_is_indefinite(allocation) && allocation->size_bytes > 0 && !seen[i];
+    }
+    return count;
+}
+
+static void space_notes(struct plan *plan, const struct plan_space *space, struct arena *arena)
+{
+    const char *name = space->name;
+    const char *failure = notes_replay_failure(plan, space, arena);
+    if (failure != NULL)
+        add(plan, "replay_failed", 1, arena_format(arena, "%s: %s", name, failure));
+    if (space->heap.unknown_count > 0)
+        add(plan, "unknown_buffers_in_trace", space->heap.unknown_count,
+            arena_format(arena, "%s: %u events name buffers without allocation or instruction; they pass without effect.",
+                         name, space->heap.unknown_count));
+    uint32_t touched = allocations_touched(plan, space, arena), untouched = untouched_allocations(plan, space, arena);
+    if (touched > 1)
+        add(plan, "several_allocations_in_trace", touched,
+            arena_format(arena, "%s: one heap trace moves buffers of %u allocations; XProf refuses such a program.", name, touched));
+    if (untouched > 0)
+        add(plan, "allocations_without_trace", untouched,
+            arena_format(arena, "%s: %u temporary allocations have no heap trace; they are in the total, not in the curve.",
+                         name, untouched));
+    int64_t temporary = space->total_bytes - space->indefinite_bytes;
+    if (space->unit == PLAN_UNIT_HEAP_TRACE && space->heap.peak_bytes > temporary)
+        add(plan, "replay_above_allocation", 1,
+            arena_format(arena,
+                         "%s: the replay reaches %lld bytes in allocations of %lld: frees are recorded after the allocations "
+                         "that re-use their space. The allocation is the true bound.",
+                         name, (long long)space->heap.peak_bytes, (long long)temporary));
+}
+
+void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, struct arena *arena)
+{
+    const struct hlo *hlo = &plan->hlo;
+    size_t most = FIXED_NOTES + (size_t)plan->space_count * NOTES_PER_SPACE;
+    plan->notes = arena_array(arena, struct plan_note, most);
+    if (!hlo->has_assignment)
+        add(plan, "no_buffer_assignment", 1,
+            "The file holds the program only, no buffer assignment: nothing is known of its memory.");
+    add(plan, "absurd_sizes", insane_size_count, "Sizes below 0 or above 256 TiB count as 0.");
+    add(plan, "unknown_unpadded_size", unknown_size_count,
+        "Buffers whose shape has no size (unbounded, damaged or of an unknown type) count as unpadded.");
+    add(plan, "assigned_without_buffer", hlo->assigned_without_buffer_count,
+        "Allocations name logical buffers that are not in the file; their space is in the totals, without a name.");
+    add(plan, "buffer_without_instruction", hlo->buffer_without_instruction_count,
+        "Logical buffers are defined by instructions that are not in the file; they are left out of the curve.");
+    add(plan, "duplicate_buffers", hlo->duplicate_buffer_count, "Logical buffers share an id; the last one counts.");
+    add(plan, "duplicate_instructions", hlo->duplicate_instruction_count, "Instructions share an id; the last one counts.");
+    for (uint32_t i = 0; i < plan->space_count; i++)
+        space_notes(plan, &plan->spaces[i], arena);
+}

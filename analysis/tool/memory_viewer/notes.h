@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * notes.h: what a program held that could not be used, each with count and effect. */
+#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_NOTES_H
+#define ANALYSIS_TOOL_MEMORY_VIEWER_NOTES_H
+
+#include "tool/memory_viewer/plan.h"
+
+/* Fills plan->notes from what decoding and replay counted. */
+void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, struct arena *arena);
+/* One sentence about a space's failed replay, or NULL. */
+const char *notes_replay_failure(const struct plan *plan, const struct plan_space *space, struct arena *arena);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan.h: the compiler's memory plan of one program, ready for questions.
+ *
+ * In:     a decoded program (input/hlo.h).
+ * Out:    per memory space (colour): sums of its allocations, the replay of its
+ *         heap trace, and rows: everything that takes memory there, with the
+ *         steps from which and to which it does. At every step the rows that
+ *         are alive add up to the curve.
+ * Units:  bytes. A step is an index into the heap trace; where there is none,
+ *         a position in the schedule (unit says which).
+ * Memory: the arena; immutable afterwards.
+ * Source: XLA's buffer_assignment.cc for sums; XProf 2.24.2 for the choice of
+ *         the trace and for leaving thread-local allocations out of totals. */
+#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_PLAN_H
+#define ANALYSIS_TOOL_MEMORY_VIEWER_PLAN_H
+
+#include "input/hlo.h"
+#include "input/hlo_schedule.h"
+#include "input/space.h"
+#include "memory/heap.h"
+
+#define PLAN_NONE UINT32_MAX
+
+enum plan_category { PLAN_PARAMETER, PLAN_OUTPUT, PLAN_THREAD_LOCAL, PLAN_CONSTANT, PLAN_TEMPORARY };
+
+enum plan_unit {
+    PLAN_UNIT_NONE,       /* nothing moves: what there is lives from begin to end */
+    PLAN_UNIT_HEAP_TRACE, /* steps are events of the heap simulator's trace */
+    PLAN_UNIT_SCHEDULE,   /* steps are positions in the schedule; liveness is ours */
+};
+
+struct plan_row {
+    uint32_t buffer_at;     /* in hlo.buffers; PLAN_NONE: an allocation that names no buffer */
+    uint32_t allocation_at; /* in hlo.allocations */
+    int64_t bytes;          /* what it adds to the curve */
+    int64_t unpadded_bytes; /* SHAPE_UNKNOWN_SIZE when not known */
+    int64_t offset_bytes;   /* in its allocation */
+    uint32_t born, dies;    /* alive in steps born … dies − 1; dies == step_count: to the end */
+    bool is_indefinite;     /* lives from begin to end, outside of the trace */
+};
+
+struct plan_space {
+    int64_t space;
+    const char *name;
+    bool name_is_known;
+    enum plan_unit unit;
+    uint32_t trace_at; /* in hlo.traces, or PLAN_NONE */
+    uint32_t step_count;
+    struct heap heap; /* without the indefinite part */
+
+    /* sums over allocations; those without "thread_local" leave such allocations out */
+    int64_t total_bytes, indefinite_bytes, parameter_bytes, output_bytes, output_reused_bytes, constant_bytes;
+    int64_t thread_local_bytes;
+    int64_t non_reusable_bytes;        /* thread-local or tuple */
+    int64_t indefinite_in_curve_bytes; /* of `indefinite_bytes` what has a buffer: XProf adds only that to its series */
+    int64_t untraced_bytes;            /* temporary allocations that no trace moves */
+    uint32_t allocation_count, buffer_count;
+
+    int64_t peak_bytes, peak_unpadded_bytes; /* live, indefinite part included (padded in both) */
+    uint32_t peak_step;
+    bool has_peak_step;
+    uint32_t live_at_peak_count;
+
+    struct plan_row *rows; /* indefinite ones by allocation, then the others by birth */
+    uint32_t row_count, indefinite_row_count;
+};
+
+struct plan_note {
+    const char *code;
+    uint64_t count;
+    const char *text;
+};
+
+struct plan {
+    struct hlo hlo;
+    struct hlo_schedule schedule;
+    enum space_platform platform;
+    int64_t *bytes, *unpadded_bytes; /* of each logical buffer; unpadded: SHAPE_UNKNOWN_SIZE when not known */
+    struct plan_space *spaces;       /* by total, largest first */
+    uint32_t space_count;
+    int64_t peak_memory_bytes;       /* XLA's rule: static memory of all spaces + the largest trace */
+    struct plan_note *notes;
+    uint32_t note_count;
+};
+
+/* Builds `out->…` around `out->hlo`, which is already read. */
+void plan_build(struct plan *out, struct arena *arena);
+
+/* NULL if the program has no allocation in that space. */
+const struct plan_space *plan_space_find(const struct plan *plan, int64_t space);
+/* A space without anything, for questions about one that the program does not use. */
+struct plan_space plan_space_empty(int64_t space);
+
+enum plan_category plan_category_of(const struct hlo_allocation *allocation);
+bool plan_is_indefinite(const struct hlo_allocation *allocation);
+/* "parameter", "output", "thread_local", "constant", "temporary". */
+const char *plan_category_name(enum plan_category category);
+/* The ShapeProto of a logical buffer's value: the last number of its shape index picks the tuple element. */
+struct str plan_buffer_shape(const struct hlo *hlo, uint32_t buffer_at);
+/* For each allocation the last trace whose first event's buffer lies in it, or PLAN_NONE. */
+uint32_t *plan_traces_owned(const struct hlo *hlo, struct arena *arena);
+/* A buffer that takes part in a replay: known, with an allocation and an instruction. */
+bool plan_buffer_is_usable(const struct hlo *hlo, uint32_t buffer_at);
+/* Bytes live during `step`, indefinite part included. */
+int64_t plan_bytes_at(const struct plan_space *space, uint32_t step);
+int64_t plan_unpadded_bytes_at(const struct plan_space *space, uint32_t step);
+static inline bool plan_row_is_alive(const struct plan_row *row, uint32_t step)
+{
+    return row->is_indefinite || (row->born <= step && step < row->dies);
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * strips.c: the view "strips": what is live at a step as three rows of bars, in
+ * program order, by size and by padding.
+ *
+ * A bar is as wide as its bytes. Bars narrower than LEAST_PIXELS at the asked
+ * width are merged with their neighbours until together they are not: so an
+ * answer has at most width / LEAST_PIXELS merged bars beside the wide ones. */
+#include "tool/memory_viewer/views_shared.h"
+
+#include <stdlib.h>
+
+enum { LEAST_PIXELS = 2, WIDTH_MOST = 16384 };
+
+struct item {
+    const struct plan_row *row;
+    int64_t weight; /* what its width stands for */
+    uint32_t rank;  /* place in program order */
+};
+
+static int heavier_first(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+    if (a->weight != b->weight)
+        return a->weight < b->weight ? 1 : -1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+struct strip {
+    const struct tool_request *request;
+    struct json *json;
+    const struct item *items;
+    uint32_t count;
+    double width_pixels;
+};
+
+static enum plan_category category_of(const struct strip *strip, uint32_t at)
+{
+    return plan_category_of(&strip->request->plan->hlo.allocations[strip->items[at].row->allocation_at]);
+}
+
+static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
+{
+    struct json *json = strip->json;
+    int64_t bytes = 0, padding = 0, largest = 0;
+    bool is_one_category = true;
+    for (uint32_t i = first; i < end; i++) {
+        const struct plan_row *row = strip->items[i].row;
+        bytes += row->bytes;
+        padding += views_padding(row);
+        if (row->bytes > largest)
+            largest = row->bytes;
+        is_one_category &= category_of(strip, i) == category_of(strip, first);
+    }
+    const struct plan_row *row = strip->items[first].row;
+    json_object_begin(json);
+    json_key(json, "id");
+    if (end - first == 1)
+        views_row_id(json, strip->request->plan, row);
+    else
+        json_null(json);
+    json_key_uint(json, "count", end - first);
+    json_key_uint(json, "first_rank", first);
+    json_key_int(json, "bytes", bytes);
+    json_key_int(json, "padding_bytes", padding);
+    json_key_int(json, "largest_bytes", largest);
+    json_key_text(json, "category", is_one_category ? plan_category_name(category_of(strip, first)) : NULL);
+    json_key(json, "name");
+    if (end - first == 1)
+        json_string(json, views_row_name(strip->request->plan, row, strip->request->scratch));
+    else
+        json_null(json);
+    json_object_end(json);
+}
+
+static void strip_write(struct strip *strip, const char *name)
+{
+    int64_t total = 0;
+    for (uint32_t i = 0; i < strip->count; i++)
+        total += strip->items[i].weight;
+    json_key(strip->json, name);
+    json_array_begin(strip->json);
+    for (uint32_t first = 0, end; first < strip->count; first = end) {
+        double pixels = 0;
+        for (end = first; end < strip->count && pixels < LEAST_PIXELS; end++) {
+            double own = total > 0 ? (double)strip->items[end].weight / (double)total * strip->width_pixels : 0;
+            if (end > first && own >= LEAST_PIXELS)
+                break;
+            pixels += own;
+        }
+        bar_write(strip, first, end);
+    }
+    json_array_end(strip->json);
+}
+
+static uint32_t items_collect(const struct plan_space *space, uint32_t step, bool by_padding, struct item *items)
+{
+    uint32_t count = 0, rank = 0;
+    for (uint32_t i = 0; i < space->row_count; i++) {
+        const struct plan_row *row = &space->rows[i];
+        if (!plan_row_is_alive(row, step))
+            continue;
+        int64_t weight = by_padding ? views_padding(row) : row->bytes;
+        if (weight > 0 || !by_padding)
+            items[count++] = (struct item){row, weight, rank};
+        rank++;
+    }
+    return count;
+}
+
+bool view_strips(const struct tool_request *request, struct json *json, struct err *err)
+{
+    const struct plan_space *space = views_space(request, err);
+    int64_t width;
+    uint32_t step;
+    bool is_all;
+    if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
+        !views_step(request, space, false, &step, &is_all, err))
+        return false;
+    struct item *items = arena_array(request->arena, struct item, (size_t)space->row_count + 1);
+    struct strip strip = {request, json, items, 0, (double)width};
+    json_object_begin(json);
+    json_key_int(json, "space", space->space);
+    json_key_uint(json, "step", step);
+    json_key_int(json, "bytes", plan_bytes_at(space, step));
+    strip.count = items_collect(space, step, false, items);
+    json_key_uint(json, "buffer_count", strip.count);
+    json_key(json, "orders");
+    json_object_begin(json);
+    strip_write(&strip, "program");
+    qsort(items, strip.count, sizeof *items, heavier_first);
+    strip_write(&strip, "size");
+    strip.count = items_collect(space, step, true, items);
+    qsort(items, strip.count, sizeof *items, heavier_first);
+    strip_write(&strip, "padding");
+    json_object_end(json);
+    json_object_end(json);
+    return true;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * views_shared.c: see views_shared.h. */
+#include "tool/memory_viewer/views_shared.h"
+
+#include "input/shape.h"
+#include "tool/memory_viewer/describe.h"
+
+#include <stdio.h>
+
+const struct plan_space *views_space(const struct tool_request *request, struct err *err)
+{
+    const struct plan *plan = request->plan;
+    int64_t wanted, usual = plan->space_count > 0 ? plan->spaces[0].space : 0;
+    if (!tool_param_number(request, "space", INT64_MIN, INT64_MAX, usual, &wanted, err))
+        return NULL;
+    const struct plan_space *space = plan_space_find(plan, wanted);
+    if (space == NULL && !plan->hlo.has_assignment)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "the file holds no buffer assignment, so no memory space");
+    else if (space == NULL)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "this program uses no memory space %lld", (long long)wanted);
+    return space;
+}
+
+bool views_step(const struct tool_request *request, const struct plan_space *space, bool all_is_allowed, uint32_t *step,
+                bool *is_all, struct err *err)
+{
+    const char *text = tool_param_text(request, "step");
+    int64_t last = space->step_count > 0 ? (int64_t)space->step_count - 1 : 0, value;
+    *is_all = false;
+    *step = space->peak_step;
+    if (text == NULL || strcmp(text, "peak") == 0)
+        return true;
+    if (all_is_allowed && strcmp(text, "all") == 0) {
+        *is_all = true;
+        return true;
+    }
+    if (!tool_param_number(request, "step", 0, last, space->peak_step, &value, err))
+        return false;
+    *step = (uint32_t)value;
+    return true;
+}
+
+int64_t views_schedule_position(const struct plan *plan, uint32_t buffer_at)
+{
+    if (buffer_at == PLAN_NONE || plan->hlo.buffers[buffer_at].instruction_at == HLO_NONE)
+        return -1;
+    uint32_t position = plan->schedule.position_of_instruction[plan->hlo.buffers[buffer_at].instruction_at];
+    return position == HLO_NONE ? -1 : (int64_t)position;
+}
+
+struct str views_row_name(const struct plan *plan, const struct plan_row *row, struct buf *scratch)
+{
+    scratch->length = 0;
+    if (row->buffer_at == PLAN_NONE)
+        buf_format(scratch, "allocation %lld", (long long)plan->hlo.allocations[row->allocation_at].index);
+    else
+        describe_name(&plan->hlo, row->buffer_at,
+                      hlo_instruction_name(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at), scratch);
+    return describe_str(scratch);
+}
+
+int64_t views_padding(const struct plan_row *row)
+{
+    return row->unpadded_bytes == SHAPE_UNKNOWN_SIZE || row->unpadded_bytes >= row->bytes ? 0 : row->bytes - row->unpadded_bytes;
+}
+
+void views_row_id(struct json *json, const struct plan *plan, const struct plan_row *row)
+{
+    char text[48];
+    if (row->buffer_at != PLAN_NONE) {
+        json_id(json, plan->hlo.buffers[row->buffer_at].id);
+        return;
+    }
+    snprintf(text, sizeof text, "allocation:%lld", (long long)plan->hlo.allocations[row->allocation_at].index);
+    json_text(json, text);
+}
+
+static void allocation_write(struct json *json, const struct plan *plan, const struct plan_row *row)
+{
+    const struct hlo_allocation *allocation = &plan->hlo.allocations[row->allocation_at];
+    json_key(json, "allocation");
+    json_object_begin(json);
+    json_key_id(json, "index", allocation->index);
+    json_key_int(json, "size_bytes", allocation->size_bytes);
+    json_key_int(json, "offset_bytes", row->offset_bytes);
+    json_key_bool(json, "is_reused_as_output", allocation->is_parameter && allocation->is_live_out);
+    json_object_end(json);
+}
+
+static void life_write(struct json *json, const struct plan *plan, const struct plan_space *space, const struct plan_row *row)
+{
+    json_key_bool(json, "is_indefinite", row->is_indefinite);
+    json_key_known(json, "born_step", row->is_indefinite ? -1 : (int64_t)row->born);
+    json_key_known(json, "dies_step", row->is_indefinite || row->dies >= space->step_count ? -1 : (int64_t)row->dies);
+    json_key_known(json, "defined_schedule_position", views_schedule_position(plan, row->buffer_at));
+}
+
+static void shape_write(struct json *json, struct str shape, struct buf *scratch)
+{
+    scratch->length = 0;
+    shape_text(shape, true, scratch);
+    json_key_string(json, "shape", describe_str(scratch));
+    json_key_text(json, "dtype", shape_element_type(shape));
+}
+
+void views_buffer_write(const struct tool_request *request, struct json *json, const struct plan_space *space,
+                        const struct plan_row *row)
+{
+    const struct plan *plan = request->plan;
+    const struct hlo_allocation *allocation = &plan->hlo.allocations[row->allocation_at];
+    struct hlo_detail detail = {.frame_at = HLO_NONE};
+    struct str shape = {"", 0};
+    bool has_size = row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
+    if (row->buffer_at != PLAN_NONE) {
+        detail = hlo_detail(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at);
+        shape = plan_buffer_shape(&plan->hlo, row->buffer_at);
+    }
+    struct describe_source source = describe_source(&plan->hlo, &detail);
+    json_key(json, "id");
+    views_row_id(json, plan, row);
+    json_key_string(json, "name", views_row_name(plan, row, request->scratch));
+    json_key_string(json, "opcode", detail.opcode);
+    shape_write(json, shape, request->scratch);
+    json_key_int(json, "bytes", row->bytes);
+    json_key_known(json, "unpadded_bytes", has_size ? row->unpadded_bytes : -1);
+    json_key_known(json, "padding_bytes", has_size ? views_padding(row) : -1);
+    json_key(json, "expansion");
+    if (has_size && row->unpadded_bytes > 0)
+        json_double(json, (double)row->bytes / (double)row->unpadded_bytes);
+    else
+        json_null(json);
+    json_key_text(json, "category", plan_category_name(plan_category_of(allocation)));
+    allocation_write(json, plan, row);
+    json_key_string(json, "op_name", detail.op_name);
+    json_key_string(json, "source_file", source.file);
+    json_key_known(json, "source_line", source.file.length > 0 && source.line > 0 ? source.line : -1);
+    life_write(json, plan, space, row);
+    json_key_known(json, "parameter_number", allocation->is_parameter ? allocation->parameter_number : -1);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tool.c: see tool.h. */
+#include "tool/tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+const char *tool_param_text(const struct tool_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->param_count; i++)
+        if (strcmp(request->params[i].name, name) == 0)
+            return request->params[i].value;
+    return NULL;
+}
+
+bool tool_param_number(const struct tool_request *request, const char *name, int64_t least, int64_t most, int64_t usual,
+                       int64_t *value, struct err *err)
+{
+    const char *text = tool_param_text(request, name);
+    *value = usual;
+    if (text == NULL || text[0] == '\0')
+        return true;
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (*end != '\0' || errno != 0 || text[0] == ' ')
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: \"%.40s\" is not a whole number", name, text);
+    if (number < least || number > most)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: %lld is not between %lld and %lld", name, number,
+                       (long long)least, (long long)most);
+    *value = number;
+    return true;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tool.h: what a tool is: views, each a name, its parameters and a function.
+ *
+ * To add a view: a function in the tool's folder and a row in its table of
+ * views. To add a tool: a folder, a table, and a row in tools.def. */
+#ifndef ANALYSIS_TOOL_TOOL_H
+#define ANALYSIS_TOOL_TOOL_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+
+struct plan;
+
+struct tool_param {
+    const char *name;
+    const char *value;
+};
+
+struct tool_request {
+    const struct plan *plan;
+    const struct tool_param *params;
+    size_t param_count;
+    struct arena *arena; /* for this answer alone */
+    struct buf *scratch; /* for one text at a time; freed by whoever made the request */
+    struct buf *out;     /* the answer */
+};
+
+struct tool_view {
+    const char *name;
+    const char *const *param_names; /* ends with NULL */
+    /* Writes the bare `data` (or, if is_bare, the whole answer). False: see err. */
+    bool (*answer)(const struct tool_request *request, struct json *json, struct err *err);
+    bool is_bare; /* the answer is not wrapped in {"tool", "view", …} */
+};
+
+struct tool {
+    const char *name, *title;
+    const struct tool_view *views;
+    size_t view_count;
+};
+
+/* The text of a parameter, or NULL. */
+const char *tool_param_text(const struct tool_request *request, const char *name);
+/* A whole number in [least, most]; `usual` when the parameter is absent. False with an `argument` report otherwise. */
+bool tool_param_number(const struct tool_request *request, const char *name, int64_t least, int64_t most, int64_t usual,
+                       int64_t *value, struct err *err);
+
+#define TOOL(name) extern const struct tool tool_##name;
+#include "tool/tools.def"
+#undef TOOL
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gzip.h: the inside of a gzip stream as a source.
+ *
+ * Members that follow each other are read through. Reading forwards inflates
+ * and forgets; reading backwards begins anew. The size becomes known at the
+ * end. What inflates to more than LEAST_LIMIT + MOST_RATIO times its own size
+ * is refused (`limit`): texts and protos stay far below that.
+ * Memory: the inflater's own 40 KiB and two windows, in malloc; gzip_close
+ * frees them. */
+#ifndef ANALYSIS_WIRE_GZIP_H
+#define ANALYSIS_WIRE_GZIP_H
+
+#include "base/err.h"
+#include "base/source.h"
+
+#include <stdbool.h>
+
+enum { GZIP_MOST_RATIO = 256 };
+#define GZIP_LEAST_LIMIT ((uint64_t)64 << 20)
+
+struct gzip {
+    struct source source; /* the inflated bytes: hand on &gzip->source */
+    const struct source *packed;
+    struct err *err;
+    struct gzip_state *state;
+};
+
+/* True if the bytes begin like a gzip stream (1f 8b). */
+bool gzip_matches(const struct source *source);
+/* NULL when there is no memory. Reports broken, cut and oversized streams in `err` as they are met. */
+struct gzip *gzip_open(const struct source *packed, struct err *err);
+void gzip_close(struct gzip *gzip);
+
+#endif
