@@ -22,6 +22,8 @@ char *buf_reserve(struct buf *buf, size_t size)
     size_t capacity = buf->capacity + buf->capacity / 2;
     if (capacity < 256)
         capacity = 256;
+    if (buf->limit_bytes != 0 && capacity > buf->limit_bytes)
+        capacity = buf->limit_bytes;
     if (capacity < least)
         capacity = least;
     char *data = realloc(buf->data, capacity);

@@ -40,25 +40,6 @@ void json_key(struct json *json, const char *key)
     json->needs_comma = false;
 }
 
-/* Length of the UTF-8 sequence that starts at `at`, or 0 if it is none
- * (overlong forms, surrogates and values past U+10FFFF are none). */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-    unsigned char first = at[0];
-    size_t length = first < 0x80 ? 1 : first >= 0xC2 && first <= 0xDF ? 2 : first >= 0xE0 && first <= 0xEF ? 3
-                  : first >= 0xF0 && first <= 0xF4                    ? 4
-                                                                      : 0;
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xC0) != 0x80)
-            return 0;
-    if ((first == 0xE0 && at[1] < 0xA0) || (first == 0xED && at[1] > 0x9F) || (first == 0xF0 && at[1] < 0x90) ||
-        (first == 0xF4 && at[1] > 0x8F))
-        return 0;
-    return length;
-}
-
 static void escaped(struct buf *out, unsigned char c)
 {
     switch (c) {
@@ -84,7 +65,7 @@ void json_string(struct json *json, struct str text)
             i++;
             continue;
         }
-        size_t length = c < 0x80 ? 0 : utf8_length(at + i, text.length - i);
+        size_t length = c < 0x80 ? 0 : str_utf8_length(text.data + i, text.length - i);
         if (length > 0) {
             i += length;
             continue;

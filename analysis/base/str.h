@@ -58,4 +58,26 @@ static inline bool str_equal_any_case(struct str a, struct str b)
     return true;
 }
 
+/* Length of the UTF-8 sequence that starts at `text`, or 0 if it is none
+ * (overlong forms, surrogates and values past U+10FFFF are none). */
+static inline size_t str_utf8_length(const char *text, size_t left)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    unsigned char first = at[0];
+    size_t length = first < 0x80                      ? 1
+                    : first >= 0xC2 && first <= 0xDF ? 2
+                    : first >= 0xE0 && first <= 0xEF ? 3
+                    : first >= 0xF0 && first <= 0xF4 ? 4
+                                                      : 0;
+    if (length == 0 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+    if ((first == 0xE0 && at[1] < 0xA0) || (first == 0xED && at[1] > 0x9F) || (first == 0xF0 && at[1] < 0x90) ||
+        (first == 0xF4 && at[1] > 0x8F))
+        return 0;
+    return length;
+}
+
 #endif

@@ -60,15 +60,22 @@ static bool is_name(struct stream *stream, struct stream_scope payload)
     return text.length > 0;
 }
 
+/* No control bytes, and UTF-8 but for a stray byte here and there, as logs have. */
 static bool is_text(struct stream *stream)
 {
     struct str text = stream_peek(stream, stream_whole(stream), TEXT_SEEN);
-    for (size_t i = 0; i < text.length; i++) {
+    size_t stray_count = 0, length;
+    for (size_t i = 0; i < text.length; i += length) {
         unsigned char c = (unsigned char)text.data[i];
         if (c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1B)
             return false;
+        length = str_utf8_length(text.data + i, text.length - i);
+        if (length == 0) {
+            stray_count++;
+            length = 1;
+        }
     }
-    return text.length > 0;
+    return text.length > 0 && stray_count <= text.length / 32;
 }
 
 /* HloModuleProto: 1 name, 2 entry computation, 3 computations, 5 and 6 ids. */

@@ -68,9 +68,9 @@ static void take(struct replay *replay, uint32_t root_at, uint32_t shown_at)
 static bool give_back(struct replay *replay, uint32_t root_at)
 {
     struct state *state = &replay->states[root_at];
-    replay->size -= replay->bytes[root_at];
-    if (replay->size < 0)
+    if (replay->bytes[root_at] > replay->size)
         return fail(replay, HEAP_NEGATIVE);
+    replay->size -= replay->bytes[root_at];
     replay->unpadded_size -= replay->unpadded_bytes[root_at];
     if (state->hold_at == HEAP_NONE)
         return true;

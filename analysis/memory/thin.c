@@ -32,7 +32,7 @@ uint32_t *thin_steps(thin_value *value, const void *curve, uint32_t from, uint32
     *count = 0;
     if (columns == 0)
         columns = 1;
-    if (range / 4 < columns) { /* all of them fit */
+    if (range <= (uint64_t)columns * 4) { /* all of them fit */
         uint32_t *steps = arena_array(arena, uint32_t, (size_t)range + 1);
         for (uint32_t i = 0; i < range; i++)
             steps[(*count)++] = from + i;

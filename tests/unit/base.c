@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/sum.h"
+
+#include "bytes.h"
+
+START_TEST(the_first_report_wins)
+{
+    struct err err = ERR_INIT;
+    ck_assert(!err_set(&err, ERR_truncated, 17, "length %d", 5));
+    err_set(&err, ERR_malformed, 99, "later");
+    ck_assert_int_eq(err.code, ERR_truncated);
+    ck_assert_uint_eq(err.offset_bytes, 17);
+    ck_assert_str_eq(err.text, "length 5");
+    ck_assert_str_eq(err_name(err.code), "truncated");
+}
+END_TEST
+
+START_TEST(a_long_report_is_cut)
+{
+    struct err err = ERR_INIT;
+    err_set(&err, ERR_argument, 0, "%0300d", 1);
+    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+}
+END_TEST
+
+static struct arena arena;
+static struct err err;
+
+static bool fills_up(uint64_t limit_bytes, size_t count, size_t size)
+{
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, limit_bytes, &err);
+    if (setjmp(arena.trap) != 0) {
+        arena_free(&arena);
+        return true;
+    }
+    for (int i = 0; i < 100; i++)
+        memset(arena_alloc(&arena, count, size), 0xAA, count * size);
+    arena_free(&arena);
+    return false;
+}
+
+START_TEST(an_arena_jumps_at_its_limit)
+{
+    ck_assert(!fills_up(0, 100, 100));
+    ck_assert(!fills_up(1 << 21, 100, 100));
+    ck_assert(fills_up(1 << 19, 100, 100));
+    ck_assert_int_eq(err.code, ERR_limit);
+    ck_assert(fills_up(0, SIZE_MAX / 2, 4));
+    ck_assert_int_eq(err.code, ERR_limit);
+}
+END_TEST
+
+START_TEST(arena_memory_is_zeroed_and_aligned)
+{
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, 0, &err);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    for (size_t size = 1; size < 5000; size += 37) {
+        unsigned char *at = arena_alloc(&arena, size, 1);
+        ck_assert_uint_eq((uintptr_t)at % 16, 0);
+        for (size_t i = 0; i < size; i++)
+            ck_assert_uint_eq(at[i], 0);
+        memset(at, 0xFF, size);
+    }
+    ck_assert_str_eq(arena_format(&arena, "%d-%s", 7, "x"), "7-x");
+    ck_assert_str_eq(arena_text(&arena, (struct str){"abc", 2}), "ab");
+    arena_free(&arena);
+}
+END_TEST
+
+START_TEST(a_map_finds_what_was_put)
+{
+    struct map map;
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, 0, &err);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    map_init(&map, &arena, 5000);
+    for (uint32_t i = 0; i < 5000; i++)
+        ck_assert(map_put(&map, (uint64_t)i * 0x100000001ULL, i, true));
+    for (uint32_t i = 0; i < 5000; i++)
+        ck_assert_uint_eq(map_get(&map, (uint64_t)i * 0x100000001ULL), i);
+    ck_assert_uint_eq(map_get(&map, 3), MAP_NONE);
+    ck_assert(!map_put(&map, 0, 7, false));
+    ck_assert_uint_eq(map_get(&map, 0), 0);
+    ck_assert(!map_put(&map, 0, 7, true));
+    ck_assert_uint_eq(map_get(&map, 0), 7);
+    ck_assert(map_put(&map, UINT64_MAX, 8, true));
+    ck_assert_uint_eq(map_get(&map, UINT64_MAX), 8);
+    arena_free(&arena);
+}
+END_TEST
+
+START_TEST(sums_stop_at_the_largest_value)
+{
+    ck_assert_int_eq(sum_add(2, 3), 5);
+    ck_assert_int_eq(sum_add(INT64_MAX - 1, 5), INT64_MAX);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base");
+    TCase *tests = tcase_create("base");
+    tcase_add_test(tests, the_first_report_wins);
+    tcase_add_test(tests, a_long_report_is_cut);
+    tcase_add_test(tests, an_arena_jumps_at_its_limit);
+    tcase_add_test(tests, arena_memory_is_zeroed_and_aligned);
+    tcase_add_test(tests, a_map_finds_what_was_put);
+    tcase_add_test(tests, sums_stop_at_the_largest_value);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}

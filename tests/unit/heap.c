@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory/heap.h"
+
+#include "bytes.h"
+
+enum { BUFFERS = 6 };
+static const int64_t bytes_of[BUFFERS] = {10, 20, 40, 80, 160, 320};
+static const int64_t unpadded_of[BUFFERS] = {1, 2, 4, 8, 16, 32};
+static struct arena arena;
+static struct err err;
+static struct heap heap;
+
+#define ALLOC(buffer) {HEAP_ALLOC, buffer, HEAP_NONE}
+#define FREE(buffer) {HEAP_FREE, buffer, HEAP_NONE}
+#define SHARE(buffer, with) {HEAP_SHARE, buffer, with}
+
+static void begin(void)
+{
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, 0, &err);
+}
+
+static void end(void)
+{
+    arena_free(&arena);
+}
+
+/* The holds that are open after a step add up to the curve: at every step, on any input. */
+static void sums_balance(void)
+{
+    for (uint32_t step = 0; step < heap.event_count; step++) {
+        int64_t sum = 0;
+        if (heap.failure != HEAP_FINE && step >= heap.failure_at)
+            break;
+        for (uint32_t i = 0; i < heap.hold_count; i++)
+            if (heap.holds[i].born <= step && step < heap.holds[i].dies)
+                sum += bytes_of[heap.holds[i].root_at];
+        ck_assert_int_eq(sum, heap.series[step + 1]);
+    }
+}
+
+#define REPLAY(...)                                                                                        \
+    do {                                                                                                   \
+        const struct heap_event events[] = {__VA_ARGS__};                                                  \
+        ck_assert_int_eq(setjmp(arena.trap), 0);                                                           \
+        heap_replay(events, sizeof events / sizeof events[0], bytes_of, unpadded_of, BUFFERS, &arena, &heap); \
+    } while (0)
+
+START_TEST(series_holds_sizes_before_events)
+{
+    REPLAY(ALLOC(0), ALLOC(1), FREE(0), ALLOC(2), FREE(1), FREE(2));
+    static const int64_t expected[] = {0, 10, 30, 20, 60, 40, 0};
+    for (int i = 0; i < 7; i++)
+        ck_assert_int_eq(heap.series[i], expected[i]);
+    ck_assert_uint_eq(heap.peak_at, 3);
+    ck_assert_int_eq(heap.peak_bytes, 60);
+    ck_assert_int_eq(heap.peak_unpadded_bytes, 6);
+    ck_assert_uint_eq(heap.unfreed_count, 0);
+    sums_balance();
+}
+END_TEST
+
+START_TEST(peak_is_the_first_maximum)
+{
+    REPLAY(ALLOC(2), FREE(2), ALLOC(2), FREE(2));
+    ck_assert_uint_eq(heap.peak_at, 0);
+}
+END_TEST
+
+START_TEST(shared_memory_counts_once_and_goes_with_its_last_user)
+{
+    REPLAY(ALLOC(0), SHARE(1, 0), FREE(0), ALLOC(2), FREE(1), FREE(2));
+    ck_assert_int_eq(heap.series[3], 10); /* the sharer still holds it */
+    ck_assert_int_eq(heap.series[5], 40);
+    ck_assert_uint_eq(heap.hold_count, 2);
+    ck_assert_uint_eq(heap.holds[0].dies, 4);
+    ck_assert_uint_eq(heap.spans[0].limit, 4);
+    sums_balance();
+}
+END_TEST
+
+START_TEST(memory_that_is_used_again_belongs_to_the_sharer)
+{
+    REPLAY(ALLOC(0), FREE(0), SHARE(1, 0), FREE(1), ALLOC(2));
+    ck_assert_uint_eq(heap.hold_count, 3);
+    ck_assert_uint_eq(heap.holds[1].buffer_at, 1);
+    ck_assert_uint_eq(heap.holds[1].root_at, 0);
+    ck_assert_uint_eq(heap.spans[0].limit, 1); /* the first owner's span stays where it ended */
+    ck_assert_uint_eq(heap.spans[1].start, 2);
+    ck_assert_uint_eq(heap.spans[1].limit, 3);
+    ck_assert_uint_eq(heap.unfreed_count, 1);
+    sums_balance();
+}
+END_TEST
+
+START_TEST(chains_of_sharing_end_at_one_root)
+{
+    REPLAY(ALLOC(3), SHARE(0, 3), SHARE(1, 0), SHARE(2, 1), FREE(3), FREE(0), FREE(1), FREE(2));
+    ck_assert_int_eq(heap.series[7], 80);
+    ck_assert_int_eq(heap.series[8], 0);
+    ck_assert_int_eq(heap.failure, HEAP_FINE);
+    sums_balance();
+}
+END_TEST
+
+START_TEST(unknown_buffers_pass_without_effect)
+{
+    REPLAY(ALLOC(HEAP_NONE), ALLOC(1), FREE(HEAP_NONE), SHARE(0, HEAP_NONE), FREE(1));
+    ck_assert_uint_eq(heap.unknown_count, 3);
+    ck_assert_uint_eq(heap.event_count, 5);
+    ck_assert_int_eq(heap.peak_bytes, 20);
+    ck_assert_uint_eq(heap.peak_at, 1);
+}
+END_TEST
+
+START_TEST(impossible_traces_are_named)
+{
+    REPLAY(ALLOC(0), FREE(0), FREE(0));
+    ck_assert_int_eq(heap.failure, HEAP_FREED_TOO_OFTEN);
+    ck_assert_uint_eq(heap.failure_at, 2);
+    REPLAY(FREE(4));
+    ck_assert_int_eq(heap.failure, HEAP_FREED_TOO_OFTEN);
+    REPLAY(SHARE(0, 1), SHARE(1, 0));
+    ck_assert_int_eq(heap.failure, HEAP_BAD_SHARING);
+    REPLAY(SHARE(0, 0));
+    ck_assert_int_eq(heap.failure, HEAP_BAD_SHARING);
+    REPLAY(ALLOC(0), {HEAP_UNKNOWN_KIND, 0, HEAP_NONE}, ALLOC(1));
+    ck_assert_int_eq(heap.failure, HEAP_BAD_KIND);
+    ck_assert_int_eq(heap.series[3], 10); /* the rest repeats the last value */
+}
+END_TEST
+
+START_TEST(any_trace_balances)
+{
+    uint32_t state = (uint32_t)_i * 2654435761U + 1;
+    struct heap_event events[200];
+    for (int i = 0; i < 200; i++) {
+        state = state * 1664525 + 1013904223;
+        uint32_t what = state >> 20;
+        events[i].kind = what % 3 == 0 ? HEAP_ALLOC : what % 3 == 1 ? HEAP_FREE : HEAP_SHARE;
+        events[i].buffer_at = (what >> 2) % BUFFERS;
+        events[i].canonical_at = (what >> 5) % BUFFERS;
+    }
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    heap_replay(events, 200, bytes_of, unpadded_of, BUFFERS, &arena, &heap);
+    for (uint32_t i = 0; i <= heap.event_count; i++)
+        ck_assert_int_ge(heap.series[i], 0);
+    for (uint32_t i = 0; i < heap.span_count; i++)
+        ck_assert_uint_le(heap.spans[i].start, heap.spans[i].limit);
+}
+END_TEST
+
+START_TEST(an_empty_trace_is_fine)
+{
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    heap_replay(NULL, 0, bytes_of, unpadded_of, BUFFERS, &arena, &heap);
+    ck_assert(!heap.has_peak);
+    ck_assert_int_eq(heap.series[0], 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("heap");
+    TCase *tests = tcase_create("heap");
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_test(tests, series_holds_sizes_before_events);
+    tcase_add_test(tests, peak_is_the_first_maximum);
+    tcase_add_test(tests, shared_memory_counts_once_and_goes_with_its_last_user);
+    tcase_add_test(tests, memory_that_is_used_again_belongs_to_the_sharer);
+    tcase_add_test(tests, chains_of_sharing_end_at_one_root);
+    tcase_add_test(tests, unknown_buffers_pass_without_effect);
+    tcase_add_test(tests, impossible_traces_are_named);
+    tcase_add_loop_test(tests, any_trace_balances, 0, 200);
+    tcase_add_test(tests, an_empty_trace_is_fine);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wire/wire.h"
+#include "wire/stream.h"
+
+#include "bytes.h"
+
+#define SPAN(text) ((struct str){text, sizeof(text) - 1})
+
+START_TEST(all_wire_types_are_read)
+{
+    struct err err = ERR_INIT;
+    struct wire wire = wire_open(SPAN("\x08\x96\x01\x12\x03" "abc" "\x19\1\2\3\4\5\6\7\x08\x25\1\0\0\0"), 100, &err);
+    ck_assert(wire_next(&wire));
+    ck_assert_uint_eq(wire.number, 1);
+    ck_assert_uint_eq(wire_uint(&wire), 150);
+    ck_assert(wire_next(&wire));
+    ck_assert(str_equal(wire_text(&wire), STR("abc")));
+    ck_assert_uint_eq(wire_bytes_offset(&wire), 105);
+    ck_assert_uint_eq(wire_uint(&wire), 0); /* the wrong type counts as absent */
+    ck_assert(wire_next(&wire));
+    ck_assert_uint_eq(wire.value, 0x0807060504030201ULL);
+    ck_assert(wire_next(&wire));
+    ck_assert_uint_eq(wire.value, 1);
+    ck_assert(!wire_next(&wire));
+    ck_assert(!err_is_set(&err));
+}
+END_TEST
+
+START_TEST(negative_numbers_take_ten_bytes)
+{
+    struct err err = ERR_INIT;
+    struct wire wire = wire_open(SPAN("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), 0, &err);
+    ck_assert(wire_next(&wire));
+    ck_assert_int_eq(wire_int(&wire), -1);
+}
+END_TEST
+
+static const struct {
+    struct str bytes;
+    enum err_code code;
+    uint64_t offset;
+} broken[] = {
+    {SPAN("\x0a\x05" "abc"), ERR_truncated, 2},
+    {SPAN("\x08"), ERR_malformed, 1},
+    {SPAN("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), ERR_malformed, 1},
+    {SPAN("\x00\x01"), ERR_malformed, 1},          /* field 0 */
+    {SPAN("\x0b"), ERR_malformed, 1},              /* a group */
+    {SPAN("\x0d\x01\x02"), ERR_truncated, 1},
+    {SPAN("\x09\x01\x02"), ERR_truncated, 1},
+    {SPAN("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), ERR_truncated, 11}, /* a length past 64 bits of memory */
+};
+
+START_TEST(damage_is_told_with_its_place)
+{
+    struct err err = ERR_INIT;
+    struct wire wire = wire_open(broken[_i].bytes, 0, &err);
+    ck_assert(!wire_next(&wire));
+    ck_assert(!wire_next(&wire)); /* and stays at the end */
+    ck_assert_int_eq(err.code, broken[_i].code);
+    ck_assert_uint_eq(err.offset_bytes, broken[_i].offset);
+}
+END_TEST
+
+START_TEST(packed_and_single_numbers_mix)
+{
+    struct err err = ERR_INIT;
+    struct wire wire = wire_open(SPAN("\x0a\x03\x01\x80\x02\x08\x07\x0a\x00"), 0, &err);
+    uint64_t seen[8], value;
+    size_t count = 0;
+    while (wire_next(&wire))
+        for (size_t at = 0; wire_packed(&wire, &at, &value);)
+            seen[count++] = value;
+    ck_assert_uint_eq(count, 3);
+    ck_assert_uint_eq(seen[1], 256);
+    ck_assert_uint_eq(seen[2], 7);
+    wire = wire_open(SPAN("\x0a\x02\x01\x80"), 0, &err);
+    ck_assert(wire_next(&wire));
+    for (size_t at = 0; wire_packed(&wire, &at, &value);)
+        count++;
+    ck_assert_int_eq(err.code, ERR_malformed);
+}
+END_TEST
+
+static struct arena arena;
+
+/* How far a stream comes in `text`, and what it says of the end. */
+static size_t stream_count(struct str text, bool is_strict, bool *is_cut, struct err *err)
+{
+    struct bytes bytes;
+    struct stream stream;
+    struct stream_field field;
+    volatile size_t count = 0; /* lives across setjmp */
+    bytes_open(&bytes, text.data, text.length);
+    arena_init(&arena, 0, err);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    stream_init(&stream, &bytes.source, &arena, err);
+    stream.is_strict = is_strict;
+    struct stream_scope scope = stream_whole(&stream);
+    while (stream_next(&stream, &scope, &field))
+        count++;
+    *is_cut = stream.is_cut;
+    arena_free(&arena);
+    bytes_close(&bytes);
+    return count;
+}
+
+START_TEST(a_stream_reads_up_to_a_cut)
+{
+    bool is_cut;
+    struct err err = ERR_INIT;
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x02" "ab"), false, &is_cut, &err), 2);
+    ck_assert(!is_cut && !err_is_set(&err));
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09" "ab"), false, &is_cut, &err), 2); /* clipped */
+    ck_assert(is_cut && !err_is_set(&err));
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12"), false, &is_cut, &err), 1);
+    ck_assert(is_cut && !err_is_set(&err));
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09" "ab"), true, &is_cut, &err), 1);
+    ck_assert_int_eq(err.code, ERR_truncated);
+    err = (struct err)ERR_INIT;
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x0b" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), false, &is_cut, &err), 1);
+    ck_assert_int_eq(err.code, ERR_malformed);
+}
+END_TEST
+
+START_TEST(nested_messages_keep_inside_their_parents)
+{
+    struct bytes bytes;
+    struct stream stream;
+    struct stream_field outer, inner;
+    struct err err = ERR_INIT;
+    struct str text = SPAN("\x0a\x03\x0a\x05" "a" "\x08\x01"); /* the inner length passes the outer end */
+    bytes_open(&bytes, text.data, text.length);
+    arena_init(&arena, 0, &err);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    stream_init(&stream, &bytes.source, &arena, &err);
+    struct stream_scope scope = stream_whole(&stream);
+    ck_assert(stream_next(&stream, &scope, &outer));
+    struct stream_scope nested = outer.payload;
+    ck_assert(!stream_next(&stream, &nested, &inner));
+    ck_assert_int_eq(err.code, ERR_truncated);
+    ck_assert_uint_eq(err.offset_bytes, 2);
+    arena_free(&arena);
+    bytes_close(&bytes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("wire");
+    TCase *tests = tcase_create("wire");
+    tcase_add_test(tests, all_wire_types_are_read);
+    tcase_add_test(tests, negative_numbers_take_ten_bytes);
+    tcase_add_loop_test(tests, damage_is_told_with_its_place, 0, (int)(sizeof broken / sizeof broken[0]));
+    tcase_add_test(tests, packed_and_single_numbers_mix);
+    tcase_add_test(tests, a_stream_reads_up_to_a_cut);
+    tcase_add_test(tests, nested_messages_keep_inside_their_parents);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
