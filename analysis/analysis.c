@@ -4,9 +4,11 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "input/device.h"
 #include "input/hlo.h"
 #include "input/hlo_totals.h"
 #include "input/kind.h"
+#include "input/oom_capacity.h"
 #include "input/xspace.h"
 #include "tool/memory_viewer/plan.h"
 #include "tool/tool.h"
@@ -334,6 +336,35 @@ void analysis_module_free(struct analysis_module *module)
         return;
     arena_free(&module->arena);
     free(module);
+}
+
+/* ---- capacity ---- */
+
+bool analysis_device_at(size_t at, struct analysis_device *device)
+{
+    const struct device *row = device_at(at);
+    if (row == NULL)
+        return false;
+    *device = (struct analysis_device){row->name, row->title, space_platform_name(row->platform),
+                                       (uint64_t)row->physical_bytes, (uint64_t)row->available_bytes, row->source};
+    return true;
+}
+
+bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity)
+{
+    struct oom_capacity found;
+    if (!oom_capacity_read((struct str){text, length}, &found))
+        return false;
+    *capacity = (struct analysis_capacity){
+        .space = found.space,
+        .available_bytes = (uint64_t)found.available_bytes,
+        .half_unit_bytes = (uint64_t)found.half_unit_bytes,
+        .has_needed = found.needed_bytes >= 0,
+        .needed_bytes = found.needed_bytes >= 0 ? (uint64_t)found.needed_bytes : 0,
+        .offset = found.offset,
+        .length = found.length,
+    };
+    return true;
 }
 
 /* ---- answers ---- */

@@ -103,6 +103,32 @@ struct analysis_module *analysis_module_read(const struct source *source, const 
 uint64_t analysis_module_memory_bytes(const struct analysis_module *module);
 void analysis_module_free(struct analysis_module *module);
 
+/* ---- Capacity ---------------------------------------------------------------- */
+
+/* A row of the table of devices. Texts are static. */
+struct analysis_device {
+    const char *name;         /* as in capacity=NAME: "v5e" */
+    const char *title;        /* "TPU v5e" */
+    const char *platform;     /* "tpu", "gpu" */
+    uint64_t physical_bytes;
+    uint64_t available_bytes; /* to one program; 0 = not known */
+    const char *source;       /* of available_bytes, or of the physical size */
+};
+/* False past the end. */
+bool analysis_device_at(size_t at, struct analysis_device *device);
+
+/* What an out-of-memory text says of the device it was printed for. */
+struct analysis_capacity {
+    int64_t space;            /* colour: 0 HBM, 1 VMEM, 4 SMEM */
+    uint64_t available_bytes; /* as printed, to ± half_unit_bytes */
+    uint64_t half_unit_bytes; /* 0: printed in bytes */
+    bool has_needed;
+    uint64_t needed_bytes;    /* what was asked, as printed */
+    size_t offset, length;    /* where the capacity stands in the text */
+};
+/* The first sentence of `text` that states a capacity; false if there is none. */
+bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity);
+
 /* ---- Tools and answers ------------------------------------------------------ */
 
 /* One parameter of a view, as text; the view checks it. */

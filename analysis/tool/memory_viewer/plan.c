@@ -264,9 +264,11 @@ static void rows_build(const struct plan *plan, struct plan_space *space, struct
             allocation->size_bytes == 0)
             continue;
         uint32_t buffer_at = largest_buffer(plan, allocation);
+        int64_t unpadded_bytes = row_unpadded(plan, buffer_at, allocation->size_bytes);
+        space->indefinite_unpadded_bytes += unpadded_bytes == SHAPE_UNKNOWN_SIZE ? allocation->size_bytes : unpadded_bytes;
         space->rows[space->row_count++] = (struct plan_row){
             .buffer_at = buffer_at, .allocation_at = i, .bytes = allocation->size_bytes,
-            .unpadded_bytes = row_unpadded(plan, buffer_at, allocation->size_bytes),
+            .unpadded_bytes = unpadded_bytes,
             .offset_bytes = buffer_at == PLAN_NONE ? 0 : hlo->buffers[buffer_at].offset_bytes,
             .born = 0, .dies = space->step_count, .is_indefinite = true};
     }
@@ -285,7 +287,7 @@ static void peak_find(struct plan_space *space)
     space->has_peak_step = space->heap.has_peak;
     space->peak_step = space->heap.peak_at;
     space->peak_bytes = sum_add(space->heap.peak_bytes, space->indefinite_bytes);
-    space->peak_unpadded_bytes = sum_add(space->heap.peak_unpadded_bytes, space->indefinite_bytes);
+    space->peak_unpadded_bytes = sum_add(space->heap.peak_unpadded_bytes, space->indefinite_unpadded_bytes);
     for (uint32_t i = 0; i < space->row_count; i++)
         space->live_at_peak_count += plan_row_is_alive(&space->rows[i], space->peak_step);
 }
@@ -299,7 +301,7 @@ int64_t plan_bytes_at(const struct plan_space *space, uint32_t step)
 int64_t plan_unpadded_bytes_at(const struct plan_space *space, uint32_t step)
 {
     int64_t moving = step < space->heap.event_count ? space->heap.unpadded_series[step + 1] : 0;
-    return sum_add(moving, space->indefinite_bytes);
+    return sum_add(moving, space->indefinite_unpadded_bytes);
 }
 
 static bool has_temporaries(const struct hlo *hlo, int64_t color, int64_t *bytes)

@@ -56,7 +56,8 @@ struct plan_space {
     int64_t untraced_bytes;            /* temporary allocations that no trace moves */
     uint32_t allocation_count, buffer_count;
 
-    int64_t peak_bytes, peak_unpadded_bytes; /* live, indefinite part included (padded in both) */
+    int64_t indefinite_unpadded_bytes;
+    int64_t peak_bytes, peak_unpadded_bytes; /* live, indefinite part included */
     uint32_t peak_step;
     bool has_peak_step;
     uint32_t live_at_peak_count;

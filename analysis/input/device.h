@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device.h: devices and how much memory a program may use there (rows in device.def). */
+#ifndef ANALYSIS_INPUT_DEVICE_H
+#define ANALYSIS_INPUT_DEVICE_H
+
+#include "input/space.h"
+
+#include <stddef.h>
+
+struct device {
+    const char *name, *title;
+    enum space_platform platform;
+    int64_t physical_bytes, available_bytes; /* available: 0 = not known */
+    const char *source;
+};
+
+/* Row `at`, or NULL past the end. */
+const struct device *device_at(size_t at);
+
+#endif
