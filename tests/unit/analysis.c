@@ -277,6 +277,101 @@ START_TEST(strips_hold_every_byte)
 }
 END_TEST
 
+/* ask with up to four parameters; the caller deletes the root */
+static cJSON *ask_many(struct asked *asked, const char *view, const struct analysis_param *params, size_t count, cJSON **root)
+{
+    struct buf out = BUF_INIT;
+    ck_assert_msg(analysis_answer(asked->module, "memory_viewer", view, params, count, &out, &err), "%s: %s", view, err.text);
+    *root = cJSON_ParseWithLength(out.data, out.length);
+    buf_free(&out);
+    return cJSON_GetObjectItem(*root, "data");
+}
+
+START_TEST(groups_add_up_to_the_step)
+{
+    static const char *const ways[] = {"shape", "dtype", "opcode", "category", "line", "scope"};
+    struct asked asked;
+    asked_open(&asked, real_modules[_i]);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct analysis_param params[] = {{"by", ways[i]}, {"limit", "1000"}};
+        cJSON *root, *group, *data = ask_many(&asked, "groups", params, 2, &root);
+        double bytes = 0, count = 0;
+        cJSON_ArrayForEach(group, cJSON_GetObjectItem(data, "groups"))
+        {
+            bytes += number(group, "bytes");
+            count += number(group, "count");
+        }
+        ck_assert_double_eq(bytes, number(data, "total_bytes"));
+        ck_assert_double_eq(count, number(data, "matched_count"));
+        cJSON_Delete(root);
+    }
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(scopes_are_grouped_over_their_numbers)
+{
+    struct asked asked;
+    struct analysis_param by = {"by", "scope"};
+    cJSON *root;
+    asked_open(&asked, DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz");
+    cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(ask_many(&asked, "groups", &by, 1, &root), "groups"), 0);
+    const char *key = cJSON_GetObjectItem(first, "key")->valuestring;
+    ck_assert_msg(strpbrk(key, "0123456789") == NULL, "%s", key);
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
+/* What was there, and what was born, less what died, is what is left: over any window. */
+START_TEST(windows_balance)
+{
+    struct asked asked;
+    cJSON *root;
+    asked_open(&asked, real_modules[_i]);
+    cJSON *summary = ask(&asked, "summary", NULL, NULL, &root);
+    int steps = (int)number(cJSON_GetArrayItem(cJSON_GetObjectItem(summary, "spaces"), 0), "step_count");
+    cJSON_Delete(root);
+    for (int from = 0; from < steps; from += 1 + steps / 7)
+        for (int to = from + 1; to <= steps; to += 1 + steps / 5) {
+            char begin_text[16], end_text[16];
+            snprintf(begin_text, sizeof begin_text, "%d", from);
+            snprintf(end_text, sizeof end_text, "%d", to);
+            struct analysis_param params[] = {{"from", begin_text}, {"to", end_text}};
+            cJSON *data = ask_many(&asked, "window", params, 2, &root);
+            ck_assert_double_eq(number(data, "bytes_before") + number(cJSON_GetObjectItem(data, "born"), "bytes") -
+                                    number(cJSON_GetObjectItem(data, "died"), "bytes"),
+                                number(data, "bytes_after"));
+            cJSON_Delete(root);
+        }
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(maps_hold_every_buffer_at_any_width)
+{
+    static const char *const widths[] = {"1", "2", "16", "4000"};
+    struct asked asked;
+    asked_open(&asked, real_modules[_i]);
+    for (int i = 0; i < 4; i++) {
+        struct analysis_param width = {"width", widths[i]};
+        cJSON *root, *rectangle, *data = ask_many(&asked, "map", &width, 1, &root);
+        cJSON *rectangles = cJSON_GetObjectItem(data, "rectangles");
+        double count = 0;
+        ck_assert_int_le(cJSON_GetArraySize(rectangles), 2 * atoi(widths[i]));
+        cJSON_ArrayForEach(rectangle, rectangles)
+        {
+            count += number(rectangle, "count");
+            ck_assert_double_le(number(rectangle, "from"), number(rectangle, "to"));
+            ck_assert_double_le(number(rectangle, "high_bytes"), number(data, "height_bytes"));
+        }
+        ck_assert_double_eq(count, number(data, "rectangle_count"));
+        cJSON_Delete(root);
+    }
+    asked_close(&asked);
+}
+END_TEST
+
 START_TEST(without_a_trace_the_schedule_answers)
 {
     struct asked asked;
@@ -386,7 +481,7 @@ START_TEST(views_are_listed)
         ck_assert_str_eq(view.tool, "memory_viewer");
         count++;
     }
-    ck_assert_uint_eq(count, 7);
+    ck_assert_uint_eq(count, 10);
 }
 END_TEST
 
@@ -405,6 +500,10 @@ int main(void)
     tcase_add_test(tests, the_example_peaks_at_300_gib);
     tcase_add_loop_test(tests, rows_add_up_to_the_curve, 0, modules);
     tcase_add_loop_test(tests, strips_hold_every_byte, 0, modules);
+    tcase_add_loop_test(tests, groups_add_up_to_the_step, 0, modules);
+    tcase_add_test(tests, scopes_are_grouped_over_their_numbers);
+    tcase_add_loop_test(tests, windows_balance, 0, modules);
+    tcase_add_loop_test(tests, maps_hold_every_buffer_at_any_width, 0, modules);
     tcase_add_test(tests, without_a_trace_the_schedule_answers);
     tcase_add_test(tests, scoped_vmem_comes_from_the_pool);
     tcase_add_test(tests, odd_files_have_notes_not_crashes);

@@ -2,89 +2,18 @@
  * buffers.c: the view "buffers": what takes memory, as rows that are sorted,
  * filtered and paged here; or all filtered rows as CSV. */
 #include "input/shape.h"
-#include "tool/filter.h"
-#include "tool/memory_viewer/describe.h"
-#include "tool/memory_viewer/views_shared.h"
+#include "tool/memory_viewer/row_fields.h"
 
 #include <stdlib.h>
 
 enum { LIMIT_MOST = 1000, LIMIT_USUAL = 100, SORT_KEYS_MOST = 4 };
 
-/* Fields of a row, for filter and sort. The first number is what a bare `>64MiB` means. */
-enum field { SIZE, UNPADDED, PADDING, BORN, DIES, NAME, SHAPE, DTYPE, CATEGORY, OPCODE, SCOPE, LINE, ID, FIELD_COUNT };
-
-static const struct filter_field fields[] = {
-    [SIZE] = {"size", true, false},     [UNPADDED] = {"unpadded", true, false}, [PADDING] = {"pad", true, false},
-    [BORN] = {"born", true, false},     [DIES] = {"dies", true, false},         [NAME] = {"name", false, true},
-    [SHAPE] = {"shape", false, true},   [DTYPE] = {"dtype", false, false},      [CATEGORY] = {"cat", false, false},
-    [OPCODE] = {"op", false, false},    [SCOPE] = {"scope", false, true},       [LINE] = {"line", false, true},
-    [ID] = {"id", false, false},        [FIELD_COUNT] = {NULL, false, false},
-};
-
+/* What is listed; `row` first, so that it serves as the filter's context. */
 struct listing {
+    struct row_fields_context row;
     const struct tool_request *request;
-    const struct plan *plan;
     const struct plan_space *space;
 };
-
-/* ---- values of a row ---- */
-
-static bool number_of(const void *context, uint32_t at, size_t field, double *value)
-{
-    const struct listing *listing = context;
-    const struct plan_row *row = &listing->space->rows[at];
-    switch ((enum field)field) {
-    case SIZE: *value = (double)row->bytes; return true;
-    case UNPADDED: *value = (double)row->unpadded_bytes; return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-    case PADDING: *value = (double)views_padding(row); return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-    case BORN: *value = (double)row->born; return !row->is_indefinite;
-    case DIES: *value = (double)row->dies; return !row->is_indefinite && row->dies < listing->space->step_count;
-    default: return false;
-    }
-}
-
-static struct str line_of(const struct listing *listing, const struct hlo_detail *detail)
-{
-    struct buf *scratch = listing->request->scratch;
-    struct describe_source source = describe_source(&listing->plan->hlo, detail);
-    scratch->length = 0;
-    buf_add(scratch, source.file.data, source.file.length);
-    if (source.file.length > 0)
-        buf_format(scratch, ":%lld", (long long)source.line);
-    return describe_str(scratch);
-}
-
-static struct str text_of(const void *context, uint32_t at, size_t field)
-{
-    const struct listing *listing = context;
-    const struct plan_row *row = &listing->space->rows[at];
-    const struct plan *plan = listing->plan;
-    struct buf *scratch = listing->request->scratch;
-    if (field == NAME)
-        return views_row_name(plan, row, scratch);
-    if (field == CATEGORY)
-        return str_of(plan_category_name(plan_category_of(&plan->hlo.allocations[row->allocation_at])));
-    if (row->buffer_at == PLAN_NONE)
-        return (struct str){"", 0};
-    if (field == ID) {
-        scratch->length = 0;
-        buf_format(scratch, "%lld", (long long)plan->hlo.buffers[row->buffer_at].id);
-        return describe_str(scratch);
-    }
-    struct hlo_detail detail = hlo_detail(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at);
-    if (field == OPCODE)
-        return detail.opcode;
-    if (field == SCOPE)
-        return detail.op_name;
-    if (field == LINE)
-        return line_of(listing, &detail);
-    struct str shape = plan_buffer_shape(&plan->hlo, row->buffer_at);
-    if (field == DTYPE)
-        return str_of(shape_element_type(shape));
-    scratch->length = 0;
-    shape_text(shape, true, scratch);
-    return describe_str(scratch);
-}
 
 /* ---- sorting ---- */
 
@@ -105,7 +34,7 @@ static int by_keys(const void *left, const void *right)
 {
     const struct sorted *a = left, *b = right;
     for (size_t i = 0; i < a->key_count; i++) {
-        int order = fields[a->keys[i].field].is_number ? (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i])
+        int order = row_fields[a->keys[i].field].is_number ? (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i])
                                                        : str_compare(a->texts[i], b->texts[i]);
         if (order != 0)
             return a->keys[i].is_descending ? -order : order;
@@ -119,7 +48,7 @@ static bool keys_read(const char *text, struct sort_key *keys, size_t *count, st
     static const struct {
         const char *name;
         int field;
-    } longer[] = {{"padding", PADDING}, {"category", CATEGORY}, {"opcode", OPCODE}, {"source", LINE}, {"bytes", SIZE}};
+    } longer[] = {{"padding", ROW_PADDING}, {"category", ROW_CATEGORY}, {"opcode", ROW_OPCODE}, {"source", ROW_LINE}, {"bytes", ROW_SIZE}};
     *count = 0;
     while (*text != '\0') {
         bool is_descending = *text == '-';
@@ -127,8 +56,8 @@ static bool keys_read(const char *text, struct sort_key *keys, size_t *count, st
         size_t length = strcspn(text, ",");
         struct str name = {text, length};
         int field = -1;
-        for (int i = 0; i < FIELD_COUNT; i++)
-            if (str_equal(name, str_of(fields[i].name)))
+        for (int i = 0; i < ROW_FIELD_COUNT; i++)
+            if (str_equal(name, str_of(row_fields[i].name)))
                 field = i;
         for (size_t i = 0; i < sizeof longer / sizeof longer[0]; i++)
             if (str_equal(name, str_of(longer[i].name)))
@@ -149,10 +78,10 @@ static void key_values(const struct listing *listing, struct sorted *item)
     for (size_t i = 0; i < item->key_count; i++) {
         size_t field = (size_t)item->keys[i].field;
         item->numbers[i] = -1; /* what has no number comes before all */
-        if (fields[field].is_number) {
-            number_of(listing, item->row, field, &item->numbers[i]);
+        if (row_fields[field].is_number) {
+            row_fields_number(&listing->row, item->row, field, &item->numbers[i]);
         } else {
-            struct str text = text_of(listing, item->row, field);
+            struct str text = row_fields_text(&listing->row, item->row, field);
             item->texts[i] = (struct str){arena_text(arena, text), text.length};
         }
     }
@@ -219,21 +148,21 @@ static void csv_write(const struct listing *listing, const struct matched *match
         uint32_t at = matched->items[i].row;
         const struct plan_row *row = &listing->space->rows[at];
         bool has_size = row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-        cell(out, text_of(listing, at, ID), false);
-        cell(out, text_of(listing, at, NAME), false);
-        cell(out, text_of(listing, at, OPCODE), false);
-        cell(out, text_of(listing, at, CATEGORY), false);
-        cell(out, text_of(listing, at, SHAPE), false);
-        cell(out, text_of(listing, at, DTYPE), false);
+        cell(out, row_fields_text(&listing->row, at, ROW_ID), false);
+        cell(out, row_fields_text(&listing->row, at, ROW_NAME), false);
+        cell(out, row_fields_text(&listing->row, at, ROW_OPCODE), false);
+        cell(out, row_fields_text(&listing->row, at, ROW_CATEGORY), false);
+        cell(out, row_fields_text(&listing->row, at, ROW_SHAPE), false);
+        cell(out, row_fields_text(&listing->row, at, ROW_DTYPE), false);
         number_cell(out, row->bytes, true);
         number_cell(out, row->unpadded_bytes, has_size);
         number_cell(out, views_padding(row), has_size);
         number_cell(out, row->born, !row->is_indefinite);
         number_cell(out, row->dies, !row->is_indefinite && row->dies < listing->space->step_count);
-        number_cell(out, listing->plan->hlo.allocations[row->allocation_at].index, true);
+        number_cell(out, listing->request->plan->hlo.allocations[row->allocation_at].index, true);
         number_cell(out, row->offset_bytes, true);
-        cell(out, text_of(listing, at, LINE), false);
-        cell(out, text_of(listing, at, SCOPE), true);
+        cell(out, row_fields_text(&listing->row, at, ROW_LINE), false);
+        cell(out, row_fields_text(&listing->row, at, ROW_SCOPE), true);
     }
 }
 
@@ -270,8 +199,8 @@ static bool format_read(const struct tool_request *request, bool *is_csv, struct
 
 bool view_buffers(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {request, request->plan, views_space(request, err)};
-    struct filter_table table = {fields, text_of, number_of, &listing};
+    struct listing listing = {.request = request, .space = views_space(request, err)};
+    struct filter_table table = {row_fields, row_fields_text, row_fields_number, &listing.row};
     struct filter filter;
     struct sort_key keys[SORT_KEYS_MOST];
     size_t key_count;
@@ -279,6 +208,7 @@ bool view_buffers(const struct tool_request *request, struct json *json, struct 
     int64_t offset, limit;
     uint32_t step;
     bool is_all, is_csv;
+    listing.row = (struct row_fields_context){request, listing.space};
     if (listing.space == NULL || !views_step(request, listing.space, true, &step, &is_all, err) ||
         !format_read(request, &is_csv, err) || !tool_param_number(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
         !tool_param_number(request, "limit", 0, LIMIT_MOST, LIMIT_USUAL, &limit, err) ||

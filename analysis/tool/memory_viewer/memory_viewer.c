@@ -7,6 +7,9 @@ static const char *const space_params[] = {"space", NULL};
 static const char *const curve_params[] = {"space", "width", "from", "to", NULL};
 static const char *const strips_params[] = {"space", "width", "step", NULL};
 static const char *const buffers_params[] = {"space", "step", "sort", "filter", "offset", "limit", "format", NULL};
+static const char *const groups_params[] = {"space", "step", "by", "filter", "offset", "limit", NULL};
+static const char *const window_params[] = {"space", "from", "to", "limit", NULL};
+static const char *const map_params[] = {"space", "width", "from", "to", "low", "high", NULL};
 static const char *const buffer_params[] = {"space", "id", NULL};
 
 static const struct tool_view views[] = {
@@ -15,6 +18,9 @@ static const struct tool_view views[] = {
     {"strips", strips_params, view_strips, false},
     {"buffers", buffers_params, view_buffers, false},
     {"buffer", buffer_params, view_buffer, false},
+    {"groups", groups_params, view_groups, false},
+    {"window", window_params, view_window, false},
+    {"map", map_params, view_map, false},
     {"live_range", no_params, view_live_range, false},
     {"xprof", space_params, view_xprof, true},
 };

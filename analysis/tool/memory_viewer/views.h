@@ -12,6 +12,9 @@ bool view_curve(const struct tool_request *request, struct json *json, struct er
 bool view_strips(const struct tool_request *request, struct json *json, struct err *err);
 bool view_buffers(const struct tool_request *request, struct json *json, struct err *err);
 bool view_buffer(const struct tool_request *request, struct json *json, struct err *err);
+bool view_groups(const struct tool_request *request, struct json *json, struct err *err);
+bool view_window(const struct tool_request *request, struct json *json, struct err *err);
+bool view_map(const struct tool_request *request, struct json *json, struct err *err);
 bool view_live_range(const struct tool_request *request, struct json *json, struct err *err);
 bool view_xprof(const struct tool_request *request, struct json *json, struct err *err);
 

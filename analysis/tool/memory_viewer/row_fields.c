@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * row_fields.c: see row_fields.h. */
+#include "tool/memory_viewer/row_fields.h"
+
+#include "input/shape.h"
+#include "tool/memory_viewer/describe.h"
+
+const struct filter_field row_fields[ROW_FIELD_COUNT + 1] = {
+    [ROW_SIZE] = {"size", true, false},     [ROW_UNPADDED] = {"unpadded", true, false}, [ROW_PADDING] = {"pad", true, false},
+    [ROW_BORN] = {"born", true, false},     [ROW_DIES] = {"dies", true, false},         [ROW_NAME] = {"name", false, true},
+    [ROW_SHAPE] = {"shape", false, true},   [ROW_DTYPE] = {"dtype", false, false},      [ROW_CATEGORY] = {"cat", false, false},
+    [ROW_OPCODE] = {"op", false, false},    [ROW_SCOPE] = {"scope", false, true},       [ROW_LINE] = {"line", false, true},
+    [ROW_ID] = {"id", false, false},        [ROW_FIELD_COUNT] = {NULL, false, false},
+};
+
+/* ---- values of a row ---- */
+
+bool row_fields_number(const void *context, uint32_t at, size_t field, double *value)
+{
+    const struct row_fields_context *listing = context;
+    const struct plan_row *row = &listing->space->rows[at];
+    switch ((enum row_field)field) {
+    case ROW_SIZE: *value = (double)row->bytes; return true;
+    case ROW_UNPADDED: *value = (double)row->unpadded_bytes; return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
+    case ROW_PADDING: *value = (double)views_padding(row); return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
+    case ROW_BORN: *value = (double)row->born; return !row->is_indefinite;
+    case ROW_DIES: *value = (double)row->dies; return !row->is_indefinite && row->dies < listing->space->step_count;
+    default: return false;
+    }
+}
+
+static struct str line_of(const struct row_fields_context *listing, const struct hlo_detail *detail)
+{
+    struct buf *scratch = listing->request->scratch;
+    struct describe_source source = describe_source(&listing->request->plan->hlo, detail);
+    scratch->length = 0;
+    buf_add(scratch, source.file.data, source.file.length);
+    if (source.file.length > 0)
+        buf_format(scratch, ":%lld", (long long)source.line);
+    return describe_str(scratch);
+}
+
+struct str row_fields_text(const void *context, uint32_t at, size_t field)
+{
+    const struct row_fields_context *listing = context;
+    const struct plan_row *row = &listing->space->rows[at];
+    const struct plan *plan = listing->request->plan;
+    struct buf *scratch = listing->request->scratch;
+    if (field == ROW_NAME)
+        return views_row_name(plan, row, scratch);
+    if (field == ROW_CATEGORY)
+        return str_of(plan_category_name(plan_category_of(&plan->hlo.allocations[row->allocation_at])));
+    if (row->buffer_at == PLAN_NONE)
+        return (struct str){"", 0};
+    if (field == ROW_ID) {
+        scratch->length = 0;
+        buf_format(scratch, "%lld", (long long)plan->hlo.buffers[row->buffer_at].id);
+        return describe_str(scratch);
+    }
+    struct hlo_detail detail = hlo_detail(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at);
+    if (field == ROW_OPCODE)
+        return detail.opcode;
+    if (field == ROW_SCOPE)
+        return detail.op_name;
+    if (field == ROW_LINE)
+        return line_of(listing, &detail);
+    struct str shape = plan_buffer_shape(&plan->hlo, row->buffer_at);
+    if (field == ROW_DTYPE)
+        return str_of(shape_element_type(shape));
+    scratch->length = 0;
+    shape_text(shape, true, scratch);
+    return describe_str(scratch);
+}
