@@ -469,6 +469,8 @@ bool analysis_answer(const struct analysis_module *module, const char *tool, con
     struct job job = {.gzip = NULL};
     struct buf scratch = BUF_INIT;
     struct question question = {found, tool, {&module->plan, NULL, param_count, &job.arena, &scratch, out}, params};
+    if (out->limit_bytes == 0)
+        out->limit_bytes = ANSWER_LIMIT_BYTES;
     arena_init(&job.arena, ANSWER_LIMIT_BYTES, err);
     job_try(&job, answer, &question, NULL, err);
     buf_free(&scratch);

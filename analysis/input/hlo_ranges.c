@@ -10,6 +10,8 @@
 /* Real programs nest tuples two or three deep and pass a value through a few
  * dozen places; what goes further is counted as lost. */
 enum { DEPTH_MOST = HLO_ALIASES_DEPTH_MOST, PLACES_MOST = 2048 };
+/* Comparisons of places in all; files made to be slow run out of them. */
+#define COMPARISONS_MOST ((uint64_t)1 << 30)
 
 /* What an instruction does with an operand, as far as values pass through it. */
 enum passing {
@@ -74,6 +76,8 @@ struct flow {
     struct place *places;      /* of the value that is followed */
     uint32_t place_count;
     bool is_lost;
+    uint64_t comparisons_left;
+    struct map parameter_of;   /* computation << 32 | number: its parameter instruction */
 };
 
 /* ---- the graph ---- */
@@ -125,9 +129,14 @@ static void graph_build(struct flow *flow)
     flow->first_use = arena_array(flow->arena, uint32_t, instructions);
     flow->caller_of = arena_raw(flow->arena, ((size_t)flow->hlo->computation_count + 1) * sizeof(uint32_t));
     memset(flow->caller_of, 0xff, ((size_t)flow->hlo->computation_count + 1) * sizeof(uint32_t));
+    map_init(&flow->parameter_of, flow->arena, flow->schedule->length);
     for (uint32_t i = 0; i < flow->schedule->length; i++) {
         uint32_t at = flow->schedule->order[i];
         enum passing passing = flow->passing[at] = passing_of(hlo_instruction_opcode(flow->hlo, at));
+        if (str_equal(hlo_instruction_opcode(flow->hlo, at), STR("parameter")))
+            map_put(&flow->parameter_of,
+                    (uint64_t)flow->hlo->instructions[at].computation_at << 32 | (uint32_t)hlo_detail(flow->hlo, at).parameter_number,
+                    at, false);
         struct calling calling = {flow, at};
         if (passing == PASS_WHILE || passing == PASS_CALL || passing == PASS_CONDITIONAL || passing == PASS_ASYNC_START)
             hlo_each_id(flow->hlo, at, HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS, callee_met, &calling);
@@ -148,7 +157,7 @@ static void place_add(struct flow *flow, uint32_t instruction_at, const int64_t 
 {
     if (instruction_at == HLO_NONE)
         return;
-    if (from->depth < skip || prefix_count + from->depth - skip > DEPTH_MOST || flow->place_count == PLACES_MOST) {
+    if (flow->comparisons_left < flow->place_count || from->depth < skip || prefix_count + from->depth - skip > DEPTH_MOST || flow->place_count == PLACES_MOST) {
         flow->is_lost = true;
         return;
     }
@@ -157,6 +166,7 @@ static void place_add(struct flow *flow, uint32_t instruction_at, const int64_t 
         place.index[i] = prefix[i];
     for (uint32_t i = skip; i < from->depth; i++)
         place.index[prefix_count + i - skip] = from->index[i];
+    flow->comparisons_left -= flow->place_count;
     for (uint32_t i = 0; i < flow->place_count; i++)
         if (memcmp(&flow->places[i], &place, sizeof place) == 0)
             return;
@@ -189,15 +199,7 @@ static uint32_t callee(const struct flow *flow, uint32_t instruction_at, uint32_
 /* The parameter instruction of a computation with that number. */
 static uint32_t parameter_of(const struct flow *flow, uint32_t computation_at, uint32_t number)
 {
-    if (computation_at == HLO_NONE)
-        return HLO_NONE;
-    const struct hlo_computation *computation = &flow->hlo->computations[computation_at];
-    for (uint32_t i = 0; i < computation->instruction_count; i++) {
-        uint32_t at = computation->instruction_first + i;
-        if (str_equal(hlo_instruction_opcode(flow->hlo, at), STR("parameter")) && hlo_detail(flow->hlo, at).parameter_number == number)
-            return at;
-    }
-    return HLO_NONE;
+    return computation_at == HLO_NONE ? HLO_NONE : map_get(&flow->parameter_of, (uint64_t)computation_at << 32 | number);
 }
 
 /* A loop's state is one buffer: what enters it is at the parameters of its two
@@ -403,7 +405,7 @@ static void ranges_normalise(const struct hlo *hlo, const struct map *by_place, 
 
 void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule, struct arena *arena, struct hlo_ranges *out)
 {
-    struct flow flow = {.hlo = hlo, .schedule = schedule, .arena = arena};
+    struct flow flow = {.hlo = hlo, .schedule = schedule, .arena = arena, .comparisons_left = COMPARISONS_MOST};
     *out = (struct hlo_ranges){.of_buffer = arena_array(arena, struct hlo_range, (size_t)hlo->buffer_count + 1)};
     flow.places = arena_array(arena, struct place, PLACES_MOST);
     map_init(&flow.by_place, arena, hlo->buffer_count);

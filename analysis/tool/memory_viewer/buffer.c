@@ -62,7 +62,7 @@ static void place_write(const struct tool_request *request, struct json *json, c
         uint32_t instruction_at = plan->hlo.buffers[row->buffer_at].instruction_at;
         detail = hlo_detail(&plan->hlo, instruction_at);
         computation = plan->hlo.computations[plan->hlo.instructions[instruction_at].computation_at].name;
-        shape_layout_text(plan_buffer_shape(&plan->hlo, row->buffer_at), request->scratch);
+        shape_layout_text(plan->shapes[row->buffer_at], request->scratch);
     }
     json_key_string(json, "layout", describe_str(request->scratch));
     json_key_string(json, "computation", computation);

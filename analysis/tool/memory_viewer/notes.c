@@ -98,6 +98,7 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
         "Logical buffers are defined by instructions that are not in the file; they are left out of the curve.");
     add(plan, "duplicate_buffers", hlo->duplicate_buffer_count, "Logical buffers share an id; the last one counts.");
     add(plan, "duplicate_instructions", hlo->duplicate_instruction_count, "Instructions share an id; the last one counts.");
+    add(plan, "hidden_spaces", plan->hidden_space_count, "Memory spaces beyond the first 64 are not shown.");
     for (uint32_t i = 0; i < plan->space_count; i++)
         space_notes(plan, &plan->spaces[i], arena);
 }

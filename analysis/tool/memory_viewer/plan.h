@@ -77,8 +77,11 @@ struct plan {
     struct hlo_schedule schedule;
     enum space_platform platform;
     int64_t *bytes, *unpadded_bytes; /* of each logical buffer; unpadded: SHAPE_UNKNOWN_SIZE when not known */
+    struct str *shapes;              /* of each logical buffer: ShapeProto of its value; the last number of
+                                        its shape index picks the element of a tuple, as in XLA */
     struct plan_space *spaces;       /* by total, largest first */
     uint32_t space_count;
+    uint32_t hidden_space_count;     /* spaces that are not shown: more than any platform has */
     int64_t peak_memory_bytes;       /* XLA's rule: static memory of all spaces + the largest trace */
     struct plan_note *notes;
     uint32_t note_count;
@@ -96,8 +99,6 @@ enum plan_category plan_category_of(const struct hlo_allocation *allocation);
 bool plan_is_indefinite(const struct hlo_allocation *allocation);
 /* "parameter", "output", "thread_local", "constant", "temporary". */
 const char *plan_category_name(enum plan_category category);
-/* The ShapeProto of a logical buffer's value: the last number of its shape index picks the tuple element. */
-struct str plan_buffer_shape(const struct hlo *hlo, uint32_t buffer_at);
 /* For each allocation the last trace whose first event's buffer lies in it, or PLAN_NONE. */
 uint32_t *plan_traces_owned(const struct hlo *hlo, struct arena *arena);
 /* A buffer that takes part in a replay: known, with an allocation and an instruction. */

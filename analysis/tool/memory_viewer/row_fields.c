@@ -64,7 +64,7 @@ struct str row_fields_text(const void *context, uint32_t at, size_t field)
         return detail.op_name;
     if (field == ROW_LINE)
         return line_of(listing, &detail);
-    struct str shape = plan_buffer_shape(&plan->hlo, row->buffer_at);
+    struct str shape = plan->shapes[row->buffer_at];
     if (field == ROW_DTYPE)
         return str_of(shape_element_type(shape));
     scratch->length = 0;

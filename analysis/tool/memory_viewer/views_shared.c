@@ -113,7 +113,7 @@ void views_buffer_write(const struct tool_request *request, struct json *json, c
     bool has_size = row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
     if (row->buffer_at != PLAN_NONE) {
         detail = hlo_detail(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at);
-        shape = plan_buffer_shape(&plan->hlo, row->buffer_at);
+        shape = plan->shapes[row->buffer_at];
     }
     struct describe_source source = describe_source(&plan->hlo, &detail);
     json_key(json, "id");

@@ -78,7 +78,7 @@ struct question {
 static struct str scratch_shape(struct question *question, uint32_t buffer_at)
 {
     question->scratch->length = 0;
-    shape_text(plan_buffer_shape(question->hlo, buffer_at), true, question->scratch);
+    shape_text(question->plan->shapes[buffer_at], true, question->scratch);
     return describe_str(question->scratch);
 }
 
