@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every command of the project; `make help` lists them. Words as options:
+#   CC=gcc|clang   DEBUG=1   SAN=address,undefined   COV=1   WERROR=1   V=1 (print commands)
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+Q := $(if $(V),,@)
+PYTHON := python3
+export PYTHONDONTWRITEBYTECODE := 1
+SHARED := $(wildcard ../shared)
+
+# ---- variants: one folder each ------------------------------------------------
+compiler := $(if $(findstring clang,$(CC)),-clang,)
+variant := $(if $(FUZZ),fuzz,$(if $(SAN),asan,$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler))
+B := build/$(variant)
+
+warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wconversion \
+            $(if $(WERROR),-Werror)
+release_flags := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+debug_flags := -O0 -g3
+asan_flags := -O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+coverage_flags := -O0 -g --coverage
+fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
+
+packages := libmicrohttpd libcjson zlib libdeflate
+VERSION := $(shell cat VERSION 2>/dev/null || echo 0.1.0)
+package_flags := $(shell pkg-config --cflags $(packages))
+includes := -I. -Ianalysis -Ibuild/gen
+CPPFLAGS += -D_GNU_SOURCE= $(includes) -DMEMVIEWD_VERSION='"$(VERSION)"'
+CFLAGS_ALL = -std=gnu11 $(warnings) $(mode_flags) -fPIE -pthread $(package_flags) $(CFLAGS)
+LDFLAGS_ALL = $(filter -fsanitize=% --coverage,$(mode_flags)) -pie -Wl,-z,relro,-z,now -pthread $(LDFLAGS)
+LIBS := $(shell pkg-config --libs $(packages)) -lm
+UNIT_LIBS = $(shell pkg-config --libs check)
+
+# ---- sources: found, not listed -------------------------------------------------
+core_src := $(sort $(shell find analysis -name '*.c'))
+server_src := $(sort $(shell find server -name '*.c'))
+gen_src := $(B)/web_files.c $(B)/demo_files.c
+core_obj := $(core_src:%.c=$(B)/%.o)
+server_obj := $(server_src:%.c=$(B)/%.o) $(gen_src:.c=.o)
+fields := $(addprefix build/gen/,xplane.fields.h hlo.fields.h memory_usage_report.fields.h)
+
+unit_src := $(wildcard tests/unit/*.c)
+fuzz_names := $(basename $(notdir $(filter-out tests/fuzz/driver.c tests/fuzz/ask.c,$(wildcard tests/fuzz/*.c))))
+fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
+fixture_text := $(wildcard tests/fixtures/text/*.textproto)
+fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
+
+.PHONY: all debug run demo test unit golden golden-fixtures xla-reports differences http-test web-test \
+        check asan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
+        screenshots fixtures format clean help core
+
+# ---- building --------------------------------------------------------------------
+all: $(B)/memviewd ## build build/release/memviewd (CC=clang: build/release-clang/)
+
+debug: ## build build/debug/memviewd, not optimised
+	$(Q)$(MAKE) DEBUG=1 all
+
+core: $(core_obj) ## compile the analysis core only
+
+$(B)/memviewd: $(core_obj) $(server_obj)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+$(B)/%.o: %.c | $(fields)
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(B)/%_files.o: $(B)/%_files.c
+	@echo "  CC    $<"
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+build/gen/hlo.fields.h: proto/hlo.proto proto/xla_data.proto scripts/gen-fields
+	@mkdir -p $(@D)
+	$(Q)scripts/gen-fields proto/hlo.proto proto/xla_data.proto > $@
+
+build/gen/%.fields.h: proto/%.proto scripts/gen-fields
+	@mkdir -p $(@D)
+	$(Q)scripts/gen-fields $< > $@
+
+web_modules := $(if $(wildcard web/package-lock.json),web/node_modules/.package-lock.json)
+$(web_modules): web/package-lock.json
+	@echo "  NPM   web"
+	$(Q)cd web && npm ci --no-audit --no-fund --silent && touch node_modules/.package-lock.json
+
+# The lists of files are prerequisites too, so that a new or removed page is noticed.
+web_src := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
+demo_src := $(shell find tests/fixtures/demo -type f 2>/dev/null)
+build/gen/%.list: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $($*_src) | cmp -s - $@ || printf '%s\n' $($*_src) > $@
+.PHONY: FORCE
+FORCE:
+
+$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(web_modules)
+	@mkdir -p $(@D)
+	@echo "  EMBED web"
+	$(Q)scripts/embed-pages web > $@
+
+$(B)/demo_files.c: scripts/embed-demo build/gen/demo.list $(demo_src)
+	@mkdir -p $(@D)
+	@echo "  EMBED demo"
+	$(Q)scripts/embed-demo tests/fixtures/demo > $@
+
+-include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/unit/*.d $(B)/tests/fuzz/*.d)
+.SECONDARY:
+
+# ---- running -----------------------------------------------------------------------
+run: all ## serve LOGDIR=… (pages from web/, so that a reload shows an edit)
+	$(B)/memviewd --web-dir=web $(if $(LOGDIR),--logdir=$(LOGDIR),--demo) --port=$(or $(PORT),6006)
+
+demo: all ## serve the demo that is compiled in
+	$(B)/memviewd --demo --port=$(or $(PORT),6006)
+
+# ---- tests ---------------------------------------------------------------------------
+test: ## every lane of scripts/test that needs nothing installed
+	scripts/test --no-install
+
+unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core and the daemon (check)
+	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
+
+$(B)/unit/%: $(B)/tests/unit/%.o $(core_obj) $(filter-out $(B)/server/main.o,$(server_obj))
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)
+
+golden: all build/golden/logdir ## XProf's recorded answers (needs ../shared)
+	$(Q)$(PYTHON) tests/golden/run.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
+
+golden-fixtures: all fixtures ## XProf's answers about the text fixtures
+	$(Q)$(PYTHON) tests/golden/fixtures.py --binary $(B)/memviewd
+
+xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
+	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
+
+differences: all build/golden/logdir ## every difference that docs/xprof-differences.md lists (needs ../shared)
+	$(Q)$(PYTHON) tests/golden/differences.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared) --logdir build/golden/logdir
+
+build/golden/logdir:
+	@mkdir -p $(@D)
+	$(Q)rm -rf $@.part && $(or $(SHARED),../shared)/tools/make-logdir $@.part && mv $@.part $@
+
+http-test: all fixtures ## both JSON surfaces against the running daemon
+	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+
+web-test: all ## the pages in headless Chromium
+	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+
+check: $(core_obj) $(fields) ## layers, symbols, headers, names, sizes
+	$(Q)scripts/check-all $(B)
+
+asan: ## unit tests and the sweep under ASan and UBSan
+	$(Q)$(MAKE) SAN=address,undefined unit
+	$(Q)$(MAKE) SAN=address,undefined CC=clang sweep
+
+# A target with the plain driver, or with libFuzzer's.
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/ask.o $(if $(FUZZ),,$(B)/tests/fuzz/driver.o) $(core_obj)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(LIBS)
+
+build/corpus/made: scripts/make-corpus $(fixture_pb) $(shell find tests/fixtures -type f ! -path '*/text/*' | sed 's/ /\\ /g')
+	$(Q)scripts/make-corpus build/corpus
+	@touch $@
+
+sweep: $(fuzz_programs) build/corpus/made ## every input cut at every byte and with flipped bytes
+	$(Q)scripts/replay --work=$(or $(WORK),16) $(fuzz_programs)
+
+fuzz: ## every target for SECONDS=60 under clang's libFuzzer
+	$(Q)$(MAKE) FUZZ=1 CC=clang fuzz-run
+fuzz-run: $(fuzz_programs) build/corpus/made
+	$(Q)scripts/fuzz $(or $(SECONDS),60) $(fuzz_programs)
+
+fuzz-replay: ## replay corpus, crashes and mutations; at least 85 % of each decoder's lines
+	$(Q)$(MAKE) COV=1 replay-run
+	$(Q)$(MAKE) COV=1 reached-lines
+replay-run: $(fuzz_programs) build/corpus/made
+	@find $(B) -name '*.gcda' -delete
+	$(Q)scripts/replay --work=$(or $(WORK),8) $(fuzz_programs)
+reached-lines:
+	$(Q)scripts/coverage --least=85 $(B) $(filter analysis/input/% analysis/wire/%,$(core_src))
+
+coverage: ## lines reached by the unit tests and the replay, per file
+	$(Q)$(MAKE) COV=1 coverage-run
+coverage-run: $(fuzz_programs) build/corpus/made
+	@find $(B) -name '*.gcda' -delete
+	-$(Q)$(MAKE) COV=1 unit
+	$(Q)scripts/replay --work=1 $(fuzz_programs)
+	$(Q)scripts/coverage $(B) $(core_src)
+
+# ---- measuring -----------------------------------------------------------------------------
+bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path measures XProf beside it
+	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
+
+screenshots: all ## docs/*.png from the demo
+	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out docs
+
+# ---- fixtures and the rest --------------------------------------------------------------------
+fixtures: $(fixture_pb) ## encode tests/fixtures/text into build/fixtures
+build/fixtures/%.pb: tests/fixtures/text/%.textproto $(wildcard proto/*.proto)
+	@mkdir -p $(@D)
+	$(Q)protoc -Iproto --encode=$$(sed -n 's/^# proto-message: //p' $<) $$(sed -n 's/^# proto-file: //p' $<) < $< > $@
+
+format: ## clang-format every C file in place
+	clang-format -i $(shell find analysis server tests -name '*.[ch]')
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
