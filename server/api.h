@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * api.h: the handlers of our own surface; docs/openapi.yaml describes their answers.
+ *
+ * One file for each group: api.c (the daemon itself), api_sessions.c,
+ * api_modules.c (a session's modules), api_view.c (what a tool says of one). */
+#ifndef SERVER_API_H
+#define SERVER_API_H
+
+#include "base/json.h"
+#include "server/modules.h"
+#include "server/request.h"
+#include "server/response.h"
+#include "server/server.h"
+
+struct response *api_healthy(const struct server *server, const struct request *request);
+struct response *api_ready(const struct server *server, const struct request *request);
+struct response *api_login(const struct server *server, const struct request *request);
+struct response *api_about(const struct server *server, const struct request *request);
+struct response *api_tools(const struct server *server, const struct request *request);
+
+struct response *api_sessions(const struct server *server, const struct request *request);
+struct response *api_session(const struct server *server, const struct request *request);
+struct response *api_modules(const struct server *server, const struct request *request);
+struct response *api_view(const struct server *server, const struct request *request);
+
+/* The session and the host (NULL when not named) that a request is about, or
+ * the refusal. `id` NULL: no session was named. */
+struct response *api_find_session(const struct snapshot *snapshot, const char *id, const char *host_id,
+                                  const struct snapshot_session **session, const struct snapshot_host **host);
+
+/* "notes": [{code, count, text}…]: what the reader should know about the files of a session. */
+void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api.h"
+
+#include "server/listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERROR_TEXT_BYTES = 64 * 1024, MOST_PROBLEMS = 1000 };
+
+struct response *api_find_session(const struct snapshot *snapshot, const char *id, const char *host_id,
+                                  const struct snapshot_session **session, const struct snapshot_host **host)
+{
+    *host = NULL;
+    if (!id)
+        return response_problem(400, "argument", "the parameter session is missing");
+    *session = snapshot_session(snapshot, id);
+    if (!*session)
+        return response_problem(404, "notfound", "there is no session of that id");
+    if (!host_id || host_id[0] == '\0')
+        return NULL;
+    *host = snapshot_host(*session, host_id);
+    return *host ? NULL : response_problem(404, "notfound", "the session has no host of that id");
+}
+
+static void write_problem(struct json *json, const char *file, enum err_code code, const char *reason,
+                          uint64_t offset_bytes)
+{
+    json_object_begin(json);
+    json_key_text(json, "file", file);
+    json_key_text(json, "code", err_name(code));
+    json_key_text(json, "reason", reason);
+    if (offset_bytes == ERR_NO_OFFSET)
+        json_key_null(json, "offset_bytes");
+    else
+        json_key_uint(json, "offset_bytes", offset_bytes);
+    json_object_end(json);
+}
+
+static void write_hosts(struct json *json, const struct snapshot_session *session, bool with_file)
+{
+    json_key(json, "hosts");
+    json_array_begin(json);
+    for (size_t at = 0; at < session->host_count; at++) {
+        const struct snapshot_host *host = &session->hosts[at];
+        json_object_begin(json);
+        json_key_text(json, "id", host->id);
+        json_key_text(json, "name", host->name);
+        if (with_file) {
+            json_key_text(json, "file", host->file->path);
+            json_key_uint(json, "size_bytes", host->file->identity.size_bytes);
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+/* ---- the list ------------------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct snapshot_session *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct snapshot_session *const *x = a, *const *y = b;
+    if ((*x)->size_bytes != (*y)->size_bytes)
+        return (*x)->size_bytes < (*y)->size_bytes ? 1 : -1;
+    return by_name(a, b);
+}
+
+/* The sessions that match, in the order asked for; free() the list. */
+static const struct snapshot_session **choose(const struct snapshot *snapshot, const struct listing *listing,
+                                              size_t *count)
+{
+    const struct snapshot_session **chosen =
+        memory_new((snapshot->session_count + 1) * sizeof(struct snapshot_session *));
+    *count = 0;
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        if (listing_matches(listing, snapshot->sessions[at]->name))
+            chosen[(*count)++] = snapshot->sessions[at];
+    }
+    if (strcmp(listing->sort, "newest") != 0)
+        qsort(chosen, *count, sizeof(struct snapshot_session *),
+              strcmp(listing->sort, "name") == 0 ? by_name : by_size);
+    return chosen;
+}
+
+static void write_session_row(struct json *json, struct store *store, const struct snapshot_session *session)
+{
+    json_object_begin(json);
+    json_key_text(json, "id", session->id);
+    json_key_text(json, "name", session->name);
+    json_key_text(json, "kind", snapshot_kind_name(session->kind));
+    json_key_int(json, "modified_at_ms", session->modified_at_ms);
+    json_key_uint(json, "size_bytes", session->size_bytes);
+    json_key_uint(json, "host_count", session->host_count);
+    write_hosts(json, session, false);
+    json_key_known(json, "module_count", modules_known_count(store, session));
+    json_key_bool(json, "has_error_text", session->has_error_text);
+    json_object_end(json);
+}
+
+struct response *api_sessions(const struct server *server, const struct request *request)
+{
+    static const char *const NAMES[] = {"sort", "filter", "offset", "limit", NULL};
+    static const char *const SORTS[] = {"newest", "name", "largest", NULL};
+    struct listing listing;
+    struct response *refusal = listing_check_names(request, NAMES);
+    if (!refusal)
+        refusal = listing_read(request, SORTS, &listing);
+    if (refusal)
+        return refusal;
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct snapshot *snapshot = index_hold(server->index);
+    size_t count;
+    const struct snapshot_session **chosen = choose(snapshot, &listing, &count);
+    json_object_begin(&json);
+    json_key_uint(&json, "total", snapshot->session_count);
+    json_key_uint(&json, "matched", count);
+    json_key_uint(&json, "offset", listing.offset);
+    json_key(&json, "sessions");
+    json_array_begin(&json);
+    for (size_t at = listing.offset; at < count && at - listing.offset < listing.limit; at++)
+        write_session_row(&json, server->store, chosen[at]);
+    json_array_end(&json);
+    json_key(&json, "not_read");
+    json_array_begin(&json);
+    for (size_t at = 0; at < snapshot->problem_count && at < MOST_PROBLEMS; at++) {
+        const struct snapshot_problem *problem = &snapshot->problems[at];
+        write_problem(&json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
+    }
+    json_array_end(&json);
+    json_key_uint(&json, "scan_generation", snapshot->generation);
+    json_object_end(&json);
+    free(chosen);
+    index_release(server->index, snapshot);
+    return response_json(&buf);
+}
+
+/* ---- one session ------------------------------------------------------------------ */
+
+static void write_files(struct json *json, const struct snapshot_session *session)
+{
+    json_key(json, "files");
+    json_array_begin(json);
+    for (size_t at = 0; at < session->file_count; at++) {
+        const struct snapshot_file *file = session->files[at];
+        json_object_begin(json);
+        json_key_text(json, "name", file->name);
+        json_key_uint(json, "size_bytes", file->identity.size_bytes);
+        json_key_text(json, "kind", names_word(file->name));
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_error_texts(struct json *json, const struct snapshot_session *session)
+{
+    json_key(json, "error_texts");
+    json_array_begin(json);
+    for (size_t at = 0; at < session->file_count; at++) {
+        struct buf text = BUF_INIT;
+        struct err err = ERR_INIT;
+        if (names_kind_of(session->files[at]->name) != NAMES_ERROR_TEXT)
+            continue;
+        if (files_read_text(&session->files[at]->place, ERROR_TEXT_BYTES, &text, &err)) {
+            json_object_begin(json);
+            json_key_text(json, "file", session->files[at]->path);
+            json_key_string(json, "text", (struct str){text.data ? text.data : "", text.length});
+            json_object_end(json);
+        }
+        buf_free(&text);
+    }
+    json_array_end(json);
+}
+
+static void write_session_problems(struct json *json, const struct snapshot *snapshot,
+                                   const struct snapshot_session *session, const struct modules *modules)
+{
+    json_key(json, "not_read");
+    json_array_begin(json);
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct modules_file *file = &modules->files[at];
+        if (err_is_set(&file->err))
+            write_problem(json, file->file->path, file->err.code, file->err.text, file->err.offset_bytes);
+    }
+    for (size_t at = 0; at < snapshot->problem_count; at++) {
+        const struct snapshot_problem *problem = &snapshot->problems[at];
+        bool is_known = false; /* reading it has said so already */
+        for (size_t file = 0; file < modules->file_count; file++)
+            is_known |=
+                err_is_set(&modules->files[file].err) && strcmp(modules->files[file].file->path, problem->file) == 0;
+        if (problem->session == session && !is_known)
+            write_problem(json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
+    }
+    json_array_end(json);
+}
+
+struct response *api_session(const struct server *server, const struct request *request)
+{
+    static const char *const NAMES[] = {NULL};
+    const struct snapshot_session *session = NULL;
+    const struct snapshot_host *host;
+    struct snapshot *snapshot = index_hold(server->index);
+    struct response *response = listing_check_names(request, NAMES);
+    if (!response)
+        response = api_find_session(snapshot, request->captures[0], NULL, &session, &host);
+    if (!response) {
+        struct buf buf = BUF_INIT;
+        struct json json = JSON_INIT(&buf);
+        struct modules modules = {0};
+        if (session->kind == SNAPSHOT_TRACE)
+            modules_open(server->store, session, NULL, &modules);
+        json_object_begin(&json);
+        json_key_text(&json, "id", session->id);
+        json_key_text(&json, "name", session->name);
+        json_key_text(&json, "kind", snapshot_kind_name(session->kind));
+        json_key_int(&json, "modified_at_ms", session->modified_at_ms);
+        write_hosts(&json, session, true);
+        write_files(&json, session);
+        api_write_notes(&json, session, &modules);
+        write_error_texts(&json, session);
+        write_session_problems(&json, snapshot, session, &modules);
+        json_object_end(&json);
+        modules_close(&modules);
+        response = response_json(&buf);
+    }
+    index_release(server->index, snapshot);
+    return response;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cache.h"
+
+#include "server/hash.h"
+#include "server/memory.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKET_COUNT = 1024 };
+/* Freed values of this size leave holes worth giving back to the system. */
+static const uint64_t TRIM_BYTES = 8 << 20;
+
+enum state { MAKING, READY, FAILED };
+
+struct cache_entry {
+    struct cache_entry *next;          /* of its bucket */
+    struct cache_entry *newer, *older; /* by last use */
+    char *key;
+    enum state state;
+    int holders;       /* the maker and those who wait for it are holders too */
+    bool is_forgotten; /* no longer in the table; freed by its last holder */
+    uint64_t cost_bytes;
+    void *value;
+    struct err err;
+};
+
+struct cache {
+    pthread_mutex_t lock;
+    pthread_cond_t made;
+    uint64_t budget_bytes, cost_bytes;
+    void (*free_value)(void *value);
+    struct cache_entry *buckets[BUCKET_COUNT];
+    struct cache_entry *newest, *oldest;
+};
+
+struct cache *cache_new(uint64_t budget_bytes, void (*free_value)(void *value))
+{
+    struct cache *cache = memory_new(sizeof(*cache));
+    pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->made, NULL);
+    cache->budget_bytes = budget_bytes;
+    cache->free_value = free_value;
+    return cache;
+}
+
+static struct cache_entry **bucket_of(struct cache *cache, const char *key)
+{
+    return &cache->buckets[hash_text(key, 0) % BUCKET_COUNT];
+}
+
+static struct cache_entry *find(struct cache *cache, const char *key)
+{
+    struct cache_entry *entry = *bucket_of(cache, key);
+    while (entry && strcmp(entry->key, key) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+static void unlink_use(struct cache *cache, struct cache_entry *entry)
+{
+    *(entry->newer ? &entry->newer->older : &cache->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &cache->oldest) = entry->newer;
+    entry->newer = entry->older = NULL;
+}
+
+static void link_newest(struct cache *cache, struct cache_entry *entry)
+{
+    entry->older = cache->newest;
+    *(cache->newest ? &cache->newest->newer : &cache->oldest) = entry;
+    cache->newest = entry;
+}
+
+static struct cache_entry *add(struct cache *cache, const char *key)
+{
+    struct cache_entry **bucket = bucket_of(cache, key), *entry = memory_new(sizeof(*entry));
+    entry->key = memory_text(key);
+    entry->next = *bucket;
+    *bucket = entry;
+    link_newest(cache, entry);
+    return entry;
+}
+
+/* Takes the entry out of the table. */
+static void forget(struct cache *cache, struct cache_entry *entry)
+{
+    struct cache_entry **at = bucket_of(cache, entry->key);
+    while (*at != entry)
+        at = &(*at)->next;
+    *at = entry->next;
+    unlink_use(cache, entry);
+    cache->cost_bytes -= entry->cost_bytes;
+    entry->is_forgotten = true;
+}
+
+static void entry_free(struct cache *cache, struct cache_entry *entry)
+{
+    if (entry->value)
+        cache->free_value(entry->value);
+    free(entry->key);
+    free(entry);
+}
+
+/* Takes the longest unused entries out until the rest fits; they come back as
+ * a list, to be freed without the lock. */
+static struct cache_entry *evict(struct cache *cache)
+{
+    struct cache_entry *evicted = NULL;
+    for (struct cache_entry *entry = cache->oldest, *newer; entry; entry = newer) {
+        newer = entry->newer;
+        if (cache->cost_bytes <= cache->budget_bytes)
+            break;
+        if (entry->holders > 0)
+            continue;
+        forget(cache, entry);
+        entry->next = evicted;
+        evicted = entry;
+    }
+    return evicted;
+}
+
+static void free_evicted(struct cache *cache, struct cache_entry *evicted)
+{
+    uint64_t freed_bytes = 0;
+    while (evicted) {
+        struct cache_entry *entry = evicted;
+        evicted = entry->next;
+        freed_bytes += entry->cost_bytes;
+        entry_free(cache, entry);
+    }
+    if (freed_bytes >= TRIM_BYTES)
+        malloc_trim(0);
+}
+
+/* Comes again whenever the same bytes are read? `limit` may be a lack of memory, which passes. */
+static bool is_lasting(enum err_code code)
+{
+    return code == ERR_malformed || code == ERR_truncated || code == ERR_unsupported || code == ERR_notfound ||
+           code == ERR_argument;
+}
+
+static void make(struct cache *cache, struct cache_entry *entry, const struct cache_maker *maker)
+{
+    struct err err = ERR_INIT;
+    uint64_t cost_bytes = 0;
+    void *value = maker->make(maker->context, &cost_bytes, &err);
+    if (!value && !err_is_set(&err))
+        err_set(&err, ERR_internal, ERR_NO_OFFSET, "failed without a reason");
+    pthread_mutex_lock(&cache->lock);
+    entry->value = value;
+    entry->err = err;
+    entry->state = value ? READY : FAILED;
+    entry->cost_bytes = cost_bytes + sizeof(*entry) + strlen(entry->key);
+    cache->cost_bytes += entry->cost_bytes;
+    if (!value && !is_lasting(err.code))
+        forget(cache, entry);
+    pthread_cond_broadcast(&cache->made);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+void *cache_get(struct cache *cache, const char *key, const struct cache_maker *maker, struct cache_hold *hold,
+                struct err *err)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct cache_entry *entry = find(cache, key);
+    bool is_mine = entry == NULL;
+    if (is_mine) {
+        entry = add(cache, key);
+    } else {
+        unlink_use(cache, entry);
+        link_newest(cache, entry);
+    }
+    entry->holders++;
+    while (!is_mine && entry->state == MAKING)
+        pthread_cond_wait(&cache->made, &cache->lock);
+    pthread_mutex_unlock(&cache->lock);
+    if (is_mine)
+        make(cache, entry, maker);
+
+    *hold = (struct cache_hold){cache, entry};
+    void *value = entry->value; /* does not change any more */
+    if (!value) {
+        if (!err_is_set(err))
+            *err = entry->err;
+        cache_release(hold);
+    }
+    return value;
+}
+
+void *cache_peek(struct cache *cache, const char *key, struct cache_hold *hold)
+{
+    void *value = NULL;
+    pthread_mutex_lock(&cache->lock);
+    struct cache_entry *entry = find(cache, key);
+    if (entry && entry->state == READY) {
+        entry->holders++;
+        value = entry->value;
+        *hold = (struct cache_hold){cache, entry};
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return value;
+}
+
+void cache_release(struct cache_hold *hold)
+{
+    struct cache *cache = hold->cache;
+    struct cache_entry *entry = hold->entry, *evicted;
+    if (!cache)
+        return;
+    *hold = (struct cache_hold){NULL, NULL};
+    pthread_mutex_lock(&cache->lock);
+    bool is_last = --entry->holders == 0;
+    bool is_lost = is_last && entry->is_forgotten;
+    evicted = is_last ? evict(cache) : NULL;
+    pthread_mutex_unlock(&cache->lock);
+    if (is_lost)
+        entry_free(cache, entry);
+    free_evicted(cache, evicted);
+}
+
+void cache_free(struct cache *cache)
+{
+    if (!cache)
+        return;
+    while (cache->oldest) {
+        struct cache_entry *entry = cache->oldest;
+        forget(cache, entry);
+        entry_free(cache, entry);
+    }
+    pthread_cond_destroy(&cache->made);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}

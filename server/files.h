@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * files.h: one profile on disk (or compiled in), opened to be read by the core.
+ *
+ * Files are read with pread through a window that moves, never mapped (a trace
+ * that is rewritten under a map would end the process) and never held whole.
+ * Threads: one open file belongs to one thread.
+ * Errors:  `io` when it cannot be opened or read, `changed` when it is no
+ *          longer the file that was opened. */
+#ifndef SERVER_FILES_H
+#define SERVER_FILES_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/source.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* What tells two states of a file apart. */
+struct files_identity {
+    uint64_t device, inode, size_bytes;
+    int64_t modified_at_ns; /* Unix time */
+};
+
+struct files_identity files_identity_of(const struct stat *status);
+bool files_identity_equal(const struct files_identity *a, const struct files_identity *b);
+
+/* Where a file is. Borrowed strings. */
+struct files_place {
+    const char *root;           /* absolute folder, or a file named by the user when `path` is "" */
+    const char *path;           /* below root, without "..": never leaves it, not even by symbolic links */
+    const unsigned char *bytes; /* not NULL: compiled in, root and path are only names */
+    size_t byte_count;
+};
+
+struct file;
+
+struct file *files_open(const struct files_place *place, struct err *err);
+void files_close(struct file *file);
+
+/* For the core. Tells the size that the file had when it was opened and never
+ * reads past it. Reads of 256 KiB and more go straight to their destination. */
+const struct source *files_source(const struct file *file);
+const struct files_identity *files_identity(const struct file *file);
+
+/* To be asked after reading: still the same bytes? False sets `changed`. */
+bool files_unchanged(const struct file *file, struct err *err);
+
+/* Appends up to `most` bytes from the start of a text file to `out`, looking
+ * through gzip. */
+bool files_read_text(const struct files_place *place, size_t most, struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * listen.h: the sockets that the daemon listens on. */
+#ifndef SERVER_LISTEN_H
+#define SERVER_LISTEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LISTEN_MOST = 4 };
+
+struct listen_set {
+    int sockets[LISTEN_MOST];
+    size_t count;
+    uint16_t port;           /* the same for all */
+    bool is_beyond_loopback; /* other machines can reach one of them */
+    bool is_any_address;     /* one is bound to all addresses of the machine */
+    char host[80];           /* of the URL to print: "127.0.0.1", "[::1]" */
+};
+
+/* `address` NULL: 127.0.0.1 and, where the machine has it, ::1. `port` 0: a
+ * free one. On failure false, a line in `reason`, and nothing stays open. */
+bool listen_open(struct listen_set *set, const char *address, uint16_t port, char *reason, size_t reason_size);
+void listen_close(struct listen_set *set);
+
+#endif

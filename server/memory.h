@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory.h: small allocations that cannot fail, and pools that are freed at once.
+ *
+ * For the daemon's own bookkeeping (names, table rows, requests). When the
+ * system has no memory left even for these, the process says so and exits with
+ * status 70. Whatever grows with an input is allocated elsewhere, where running
+ * out is an error of that one request. */
+#ifndef SERVER_MEMORY_H
+#define SERVER_MEMORY_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* Says so and exits with status 70. */
+_Noreturn void memory_out(void);
+
+/* `size` zeroed bytes, to be freed with free(). */
+void *memory_new(size_t size);
+
+/* Grows the array `items` (of `*capacity` items) so that it holds at least
+ * `needed`; returns its new place. The new part is not initialised. */
+void *memory_grow(void *items, size_t *capacity, size_t needed, size_t item_size);
+
+/* A NUL-terminated copy, to be freed with free(). */
+char *memory_text(const char *text);
+char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Memory that lives and dies together. Starts zeroed; not for several threads. */
+struct memory_pool {
+    struct memory_block *last;
+    size_t used_bytes; /* handed out so far */
+};
+
+#define MEMORY_POOL_INIT                                                                                               \
+    {                                                                                                                  \
+        NULL, 0                                                                                                        \
+    }
+
+/* `size` zeroed bytes, aligned for anything. */
+void *memory_pool_new(struct memory_pool *pool, size_t size);
+char *memory_pool_text(struct memory_pool *pool, const char *text, size_t length);
+char *memory_pool_format(struct memory_pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void memory_pool_free(struct memory_pool *pool);
+
+#endif

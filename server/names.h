@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * names.h: what the name of a file says about it.
+ *
+ * Names only decide what is listed and what belongs together; what a file
+ * really is, the core tells from its bytes. */
+#ifndef SERVER_NAMES_H
+#define SERVER_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum names_kind {
+    NAMES_OTHER,        /* nothing that is shown */
+    NAMES_TRACE,        /* HOST.xplane.pb[.gz] */
+    NAMES_XPROF_CACHE,  /* NAME.hlo_proto.pb[.gz]: XProf writes them beside traces */
+    NAMES_HLO,          /* NAME.hlo.pb[.gz] outside the scheme of XLA's dumps */
+    NAMES_DUMP_MODULE,  /* module_NNNN.NAME.STAGE.hlo.pb[.gz] */
+    NAMES_DUMP_SIBLING, /* module_NNNN.NAME… of any other kind */
+    NAMES_ERROR_TEXT,   /* error.txt */
+};
+
+enum names_kind names_kind_of(const char *name);
+
+/* How far XLA had come when it wrote a module; a greater one is the better to open. */
+enum names_stage { NAMES_STAGE_NONE, NAMES_STAGE_BEFORE, NAMES_STAGE_OOM, NAMES_STAGE_AFTER };
+
+/* "after_optimizations", …; NULL for NAMES_STAGE_NONE. */
+const char *names_stage_text(enum names_stage stage);
+
+struct names_module {
+    size_t stem_length; /* "module_0006.jit_step" of a name; what files of one module share */
+    enum names_stage stage;
+};
+/* For any name of a dump; the stem of an HLO file outside the scheme is its name without the endings. */
+struct names_module names_module_of(const char *name);
+
+/* Length of a name without ".xplane.pb", ".hlo.pb", ".gz" and the like: a title for a lone file. */
+size_t names_title_length(const char *name);
+
+/* Length of HOST in HOST.xplane.pb[.gz]; 0 for any other name. */
+size_t names_host_length(const char *name);
+
+/* A word for the page: "trace", "hlo", "buffer_assignment", "live_range",
+ * "memory_usage_report", "error_text", "other". */
+const char *names_word(const char *name);
+
+bool names_is_gzip(const char *name);
+
+#endif

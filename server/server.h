@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * server.h: what the handlers of requests share. Set once, before the first request. */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include "server/guard.h"
+#include "server/index.h"
+#include "server/store.h"
+
+#include <stdint.h>
+
+struct server {
+    struct index *index;
+    struct store *store;
+    struct guard guard;
+    const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
+    int64_t started_at_ms;  /* Unix time */
+};
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sessions.h: from folders and file names to what a person opens.
+ *
+ *   trace  a folder with HOST.xplane.pb[.gz]; those are its hosts. Below
+ *          plugins/profile it is what XProf calls a run and bears that name.
+ *   dump   a folder with module_NNNN.*.hlo.pb of XLA: one module a stem, its
+ *          best stage opened (after > oom_intermediate > before).
+ *   hlo    a folder with other HLO files; XProf's cache files count only where
+ *          there is no trace beside them.
+ * A file named by the user is a session of its own, of the kind its bytes tell. */
+#ifndef SERVER_SESSIONS_H
+#define SERVER_SESSIONS_H
+
+#include "analysis/analysis.h"
+#include "server/snapshot.h"
+#include "server/tree.h"
+
+struct sessions_root {
+    struct tree *tree;
+    enum analysis_kind kind; /* of the only file, when the root is a file */
+};
+
+/* A new snapshot with one holder, to be freed with sessions_free when it has none. */
+struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation);
+void sessions_free(struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * token.h: the secret that lets somebody in. */
+#ifndef SERVER_TOKEN_H
+#define SERVER_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { TOKEN_MOST = 128 };
+
+struct token {
+    char text[TOKEN_MOST + 1]; /* "" = nobody needs one; else letters, digits and -._~ */
+};
+
+/* 128 random bits as 32 hex digits. False when the system gives none. */
+bool token_make(struct token *token);
+/* The first word of a file, 16 to 128 characters that need no quoting in a
+ * cookie; else false and a line that says why in `reason`. */
+bool token_read(struct token *token, const char *path, char *reason, size_t reason_size);
+
+/* Compares in a time that tells nothing about where they differ. */
+bool token_matches(const struct token *token, const char *text, size_t length);
+
+#endif

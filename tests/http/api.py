@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our own surface: lists, figures, parameters, errors."""
+import csv
+import io
+import os
+
+import inputs
+from harness import equal
+
+
+def serve_dumps(t):
+    return t.serve(os.path.join(t.fixtures, "dumps"))
+
+
+def many(t, count=25):
+    for at in range(count):
+        path = t.write(f"plugins/profile/run{at:02}/h.xplane.pb", inputs.trace("jit_one", 1, 2 + at))
+        os.utime(path, (1700000000 + at * (7 if at % 2 else 5), ) * 2)
+    return t.serve(t.folder())
+
+
+def names(answer):
+    return [row["name"] for row in answer["sessions"]]
+
+
+def test_sessions_are_sorted_filtered_and_paged_by_the_server(t):
+    daemon = many(t)
+    everything = daemon.get_json("/api/v1/sessions", limit=1000)
+    equal((everything["total"], everything["matched"], len(everything["sessions"])), (25, 25, 25))
+    times = [row["modified_at_ms"] for row in everything["sessions"]]
+    equal(times, sorted(times, reverse=True))
+    by_name = daemon.get_json("/api/v1/sessions", sort="name", limit=1000)
+    equal(names(by_name), sorted(names(everything)))
+    by_size = daemon.get_json("/api/v1/sessions", sort="largest", limit=1000)
+    sizes = [row["size_bytes"] for row in by_size["sessions"]]
+    equal(sizes, sorted(sizes, reverse=True))
+    pages = [daemon.get_json("/api/v1/sessions", sort="name", offset=at, limit=10) for at in (0, 10, 20, 30)]
+    equal([len(page["sessions"]) for page in pages], [10, 10, 5, 0])
+    equal(sum((names(page) for page in pages), []), names(by_name))
+    found = daemon.get_json("/api/v1/sessions", filter="RUN1", sort="name")
+    equal((found["total"], found["matched"], names(found)), (25, 10, [f"run{at}" for at in range(10, 20)]))
+
+
+def test_module_counts_are_known_once_read(t):
+    daemon = many(t, 2)
+    equal({row["module_count"] for row in daemon.sessions().values()}, {None})
+    daemon.get_json(f"/api/v1/sessions/{daemon.session_id('run00')}/modules")
+    equal({name: row["module_count"] for name, row in daemon.sessions().items()}, {"run00": 1, "run01": None})
+
+
+def test_modules_are_sorted_filtered_and_paged(t):
+    programs = {(f"jit_{at:02}", at): inputs.hlo_proto(f"jit_{at:02}", 4, 100 * (at * 7 % 10 + 1)) for at in range(1, 11)}
+    t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(programs))
+    daemon = t.serve(t.folder())
+    path = f"/api/v1/sessions/{daemon.session_id('run')}/modules"
+    rows = daemon.get_json(path)["modules"]
+    totals = [row["largest_total_bytes"] for row in rows]
+    equal(totals, sorted(totals, reverse=True))
+    equal(totals[0], 2 * 4 * 1000)
+    equal([row["name"] for row in daemon.get_json(path, sort="name")["modules"]], sorted(row["name"] for row in rows))
+    page = daemon.get_json(path, offset=8, limit=5, filter="JIT_")
+    equal((page["total"], page["matched"], len(page["modules"])), (10, 10, 2))
+    equal([row["key"] for row in daemon.get_json(path, filter="(10)")["modules"]], ["jit_10(10)"])
+
+
+def test_without_a_module_the_one_with_the_largest_total_answers(t):
+    programs = {("jit_small", 1): inputs.hlo_proto("jit_small", 4, 10), ("jit_large", 2): inputs.hlo_proto("jit_large", 4, 999)}
+    t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(programs))
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("run")
+    equal(daemon.get_json("/api/v1/memory_viewer/summary", session=session)["data"]["module"]["name"], "jit_large")
+    rows = {row["name"]: row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]}
+    answer = daemon.get_json("/api/v1/memory_viewer/summary", session=session, module=rows["jit_small"])
+    equal(answer["data"]["module"]["name"], "jit_small")
+
+
+def test_64_bit_program_ids_are_text(t):
+    t.write("plugins/profile/run/h.xplane.pb", inputs.trace("jit_f", (1 << 64) - 6))
+    daemon = t.serve(t.folder())
+    row = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('run')}/modules")["modules"][0]
+    equal((row["program_id"], row["key"]), ("18446744073709551610", "jit_f(18446744073709551610)"))
+
+
+def test_the_seed_shows_its_two_buffers(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    data = daemon.get_json("/api/v1/memory_viewer/summary", session=session)["data"]
+    equal((data["spaces"][0]["name"], data["spaces"][0]["peak_bytes"]), ("HBM", 300 << 30))
+    rows = daemon.get_json("/api/v1/memory_viewer/buffers", session=session)["data"]["rows"]
+    equal([(row["name"], row["bytes"]) for row in rows], [("fusion.31", 200 << 30), ("xor_convert_fusion", 100 << 30)])
+    one = daemon.get_json("/api/v1/memory_viewer/buffer", session=session, id=rows[0]["id"])["data"]
+    equal((one["name"], one["source_file"]), ("fusion.31", "/home/user/training/oom.py"))
+    text = daemon.get_json(f"/api/v1/sessions/{session}")["error_texts"][0]["text"]
+    assert text.startswith("RESOURCE_EXHAUSTED"), text
+
+
+def test_buffers_as_csv(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    answer = daemon.ask(f"/api/v1/memory_viewer/buffers?session={session}&format=csv")
+    equal(answer.headers["content-type"], "text/csv; charset=utf-8")
+    assert answer.headers["content-disposition"].startswith("attachment; filename=\"buffers-"), answer.headers
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    equal([row["name"] for row in rows], ["fusion.31", "xor_convert_fusion"])
+    equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={session}&format=csv").status, 400)
+
+
+def test_rows_of_a_page_add_up_with_their_totals(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("d-tile-padding")
+    data = daemon.get_json("/api/v1/memory_viewer/buffers", session=session, limit=1000)["data"]
+    equal(sum(row["bytes"] for row in data["rows"]), data["total_bytes"])
+    equal(data["total_bytes"], daemon.get_json("/api/v1/memory_viewer/strips", session=session)["data"]["bytes"])
+
+
+def test_unknown_and_broken_parameters_are_400(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    viewer = f"/api/v1/memory_viewer/%s?session={session}&%s"
+    addresses = [f"/api/v1/{path}" for path in (
+        "about?x=1", "tools?x=1", "sessions?x=1", "sessions?sort=size", "sessions?offset=-1", "sessions?offset=x",
+        "sessions?offset=", "sessions?limit=0", "sessions?limit=1001", "sessions?limit=99999999999999999999",
+        f"sessions/{session}?x=1", f"sessions/{session}/modules?sort=x", f"sessions/{session}/modules?limit=x",
+        "memory_viewer/summary", "memory_viewer/summary?module=x")]
+    addresses += [viewer % pair for pair in (
+        ("summary", "x=1"), ("curve", "width=0"), ("curve", "width=x"), ("curve", "from=-1"), ("curve", "space=x"),
+        ("strips", "step=x"), ("buffers", "sort=x"), ("buffers", "limit=x"), ("buffers", "format=xml"), ("buffer", "y=1"))]
+    for path in addresses:
+        answer = daemon.ask(path)
+        equal((answer.status, answer.headers["content-type"]), (400, "application/problem+json"), path)
+        equal(answer.json["code"], "argument", path)
+
+
+def test_unknown_things_are_404(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    for path in ("sessions/000000000000", "sessions/x/modules", f"sessions/{session}/modules?host=000000000000",
+                 "memory_viewer/summary?session=x", f"memory_viewer/summary?session={session}&module=000000000000",
+                 f"memory_viewer/summary?session={session}&host=x", f"memory_viewer/nothing?session={session}",
+                 f"nothing/summary?session={session}", f"memory_viewer/curve?session={session}&space=99",
+                 f"memory_viewer/buffer?session={session}&id=999999"):
+        answer = daemon.ask("/api/v1/" + path)
+        equal((answer.status, answer.json["code"]), (404, "notfound"), path)
+
+
+def test_the_root_says_what_it_is(t):
+    daemon = many(t, 3)
+    about = daemon.get_json("/api/v1/about")
+    root = about["roots"][0]
+    equal((root["path"], root["readable"], root["reason"], root["file_count"], root["depth"]), (t.folder(), True, "", 3, 3))
+    assert abs(root["last_scan_ms"] - about["started_at_ms"]) < 60000, about
+
+
+def test_the_first_answer_right_after_the_start_is_complete(t):
+    for at in range(300):
+        t.write(f"a{at}/b/plugins/profile/run/h.xplane.pb", b"\x0a\x00")
+    for _ in range(5):
+        daemon = t.serve(t.folder())
+        equal(len(daemon.get_json("/runs")), 300)
+        equal(daemon.get_json("/api/v1/sessions")["total"], 300)
+        daemon.stop()

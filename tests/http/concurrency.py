@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many requests at once."""
+import concurrent.futures
+import contextlib
+import functools
+import socket
+import struct
+import threading
+import time
+
+import inputs
+from harness import equal
+
+BUFFERS = 120000
+
+
+@functools.lru_cache
+def slow_trace():
+    return inputs.trace("jit_slow", 1, BUFFERS)
+
+
+def serve_slow(t):
+    t.write("plugins/profile/slow/h.xplane.pb", slow_trace())
+    t.write("plugins/profile/quick/h.xplane.pb", inputs.trace("jit_quick", 2))
+    return t.serve(t.folder())
+
+
+def at_once(count, function):
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return [future.result() for future in [pool.submit(function) for _ in range(count)]]
+
+
+def test_equal_requests_are_computed_once(t):
+    one, many = serve_slow(t), serve_slow(t)
+    path = f"/api/v1/memory_viewer/summary?session={one.session_id('slow')}"
+    many.session_id("slow")
+    before = one.cpu_seconds()
+    equal(one.ask(path).status, 200)
+    alone = one.cpu_seconds() - before
+    before = many.cpu_seconds()
+    bodies = {answer.body for answer in at_once(12, lambda: many.ask(path))}
+    together = many.cpu_seconds() - before
+    equal(len(bodies), 1)
+    assert together < alone * 2 + 0.1, f"{together:.2f} s of processor time for 12, {alone:.2f} s for one"
+
+
+def test_views_of_one_module_read_it_once(t):
+    one, many = serve_slow(t), serve_slow(t)
+    session = one.session_id("slow")
+    many.session_id("slow")
+    paths = [f"/api/v1/memory_viewer/{view}?session={session}" for view in ("summary", "curve", "strips", "buffers")]
+    before = one.cpu_seconds()
+    for path in paths:
+        one.ask(path)
+    in_turn = one.cpu_seconds() - before
+    before = many.cpu_seconds()
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(many.ask, paths))
+    together = many.cpu_seconds() - before
+    equal([answer.status for answer in answers], [200] * 4)
+    assert together < in_turn * 1.6 + 0.1, f"{together:.2f} s at once, {in_turn:.2f} s in turn"
+
+
+def test_long_work_does_not_hold_up_others(t):
+    daemon = serve_slow(t)
+    path = f"/api/v1/memory_viewer/xprof?session={daemon.session_id('slow')}"
+    daemon.ask("/module_list?run=quick")
+    asking = threading.Thread(target=daemon.ask, args=(path,))
+    began = time.monotonic()
+    asking.start()
+    times = []
+    while asking.is_alive():
+        at = time.monotonic()
+        equal(daemon.ask("/-/healthy").status, 200)
+        equal(daemon.ask("/module_list?run=quick").text, "jit_quick(2)")
+        times.append(time.monotonic() - at)
+    long = time.monotonic() - began
+    times.sort()
+    assert len(times) > 3 and times[len(times) // 2] < long / 4, (long, times)
+
+
+def test_clients_that_go_away_do_no_harm(t):
+    daemon = serve_slow(t)
+    path = f"/api/v1/memory_viewer/xprof?session={daemon.session_id('slow')}"
+    for at in range(30):
+        connection = socket.create_connection((daemon.host, daemon.port), timeout=10)
+        connection.sendall(f"GET {path}&x{at % 3} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        if at % 2:
+            with contextlib.suppress(OSError):
+                connection.settimeout(0.05)
+                connection.recv(100)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)) # a reset, not an end
+        connection.close()
+    equal(daemon.ask("/-/healthy").status, 200)
+    equal(daemon.ask(path).status, 200)
+
+
+def test_half_closed_connections_are_answered(t):
+    daemon = serve_slow(t)
+    with socket.create_connection((daemon.host, daemon.port), timeout=30) as connection:
+        connection.sendall(b"GET /module_list?run=quick HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            while chunk := connection.recv(65536):
+                received += chunk
+    assert b"jit_quick(2)" in received or received == b"", received
+
+
+def test_requests_sent_in_one_go_are_answered_in_turn(t):
+    daemon = serve_slow(t)
+    request = "GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n"
+    text = request.format("/module_list?run=quick", "") + request.format("/version", "") + \
+        request.format("/-/healthy", "Connection: close\r\n")
+    received = daemon.raw(text.encode()).decode()
+    equal(received.count("HTTP/1.1 200"), 3, received)
+    assert received.index("jit_quick(2)") < received.index("2.24.2") < received.index("ok\n"), received
+
+
+def test_a_storm_of_mixed_requests(t):
+    daemon = serve_slow(t)
+    rows = daemon.sessions()
+    paths = ["/", "/runs", "/nothing", "/-/ready", "/api/v1/sessions", "/api/v1/sessions/x", "/module_list?run=quick"]
+    for row in rows.values():
+        paths += [f"/api/v1/sessions/{row['id']}/modules"] + [
+            f"/api/v1/memory_viewer/{view}?session={row['id']}" for view in ("summary", "curve", "buffers", "strips")]
+    expected = {path: daemon.ask(path).status for path in paths}
+
+    def ask_in_turn(start):
+        connection = daemon.connect()
+        for at in range(60):
+            path = paths[(start * 7 + at) % len(paths)]
+            method = "HEAD" if at % 5 == 0 else "GET"
+            headers = {"Accept-Encoding": "gzip"} if at % 3 else {}
+            equal(daemon.ask(path, method, headers, connection=connection).status, expected[path], path)
+        connection.close()
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(ask_in_turn, range(16)))
+    assert daemon.is_alive()

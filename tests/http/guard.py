@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may ask: Host, other sites, the token."""
+import os
+import re
+import urllib.parse
+
+from harness import equal
+
+DATA = "/api/v1/about"
+
+
+def status(daemon, headers, path=DATA, method="GET", body=None):
+    return daemon.ask(path, method=method, headers=headers, body=body).status
+
+
+def test_host_names_of_loopback_are_answered(t):
+    daemon = t.serve(t.folder())
+    for host in ("localhost", "LocalHost", "127.0.0.1", "[::1]", f"localhost:{daemon.port}", "127.0.0.1:1",
+                 f"[::1]:{daemon.port}"):
+        equal(status(daemon, {"Host": host}), 200, host)
+
+
+def test_other_hosts_are_refused_and_the_flag_is_named(t):
+    daemon = t.serve(t.folder())
+    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "0.0.0.0", "[::1",
+                 "localhost:80:80", "[::1]x", "localhost:x", "localhost@evil.example", ":80"):
+        for path in (DATA, "/", "/runs", "/-/healthy"):
+            answer = daemon.ask(path, headers={"Host": host})
+            equal(answer.status, 403, (host, path))
+            assert "--allowed-hosts" in answer.json["detail"], answer
+
+
+def test_a_missing_or_second_host_is_400(t):
+    daemon = t.serve(t.folder())
+    for text in (b"GET /runs HTTP/1.1\r\nConnection: close\r\n\r\n", b"GET /runs HTTP/1.0\r\n\r\n",
+                 b"GET /runs HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                 b"GET /runs HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n"):
+        assert daemon.raw(text).startswith((b"HTTP/1.1 400", b"HTTP/1.0 400")), text
+
+
+def test_allowed_hosts_are_answered(t):
+    daemon = t.serve("--allowed-hosts=tpu-vm.internal,Other", t.folder())
+    equal(status(daemon, {"Host": "tpu-vm.internal:8000"}), 200)
+    equal(status(daemon, {"Host": "other"}), 200)
+    equal(status(daemon, {"Host": "third"}), 403)
+
+
+def test_an_absolute_target_does_not_go_round_the_host(t):
+    daemon = t.serve(t.folder())
+    received = daemon.raw(b"GET http://evil.example/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert received.startswith(b"HTTP/1.1 400"), received[:200]
+
+
+def test_requests_of_other_sites_are_refused(t):
+    daemon = t.serve(t.folder())
+    for path in (DATA, "/runs", "/-/healthy", "/index.html"):
+        equal(status(daemon, {"Sec-Fetch-Site": "cross-site"}, path), 403, path)
+    equal(status(daemon, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}),
+          403)
+    for site in ("same-origin", "same-site", "none"):
+        equal(status(daemon, {"Sec-Fetch-Site": site}), 200, site)
+
+
+def test_a_link_from_elsewhere_opens_the_page(t):
+    daemon = t.serve(t.folder())
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert status(daemon, link, "/?session=abc") in (200, 404)
+    equal(status(daemon, {**link, "Sec-Fetch-Dest": "iframe"}, "/"), 403)
+
+
+def test_every_answer_bears_the_protecting_headers(t):
+    daemon = t.serve(t.folder())
+    for path, headers in ((DATA, {}), ("/", {}), ("/runs", {}), ("/nothing", {}), ("/api/v1/nothing", {}),
+                          (DATA, {"Host": "evil"}), ("/-/healthy", {})):
+        answer = daemon.ask(path, headers=headers)
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy, policy
+        assert "unsafe" not in policy, policy
+        equal(answer.headers["x-content-type-options"], "nosniff", path)
+        equal(answer.headers["referrer-policy"], "no-referrer", path)
+        assert "access-control-allow-origin" not in answer.headers, path
+
+
+def test_beyond_loopback_a_token_is_needed(t):
+    daemon = t.serve("--bind=0.0.0.0", t.folder())
+    token = urllib.parse.parse_qs(daemon.fragment)["token"][0]
+    assert re.fullmatch(r"[0-9a-f]{32}", token), token
+    for path in (DATA, "/runs", "/data/plugin/profile/version", "/api/v1/nothing", "/api/v1/sessions/x"):
+        answer = daemon.ask(path)
+        equal((answer.status, answer.headers.get("www-authenticate")), (401, 'Bearer realm="memviewd"'), path)
+        assert status(daemon, {"Authorization": f"Bearer {token}"}, path) in (200, 404), path
+    for wrong in (f"Bearer {token[:-1]}", f"Bearer {token}0", "Bearer", "Bearer ", f"Basic {token}", token,
+                  f"Bearer {token[:-1]}{'0' if token[-1] != '0' else '1'}"):
+        equal(status(daemon, {"Authorization": wrong}), 401, wrong)
+    for path in ("/-/healthy", "/-/ready", "/index.html"):
+        assert status(daemon, {}, path) in (200, 404), path
+    other = t.serve("--bind=0.0.0.0", t.folder())
+    assert other.fragment != daemon.fragment, "the token must be new at every start"
+
+
+def test_on_all_addresses_an_ip_address_is_a_good_host_and_a_name_is_not(t):
+    daemon = t.serve("--bind=0.0.0.0", "--no-token", t.folder())
+    equal(daemon.fragment, "")
+    equal(status(daemon, {"Host": "10.1.2.3:80"}), 200)
+    equal(status(daemon, {"Host": "[fe80::1]:80"}), 200)
+    equal(status(daemon, {"Host": "evil.example"}), 403)
+
+
+def test_login_sets_a_cookie_that_lets_in(t):
+    daemon = t.serve("--bind=0.0.0.0", t.folder())
+    token = urllib.parse.parse_qs(daemon.fragment)["token"][0]
+    as_json = {"Content-Type": "application/json"}
+
+    def login(body, headers=as_json):
+        return daemon.ask("/api/v1/login", "POST", headers, body)
+    answer = login('{"token": "%s"}' % token)
+    equal((answer.status, answer.body), (204, b""))
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/" in cookie, cookie
+    equal(status(daemon, {"Cookie": "other=1; " + cookie.split(";")[0]}), 200)
+    equal(status(daemon, {"Cookie": "memviewd=x"}), 401)
+    equal(login('{"token": "wrong"}').status, 401)
+    assert "set-cookie" not in login('{"token": "wrong"}').headers
+    for body in ("", "{}", "[]", '{"token": 1}', "{", '{"token": "' + "a" * 3000):
+        equal(login(body).status, 400, body)
+    equal(login('{"token": "%s"}' % token, {"Content-Type": "text/plain"}).status, 415)
+    equal(login('{"token": "%s"}' % token, {**as_json, "Origin": "http://evil.example"}).status, 403)
+    equal(login('{"token": "%s"}' % token, {**as_json, "Origin": f"http://127.0.0.1:{daemon.port}"}).status, 204)
+    equal(daemon.ask("/api/v1/login").status, 405)
+
+
+def test_login_without_a_token_to_give_is_fine(t):
+    daemon = t.serve(t.folder())
+    answer = daemon.ask("/api/v1/login", "POST", {"Content-Type": "application/json"}, '{"token": "x"}')
+    equal((answer.status, "set-cookie" in answer.headers), (204, False))
+
+
+def test_the_token_of_a_file_counts_on_loopback_too(t):
+    path = t.write("token", b"abcdefghijklmnop-0123\nrest\n")
+    daemon = t.serve(f"--token-file={path}", t.folder())
+    equal(daemon.fragment, "token=abcdefghijklmnop-0123")
+    equal(status(daemon, {}), 401)
+    equal(status(daemon, {"Authorization": "Bearer abcdefghijklmnop-0123"}), 200)
+
+
+def test_a_bad_token_file_is_status_2(t):
+    for name, content in (("short", b"abc"), ("odd", b"abcdefghijklmnop;x"), ("empty", b"")):
+        process = t.run("--demo", "--port=0", f"--token-file={t.write(name, content)}")
+        equal((process.returncode, process.stderr.count("\n")), (2, 1), name)
+    process = t.run("--demo", "--port=0", f"--token-file={os.path.join(t.folder(), 'missing')}")
+    equal(process.returncode, 2)
+
+
+def test_the_token_is_never_logged(t):
+    daemon = t.serve("--bind=0.0.0.0", "--verbose", t.folder())
+    token = urllib.parse.parse_qs(daemon.fragment)["token"][0]
+    status(daemon, {"Authorization": f"Bearer {token}"})
+    assert token not in daemon.log()

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a test is given: the daemon as a process, requests to it, folders to write to."""
+import contextlib
+import gzip
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.parse
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FIXTURES = os.path.join(ROOT, "tests", "fixtures")
+START_SECONDS = 20
+NOBODY = 65534
+
+
+class Skip(Exception):
+    """raised by a test that cannot run here"""
+
+
+class Answer:
+    """one HTTP answer; header names in lower case"""
+
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def text(self):
+        body = gzip.decompress(self.body) if self.headers.get("content-encoding") == "gzip" else self.body
+        return body.decode()
+
+    @property
+    def json(self):
+        return json.loads(self.text)
+
+    def __repr__(self):
+        return f"<{self.status} {self.headers.get('content-type')} {self.body[:300]!r}>"
+
+
+class Daemon:
+    """a running memviewd; its stderr is kept in a file"""
+
+    def __init__(self, binary, arguments, scratch, user=None):
+        self.log_path = os.path.join(scratch, f"stderr-{time.monotonic_ns()}")
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen([binary, *arguments], stdout=subprocess.PIPE, stderr=log, text=True,
+                                            user=user)
+        self.url = self.process.stdout.readline().strip()
+        if not self.url:
+            raise AssertionError(f"no URL printed; exit {self.process.wait(START_SECONDS)}: {self.log()}")
+        parts = urllib.parse.urlsplit(self.url)
+        self.host, self.port, self.fragment = parts.hostname, parts.port, parts.fragment
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def connect(self, timeout=60):
+        return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+
+    def ask(self, path, method="GET", headers=None, body=None, connection=None):
+        """one request, on a connection of its own unless one is given"""
+        own = connection or self.connect()
+        try:
+            own.request(method, path, body=body, headers=headers or {})
+            answer = own.getresponse()
+            return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        finally:
+            if not connection:
+                own.close()
+
+    def get_json(self, path, **parameters):
+        """the JSON of an answer that must be 200"""
+        query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
+        answer = self.ask(path + query)
+        assert answer.status == 200, f"{path}{query}: {answer}"
+        return answer.json
+
+    def raw(self, text, timeout=30):
+        """sends bytes as they are; everything that comes back until the other side closes"""
+        with socket.create_connection((self.host, self.port), timeout=timeout) as connection:
+            connection.sendall(text)
+            received = b""
+            with contextlib.suppress(ConnectionError, socket.timeout):
+                while chunk := connection.recv(65536):
+                    received += chunk
+            return received
+
+    def sessions(self):
+        """{name: row}"""
+        return {row["name"]: row for row in self.get_json("/api/v1/sessions", limit=1000)["sessions"]}
+
+    def session_id(self, name):
+        rows = self.sessions()
+        assert name in rows, f"no session {name} among {sorted(rows)}"
+        return rows[name]["id"]
+
+    def stop(self, number=signal.SIGTERM, seconds=40):
+        """the exit status"""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            return self.process.wait(seconds)
+        finally:
+            self.process.kill()
+            self.process.stdout.close()
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def status_kib(self, field):
+        """a size in /proc/PID/status, such as VmRSS"""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith(field + ":"))
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Toolbox:
+    """of one test; everything it started or wrote is gone at its end"""
+
+    def __init__(self, binary, shared):
+        self.binary, self.shared = binary, shared
+        self.fixtures = FIXTURES
+        with open(binary, "rb") as file:
+            program = file.read()
+        self.is_sanitized = b"__asan_init" in program or b"__tsan_init" in program
+        self._scratch = tempfile.mkdtemp(prefix="memviewd-http-")
+        self._daemons = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        troubles = []
+        for daemon in self._daemons:
+            if daemon.is_alive():
+                status = daemon.stop()
+                if status != 0:
+                    troubles.append(f"exit status {status} after SIGTERM")
+            if "Sanitizer" in daemon.log() or "runtime error" in daemon.log():
+                troubles.append(daemon.log()[-4000:])
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        if troubles and kind is None:
+            raise AssertionError("; ".join(troubles))
+
+    def serve(self, *arguments):
+        """a daemon on a free port"""
+        daemon = Daemon(self.binary, ["--port=0", *arguments], self._scratch)
+        self._daemons.append(daemon)
+        return daemon
+
+    def serve_as_nobody(self, *arguments):
+        """the same without root's right to read everything"""
+        if os.geteuid() != 0:
+            return self.serve(*arguments)
+        os.chmod(self._scratch, 0o755)
+        binary = shutil.copy(self.binary, os.path.join(self._scratch, "memviewd"))
+        os.chmod(binary, 0o755)
+        daemon = Daemon(binary, ["--port=0", *arguments], self._scratch, user=NOBODY)
+        self._daemons.append(daemon)
+        return daemon
+
+    def run(self, *arguments, seconds=60):
+        """the command to its end"""
+        return subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=seconds)
+
+    def folder(self, name="inputs"):
+        path = os.path.join(self._scratch, name)
+        os.makedirs(path, exist_ok=True)
+        return path
+
+    def write(self, path, data):
+        """a file below folder(), with the folders on its way; the whole path"""
+        path = os.path.join(self.folder(), path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def fixture(self, path):
+        with open(os.path.join(FIXTURES, path), "rb") as file:
+            return file.read()
+
+    def need_shared(self):
+        if not self.shared:
+            raise Skip("needs --shared")
+        return os.path.abspath(self.shared)
+
+
+def wait_until(condition, seconds=15, what="the condition"):
+    """asks every 50 ms until it holds"""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come about within {seconds} s"
+        time.sleep(0.05)
+
+
+def equal(mine, expected, what=""):
+    assert mine == expected, f"{what}: {mine!r}, expected {expected!r}"

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changes on disk is seen without a restart; nothing outside is; nothing is written."""
+import os
+import shutil
+import time
+
+import inputs
+from harness import equal, wait_until
+
+TRACE = inputs.trace()
+
+
+def test_new_files_are_seen(t):
+    daemon = t.serve(f"--logdir={t.folder()}")
+    equal(daemon.sessions(), {})
+    t.write("plugins/profile/first/h.xplane.pb", TRACE)
+    wait_until(lambda: list(daemon.sessions()) == ["first"], what="the first session")
+    t.write("plugins/profile/first/i.xplane.pb", TRACE)
+    wait_until(lambda: daemon.sessions()["first"]["host_count"] == 2, what="the second host")
+    t.write("a/b/dump/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto())
+    wait_until(lambda: "a/b/dump" in daemon.sessions(), what="the dump")
+    equal(daemon.get_json("/runs"), ["first"])
+
+
+def test_vanished_files_leave(t):
+    path = t.write("plugins/profile/run/h.xplane.pb", TRACE)
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("run")
+    equal(daemon.ask(f"/api/v1/sessions/{session}/modules").status, 200)
+    os.remove(path)
+    answer = daemon.ask(f"/api/v1/sessions/{session}/modules")
+    assert answer.status in (503, 404), answer # the scanner may have been quicker
+    wait_until(lambda: not daemon.sessions(), what="the end of the session")
+    equal(daemon.ask(f"/api/v1/sessions/{session}/modules").status, 404)
+    equal(daemon.get_json("/runs"), ["run"], "XProf lists folders without traces")
+    shutil.rmtree(os.path.join(t.folder(), "plugins"))
+    wait_until(lambda: daemon.get_json("/runs") == [], what="the end of the run")
+
+
+def test_a_file_that_grew_is_read_anew(t):
+    path = t.write("plugins/profile/run/h.xplane.pb", inputs.trace("jit_one", 1))
+    daemon = t.serve(t.folder())
+    equal(daemon.ask("/module_list?run=run").text, "jit_one(1)")
+    first = daemon.ask("/data?run=run&tag=memory_viewer&module_name=jit_one(1)")
+    with open(path, "ab") as file:
+        file.write(inputs.trace("jit_two", 2))
+    equal(daemon.ask("/module_list?run=run").text, "jit_one(1),jit_two(2)")
+    equal(daemon.ask("/data?run=run&tag=memory_viewer&module_name=jit_one(1)").body, first.body)
+    with open(path, "wb") as file:
+        file.write(inputs.trace("jit_other", 1, 20))
+    equal(daemon.ask("/module_list?run=run").text, "jit_other(1)")
+    wait_until(lambda: daemon.sessions()["run"]["size_bytes"] == os.path.getsize(path), what="the new size")
+
+
+def test_the_same_size_and_another_time_is_another_file(t):
+    path = t.write("plugins/profile/run/h.xplane.pb", inputs.trace("jit_one", 1))
+    daemon = t.serve(t.folder())
+    equal(daemon.ask("/module_list?run=run").text, "jit_one(1)")
+    with open(path, "r+b") as file:
+        file.write(inputs.trace("jit_two", 1))
+    equal(daemon.ask("/module_list?run=run").text, "jit_two(1)")
+
+
+def test_a_file_written_while_it_is_read(t):
+    """each answer is right or a clear error; the daemon lives"""
+    path = t.write("plugins/profile/run/h.xplane.pb", TRACE)
+    daemon = t.serve(t.folder())
+    seen = set()
+    for at in range(60):
+        with open(path, "wb") as file:
+            file.write(inputs.trace("jit_turn", at, 50)[:-1 if at % 2 else None])
+        answer = daemon.ask(f"/api/v1/sessions/{daemon.session_id('run')}/modules")
+        seen.add(answer.status)
+        assert answer.status == 200 or answer.json["code"] in ("changed", "truncated", "malformed", "io"), answer
+    assert 200 in seen, seen
+
+
+def test_links_out_of_the_logdir_are_not_followed(t):
+    outside = t.folder("outside")
+    secret = os.path.join(outside, "secret.xplane.pb")
+    with open(secret, "wb") as file:
+        file.write(TRACE)
+    run = os.path.join(t.folder(), "plugins", "profile", "run")
+    os.makedirs(run)
+    os.symlink(secret, os.path.join(run, "h.xplane.pb"))
+    os.symlink("../../../../outside/secret.xplane.pb", os.path.join(run, "i.xplane.pb"))
+    os.symlink(outside, os.path.join(t.folder(), "plugins", "profile", "linked"))
+    os.symlink(outside, os.path.join(t.folder(), "folder"))
+    os.symlink("/", os.path.join(t.folder(), "root"))
+    daemon = t.serve(t.folder())
+    equal(daemon.sessions(), {})
+    equal(daemon.get_json("/runs"), ["run"])
+    files = {row["file"]: row for row in daemon.get_json("/api/v1/sessions")["not_read"]}
+    equal(sorted(files), ["folder", "plugins/profile/linked", "plugins/profile/run/h.xplane.pb",
+                          "plugins/profile/run/i.xplane.pb", "root"])
+    assert all("link" in row["reason"] for row in files.values()), files
+
+
+def test_links_that_stay_inside_are_followed(t):
+    t.write("plugins/profile/run/h.xplane.pb", TRACE)
+    places = os.path.join(t.folder(), "plugins", "profile")
+    os.symlink("run", os.path.join(places, "latest"))
+    os.symlink(os.path.join(places, "run"), os.path.join(places, "absolute"))
+    os.makedirs(os.path.join(places, "files"))
+    os.symlink("../run/h.xplane.pb", os.path.join(places, "files", "i.xplane.pb"))
+    os.symlink("../..", os.path.join(places, "run", "loop"))
+    os.symlink("self", os.path.join(places, "self"))
+    daemon = t.serve(t.folder())
+    equal(sorted(daemon.sessions()), ["absolute", "files", "latest", "run"])
+    for name in ("absolute", "files", "latest", "run"):
+        equal(daemon.ask(f"/module_list?run={name}").text, "jit_made(7)", name)
+
+
+def test_a_file_replaced_by_a_link_is_not_followed(t):
+    path = t.write("plugins/profile/run/h.xplane.pb", TRACE)
+    secret = os.path.join(t.folder("outside"), "secret")
+    with open(secret, "wb") as file:
+        file.write(inputs.trace("jit_secret", 1))
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("run")
+    os.remove(path)
+    os.symlink(secret, path)
+    for _ in range(40):
+        answer = daemon.ask(f"/api/v1/sessions/{session}/modules")
+        assert "jit_secret" not in answer.text, answer
+        time.sleep(0.05)
+
+
+def test_pipes_and_folders_with_such_names_do_no_harm(t):
+    run = os.path.join(t.folder(), "plugins", "profile", "run")
+    os.makedirs(os.path.join(run, "folder.xplane.pb"))
+    os.mkfifo(os.path.join(run, "pipe.xplane.pb"))
+    t.write("plugins/profile/run/h.xplane.pb", TRACE)
+    daemon = t.serve(t.folder())
+    equal([host["name"] for host in daemon.sessions()["run"]["hosts"]], ["h"])
+    os.remove(os.path.join(run, "h.xplane.pb"))
+    os.mkfifo(os.path.join(run, "h.xplane.pb"))
+    wait_until(lambda: not daemon.sessions(), what="the end of the session")
+
+
+def test_what_may_not_be_read_is_named(t):
+    os.chmod(t.write("plugins/profile/run/h.xplane.pb", TRACE), 0)
+    t.write("closed/x.xplane.pb", TRACE)
+    os.chmod(os.path.join(t.folder(), "closed"), 0)
+    daemon = t.serve_as_nobody(t.folder())
+    reasons = {row["file"]: row["reason"] for row in daemon.get_json("/api/v1/sessions")["not_read"]}
+    equal(reasons, {"closed/": "Permission denied", "plugins/profile/run/h.xplane.pb": "Permission denied"})
+    answer = daemon.ask(f"/api/v1/sessions/{daemon.session_id('run')}/modules")
+    equal((answer.status, answer.json["code"]), (503, "io"))
+    os.chmod(os.path.join(t.folder(), "closed"), 0o755)
+
+
+def test_a_root_that_vanishes_and_comes_back(t):
+    t.write("root/plugins/profile/run/h.xplane.pb", TRACE)
+    root = os.path.join(t.folder(), "root")
+    daemon = t.serve(root)
+    equal(list(daemon.sessions()), ["run"])
+    os.rename(root, root + "-away")
+    wait_until(lambda: not daemon.get_json("/api/v1/about")["roots"][0]["readable"], what="the end of the root")
+    equal(daemon.sessions(), {})
+    os.rename(root + "-away", root)
+    wait_until(lambda: list(daemon.sessions()) == ["run"], what="the root's return")
+
+
+def tree_state(folder):
+    return {os.path.join(inner, name): os.lstat(os.path.join(inner, name))[6:9:2]
+            for inner, folders, names in os.walk(folder) for name in [*folders, *names, "."]}
+
+
+def test_nothing_is_written_into_a_logdir(t):
+    t.write("plugins/profile/run/h.xplane.pb", TRACE)
+    t.write("dump/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto())
+    before = tree_state(t.folder())
+    daemon = t.serve(t.folder())
+    for name, row in daemon.sessions().items():
+        daemon.get_json(f"/api/v1/sessions/{row['id']}")
+        daemon.get_json(f"/api/v1/sessions/{row['id']}/modules")
+        daemon.get_json("/api/v1/memory_viewer/summary", session=row["id"])
+    daemon.ask("/module_list?run=run")
+    daemon.ask("/data?run=run&tag=memory_viewer&module_name=jit_made(7)")
+    daemon.stop()
+    t.run("summary", t.folder())
+    equal(tree_state(t.folder()), before)
+
+
+def test_a_tree_at_rest_costs_next_to_nothing(t):
+    for at in range(2000):
+        t.write(f"plugins/profile/run{at:04}/h.xplane.pb", b"")
+    daemon = t.serve(t.folder())
+    equal(len(daemon.get_json("/runs")), 2000)
+    generation = daemon.get_json("/api/v1/about")["scan_generation"]
+    time.sleep(3) # folders that changed just now are listed once more
+    before = daemon.cpu_seconds()
+    time.sleep(3)
+    used = daemon.cpu_seconds() - before
+    assert used < (1.5 if t.is_sanitized else 0.3), f"{used:.2f} s of processor time in 3 s at rest"
+    equal(daemon.get_json("/api/v1/about")["scan_generation"], generation, "a new snapshot without a change")

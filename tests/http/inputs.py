@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces and HLO files made up here: a protobuf writer and the few messages that are needed.
+
+Field numbers are those of proto/*.proto.
+"""
+import zlib
+
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def block(field, data):
+    data = data.encode() if isinstance(data, str) else data
+    return varint(field << 3 | 2) + varint(len(data)) + data
+
+
+def packed(field, values):
+    return block(field, b"".join(varint(value) for value in values))
+
+
+def shape(element_count):
+    """f32[element_count]{0}"""
+    return number(2, 11) + packed(3, [element_count]) + block(5, packed(1, [0]))
+
+
+def instruction(at, opcode, elements):
+    return block(1, f"{opcode}.{at}") + block(2, opcode) + block(3, shape(elements)) + number(35, at)
+
+
+def hlo_module(name, buffer_count, elements=1024):
+    """a program of `buffer_count` instructions in a row, scheduled"""
+    instructions = b"".join(block(2, instruction(at, "add", elements)) for at in range(1, buffer_count + 1))
+    computation = block(1, "main") + instructions + number(5, 1) + number(6, buffer_count)
+    schedule = block(1, number(1, 1) + block(2, packed(1, range(1, buffer_count + 1))))
+    return (block(1, name) + block(2, "main") + block(3, computation) + number(5, 1) + number(6, 1)
+            + block(7, schedule) + block(21, "TPU"))
+
+
+def buffer_assignment(buffer_count, elements=1024):
+    """every buffer lives while the next one is made; one heap trace in space 0"""
+    size = elements * 4
+    buffers = b"".join(block(1, number(1, at) + number(2, size) + block(3, number(2, 0) + number(4, at)))
+                       for at in range(1, buffer_count + 1))
+    assigned = b"".join(block(9, number(1, at) + number(2, (at % 2) * size) + number(3, size))
+                        for at in range(1, buffer_count + 1))
+    allocation = block(3, number(1, 0) + number(2, 2 * size) + assigned)
+    events = []
+    for at in range(1, buffer_count + 1):
+        events.append(block(1, number(1, 0) + number(2, at) + block(3, "main") + block(4, f"add.{at}")))
+        if at > 1:
+            events.append(block(1, number(1, 1) + number(2, at - 1) + block(3, "main") + block(4, f"add.{at}")))
+    return buffers + allocation + block(4, b"".join(events))
+
+
+def hlo_proto(name="jit_made", buffer_count=8, elements=1024):
+    return block(1, hlo_module(name, buffer_count, elements)) + block(3, buffer_assignment(buffer_count, elements))
+
+
+def xspace(programs, padding=0):
+    """a trace whose /host:metadata plane holds {(name, program id): HloProto bytes}; `padding`: bytes of
+    another plane in front"""
+    plane = block(2, "/host:metadata")
+    for at, ((name, program_id), hlo) in enumerate(programs.items(), 1):
+        metadata = (number(1, program_id) + block(2, f"{name}({program_id})")
+                    + block(5, number(1, 1) + block(6, hlo)))
+        plane += block(4, number(1, program_id) + block(2, metadata))
+    if programs:
+        plane += block(5, number(1, 1) + block(2, number(1, 1) + block(2, "Hlo Proto")))
+    other = block(1, block(2, "/device:TPU:0") + block(3, block(2, "X" * padding))) if padding else b""
+    return other + block(1, plane)
+
+
+def trace(name="jit_made", program_id=7, buffer_count=8, padding=0):
+    return xspace({(name, program_id): hlo_proto(name, buffer_count)}, padding)
+
+
+def gzip_bomb(mib=300):
+    """a trace of zeros that inflates a thousandfold"""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    zeros = bytes(1 << 20)
+    return (packer.compress(b"\x0a\xff\xff\xff\xff\x7f") + b"".join(packer.compress(zeros) for _ in range(mib))
+            + packer.flush())

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits, each with a clear answer; and requests that are not what HTTP asks for."""
+import contextlib
+import socket
+
+from harness import equal
+
+
+def head(daemon, extra=b""):
+    return b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + extra + b"\r\n"
+
+
+def test_a_long_url_is_414(t):
+    daemon = t.serve(t.folder())
+    answer = daemon.ask("/runs?x=" + "a" * 9000)
+    equal((answer.status, answer.json["code"]), (414, "limit"))
+    equal(daemon.ask("/runs?x=" + "a" * 8000).status, 200)
+    received = daemon.raw(b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert received.startswith(b"HTTP/1.1 414") or received == b"", received[:200]
+    equal(daemon.ask("/-/healthy").status, 200)
+
+
+def test_large_headers_are_431(t):
+    daemon = t.serve(t.folder())
+    assert daemon.raw(head(daemon, b"X: " + b"a" * 20000 + b"\r\n")).startswith(b"HTTP/1.1 431")
+    assert daemon.raw(head(daemon, b"X: " + b"a" * 200000 + b"\r\n"))[:12] in (b"HTTP/1.1 431", b"")
+    assert daemon.raw(head(daemon, b"".join(b"X%d: 1\r\n" % at for at in range(3000)))).startswith(b"HTTP/1.1 431")
+    equal(daemon.ask("/-/healthy").status, 200)
+
+
+def test_a_large_body_is_413(t):
+    daemon = t.serve(t.folder())
+    answer = daemon.ask("/api/v1/login", "POST", {"Content-Type": "application/json"}, "x" * 5000)
+    equal((answer.status, answer.json["code"]), (413, "limit"))
+
+
+def test_wrong_methods_are_405_and_say_what_is_allowed(t):
+    daemon = t.serve(t.folder())
+    for path in ("/-/healthy", "/-/ready", "/api/v1/about", "/api/v1/sessions", "/api/v1/sessions/x",
+                 "/api/v1/sessions/x/modules", "/api/v1/memory_viewer/summary", "/runs", "/data/plugin/profile/data", "/",
+                 "/index.html"):
+        for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "BREW"):
+            answer = daemon.ask(path, method)
+            equal((answer.status, answer.headers.get("allow")), (405, "GET, HEAD"), (method, path))
+            equal(answer.json["code"], "method", (method, path))
+    answer = daemon.ask("/api/v1/login", "PUT")
+    equal((answer.status, answer.headers.get("allow")), (405, "POST"))
+
+
+def test_unknown_paths_are_404(t):
+    daemon = t.serve(t.folder())
+    for path in ("/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/about", "/api/v1/about/", "/api/v1/nothing",
+                 "/api/v1/memory_viewer/nothing", "/api/v1/sessions//modules", "/-/", "/-/nothing",
+                 "/data/plugin/profile", "/data/plugin/profile/nothing", "/data/plugin/other/runs", "/nothing"):
+        answer = daemon.ask(path)
+        equal((answer.status, answer.headers["content-type"]), (404, "application/problem+json"), path)
+
+
+def test_broken_escapes_are_400(t):
+    daemon = t.serve(t.folder())
+    for path in ("/%", "/%4", "/%zz", "/runs?x=%", "/runs?%00=1", "/index.html%00.js", "/api/v1/sessions?filter=%q1"):
+        equal(daemon.ask(path).status, 400, path)
+
+
+def test_dots_lead_nowhere(t):
+    t.write("secret.xplane.pb", b"x")
+    daemon = t.serve(t.folder("inputs/inner"))
+    for path in ("/../secret.xplane.pb", "/..%2fsecret.xplane.pb", "/api/v1/sessions/..%2f..%2fsecret",
+                 "/api/v1/../../etc/passwd", "/static/../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/etc/passwd"):
+        assert daemon.ask(path).status in (400, 404), path
+    for name in ("../secret", "..", "/etc", "../../inputs"):
+        assert daemon.ask(f"/module_list?run={name}").status == 404, name
+        assert daemon.ask(f"/hosts?run=x&session_path={name}").status in (403, 404), name
+
+
+def test_what_is_no_http_does_not_end_the_daemon(t):
+    daemon = t.serve(t.folder())
+    for text in (b"\r\n\r\n", b"\x00" * 100, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01" + b"\xff" * 300,
+                 b"GET /runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+                 b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                 b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n"):
+        with contextlib.suppress(OSError):
+            daemon.raw(text, timeout=1)
+    equal(daemon.ask("/-/healthy").status, 200)
+
+
+def open_connections(daemon, count):
+    connections = []
+    for _ in range(count):
+        with contextlib.suppress(OSError):
+            connections.append(socket.create_connection((daemon.host, daemon.port), timeout=10))
+    return connections
+
+
+def test_too_many_connections_are_told_503_and_others_go_on(t):
+    daemon = t.serve(t.folder())
+    kept = daemon.connect()
+    equal(daemon.ask("/-/healthy", connection=kept).status, 200)
+    idle = open_connections(daemon, 260)
+    answer = daemon.ask("/-/healthy")
+    equal((answer.status, answer.json["code"]), (503, "busy"))
+    equal(answer.headers.get("retry-after"), "1")
+    equal(daemon.ask("/-/healthy", connection=kept).status, 200)
+    for connection in idle:
+        connection.close()
+    kept.close()
+
+
+def test_idle_connections_do_not_keep_others_waiting(t):
+    daemon = t.serve(t.folder())
+    idle = open_connections(daemon, 100)
+    for connection in idle:
+        connection.sendall(b"GET /-/heal")
+    equal(daemon.ask("/-/healthy").status, 200)
+    for connection in idle:
+        connection.close()

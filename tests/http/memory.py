@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory follows what is looked at, not what lies there."""
+import os
+
+import inputs
+from harness import equal
+
+
+def check_below(t, daemon, field, mib):
+    """a size of the process in MiB; a sanitizer takes much memory of its own"""
+    allowed = mib * 3 + 700 if t.is_sanitized else mib
+    used = daemon.status_kib(field) / 1024
+    assert used < allowed, f"{field} {used:.0f} MiB, at most {allowed} expected"
+
+
+def test_a_large_trace_is_not_read_whole(t):
+    t.write("plugins/profile/large/h.xplane.pb", inputs.trace("jit_small", 1, 8, padding=150 << 20))
+    daemon = t.serve(t.folder())
+    equal(daemon.ask("/module_list?run=large").text, "jit_small(1)")
+    session = daemon.session_id("large")
+    equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={session}").status, 200)
+    check_below(t, daemon, "VmHWM", 30)
+
+
+def test_many_sessions_cost_little_until_they_are_opened(t):
+    data = inputs.trace("jit_one", 1, 20000)
+    for at in range(40):
+        t.write(f"plugins/profile/run{at:02}/h.xplane.pb", data)
+    daemon = t.serve(t.folder())
+    equal(len(daemon.sessions()), 40)
+    check_below(t, daemon, "VmHWM", 20)
+
+
+def test_what_was_looked_at_longest_ago_leaves(t):
+    """40 modules of about 15 MB and 40 answers of 6 MB stay within the budgets of 256 and 64 MiB"""
+    for at in range(40):
+        t.write(f"plugins/profile/run{at:02}/h.xplane.pb", inputs.trace("jit_one", at, 20000))
+    daemon = t.serve(t.folder())
+    for name, row in sorted(daemon.sessions().items()):
+        equal(daemon.ask(f"/api/v1/memory_viewer/xprof?session={row['id']}").status, 200, name)
+    check_below(t, daemon, "VmRSS", 420)
+
+
+def test_the_large_real_inputs_stay_below_their_limits(t):
+    """module list of a 103 MB trace in a thirtieth of XProf's 1.6 GB, a 23.5 MB program in a fifteenth of 1.5 GB"""
+    shared = t.need_shared()
+    import gzip
+    packed = os.path.join(shared, "data/logdir-packed/tf/plugins/profile/large/vm.xplane.pb.gz")
+    with gzip.open(packed) as file:
+        t.write("plugins/profile/large/vm.xplane.pb", file.read())
+    daemon = t.serve(t.folder())
+    equal(daemon.ask("/module_list?run=large").text, "NO_MODULE")
+    check_below(t, daemon, "VmHWM", 53)
+    daemon = t.serve(os.path.join(shared, "data/logdir/tpu"))
+    equal(daemon.ask("/module_list?run=large-transformer-64l").status, 200)
+    name = "jit_train_step(1994907181506094850)"
+    equal(daemon.ask(f"/data?run=large-transformer-64l&tag=memory_viewer&module_name={name}").status, 200)
+    check_below(t, daemon, "VmHWM", 100)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/openapi.yaml: every route and every status in it is met, every answer follows its schema, and
+nothing is answered that is not in it."""
+import json
+import os
+import urllib.parse
+
+import inputs
+from document import Document
+from harness import ROOT, equal, wait_until
+
+DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
+LOGIN = {"Content-Type": "application/json"}
+
+
+def objects(schema):
+    """every schema of an object below a schema"""
+    if isinstance(schema, dict):
+        kind = schema.get("type")
+        if kind == "object" or isinstance(kind, list) and "object" in kind:
+            yield schema
+        for value in schema.values():
+            yield from objects(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from objects(value)
+
+
+def test_every_object_is_closed(t):
+    for name, schema in Document(DOCUMENT).tree["components"]["schemas"].items():
+        for found in objects(schema):
+            if name == "XprofAnswer":
+                continue # its fields are XProf's
+            equal(found.get("additionalProperties"), False, f"{name}: {found}")
+
+
+def test_the_parser_of_this_test_reads_the_document_right(t):
+    """a few facts that a misread indentation would break"""
+    tree = Document(DOCUMENT).tree
+    equal(tree["openapi"], "3.1.0")
+    equal(tree["components"]["schemas"]["Id"]["pattern"], "^[0-9a-f]{12}$")
+    sort = tree["paths"]["/api/v1/sessions"]["get"]["parameters"][0]
+    equal((sort["name"], sort["schema"]["enum"]), ("sort", ["newest", "name", "largest"]))
+    equal(tree["components"]["schemas"]["Known"], {"type": ["integer", "null"]})
+
+
+def test_documented_parameters_are_the_views_own(t):
+    document, daemon = Document(DOCUMENT), t.serve(t.folder())
+    for tool in daemon.get_json("/api/v1/tools")["tools"]:
+        for view in tool["views"]:
+            operation = document.tree["paths"][f"/api/v1/{tool['name']}/{view['name']}"]["get"]
+            documented = [document.resolve(parameter)["name"] for parameter in operation["parameters"]]
+            equal(sorted(documented), sorted(["session", "host", "module", *view["params"]]), view["name"])
+    documented = {path.rsplit("/", 1)[1] for path in document.tree["paths"] if path.startswith("/api/v1/memory_viewer/")}
+    equal(documented, {view["name"] for view in tool["views"]}, "views")
+
+
+class Walk:
+    """asks for every documented pair of route and status"""
+
+    def __init__(self, t):
+        self.document = Document(DOCUMENT)
+        run = {("jit_one", 5): inputs.hlo_proto("jit_one", 40), ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}
+        t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(run))
+        t.write("plugins/profile/none/h.xplane.pb", inputs.xspace({}))
+        t.write("broken/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f", 8)[:-20])
+        t.write("broken/error.txt", b"RESOURCE_EXHAUSTED")
+        t.write("noise/h.xplane.pb", b"\x0a\xff\xff\xff\xff\x7f" * 20)
+        t.write("bomb/h.xplane.pb.gz", inputs.gzip_bomb())
+        self.gone = t.write("plugins/profile/gone/h.xplane.pb", inputs.xspace(run))
+        self.daemon = t.serve(t.folder(), os.path.join(t.fixtures, "dumps"))
+        self.locked = t.serve("--bind=0.0.0.0", t.folder())
+        self.token = urllib.parse.parse_qs(self.locked.fragment)["token"][0]
+        self.sessions = {name: row["id"] for name, row in self.daemon.sessions().items()}
+        self.met = set()
+
+    def check(self, path, method, answer):
+        """notes what was met; an answer must be documented and follow its schema"""
+        operation = self.document.tree["paths"][path][method.lower()]
+        media = self.document.media(operation, answer.status)
+        assert media is not None, f"{method} {path}: status {answer.status} is not documented: {answer}"
+        self.met.add((path, method, str(answer.status)))
+        if not answer.body:
+            return
+        kind = answer.headers["content-type"].partition(";")[0]
+        assert kind in media, f"{method} {path}: {kind} is not documented for {answer.status}"
+        if kind.endswith("json"):
+            faults = list(self.document.faults(answer.json, media[kind]))
+            assert not faults, f"{method} {path} {answer.status}: " + "; ".join(faults[:5])
+
+    def ask(self, path, address, method="GET", headers=None, body=None, daemon=None):
+        answer = (daemon or self.daemon).ask(address, method, headers, body)
+        self.check(path, method if method in ("GET", "POST") else self.own_method(path), answer)
+        return answer
+
+    def own_method(self, path):
+        return next(iter(self.document.tree["paths"][path])).upper()
+
+
+def address_of(path, session, extra=""):
+    address = path.replace("{session}", session)
+    if "/memory_viewer/" in path:
+        address += f"?session={session}"
+        if path.endswith("/buffer"):
+            address += "&id=2"
+    return address + (("&" if "?" in address else "?") + extra if extra else "")
+
+
+def walk_common(walk, path):
+    """what every GET has"""
+    address = address_of(path, walk.sessions["run"])
+    first = walk.ask(path, address)
+    equal(first.status, 200, address)
+    equal(walk.ask(path, address, headers={"If-None-Match": first.headers["etag"]}).status, 304, path)
+    equal(walk.ask(path, address, headers={"Host": "evil.example"}).status, 403, path)
+    equal(walk.ask(path, address, headers={"X": "a" * 20000}).status, 431, path)
+    equal(walk.ask(path, address_of(path, walk.sessions["run"], "filter=" + "a" * 9000)).status, 414, path)
+    refused = walk.daemon.ask(address, "DELETE")
+    walk.check(path, "GET", refused)
+    equal(refused.status, 405, path)
+    if path.startswith("/api/"):
+        equal(walk.ask(path, address, daemon=walk.locked).status, 401, path)
+        equal(walk.ask(path, address_of(path, walk.sessions["run"], "nothing=1")).status, 400, path)
+    else:
+        equal(walk.ask(path, address + "?x=%zz").status, 400, path)
+
+
+def walk_errors(walk, path):
+    """what a question about a session may meet"""
+    if "{session}" in path or "/memory_viewer/" in path:
+        equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
+    if path.endswith("/modules"):
+        equal(walk.ask(path, address_of(path, walk.sessions["noise"])).status, 422, path)
+    if path.endswith("/modules") or "/memory_viewer/" in path:
+        equal(walk.ask(path, address_of(path, walk.sessions["bomb"])).status, 413, path)
+    if "/memory_viewer/" in path:
+        equal(walk.ask(path, address_of(path, walk.sessions["broken"])).status, 422, path)
+        equal(walk.ask(path, address_of(path, walk.sessions["none"])).status, 404, path)
+
+
+def walk_login(walk):
+    path = "/api/v1/login"
+    good = json.dumps({"token": walk.token})
+    for headers, body, status in ((LOGIN, good, 204), (LOGIN, "{}", 400), (LOGIN, '{"token": "x"}', 401),
+                                  ({**LOGIN, "Host": "evil.example"}, good, 403), (LOGIN, "x" * 5000, 413),
+                                  ({}, good, 415), ({**LOGIN, "X": "a" * 20000}, good, 431)):
+        equal(walk.ask(path, path, "POST", headers, body, walk.locked).status, status, (headers, body))
+    equal(walk.ask(path, path + "?x=" + "a" * 9000, "POST", LOGIN, good, walk.locked).status, 414)
+    refused = walk.daemon.ask(path)
+    walk.check(path, "POST", refused)
+    equal((refused.status, refused.headers["allow"]), (405, "POST"))
+
+
+def walk_vanished(walk):
+    """a file that goes away between the scan and the question"""
+    paths = [path for path, _, operation in walk.document.operations()
+             if "503" in operation["responses"] and path != "/-/ready"]
+    session = walk.sessions["gone"]
+    with open(walk.gone, "rb") as file:
+        data = file.read()
+    for path in paths:
+        for _ in range(20): # the scanner may have been quicker
+            os.remove(walk.gone)
+            answer = walk.ask(path, address_of(path, session))
+            with open(walk.gone, "wb") as file:
+                file.write(data)
+            if answer.status == 503:
+                break
+            while session not in walk.daemon.ask("/api/v1/sessions").text:
+                pass
+
+
+def walk_views(walk):
+    """more of what views can be asked, on real programs"""
+    for name in ("seed-matmul-327680", "d-tile-padding", "f5-vmem-matmul-blocks", "h-long-context", "run"):
+        session = walk.sessions[name]
+        modules = walk.ask("/api/v1/sessions/{session}/modules", f"/api/v1/sessions/{session}/modules").json["modules"]
+        walk.ask("/api/v1/sessions/{session}", f"/api/v1/sessions/{session}")
+        for module in modules:
+            for space in module["spaces"]:
+                about = f"session={session}&module={module['id']}&space={space['space']}"
+                for view, extra in (("curve", "&width=16"), ("curve", "&from=1&to=2"), ("strips", "&width=3"),
+                                    ("buffers", "&step=all&sort=name"), ("buffers", "&filter=fusion&limit=3"),
+                                    ("buffers", "&format=csv"), ("groups", ""), ("groups", "&by=scope&limit=2"), ("window", ""),
+                                    ("window", "&from=1&to=2&limit=1"), ("map", "&width=4"), ("map", ""), ("xprof", "")):
+                    walk.ask(f"/api/v1/memory_viewer/{view}", f"/api/v1/memory_viewer/{view}?{about}{extra}")
+                rows = walk.ask("/api/v1/memory_viewer/buffers", f"/api/v1/memory_viewer/buffers?{about}").json
+                for row in rows["data"]["rows"][:20]:
+                    walk.ask("/api/v1/memory_viewer/buffer", f"/api/v1/memory_viewer/buffer?{about}&id={row['id']}")
+
+
+def walk_ready(walk, t):
+    """asked while the first scan of a large tree lasts; a quick machine may need several starts"""
+    for at in range(4000):
+        os.makedirs(os.path.join(t.folder("large"), f"{at % 60}", f"{at}"))
+    for _ in range(20):
+        daemon = t.serve(t.folder("large"))
+        if walk.ask("/-/ready", "/-/ready", daemon=daemon).status == 503:
+            break
+    wait_until(lambda: daemon.ask("/-/ready").status == 200, what="the end of the first scan")
+
+
+def test_every_route_and_status_is_met_and_follows_its_schema(t):
+    walk = Walk(t)
+    for path, method, _ in walk.document.operations():
+        if method == "GET":
+            walk_common(walk, path)
+            walk_errors(walk, path)
+    walk_login(walk)
+    walk_views(walk)
+    walk_vanished(walk)
+    walk_ready(walk, t)
+    documented = {(path, method, status) for path, method, operation in walk.document.operations()
+                  for status in operation["responses"]}
+    missed = documented - walk.met
+    assert not missed, f"documented, but never met: {sorted(missed)}"

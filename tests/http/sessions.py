@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From folders and names to sessions."""
+import gzip
+import os
+
+import inputs
+from harness import equal
+
+HLO = inputs.hlo_proto()
+TRACE = inputs.trace()
+
+
+def kinds(daemon):
+    return {name: row["kind"] for name, row in daemon.sessions().items()}
+
+
+def modules(daemon, name, **parameters):
+    return daemon.get_json(f"/api/v1/sessions/{daemon.session_id(name)}/modules", **parameters)["modules"]
+
+
+def test_traces_are_found_at_any_depth(t):
+    t.write("plugins/profile/top/h.xplane.pb", TRACE)
+    t.write("a/b/c/plugins/profile/deep/h.xplane.pb", TRACE)
+    t.write("loose/one.xplane.pb", TRACE)
+    t.write("loose/two.xplane.pb.gz", gzip.compress(TRACE))
+    daemon = t.serve(t.folder())
+    equal(kinds(daemon), {"top": "trace", "a/b/c/deep": "trace", "loose": "trace"})
+    equal([host["name"] for host in daemon.sessions()["loose"]["hosts"]], ["one", "two"])
+
+
+def test_every_level_that_people_point_at_works(t):
+    t.write("x/plugins/profile/run/h.xplane.pb", TRACE)
+    for level, name in (("", "x/run"), ("x", "run"), ("x/plugins", "profile/run"), ("x/plugins/profile", "run"),
+                        ("x/plugins/profile/run", "h")):
+        daemon = t.serve(os.path.join(t.folder(), level))
+        equal(kinds(daemon), {name: "trace"}, level)
+        equal(len(modules(daemon, name)), 1, level)
+
+
+def test_files_are_opened_by_their_content_whatever_their_name(t):
+    paths = [t.write("files/trace.bin", TRACE), t.write("files/program", gzip.compress(HLO)),
+             t.write("files/run.xplane.pb", TRACE), t.write("files/m(5).hlo_proto.pb", HLO)]
+    daemon = t.serve(*paths)
+    equal(kinds(daemon), {"trace.bin": "trace", "program": "hlo", "run": "trace", "m(5)": "hlo"})
+    for name in kinds(daemon):
+        equal(len(modules(daemon, name)), 1, name)
+    assert daemon.get_json("/runs") == []
+
+
+def test_a_lone_trace_in_the_root_bears_its_own_name(t):
+    t.write("myhost.xplane.pb", TRACE)
+    equal(list(kinds(t.serve(t.folder()))), ["myhost"])
+
+
+def test_a_dump_opens_its_best_stage(t):
+    stem = "dump/module_0006.jit_f.cl_1"
+    t.write(stem + ".before_optimizations.hlo.pb", inputs.hlo_proto("jit_before", 2))
+    t.write(stem + ".oom_intermediate_module.hlo.pb", inputs.hlo_proto("jit_oom", 2))
+    t.write(stem + ".after_optimizations-buffer-assignment.txt", b"text")
+    t.write("dump/module_0007.jit_g.sm_8.0_gpu_after_optimizations.hlo.pb", inputs.hlo_proto("jit_gpu", 2))
+    t.write("dump/module_0007.jit_g.before_optimizations.hlo.pb", HLO)
+    t.write("dump/module_0008.jit_h.cpu_after_optimizations.hlo.pb.gz", gzip.compress(inputs.hlo_proto("jit_cpu", 2)))
+    t.write("dump/module_0007.jit_g.0003.simplification.after_dce.before_cse.hlo.pb", HLO)
+    t.write("dump/error.txt", b"RESOURCE_EXHAUSTED: \xff\x00 out of memory")
+    daemon = t.serve(t.folder())
+    rows = {row["name"]: row for row in modules(daemon, "dump")}
+    equal({name: row["stage"] for name, row in rows.items()},
+          {"jit_oom": "oom_intermediate_module", "jit_gpu": "after_optimizations", "jit_cpu": "after_optimizations"})
+    t.write(stem + ".after_optimizations.hlo.pb", inputs.hlo_proto("jit_after", 2))
+    daemon = t.serve(t.folder())
+    rows = {row["name"]: row["stage"] for row in modules(daemon, "dump")}
+    equal(rows["jit_after"], "after_optimizations")
+    session = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('dump')}")
+    words = {file["name"].split(".")[-2] + "." + file["name"].split(".")[-1]: file["kind"] for file in session["files"]}
+    equal(words["after_optimizations-buffer-assignment.txt"], "buffer_assignment")
+    equal(session["error_texts"], [{"file": "dump/error.txt", "text": "RESOURCE_EXHAUSTED: \ufffd\x00 out of memory"}])
+    equal(daemon.sessions()["dump"]["has_error_text"], True)
+
+
+def test_a_dump_of_texts_says_how_to_get_more(t):
+    t.write("dump/module_0001.jit_f.after_optimizations.txt", b"HloModule jit_f")
+    daemon = t.serve(t.folder())
+    equal(kinds(daemon), {"dump": "dump"})
+    answer = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('dump')}/modules")
+    equal(answer["modules"], [])
+    assert "--xla_dump_hlo_as_proto" in answer["notes"][0]["text"], answer
+
+
+def test_cache_files_of_xprof_count_only_without_a_trace(t):
+    t.write("plugins/profile/run/h.xplane.pb", TRACE)
+    t.write("plugins/profile/run/jit_made(7).hlo_proto.pb", HLO)
+    t.write("plugins/profile/run/NO_MODULE.hlo_proto.pb", b"")
+    t.write("caches/jit_made(7).hlo_proto.pb", HLO)
+    t.write("caches/NO_MODULE.hlo_proto.pb", b"")
+    daemon = t.serve(t.folder())
+    equal(kinds(daemon), {"run": "trace", "caches": "hlo"})
+    equal(len(modules(daemon, "caches")), 1)
+    equal(daemon.get_json("/api/v1/sessions")["not_read"], [])
+
+
+def test_programs_of_several_hosts_and_of_one(t):
+    one, two = inputs.hlo_proto("jit_one", 4), inputs.hlo_proto("jit_two", 6)
+    t.write("plugins/profile/run/a.xplane.pb", inputs.xspace({("jit_one", 5): one}))
+    t.write("plugins/profile/run/b.xplane.pb", inputs.xspace({("jit_one", 5): one, ("jit_two", 6): two}))
+    daemon = t.serve(t.folder())
+    hosts = {host["name"]: host["id"] for host in daemon.sessions()["run"]["hosts"]}
+    rows = {row["key"]: row for row in modules(daemon, "run")}
+    equal({key: row["host"] for key, row in rows.items()}, {"jit_one(5)": hosts["a"], "jit_two(6)": hosts["b"]})
+    of_b = {row["key"]: row for row in modules(daemon, "run", host=hosts["b"])}
+    equal(of_b["jit_one(5)"]["id"], rows["jit_one(5)"]["id"], "a module's id does not depend on the host")
+    equal(of_b["jit_one(5)"]["host"], hosts["b"])
+
+
+def test_ids_are_the_same_after_a_restart_and_after_a_move(t):
+    t.write("one/plugins/profile/run/h.xplane.pb", TRACE)
+    t.write("two/plugins/profile/run/h.xplane.pb", TRACE)
+    ids = []
+    for root in ("one", "one", "two"):
+        daemon = t.serve(os.path.join(t.folder(), root))
+        ids.append((daemon.session_id("run"), modules(daemon, "run")[0]["id"]))
+    equal(len(set(ids)), 1, ids)
+    both = t.serve(os.path.join(t.folder(), "one"), os.path.join(t.folder(), "two"))
+    found = {row["id"] for row in both.get_json("/api/v1/sessions")["sessions"]}
+    equal(len(found), 2, "sessions of two roots")
+
+
+def test_hostile_names_only_ever_are_text(t):
+    name = "<img src=x onerror=alert(1)>\"'&\\\n\x01\xff"
+    raw = name.encode("utf-8", "surrogateescape") if "\udc80" in name else name.encode("latin-1")
+    folder = os.path.join(os.fsencode(t.folder()), raw)
+    os.makedirs(folder)
+    with open(os.path.join(folder, b"h.xplane.pb"), "wb") as file:
+        file.write(inputs.trace("jit_<b>,\x01\u202e", 5))
+    daemon = t.serve("--verbose", t.folder())
+    shown = list(kinds(daemon))
+    equal(shown, [name[:-1] + "\ufffd"])
+    rows = modules(daemon, shown[0])
+    equal(rows[0]["name"], "jit_<b>,\x01\u202e")
+    equal(daemon.ask("/api/v1/sessions").headers["content-type"], "application/json")
+    daemon.ask("/api/v1/sessions?filter=%0d%0aFAKE%20LINE%1b[31m")
+    daemon.raw(b"GET /x\x7f\x1b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert "\nFAKE" not in daemon.log() and "\x1b" not in daemon.log() and "\x7f" not in daemon.log()

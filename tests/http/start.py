@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the daemon starts, and what it says when it cannot."""
+import os
+import re
+import socket
+
+from harness import equal
+
+
+def test_port_0_prints_a_url_that_answers(t):
+    daemon = t.serve(t.folder())
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", daemon.url), daemon.url
+    equal(daemon.ask("/-/healthy").text, "ok\n")
+
+
+def test_both_loopback_addresses_listen_and_nothing_else(t):
+    daemon = t.serve(t.folder())
+    with open(f"/proc/{daemon.process.pid}/net/tcp", encoding="ascii") as four, \
+            open(f"/proc/{daemon.process.pid}/net/tcp6", encoding="ascii") as six:
+        lines = [line.split() for line in [*four, *six][1:] if len(line.split()) > 3]
+    local = [line[1] for line in lines if line[1].endswith(f":{daemon.port:04X}") and line[3] == "0A"]
+    has_six = os.path.exists("/proc/net/if_inet6") and any(
+        line.endswith("lo\n") for line in open("/proc/net/if_inet6", encoding="ascii"))
+    expected = {"0100007F"} | ({"00000000000000000000000001000000"} if has_six else set())
+    equal({address.split(":")[0] for address in local}, expected, "listening addresses")
+    if has_six:
+        with socket.create_connection(("::1", daemon.port), timeout=10) as connection:
+            connection.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n")
+            assert b"200 OK" in connection.recv(4096)
+
+
+def test_both_ways_to_spell_an_option(t):
+    daemon = t.serve("--logdir", t.folder("a"), f"--logdir={t.folder('b')}")
+    roots = [root["path"] for root in daemon.get_json("/api/v1/about")["roots"]]
+    equal(roots, [t.folder("a"), t.folder("b")])
+
+
+def test_everything_after_two_dashes_is_a_path(t):
+    path = t.write("--port=1", t.fixture("hlo/jit_step(22).hlo_proto.pb"))
+    process = t.run("summary", "--", path)
+    equal(process.returncode, 0, process.stderr)
+
+
+def test_port_in_use_is_one_clear_line(t):
+    daemon = t.serve(t.folder())
+    process = t.run(f"--port={daemon.port}", t.folder())
+    equal(process.returncode, 2)
+    equal(process.stderr.count("\n"), 1, process.stderr)
+    assert f"port {daemon.port} is in use" in process.stderr and "--port" in process.stderr, process.stderr
+    equal(process.stdout, "")
+
+
+def test_bad_usage_is_status_2_and_one_line(t):
+    missing = os.path.join(t.folder(), "missing")
+    file = t.write("file", b"x")
+    for arguments, words in (([], "nothing to show"), (["--logdri=/tmp"], "unknown option --logdri"),
+                             (["-x"], "unknown option -x"), ([f"--logdir={missing}"], "No such file"),
+                             ([missing], "No such file"), ([f"--logdir={file}"], "Not a directory"),
+                             (["--logdir"], "wants a value"), (["--port=x", t.folder()], "not a number"),
+                             (["--port=65536", t.folder()], "0 to 65535"), (["--demo=1"], "takes no value"),
+                             (["--demo", "--web-dir", missing], "--web-dir"), (["--json", "--demo"], "unknown option"),
+                             (["--demo", "--bind=nowhere.invalid"], "--bind"),
+                             (["--demo", "--no-token", f"--token-file={file}"], "exclude"),
+                             (["summary"], "PATH"), (["summary", missing], "no such file"),
+                             (["summary", "--json", "--csv", file], "exclude"), (["summary", "--demo"], "unknown")):
+        process = t.run(*arguments)
+        equal(process.returncode, 2, arguments)
+        equal(process.stderr.count("\n"), 1, arguments)
+        assert process.stderr.startswith("memviewd: ") and words in process.stderr, (arguments, process.stderr)
+        equal(process.stdout, "", arguments)
+
+
+def test_help_names_every_option_and_version_is_printed(t):
+    help_text = t.run("--help").stdout
+    for option in ("logdir", "port", "bind", "allowed-hosts", "demo", "web-dir", "token-file", "no-token", "help",
+                   "version"):
+        assert f"--{option}" in help_text, option
+    assert "summary" in help_text and "--csv" in t.run("summary", "--help").stdout
+    version = t.run("--version")
+    equal(version.returncode, 0)
+    assert re.fullmatch(r"memviewd \d+\.\d+\.\d+\n", version.stdout), version.stdout
+
+
+def test_a_word_is_a_subcommand_only_as_first_word(t):
+    folder = t.folder("summary")
+    daemon = t.serve(folder)
+    equal(daemon.get_json("/api/v1/about")["roots"][0]["path"], folder)
+
+
+def test_the_demo_shows_something(t):
+    daemon = t.serve("--demo")
+    rows = daemon.sessions()
+    assert rows, "the demo is empty"
+    for row in rows.values():
+        modules = daemon.get_json(f"/api/v1/sessions/{row['id']}/modules")["modules"]
+        assert modules and all(module["error"] is None for module in modules), modules
+
+
+def test_the_demo_has_an_error_text(t):
+    daemon = t.serve("--demo")
+    row = daemon.sessions()["b-activations-unrolled"]
+    session = daemon.get_json(f"/api/v1/sessions/{row['id']}")
+    assert "Ran out of memory" in session["error_texts"][0]["text"], session["error_texts"]
+
+
+def test_pages_come_from_web_dir(t):
+    t.write("web/index.html", b"<!doctype html><title>mine</title>")
+    t.write("web/lib/one.js", b"export const one = 1;\n")
+    t.write("web/secret.txt", b"no")
+    t.write("web/.hidden.js", b"no")
+    os.symlink("/etc/passwd", os.path.join(t.folder(), "web", "passwd.js"))
+    daemon = t.serve("--demo", "--web-dir", os.path.join(t.folder(), "web"))
+    equal(daemon.ask("/").text, "<!doctype html><title>mine</title>")
+    answer = daemon.ask("/lib/one.js")
+    equal((answer.status, answer.headers["content-type"]), (200, "text/javascript; charset=utf-8"))
+    for path in ("/secret.txt", "/.hidden.js", "/passwd.js", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
+                 "/lib", "/lib/", "/lib//one.js", "//etc/passwd"):
+        equal(daemon.ask(path).status, 404, path)
+
+
+def test_built_in_pages(t):
+    daemon = t.serve("--demo")
+    for path in ("/", "/index.html"):
+        answer = daemon.ask(path)
+        equal((answer.status, answer.headers["content-type"]), (200, "text/html; charset=utf-8"), path)
+        assert "<script>" not in answer.text and "style=" not in answer.text, "inline script or style"
+    equal(daemon.ask("/nothing.js").status, 404)

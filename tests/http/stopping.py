@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the daemon ends: answers in flight are finished first."""
+import functools
+import signal
+import socket
+import threading
+import time
+
+import inputs
+from harness import equal
+
+
+@functools.lru_cache
+def slow_trace(buffer_count):
+    return inputs.trace("jit_slow", 1, buffer_count)
+
+
+def slow_module(t, buffer_count=120000):
+    """a session whose first answer takes about a tenth of a second"""
+    t.write("plugins/profile/slow/host.xplane.pb", slow_trace(buffer_count))
+    return t.serve(t.folder())
+
+
+def test_sigterm_and_sigint_end_with_status_0(t):
+    for number in (signal.SIGTERM, signal.SIGINT):
+        daemon = t.serve(t.folder())
+        equal(daemon.ask("/-/healthy").status, 200)
+        equal(daemon.stop(number), 0, number)
+
+
+def test_sigterm_before_anything_was_asked(t):
+    equal(t.serve(t.folder()).stop(), 0)
+
+
+def test_sigterm_during_an_answer_finishes_it(t):
+    daemon = slow_module(t)
+    path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(daemon.ask(path)))
+    asking.start()
+    time.sleep(0.02)
+    equal(daemon.stop(), 0)
+    asking.join(30)
+    equal([answer.status for answer in answers], [200])
+    equal(answers[0].headers.get("connection", "").lower(), "close")
+
+
+def test_a_slow_reader_gets_the_whole_answer_after_sigterm(t):
+    daemon = slow_module(t, 20000)
+    path = f"/api/v1/memory_viewer/xprof?session={daemon.session_id('slow')}"
+    size = len(daemon.ask(path).body)
+    assert size > 4_000_000, size
+    with socket.create_connection((daemon.host, daemon.port), timeout=30) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        received = connection.recv(1000)
+        stopping = threading.Thread(target=daemon.stop)
+        stopping.start()
+        time.sleep(0.3)
+        while chunk := connection.recv(65536):
+            received += chunk
+        stopping.join(30)
+    equal(len(received.partition(b"\r\n\r\n")[2]), size, "bytes of the answer")
+
+
+def test_no_new_connection_while_stopping(t):
+    daemon = slow_module(t)
+    path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
+    asking = threading.Thread(target=daemon.ask, args=(path,))
+    asking.start()
+    time.sleep(0.02)
+    daemon.process.send_signal(signal.SIGTERM)
+    time.sleep(0.1)
+    if daemon.is_alive():
+        try:
+            socket.create_connection((daemon.host, daemon.port), timeout=5).close()
+            raise AssertionError("a new connection was taken")
+        except ConnectionError:
+            pass
+    asking.join(30)
+    equal(daemon.process.wait(30), 0)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""memviewd summary: the same figures as the page, in a terminal."""
+import csv
+import io
+import json
+import os
+
+import inputs
+from harness import equal
+
+
+def dumps(t):
+    return os.path.join(t.fixtures, "dumps")
+
+
+def test_the_seed_shows_300_gib(t):
+    process = t.run("summary", os.path.join(dumps(t), "seed-matmul-327680"))
+    equal(process.returncode, 0, process.stderr)
+    for words in ("300.00 GiB", "200.00 GiB  fusion.31", "100.00 GiB  xor_convert_fusion", "HBM", "VMEM"):
+        assert words in process.stdout, process.stdout
+
+
+def test_figures_are_those_of_the_api(t):
+    daemon = t.serve(dumps(t))
+    answer = json.loads(t.run("summary", "--json", dumps(t)).stdout)
+    equal(sorted(session["name"] for session in answer["sessions"]), sorted(daemon.sessions()))
+    for session in answer["sessions"]:
+        for module in session["modules"]:
+            equal(module["summary"], daemon.get_json("/api/v1/memory_viewer/summary", session=session["id"],
+                                                     module=module["id"]))
+            space = module["buffers"]["data"]["space"]
+            equal(module["buffers"], daemon.get_json("/api/v1/memory_viewer/buffers", session=session["id"],
+                                                     module=module["id"], space=space, limit=10))
+
+
+def test_csv_has_one_line_for_each_module_and_space(t):
+    rows = list(csv.DictReader(io.StringIO(t.run("summary", "--csv", dumps(t)).stdout)))
+    spaces = json.loads(t.run("summary", "--json", dumps(t)).stdout)
+    count = sum(len(module["summary"]["data"]["spaces"]) for session in spaces["sessions"]
+                for module in session["modules"])
+    equal(len(rows), count)
+    seed = next(row for row in rows if row["session"] == "seed-matmul-327680" and row["space"] == "0")
+    equal((seed["peak_bytes"], seed["space_name"], seed["module"]), (str(300 << 30), "HBM", "jit_f"))
+
+
+def test_a_module_and_a_space_can_be_chosen(t):
+    path = t.write("run.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4),
+                                                   ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}))
+    for name in ("jit_two", "jit_two(6)"):
+        process = t.run("summary", path, "--module", name)
+        equal(process.returncode, 0, process.stderr)
+        assert "jit_two(6)" in process.stdout and "jit_one(5)" not in process.stdout, process.stdout
+    equal(t.run("summary", path, "--module=nothing").returncode, 2)
+    chosen = t.run("summary", "--space=1", os.path.join(dumps(t), "seed-matmul-327680")).stdout
+    assert "VMEM" in chosen and "HBM " not in chosen, chosen
+
+
+def test_exit_status(t):
+    equal(t.run("summary", t.folder("nothing")).returncode, 1, "a folder without profiles")
+    text = t.write("notes", b"only text\n" * 20)
+    process = t.run("summary", text)
+    equal((process.returncode, process.stderr.count("\n")), (1, 1), "a file that is not recognised")
+    equal(t.run("summary", t.write("no.xplane.pb", inputs.xspace({}))).returncode, 1, "a trace without programs")
+    broken = t.write("dump/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto()[:-30])
+    process = t.run("summary", os.path.dirname(broken))
+    equal(process.returncode, 2, process.stdout)
+    good = t.write("dump/module_0002.jit_g.after_optimizations.hlo.pb", inputs.hlo_proto("jit_g"))
+    process = t.run("summary", os.path.dirname(good))
+    equal(process.returncode, 0)
+    assert "cannot be read" in process.stdout and "jit_g" in process.stdout, process.stdout
+
+
+def test_hostile_names_do_not_reach_the_terminal(t):
+    path = t.write("x.xplane.pb", inputs.trace("jit_\x1b[31m\n\r<x>", 5))
+    for form in ((), ("--csv",)):
+        output = t.run("summary", path, *form).stdout
+        if not form:
+            assert "\x1b" not in output and "\r" not in output, output
+    row = list(csv.reader(io.StringIO(t.run("summary", "--csv", path).stdout)))[1]
+    equal(row[1].replace("\r", "\n"), "jit_\x1b[31m\n\n<x>(5)")
+    formula = t.write("f.xplane.pb", inputs.trace("=1+1", 5))
+    row = list(csv.reader(io.StringIO(t.run("summary", "--csv", formula).stdout)))[1]
+    equal(row[1], "'=1+1(5)")
