@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * canned.mjs: answers in place of the daemon's, for what no real file shows: hostile
+ * names, traces that do not replay, folders that cannot be read. */
+
+const MIB = 1024 ** 2;
+const NOW = Date.UTC(2025, 10, 21, 12, 2);
+
+export function makeWorld(change = {}) {
+  const name = change.name ?? 'jit_train_step';
+  const buffers = change.buffers ?? [
+    makeBuffer('1', 'fusion.1', 64 * MIB),
+    makeBuffer('2', 'copy.2', 32 * MIB, { padding_bytes: 8 * MIB }),
+  ];
+  const live = buffers.reduce((sum, buffer) => sum + buffer.bytes, 0);
+  const space = {
+    space: 0,
+    name: 'HBM',
+    name_is_known: true,
+    total_bytes: live + MIB,
+    peak_bytes: live,
+    peak_unpadded_bytes: live - 8 * MIB,
+    peak_step: 1,
+    step_count: 4,
+    schedule_length: 10,
+    peak_schedule_position: 2,
+    indefinite_bytes: 0,
+    parameter_bytes: 0,
+    output_bytes: 0,
+    output_reused_bytes: 0,
+    temporary_bytes: live + MIB,
+    constant_bytes: 0,
+    thread_local_bytes: 0,
+    padding_bytes: 8 * MIB,
+    fragmentation_bytes: MIB,
+    buffer_count: buffers.length,
+    live_at_peak_count: buffers.length,
+    allocation_count: 1,
+    step_unit: 'heap_trace',
+    replay_error: null,
+    scoped_vmem_bytes: null,
+    scoped_vmem_instruction: null,
+    ...change.space,
+  };
+  const module = {
+    id: 'aaaaaaaaaaaa',
+    name,
+    key: name,
+    program_id: '1',
+    host: 'bbbbbbbbbbbb',
+    file: 'host0.xplane.pb',
+    stage: null,
+    size_bytes: 1000,
+    has_buffer_assignment: true,
+    spaces: [{ space: 0, name: 'HBM', total_bytes: live }],
+    largest_total_bytes: live,
+    error: null,
+    ...change.module,
+  };
+  const session = {
+    id: 'cccccccccccc',
+    name: change.sessionName ?? 'run/one',
+    kind: 'trace',
+    modified_at_ms: NOW,
+    size_bytes: 1000,
+    host_count: 1,
+    hosts: [{ id: 'bbbbbbbbbbbb', name: change.hostName ?? 'host0' }],
+    module_count: change.modules?.length ?? 1,
+    has_error_text: false,
+  };
+  return { buffers, live, space, module, session, change };
+}
+
+export function makeBuffer(id, name, bytes, more = {}) {
+  const padding = more.padding_bytes ?? 0;
+  return {
+    id,
+    name,
+    opcode: 'fusion',
+    shape: 'f32[1024,1024]{1,0:T(8,128)}',
+    dtype: 'f32',
+    bytes,
+    unpadded_bytes: bytes - padding,
+    padding_bytes: padding,
+    expansion: bytes / (bytes - padding),
+    category: 'temporary',
+    allocation: { index: 0, size_bytes: bytes, offset_bytes: 0 },
+    op_name: 'jit(f)/mul',
+    source_file: '/home/user/model.py',
+    source_line: 41,
+    born_step: 0,
+    dies_step: 3,
+    born_schedule: null,
+    dies_schedule: null,
+    is_indefinite: false,
+    parameter_number: null,
+    ...more,
+  };
+}
+
+const bar = (buffer, at) => ({
+  id: buffer.id,
+  count: 1,
+  bytes: buffer.bytes,
+  unpadded_bytes: buffer.unpadded_bytes,
+  padding_bytes: buffer.padding_bytes,
+  name: buffer.name,
+  category: buffer.category,
+  first_rank: at,
+});
+
+function view(world, name, query) {
+  const { buffers, live, space, module, change } = world;
+  if (name === 'summary') {
+    return {
+      module: {
+        name: module.name,
+        entry_computation: 'main',
+        instruction_count: 1,
+        computation_count: 1,
+        is_scheduled: true,
+        has_buffer_assignment: module.has_buffer_assignment,
+        platform: 'tpu',
+      },
+      peak_memory_bytes: live,
+      spaces: change.spaces ?? [space],
+    };
+  }
+  if (name === 'curve') {
+    return {
+      space: 0,
+      step_unit: space.step_unit,
+      step_count: 4,
+      from: 0,
+      to: 4,
+      is_thinned: false,
+      columns: {
+        step: [0, 1, 2],
+        bytes: [live / 2, live, 0],
+        unpadded_bytes: [live / 2, live - 8 * MIB, 0],
+        schedule_position: [0, 2, null],
+        instruction: ['a', 'b', 'c'],
+      },
+      peak: {
+        step: 1,
+        bytes: live,
+        unpadded_bytes: live - 8 * MIB,
+        instruction: buffers[0]?.name ?? '',
+        schedule_position: 2,
+      },
+      local_peaks: [],
+      indefinite_bytes: 0,
+    };
+  }
+  const ordered = [...buffers].sort((a, b) => b.bytes - a.bytes);
+  if (name === 'strips') {
+    return {
+      space: 0,
+      step: 1,
+      bytes: live,
+      buffer_count: buffers.length,
+      bar_limit: 512,
+      orders: {
+        program: buffers.map(bar),
+        size: ordered.map(bar),
+        padding: ordered.filter((buffer) => buffer.padding_bytes > 0).map(bar),
+      },
+    };
+  }
+  if (name === 'buffers') {
+    return {
+      space: 0,
+      step: 1,
+      total_count: buffers.length,
+      total_bytes: live,
+      matched_count: buffers.length,
+      matched_bytes: live,
+      offset: 0,
+      rows: ordered,
+    };
+  }
+  const found = buffers.find((buffer) => buffer.id === query.get('id'));
+  return (
+    found && {
+      ...found,
+      stack: [{ file: found.source_file, function: found.name, line: 41, column: 1 }],
+      layout: '{1,0}',
+      computation: 'main',
+      shared_with: [],
+      is_live_at_peak: true,
+      share_of_peak: found.bytes / live,
+    }
+  );
+}
+
+/* Answers a request of the page, or null to let it pass. */
+export function answerer(world) {
+  return (url) => {
+    const parts = url.pathname.split('/api/v1/')[1]?.split('/');
+    if (!parts) return null;
+    const { session, module, change } = world;
+    if (change.intercept) {
+      const own = change.intercept(parts, url.searchParams);
+      if (own) return own;
+    }
+    if (parts[0] === 'tools')
+      return { json: { tools: [{ name: 'memory_viewer', title: 'Memory Viewer', views: [] }] } };
+    if (parts[0] === 'about')
+      return {
+        json: {
+          name: 'memviewd',
+          version: '0',
+          started_at_ms: NOW,
+          scan_generation: 1,
+          roots: change.roots ?? [
+            { path: '/tmp/xprof', readable: true, reason: '', last_scan_ms: NOW, file_count: 214, depth: 3 },
+          ],
+        },
+      };
+    if (parts[0] === 'sessions' && parts.length === 1) {
+      const sessions = change.noSessions ? [] : [session];
+      return {
+        json: {
+          total: sessions.length,
+          matched: sessions.length,
+          offset: 0,
+          sessions,
+          not_read: change.notRead ?? [],
+          scan_generation: 1,
+        },
+      };
+    }
+    if (parts[0] === 'sessions' && parts[1] !== session.id)
+      return {
+        status: 404,
+        json: {
+          type: 'about:blank',
+          title: 'Not found',
+          status: 404,
+          detail: 'no such session',
+          code: 'notfound',
+          file: null,
+          offset_bytes: null,
+        },
+      };
+    if (parts[0] === 'sessions' && parts.length === 2)
+      return {
+        json: {
+          id: session.id,
+          name: session.name,
+          kind: 'trace',
+          modified_at_ms: NOW,
+          hosts: session.hosts,
+          files: [],
+          notes: change.notes ?? [],
+          error_texts: change.errorTexts ?? [],
+          not_read: [],
+        },
+      };
+    if (parts[0] === 'sessions') {
+      const modules = change.modules ?? [module];
+      return { json: { total: modules.length, matched: modules.length, offset: 0, modules, notes: [] } };
+    }
+    const data = view(world, parts[1], url.searchParams);
+    if (!data)
+      return {
+        status: 404,
+        json: {
+          type: 'about:blank',
+          title: 'Not found',
+          status: 404,
+          detail: 'no such buffer',
+          code: 'notfound',
+          file: null,
+          offset_bytes: null,
+        },
+      };
+    return { json: { tool: 'memory_viewer', view: parts[1], params: {}, notes: [], data } };
+  };
+}

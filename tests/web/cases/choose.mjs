@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * choose.mjs: session, host and module are chosen in the bar; Home leads into a session;
+ * a daemon that asks for a token takes it from the link that it printed. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { idle, sessionLink, startDaemon, text } from '../harness.mjs';
+
+export function run({ test, includes, equal, truth, daemon, open, fixtures, shared, binary }) {
+  const selector = (page, title) =>
+    page.locator('.crumb', { hasText: `${title}: ` }).locator('.selector-button');
+
+  test('modules are listed largest first, with their figures, and searched', async () => {
+    const page = await open(await daemon(`--logdir=${join(fixtures, 'logdir')}`));
+    await selector(page, 'module').click();
+    await page.waitForSelector('.selector-option');
+    const figures = await page.locator('.selector-option .selector-figure').allInnerTexts();
+    truth(figures.length > 3, `${figures.length} modules`);
+    const size = (figure) => {
+      const [value, unit] = figure.replace(/,/g, '').split(' ');
+      return Number(value) * 1024 ** ['B', 'KiB', 'MiB', 'GiB'].indexOf(unit);
+    };
+    const sizes = figures.map(size);
+    equal(
+      [...sizes].sort((a, b) => b - a),
+      sizes,
+      'not largest first',
+    );
+    const last = (await page.locator('.selector-option .name').allInnerTexts()).pop();
+    await page.keyboard.type(last);
+    await page.waitForTimeout(300);
+    await idle(page);
+    await page.locator('.selector-option').first().click();
+    await page.waitForURL(/module=/);
+    await idle(page);
+    includes(await page.title(), `· ${last} ·`);
+    truth(page.url().includes('session='), 'the link does not name the session');
+    await page.reload();
+    await idle(page);
+    includes(await page.title(), `· ${last} ·`);
+    await page.goBack();
+    await idle(page);
+    truth(!page.url().includes('module='), 'Back did not undo the choice');
+    await page.finish();
+  });
+
+  test('Home lists what was found and leads into it', async () => {
+    const base = await daemon(`--logdir=${join(fixtures, 'dumps')}`);
+    const page = await open(`${base}?tool=home`);
+    includes(await text(page, 'h1'), '4 sessions; newest:');
+    equal(await page.locator('.home-grid tbody tr').count(), 4);
+    await page.locator('.home-grid a', { hasText: 'seed-matmul-327680' }).click();
+    await page.waitForURL(/session=/);
+    await idle(page);
+    includes(await text(page, 'h1'), '300.00 GiB');
+    await page.locator('.crumb-home').click();
+    await idle(page);
+    includes(page.url(), 'tool=home');
+    await page.goBack();
+    await idle(page);
+    includes(await text(page, 'h1'), '300.00 GiB');
+    await page.finish();
+  });
+
+  test('a new file is announced on Home without a restart, and the list does not move by itself', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-new-'));
+    try {
+      const page = await open(await daemon(`--logdir=${folder}`));
+      includes(await text(page, 'h1'), 'No profiles under');
+      writeFileSync(join(folder, 'x.hlo.pb'), 'this is no HLO proto');
+      await page.waitForSelector('.banner', { timeout: 30000 });
+      includes(await text(page, '.banner'), 'The watched folders changed.');
+      await page.locator('.banner button').click();
+      await idle(page);
+      truth(
+        !(await text(page, 'h1')).includes('No profiles') || (await page.locator('.not-read').count()) > 0,
+        'the new file is nowhere',
+      );
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test(
+    'hosts of a session are chosen by name',
+    async () => {
+      const base = await daemon(`--logdir=${join(shared, 'data/logdir')}`);
+      const page = await open(base);
+      await page.goto(base + (await sessionLink(page, base, 'multihost')));
+      await idle(page);
+      await selector(page, 'host').click();
+      await page.waitForSelector('.selector-option');
+      equal(await page.locator('.selector-option').count(), 4);
+      await page.locator('.selector-option').nth(2).click();
+      await page.waitForURL(/host=/);
+      await idle(page);
+      includes(await text(page, 'h1'), 'Needs ');
+      await page.finish();
+    },
+    { shared: true },
+  );
+
+  test('the token of the printed link lets in and leaves the address bar', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-token-'));
+    const file = join(folder, 'token');
+    writeFileSync(file, 'a-token-of-this-test-0123456789\n', { mode: 0o600 });
+    const own = await startDaemon(binary, ['--demo', `--token-file=${file}`]);
+    try {
+      const [bare] = own.url.split('#');
+      const denied = await open(bare, { allow: /401/ });
+      includes(
+        await text(denied, '.banner'),
+        'This daemon asks for a token. Open the link that it printed at start.',
+      );
+      await denied.finish();
+      const page = await open(`${bare}#token=a-token-of-this-test-0123456789`);
+      includes(await text(page, 'h1'), '33.49 GiB');
+      equal(await page.evaluate(() => location.hash), '');
+      await page.reload();
+      await idle(page);
+      includes(await text(page, 'h1'), '33.49 GiB');
+      await page.finish();
+      const printed = await open(own.url);
+      includes(await text(printed, 'h1'), '33.49 GiB');
+      await printed.finish();
+    } finally {
+      await own.stop();
+      rmSync(folder, { recursive: true });
+    }
+  });
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * empty.mjs: nothing is blank. What is missing, broken or hostile is said in words. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { idle, startDaemon, text } from '../harness.mjs';
+import { answerer, makeBuffer, makeWorld } from '../canned.mjs';
+
+const MIB = 1024 ** 2;
+
+export function run({ test, includes, equal, truth, daemon, open, fixtures, binary }) {
+  const openWorld = async (change, how = {}) =>
+    open(`${await daemon('--demo')}${how.query ?? ''}`, { canned: answerer(makeWorld(change)), ...how });
+
+  test('an empty folder says where it looked and how to record', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-empty-'));
+    try {
+      const page = await open(await daemon(`--logdir=${folder}`));
+      includes(await text(page, 'h1'), 'No profiles under');
+      includes(await text(page, '.message'), 'Record one with jax.profiler.trace(');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a folder that cannot be read is named with its reason', async () => {
+    const page = await openWorld({
+      noSessions: true,
+      roots: [
+        {
+          path: '/tmp/xprof',
+          readable: false,
+          reason: 'permission denied',
+          last_scan_ms: 0,
+          file_count: 0,
+          depth: 0,
+        },
+      ],
+    });
+    includes(
+      await text(page, '.message'),
+      'Cannot read /tmp/xprof: permission denied. Give the user of the daemon read access, or start it with another --logdir.',
+    );
+    await page.finish();
+  });
+
+  test('files that were not read are listed with reason and byte', async () => {
+    const page = await openWorld(
+      {
+        notRead: [
+          {
+            file: 'run/host2.xplane.pb',
+            code: 'truncated',
+            reason: 'ends inside a plane',
+            offset_bytes: 4194304,
+          },
+        ],
+      },
+      { query: '?tool=home' },
+    );
+    includes(await text(page, '.not-read'), 'run/host2.xplane.pb: ends inside a plane, at byte 4,194,304.');
+    await page.finish();
+  });
+
+  test('a session without HLO says how to record it', async () => {
+    const page = await openWorld({ modules: [] }, { query: '?session=cccccccccccc' });
+    includes(
+      await text(page, '.message'),
+      'No HLO in this session. The trace was recorded without HLO protos. Record again with jax.profiler.trace, or add an XLA dump: XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto".',
+    );
+    await page.finish();
+  });
+
+  test('a module without buffer assignment says what the file holds', async () => {
+    const page = await open(
+      await daemon(
+        join(
+          fixtures,
+          'dumps/f5-vmem-matmul-blocks/module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb',
+        ),
+      ),
+    );
+    includes(await text(page, '.whole-page'), 'No buffer assignment in this module.');
+    await page.finish();
+  });
+
+  test('a trace that does not replay keeps totals and table', async () => {
+    const page = await openWorld({
+      space: {
+        replay_error:
+          'Buffer 17855 in event 20113 of heap trace 0: it is freed twice; the curve ends there, totals and sizes hold.',
+      },
+    });
+    includes(
+      await text(page, '.panel-curve'),
+      'jit_train_step cannot be replayed. Buffer 17855 in event 20113 of heap trace 0: it is freed twice. Totals and the table are still right; curve and strips are left out.',
+    );
+    equal(await page.locator('.panel-strips').isVisible(), false);
+    equal(await page.locator('.panel-table tbody tr').count(), 2);
+    await page.finish();
+  });
+
+  test('without a heap trace the page says where positions come from', async () => {
+    const page = await openWorld({ space: { step_unit: 'schedule' } });
+    includes(
+      await text(page, '.panel-curve'),
+      'No heap trace: sizes are exact, positions over time come from the schedule.',
+    );
+    includes(await text(page, 'h1'), 'at position 1 of 4 in the schedule');
+    await page.finish();
+    const bare = await openWorld({ space: { step_unit: 'none', peak_step: null } });
+    includes(await text(bare, '.panel-curve'), 'No heap trace and no schedule.');
+    await bare.finish();
+  });
+
+  test('a module that cannot be read names file, byte and reason', async () => {
+    const page = await openWorld({
+      module: { error: { code: 'truncated', reason: 'length runs past the end', offset_bytes: 1234 } },
+    });
+    includes(
+      await text(page, '.whole-page'),
+      'jit_train_step cannot be read. length runs past the end (byte 1,234 of host0.xplane.pb)',
+    );
+    await page.finish();
+  });
+
+  test('one view that fails leaves the others alone', async () => {
+    const problem = {
+      type: 'about:blank',
+      title: 'Unprocessable',
+      status: 422,
+      detail: 'length runs past the end',
+      code: 'malformed',
+      file: 'host0.xplane.pb',
+      offset_bytes: 77,
+    };
+    const page = await openWorld(
+      { intercept: (parts) => (parts[1] === 'strips' ? { status: 422, json: problem } : null) },
+      { allow: /422/ },
+    );
+    includes(
+      await text(page, '.panel-strips'),
+      'The strips could not be read. length runs past the end. File: host0.xplane.pb, at byte 77.',
+    );
+    equal(await page.locator('.panel-table tbody tr').count(), 2);
+    truth(await page.locator('.curve canvas').isVisible(), 'the curve went away too');
+    await page.finish();
+  });
+
+  test('hostile names stay text: markup, control and bidirectional marks, 10,000 characters', async () => {
+    const markup = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+    const buffers = [
+      makeBuffer('1', `${markup}${'x'.repeat(10000)}_end`, 64 * MIB, {
+        op_name: `a\u202Eb\u0000${'y'.repeat(10000)}`,
+        shape: markup,
+        source_file: `/tmp/${'z'.repeat(10000)}/"><b>.py`,
+      }),
+      makeBuffer('2', '\u202Egnp.exe\n\u0007', 32 * MIB),
+      makeBuffer('<b>', 'שלום \u0627\u0644', 16 * MIB),
+    ];
+    const page = await openWorld(
+      {
+        name: markup,
+        sessionName: `run/\u202E${markup}`,
+        hostName: 'h'.repeat(10000),
+        buffers,
+        notes: [{ code: 'x', count: 1, text: `${markup} is left out.` }],
+        errorTexts: [{ file: 'error.txt', text: `${markup}\nsecond line \u202E` }],
+      },
+      { width: 1280, height: 720 },
+    );
+    equal(await page.locator('main img, main script, main b, .bar img, .details img').count(), 0);
+    truth((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280, 'the page grew');
+    truth(
+      !/[\u202e\u0000\u0007]/.test(await page.evaluate(() => document.body.textContent + document.title)),
+      'a raw control character is on the page',
+    );
+    includes(
+      (await page.locator('.panel-table .c-name').allInnerTexts()).join(' ').replace(/\s/g, ''),
+      '⟨202E⟩gnp.exe␊␇',
+    );
+    equal(
+      await page
+        .locator('.name')
+        .first()
+        .evaluate((node) => getComputedStyle(node).unicodeBidi),
+      'isolate',
+    );
+    await page.locator('.panel-table tbody tr').first().click();
+    await page.waitForURL(/pin=b:1/);
+    await idle(page);
+    const box = await page.locator('.details').evaluate((node) => [node.scrollWidth, node.clientWidth]);
+    truth(box[0] <= box[1], `the pane grew to ${box[0]} px`);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.details.is-open', { state: 'hidden' });
+    await page.locator('.notes-button').click();
+    includes(await text(page, '.notes-list'), `${markup} is left out.`);
+    await page.finish();
+    const phone = await openWorld({ name: markup + 'x'.repeat(9000), buffers }, { width: 390, height: 844 });
+    truth(
+      (await phone.evaluate(() => document.documentElement.scrollWidth)) <= 390,
+      'the page grew on a phone',
+    );
+    await phone.finish();
+  });
+
+  test('nothing live, nothing sized: panels say so', async () => {
+    const page = await openWorld({
+      buffers: [],
+      space: {
+        peak_bytes: 0,
+        total_bytes: 0,
+        temporary_bytes: 0,
+        fragmentation_bytes: 0,
+        padding_bytes: 0,
+        peak_unpadded_bytes: 0,
+      },
+    });
+    includes(await text(page, '.panel-strips'), 'Nothing is live at the peak.');
+    includes(await text(page, '.panel-table'), 'Nothing is live at the peak.');
+    await page.finish();
+  });
+
+  test('a daemon that goes away is named; what is seen stays; it goes on by itself', async () => {
+    const options = [join(fixtures, 'dumps/seed-matmul-327680')];
+    const daemonOne = await startDaemon(binary, options);
+    const page = await open(daemonOne.url, { allow: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
+    await daemonOne.stop();
+    await page.waitForSelector('.banner', { timeout: 12000 });
+    includes(await text(page, '.banner'), 'What you see stays; trying again every 5 s.');
+    includes(await text(page, 'h1'), '300.00 GiB');
+    const daemonTwo = await startDaemon(binary, options, new URL(daemonOne.url).port);
+    await page.getByText('Try now').click();
+    await page.waitForSelector('.banner', { state: 'detached', timeout: 12000 });
+    await idle(page);
+    includes(await text(page, 'h1'), '300.00 GiB');
+    await page.finish();
+    await daemonTwo.stop();
+  });
+
+  test('a daemon that asks for a token says where to find it', async () => {
+    const denied = {
+      type: 'about:blank',
+      title: 'Unauthorized',
+      status: 401,
+      detail: 'a token is needed',
+      code: 'argument',
+      file: null,
+      offset_bytes: null,
+    };
+    const page = await openWorld({ intercept: () => ({ status: 401, json: denied }) }, { allow: /401/ });
+    includes(
+      await text(page, '.banner'),
+      'This daemon asks for a token. Open the link that it printed at start.',
+    );
+    await page.finish();
+  });
+
+  test('a slow answer is named after a second and can be cancelled', async () => {
+    const page = await openWorld({});
+    await page.route('**/memory_viewer/summary**', async (route) => {
+      await new Promise((done) => {
+        setTimeout(done, 2500);
+      });
+      await route.abort().catch(() => {});
+    });
+    await page.evaluate(() => {
+      history.pushState(null, '', '?space=0');
+      window.dispatchEvent(new PopStateEvent('popstate'));
+    });
+    await page.waitForSelector('.panel-wait:not([hidden])', { timeout: 4000 });
+    includes(await text(page, '.panel-wait'), 'Reading jit_train_step of run/one.');
+    await page.locator('.panel-wait button').first().click();
+    includes(await text(page, '.whole-page'), 'was stopped');
+    await page.drop();
+  });
+}

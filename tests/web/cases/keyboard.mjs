@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * keyboard.mjs: everything is reached without a mouse, and one sees where one is. */
+
+import { idle, pixels, text } from '../harness.mjs';
+
+/* Presses Tab until the focused element matches, at most `most` times. */
+async function tabTo(page, selector, most = 40) {
+  for (let at = 0; at < most; at++) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return at + 1;
+  }
+  throw new Error(`${selector} is not reached by Tab`);
+}
+
+export function run({ test, includes, equal, truth, daemon, open }) {
+  test('canvases have a label and a list with true numbers', async () => {
+    const page = await open(await daemon('--demo'));
+    const labels = await page
+      .locator('canvas[role="img"]')
+      .evaluateAll((nodes) => nodes.map((node) => node.getAttribute('aria-label')));
+    equal(labels.length >= 3 && labels.every((label) => label.length > 20), true, labels.join(' | '));
+    includes(labels[0], 'Memory over program order. Peak 33.41 gibibytes at step 376 of 1,018.');
+    const option = page.locator('[role="listbox"] [role="option"]').first();
+    truth(Number(await option.getAttribute('aria-setsize')) > 100, 'aria-setsize counts only what is loaded');
+    equal(await page.locator('h1').count(), 1);
+    await page.finish();
+  });
+
+  test('the order of focus is skip link, bar, rail, curve, strips, table', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.keyboard.press('Tab');
+    equal(await page.evaluate(() => document.activeElement.className), 'skip');
+    const order = [];
+    for (const selector of [
+      '.brand',
+      '.selector-button',
+      '#theme',
+      '.rail a',
+      '.curve-slider',
+      '.strip-plot [role="listbox"]',
+      '.panel-table tbody tr',
+    ]) {
+      await tabTo(page, selector);
+      order.push(selector);
+    }
+    equal(order.length, 7);
+    await page.finish();
+  });
+
+  test('arrows move along a strip, Enter pins, Esc lets go', async () => {
+    const page = await open(await daemon('--demo'));
+    const before = await pixels(page, '.strip-over', 1);
+    await page.locator('.strip-plot [role="listbox"]').nth(1).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForTimeout(150);
+    await idle(page);
+    truth((await pixels(page, '.strip-over', 1)) !== before, 'no outline on the strip');
+    const outline = await page
+      .locator('.strip-plot')
+      .nth(1)
+      .evaluate((node) => getComputedStyle(node).outlineStyle);
+    equal(outline, 'solid', 'no focus ring');
+    const active = await page
+      .locator('.strip-plot [role="listbox"]')
+      .nth(1)
+      .getAttribute('aria-activedescendant');
+    includes(await page.locator(`#${active}`).innerText(), 'gibibytes');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/pin=b:/);
+    await idle(page);
+    equal(await page.locator(`#${active}`).getAttribute('aria-selected'), 'true');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await idle(page);
+    truth(!page.url().includes('pin='), 'Esc did not let go');
+    await page.finish();
+  });
+
+  test('the curve is a slider: p goes to the peak, arrows to the next step', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.locator('.curve-slider').focus();
+    await page.keyboard.press('Home');
+    equal(await page.locator('.curve-slider').getAttribute('aria-valuenow'), '0');
+    await page.keyboard.press('p');
+    equal(await page.locator('.curve-slider').getAttribute('aria-valuenow'), '376');
+    includes(await page.locator('.curve-slider').getAttribute('aria-valuetext'), '33.41 gibibytes live');
+    await page.keyboard.press('ArrowRight');
+    truth(Number(await page.locator('.curve-slider').getAttribute('aria-valuenow')) > 376, 'did not move');
+    await page.finish();
+  });
+
+  test('rows are walked by arrows and pinned by Enter', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.locator('.panel-table tbody tr').first().focus();
+    await page.keyboard.press('ArrowDown');
+    equal(await page.evaluate(() => document.activeElement.getAttribute('aria-rowindex')), '3');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/pin=b:/);
+    await idle(page);
+    equal(await page.locator('.panel-table tr.is-pinned').getAttribute('aria-rowindex'), '3');
+    await page.finish();
+  });
+
+  test('a selector is opened, searched and closed by keys', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.locator('.selector-button').last().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.waitForSelector('.selector-option');
+    await page.keyboard.type('vmem');
+    await page.waitForTimeout(300);
+    await idle(page);
+    equal(await page.locator('.selector-option').count(), 1);
+    await page.keyboard.press('Escape');
+    equal(await page.locator('.selector-popup').count(), 0);
+    truth(
+      await page.evaluate(() => document.activeElement.classList.contains('selector-button')),
+      'focus did not return',
+    );
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.selector-option');
+    await page.keyboard.type('VMEM');
+    await page.waitForTimeout(300);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/space=1/);
+    await idle(page);
+    includes(await text(page, 'h1'), 'VMEM');
+    await page.finish();
+  });
+}

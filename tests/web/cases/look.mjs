@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * look.mjs: themes, window sizes, zoom and weight. */
+
+import { gzipSync } from 'node:zlib';
+import { join } from 'node:path';
+import { idle, pixels, pointOn, text } from '../harness.mjs';
+
+const MOST_KB = 150;
+const HOVER_MS = 4;
+
+export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
+  const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+  test('light and dark follow the system, the switch goes round and is kept', async () => {
+    const base = await daemon('--demo');
+    const dark = await open(base, { scheme: 'dark' });
+    equal(await background(dark), 'rgb(20, 23, 28)');
+    await dark.finish();
+    const page = await open(base, { scheme: 'light' });
+    equal(await background(page), 'rgb(245, 246, 248)');
+    const strip = await pixels(page, '.strip-base');
+    const curve = await pixels(page, '.curve canvas');
+    await page.click('#theme');
+    equal(await background(page), 'rgb(245, 246, 248)');
+    await page.click('#theme');
+    await idle(page);
+    equal(await background(page), 'rgb(20, 23, 28)');
+    truth((await pixels(page, '.strip-base')) !== strip, 'the strip kept its light colours');
+    truth((await pixels(page, '.curve canvas')) !== curve, 'the curve kept its light colours');
+    await page.reload();
+    await idle(page);
+    equal(await background(page), 'rgb(20, 23, 28)');
+    await page.click('#theme');
+    equal(await background(page), 'rgb(245, 246, 248)');
+    await page.finish();
+  });
+
+  for (const [width, height, scale] of [
+    [1440, 900, 1],
+    [1280, 720, 1],
+    [1000, 640, 1],
+    [720, 450, 2],
+    [640, 360, 2],
+    [390, 844, 2],
+    [320, 640, 1],
+  ]) {
+    test(`nothing hangs over at ${width} × ${height}${scale > 1 ? ` (×${scale})` : ''}`, async () => {
+      const page = await open(await daemon('--demo'), { width, height, scale });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      truth(wide <= width, `the page is ${wide} px wide`);
+      for (const selector of ['h1', '.curve canvas', '.strip-base', '.panel-table tbody tr'])
+        truth(await page.locator(selector).first().isVisible(), `${selector} is not visible`);
+      const small = await page.evaluate(() =>
+        [...document.querySelectorAll('body *')]
+          .filter(
+            (node) =>
+              node.childNodes.length &&
+              [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim()) &&
+              node.getClientRects().length &&
+              parseFloat(getComputedStyle(node).fontSize) < 12,
+          )
+          .map((node) => node.textContent.slice(0, 30)),
+      );
+      equal(small, [], 'text under 12 px');
+      const sizes = await page
+        .locator('.curve canvas, .strip-base')
+        .evaluateAll((nodes) =>
+          nodes.filter((node) => node.offsetParent).map((node) => [node.clientWidth, node.clientHeight]),
+        );
+      truth(
+        sizes.every(([w, h]) => w > 60 && h > 30),
+        `a canvas is too small: ${JSON.stringify(sizes)}`,
+      );
+      await page.finish();
+    });
+  }
+
+  test('below 1400 px a pin opens the drawer, Esc closes it', async () => {
+    const page = await open(await daemon('--demo'), { width: 1280, height: 720 });
+    equal(await page.locator('.details').isVisible(), false);
+    await page.mouse.click(...(await pointOn(page, 0, 0.5)));
+    await page.waitForURL(/pin=b:/);
+    await page.waitForSelector('.details.is-open');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await idle(page);
+    equal(await page.locator('.details').isVisible(), false);
+    await page.finish();
+  });
+
+  test('on a phone the selectors are a sheet and a tap opens the details', async () => {
+    const page = await open(await daemon('--demo'), { width: 390, height: 844, touch: true });
+    equal(await page.locator('.selector').first().isVisible(), false);
+    await page.tap('#menu');
+    truth(await page.locator('.selector').first().isVisible(), 'no sheet');
+    await page.tap('#menu');
+    await page.locator('.panel-table tbody tr').first().tap();
+    await page.waitForSelector('.details.is-open');
+    includes(await text(page, '.details'), '2.00 GiB');
+    await page.tap('.details .close');
+    await page.waitForFunction(() => !location.search.includes('pin='));
+    await page.finish();
+  });
+
+  test('sizes of the window change the picture, not the figures', async () => {
+    const page = await open(await daemon('--demo'));
+    const title = await text(page, 'h1');
+    await page.setViewportSize({ width: 1000, height: 700 });
+    await page.waitForTimeout(400);
+    await idle(page);
+    equal(await text(page, 'h1'), title);
+    const [css, backing] = await page
+      .locator('.strip-base')
+      .first()
+      .evaluate((node) => [node.clientWidth, node.width]);
+    equal(css, backing);
+    await page.finish();
+  });
+
+  test(`a hover costs the main thread at most ${HOVER_MS} ms`, async () => {
+    const page = await open(await daemon('--demo'));
+    const cost = await page.evaluate(async () => {
+      const plot = document.querySelectorAll('.strip-plot')[1];
+      const box = plot.getBoundingClientRect();
+      const times = [];
+      for (let at = 0; at < 60; at++) {
+        /* The handler asks for a frame and that one for another: each is timed from before to behind the page's own work. */
+        const began = [0, 0];
+        requestAnimationFrame(() => {
+          requestAnimationFrame(() => {
+            began[1] = performance.now();
+          });
+          began[0] = performance.now();
+        });
+        const begin = performance.now();
+        plot.dispatchEvent(
+          new PointerEvent('pointermove', {
+            clientX: box.left + ((at * 37) % box.width),
+            clientY: box.top + 20,
+            bubbles: true,
+          }),
+        );
+        let spent = performance.now() - begin;
+        await new Promise((done) => {
+          requestAnimationFrame(() => {
+            spent += performance.now() - began[0];
+            requestAnimationFrame(() => {
+              spent += performance.now() - began[1];
+              done();
+            });
+          });
+        });
+        times.push(spent);
+      }
+      return times.sort((a, b) => a - b)[15];
+    });
+    console.log(`        ${cost.toFixed(2)} ms (lower quartile: other work on the machine is not ours)`);
+    truth(cost <= HOVER_MS, `${cost} ms`);
+    await page.finish();
+  });
+
+  test(`all that the first page needs is under ${MOST_KB} kB compressed`, async () => {
+    const page = await open(await daemon(join(fixtures, 'dumps/seed-matmul-327680')));
+    const urls = await page.evaluate(() => [
+      location.href,
+      ...performance.getEntriesByType('resource').map((entry) => entry.name),
+    ]);
+    let size = 0;
+    for (const url of urls.filter((each) => !each.includes('/api/')))
+      size += gzipSync(Buffer.from(await (await fetch(url)).arrayBuffer()), { level: 6 }).length;
+    truth(size <= MOST_KB * 1000, `${size} bytes`);
+    console.log(`        ${urls.length} requests, ${(size / 1000).toFixed(1)} kB compressed`);
+    await page.finish();
+  });
+}

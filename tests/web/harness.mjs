@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * harness.mjs: the real daemon on a free port and headless Chromium with a fresh profile.
+ * A page fails its test on: a request that leaves the origin, a console error, an
+ * uncaught error, a violation of the content security policy. */
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chromium } from 'playwright-core';
+
+const CHROMIUM = process.env.CHROMIUM || '/usr/bin/chromium';
+const CHROMIUM_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--force-color-profile=srgb',
+];
+const START_MS = 20000;
+const IDLE_MS = 20000;
+
+/* Starts `binary ...options --port=0`; resolves with {url, stop} once it printed its URL. */
+export async function startDaemon(binary, options, port = 0) {
+  const child = spawn(binary, [`--port=${port}`, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const url = await new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`no URL after ${START_MS} ms; it said: ${text}${errors}`)),
+      START_MS,
+    );
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+      const match = /http:\/\/[^\s]+/.exec(text);
+      if (match && text.includes('\n')) {
+        clearTimeout(timer);
+        resolve(match[0]);
+      }
+    });
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`ended with ${code}: ${errors}`));
+    });
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+  });
+  return {
+    url,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+export function launchBrowser() {
+  return chromium.launch({ executablePath: CHROMIUM, headless: true, args: CHROMIUM_FLAGS });
+}
+
+/* Waits until nothing is pending on the page. */
+export async function idle(page) {
+  await page.waitForSelector('body[data-idle]', { state: 'attached', timeout: IDLE_MS });
+}
+
+/* Opens `url` in a fresh profile. options: {width, height, scheme, allow, canned, scale}; `allow` is a
+ * pattern of console errors that the test expects; `canned` answers API paths instead of the daemon. */
+export async function openPage(browser, url, options = {}) {
+  const {
+    width = 1440,
+    height = 900,
+    scheme = 'light',
+    allow = null,
+    canned = null,
+    scale = 1,
+    touch = false,
+  } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    deviceScaleFactor: scale,
+    hasTouch: touch,
+    reducedMotion: 'reduce',
+  });
+  const faults = [];
+  const origin = new URL(url).origin;
+  await context.route('**/*', (route) => {
+    const request = new URL(route.request().url());
+    if (request.origin !== origin && !['data:', 'blob:'].includes(request.protocol)) {
+      faults.push(`request leaves the origin: ${request.href}`);
+      return route.abort();
+    }
+    const body = canned?.(request);
+    if (body === 'abort') return route.abort();
+    if (body)
+      return route.fulfill({
+        status: body.status ?? 200,
+        contentType: body.status >= 400 ? 'application/problem+json' : 'application/json',
+        body: JSON.stringify(body.json),
+      });
+    return route.continue();
+  });
+  const page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && !/Content Security Policy/i.test(message.text())) return;
+    if (!allow?.test(message.text())) faults.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`));
+  await page.addInitScript(() => {
+    globalThis.violations = [];
+    document.addEventListener('securitypolicyviolation', (event) =>
+      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
+    );
+  });
+  await page.goto(url);
+  await idle(page);
+  page.finish = async () => {
+    const violations = await page.evaluate(() => globalThis.violations).catch(() => []);
+    await context.close();
+    const all = [...faults, ...violations.map((text) => `content security policy: ${text}`)];
+    if (all.length) throw new Error(all.join('\n'));
+  };
+  page.drop = () => context.close().catch(() => {});
+  return page;
+}
+
+/* Hash of a canvas, to tell whether its pixels changed. */
+export async function pixels(page, selector, at = 0) {
+  const data = await page
+    .locator(selector)
+    .nth(at)
+    .evaluate((canvas) => canvas.toDataURL());
+  return createHash('sha256').update(data).digest('hex');
+}
+
+export async function text(page, selector) {
+  return (await page.locator(selector).first().innerText()).replace(/\s+/g, ' ').trim();
+}
+
+/* Centre of the bar `share` (0..1) along strip `at`. */
+export async function pointOn(page, at, share) {
+  await page.locator('.strip-plot').nth(at).scrollIntoViewIfNeeded();
+  const box = await page.locator('.strip-plot').nth(at).boundingBox();
+  return [box.x + box.width * share, box.y + box.height / 2];
+}
+
+/* Session id whose name contains `part`, as the list of the page shows it. */
+export async function sessionLink(page, base, part) {
+  await page.goto(`${base}?tool=home&filter=${encodeURIComponent(part)}`);
+  await idle(page);
+  return page.locator('.home-grid tbody a').first().getAttribute('href');
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * run.mjs: tests of the pages.
+ *   node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT]
+ * Pure tests first, then the pages in headless Chromium against the real daemon. Figures
+ * come from the fixtures and from recorded answers in --shared, never from our own API.
+ * Ends with "N passed, N failed, N skipped". */
+
+import { deepStrictEqual } from 'node:assert';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const { values: options } = parseArgs({
+  options: {
+    binary: { type: 'string' },
+    shared: { type: 'string' },
+    only: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+});
+if (options.help || !options.binary) {
+  console.log('node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT]');
+  process.exit(options.help ? 0 : 2);
+}
+
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+function equal(found, wanted, what = '') {
+  try {
+    deepStrictEqual(found, wanted);
+  } catch {
+    throw new Error(
+      `${what ? `${what}: ` : ''}found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`,
+    );
+  }
+}
+
+function includes(found, wanted, what = '') {
+  if (!String(found).includes(wanted))
+    throw new Error(`${what ? `${what}: ` : ''}"${wanted}" is not in "${found}"`);
+}
+
+function truth(value, what) {
+  if (!value) throw new Error(what);
+}
+
+async function runOne(name, body) {
+  const begin = Date.now();
+  try {
+    await body();
+    counts.passed++;
+    console.log(`ok      ${name} (${Date.now() - begin} ms)`);
+  } catch (error) {
+    counts.failed++;
+    console.log(`FAILED  ${name}\n        ${error.stack.split('\n').slice(0, 6).join('\n        ')}`);
+  }
+}
+
+/* Collects the tests of a module, in order. */
+async function collect(folder, context) {
+  const tests = [];
+  for (const file of readdirSync(join(here, folder))
+    .filter((each) => each.endsWith('.mjs'))
+    .sort()) {
+    const module = await import(join(here, folder, file));
+    const label = file.replace('.mjs', '');
+    const add = (name, body, needs = {}) => tests.push({ name: `${label}: ${name}`, body, needs });
+    module.run({ ...context, test: add, equal, includes, truth });
+  }
+  return tests.filter(({ name }) => !options.only || name.includes(options.only));
+}
+
+async function main() {
+  for (const { name, body } of await collect('unit', {})) await runOne(name, body);
+  const { startDaemon, launchBrowser, openPage } = await import('./harness.mjs');
+  const daemons = new Map();
+  const binary = resolve(options.binary);
+  const context = {
+    binary,
+    shared: options.shared ? resolve(options.shared) : null,
+    fixtures: resolve(here, '../fixtures'),
+    /* URL of a daemon with these options, started once. */
+    async daemon(...args) {
+      const key = args.join(' ');
+      if (!daemons.has(key)) daemons.set(key, await startDaemon(binary, args));
+      return daemons.get(key).url;
+    },
+    browser: null,
+    open: (url, how) => openPage(context.browser, url, how),
+  };
+  const live = {
+    fixtures: context.fixtures,
+    shared: context.shared,
+    binary,
+    daemon: (...args) => context.daemon(...args),
+    open: (...args) => context.open(...args),
+  };
+  const tests = await collect('cases', live);
+  try {
+    context.browser = await launchBrowser();
+    for (const { name, body, needs } of tests) {
+      if (needs.shared && !(context.shared && existsSync(context.shared))) {
+        counts.skipped++;
+        console.log(`skipped: ${name} (needs --shared)`);
+      } else await runOne(name, body);
+    }
+  } finally {
+    await context.browser?.close();
+    for (const daemon of daemons.values()) await daemon.stop();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  counts.failed++;
+  console.log(`FAILED  ${error.stack}`);
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exitCode = counts.failed ? 1 : 0;

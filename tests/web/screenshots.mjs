@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * screenshots.mjs: pictures of the pages, to look at and for the README.
+ *   node tests/web/screenshots.mjs --binary PATH --out DIR [--states] [-- OPTION…]
+ * Serves the demo, or what the daemon's OPTIONs name. Viewer at three sizes in light and
+ * dark; --states adds home, hover, pin, keyboard, selector, notes and a space other than HBM. */
+
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { idle, launchBrowser, openPage, pointOn, startDaemon } from './harness.mjs';
+
+const SIZES = [
+  [1440, 900],
+  [1280, 720],
+  [390, 844],
+];
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    binary: { type: 'string' },
+    out: { type: 'string' },
+    states: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+if (options.help || !options.binary || !options.out) {
+  console.log('node tests/web/screenshots.mjs --binary PATH --out DIR [--states] [-- OPTION…]');
+  process.exit(options.help ? 0 : 2);
+}
+
+const settle = async (page) => {
+  await page.waitForTimeout(300);
+  await idle(page);
+};
+
+/* name → [query, what to do before the picture] */
+const STATES = {
+  home: ['?tool=home', async () => {}],
+  hover: ['', async (page) => page.mouse.move(...(await pointOn(page, 1, 0.02)))],
+  curve: [
+    '',
+    async (page) => {
+      const box = await page.locator('.curve .u-over').boundingBox();
+      await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+    },
+  ],
+  pin: [
+    '',
+    async (page) => {
+      await page.mouse.click(...(await pointOn(page, 1, 0.1)));
+      await settle(page);
+      await page.mouse.move(2, 2);
+    },
+  ],
+  keyboard: [
+    '',
+    async (page) => {
+      await page.locator('.strip-plot [role="listbox"]').nth(1).focus();
+      await page.keyboard.press('ArrowRight');
+    },
+  ],
+  selector: [
+    '',
+    async (page) => {
+      if (await page.locator('#menu').isVisible()) await page.click('#menu');
+      await page.locator('.selector-button').last().click();
+    },
+  ],
+  notes: [
+    '',
+    async (page) => {
+      if (await page.locator('.notes-button').count()) await page.locator('.notes-button').click();
+    },
+  ],
+  space: ['?space=1', async () => {}],
+};
+
+async function shoot(browser, url, name, width, height, scheme, act) {
+  const page = await openPage(browser, url, { width, height, scheme });
+  await act(page);
+  await settle(page);
+  const file = join(options.out, `${name}-${width}x${height}-${scheme}.png`);
+  await page.screenshot({ path: file });
+  console.log(file);
+  await page.finish();
+}
+
+mkdirSync(options.out, { recursive: true });
+const daemon = await startDaemon(resolve(options.binary), positionals.length ? positionals : ['--demo']);
+const browser = await launchBrowser();
+try {
+  for (const [width, height] of SIZES) {
+    for (const scheme of ['light', 'dark']) {
+      await shoot(browser, daemon.url, 'viewer', width, height, scheme, async () => {});
+      if (!options.states) continue;
+      for (const [name, [query, act]] of Object.entries(STATES))
+        await shoot(browser, daemon.url + query, name, width, height, scheme, act);
+    }
+  }
+} finally {
+  await browser.close();
+  await daemon.stop();
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * api.js: asks the daemon. Answers are parsed JSON; everything else is a Problem,
+ * which says what failed, in which file and at which byte. */
+
+import { beginRequest } from './activity.js';
+import { count, visible } from './format.js';
+
+const reachListeners = new Set();
+let goneSinceMs = 0;
+
+export class Problem extends Error {
+  constructor({ status = 0, code = 'internal', detail = '', title = '', file = null, offset_bytes = null }) {
+    super(detail || title || code);
+    this.name = 'Problem';
+    this.status = status;
+    this.code = code;
+    this.file = file;
+    this.offsetBytes = offset_bytes;
+  }
+}
+
+/* The fragment is for the access token only; it leaves the address bar at once. The daemon
+ * gives a cookie for it, so that no script keeps it. */
+export async function takeToken() {
+  const match = /^#(?:token=)?([A-Za-z0-9._~-]{8,128})$/.exec(location.hash);
+  if (!match) return;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  const end = beginRequest();
+  try {
+    await fetch(new URL('api/v1/login', document.baseURI), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ token: match[1] }),
+    });
+  } catch {
+    /* the next request says that nobody answers */
+  } finally {
+    end();
+  }
+}
+
+/* Hears {isGone, sinceMs} whenever the daemon stops or begins to answer. */
+export function onReach(listener) {
+  reachListeners.add(listener);
+}
+
+function reached(isReached) {
+  const wasGone = goneSinceMs !== 0;
+  if (isReached === !wasGone) return;
+  goneSinceMs = isReached ? 0 : Date.now();
+  for (const listener of reachListeners) listener({ isGone: !isReached, sinceMs: goneSinceMs });
+}
+
+async function readProblem(response) {
+  let body = {};
+  try {
+    body = await response.json();
+  } catch {
+    /* not JSON: the status alone has to do */
+  }
+  const code = response.status === 401 ? 'token' : body.code;
+  return new Problem({
+    ...body,
+    status: response.status,
+    code,
+    title: body.title || `the daemon answered ${response.status}`,
+  });
+}
+
+async function request(path, params, signal) {
+  const url = new URL(path, document.baseURI);
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== null && value !== undefined && value !== '') url.searchParams.set(name, value);
+  }
+  let response;
+  try {
+    response = await fetch(url, { headers: { Accept: 'application/json' }, signal });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    reached(false);
+    throw new Problem({ code: 'gone', detail: `no answer from ${location.host}` });
+  }
+  reached(true);
+  if (!response.ok) throw await readProblem(response);
+  return response.json();
+}
+
+/* GET api/v1/<path>. Counted as under way unless `isQuiet`. */
+export async function get(path, params = {}, { signal = null, isQuiet = false } = {}) {
+  const end = isQuiet ? () => {} : beginRequest();
+  try {
+    return await request(`api/v1/${path}`, params, signal);
+  } finally {
+    end();
+  }
+}
+
+export function isAbort(error) {
+  return error?.name === 'AbortError';
+}
+
+/* One or two sentences: what failed, with file and place. */
+export function problemText(problem) {
+  const text = visible(problem.message || 'no reason was given');
+  const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
+  const place = [];
+  if (problem.file && !text.includes(problem.file)) place.push(`File: ${visible(problem.file)}`);
+  if (problem.offsetBytes !== null && problem.offsetBytes !== undefined) {
+    place.push(`${place.length ? 'at byte' : 'At byte'} ${count(problem.offsetBytes)}`);
+  }
+  return place.length ? `${sentence} ${place.join(', ')}.` : sentence;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * dom.js: builds elements. Text from files only ever becomes text nodes. */
+
+import { cutMiddle, exactBytes, bytes, visible } from './format.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const LONGEST_NAME = 160;
+const LONGEST_TITLE = 2000;
+const TAIL = 10;
+const LEAST_HEAD = 3;
+
+function put(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === 'on')
+      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    else node.setAttribute(name, value === true ? '' : String(value));
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+/* el('p', {class: 'x', on: {click}}, 'text', otherNode, [more]) */
+export function el(tag, attributes, ...children) {
+  return put(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes, ...children) {
+  return put(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export function fill(node, ...children) {
+  node.replaceChildren(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
+  return node;
+}
+
+/* A name out of a file: isolated, its middle gives way when there is no room, whole on hover. */
+export function name(text, className = '') {
+  const whole = visible(text);
+  const shown = cutMiddle(whole, LONGEST_NAME);
+  const points = Array.from(shown);
+  const at = points.length - TAIL < LEAST_HEAD ? 0 : points.length - TAIL;
+  return el(
+    'bdi',
+    { class: `name ${className}`.trim(), dir: 'ltr', title: cutMiddle(whole, LONGEST_TITLE) },
+    el('span', { class: 'name-head' }, points.slice(0, at).join('')),
+    el('span', { class: 'name-tail' }, points.slice(at).join('')),
+  );
+}
+
+/* A name inside a sentence: isolated, cut at a fixed length. */
+export function nameInline(text, most = 48) {
+  const whole = visible(text);
+  return el(
+    'bdi',
+    { class: 'name-inline', dir: 'ltr', title: cutMiddle(whole, LONGEST_TITLE) },
+    cutMiddle(whole, most),
+  );
+}
+
+/* A byte figure; the exact bytes stand in its title. */
+export function figure(value, text = bytes(value), className = '') {
+  return el('span', { class: `figure ${className}`.trim(), title: exactBytes(value) }, text);
+}
+
+/* Sentences with `code` between backquotes become text and <code>. */
+export function prose(text) {
+  return visible(text)
+    .split('`')
+    .map((part, at) => (at % 2 ? el('code', { class: 'inline' }, part) : part));
+}
+
+/* True while the reader is typing somewhere. */
+export function isTyping(target) {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  );
+}

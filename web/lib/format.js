@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * format.js: the only place that turns numbers, times and names of files into text.
+ * Bytes are IEC (KiB one decimal, above it two), signs are + and U+2212.
+ * Everything here is pure: same input, same text. */
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const SPOKEN = ['bytes', 'kibibytes', 'mebibytes', 'gibibytes', 'tebibytes'];
+const DECIMALS = [0, 1, 2, 2, 2];
+
+export const MINUS = '\u2212';
+export const TIMES = '\u00d7';
+const NONE = '\u2013';
+
+function group(digits) {
+  return digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+}
+
+function fixed(value, decimals) {
+  const [whole, part] = Math.abs(value).toFixed(decimals).split('.');
+  const isZero = !/[1-9]/.test(whole + (part ?? ''));
+  return (value < 0 && !isZero ? MINUS : '') + group(whole) + (part ? `.${part}` : '');
+}
+
+/* Index into the units: the largest in which the figure, as printed, is at least 1. */
+export function unitOf(bytes) {
+  let size = Math.abs(bytes);
+  let unit = 0;
+  while (unit < UNITS.length - 1 && Number(size.toFixed(DECIMALS[unit])) >= 1024) {
+    size /= 1024;
+    unit++;
+  }
+  return unit;
+}
+
+export function unitName(unit) {
+  return UNITS[unit];
+}
+
+/* The figure alone, in a given unit: "33.49". */
+export function bytesIn(bytes, unit, decimals = DECIMALS[unit]) {
+  return fixed(bytes / 1024 ** unit, decimals);
+}
+
+/* "33.49 GiB"; an unknown figure is a dash, never a zero. */
+export function bytes(value, unit = null, decimals = null) {
+  if (value === null || value === undefined) return NONE;
+  const at = unit ?? unitOf(value);
+  return `${bytesIn(value, at, decimals ?? DECIMALS[at])} ${UNITS[at]}`;
+}
+
+/* "35,963,086,336 B", for hover, focus and copies. */
+export function exactBytes(value) {
+  return value === null || value === undefined ? 'not known' : `${fixed(value, 0)} B`;
+}
+
+/* In a column of one unit; what would print 0.00 there is printed in its own unit (`isOwn`). */
+export function bytesInColumn(value, unit) {
+  const text = bytesIn(value, unit);
+  if (value !== 0 && !/[1-9]/.test(text)) return { text: bytes(value), isOwn: true };
+  return { text: value === 0 ? '0' : text, isOwn: false };
+}
+
+export function signedBytes(value) {
+  if (value === 0) return '0 B';
+  return value > 0 ? `+${bytes(value)}` : bytes(value);
+}
+
+export function spokenBytes(value) {
+  if (value === null || value === undefined) return 'not known';
+  const unit = unitOf(value);
+  return `${bytesIn(value, unit)} ${SPOKEN[unit]}`;
+}
+
+export function count(value) {
+  return value === null || value === undefined ? NONE : fixed(value, 0);
+}
+
+/* "1 buffer", "391 buffers". */
+export function counted(value, one, many = `${one}s`) {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/* Whole from 10, one decimal below; only the whole itself prints 100. */
+export function percent(part, whole) {
+  if (!whole || part === null || part === undefined) return NONE;
+  const share = (100 * part) / whole;
+  if (share === 0) return '0 %';
+  if (share < 0.1) return '< 0.1 %';
+  if (share < 9.95) return `${fixed(share, 1)} %`;
+  if (share >= 99.5 && part < whole) return share >= 99.95 ? '> 99.9 %' : `${fixed(share, 1)} %`;
+  return `${fixed(share, 0)} %`;
+}
+
+/* How many times larger: "42.7×". */
+export function factor(value) {
+  if (value === null || value === undefined) return NONE;
+  return `${fixed(value, value < 10 ? 2 : 1)}${TIMES}`;
+}
+
+export function plural(value, one, many = `${one}s`) {
+  return value === 1 ? one : many;
+}
+
+/* "model.py:41"; "" when the file is not known. */
+export function sourceLine(file, line) {
+  if (!file) return '';
+  const base = file.slice(file.lastIndexOf('/') + 1) || file;
+  return line ? `${base}:${line}` : base;
+}
+
+/* "bf16[16,2048]{1,0:T(8,128)}" → ["bf16[16,2048]", "{1,0:T(8,128)}"] */
+export function splitShape(shape) {
+  const at = shape.startsWith('(') ? -1 : shape.indexOf('{');
+  return at < 0 ? [shape, ''] : [shape.slice(0, at), shape.slice(at)];
+}
+
+export function spokenShape(shape) {
+  const match = /^([a-z0-9]+)\[([\d,]*)\]/i.exec(shape);
+  if (!match) return shape;
+  return match[2] ? `${match[1]} ${match[2].split(',').join(' by ')}` : `${match[1]} scalar`;
+}
+
+/* Control, bidirectional and zero-width characters become visible marks, so that a
+ * name shows what it is and cannot turn its surroundings around. */
+export function visible(text) {
+  return String(text)
+    .replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
+    .replace(/\u007f/g, '\u2421')
+    .replace(
+      /[\u0080-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
+      (c) => `\u27e8${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}\u27e9`,
+    )
+    .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
+}
+
+/* Keeps both ends: "jit_train…_step". Counts code points, not halves of them. */
+export function cutMiddle(text, most) {
+  if (text.length <= most) return text;
+  const points = Array.from(text.length > 4 * most ? text.slice(0, 2 * most) + text.slice(-2 * most) : text);
+  if (points.length <= most) return text;
+  const tail = Math.floor((most - 1) * 0.4);
+  const head = most - 1 - tail;
+  return `${points.slice(0, head).join('')}\u2026${points.slice(points.length - tail).join('')}`;
+}
+
+function two(value) {
+  return String(value).padStart(2, '0');
+}
+
+/* "12:02 today", "yesterday 18:20", "2025-11-21 09:05", in the reader's own time. */
+export function when(atMs, nowMs = Date.now()) {
+  if (!atMs) return NONE;
+  const at = new Date(atMs);
+  const now = new Date(nowMs);
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  const day = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+  const days = Math.round((day(now) - day(at)) / 86400000);
+  if (days === 0) return `${clock} today`;
+  if (days === 1) return `yesterday ${clock}`;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+}
+
+/* "3 s ago", "12 min ago", "2 h ago". */
+export function ago(atMs, nowMs = Date.now()) {
+  const seconds = Math.max(0, Math.round((nowMs - atMs) / 1000));
+  if (seconds < 90) return `${seconds} s ago`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
+  return `${Math.round(seconds / 3600)} h ago`;
+}
+
+/* Largest 2^k steps for a byte axis: at least `leastPx` apart over `px` for `range` bytes. */
+export function byteStep(range, px, leastPx = 40) {
+  let step = 1;
+  while (step < (range * leastPx) / Math.max(px, leastPx)) step *= 2;
+  return step;
+}

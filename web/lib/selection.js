@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * selection.js: what the URL names, looked up. A name that no longer exists becomes
+ * a warning, the default takes its place, and the rest still applies. */
+
+import { get, Problem } from './api.js';
+import { cutMiddle, visible } from './format.js';
+
+const PAGE = 100;
+const MOST_LOOKS = 12;
+
+const short = (text) => cutMiddle(visible(text), 40);
+
+export function listSessions(filter = '', signal = null) {
+  return get('sessions', { sort: 'newest', filter, limit: PAGE }, { signal });
+}
+
+export function listModules(session, host, filter = '', signal = null) {
+  return get(
+    `sessions/${encodeURIComponent(session)}/modules`,
+    { host, filter, sort: '-total', limit: PAGE },
+    { signal },
+  );
+}
+
+async function findSession(id, list, signal) {
+  const listed = list.sessions.find((session) => session.id === id);
+  if (listed) return listed;
+  try {
+    return await get(`sessions/${encodeURIComponent(id)}`, {}, { signal });
+  } catch (error) {
+    if (error instanceof Problem && [400, 404].includes(error.status)) return null;
+    throw error;
+  }
+}
+
+/* The newest session whose largest module has a figure; else the newest that has modules. */
+async function newestWithModules(list, signal) {
+  let second = null;
+  const candidates = list.sessions.filter((session) => session.module_count !== 0).slice(0, MOST_LOOKS);
+  for (const session of candidates) {
+    let modules;
+    try {
+      modules = await listModules(session.id, '', '', signal);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code === 'gone') throw error;
+      continue;
+    }
+    if (modules.modules[0]?.largest_total_bytes > 0) return { session, modules };
+    if (!second && modules.modules.length) second = { session, modules };
+  }
+  return second;
+}
+
+function chooseHost(session, wanted, warnings) {
+  const hosts = session.hosts ?? [];
+  const host = hosts.find((candidate) => candidate.id === wanted) ?? null;
+  if (wanted && !host) warnings.push(`Host ${short(wanted)} is not in this session; showing the first.`);
+  return host ?? hosts[0] ?? null;
+}
+
+/* A module beyond the first page of the list cannot be seen here; the daemon knows it. */
+function chooseModule(modules, wanted, warnings) {
+  if (!wanted) return modules.modules[0] ?? null;
+  const module = modules.modules.find((candidate) => candidate.id === wanted);
+  if (module) return module;
+  if (modules.matched > modules.modules.length)
+    return { id: wanted, name: wanted, spaces: [], isUnlisted: true };
+  warnings.push(`Module ${short(wanted)} is not in this session; showing the largest.`);
+  return modules.modules[0] ?? null;
+}
+
+/* {sessions, session, host, modules, module, problem, warnings}; session is null when nothing can be
+ * shown, problem is why its modules cannot be listed. */
+export async function resolve(route, signal) {
+  const warnings = [];
+  const sessions = await listSessions('', signal);
+  let session = null;
+  let modules = null;
+  if (route.session) {
+    session = await findSession(route.session, sessions, signal);
+    if (!session) warnings.push(`Session ${short(route.session)} is not here; showing the newest.`);
+  }
+  if (!session) {
+    const found = await newestWithModules(sessions, signal);
+    if (!found)
+      return { sessions, session: null, host: null, modules: null, module: null, problem: null, warnings };
+    ({ session, modules } = found);
+  }
+  const host = chooseHost(session, route.host, warnings);
+  let problem = null;
+  try {
+    if (!modules || route.host)
+      modules = await listModules(session.id, route.host && host ? host.id : '', '', signal);
+  } catch (error) {
+    if (!(error instanceof Problem) || ['gone', 'token'].includes(error.code)) throw error;
+    problem = error;
+  }
+  const module = problem ? null : chooseModule(modules, route.module, warnings);
+  return { sessions, session, host, modules: problem ? null : modules, module, problem, warnings };
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * theme.js: system, light or dark; and the tokens of the style sheet for canvases. */
+
+const KEY = 'memviewd.theme';
+const ORDER = ['system', 'light', 'dark'];
+const listeners = new Set();
+let tokens = new Map();
+
+function stored() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+export function themeName() {
+  const value = stored();
+  return ORDER.includes(value) ? value : 'system';
+}
+
+function apply() {
+  const theme = themeName();
+  if (theme === 'system') document.documentElement.removeAttribute('data-theme');
+  else document.documentElement.setAttribute('data-theme', theme);
+  tokens = new Map();
+  for (const listener of listeners) listener();
+}
+
+export function startTheme() {
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
+  matchMedia('(prefers-contrast: more)').addEventListener('change', apply);
+  apply();
+}
+
+/* The next of system, light, dark. */
+export function turnTheme() {
+  const next = ORDER[(ORDER.indexOf(themeName()) + 1) % ORDER.length];
+  try {
+    localStorage.setItem(KEY, next);
+  } catch {
+    /* a browser that stores nothing keeps its system theme */
+  }
+  apply();
+  return next;
+}
+
+export function onTheme(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/* Value of a CSS custom property: token('accent') → "#0B57D0". */
+export function token(name) {
+  if (!tokens.has(name)) {
+    tokens.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  }
+  return tokens.get(name);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer.js: what fills a memory space at its peak. Answer, curve, three strips,
+ * table and details show one set of buffers; hover and pin light them in all.
+ *
+ * Reads top down: build the views, load what the URL names, light what is hovered or pinned. */
+
+import { el } from '../lib/dom.js';
+import { cutMiddle, visible } from '../lib/format.js';
+import { get, isAbort, Problem } from '../lib/api.js';
+import { later, nextFrame } from '../lib/activity.js';
+import { createStore } from '../lib/store.js';
+import { createCurve } from '../widgets/curve.js';
+import { createPanel, message } from '../widgets/panel.js';
+import { createTable } from '../widgets/table.js';
+import { buffersKey } from '../widgets/strips.js';
+import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
+import { createHead, nodesOf } from './memory_viewer_head.js';
+import { createStrips } from './memory_viewer_strips.js';
+import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
+import { bufferDetails, mergedDetails, pageDetails } from './memory_viewer_details.js';
+import { loadStrips, showSpace } from './memory_viewer_views.js';
+import * as empty from './memory_viewer_empty.js';
+import * as say from './memory_viewer_text.js';
+
+const PANE_AFTER_MS = 40;
+
+const short = (text) => cutMiddle(visible(text), 60);
+
+/* context: {pin(id | null), banners, details, setSpaces(spaces, chosen), setTitle(text)}.
+ * Out: {show(selection, route), hear(route), escape(), unmount()}. */
+export function mount(root, context) {
+  const view = {
+    root,
+    context,
+    store: createStore({ hover: null, pin: null }),
+    controller: null,
+    space: null,
+    module: null,
+    ask: null,
+    sizeRanks: new Map(),
+  };
+  view.records = createRecords(() => refresh(view));
+  build(view);
+  view.light = () => lightUp(view);
+  view.store.subscribe(() => refresh(view));
+  return {
+    show: (selection, route) => show(view, selection, route),
+    hear: (route) => setPin(view, pinOf(route)),
+    escape: () => escape(view),
+    unmount() {
+      view.controller?.abort();
+      view.takeBack?.();
+      view.records.stop();
+      hideTooltip();
+      view.curve.destroy();
+      view.strips.destroy();
+    },
+  };
+}
+
+/* ---- views ------------------------------------------------------------------ */
+
+function build(view) {
+  view.head = createHead();
+  view.curvePanel = createPanel('panel-curve', 'Memory over program order');
+  view.curve = createCurve({
+    onLeave: hideTooltip,
+    sentence: (reading) => say.readingSentence(view.space, reading),
+    onHover: (reading, mark) =>
+      showTooltip(
+        `s:${reading.step}`,
+        say.readingLines(view.space, reading).map((line) => nodesOf(line)),
+        mark,
+      ),
+  });
+  view.curvePanel.body.append(view.curve.node);
+  const leave = () => {
+    hideTooltip();
+    view.store.set({ hover: null });
+  };
+  const onPin = (item) => {
+    if (item.id !== null) view.context.pin(item.id === view.store.state.pin ? null : item.id);
+  };
+  view.strips = createStrips({
+    onHover: (key, bar, mark) => hoverBar(view, key, bar, mark),
+    onLeave: leave,
+    onPin,
+    sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.space.peak_bytes),
+    onWidth: () => loadStrips(view).then(() => refresh(view)),
+  });
+  view.tablePanel = createPanel('panel-table', 'Largest buffers');
+  view.table = createTable({
+    onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
+    onLeave: leave,
+    onPin,
+  });
+  view.tablePanel.body.append(view.table.node);
+  view.wholePage = el('div', { class: 'whole-page', hidden: true });
+  view.panels = [view.curvePanel, view.strips.panel, view.tablePanel];
+  view.root.replaceChildren(
+    el(
+      'div',
+      { class: 'viewer' },
+      view.head.node,
+      view.wholePage,
+      view.panels.map((panel) => panel.node),
+    ),
+  );
+}
+
+function hoverBar(view, key, bar, mark) {
+  view.store.set({ hover: key });
+  showTooltip(
+    key,
+    say.barLines(bar, view.records.get(bar.id), view.space.peak_bytes).map((line) => nodesOf(line)),
+    mark,
+  );
+}
+
+/* ---- loading ---------------------------------------------------------------- */
+
+/* selection: what selection.js found; route: the parsed URL. */
+async function show(view, selection, route) {
+  view.controller?.abort();
+  view.controller = new AbortController();
+  hideTooltip();
+  view.store.set({ hover: null, pin: null });
+  const { module, problem, session } = selection;
+  if (problem) {
+    only(view, empty.unreadableSession(session, problem), `${short(session.name)} cannot be read.`);
+    return;
+  }
+  if (!module) {
+    only(
+      view,
+      empty.noHlo(selection.modules.notes),
+      'Nothing to show: this session has no program.',
+      selection.modules.notes,
+    );
+    return;
+  }
+  if (module.error) {
+    only(view, empty.unreadableModule(module), `${short(module.name)} cannot be read.`);
+    return;
+  }
+  const stop = () => {
+    view.controller.abort();
+    only(view, empty.stopped(module.name), 'Stopped.');
+  };
+  const sentence = `Reading ${short(module.name)} of ${short(session.name)}.`;
+  const ends = view.panels.map((panel, at) => panel.wait(at ? '' : sentence, stop));
+  try {
+    await load(view, selection, route, view.controller.signal);
+  } catch (error) {
+    if (!isAbort(error)) only(view, empty.failed(short(module.name), error), 'Nothing to show.');
+  } finally {
+    ends.forEach((end) => end());
+  }
+}
+
+async function load(view, selection, route, signal) {
+  const place = {
+    session: selection.session.id,
+    host: selection.host?.id ?? '',
+    module: selection.module.id,
+  };
+  const ask = asker(place, signal);
+  const [answer, session] = await Promise.all([ask('summary'), readSession(place.session, signal)]);
+  const { module, spaces } = answer.data;
+  view.ask = ask;
+  view.records.reset((name, params) => ask(name, { space: view.space.space, ...params }));
+  view.module = { ...selection.module, name: module.name || selection.module.name };
+  const said = {
+    notes: gatherNotes(answer.notes, selection.modules?.notes ?? [], session?.notes ?? []),
+    errorTexts: session?.error_texts ?? [],
+  };
+  if (spaces.length === 0) {
+    only(
+      view,
+      module.has_buffer_assignment ? empty.noSpaces(view.module) : empty.noAssignment(view.module),
+      `${short(view.module.name)}: what it needs is not in this file.`,
+      said.notes,
+      said.errorTexts,
+    );
+    return;
+  }
+  view.wholePage.hidden = true;
+  await showSpace(view, answer.data, route, said);
+  if (!signal.aborted) await setPin(view, pinOf(route));
+}
+
+/* The session's notes and error texts are extra: the page stands without them. */
+async function readSession(id, signal) {
+  try {
+    return await get(`sessions/${encodeURIComponent(id)}`, {}, { signal });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    return null;
+  }
+}
+
+/* One message instead of all panels. */
+function only(view, content, sentence, notes = [], errorTexts = []) {
+  view.head.say(sentence, notes, errorTexts);
+  view.wholePage.replaceChildren(message(content));
+  view.wholePage.hidden = false;
+  for (const panel of view.panels) panel.node.hidden = true;
+  view.space = null;
+  view.context.details.clear();
+  view.context.setSpaces([], null);
+  view.context.setTitle(`${view.module?.name ? short(view.module.name) : 'nothing to show'} – memviewd`);
+}
+
+/* ---- hover and pin ---------------------------------------------------------- */
+
+const pinOf = (route) => (route.pin?.kind === 'b' ? route.pin.id : null);
+
+/* A pin of the URL that is in no strip and no row is asked for by itself. */
+async function setPin(view, id) {
+  if (id !== null && view.space && !view.records.isWhole(id)) {
+    try {
+      await view.records.read(id);
+    } catch (error) {
+      if (error instanceof Problem && [400, 404].includes(error.status)) {
+        view.context.banners.set('pin', {
+          text: `Buffer ${cutMiddle(visible(id), 40)} is not in this module; showing the peak.`,
+        });
+        view.store.set({ pin: null });
+        refresh(view);
+        return;
+      }
+    }
+  }
+  view.store.set({ pin: id });
+  refresh(view);
+}
+
+/* Once a frame, however often the pointer moved. */
+function refresh(view) {
+  nextFrame(view.light);
+}
+
+/* Lights what is hovered and pinned in every view, and fills the pane. */
+function lightUp(view) {
+  if (!view.space) return;
+  const { hover, pin } = view.store.state;
+  const hovered = hover?.startsWith('b:') ? hover.slice(2) : null;
+  const rankOf = (id, order) =>
+    view.records.get(id)?.ranks?.[order] ?? (order === 'size' ? view.sizeRanks.get(id) : null) ?? null;
+  view.strips.mark(hover, pin === null ? null : buffersKey(pin), rankOf);
+  view.table.mark(hovered, pin);
+  const lit = view.records.get(hovered ?? pin);
+  view.curve.showSpan(lit ? spanOf(lit, view.space) : null);
+  if (hovered !== null) view.records.want(hovered);
+  view.takeBack?.();
+  view.takeBack = later(
+    () => showDetails(view, pin ?? hovered, hover, pin !== null),
+    hovered !== null && pin === null ? PANE_AFTER_MS : 0,
+  );
+}
+
+/* The pane follows a pointer that rests; what moves along a strip is named by the tooltip. */
+function showDetails(view, id, hover, isPinned) {
+  if (!view.space) return;
+  const { details } = view.context;
+  const record = id === null ? null : view.records.get(id);
+  const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
+  if (record) details.show(bufferDetails(record, view.space, isPinned));
+  else if (merged) details.show(mergedDetails(merged, view.space));
+  else details.show(pageDetails(view.space));
+}
+
+/* Steps in which a buffer lives; all of them when it lives for the whole program. */
+function spanOf(record, space) {
+  if (record.is_indefinite) return [0, space.step_count];
+  if (record.born_step === null || record.born_step === undefined) return null;
+  return [record.born_step, record.dies_step ?? space.step_count];
+}
+
+/* One step back: tooltip, then pin. True if there was one. */
+function escape(view) {
+  if (dismissTooltip()) return true;
+  if (view.store.state.pin === null) return false;
+  view.context.pin(null);
+  return true;
+}

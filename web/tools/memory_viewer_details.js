@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_details.js: what the details pane says about a buffer, a merged bar, or
+ * the page itself. */
+
+import { bytes, count, counted, percent, splitShape, visible } from '../lib/format.js';
+import { el, figure, nameInline } from '../lib/dom.js';
+import { categoryWord, swatch } from '../widgets/categories.js';
+import { copyButton, fact, facts, folded, lifeBar } from '../widgets/details.js';
+import { mergedText, paddingText } from './memory_viewer_text.js';
+
+const place = (frame) => `${frame.file}${frame.line ? `:${frame.line}` : ''}`;
+
+function stack(record) {
+  if (record.stack === undefined)
+    return el('p', { class: 'dim' }, record.source_file ? 'reading the stack …' : '');
+  if (record.stack.length === 0) return null;
+  return folded(
+    counted(record.stack.length, 'stack frame') + ', innermost first',
+    record.stack.map((frame) =>
+      el(
+        'li',
+        {},
+        nameInline(place(frame), 90),
+        frame.function ? [' ', nameInline(frame.function, 60)] : null,
+      ),
+    ),
+  );
+}
+
+function life(record, space) {
+  const word = space.step_unit === 'schedule' ? 'schedule positions' : 'steps';
+  if (record.is_indefinite) return [`the whole program, ${word} 0 to ${count(space.step_count)}`];
+  if (record.born_step === null || record.born_step === undefined)
+    return record.stack === undefined && record.shape === undefined ? [] : ['not known'];
+  const dies = record.dies_step ?? space.step_count;
+  return [
+    `${word} ${count(record.born_step)} to ${count(dies)} of ${count(space.step_count)}`,
+    lifeBar(record.born_step, dies, space.step_count),
+  ];
+}
+
+function sourceFact(record) {
+  if (record.shape === undefined) return null;
+  if (!record.source_file) return fact('source', el('span', { class: 'dim' }, 'not recorded'));
+  const line = record.source_line ? `${record.source_file}:${record.source_line}` : record.source_file;
+  return fact('source', el('strong', {}, nameInline(line, 120)), ' ', copyButton(line));
+}
+
+/* `record` may still be what a bar or a row knows; the rest follows when it is read. */
+export function bufferDetails(record, space, isPinned) {
+  const [shape, layout] = splitShape(visible(record.shape ?? ''));
+  const share =
+    record.share_of_peak !== undefined && record.share_of_peak !== null
+      ? percent(record.share_of_peak, 1)
+      : percent(record.bytes, space.peak_bytes);
+  return {
+    heading: isPinned ? 'Pinned buffer' : 'Buffer',
+    subject: record.name || `buffer ${record.id}`,
+    isPinned,
+    parts: [
+      facts(
+        fact('size', el('strong', {}, figure(record.bytes)), ` · ${share} of the peak`),
+        fact(
+          'unpadded',
+          record.unpadded_bytes === null || record.unpadded_bytes === undefined
+            ? el('span', { class: 'dim' }, 'not known')
+            : figure(record.unpadded_bytes),
+        ),
+        fact('padding', paddingText(record)),
+        sourceFact(record),
+        fact('shape', shape && nameInline(shape, 200)),
+        fact('layout', (record.layout || layout) && nameInline(record.layout || layout, 120)),
+        fact(
+          'kind',
+          swatch(record.category),
+          categoryWord(record.category),
+          record.parameter_number !== null && record.parameter_number !== undefined
+            ? ` ${count(record.parameter_number)}`
+            : '',
+        ),
+        fact('opcode', record.opcode && nameInline(record.opcode)),
+        fact('op name', record.op_name && nameInline(record.op_name, 300)),
+        fact('alive', life(record, space)),
+        fact(
+          'allocation',
+          record.allocation && [
+            `number ${count(record.allocation.index)}, `,
+            figure(record.allocation.size_bytes),
+            `, offset ${bytes(record.allocation.offset_bytes)}`,
+          ],
+        ),
+        fact('computation', record.computation && nameInline(record.computation, 80)),
+        fact(
+          'shared with',
+          record.shared_with?.length ? counted(record.shared_with.length, 'other buffer') : '',
+        ),
+        fact('buffer id', record.id),
+      ),
+      stack(record),
+      isPinned ? el('p', { class: 'dim' }, 'Esc lets go.') : el('p', { class: 'dim' }, 'Click pins it.'),
+    ],
+  };
+}
+
+export function mergedDetails(bar, space) {
+  return {
+    heading: 'Small buffers',
+    parts: [
+      facts(
+        fact('together', mergedText(bar)),
+        fact('share', `${percent(bar.bytes, space.peak_bytes)} of the peak`),
+        fact('padding', bar.padding_bytes > 0 ? bytes(bar.padding_bytes) : 'none'),
+      ),
+      el(
+        'p',
+        { class: 'dim' },
+        'Each is too narrow for a bar of its own, so they are drawn as one, with two notches. Sums and the table count every one of them.',
+      ),
+    ],
+  };
+}
+
+const KEYS = [
+  ['hover', 'lights the same buffer everywhere'],
+  ['click', 'pins it; again, or Esc, lets go'],
+  ['Tab', 'to a chart or the table'],
+  ['← →', 'from bar to bar, step to step'],
+  ['Enter', 'pins'],
+];
+
+export function pageDetails(space) {
+  const parts = [
+    el(
+      'p',
+      {},
+      el('strong', {}, 'The total'),
+      ' (allocations, with fragmentation) decides whether the program fits in ',
+      nameInline(space.name),
+      '. ',
+      el('strong', {}, 'Peak live'),
+      ' is the largest sum of buffers that live at one time; it says what fills the memory.',
+    ),
+    el(
+      'p',
+      {},
+      space.step_unit === 'schedule'
+        ? 'A position is a place in the schedule of the program.'
+        : 'A step is an event of the heap trace: one buffer is born or dies.',
+    ),
+    el(
+      'p',
+      {},
+      'The three strips show every buffer that lives at the peak, as wide as it is large. The hatched part is padding: bytes that hold no data.',
+    ),
+    el('dl', { class: 'keys' }, KEYS.map(([key, does]) => [el('dt', {}, key), el('dd', {}, does)]).flat()),
+  ];
+  return { heading: 'What this page shows', parts };
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_empty.js: what stands where nothing can be drawn: what is missing, why,
+ * and the command that fills it. Pure; each answer is {title, text, kind}. */
+
+import { problemText } from '../lib/api.js';
+import { count, cutMiddle, visible } from '../lib/format.js';
+
+const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
+/* A backquote begins a command in our sentences; in a name it is only a mark. */
+const safe = (text) => visible(text).replaceAll('`', '\u02cb');
+const short = (text) => safe(cutMiddle(text, 60));
+
+export function noHlo(notes = []) {
+  const texts = notes.find((note) => note.code === 'text_only');
+  if (texts)
+    return { title: 'No HLO proto in this dump.', text: `${safe(texts.text).replace(/[.]?$/, '.')} ${DUMP}` };
+  return {
+    title: 'No HLO in this session.',
+    text:
+      'The trace was recorded without HLO protos. Record again with `jax.profiler.trace`, ' +
+      `or add an XLA dump: ${DUMP}.`,
+  };
+}
+
+export function unreadableSession(session, problem) {
+  return {
+    kind: 'error',
+    title: `${short(session.name)} cannot be read.`,
+    text: `${safe(problemText(problem))} The other sessions still work: choose one in the bar above.`,
+  };
+}
+
+export function noAssignment(module) {
+  const stage = module.stage ? ` (\`${short(module.stage)}\`)` : '';
+  return {
+    title: 'No buffer assignment in this module.',
+    text:
+      `The file holds the HLO only${stage}, so sizes and positions in memory ` +
+      `are not in it. A dump of the compiled program has them: ${DUMP}, then open its \`after_optimizations.hlo.pb\`.`,
+  };
+}
+
+export function noSpaces(module) {
+  return {
+    title: 'This module takes no device memory.',
+    text: `The buffer assignment of \`${short(module.name)}\` holds no allocation in any memory space.`,
+  };
+}
+
+export function unreadableModule(module) {
+  const { error } = module;
+  const at =
+    error.offset_bytes === null || error.offset_bytes === undefined
+      ? ''
+      : ` (byte ${count(error.offset_bytes)} of \`${short(module.file ?? '')}\`)`;
+  return {
+    kind: 'error',
+    title: `${short(module.name)} cannot be read.`,
+    text:
+      `${short(error.reason ?? error.code)}${at}. ` +
+      'The other modules of this session still work: choose one in the bar above.',
+  };
+}
+
+/* replayError: what failed and where; what follows a semicolon is about other views. */
+export function cannotReplay(moduleName, replayError) {
+  const text = safe(replayError).split(';')[0].replace(/[.]?$/, '.');
+  return {
+    kind: 'error',
+    title: `${short(moduleName)} cannot be replayed.`,
+    text: `${text} Totals and the table are still right; curve and strips are left out.`,
+  };
+}
+
+export function noPositions() {
+  return {
+    title: 'No heap trace and no schedule.',
+    text:
+      'Sizes are exact; the order in which buffers live is not recorded in this module. ' +
+      `A dump of the compiled program has it: ${DUMP}.`,
+  };
+}
+
+/* Said beside a curve that was drawn from the schedule. */
+export function scheduleHint() {
+  return 'No heap trace: sizes are exact, positions over time come from the schedule.';
+}
+
+export function emptyPadding(buffers) {
+  return {
+    title: 'No padding.',
+    text:
+      buffers === 1
+        ? 'The one buffer live at the peak is not padded.'
+        : `None of the ${count(buffers)} buffers live at the peak is padded.`,
+  };
+}
+
+export function noBuffers() {
+  return { title: 'Nothing is live at the peak.', text: 'No buffer of this memory space has a size.' };
+}
+
+export function failed(what, problem) {
+  if (problem.code === 'gone')
+    return {
+      kind: 'error',
+      title: `${what} could not be read.`,
+      text: 'The daemon does not answer. This page tries again by itself.',
+    };
+  if (problem.code === 'token')
+    return {
+      kind: 'error',
+      title: `${what} could not be read.`,
+      text: 'This daemon asks for a token. Open the link that it printed at start.',
+    };
+  return {
+    kind: 'error',
+    title: `${what} could not be read.`,
+    text: `${safe(problemText(problem))} The rest of the page is not touched by this.`,
+  };
+}
+
+export function stopped(what) {
+  return {
+    title: `Reading ${what} was stopped.`,
+    text: 'Nothing is wrong with it: choose it again in the bar above.',
+  };
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_head.js: the answer of the page, its figures, and what the file itself says. */
+
+import { el, figure, fill, name, nameInline } from '../lib/dom.js';
+import { bytes, cutMiddle, visible } from '../lib/format.js';
+import { notesButton } from '../widgets/notices.js';
+import { answer, groupSentence, madeOf, waste } from './memory_viewer_text.js';
+
+const MOST_QUOTED = 240;
+
+/* Parts of a sentence become nodes: text, figures with their exact bytes, names. */
+export function nodesOf(parts, className = '') {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      if (part.name !== undefined) return nameInline(part.name, 60);
+      return figure(part.bytes, part.text, className);
+    });
+}
+
+function figureList(rows, className, label) {
+  return el(
+    'ul',
+    { class: `made-of ${className}`, 'aria-label': label },
+    rows.map((row) =>
+      el(
+        'li',
+        { title: row.hint },
+        el('span', { class: 'dim' }, `${row.word} `),
+        figure(row.bytes, bytes(row.bytes), 'strong'),
+        row.after ? el('span', { class: 'dim' }, ` ${row.after}`) : null,
+      ),
+    ),
+  );
+}
+
+function errorTexts(texts) {
+  return texts.map(({ file, text }) => {
+    const [first] = text.trim().split('\n');
+    return el(
+      'details',
+      { class: 'error-text' },
+      el(
+        'summary',
+        {},
+        name(file.slice(file.lastIndexOf('/') + 1)),
+        el('span', { class: 'dim' }, ' says: '),
+        el('bdi', { class: 'quote' }, cutMiddle(visible(first), MOST_QUOTED)),
+      ),
+      el('pre', { tabindex: '0', 'aria-label': 'Error text' }, text.split('\n').map(visible).join('\n')),
+    );
+  });
+}
+
+/* Out: {node, show({space, buffers, notes, errorTexts}), say(sentence, notes)}. */
+export function createHead() {
+  const title = el('h1', { class: 'answer' });
+  const aside = el('div', { class: 'answer-aside' });
+  const more = el('div', { class: 'answer-more' });
+  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
+  return {
+    node,
+    show({ space, buffers, notes, errorTexts: texts }) {
+      const { needs, peak } = answer(space);
+      const group = buffers ? groupSentence(buffers.rows, buffers.matched_count, space.peak_bytes) : null;
+      fill(
+        title,
+        el('span', { class: 'answer-first' }, nodesOf(needs, 'answer-figure')),
+        ' ',
+        el('span', { class: 'answer-second' }, nodesOf(peak)),
+      );
+      fill(aside, notesButton(notes));
+      fill(
+        more,
+        group ? el('p', { class: 'group' }, nodesOf(group)) : null,
+        el(
+          'div',
+          { class: 'figures' },
+          figureList(madeOf(space), 'sum', 'What the total is made of'),
+          figureList(waste(space), 'waste', 'Of it'),
+        ),
+        errorTexts(texts),
+      );
+    },
+    say(sentence, notes, texts = []) {
+      fill(title, el('span', { class: 'answer-first' }, sentence));
+      fill(aside, notesButton(notes));
+      fill(more, errorTexts(texts));
+    },
+  };
+}

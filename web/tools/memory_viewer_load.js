@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_load.js: asks the daemon for what the Memory Viewer shows, and keeps
+ * what is known of each buffer: first what a bar or a row says, then the whole of it. */
+
+import { get, isAbort } from '../lib/api.js';
+
+const ASK_AFTER_MS = 80;
+export const LISTED_ROWS = 100;
+
+/* place: {session, host, module} ids. Out: ask(view, params) → answer of the daemon. */
+export function asker(place, signal) {
+  return (view, params = {}) => get(`memory_viewer/${view}`, { ...place, ...params }, { signal });
+}
+
+/* The space of the URL if the module has it, else the largest. */
+export function chooseSpace(spaces, wanted) {
+  return spaces.find((space) => space.space === wanted) ?? spaces[0] ?? null;
+}
+
+/* Pure: the curve of an answer as the widget wants it. `to` of the answer is the step behind the last. */
+export function curveOf(data) {
+  const { columns } = data;
+  return {
+    from: data.from,
+    to: Math.max(data.from, Math.min(data.to, data.step_count) - 1),
+    stepCount: data.step_count,
+    isThinned: data.is_thinned,
+    steps: columns.step,
+    bytes: columns.bytes,
+    unpadded: columns.unpadded_bytes ?? columns.bytes,
+    positions: columns.schedule_position ?? null,
+    instructions: columns.instruction ?? null,
+    peak: data.peak ?? null,
+    localPeaks: data.local_peaks ?? [],
+  };
+}
+
+/* Pure: notes of several answers as one list, each said once. */
+export function gatherNotes(...lists) {
+  const seen = new Map();
+  for (const note of lists.flat())
+    if (note && !seen.has(`${note.code} ${note.text}`)) seen.set(`${note.code} ${note.text}`, note);
+  return [...seen.values()];
+}
+
+/* What is known of buffers, by id. `onMore(id)` is called when more became known. */
+export function createRecords(onMore) {
+  const known = new Map();
+  const asked = new Set();
+  let timer = 0;
+  let ask = null;
+  let alive = null;
+
+  const read = async (id) => {
+    asked.add(id);
+    const mine = alive;
+    try {
+      const { data } = await ask('buffer', { id });
+      if (mine !== alive) return null;
+      known.set(id, { ...known.get(id), ...data });
+      onMore(id);
+      return data;
+    } catch (error) {
+      asked.delete(id);
+      if (!isAbort(error) && mine === alive) throw error;
+      return null;
+    }
+  };
+  return {
+    /* Forgets all; from now on `nextAsk` is used. */
+    reset(nextAsk) {
+      known.clear();
+      asked.clear();
+      clearTimeout(timer);
+      ask = nextAsk;
+      alive = {};
+    },
+    add(rows) {
+      for (const row of rows) if (row.id !== null) known.set(row.id, { ...row, ...known.get(row.id) });
+    },
+    get: (id) => known.get(id) ?? null,
+    read,
+    isWhole: (id) => known.get(id)?.stack !== undefined,
+    /* Reads the whole of it if the reader stays for 80 ms. */
+    want(id) {
+      clearTimeout(timer);
+      if (asked.has(id)) return;
+      timer = setTimeout(() => read(id).catch(() => {}), ASK_AFTER_MS);
+    },
+    stop() {
+      clearTimeout(timer);
+      alive = null;
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_strips.js: the three strips of buffers live at the peak, side by side:
+ * the same buffers in program order, by size and by padding. */
+
+import { el, fill } from '../lib/dom.js';
+import { bytes, count, counted } from '../lib/format.js';
+import { onTheme } from '../lib/theme.js';
+import { legend } from '../widgets/categories.js';
+import { createPanel, message } from '../widgets/panel.js';
+import { createStrip } from '../widgets/strips.js';
+import { askedWidth, joinMerged, weigh } from '../widgets/strips_layout.js';
+import { emptyPadding, noBuffers } from './memory_viewer_empty.js';
+import { stripLabel, stripTitle, unitWord } from './memory_viewer_text.js';
+
+const ORDERS = ['program', 'size', 'padding'];
+const ASK_AFTER_MS = 120;
+
+/* actions: onHover(key, bar, mark), onLeave(), onPin(bar), sentence(bar), onWidth(width).
+ * Out: {panel, draw(answer, space), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */
+export function createStrips(actions) {
+  const panel = createPanel('panel-strips', 'Live at the peak');
+  const parts = new Map();
+  for (const order of ORDERS) {
+    const strip = createStrip({ order, ...actions });
+    const aside = el('span', { class: 'dim' });
+    const axis = el('p', { class: 'strip-axis', 'aria-hidden': 'true' });
+    const said = el('div', { class: 'strip-said', hidden: true });
+    const node = el(
+      'div',
+      { class: 'strip' },
+      el('h3', {}, stripTitle(order), ' ', aside),
+      strip.node,
+      said,
+      axis,
+    );
+    parts.set(order, { strip, aside, axis, said, node });
+  }
+  panel.body.append(...ORDERS.map((order) => parts.get(order).node));
+  let bars = { program: [], size: [], padding: [] };
+  let timer = 0;
+  let asked = 0;
+  const width = () => askedWidth(parts.get('program').strip.width || 512);
+  const watch = new ResizeObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (asked && width() !== asked) actions.onWidth(width());
+    }, ASK_AFTER_MS);
+  });
+  watch.observe(panel.body);
+  const offTheme = onTheme(() => ORDERS.forEach((order) => parts.get(order).strip.repaint()));
+
+  return {
+    panel,
+    get width() {
+      asked = width();
+      return asked;
+    },
+    draw(answer, space) {
+      bars = Object.fromEntries(ORDERS.map((order) => [order, joinMerged(answer.orders[order])]));
+      panel.setTitle(
+        'Live at the peak',
+        el(
+          'span',
+          { class: 'dim' },
+          answer.step === null || space.step_unit === 'none'
+            ? ''
+            : ` · ${unitWord(space)} ${count(answer.step)}`,
+        ),
+      );
+      panel.setAside(
+        legend(new Set(bars.program.map((bar) => bar.category || 'mixed'))),
+        el('span', { class: 'key-hatch' }, 'hatched: padding'),
+      );
+      if (answer.buffer_count === 0) {
+        panel.say(message(noBuffers()));
+        return;
+      }
+      panel.show();
+      for (const order of ORDERS) drawOne(parts.get(order), order, bars[order], answer, space);
+    },
+    mark(hover, pin, rankOf) {
+      for (const order of ORDERS) parts.get(order).strip.mark({ hover, pin, rankOf });
+    },
+    barOfKey(key) {
+      const [, order, at] = key.split(':');
+      return bars[order]?.[Number(at)] ?? null;
+    },
+    destroy() {
+      watch.disconnect();
+      offTheme();
+      ORDERS.forEach((order) => parts.get(order).strip.destroy());
+    },
+  };
+}
+
+function drawOne({ strip, aside, axis, said, node }, order, bars, answer, space) {
+  const total = bars.reduce((sum, bar) => sum + bar.count, 0);
+  const sum = bars.reduce((all, bar) => all + weigh(bar, order), 0);
+  const isEmpty = bars.length === 0;
+  strip.node.hidden = isEmpty;
+  axis.hidden = isEmpty;
+  said.hidden = !isEmpty;
+  node.classList.toggle('is-empty', isEmpty);
+  if (isEmpty) fill(said, message(emptyPadding(answer.buffer_count)));
+  fill(
+    aside,
+    isEmpty ? '' : `${counted(total, 'buffer')}, ${bytes(sum)}${order === 'padding' ? ' of padding' : ''}`,
+  );
+  fill(axis, el('span', {}, '0'), el('span', {}, bytes(sum)));
+  strip.draw(bars, stripLabel(order, bars, space));
+}

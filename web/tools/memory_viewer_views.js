@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_views.js: loads and draws the views of one memory space. Each stands for
+ * itself: one that cannot be read says so in its place and leaves the others alone. */
+
+import { el } from '../lib/dom.js';
+import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
+import { isAbort } from '../lib/api.js';
+import { message } from '../widgets/panel.js';
+import { columnsOf, footOf } from './memory_viewer_columns.js';
+import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
+import * as empty from './memory_viewer_empty.js';
+import * as say from './memory_viewer_text.js';
+
+const CURVE_WIDTH = 1024;
+
+/* data: the summary; said: {notes, errorTexts}. Resolves when every view is drawn. */
+export async function showSpace(view, data, route, said) {
+  const space = chooseSpace(data.spaces, route.space);
+  if (route.space !== null && space.space !== route.space) {
+    view.context.banners.set('space', {
+      text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
+    });
+  }
+  view.space = space;
+  view.context.setSpaces(data.spaces, space);
+  view.context.setTitle(
+    `${bytes(space.total_bytes)} · ${cutMiddle(visible(data.module.name), 60)} · ${visible(space.name)} – memviewd`,
+  );
+  for (const panel of view.panels) panel.node.hidden = false;
+  view.strips.panel.node.hidden = Boolean(space.replay_error);
+  view.head.show({ space, buffers: null, ...said });
+  const table = loadTable(view).then((buffers) => {
+    if (buffers && view.space === space) view.head.show({ space, buffers, ...said });
+  });
+  await Promise.all([table, loadCurve(view), loadStrips(view)]);
+}
+
+/* Asks for a view and draws it; a failure is said in the panel. */
+async function fillPanel(view, panel, what, name, params, draw) {
+  const { space } = view;
+  try {
+    const { data } = await view.ask(name, { space: space.space, ...params });
+    if (view.space !== space) return null;
+    panel.show();
+    draw(data, space);
+    return data;
+  } catch (error) {
+    if (!isAbort(error)) panel.say(message(empty.failed(what, error)));
+    return null;
+  }
+}
+
+export function loadStrips(view) {
+  if (!view.space || view.space.replay_error) return Promise.resolve(null);
+  return fillPanel(
+    view,
+    view.strips.panel,
+    'The strips',
+    'strips',
+    { width: view.strips.width },
+    (data, space) => {
+      for (const order of Object.values(data.orders)) view.records.add(order);
+      view.strips.draw(data, space);
+    },
+  );
+}
+
+function loadCurve(view) {
+  const { space, curvePanel } = view;
+  if (space.replay_error) {
+    curvePanel.say(message(empty.cannotReplay(view.module.name, space.replay_error)));
+    return null;
+  }
+  if (space.step_unit === 'none') {
+    curvePanel.say(message(empty.noPositions()));
+    return null;
+  }
+  const width = Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth / 64) * 64);
+  return fillPanel(view, curvePanel, 'The curve', 'curve', { width }, (data) => {
+    const drawn = curveOf(data);
+    curvePanel.setAside(curveLegend(space, drawn));
+    view.curve.draw({ ...drawn, label: say.curveLabel(space, drawn) });
+  });
+}
+
+function curveLegend(space, data) {
+  const isSchedule = space.step_unit === 'schedule';
+  return [
+    isSchedule ? el('span', { class: 'caution' }, empty.scheduleHint()) : null,
+    el('span', { class: 'key-line key-solid' }, 'padded'),
+    el('span', { class: 'key-line key-dashed' }, 'unpadded'),
+    el(
+      'span',
+      { class: 'dim' },
+      `${isSchedule ? 'positions in the schedule' : 'steps of the heap trace'} ${count(data.from)} … ${count(data.to)}`,
+    ),
+  ].filter(Boolean);
+}
+
+/* Without a peak (the trace does not replay) all buffers of the space are listed. */
+function loadTable(view) {
+  const isAll = Boolean(view.space.replay_error);
+  const params = { step: isAll ? 'all' : 'peak', sort: '-size', limit: LISTED_ROWS };
+  return fillPanel(view, view.tablePanel, 'The table', 'buffers', params, (data, space) => {
+    view.records.add(data.rows);
+    view.sizeRanks = new Map(data.rows.map((row, at) => [row.id, at]));
+    view.tablePanel.setTitle(
+      'Largest buffers',
+      el('span', { class: 'dim' }, ` ${whereText(data, space, isAll)}`),
+    );
+    view.tablePanel.setAside(
+      el('span', { class: 'dim' }, `${counted(data.matched_count, 'buffer')}, ${bytes(data.matched_bytes)}`),
+    );
+    if (data.rows.length === 0) view.tablePanel.say(message(empty.noBuffers()));
+    view.table.draw(
+      data.rows,
+      columnsOf(data.rows),
+      footOf(data),
+      `Largest buffers ${whereText(data, space, isAll)}`,
+    );
+  });
+}
+
+function whereText(data, space, isAll) {
+  if (isAll) return 'of this memory space';
+  if (space.step_unit === 'none' || typeof data.step !== 'number') return 'at the peak';
+  return `at the peak · ${say.unitWord(space)} ${count(data.step)}`;
+}

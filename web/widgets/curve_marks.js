@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * curve_marks.js: what is drawn on the curve besides its lines, and its axes. */
+
+import { byteStep, bytes, bytesIn, count, unitName, unitOf } from '../lib/format.js';
+import { token } from '../lib/theme.js';
+
+const PEAK_PX = 10;
+const LOCAL_PX = 8;
+const PEAK_ROOM_PX = 30;
+const MOST_WHOLE = 4096;
+
+/* Steps on 1-2-5. */
+export function stepIncrements() {
+  const list = [];
+  for (let ten = 1; ten <= 1e12; ten *= 10) list.push(ten, 2 * ten, 5 * ten);
+  return list;
+}
+
+/* Largest byte on the axis: room above the peak for its mark and label. */
+export function topOf(most, heightPx) {
+  return (most * Math.max(1, heightPx)) / Math.max(1, heightPx - PEAK_ROOM_PX) || 1;
+}
+
+/* Multiples of a power of two, at least 40 px apart. */
+export function byteSplits(top, heightPx) {
+  const step = byteStep(top, heightPx);
+  const list = [];
+  for (let at = 0; at <= top; at += step) list.push(at);
+  return list;
+}
+
+/* One unit an axis: "0", "8", "16", "24 GiB". */
+export function byteLabels(splits) {
+  const step = splits.length > 1 ? splits[1] : 1;
+  const last = splits[splits.length - 1] ?? 0;
+  let unit = unitOf(last);
+  if (unit > 0 && step < 1024 ** unit / 4 && last / 1024 ** (unit - 1) <= MOST_WHOLE) unit--;
+  const share = step / 1024 ** unit;
+  const decimals = share >= 1 ? 0 : share === 0.5 ? 1 : share === 0.25 ? 2 : 4;
+  return splits.map((value, at) => {
+    if (value === 0) return '0';
+    const text = bytesIn(value, unit, decimals);
+    return at === splits.length - 1 ? `${text} ${unitName(unit)}` : text;
+  });
+}
+
+function triangle(context, x, y, size) {
+  context.beginPath();
+  context.moveTo(x - size / 2, y - size);
+  context.lineTo(x + size / 2, y - size);
+  context.lineTo(x, y);
+  context.closePath();
+}
+
+/* Local peaks in view that are not within 14 px of another mark and not under the label. */
+function localMarks(data, ratio, at, peak, label) {
+  const taken = peak ? [peak[0]] : [];
+  const places = [];
+  for (const mark of data.localPeaks) {
+    const [x, y] = at(mark.step, mark.bytes);
+    const isUnder =
+      label &&
+      x > label.x - 6 * ratio &&
+      x < label.x + label.wide + 6 * ratio &&
+      Math.abs(y - label.y) < 16 * ratio;
+    if (
+      isUnder ||
+      mark.step < data.from ||
+      mark.step > data.to ||
+      taken.some((other) => Math.abs(other - x) < 14 * ratio)
+    )
+      continue;
+    taken.push(x);
+    places.push([x, y]);
+  }
+  return places;
+}
+
+/* Right of the mark, else left of it, else above it. */
+function labelPlace(box, x, y, wide, ratio) {
+  const beside = 9 * ratio;
+  if (x + beside + wide <= box.left + box.width) return { x: x + beside, y, wide };
+  if (x - beside - wide >= box.left) return { x: x - beside - wide, y, wide };
+  return { x: Math.max(box.left, box.left + box.width - wide), y: y - (PEAK_PX + 1) * ratio, wide };
+}
+
+/* The peak filled, with its label on the side that has room; local peaks hollow and small. */
+export function paintMarks(u, data, ratio) {
+  const { ctx } = u;
+  const at = (step, value) => [u.valToPos(step + 0.5, 'x', true), u.valToPos(value, 'y', true) - 2 * ratio];
+  const isShown = data.peak && data.peak.step >= data.from && data.peak.step <= data.to;
+  const peak = isShown ? at(data.peak.step, data.peak.bytes) : null;
+  let label = null;
+  ctx.save();
+  ctx.setLineDash([]);
+  if (peak) {
+    triangle(ctx, ...peak, PEAK_PX * ratio);
+    ctx.fillStyle = token('text');
+    ctx.fill();
+    ctx.font = `600 ${13 * ratio}px ${token('sans')}`;
+    ctx.textBaseline = 'bottom';
+    ctx.textAlign = 'left';
+    const words = `peak ${bytes(data.peak.bytes)}, step ${count(data.peak.step)}`;
+    label = labelPlace(u.bbox, ...peak, ctx.measureText(words).width, ratio);
+    ctx.fillText(words, label.x, label.y);
+  }
+  ctx.strokeStyle = token('text2');
+  ctx.lineWidth = ratio;
+  for (const place of localMarks(data, ratio, at, peak, label)) {
+    triangle(ctx, ...place, LOCAL_PX * ratio);
+    ctx.stroke();
+  }
+  ctx.restore();
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * details.js: the pane at the right: the pinned thing, else the hovered one, else what
+ * the page shows. A column when wide, a drawer when not, a sheet on a phone. */
+
+import { el, fill, name } from '../lib/dom.js';
+import { count, visible } from '../lib/format.js';
+
+/* One line: a word and what it says; nothing for what is not known. */
+export function fact(term, ...value) {
+  const shown = value.flat().filter((part) => part !== null && part !== undefined && part !== '');
+  return shown.length ? el('div', { class: 'fact' }, el('dt', {}, term), el('dd', {}, shown)) : null;
+}
+
+export function facts(...rows) {
+  return el('dl', { class: 'facts' }, rows);
+}
+
+/* Copies the text as it is in the file, or its visible form if it holds control characters. */
+export function copyButton(text) {
+  const button = el(
+    'button',
+    {
+      type: 'button',
+      class: 'text-button copy',
+      on: {
+        click: async () => {
+          const whole = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text)
+            ? visible(text)
+            : text;
+          try {
+            await navigator.clipboard.writeText(whole);
+            fill(button, 'copied');
+          } catch {
+            fill(button, 'not allowed');
+          }
+          setTimeout(() => fill(button, 'copy'), 1500);
+        },
+      },
+    },
+    'copy',
+  );
+  return button;
+}
+
+/* "alive 412 ▬▬▬ 3,010" of 0 … total. */
+export function lifeBar(from, to, total) {
+  const span = el('span', { class: 'life-span' });
+  span.style.left = `${(100 * from) / Math.max(1, total)}%`;
+  span.style.width = `${Math.max(1, (100 * (to - from)) / Math.max(1, total))}%`;
+  return el(
+    'div',
+    { class: 'life' },
+    el('span', {}, count(from)),
+    el('span', { class: 'life-track', 'aria-hidden': 'true' }, span),
+    el('span', {}, count(to)),
+  );
+}
+
+/* Long lists of places: the first stands there, the rest opens. */
+export function folded(summary, rows) {
+  return el(
+    'details',
+    { class: 'folded', open: rows.length <= 8 },
+    el('summary', {}, summary),
+    el('ol', {}, rows),
+  );
+}
+
+/* onClose() lets the pin go. Out: {show({title, subject, parts, isPinned})}. */
+export function createDetails(node, { onClose }) {
+  const close = el(
+    'button',
+    { type: 'button', class: 'icon-button close', 'aria-label': 'Close details', on: { click: onClose } },
+    '×',
+  );
+  const title = el('h2', { class: 'details-title' });
+  const body = el('div', { class: 'details-body' });
+  fill(node, el('header', { class: 'details-head' }, title, close), body);
+  return {
+    show({ heading, subject = '', parts, isPinned = false }) {
+      node.classList.toggle('is-open', isPinned);
+      node.classList.toggle('is-pinned', isPinned);
+      fill(title, heading);
+      fill(
+        body,
+        subject ? el('p', { class: 'details-name' }, name(subject), copyButton(subject)) : null,
+        parts,
+      );
+    },
+    clear() {
+      node.classList.remove('is-open', 'is-pinned');
+      fill(title);
+      fill(body);
+    },
+  };
+}

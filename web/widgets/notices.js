@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * notices.js: banners for what concerns the whole page, and the list of notes. */
+
+import { el, fill, prose } from '../lib/dom.js';
+import { counted } from '../lib/format.js';
+
+/* Out: {set(key, {text, action}), drop(key)}; one banner a key, newest last. */
+export function createBanners(node) {
+  const shown = new Map();
+  const drop = (key) => {
+    shown.get(key)?.remove();
+    shown.delete(key);
+  };
+  return {
+    drop,
+    set(key, { text, action = null, canClose = true }) {
+      const row = el(
+        'div',
+        { class: 'banner' },
+        el('span', { class: 'banner-mark', 'aria-hidden': 'true' }, '!'),
+        el('span', { class: 'banner-text' }, prose(text)),
+        action &&
+          el('button', { type: 'button', class: 'text-button', on: { click: action.run } }, action.label),
+        canClose &&
+          el(
+            'button',
+            {
+              type: 'button',
+              class: 'icon-button',
+              'aria-label': 'Close this message',
+              on: { click: () => drop(key) },
+            },
+            '×',
+          ),
+      );
+      if (shown.has(key)) shown.get(key).replaceWith(row);
+      else node.append(row);
+      shown.set(key, row);
+    },
+  };
+}
+
+/* "3 notes" opens the list of what could not be used; with none, the word is absent. */
+export function notesButton(notes) {
+  const total = notes.length;
+  if (total === 0) return null;
+  const list = el(
+    'ul',
+    { class: 'notes-list', hidden: true },
+    notes.map((note) => el('li', {}, prose(note.text))),
+  );
+  const button = el(
+    'button',
+    {
+      type: 'button',
+      class: 'notes-button',
+      'aria-expanded': 'false',
+      on: {
+        click: () => {
+          list.hidden = !list.hidden;
+          button.setAttribute('aria-expanded', String(!list.hidden));
+        },
+      },
+    },
+    counted(total, 'note'),
+  );
+  const node = el('div', { class: 'notes' }, button, list);
+  node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || list.hidden) return;
+    button.click();
+    button.focus();
+    event.stopPropagation();
+  });
+  return node;
+}
+
+/* One polite sentence for screen readers, at most one in 500 ms. */
+export function createLive(node) {
+  let timer = 0;
+  return (sentence) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => fill(node, sentence), 500);
+  };
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * panel.js: a titled box whose body is never blank: it holds the thing, or the reason
+ * why the thing is not there. The old picture stays, dimmed, until the new one is there. */
+
+import { el, fill, prose } from '../lib/dom.js';
+import { begin } from '../lib/activity.js';
+
+const DIM_AFTER_MS = 300;
+const SAY_AFTER_MS = 1000;
+let serial = 0;
+
+/* A message that stands where a thing would stand: {title, text, kind: "empty" | "error", action}. */
+export function message({ title, text, kind = 'empty', action = null }) {
+  return el(
+    'div',
+    { class: `message message-${kind}`, role: kind === 'error' ? 'alert' : null },
+    kind === 'error' ? el('span', { class: 'message-mark', 'aria-hidden': 'true' }, '⚠ ') : null,
+    title ? el('strong', {}, prose(title), ' ') : null,
+    prose(text),
+    action
+      ? el(
+          'p',
+          {},
+          el('button', { type: 'button', class: 'text-button', on: { click: action.run } }, action.label),
+        )
+      : null,
+  );
+}
+
+/* {node, head, body, setTitle, setAside, say, show, wait}. `body` is for the drawing. */
+export function createPanel(className, title) {
+  const id = `panel-${++serial}`;
+  const heading = el('h2', { id }, title);
+  const aside = el('div', { class: 'panel-aside' });
+  const body = el('div', { class: 'panel-body' });
+  const said = el('div', { class: 'panel-said', hidden: true });
+  const waiting = el('p', { class: 'panel-wait', role: 'status', hidden: true });
+  const node = el(
+    'section',
+    { class: `panel ${className}`, 'aria-labelledby': id },
+    el('header', { class: 'panel-head' }, heading, aside),
+    waiting,
+    body,
+    said,
+  );
+  return {
+    node,
+    body,
+    setTitle(...parts) {
+      fill(heading, ...parts);
+    },
+    setAside(...parts) {
+      fill(aside, ...parts);
+    },
+    /* A reason instead of the drawing. */
+    say(content) {
+      fill(said, content);
+      said.hidden = false;
+      body.hidden = true;
+    },
+    show() {
+      said.hidden = true;
+      body.hidden = false;
+    },
+    wait: (sentence, cancel) => wait(node, waiting, sentence, cancel),
+  };
+}
+
+/* Dims after 300 ms, says `sentence` (if any) after 1 s; the returned function ends both. */
+function wait(node, waiting, sentence, cancel) {
+  const end = begin();
+  const dim = setTimeout(() => node.classList.add('is-old'), DIM_AFTER_MS);
+  const say =
+    sentence &&
+    setTimeout(() => {
+      fill(
+        waiting,
+        prose(sentence),
+        ' ',
+        el('button', { type: 'button', class: 'text-button', on: { click: cancel } }, 'Cancel'),
+      );
+      waiting.hidden = false;
+    }, SAY_AFTER_MS);
+  return () => {
+    clearTimeout(dim);
+    clearTimeout(say);
+    node.classList.remove('is-old');
+    waiting.hidden = true;
+    end();
+  };
+}

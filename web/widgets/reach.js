@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * reach.js: says when the daemon does not answer, and when files changed under the page.
+ * What is seen stays; the page goes on by itself. */
+
+import { get, onReach } from '../lib/api.js';
+import { visible, when } from '../lib/format.js';
+import { startHeartbeat } from '../lib/heartbeat.js';
+
+const GONE_AFTER_MS = 1500;
+
+/* onBack(): the daemon answers again. onGone(): it does not, and the banner says so.
+ * onChange(): a file was added, changed or removed under the watched folders. */
+export function watchReach({ banners, onBack, onGone, onChange }) {
+  let timer = 0;
+  let heartbeat = null;
+  const sayGone = (sinceMs) => {
+    banners.set('gone', {
+      canClose: false,
+      action: { label: 'Try now', run: () => heartbeat.beat() },
+      text: `No answer from ${location.host} since ${when(sinceMs).replace(' today', '')}. What you see stays; trying again every 5 s.`,
+    });
+    onGone();
+  };
+  onReach(({ isGone, sinceMs }) => {
+    clearTimeout(timer);
+    if (!isGone) {
+      banners.drop('gone');
+      onBack();
+      return;
+    }
+    /* One lost answer is no news: ask again before saying so. */
+    heartbeat?.beat();
+    timer = setTimeout(() => sayGone(sinceMs), GONE_AFTER_MS);
+  });
+  heartbeat = startHeartbeat(onChange);
+}
+
+/* Says so if the session on the page is another one on disk now. */
+export async function checkSession(session, banners, reload) {
+  try {
+    const now = await get(`sessions/${encodeURIComponent(session.id)}`, {}, { isQuiet: true });
+    if (now.modified_at_ms === session.modified_at_ms) return;
+    banners.set('changed', {
+      action: { label: 'Reload', run: reload },
+      text: `${visible(session.name)} changed on disk at ${when(now.modified_at_ms)}; figures are of ${when(session.modified_at_ms)}.`,
+    });
+  } catch {
+    /* the session went away: what is seen stays */
+  }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * strips_layout.js: where the bars of a strip stand. Pure.
+ * In: bars in drawing order; Out: {x, width} in CSS pixels, on whole device pixels. */
+
+const GAP_FROM_PX = 4;
+const SNAP_PX = 4;
+
+export function weigh(bar, order) {
+  return order === 'padding' ? bar.padding_bytes : bar.bytes;
+}
+
+/* Merged bars of one kind that stand side by side are one merged bar. */
+export function joinMerged(bars) {
+  const joined = [];
+  for (const bar of bars) {
+    const last = joined[joined.length - 1];
+    if (!last || bar.id !== null || last.id !== null || bar.category !== last.category) {
+      joined.push(bar);
+      continue;
+    }
+    joined[joined.length - 1] = {
+      ...last,
+      count: last.count + bar.count,
+      bytes: last.bytes + bar.bytes,
+      unpadded_bytes: last.unpadded_bytes + bar.unpadded_bytes,
+      padding_bytes: last.padding_bytes + bar.padding_bytes,
+      largest_bytes: Math.max(last.largest_bytes ?? 0, bar.largest_bytes ?? 0),
+    };
+  }
+  return joined;
+}
+
+/* `ratio` is device pixels per CSS pixel. Widths add up to `width`; a bar has at least one device pixel. */
+export function layOut(bars, order, width, ratio) {
+  const total = bars.reduce((sum, bar) => sum + weigh(bar, order), 0);
+  if (total <= 0) return [];
+  const device = Math.round(width * ratio);
+  let before = 0;
+  return bars.map((bar) => {
+    const from = Math.round((device * before) / total);
+    before += weigh(bar, order);
+    const to = Math.max(from + 1, Math.round((device * before) / total));
+    const gap = (to - from) / ratio >= GAP_FROM_PX ? Math.max(1, Math.round(ratio)) : 0;
+    return { bar, x: from / ratio, width: (to - from - gap) / ratio };
+  });
+}
+
+/* Index of the bar at `x`, else of the nearest within 4 px, else -1. */
+export function barAt(rects, x) {
+  let low = 0;
+  let high = rects.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (rects[middle].x <= x) low = middle;
+    else high = middle - 1;
+  }
+  if (high < 0) return -1;
+  const away = (rect) => Math.max(rect.x - x, x - (rect.x + rect.width), 0);
+  const best = [low, low + 1]
+    .filter((at) => at < rects.length)
+    .sort((a, b) => away(rects[a]) - away(rects[b]))[0];
+  return away(rects[best]) <= SNAP_PX ? best : -1;
+}
+
+/* Share of a bar's height that is data; the rest is padding. */
+export function dataShare(bar) {
+  return bar.bytes > 0 ? Math.min(1, Math.max(0, 1 - bar.padding_bytes / bar.bytes)) : 1;
+}
+
+/* The bar that stands for a buffer: its own, or the merged one that holds its rank; -1 if not known. */
+export function barOf(rects, id, rank) {
+  const own = rects.findIndex(({ bar }) => bar.id === id);
+  if (own >= 0 || rank === null || rank === undefined) return own;
+  return rects.findIndex(
+    ({ bar }) => bar.id === null && rank >= bar.first_rank && rank < bar.first_rank + bar.count,
+  );
+}
+
+/* Width to ask the daemon for: rounded up to 64, so that a small resize asks nothing new. */
+export function askedWidth(px) {
+  return Math.min(4096, Math.max(64, Math.ceil(px / 64) * 64));
+}
