@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the daemon against XProf's recorded answers.
 
-  run.py --binary memviewd --shared DIR [--work DIR] [--only xprof|dumps]
+  run.py --binary memviewd --shared DIR [--logdir DIR] [--only xprof|dumps]
 
-xprof   every recorded request about the logdir that DIR/tools/make-logdir makes
+xprof   every recorded request about the logdir that DIR/tools/make-logdir makes (--logdir)
 dumps   summary figures and the five largest buffers of every compiled program, per memory space:
         DIR/golden/dumps.json, and whatif.json beside this script (XProf 2.24.2, recorded by us)
 Ends with the counts; exit status 1 if one differs.
@@ -33,11 +33,8 @@ ABOUT = {
 
 
 def check_requests(options, counts):
-    logdir = os.path.join(options.work, "logdir")
-    if not os.path.isdir(logdir):
-        subprocess.run([os.path.join(options.shared, "tools", "make-logdir"), logdir], check=True)
     golden = os.path.join(options.shared, "golden", "logdir.json.gz")
-    with Daemon(options.binary, logdir) as daemon:
+    with Daemon(options.binary, options.logdir) as daemon:
         for request in REQUESTS:
             done = subprocess.run([os.path.join(options.shared, "tools", "xprof-compare"), "check", "--golden", golden,
                                    "--url", daemon.url, "--only", request], capture_output=True, text=True)
@@ -109,10 +106,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--shared", required=True)
-    parser.add_argument("--work", default=os.path.join(HERE, "..", "..", "build", "golden"))
+    parser.add_argument("--logdir", default=os.path.join(HERE, "..", "..", "build", "golden", "logdir"))
     parser.add_argument("--only", choices=("xprof", "dumps"))
     options = parser.parse_args()
-    os.makedirs(options.work, exist_ok=True)
     counts = Counts()
     if options.only != "dumps":
         check_requests(options, counts)

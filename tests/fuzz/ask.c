@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fuzz/ask.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ASK_PROGRAM_COUNT = 4, ASK_SPACE_COUNT = 4, ASK_LIMIT_BYTES = 256 << 20 };
+
+static void broken(const char *promise, const char *where, const struct err *err)
+{
+    fprintf(stderr, "broken promise: %s (%s; %s: %s)\n", promise, where, err_name(err->code), err->text);
+    abort();
+}
+
+/* The bytes behind a source: a pointer and their number. */
+struct ask_bytes {
+    const uint8_t *bytes;
+    uint64_t size;
+};
+
+static int64_t ask_read(void *context, uint64_t offset, void *into, size_t size)
+{
+    const struct ask_bytes *from = context;
+
+    if (offset >= from->size)
+        return 0;
+    if (size > from->size - offset)
+        size = (size_t)(from->size - offset);
+    memcpy(into, from->bytes + offset, size);
+    return (int64_t)size;
+}
+
+struct source ask_source(const uint8_t *bytes, size_t size)
+{
+    static struct ask_bytes from;
+
+    from = (struct ask_bytes){bytes, size};
+    return (struct source){&from, ask_read, size};
+}
+
+/* A refusal names its reason, and its place lies inside plain input. */
+static void check_refusal(const struct source *source, const struct err *err, const char *where)
+{
+    uint8_t head[2] = {0, 0};
+
+    if (err->code == ERR_none || err->code == ERR_internal || err->text[0] == '\0')
+        broken("an error has a code and a text", where, err);
+    source->read(source->context, 0, head, sizeof head);
+    if (head[0] == 0x1f && head[1] == 0x8b)
+        return;
+    if (err->offset_bytes != ERR_NO_OFFSET && err->offset_bytes > source->size_bytes)
+        broken("an offset lies inside the file", where, err);
+}
+
+static cJSON *check_json(const struct buf *out, const char *where, const struct err *err)
+{
+    cJSON *tree = out->length ? cJSON_ParseWithLength(out->data, out->length) : NULL;
+
+    if (out->failed || !tree)
+        broken("an answer is JSON", where, err);
+    return tree;
+}
+
+/* The id of the first row of a list of buffers, copied into `id`. */
+static void take_id(const cJSON *tree, char *id, size_t id_size)
+{
+    const cJSON *rows = cJSON_GetObjectItem(cJSON_GetObjectItem(tree, "data"), "rows");
+    const cJSON *text = cJSON_GetObjectItem(rows ? rows->child : NULL, "id");
+
+    if (cJSON_IsString(text))
+        snprintf(id, id_size, "%s", text->valuestring);
+}
+
+static void ask_view(const struct source *source, const struct analysis_module *module,
+                     const struct analysis_view *view, const struct analysis_param *params, size_t param_count,
+                     char *id, size_t id_size)
+{
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    bool is_csv = param_count > 0 && strcmp(params[param_count - 1].value, "csv") == 0;
+
+    if (analysis_answer(module, view->tool, view->view, params, param_count, &out, &err) && is_csv) {
+        if (out.failed || out.length == 0)
+            broken("an answer has bytes", view->view, &err);
+    } else if (!err_is_set(&err)) {
+        cJSON *tree = check_json(&out, view->view, &err);
+        take_id(tree, id, id_size);
+        cJSON_Delete(tree);
+    } else {
+        check_refusal(source, &err, view->view);
+    }
+    buf_free(&out);
+}
+
+/* What the views are asked with: a value for each parameter that they may take, round by round. */
+static const struct {
+    const char *name, *values[3];
+} ask_values[] = {
+    {"step", {"1", "all", NULL}},
+    {"from", {NULL, "1", "0"}},
+    {"to", {NULL, "5", NULL}},
+    {"low", {NULL, "0", NULL}},
+    {"high", {NULL, "4096", NULL}},
+    {"width", {NULL, "16", NULL}},
+    {"by", {NULL, "scope", "line"}},
+    {"sort", {NULL, "-pad,name", "dies,-shape,op,cat"}},
+    {"filter", {NULL, "size:>0 -name:*zz* fusion,p,a", "dtype:f32,bf16 scope:*f* line:*py* cat:temporary,output unpadded:<64MiB"}},
+    {"offset", {NULL, "1", NULL}},
+    {"limit", {NULL, "3", NULL}},
+    {"format", {NULL, NULL, "csv"}},
+};
+enum { ASK_ROUND_COUNT = 3, ASK_VALUE_COUNT = sizeof ask_values / sizeof ask_values[0] };
+
+static bool takes(const struct analysis_view *view, const char *name)
+{
+    for (const char *const *at = view->param_names; *at; at++) {
+        if (strcmp(*at, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t fill_params(const struct analysis_view *view, const char *space, const char *id, int round,
+                          struct analysis_param *params)
+{
+    size_t count = 0;
+
+    if (takes(view, "space"))
+        params[count++] = (struct analysis_param){"space", space};
+    if (takes(view, "id"))
+        params[count++] = (struct analysis_param){"id", id};
+    for (size_t at = 0; at < ASK_VALUE_COUNT; at++) {
+        if (ask_values[at].values[round] && takes(view, ask_values[at].name))
+            params[count++] = (struct analysis_param){ask_values[at].name, ask_values[at].values[round]};
+    }
+    return count;
+}
+
+static void ask_views(const struct source *source, const struct analysis_module *module, const char *space)
+{
+    char id[64] = "1";
+    struct analysis_view view;
+
+    for (size_t at = 0; analysis_view_at(at, &view); at++) {
+        for (int round = 0; round < ASK_ROUND_COUNT; round++) {
+            struct analysis_param params[ASK_VALUE_COUNT + 2];
+            size_t count = fill_params(&view, space, id, round, params);
+            ask_view(source, module, &view, params, count, id, sizeof id);
+        }
+    }
+}
+
+void ask_program(const struct source *source, const struct analysis_program *program)
+{
+    struct err totals_err = ERR_INIT, module_err = ERR_INIT;
+    struct analysis_totals *totals = analysis_totals_read(source, program, &totals_err);
+    struct analysis_module *module = analysis_module_read(source, program, ASK_LIMIT_BYTES, &module_err);
+
+    if (!totals)
+        check_refusal(source, &totals_err, "totals");
+    if (!module)
+        check_refusal(source, &module_err, "module");
+    for (size_t at = 0; module && totals && at < totals->space_count && at < ASK_SPACE_COUNT; at++) {
+        char space[32];
+        snprintf(space, sizeof space, "%lld", (long long)totals->spaces[at].space);
+        ask_views(source, module, space);
+    }
+    if (module && (!totals || totals->space_count == 0))
+        ask_views(source, module, "0");
+    analysis_module_free(module);
+    analysis_totals_free(totals);
+}
+
+void ask_file(const struct source *source)
+{
+    struct err err = ERR_INIT;
+    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+    bool gzip = false;
+
+    if (!analysis_identify(source, &kind, &gzip, &err))
+        check_refusal(source, &err, "identify");
+    if (!analysis_kind_name(kind))
+        broken("a kind has a name", "identify", &err);
+    err = (struct err)ERR_INIT;
+    struct analysis_contents *contents = analysis_contents_read(source, &err);
+    if (!contents)
+        check_refusal(source, &err, "contents");
+    for (size_t at = 0; contents && at < contents->program_count && at < ASK_PROGRAM_COUNT; at++)
+        ask_program(source, &contents->programs[at]);
+    analysis_contents_free(contents);
+}
