@@ -2,7 +2,8 @@
  * api.h: the handlers of our own surface; docs/openapi.yaml describes their answers.
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
- * api_modules.c (a session's modules), api_view.c (what a tool says of one). */
+ * api_modules.c (a session's modules), api_view.c (what a tool says of one),
+ * api_capacity.c (how much memory devices have). */
 #ifndef SERVER_API_H
 #define SERVER_API_H
 
@@ -18,6 +19,8 @@ struct response *api_login(const struct server *server, const struct request *re
 struct response *api_about(const struct server *server, const struct request *request);
 struct response *api_tools(const struct server *server, const struct request *request);
 
+struct response *api_devices(const struct server *server, const struct request *request);
+
 struct response *api_sessions(const struct server *server, const struct request *request);
 struct response *api_session(const struct server *server, const struct request *request);
 struct response *api_modules(const struct server *server, const struct request *request);
@@ -30,5 +33,8 @@ struct response *api_find_session(const struct snapshot *snapshot, const char *i
 
 /* "notes": [{code, count, text}…]: what the reader should know about the files of a session. */
 void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules);
+
+/* "capacity": {…} or null: what an out-of-memory text says of its device (api_capacity.c). */
+void api_write_capacity(struct json *json, const char *text, size_t length);
 
 #endif

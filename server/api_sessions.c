@@ -171,6 +171,7 @@ static void write_error_texts(struct json *json, const struct snapshot_session *
             json_object_begin(json);
             json_key_text(json, "file", session->files[at]->path);
             json_key_string(json, "text", (struct str){text.data ? text.data : "", text.length});
+            api_write_capacity(json, text.data ? text.data : "", text.length);
             json_object_end(json);
         }
         buf_free(&text);

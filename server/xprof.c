@@ -49,15 +49,17 @@ struct response *xprof_runs(const struct server *server, const struct request *r
     return response;
 }
 
-/* XProf asks the first trace of a run alone. */
+/* XProf asks the first trace of a run alone; here any host that has programs will do. */
 static bool has_memory_viewer(struct store *store, const struct snapshot_run *run)
 {
-    struct store_file file;
-    struct err err = ERR_INIT;
-    if (!run->session || !store_open(store, &run->session->hosts[0].file->place, &file, &err))
-        return false;
-    bool has = file.contents->has_hlo_stat;
-    store_close(&file);
+    bool has = false;
+    for (size_t at = 0; run->session && at < run->session->host_count && !has; at++) {
+        struct store_file file;
+        struct err err = ERR_INIT;
+        if (store_open(store, &run->session->hosts[at].file->place, &file, &err))
+            has = file.contents->has_hlo_stat;
+        store_close(&file);
+    }
     return has;
 }
 

@@ -76,7 +76,7 @@ def test_long_work_does_not_hold_up_others(t):
         times.append(time.monotonic() - at)
     long = time.monotonic() - began
     times.sort()
-    assert len(times) > 3 and times[len(times) // 2] < long / 4, (long, times)
+    assert len(times) > 3 and times[len(times) // 2] < long / 2, (long, times)
 
 
 def test_clients_that_go_away_do_no_harm(t):

@@ -73,7 +73,8 @@ def test_a_dump_opens_its_best_stage(t):
     session = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('dump')}")
     words = {file["name"].split(".")[-2] + "." + file["name"].split(".")[-1]: file["kind"] for file in session["files"]}
     equal(words["after_optimizations-buffer-assignment.txt"], "buffer_assignment")
-    equal(session["error_texts"], [{"file": "dump/error.txt", "text": "RESOURCE_EXHAUSTED: \ufffd\x00 out of memory"}])
+    equal(session["error_texts"], [{"file": "dump/error.txt", "text": "RESOURCE_EXHAUSTED: \ufffd\x00 out of memory",
+                                     "capacity": None}])
     equal(daemon.sessions()["dump"]["has_error_text"], True)
 
 
@@ -140,3 +141,16 @@ def test_hostile_names_only_ever_are_text(t):
     daemon.ask("/api/v1/sessions?filter=%0d%0aFAKE%20LINE%1b[31m")
     daemon.raw(b"GET /x\x7f\x1b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     assert "\nFAKE" not in daemon.log() and "\x1b" not in daemon.log() and "\x7f" not in daemon.log()
+
+
+def test_an_error_text_states_the_capacity(t):
+    """dumps/seed-matmul-327680: 300.00G asked, 15.75G there, both as printed to 5 MiB"""
+    daemon = t.serve(os.path.join(t.fixtures, "dumps"))
+    (text,) = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('seed-matmul-327680')}")["error_texts"]
+    capacity = text["capacity"]
+    equal((capacity["space"], capacity["available_bytes"], capacity["needed_bytes"]), (0, 16911433728, 322122547200))
+    equal(capacity["half_unit_bytes"], 5368709)
+    start = capacity["offset_bytes"]
+    equal(text["text"][start:start + capacity["length_bytes"]], "15.75G")
+    devices = {row["name"]: row["available_bytes"] for row in daemon.get_json("/api/v1/devices")["devices"]}
+    equal(devices["v5e"], capacity["available_bytes"])

@@ -49,6 +49,14 @@ def test_hosts_and_tools(t):
             equal((answer.status, answer.headers["content-type"]), (404, "text/plain; charset=utf-8"), path + query)
 
 
+def test_one_host_with_programs_is_enough_for_the_tool(t):
+    t.write("plugins/profile/run/a.xplane.pb", inputs.xspace({}))
+    t.write("plugins/profile/run/b.xplane.pb", inputs.trace())
+    daemon = t.serve(t.folder())
+    equal(daemon.get_json("/run_tools", run="run"), ["memory_viewer"])
+    equal(daemon.ask("/module_list?run=run").text, "jit_made(7)")
+
+
 def test_programs_of_several_hosts_are_listed_once(t):
     daemon = logdir(t)
     answer = daemon.ask("/module_list?run=train/2026_01_02")
