@@ -3,11 +3,10 @@
 #include "tool/memory_viewer/plan.h"
 
 #include "base/sum.h"
-#include "hlo.fields.h"
+#include "input/hlo_shapes.h"
 #include "input/shape.h"
 #include "tool/memory_viewer/liveness.h"
 #include "tool/memory_viewer/notes.h"
-#include "wire/wire.h"
 
 #include <stdlib.h>
 
@@ -15,8 +14,6 @@
  * come near 2^63, so that no sum wraps. */
 #define MOST_BYTES (INT64_C(1) << 48)
 #define MOST_BYTES_TOGETHER (INT64_C(1) << 61)
-/* Bytes of tuple shapes that are walked; real programs need some MB. */
-#define SHAPE_BYTES_MOST ((uint64_t)1 << 31)
 /* Memory spaces that are shown; platforms have about ten. */
 enum { SPACES_MOST = 64 };
 enum plan_category plan_category_of(const struct hlo_allocation *allocation)
@@ -57,61 +54,16 @@ static int64_t sane(int64_t size, struct sanity *sanity)
     return 0;
 }
 
-/* A walk over the elements of one tuple shape. Buffers mostly come in the order
- * of their index, so it goes on where it stopped instead of beginning anew. */
-struct tuple_walk {
-    uint32_t instruction_at;
-    int64_t at; /* the next element */
-    struct wire wire;
-    struct err err;
-    uint64_t budget_bytes; /* what may still be walked, for files made to be slow */
-};
-
-static bool element_find(struct tuple_walk *walk, const struct hlo *hlo, uint32_t instruction_at, int64_t wanted, struct str *element)
-{
-    if (walk->instruction_at != instruction_at || wanted < walk->at) {
-        walk->instruction_at = instruction_at;
-        walk->at = 0;
-        walk->err = (struct err)ERR_INIT;
-        walk->wire = wire_open(hlo_instruction_shape(hlo, instruction_at), 0, &walk->err);
-    }
-    const uint8_t *begin = walk->wire.at;
-    bool is_found = false;
-    while (!is_found && walk->budget_bytes > 0 && wire_next(&walk->wire))
-        if (walk->wire.number == SHAPE_PROTO_TUPLE_SHAPES)
-            is_found = walk->at++ == wanted;
-    uint64_t walked = (uint64_t)(walk->wire.at - begin);
-    walk->budget_bytes -= walked < walk->budget_bytes ? walked : walk->budget_bytes;
-    if (is_found)
-        *element = wire_text(&walk->wire);
-    return is_found;
-}
-
-static struct str shape_of(struct tuple_walk *walk, const struct hlo *hlo, uint32_t buffer_at)
-{
-    const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
-    struct str element;
-    if (buffer->instruction_at == HLO_NONE)
-        return (struct str){"", 0};
-    if (buffer->index_count > 0 &&
-        element_find(walk, hlo, buffer->instruction_at, hlo->shape_indices[buffer->index_first + buffer->index_count - 1], &element))
-        return element;
-    return hlo_instruction_shape(hlo, buffer->instruction_at);
-}
-
 static uint64_t sizes_read(struct plan *plan, struct arena *arena, uint64_t *unknown_count)
 {
     struct hlo *hlo = &plan->hlo;
     struct sanity sanity = {0, 0};
-    struct tuple_walk walk = {.instruction_at = HLO_NONE, .budget_bytes = SHAPE_BYTES_MOST};
     plan->bytes = arena_array(arena, int64_t, (size_t)hlo->buffer_count + 1);
     plan->unpadded_bytes = arena_array(arena, int64_t, (size_t)hlo->buffer_count + 1);
-    plan->shapes = arena_array(arena, struct str, (size_t)hlo->buffer_count + 1);
+    plan->shapes = hlo_shapes_build(hlo, arena);
     for (uint32_t i = 0; i < hlo->buffer_count; i++) {
         plan->bytes[i] = sane(hlo->buffers[i].size_bytes, &sanity);
-        plan->shapes[i] = shape_of(&walk, hlo, i);
-        bool is_known = plan->shapes[i].length > 0 && walk.budget_bytes > 0;
-        plan->unpadded_bytes[i] = is_known ? shape_bytes(plan->shapes[i]) : SHAPE_UNKNOWN_SIZE;
+        plan->unpadded_bytes[i] = plan->shapes[i].length > 0 ? shape_bytes(plan->shapes[i]) : SHAPE_UNKNOWN_SIZE;
         if (plan->unpadded_bytes[i] > MOST_BYTES)
             plan->unpadded_bytes[i] = SHAPE_UNKNOWN_SIZE;
         *unknown_count += plan->unpadded_bytes[i] == SHAPE_UNKNOWN_SIZE;

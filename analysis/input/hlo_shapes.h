@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * hlo_shapes.h: the shape of each logical buffer's value.
+ *
+ * Of an instruction that gives a tuple, the last number of the buffer's shape
+ * index picks the element, as XLA does for unpadded sizes (it treats tuples in
+ * tuples wrongly, and so compatibly). */
+#ifndef ANALYSIS_INPUT_HLO_SHAPES_H
+#define ANALYSIS_INPUT_HLO_SHAPES_H
+
+#include "input/hlo.h"
+
+/* A ShapeProto's bytes per logical buffer; empty where the instruction is not
+ * known, or where a file made to be slow has used up what may be walked. */
+struct str *hlo_shapes_build(const struct hlo *hlo, struct arena *arena);
+
+#endif

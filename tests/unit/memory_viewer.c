@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The views of the memory viewer over real and made programs: sums that balance, figures of the example, refusals. */
+#include "analysis/analysis.h"
+
+#include "bytes.h"
+
+#include <cjson/cJSON.h>
+
+#define DUMP "tests/fixtures/dumps/"
+static const char example[] = DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb";
+static struct err err;
+
+static void begin(void)
+{
+    err = (struct err)ERR_INIT;
+}
+
+struct asked {
+    struct bytes bytes;
+    struct analysis_contents *contents;
+    struct analysis_module *module;
+};
+
+static void asked_open(struct asked *asked, const char *path)
+{
+    bytes_load(&asked->bytes, path);
+    asked->contents = analysis_contents_read(&asked->bytes.source, &err);
+    ck_assert_msg(asked->contents != NULL, "%s: %s", path, err.text);
+    asked->module = analysis_module_read(&asked->bytes.source, &asked->contents->programs[0], 0, &err);
+    ck_assert_msg(asked->module != NULL, "%s: %s", path, err.text);
+}
+
+static void asked_close(struct asked *asked)
+{
+    analysis_module_free(asked->module);
+    analysis_contents_free(asked->contents);
+    bytes_close(&asked->bytes);
+}
+
+/* The answer's `data` (to be freed with its `root`), or NULL with err set. */
+static cJSON *ask(struct asked *asked, const char *view, const char *name, const char *value, cJSON **root)
+{
+    struct buf out = BUF_INIT;
+    struct analysis_param param = {name, value};
+    err = (struct err)ERR_INIT;
+    bool is_good = analysis_answer(asked->module, "memory_viewer", view, &param, name != NULL, &out, &err);
+    *root = is_good ? cJSON_ParseWithLength(out.data, out.length) : NULL;
+    ck_assert(!is_good || *root != NULL);
+    buf_free(&out);
+    return cJSON_GetObjectItem(*root, "data");
+}
+
+static double number(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItem(object, name);
+    ck_assert_msg(cJSON_IsNumber(item), "%s is no number", name);
+    return item->valuedouble;
+}
+
+START_TEST(the_example_peaks_at_300_gib)
+{
+    struct asked asked;
+    cJSON *root;
+    asked_open(&asked, example);
+    cJSON *space = cJSON_GetArrayItem(cJSON_GetObjectItem(ask(&asked, "summary", NULL, NULL, &root), "spaces"), 0);
+    ck_assert_str_eq(cJSON_GetObjectItem(space, "name")->valuestring, "HBM");
+    ck_assert_double_eq(number(space, "peak_bytes"), 300.0 * 1073741824);
+    ck_assert_double_eq(number(space, "total_bytes"), 300.0 * 1073741824);
+    cJSON_Delete(root);
+    cJSON *rows = cJSON_GetObjectItem(ask(&asked, "buffers", "step", "peak", &root), "rows");
+    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(rows, 0), "name")->valuestring, "fusion.31");
+    ck_assert_double_eq(number(cJSON_GetArrayItem(rows, 0), "bytes"), 200.0 * 1073741824);
+    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(rows, 1), "name")->valuestring, "xor_convert_fusion");
+    ck_assert_double_eq(number(cJSON_GetArrayItem(rows, 1), "bytes"), 100.0 * 1073741824);
+    ck_assert_int_eq(cJSON_GetArraySize(rows), 2);
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
+static const char *const real_modules[] = {
+    DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb",
+    DUMP "d-tile-padding/module_0179.jit_f.cl_1014260217.after_optimizations.hlo.pb",
+    DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz",
+    "tests/fixtures/modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz",
+    "build/fixtures/hlo-share-with.pb",
+    "build/fixtures/hlo-no-trace.pb",
+    "build/fixtures/hlo-two-buffers.pb",
+};
+
+/* At every step of every space the rows add up to the curve. */
+START_TEST(rows_add_up_to_the_curve)
+{
+    struct asked asked;
+    cJSON *root, *curve_root, *rows_root, *space;
+    asked_open(&asked, real_modules[_i]);
+    cJSON *spaces = cJSON_GetObjectItem(ask(&asked, "summary", NULL, NULL, &root), "spaces"); /* the macro looks twice */
+    cJSON_ArrayForEach(space, spaces)
+    {
+        char number_text[24], step_text[24];
+        snprintf(number_text, sizeof number_text, "%.0f", number(space, "space"));
+        struct analysis_param params[] = {{"space", number_text}, {"width", "16384"}};
+        struct buf out = BUF_INIT;
+        ck_assert(analysis_answer(asked.module, "memory_viewer", "curve", params, 2, &out, &err));
+        curve_root = cJSON_ParseWithLength(out.data, out.length);
+        buf_free(&out);
+        cJSON *columns = cJSON_GetObjectItem(cJSON_GetObjectItem(curve_root, "data"), "columns");
+        cJSON *step = cJSON_GetObjectItem(columns, "step")->child, *bytes = cJSON_GetObjectItem(columns, "bytes")->child;
+        double highest = 0;
+        for (; step != NULL; step = step->next, bytes = bytes->next) {
+            snprintf(step_text, sizeof step_text, "%.0f", step->valuedouble);
+            struct analysis_param at[] = {{"space", number_text}, {"step", step_text}, {"limit", "0"}};
+            out = (struct buf)BUF_INIT;
+            ck_assert(analysis_answer(asked.module, "memory_viewer", "buffers", at, 3, &out, &err));
+            rows_root = cJSON_ParseWithLength(out.data, out.length);
+            buf_free(&out);
+            ck_assert_double_eq(number(cJSON_GetObjectItem(rows_root, "data"), "total_bytes"), bytes->valuedouble);
+            cJSON_Delete(rows_root);
+            if (bytes->valuedouble > highest)
+                highest = bytes->valuedouble;
+        }
+        if (highest > 0)
+            ck_assert_double_eq(highest, number(space, "peak_bytes"));
+        cJSON_Delete(curve_root);
+    }
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
+/* The bars of a strip are the buffers of the step, merged or not. */
+START_TEST(strips_hold_every_byte)
+{
+    struct asked asked;
+    static const char *const widths[] = {"1", "3", "40", "900"};
+    asked_open(&asked, real_modules[_i]);
+    for (int i = 0; i < 4; i++) {
+        cJSON *root, *order, *bar, *data = ask(&asked, "strips", "width", widths[i], &root);
+        double padding[3] = {0, 0, 0};
+        int at = 0;
+        cJSON_ArrayForEach(order, cJSON_GetObjectItem(data, "orders"))
+        {
+            double bytes = 0, count = 0;
+            cJSON_ArrayForEach(bar, order)
+            {
+                ck_assert_double_eq(number(bar, "first_rank"), count);
+                bytes += number(bar, "bytes");
+                count += number(bar, "count");
+                padding[at] += number(bar, "padding_bytes");
+                ck_assert(cJSON_IsNull(cJSON_GetObjectItem(bar, "id")) == (number(bar, "count") > 1));
+            }
+            if (strcmp(order->string, "padding") != 0) {
+                ck_assert_double_eq(bytes, number(data, "bytes"));
+                ck_assert_double_eq(count, number(data, "buffer_count"));
+            }
+            at++;
+        }
+        ck_assert_double_eq(padding[0], padding[1]);
+        ck_assert_double_eq(padding[0], padding[2]);
+        cJSON_Delete(root);
+    }
+    asked_close(&asked);
+}
+END_TEST
+
+/* ask with up to four parameters; the caller deletes the root */
+static cJSON *ask_many(struct asked *asked, const char *view, const struct analysis_param *params, size_t count, cJSON **root)
+{
+    struct buf out = BUF_INIT;
+    ck_assert_msg(analysis_answer(asked->module, "memory_viewer", view, params, count, &out, &err), "%s: %s", view, err.text);
+    *root = cJSON_ParseWithLength(out.data, out.length);
+    buf_free(&out);
+    return cJSON_GetObjectItem(*root, "data");
+}
+
+START_TEST(groups_add_up_to_the_step)
+{
+    static const char *const ways[] = {"shape", "dtype", "opcode", "category", "line", "scope"};
+    struct asked asked;
+    asked_open(&asked, real_modules[_i]);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct analysis_param params[] = {{"by", ways[i]}, {"limit", "1000"}};
+        cJSON *root, *group, *data = ask_many(&asked, "groups", params, 2, &root);
+        double bytes = 0, count = 0;
+        cJSON_ArrayForEach(group, cJSON_GetObjectItem(data, "groups"))
+        {
+            bytes += number(group, "bytes");
+            count += number(group, "count");
+        }
+        ck_assert_double_eq(bytes, number(data, "total_bytes"));
+        ck_assert_double_eq(count, number(data, "matched_count"));
+        cJSON_Delete(root);
+    }
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(scopes_are_grouped_over_their_numbers)
+{
+    struct asked asked;
+    struct analysis_param by = {"by", "scope"};
+    cJSON *root;
+    asked_open(&asked, DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz");
+    cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(ask_many(&asked, "groups", &by, 1, &root), "groups"), 0);
+    const char *key = cJSON_GetObjectItem(first, "key")->valuestring;
+    ck_assert_msg(strpbrk(key, "0123456789") == NULL, "%s", key);
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
+/* What was there, and what was born, less what died, is what is left: over any window. */
+START_TEST(windows_balance)
+{
+    struct asked asked;
+    cJSON *root;
+    asked_open(&asked, real_modules[_i]);
+    cJSON *summary = ask(&asked, "summary", NULL, NULL, &root);
+    int steps = (int)number(cJSON_GetArrayItem(cJSON_GetObjectItem(summary, "spaces"), 0), "step_count");
+    cJSON_Delete(root);
+    for (int from = 0; from < steps; from += 1 + steps / 7)
+        for (int to = from + 1; to <= steps; to += 1 + steps / 5) {
+            char begin_text[16], end_text[16];
+            snprintf(begin_text, sizeof begin_text, "%d", from);
+            snprintf(end_text, sizeof end_text, "%d", to);
+            struct analysis_param params[] = {{"from", begin_text}, {"to", end_text}};
+            cJSON *data = ask_many(&asked, "window", params, 2, &root);
+            ck_assert_double_eq(number(data, "bytes_before") + number(cJSON_GetObjectItem(data, "born"), "bytes") -
+                                    number(cJSON_GetObjectItem(data, "died"), "bytes"),
+                                number(data, "bytes_after"));
+            cJSON_Delete(root);
+        }
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(maps_hold_every_buffer_at_any_width)
+{
+    static const char *const widths[] = {"1", "2", "16", "4000"};
+    struct asked asked;
+    asked_open(&asked, real_modules[_i]);
+    for (int i = 0; i < 4; i++) {
+        struct analysis_param width = {"width", widths[i]};
+        cJSON *root, *rectangle, *data = ask_many(&asked, "map", &width, 1, &root);
+        cJSON *rectangles = cJSON_GetObjectItem(data, "rectangles");
+        double count = 0;
+        ck_assert_int_le(cJSON_GetArraySize(rectangles), 2 * atoi(widths[i]));
+        cJSON_ArrayForEach(rectangle, rectangles)
+        {
+            count += number(rectangle, "count");
+            ck_assert_double_le(number(rectangle, "from"), number(rectangle, "to"));
+            ck_assert_double_le(number(rectangle, "high_bytes"), number(data, "height_bytes"));
+        }
+        ck_assert_double_eq(count, number(data, "rectangle_count"));
+        cJSON_Delete(root);
+    }
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(without_a_trace_the_schedule_answers)
+{
+    struct asked asked;
+    cJSON *root;
+    asked_open(&asked, "build/fixtures/hlo-no-trace.pb");
+    cJSON *space = cJSON_GetArrayItem(cJSON_GetObjectItem(ask(&asked, "summary", NULL, NULL, &root), "spaces"), 0);
+    ck_assert_str_eq(cJSON_GetObjectItem(space, "step_unit")->valuestring, "schedule");
+    ck_assert_double_eq(number(space, "step_count"), 3);
+    ck_assert_double_eq(number(space, "peak_bytes"), 3072); /* argument, result, and dot.1 from step 1 on */
+    ck_assert_double_eq(number(space, "peak_step"), 1);
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(scoped_vmem_comes_from_the_pool)
+{
+    struct asked asked;
+    cJSON *root;
+    struct buf out = BUF_INIT;
+    struct analysis_param vmem = {"space", "1"};
+    asked_open(&asked, "build/fixtures/hlo-payload-pool.pb");
+    ck_assert(analysis_answer(asked.module, "memory_viewer", "xprof", &vmem, 1, &out, &err));
+    root = cJSON_ParseWithLength(out.data, out.length);
+    buf_free(&out);
+    ck_assert_double_eq(number(root, "maxScopedVmemAllocationMib"), 2);
+    ck_assert_str_eq(cJSON_GetObjectItem(root, "maxScopedVmemInstructionName")->valuestring, "b");
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(odd_files_have_notes_not_crashes)
+{
+    static const char *const views[] = {"summary", "curve", "strips", "buffers", "live_range", "xprof"};
+    struct asked asked;
+    cJSON *root;
+    asked_open(&asked, "build/fixtures/hlo-odd.pb");
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        ask(&asked, views[i], NULL, NULL, &root);
+        ck_assert(root != NULL || err_is_set(&err));
+        cJSON_Delete(root);
+    }
+    ask(&asked, "summary", NULL, NULL, &root);
+    ck_assert_int_ge(cJSON_GetArraySize(cJSON_GetObjectItem(root, "notes")), 4);
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
+static const struct {
+    const char *view, *name, *value;
+    enum err_code code;
+} refused[] = {
+    {"nothing", NULL, NULL, ERR_notfound},     {"curve", "space", "77", ERR_notfound},
+    {"curve", "space", "x", ERR_argument},     {"curve", "width", "0", ERR_argument},
+    {"curve", "width", "99999999", ERR_argument}, {"curve", "sze", "1", ERR_argument},
+    {"curve", "from", "9", ERR_argument},      {"buffers", "step", "-1", ERR_argument},
+    {"buffers", "step", "2", ERR_argument},    {"buffers", "sort", "color", ERR_argument},
+    {"buffers", "filter", "sze:1", ERR_argument}, {"buffers", "limit", "1001", ERR_argument},
+    {"buffers", "format", "xml", ERR_argument}, {"buffer", NULL, NULL, ERR_argument},
+    {"buffer", "id", "1; drop", ERR_notfound}, {"buffer", "id", "999999", ERR_notfound},
+    {"strips", "step", "99999999999999999999", ERR_argument},
+};
+
+START_TEST(broken_questions_are_refused_by_name)
+{
+    struct asked asked;
+    cJSON *root;
+    asked_open(&asked, example);
+    ask(&asked, refused[_i].view, refused[_i].name, refused[_i].value, &root);
+    ck_assert_ptr_null(root);
+    ck_assert_msg(err.code == refused[_i].code, "%s %s=%s: %s", refused[_i].view, refused[_i].name, refused[_i].value, err.text);
+    asked_close(&asked);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("memory_viewer");
+    TCase *tests = tcase_create("memory_viewer");
+    const int modules = (int)(sizeof real_modules / sizeof real_modules[0]);
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, begin, NULL);
+    tcase_add_test(tests, the_example_peaks_at_300_gib);
+    tcase_add_loop_test(tests, rows_add_up_to_the_curve, 0, modules);
+    tcase_add_loop_test(tests, strips_hold_every_byte, 0, modules);
+    tcase_add_loop_test(tests, groups_add_up_to_the_step, 0, modules);
+    tcase_add_test(tests, scopes_are_grouped_over_their_numbers);
+    tcase_add_loop_test(tests, windows_balance, 0, modules);
+    tcase_add_loop_test(tests, maps_hold_every_buffer_at_any_width, 0, modules);
+    tcase_add_test(tests, without_a_trace_the_schedule_answers);
+    tcase_add_test(tests, scoped_vmem_comes_from_the_pool);
+    tcase_add_test(tests, odd_files_have_notes_not_crashes);
+    tcase_add_loop_test(tests, broken_questions_are_refused_by_name, 0, (int)(sizeof refused / sizeof refused[0]));
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
