@@ -2,7 +2,7 @@
  * app.js: the frame. Looks up what the URL names, draws menu and breadcrumb, and hands
  * the rest to the tool. To add a tool: a module in tools/ and a row in PAGES. */
 
-import { get, isAbort, problemText, takeToken } from './lib/api.js';
+import { get, isAbort, Problem, problemText, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';
 import { el, fill, isTyping, name, svg } from './lib/dom.js';
 import { cutMiddle, visible } from './lib/format.js';
@@ -52,7 +52,8 @@ const router = createRouter(window, (route) => {
 const crumbs = createCrumbs(at('crumbs'), {
   levels: crumbLevels(() => ({ selection, route: router.route })),
   home: el('a', { class: 'crumb-home', href: '?tool=home' }, 'Home'),
-  onChoose: (level, id) => router.push(choose(routeHere(), level, isUsual(level, id) ? emptyRoute()[level] : id)),
+  onChoose: (level, id) =>
+    router.push(choose(routeHere(), level, isUsual(level, id) ? emptyRoute()[level] : id)),
 });
 
 /* The first host, the largest module and the largest space need not stand in the URL. */
@@ -206,6 +207,7 @@ function showInstead(title, content) {
 }
 
 function showFailure(error) {
+  if (!(error instanceof Problem)) console.error(error);
   if (error.code === 'gone') return;
   if (error.code === 'token') {
     banners.set('token', {

@@ -88,7 +88,16 @@ async function main() {
       return daemons.get(key).url;
     },
     browser: null,
-    open: (url, how) => openPage(context.browser, url, how),
+    pages: [],
+    async open(url, how) {
+      const page = await openPage(context.browser, url, how);
+      context.pages.push(page);
+      return page;
+    },
+    /* A case that failed leaves its pages open. */
+    async closePages() {
+      for (const page of context.pages.splice(0)) await page.drop();
+    },
   };
   const live = {
     fixtures: context.fixtures,
@@ -105,6 +114,7 @@ async function main() {
         counts.skipped++;
         console.log(`skipped: ${name} (needs --shared)`);
       } else await runOne(name, body);
+      await context.closePages();
     }
   } finally {
     await context.browser?.close();

@@ -16,7 +16,9 @@ function put(node, attributes, children) {
       for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
     else node.setAttribute(name, value === true ? '' : String(value));
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return node;
 }
 
@@ -31,7 +33,7 @@ export function svg(tag, attributes, ...children) {
 
 export function fill(node, ...children) {
   node.replaceChildren(
-    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
   );
   return node;
 }

@@ -152,7 +152,9 @@ async function show(view, selection, route) {
   try {
     await load(view, selection, route, view.controller.signal);
   } catch (error) {
-    if (!isAbort(error)) only(view, empty.failed(short(module.name), error), 'Nothing to show.');
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    only(view, empty.failed(short(module.name), error), 'Nothing to show.');
   } finally {
     ends.forEach((end) => end());
   }

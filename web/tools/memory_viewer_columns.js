@@ -21,7 +21,9 @@ import { categoryWord, swatch } from '../widgets/categories.js';
 
 function inUnit(value, unit) {
   const { text, isOwn } = bytesInColumn(value, unit);
-  return el('span', { class: isOwn ? 'figure dim' : 'figure', title: exactBytes(value) }, text);
+  const figure = el('span', { class: isOwn ? 'figure dim' : 'figure', title: exactBytes(value) }, text);
+  /* Cards on a phone have no header that says the unit. */
+  return isOwn ? figure : [figure, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
 }
 
 function padding(row) {

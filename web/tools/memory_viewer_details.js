@@ -29,7 +29,11 @@ function stack(record) {
 
 function life(record, space) {
   const word = space.step_unit === 'schedule' ? 'schedule positions' : 'steps';
-  if (record.is_indefinite) return [`the whole program, ${word} 0 to ${count(space.step_count)}`];
+  if (record.is_indefinite) {
+    return [
+      space.step_count ? `the whole program, ${word} 0 to ${count(space.step_count)}` : 'the whole program',
+    ];
+  }
   if (record.born_step === null || record.born_step === undefined)
     return record.stack === undefined && record.shape === undefined ? [] : ['not known'];
   const dies = record.dies_step ?? space.step_count;

@@ -3,7 +3,7 @@
  * and the command that fills it. Pure; each answer is {title, text, kind}. */
 
 import { problemText } from '../lib/api.js';
-import { count, cutMiddle, visible } from '../lib/format.js';
+import { bytes, count, cutMiddle, visible } from '../lib/format.js';
 
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
 /* A backquote begins a command in our sentences; in a name it is only a mark. */
@@ -72,7 +72,14 @@ export function cannotReplay(moduleName, replayError) {
   };
 }
 
-export function noPositions() {
+/* Why a space has no curve. */
+export function noPositions(space) {
+  if (space.temporary_bytes === 0) {
+    return {
+      title: 'Nothing comes or goes.',
+      text: `What lies in ${safe(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start to end.`,
+    };
+  }
   return {
     title: 'No heap trace and no schedule.',
     text:

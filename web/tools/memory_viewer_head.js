@@ -7,6 +7,7 @@ import { notesButton } from '../widgets/notices.js';
 import { answer, groupSentence, madeOf, waste } from './memory_viewer_text.js';
 
 const MOST_QUOTED = 240;
+const LEAST_QUOTED = 80;
 
 /* Parts of a sentence become nodes: text, figures with their exact bytes, names. */
 export function nodesOf(parts, className = '') {
@@ -35,9 +36,17 @@ function figureList(rows, className, label) {
   );
 }
 
+/* The first line, and those after it while that is only a heading. */
+function quoteOf(text) {
+  const lines = text.trim().split('\n');
+  let quote = lines.shift();
+  while (lines.length && quote.length < LEAST_QUOTED) quote += ` ${lines.shift().trim()}`;
+  return quote;
+}
+
 function errorTexts(texts) {
   return texts.map(({ file, text }) => {
-    const [first] = text.trim().split('\n');
+    const first = quoteOf(text);
     return el(
       'details',
       { class: 'error-text' },

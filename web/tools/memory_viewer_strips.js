@@ -14,6 +14,7 @@ import { stripLabel, stripTitle, unitWord } from './memory_viewer_text.js';
 
 const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
+const HINT = ' · hover names a buffer, click keeps it';
 
 /* actions: onHover(key, bar, mark), onLeave(), onPin(bar), sentence(bar), onWidth(width).
  * Out: {panel, draw(answer, space), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */
@@ -57,20 +58,14 @@ export function createStrips(actions) {
     },
     draw(answer, space) {
       bars = Object.fromEntries(ORDERS.map((order) => [order, joinMerged(answer.orders[order])]));
+      const where = space.step_unit === 'none' ? '' : ` · ${unitWord(space)} ${count(answer.step)}`;
+      const kinds = Object.values(bars).flatMap((order) => order.map((bar) => bar.category || 'mixed'));
       panel.setTitle(
         'Live at the peak',
-        el(
-          'span',
-          { class: 'dim' },
-          answer.step === null || space.step_unit === 'none'
-            ? ''
-            : ` · ${unitWord(space)} ${count(answer.step)}`,
-        ),
+        el('span', { class: 'dim' }, where),
+        el('span', { class: 'hint' }, HINT),
       );
-      panel.setAside(
-        legend(new Set(bars.program.map((bar) => bar.category || 'mixed'))),
-        el('span', { class: 'key-hatch' }, 'hatched: padding'),
-      );
+      panel.setAside(legend(new Set(kinds)), el('span', { class: 'key-hatch' }, 'hatched: padding'));
       if (answer.buffer_count === 0) {
         panel.say(message(noBuffers()));
         return;

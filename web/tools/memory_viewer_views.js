@@ -4,7 +4,7 @@
 
 import { el } from '../lib/dom.js';
 import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
-import { isAbort } from '../lib/api.js';
+import { isAbort, Problem } from '../lib/api.js';
 import { message } from '../widgets/panel.js';
 import { columnsOf, footOf } from './memory_viewer_columns.js';
 import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
@@ -45,7 +45,9 @@ async function fillPanel(view, panel, what, name, params, draw) {
     draw(data, space);
     return data;
   } catch (error) {
-    if (!isAbort(error)) panel.say(message(empty.failed(what, error)));
+    if (isAbort(error)) return null;
+    if (!(error instanceof Problem)) throw error;
+    panel.say(message(empty.failed(what, error)));
     return null;
   }
 }
@@ -72,7 +74,7 @@ function loadCurve(view) {
     return null;
   }
   if (space.step_unit === 'none') {
-    curvePanel.say(message(empty.noPositions()));
+    curvePanel.say(message(empty.noPositions(space)));
     return null;
   }
   const width = Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth / 64) * 64);

@@ -12,6 +12,12 @@ function moduleFigure(module) {
   return module.has_buffer_assignment ? bytes(module.largest_total_bytes) : 'no sizes';
 }
 
+/* Modules of one name are told apart by their key, "name(program id)". */
+function moduleLabel(module, modules) {
+  const isAlone = modules.filter((each) => each.name === module.name).length <= 1;
+  return isAlone ? module.name : module.key;
+}
+
 /* here() → {selection, route}: what is shown now. Out: [{level, title, load(filter, signal)}]. */
 export function crumbLevels(here) {
   const sessions = async (filter, signal) => {
@@ -32,7 +38,7 @@ export function crumbLevels(here) {
     const list = await listModules(selection.session.id, route.host, filter, signal);
     const options = list.modules.map((module) => ({
       id: module.id,
-      label: module.name,
+      label: moduleLabel(module, list.modules),
       figure: moduleFigure(module),
     }));
     return { matched: list.matched, options };
@@ -60,7 +66,9 @@ export function crumbValues(selection) {
   return {
     session: session ? { id: session.id, label: session.name, count: sessions.total } : null,
     host: host ? { id: host.id, label: host.name, count: session.hosts.length } : null,
-    module: module ? { id: module.id, label: module.name, count: modules.total } : null,
+    module: module
+      ? { id: module.id, label: moduleLabel(module, modules.modules), count: modules.total }
+      : null,
     space: space ? { id: space.space, label: space.name, count: spaces.length } : null,
   };
 }

@@ -113,6 +113,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const bare = await openWorld({ space: { step_unit: 'none', peak_step: null } });
     includes(await text(bare, '.panel-curve'), 'No heap trace and no schedule.');
     await bare.finish();
+    const flat = await open(await daemon(join(fixtures, 'dumps/f5-vmem-matmul-blocks')));
+    includes(
+      await text(flat, '.panel-curve'),
+      'Nothing comes or goes. What lies in HBM lives for the whole program: 384.00 MiB',
+    );
+    includes(await text(flat, '.error-text'), 'Ran out of memory in memory space vmem');
+    await flat.finish();
   });
 
   test('a module that cannot be read names file, byte and reason', async () => {

@@ -94,6 +94,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.tap('#menu');
     truth(await page.locator('.selector').first().isVisible(), 'no sheet');
     await page.tap('#menu');
+    equal(
+      (await page.locator('.panel-table tbody .c-size').first().innerText()).replace(/\s+/g, ' '),
+      '2.00 GiB',
+    );
     await page.locator('.panel-table tbody tr').first().tap();
     await page.waitForSelector('.details.is-open');
     includes(await text(page, '.details'), '2.00 GiB');

@@ -69,8 +69,16 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   test('a click pins: URL, outline, Back, reload and Esc', async () => {
     const page = await open(await daemon('--demo'));
     const [x, y] = await pointOn(page, 1, 0.02);
+    const asked = [];
+    page.on('request', (request) => asked.push(request.url()));
     await page.mouse.click(x, y);
     await page.waitForURL(/pin=b:/);
+    await idle(page);
+    equal(
+      asked.filter((url) => /summary|curve|strips|buffers/.test(url)),
+      [],
+      'a pin read the module again',
+    );
     const link = page.url();
     const name = await text(page, '.details-name .name');
     await page.mouse.move(700, 20);
