@@ -22,6 +22,7 @@ void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err)
     arena->last = NULL;
     arena->used_bytes = 0;
     arena->limit_bytes = limit_bytes;
+    arena->work_left = UINT64_MAX;
     arena->err = err;
 }
 
@@ -35,6 +36,17 @@ void arena_free(struct arena *arena)
     }
     arena->last = NULL;
     arena->used_bytes = 0;
+}
+
+void arena_allot_work(struct arena *arena, uint64_t steps)
+{
+    arena->work_left = steps;
+}
+
+void arena_out_of_work(struct arena *arena)
+{
+    err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "takes far more work than a file of its size may: it is made to be slow");
+    arena_give_up(arena);
 }
 
 void arena_give_up(struct arena *arena)

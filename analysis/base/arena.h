@@ -25,6 +25,7 @@ struct arena {
     struct arena_block *last;
     uint64_t used_bytes;  /* taken from the system */
     uint64_t limit_bytes; /* 0 = none */
+    uint64_t work_left;   /* steps that may still be done; see arena_work */
     struct err *err;
     jmp_buf trap;
 };
@@ -36,6 +37,18 @@ void arena_free(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t count, size_t size) __attribute__((returns_nonnull, alloc_size(2, 3)));
 /* As arena_alloc, not zeroed: for bytes that are filled at once. */
 void *arena_raw(struct arena *arena, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
+/* Whoever allots the work sets it: to a few seconds for the size of the input.
+ * Loops whose length a file can multiply charge their steps here (bytes walked,
+ * items visited); past the allotment the arena reports `limit` and jumps. So a
+ * small file cannot cost more than a small file may. */
+void arena_allot_work(struct arena *arena, uint64_t steps);
+_Noreturn void arena_out_of_work(struct arena *arena);
+static inline void arena_work(struct arena *arena, uint64_t steps)
+{
+    if (steps > arena->work_left)
+        arena_out_of_work(arena);
+    arena->work_left -= steps;
+}
 /* Gives up through the trap, with the report already in arena->err. */
 _Noreturn void arena_give_up(struct arena *arena);
 /* A NUL-terminated copy. */

@@ -45,8 +45,6 @@ static void count_module(struct wire module, struct hlo *hlo)
         switch (module.number) {
         case HLO_MODULE_PROTO_NAME: hlo->name = wire_text(&module); break;
         case HLO_MODULE_PROTO_ENTRY_COMPUTATION_NAME: hlo->entry_name = wire_text(&module); break;
-        case HLO_MODULE_PROTO_DEVICE_TYPE: hlo->device_type = wire_text(&module); break;
-        case HLO_MODULE_PROTO_ID: hlo->module_id = wire_int(&module); break;
         case HLO_MODULE_PROTO_ENTRY_COMPUTATION_ID: hlo->entry_id = wire_int(&module); break;
         case HLO_MODULE_PROTO_PAYLOADS: hlo->payload_most++; break;
         case HLO_MODULE_PROTO_INPUT_OUTPUT_ALIAS: hlo->alias_count++; break;
@@ -69,9 +67,6 @@ static void count_module(struct wire module, struct hlo *hlo)
 
 /* ---- the module, second pass ---- */
 
-/* Instructions that are looked at to tell the platform. */
-enum { PLATFORM_SAMPLE = 512 };
-
 static struct hlo_part part_of(const struct hlo_instruction *instruction, const struct wire *wire)
 {
     struct str text = wire_text(wire);
@@ -80,34 +75,57 @@ static struct hlo_part part_of(const struct hlo_instruction *instruction, const 
     return (struct hlo_part){(uint32_t)(text.data - instruction->bytes), (uint32_t)text.length};
 }
 
-static struct str payload_read(struct wire wire, const struct hlo *hlo)
+/* An instruction's backend_config: its own text, or one of the module's pool. */
+struct config {
+    struct str text;
+    uint32_t payload_at; /* HLO_NONE: its own */
+};
+
+/* Kernels embed their code there, some hundred kB; JSON above this is passed over, and counted. */
+enum { CONFIG_LENGTH_MOST = 4 << 20 };
+
+static struct config payload_read(struct wire wire, const struct hlo *hlo)
 {
-    struct str bytes = {"", 0};
+    struct config config = {{"", 0}, HLO_NONE};
     while (wire_next(&wire)) {
         if (wire.number == PAYLOAD_VALUE)
-            bytes = wire_text(&wire);
+            config = (struct config){wire_text(&wire), HLO_NONE};
         else if (wire.number == PAYLOAD_ID && wire_uint(&wire) < hlo->payload_count)
-            bytes = hlo->payloads[wire_uint(&wire)];
+            config = (struct config){hlo->payloads[wire_uint(&wire)], (uint32_t)wire_uint(&wire)};
     }
-    return bytes;
+    return config;
 }
 
-static void config_look(struct hlo *hlo, struct str config, struct str target, uint32_t at)
+static int64_t config_scoped_bytes(struct hlo *hlo, struct str text, struct arena *arena)
 {
-    if (hlo->platform == SPACE_PLATFORM_UNKNOWN && at < PLATFORM_SAMPLE)
-        hlo->platform = shape_has_tiles(hlo_instruction_shape(hlo, at)) ? SPACE_PLATFORM_TPU : space_platform_of(config, target);
-    int64_t bytes = scoped_is_used(config) ? scoped_bytes(config, 1) : 0;
-    if (bytes > hlo->scoped_vmem_bytes) {
-        hlo->scoped_vmem_bytes = bytes;
+    if (text.length > CONFIG_LENGTH_MOST) {
+        hlo->long_config_count++;
+        return 0;
+    }
+    arena_work(arena, text.length);
+    return scoped_is_used(text) ? scoped_bytes(text, 1) : 0;
+}
+
+/* A text of the pool serves many instructions, and is looked at once. */
+static void config_look(struct hlo *hlo, struct config config, struct str target, uint32_t at, struct arena *arena)
+{
+    if (hlo->platform == SPACE_PLATFORM_UNKNOWN && at < SPACE_PLATFORM_SAMPLE)
+        hlo->platform = shape_has_tiles(hlo_instruction_shape(hlo, at)) ? SPACE_PLATFORM_TPU : space_platform_of(config.text, target);
+    int64_t own = -1, *bytes = config.payload_at == HLO_NONE ? &own : &hlo->payload_scoped_bytes[config.payload_at];
+    if (*bytes < 0)
+        *bytes = config_scoped_bytes(hlo, config.text, arena);
+    if (*bytes > hlo->scoped_vmem_bytes) {
+        hlo->scoped_vmem_bytes = *bytes;
         hlo->scoped_vmem_at = at;
     }
 }
 
-static void place_instruction(const struct wire *field, struct hlo *hlo, uint32_t computation_at)
+static void place_instruction(const struct wire *field, struct hlo *hlo, uint32_t computation_at, struct arena *arena)
 {
     uint32_t at = hlo->instruction_count++;
     struct hlo_instruction *instruction = &hlo->instructions[at];
-    struct str bytes = wire_text(field), config = {"", 0}, target = {"", 0};
+    struct config config = {{"", 0}, HLO_NONE};
+    struct str bytes = wire_text(field), target = {"", 0};
     instruction->bytes = bytes.data;
     instruction->length = (uint32_t)bytes.length;
     instruction->computation_at = computation_at;
@@ -119,18 +137,18 @@ static void place_instruction(const struct wire *field, struct hlo *hlo, uint32_
         case HLO_INSTRUCTION_PROTO_OPCODE: instruction->opcode = part_of(instruction, &wire); break;
         case HLO_INSTRUCTION_PROTO_SHAPE: instruction->shape = part_of(instruction, &wire); break;
         case HLO_INSTRUCTION_PROTO_CUSTOM_CALL_TARGET: target = wire_text(&wire); break;
-        case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG: config = wire_text(&wire); break;
+        case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG: config = (struct config){wire_text(&wire), HLO_NONE}; break;
         case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG_PAYLOAD: config = payload_read(wire_message(&wire), hlo); break;
         default: break;
         }
     }
-    config_look(hlo, config, target, at);
+    config_look(hlo, config, target, at, arena);
     /* XProf keeps the later one of two with the same id */
     if (!map_put(&hlo->instruction_of_id, (uint64_t)instruction->id, at, true))
         hlo->duplicate_instruction_count++;
 }
 
-static void place_computation(struct wire wire, struct hlo *hlo)
+static void place_computation(struct wire wire, struct hlo *hlo, struct arena *arena)
 {
     uint32_t at = hlo->computation_count++;
     struct hlo_computation *computation = &hlo->computations[at];
@@ -140,8 +158,7 @@ static void place_computation(struct wire wire, struct hlo *hlo)
         case HLO_COMPUTATION_PROTO_NAME: computation->name = wire_text(&wire); break;
         case HLO_COMPUTATION_PROTO_ID: computation->id = wire_int(&wire); break;
         case HLO_COMPUTATION_PROTO_ROOT_ID: computation->root_id = wire_int(&wire); break;
-        case HLO_COMPUTATION_PROTO_IS_FUSION_COMPUTATION: computation->is_fusion = wire_bool(&wire); break;
-        case HLO_COMPUTATION_PROTO_INSTRUCTIONS: place_instruction(&wire, hlo, at); break;
+        case HLO_COMPUTATION_PROTO_INSTRUCTIONS: place_instruction(&wire, hlo, at, arena); break;
         default: break;
         }
     }
@@ -180,15 +197,17 @@ static void place_payloads(struct wire module, struct hlo *hlo, struct arena *ar
 {
     (void)arena;
     while (hlo->payload_most > hlo->payload_count && wire_next(&module))
-        if (module.number == HLO_MODULE_PROTO_PAYLOADS)
+        if (module.number == HLO_MODULE_PROTO_PAYLOADS) {
+            hlo->payload_scoped_bytes[hlo->payload_count] = -1;
             hlo->payloads[hlo->payload_count++] = wire_text(&module);
+        }
 }
 
 static void place_module(struct wire module, struct hlo *hlo, struct arena *arena)
 {
     while (wire_next(&module)) {
         if (module.number == HLO_MODULE_PROTO_COMPUTATIONS)
-            place_computation(wire_message(&module), hlo);
+            place_computation(wire_message(&module), hlo, arena);
         else if (module.number == HLO_MODULE_PROTO_INPUT_OUTPUT_ALIAS)
             hlo->alias_bytes[hlo->alias_count++] = wire_text(&module);
         else if (module.number == HLO_MODULE_PROTO_STACK_FRAME_INDEX)
@@ -216,6 +235,7 @@ static void make_room(struct hlo *hlo, struct arena *arena)
     hlo->frames = array_of(arena, hlo->frame_count, sizeof *hlo->frames);
     hlo->sequence = array_of(arena, hlo->sequence_count, sizeof *hlo->sequence);
     hlo->payloads = array_of(arena, hlo->payload_most, sizeof *hlo->payloads);
+    hlo->payload_scoped_bytes = array_of(arena, hlo->payload_most, sizeof *hlo->payload_scoped_bytes);
     hlo->alias_bytes = array_of(arena, hlo->alias_count, sizeof *hlo->alias_bytes);
     hlo->assignment_bytes = array_of(arena, hlo->assignment_count, sizeof *hlo->assignment_bytes);
     map_init(&hlo->instruction_of_id, arena, hlo->instruction_count);
@@ -320,11 +340,6 @@ struct hlo_detail hlo_detail(const struct hlo *hlo, uint32_t instruction_at)
         case HLO_INSTRUCTION_PROTO_METADATA: metadata_read(wire_message(&wire), hlo, &detail); break;
         case HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER: detail.parameter_number = wire_int(&wire); break;
         case HLO_INSTRUCTION_PROTO_TUPLE_INDEX: detail.tuple_index = wire_int(&wire); break;
-        case HLO_INSTRUCTION_PROTO_CUSTOM_CALL_TARGET: detail.custom_call_target = wire_text(&wire); break;
-        case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG: detail.backend_config = wire_text(&wire); break;
-        case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG_PAYLOAD:
-            detail.backend_config = payload_read(wire_message(&wire), hlo);
-            break;
         default: break;
         }
     }
@@ -341,4 +356,24 @@ void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_
             for (size_t at = 0; wire_packed(&wire, &at, &id);)
                 visit(context, (int64_t)id);
     }
+}
+
+struct called {
+    const struct hlo *hlo;
+    uint32_t wanted, met, computation_at;
+};
+
+static void called_met(void *context, int64_t id)
+{
+    struct called *called = context;
+    if (called->met++ == called->wanted)
+        called->computation_at = map_get(&called->hlo->computation_of_id, (uint64_t)id);
+}
+
+uint32_t hlo_called_computation(const struct hlo *hlo, uint32_t instruction_at, uint32_t nth, uint32_t *count)
+{
+    struct called called = {hlo, nth, 0, HLO_NONE};
+    hlo_each_id(hlo, instruction_at, HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS, called_met, &called);
+    *count = called.met;
+    return called.computation_at;
 }

@@ -38,7 +38,6 @@ struct hlo_computation {
     struct str name;
     uint32_t instruction_first, instruction_count; /* in hlo.instructions */
     uint32_t sequence_first, sequence_count;       /* in hlo.sequence; count 0 = not scheduled */
-    bool is_fusion;
 };
 
 struct hlo_frame {
@@ -64,7 +63,7 @@ struct hlo_assigned {
 
 struct hlo_allocation {
     int64_t index, size_bytes, color, parameter_number;
-    bool is_thread_local, is_parameter, is_live_out, is_tuple, is_constant, is_parameter_aliased;
+    bool is_thread_local, is_parameter, is_live_out, is_tuple, is_constant;
     uint32_t assigned_first, assigned_count; /* in hlo.assigned */
 };
 
@@ -79,13 +78,11 @@ struct hlo_event {
 
 struct hlo_trace {
     uint32_t event_first, event_count; /* in hlo.events */
-    int64_t allocation_index;          /* as written; not to be relied on */
-    bool is_whole_module;
 };
 
 struct hlo {
-    struct str name, entry_name, device_type;
-    int64_t module_id, entry_id;
+    struct str name, entry_name;
+    int64_t entry_id;
     uint32_t entry_at; /* the entry computation, or HLO_NONE */
     bool has_module, has_assignment, has_schedule;
 
@@ -100,6 +97,7 @@ struct hlo {
     int64_t *shape_indices;
     uint32_t *sequence; /* instructions, computation by computation; HLO_NONE = unknown id */
     struct str *payloads;
+    int64_t *payload_scoped_bytes; /* scoped use of space 1 that a payload names; −1: not looked at yet */
     struct str *alias_bytes; /* input_output_alias messages */
     struct str *assignment_bytes;
     uint32_t computation_count, instruction_count, frame_count, buffer_count, allocation_count, assigned_count,
@@ -111,6 +109,7 @@ struct hlo {
     uint64_t duplicate_instruction_count, duplicate_buffer_count;
     uint64_t assigned_without_buffer_count;  /* an allocation names a buffer that is not there */
     uint64_t buffer_without_instruction_count;
+    uint64_t long_config_count; /* backend_configs too long to be looked at */
 
     /* met on the way, so that nobody has to walk all instructions for it */
     enum space_platform platform;
@@ -128,8 +127,6 @@ struct hlo_detail {
     struct str op_name, source_file;
     int32_t source_line;
     uint32_t frame_at; /* innermost stack frame, or HLO_NONE */
-    struct str backend_config;
-    struct str custom_call_target;
     int64_t parameter_number, tuple_index;
 };
 struct hlo_detail hlo_detail(const struct hlo *hlo, uint32_t instruction_at);
@@ -154,6 +151,9 @@ static inline struct str hlo_instruction_bytes(const struct hlo *hlo, uint32_t a
 /* Ids of an instruction in one of its repeated number fields (operands, called
  * computations): calls back for each. */
 typedef void hlo_id_visitor(void *context, int64_t id);
+/* Place of the `nth` computation that an instruction calls (HLO_NONE: there is
+ * none, or no such computation), and how many it calls. */
+uint32_t hlo_called_computation(const struct hlo *hlo, uint32_t instruction_at, uint32_t nth, uint32_t *count);
 void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_number, hlo_id_visitor *visit, void *context);
 
 #endif

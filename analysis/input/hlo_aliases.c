@@ -32,11 +32,12 @@ static bool entry_donates(struct wire entry, const struct hlo *hlo, int64_t numb
     return parameter == number && is_same && depth == buffer->index_count;
 }
 
-bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, int64_t number, const struct hlo_buffer *buffer)
+bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, struct arena *arena, int64_t number, const struct hlo_buffer *buffer)
 {
     struct err err = ERR_INIT;
     for (uint32_t i = 0; i < hlo->alias_count; i++) {
         struct wire list = wire_open(hlo->alias_bytes[i], 0, &err);
+        arena_work(arena, hlo->alias_bytes[i].length);
         while (wire_next(&list))
             if (list.number == HLO_INPUT_OUTPUT_ALIAS_PROTO_ENTRIES && entry_donates(wire_message(&list), hlo, number, buffer))
                 return true;

@@ -105,9 +105,6 @@ static void place_allocation(struct wire wire, struct hlo *hlo)
         case BUFFER_ALLOCATION_PROTO_MAYBE_LIVE_OUT: allocation->is_live_out = wire_bool(&wire); break;
         case BUFFER_ALLOCATION_PROTO_IS_TUPLE: allocation->is_tuple = wire_bool(&wire); break;
         case BUFFER_ALLOCATION_PROTO_IS_CONSTANT: allocation->is_constant = wire_bool(&wire); break;
-        case BUFFER_ALLOCATION_PROTO_IS_PARAMETER_ALIASED_WITH_OUTPUT:
-            allocation->is_parameter_aliased = wire_bool(&wire);
-            break;
         case BUFFER_ALLOCATION_PROTO_ASSIGNED: place_assigned(wire_message(&wire), hlo); break;
         default: break;
         }
@@ -134,14 +131,9 @@ static void place_trace(struct wire wire, struct hlo *hlo)
 {
     struct hlo_trace *trace = &hlo->traces[hlo->trace_count++];
     trace->event_first = hlo->event_count;
-    while (wire_next(&wire)) {
-        switch (wire.number) {
-        case HEAP_SIMULATOR_TRACE_EVENTS: place_event(wire_message(&wire), hlo); break;
-        case HEAP_SIMULATOR_TRACE_WHOLE_MODULE_SIMULATION: trace->is_whole_module = wire_bool(&wire); break;
-        case HEAP_SIMULATOR_TRACE_BUFFER_ALLOCATION_INDEX: trace->allocation_index = wire_int(&wire); break;
-        default: break;
-        }
-    }
+    while (wire_next(&wire))
+        if (wire.number == HEAP_SIMULATOR_TRACE_EVENTS)
+            place_event(wire_message(&wire), hlo);
     trace->event_count = hlo->event_count - trace->event_first;
 }
 

@@ -10,8 +10,6 @@
 /* Real programs nest tuples two or three deep and pass a value through a few
  * dozen places; what goes further is counted as lost. */
 enum { DEPTH_MOST = HLO_ALIASES_DEPTH_MOST, PLACES_MOST = 2048 };
-/* Comparisons of places in all; files made to be slow run out of them. */
-#define COMPARISONS_MOST ((uint64_t)1 << 30)
 
 /* What an instruction does with an operand, as far as values pass through it. */
 enum passing {
@@ -76,7 +74,6 @@ struct flow {
     struct place *places;      /* of the value that is followed */
     uint32_t place_count;
     bool is_lost;
-    uint64_t comparisons_left;
     struct map parameter_of;   /* computation << 32 | number: its parameter instruction */
 };
 
@@ -157,7 +154,7 @@ static void place_add(struct flow *flow, uint32_t instruction_at, const int64_t 
 {
     if (instruction_at == HLO_NONE)
         return;
-    if (flow->comparisons_left < flow->place_count || from->depth < skip || prefix_count + from->depth - skip > DEPTH_MOST || flow->place_count == PLACES_MOST) {
+    if (from->depth < skip || prefix_count + from->depth - skip > DEPTH_MOST || flow->place_count == PLACES_MOST) {
         flow->is_lost = true;
         return;
     }
@@ -166,7 +163,7 @@ static void place_add(struct flow *flow, uint32_t instruction_at, const int64_t 
         place.index[i] = prefix[i];
     for (uint32_t i = skip; i < from->depth; i++)
         place.index[prefix_count + i - skip] = from->index[i];
-    flow->comparisons_left -= flow->place_count;
+    arena_work(flow->arena, flow->place_count);
     for (uint32_t i = 0; i < flow->place_count; i++)
         if (memcmp(&flow->places[i], &place, sizeof place) == 0)
             return;
@@ -177,23 +174,11 @@ static void place_add(struct flow *flow, uint32_t instruction_at, const int64_t 
     flow->places[flow->place_count++] = place;
 }
 
-struct nth {
-    const struct hlo *hlo;
-    uint32_t wanted, met, computation_at;
-};
-
-static void nth_met(void *context, int64_t id)
-{
-    struct nth *nth = context;
-    if (nth->met++ == nth->wanted)
-        nth->computation_at = map_get(&nth->hlo->computation_of_id, (uint64_t)id);
-}
-
 static uint32_t callee(const struct flow *flow, uint32_t instruction_at, uint32_t wanted)
 {
-    struct nth nth = {flow->hlo, wanted, 0, HLO_NONE};
-    hlo_each_id(flow->hlo, instruction_at, HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS, nth_met, &nth);
-    return nth.computation_at;
+    uint32_t count;
+    arena_work(flow->arena, flow->hlo->instructions[instruction_at].length);
+    return hlo_called_computation(flow->hlo, instruction_at, wanted, &count);
 }
 
 /* The parameter instruction of a computation with that number. */
@@ -324,6 +309,7 @@ static uint32_t value_end(struct flow *flow, const struct hlo_buffer *buffer, ui
     for (uint32_t i = 0; i < flow->place_count; i++) {
         struct place place = flow->places[i];
         extend(&end, stay_end(flow, place.instruction_at));
+        arena_work(flow->arena, flow->first_use[place.instruction_at + 1] - flow->first_use[place.instruction_at]);
         for (uint32_t j = flow->first_use[place.instruction_at]; j < flow->first_use[place.instruction_at + 1]; j++) {
             extend(&end, read_position(flow, &place, flow->uses[j]));
             through_use(flow, &place, flow->uses[j]);
@@ -352,7 +338,7 @@ static struct hlo_range range_of(struct flow *flow, uint32_t buffer_at, uint64_t
     else if (caller_at != HLO_NONE && flow->passing[caller_at] == PASS_ASYNC_START)
         extend(&range.start, flow->schedule->position_of_instruction[caller_at]); /* what runs aside begins with its start */
     if (is_parameter && computation_at == hlo->entry_at && 
-        !hlo_aliases_parameter_is_donated(hlo, hlo_detail(hlo, buffer->instruction_at).parameter_number, buffer))
+        !hlo_aliases_parameter_is_donated(hlo, flow->arena, hlo_detail(hlo, buffer->instruction_at).parameter_number, buffer))
         range.end = flow->schedule->length;
     else
         range.end = value_end(flow, buffer, lost_count);
@@ -405,7 +391,7 @@ static void ranges_normalise(const struct hlo *hlo, const struct map *by_place, 
 
 void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule, struct arena *arena, struct hlo_ranges *out)
 {
-    struct flow flow = {.hlo = hlo, .schedule = schedule, .arena = arena, .comparisons_left = COMPARISONS_MOST};
+    struct flow flow = {.hlo = hlo, .schedule = schedule, .arena = arena};
     *out = (struct hlo_ranges){.of_buffer = arena_array(arena, struct hlo_range, (size_t)hlo->buffer_count + 1)};
     flow.places = arena_array(arena, struct place, PLACES_MOST);
     map_init(&flow.by_place, arena, hlo->buffer_count);

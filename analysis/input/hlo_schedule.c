@@ -3,8 +3,6 @@
  * stack: each computation is entered once, so it is never deeper than their number. */
 #include "input/hlo_schedule.h"
 
-#include "hlo.fields.h"
-
 /* Of the branches of one conditional; real programs have a few. Each costs a
  * walk over their ids, so an endless list is not followed to its end. */
 enum { BRANCHES_MOST = 1024 };
@@ -15,8 +13,12 @@ struct level {
     uint32_t callee_at; /* how many computations called by that instruction were entered */
 };
 
+/* Mark of an instruction whose callees are being placed before it. */
+#define BEGUN (HLO_NONE - 1)
+
 struct walk {
     const struct hlo *hlo;
+    struct arena *arena;
     struct hlo_schedule *out;
     struct level *levels;
     uint32_t depth;
@@ -29,18 +31,6 @@ static bool runs_its_computations(struct str opcode)
         if (str_equal(opcode, str_of(opcodes[i])))
             return true;
     return false;
-}
-
-struct callees {
-    const struct hlo *hlo;
-    uint32_t wanted, met, computation_at;
-};
-
-static void callee(void *context, int64_t id)
-{
-    struct callees *callees = context;
-    if (callees->met++ == callees->wanted)
-        callees->computation_at = map_get(&callees->hlo->computation_of_id, (uint64_t)id);
 }
 
 static void enter(struct walk *walk, uint32_t computation_at)
@@ -58,6 +48,22 @@ static uint32_t callee_order(struct str opcode, uint32_t at)
     return str_equal(opcode, STR("while")) && at < 2 ? 1 - at : at;
 }
 
+/* Enters the next computation that the instruction runs; false when all were. */
+static bool next_callee(struct walk *walk, struct level *level, uint32_t instruction_at)
+{
+    struct str opcode = hlo_instruction_opcode(walk->hlo, instruction_at);
+    uint32_t count;
+    if (!runs_its_computations(opcode))
+        return false;
+    arena_work(walk->arena, walk->hlo->instructions[instruction_at].length);
+    uint32_t callee_at = hlo_called_computation(walk->hlo, instruction_at, callee_order(opcode, level->callee_at), &count);
+    if (level->callee_at >= count || level->callee_at >= BRANCHES_MOST)
+        return false;
+    level->callee_at++;
+    enter(walk, callee_at);
+    return true;
+}
+
 static void step(struct walk *walk)
 {
     struct level *level = &walk->levels[walk->depth - 1];
@@ -68,21 +74,14 @@ static void step(struct walk *walk)
         return;
     }
     uint32_t instruction_at = walk->hlo->sequence[computation->sequence_first + level->next];
-    if (instruction_at != HLO_NONE) {
-        struct str opcode = hlo_instruction_opcode(walk->hlo, instruction_at);
-        if (runs_its_computations(opcode)) {
-            struct callees callees = {walk->hlo, callee_order(opcode, level->callee_at), 0, HLO_NONE};
-            hlo_each_id(walk->hlo, instruction_at, HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS, callee, &callees);
-            if (level->callee_at < callees.met && level->callee_at < BRANCHES_MOST) {
-                level->callee_at++;
-                enter(walk, callees.computation_at);
-                return;
-            }
-        }
-        if (walk->out->position_of_instruction[instruction_at] == HLO_NONE) {
-            walk->out->position_of_instruction[instruction_at] = walk->out->length;
-            walk->out->order[walk->out->length++] = instruction_at;
-        }
+    uint32_t *position = instruction_at == HLO_NONE ? NULL : &walk->out->position_of_instruction[instruction_at];
+    bool is_own = position != NULL && (*position == HLO_NONE || (*position == BEGUN && level->callee_at > 0));
+    if (is_own) { /* not met before, in this sequence or another */
+        *position = BEGUN;
+        if (next_callee(walk, level, instruction_at))
+            return;
+        *position = walk->out->length;
+        walk->out->order[walk->out->length++] = instruction_at;
     }
     level->next++;
     level->callee_at = 0;
@@ -98,7 +97,7 @@ void hlo_schedule_flatten(const struct hlo *hlo, struct arena *arena, struct hlo
     out->span_end = arena_array(arena, uint32_t, computations);
     memset(out->position_of_instruction, 0xff, instructions * sizeof(uint32_t));
     memset(out->span_begin, 0xff, computations * sizeof(uint32_t));
-    struct walk walk = {.hlo = hlo, .out = out, .levels = arena_array(arena, struct level, computations)};
+    struct walk walk = {.hlo = hlo, .arena = arena, .out = out, .levels = arena_array(arena, struct level, computations)};
     enter(&walk, hlo->entry_at);
     while (walk.depth > 0)
         step(&walk);

@@ -5,9 +5,6 @@
 #include "hlo.fields.h"
 #include "wire/wire.h"
 
-/* Bytes of tuple shapes that are walked; real programs need some MB. */
-#define WALKED_BYTES_MOST ((uint64_t)1 << 31)
-
 /* A walk over the elements of one tuple shape. Buffers mostly come in the order
  * of their index, so it goes on where it stopped instead of beginning anew. */
 struct tuple_walk {
@@ -15,7 +12,7 @@ struct tuple_walk {
     int64_t at; /* the next element */
     struct wire wire;
     struct err err;
-    uint64_t budget_bytes; /* what may still be walked, for files made to be slow */
+    struct arena *arena; /* its work is charged */
 };
 
 static bool element_find(struct tuple_walk *walk, const struct hlo *hlo, uint32_t instruction_at, int64_t wanted, struct str *element)
@@ -28,11 +25,10 @@ static bool element_find(struct tuple_walk *walk, const struct hlo *hlo, uint32_
     }
     const uint8_t *begin = walk->wire.at;
     bool is_found = false;
-    while (!is_found && walk->budget_bytes > 0 && wire_next(&walk->wire))
+    while (!is_found && wire_next(&walk->wire))
         if (walk->wire.number == SHAPE_PROTO_TUPLE_SHAPES)
             is_found = walk->at++ == wanted;
-    uint64_t walked = (uint64_t)(walk->wire.at - begin);
-    walk->budget_bytes -= walked < walk->budget_bytes ? walked : walk->budget_bytes;
+    arena_work(walk->arena, (uint64_t)(walk->wire.at - begin));
     if (is_found)
         *element = wire_text(&walk->wire);
     return is_found;
@@ -42,7 +38,7 @@ static struct str shape_of(struct tuple_walk *walk, const struct hlo *hlo, uint3
 {
     const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
     struct str element;
-    if (buffer->instruction_at == HLO_NONE || walk->budget_bytes == 0)
+    if (buffer->instruction_at == HLO_NONE)
         return (struct str){"", 0};
     if (buffer->index_count > 0 &&
         element_find(walk, hlo, buffer->instruction_at, hlo->shape_indices[buffer->index_first + buffer->index_count - 1], &element))
@@ -52,7 +48,7 @@ static struct str shape_of(struct tuple_walk *walk, const struct hlo *hlo, uint3
 
 struct str *hlo_shapes_build(const struct hlo *hlo, struct arena *arena)
 {
-    struct tuple_walk walk = {.instruction_at = HLO_NONE, .budget_bytes = WALKED_BYTES_MOST};
+    struct tuple_walk walk = {.instruction_at = HLO_NONE, .arena = arena};
     struct str *shapes = arena_array(arena, struct str, (size_t)hlo->buffer_count + 1);
     for (uint32_t i = 0; i < hlo->buffer_count; i++)
         shapes[i] = shape_of(&walk, hlo, i);

@@ -10,7 +10,7 @@
 #include "input/hlo.h"
 
 /* A ShapeProto's bytes per logical buffer; empty where the instruction is not
- * known, or where a file made to be slow has used up what may be walked. */
+ * known. */
 struct str *hlo_shapes_build(const struct hlo *hlo, struct arena *arena);
 
 #endif

@@ -7,8 +7,7 @@
 #include "input/shape.h"
 
 /* More spaces than any platform has; further ones are not summed. */
-enum { SPACES_MOST = 64, INSTRUCTIONS_SEEN = 64, PART_MOST = 8 * 1024, NAME_MOST = 16 * 1024 };
-#define MOST_BYTES (INT64_C(1) << 48)
+enum { SPACES_MOST = 64, PART_MOST = 8 * 1024, NAME_MOST = 16 * 1024 };
 
 struct parts {
     struct stream_scope module;
@@ -46,7 +45,7 @@ static void allocation_read(struct stream *stream, struct stream_scope scope, st
         else if (field.number == BUFFER_ALLOCATION_PROTO_IS_THREAD_LOCAL)
             is_thread_local = field.value != 0;
     }
-    total_add(out, color, is_thread_local || size < 0 || size > MOST_BYTES ? 0 : size);
+    total_add(out, color, is_thread_local || size < 0 || size > SUM_MOST_BYTES ? 0 : size);
 }
 
 static void assignment_read(struct stream *stream, struct stream_scope scope, struct hlo_totals *out)
@@ -84,11 +83,11 @@ static enum space_platform module_platform(struct stream *stream, struct stream_
 {
     struct stream_field field;
     int seen = 0;
-    while (seen < INSTRUCTIONS_SEEN && stream_next(stream, &module, &field)) {
+    while (seen < SPACE_PLATFORM_SAMPLE && stream_next(stream, &module, &field)) {
         if (field.number != HLO_MODULE_PROTO_COMPUTATIONS || field.type != WIRE_BYTES)
             continue;
         struct stream_scope computation = field.payload;
-        while (seen < INSTRUCTIONS_SEEN && stream_next(stream, &computation, &field)) {
+        while (seen < SPACE_PLATFORM_SAMPLE && stream_next(stream, &computation, &field)) {
             if (field.number != HLO_COMPUTATION_PROTO_INSTRUCTIONS || field.type != WIRE_BYTES)
                 continue;
             seen++;

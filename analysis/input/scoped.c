@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * scoped.c: see scoped.h. */
-#define _GNU_SOURCE /* memmem */
 #include "input/scoped.h"
 
 #include <cjson/cJSON.h>

@@ -374,25 +374,6 @@ const char *shape_element_type(struct str shape)
     return head.type < ELEMENT_TYPE_COUNT && element_types[head.type].name != NULL ? element_types[head.type].name : "";
 }
 
-bool shape_is_tuple(struct str shape)
-{
-    return head_read(shape).type == PRIMITIVE_TYPE_TUPLE;
-}
-
-bool shape_tuple_element(struct str shape, int64_t at, struct str *element)
-{
-    struct err err = ERR_INIT;
-    struct wire wire = wire_open(shape, 0, &err);
-    int64_t met = 0;
-    while (wire_next(&wire)) {
-        if (wire.number != SHAPE_PROTO_TUPLE_SHAPES || met++ != at)
-            continue;
-        *element = wire_text(&wire);
-        return true;
-    }
-    return false;
-}
-
 bool shape_has_tiles(struct str shape)
 {
     for (unsigned depth = 0; depth <= DEPTH_MOST; depth++) {

@@ -22,9 +22,6 @@ void shape_layout_text(struct str shape, struct buf *out);
 int64_t shape_bytes(struct str shape);
 /* Lower-case name of the element type: "bf16", "tuple"; "type 99" has no name and gives "". Static storage. */
 const char *shape_element_type(struct str shape);
-/* Element `at` of a tuple; false if there is none. */
-bool shape_tuple_element(struct str shape, int64_t at, struct str *element);
-bool shape_is_tuple(struct str shape);
 /* True if the shape's layout, or one inside it, has tiles: as TPU programs do. */
 bool shape_has_tiles(struct str shape);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * space.c: see space.h. */
-#define _GNU_SOURCE /* memmem */
 #include "input/space.h"
 
 const char *space_platform_name(enum space_platform platform)

@@ -12,6 +12,9 @@
 
 enum space_platform { SPACE_PLATFORM_UNKNOWN, SPACE_PLATFORM_TPU, SPACE_PLATFORM_GPU, SPACE_PLATFORM_CPU };
 
+/* How many of a program's instructions are looked at to tell its platform. */
+enum { SPACE_PLATFORM_SAMPLE = 512 };
+
 /* "tpu", "gpu", "cpu", "unknown". */
 const char *space_platform_name(enum space_platform platform);
 

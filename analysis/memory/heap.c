@@ -49,9 +49,11 @@ static void span_begin(struct replay *replay, uint32_t buffer_at)
     heap->spans[state->span_at] = (struct heap_span){buffer_at, replay->step, heap->event_count - 1};
 }
 
-static void take(struct replay *replay, uint32_t root_at, uint32_t shown_at)
+static bool take(struct replay *replay, uint32_t root_at, uint32_t shown_at)
 {
     struct heap *heap = replay->heap;
+    if (replay->size > SUM_MOST_BYTES_TOGETHER || replay->unpadded_size > SUM_MOST_BYTES_TOGETHER)
+        return fail(replay, HEAP_TOO_LARGE);
     replay->size = sum_add(replay->size, replay->bytes[root_at]);
     replay->unpadded_size = sum_add(replay->unpadded_size, replay->unpadded_bytes[root_at]);
     replay->states[root_at].hold_at = heap->hold_count;
@@ -63,6 +65,7 @@ static void take(struct replay *replay, uint32_t root_at, uint32_t shown_at)
         heap->peak_unpadded_bytes = replay->unpadded_size;
         heap->peak_at = replay->step;
     }
+    return true;
 }
 
 static bool give_back(struct replay *replay, uint32_t root_at)
@@ -106,9 +109,7 @@ static bool share_event(struct replay *replay, uint32_t buffer_at, uint32_t cano
     if (root_at == HEAP_NONE || root_at == buffer_at)
         return fail(replay, HEAP_BAD_SHARING);
     replay->states[buffer_at].canonical_at = canonical_at;
-    if (++replay->states[root_at].user_count == 1)
-        take(replay, root_at, buffer_at);
-    return true;
+    return ++replay->states[root_at].user_count > 1 || take(replay, root_at, buffer_at);
 }
 
 static bool event_apply(struct replay *replay, const struct heap_event *event)
@@ -123,8 +124,7 @@ static bool event_apply(struct replay *replay, const struct heap_event *event)
         if (root_at == HEAP_NONE)
             return fail(replay, HEAP_BAD_SHARING);
         replay->states[root_at].user_count++;
-        take(replay, event->buffer_at, event->buffer_at);
-        return true;
+        return take(replay, event->buffer_at, event->buffer_at);
     }
     case HEAP_FREE: return free_event(replay, event->buffer_at);
     case HEAP_SHARE:

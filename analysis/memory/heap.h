@@ -48,6 +48,7 @@ enum heap_failure {
     HEAP_NEGATIVE,        /* more given back than taken */
     HEAP_BAD_KIND,        /* an event kind that is not known */
     HEAP_BAD_SHARING,     /* buffers that share in a circle, or in an endless chain */
+    HEAP_TOO_LARGE,       /* one buffer allocated so often that the sum passes SUM_MOST_BYTES_TOGETHER */
 };
 
 struct heap {

@@ -27,11 +27,13 @@ struct reader {
     struct err *err;
 };
 
-/* The next term without its quotes; length 0 at the end. Quoted commas and stars stay as they are. */
-static struct str next_word(struct reader *reader)
+/* The next term without its quotes, which may leave it empty; false at the end. */
+static bool next_word(struct reader *reader, struct str *term)
 {
     while (isspace((unsigned char)*reader->at))
         reader->at++;
+    if (*reader->at == '\0')
+        return false;
     char *word = arena_raw(reader->arena, strlen(reader->at) + 1);
     size_t length = 0;
     bool is_quoted = false;
@@ -42,7 +44,8 @@ static struct str next_word(struct reader *reader)
             word[length++] = *reader->at;
     }
     word[length] = '\0';
-    return (struct str){word, length};
+    *term = (struct str){word, length};
+    return true;
 }
 
 static size_t distance(const char *a, struct str b)
@@ -82,12 +85,13 @@ static bool field_find(struct reader *reader, struct str name, int *field)
                    name.length > 40 ? 40 : (int)name.length, name.data, fields[best].name);
 }
 
-/* "64MiB", "1.5g", "10%": the value, or false. */
+/* "64MiB", "1.5g": the value, or false. Digits only: strtod knows more numbers than people type. */
 static bool number_read(struct str text, double *value)
 {
     static const char units[] = "kmgtp";
     char *end;
-    if (text.length == 0 || isspace((unsigned char)text.data[0]))
+    size_t digits = strspn(text.data, "0123456789.");
+    if (digits == 0 || (text.data[digits] != '\0' && strchr("xXeE", text.data[digits]) != NULL))
         return false;
     *value = strtod(text.data, &end);
     if (end == text.data)
@@ -100,7 +104,7 @@ static bool number_read(struct str text, double *value)
         if (tolower((unsigned char)*end) == 'i')
             end++;
     }
-    if (tolower((unsigned char)*end) == 'b' || *end == '%')
+    if (tolower((unsigned char)*end) == 'b')
         end++;
     return end == text.data + text.length;
 }
@@ -191,7 +195,9 @@ bool filter_read(const char *text, const struct filter_table *table, struct aren
     *out = (struct filter){table, arena_array(arena, struct filter_term, TERMS_MOST), 0};
     if (strlen(text) > 4096)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "filter: longer than 4096 characters");
-    for (struct str word; (word = next_word(&reader)).length > 0;) {
+    for (struct str word; next_word(&reader, &word);) {
+        if (word.length == 0) /* "" asks for nothing */
+            continue;
         if (out->term_count == TERMS_MOST)
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "filter: more than %d terms", TERMS_MOST);
         if (!term_read(&reader, word, &out->terms[out->term_count]))

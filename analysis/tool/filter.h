@@ -6,9 +6,8 @@
  * Terms are joined by AND; `-` before one negates it; a `,` inside a field is
  * OR; `*` stands for any text; quotes keep spaces. A word without a field is
  * looked for in the fields marked `is_searched`; a bare comparison (`>64MiB`)
- * means the first number field. Numbers take K M G T, with or without iB, as
- * powers of 1024, and a `%` where the field allows it. Texts match anywhere and
- * in any case; with a `*` the whole text must match.
+ * means the first number field. Numbers take K M G T P, with or without iB, as
+ * powers of 1024. Texts match anywhere and in any case; with a `*` the whole text must match.
  *
  * The filter knows no table: it asks for a row's fields by number. */
 #ifndef ANALYSIS_TOOL_FILTER_H

@@ -23,7 +23,8 @@ bool tool_param_number(const struct tool_request *request, const char *name, int
     char *end;
     errno = 0;
     long long number = strtoll(text, &end, 10);
-    if (*end != '\0' || errno != 0 || text[0] == ' ')
+    bool is_plain = (text[0] >= '0' && text[0] <= '9') || text[0] == '-'; /* strtoll takes spaces and + too */
+    if (*end != '\0' || errno != 0 || !is_plain)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: \"%.40s\" is not a whole number", name, text);
     if (number < least || number > most)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: %lld is not between %lld and %lld", name, number,

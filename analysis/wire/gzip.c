@@ -6,7 +6,14 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { PACKED_WINDOW = 64 * 1024, PLAIN_WINDOW = 128 * 1024 };
+enum { PACKED_WINDOW = 64 * 1024, PLAIN_WINDOW = 128 * 1024, CHECKPOINTS_MOST = 64, FIRST_INTERVAL = 1 << 20 };
+
+/* The inflater as it was at an offset, to go on from there (about 40 KiB each).
+ * It must not move: zlib's state points back to it. */
+struct checkpoint {
+    z_stream inflater;
+    uint64_t packed_at, plain_at;
+};
 
 /* The plain window holds the last piece inflated: the short look back that a
  * reader of headers does is answered from it. */
@@ -17,6 +24,9 @@ struct gzip_state {
     uint64_t packed_at;                  /* bytes of the packed source handed to the inflater */
     uint64_t plain_at;                   /* offset of plain[0] */
     size_t plain_filled;
+    struct checkpoint *checkpoints[CHECKPOINTS_MOST]; /* ascending */
+    size_t checkpoint_count;
+    uint64_t interval;                   /* of plain bytes between two of them */
     unsigned char packed[PACKED_WINDOW];
     unsigned char plain[PLAIN_WINDOW];
 };
@@ -39,6 +49,66 @@ static void begin(struct gzip_state *state)
     state->packed_at = 0;
     state->plain_at = 0;
     state->plain_filled = 0;
+}
+
+/* Goes on from the last checkpoint at or before `offset`, else from the begin. */
+static void resume(struct gzip_state *state, uint64_t offset)
+{
+    size_t at = state->checkpoint_count;
+    while (at > 0 && state->checkpoints[at - 1]->plain_at > offset)
+        at--;
+    if (at == 0) {
+        begin(state);
+        return;
+    }
+    struct checkpoint *checkpoint = state->checkpoints[at - 1];
+    if (state->is_begun)
+        inflateEnd(&state->inflater);
+    state->is_begun = inflateCopy(&state->inflater, &checkpoint->inflater) == Z_OK;
+    state->inflater.avail_in = 0; /* its unread bytes are read again */
+    state->is_at_end = false;
+    state->has_failed = !state->is_begun;
+    state->failure = (struct err)ERR_INIT;
+    state->packed_at = checkpoint->packed_at;
+    state->plain_at = checkpoint->plain_at;
+    state->plain_filled = 0;
+}
+
+static void checkpoint_free(struct checkpoint *checkpoint)
+{
+    inflateEnd(&checkpoint->inflater);
+    free(checkpoint);
+}
+
+/* When there are too many, every second goes and the interval doubles. */
+static void checkpoints_thin(struct gzip_state *state)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < state->checkpoint_count; i++) {
+        if (i % 2 == 0)
+            checkpoint_free(state->checkpoints[i]);
+        else
+            state->checkpoints[kept++] = state->checkpoints[i];
+    }
+    state->checkpoint_count = kept;
+    state->interval *= 2;
+}
+
+static void checkpoint_take(struct gzip_state *state)
+{
+    uint64_t last = state->checkpoint_count > 0 ? state->checkpoints[state->checkpoint_count - 1]->plain_at : 0;
+    if (state->plain_at < last + state->interval)
+        return;
+    if (state->checkpoint_count == CHECKPOINTS_MOST)
+        checkpoints_thin(state);
+    struct checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
+    if (checkpoint == NULL || inflateCopy(&checkpoint->inflater, &state->inflater) != Z_OK) {
+        free(checkpoint); /* reading goes on without it */
+        return;
+    }
+    checkpoint->packed_at = state->packed_at - state->inflater.avail_in;
+    checkpoint->plain_at = state->plain_at;
+    state->checkpoints[state->checkpoint_count++] = checkpoint;
 }
 
 static void fail(struct gzip *gzip, enum err_code code, const char *text)
@@ -85,6 +155,7 @@ static void advance(struct gzip *gzip)
         fail(gzip, ERR_limit, "inflates to more than 256 times its size");
         return;
     }
+    checkpoint_take(state);
     state->inflater.next_out = state->plain;
     state->inflater.avail_out = PLAIN_WINDOW;
     while (state->inflater.avail_out > 0 && !state->is_at_end && !state->has_failed) {
@@ -110,7 +181,7 @@ static int64_t read_plain(void *context, uint64_t offset, void *into, size_t siz
     struct gzip_state *state = gzip->state;
     size_t done = 0;
     if (offset < state->plain_at)
-        begin(state);
+        resume(state, offset);
     while (done < size) {
         uint64_t window_end = state->plain_at + state->plain_filled, at = offset + done;
         if (at < window_end) {
@@ -144,6 +215,7 @@ struct gzip *gzip_open(const struct source *packed, struct err *err)
     gzip->packed = packed;
     gzip->err = err;
     gzip->state = state;
+    state->interval = FIRST_INTERVAL;
     begin(state);
     return gzip;
 }
@@ -154,6 +226,8 @@ void gzip_close(struct gzip *gzip)
         return;
     if (gzip->state->is_begun)
         inflateEnd(&gzip->state->inflater);
+    for (size_t i = 0; i < gzip->state->checkpoint_count; i++)
+        checkpoint_free(gzip->state->checkpoints[i]);
     free(gzip->state);
     free(gzip);
 }

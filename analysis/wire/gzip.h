@@ -2,11 +2,11 @@
  * gzip.h: the inside of a gzip stream as a source.
  *
  * Members that follow each other are read through. Reading forwards inflates
- * and forgets; reading backwards begins anew. The size becomes known at the
- * end. What inflates to more than LEAST_LIMIT + MOST_RATIO times its own size
+ * and forgets; reading backwards goes on from a checkpoint, of which there are
+ * up to 64, one a MiB in files below 64 MiB. The size becomes known at the end. What inflates to more than LEAST_LIMIT + MOST_RATIO times its own size
  * is refused (`limit`): texts and protos stay far below that.
- * Memory: the inflater's own 40 KiB and two windows, in malloc; gzip_close
- * frees them. */
+ * Memory: 40 KiB for the inflater and for each checkpoint, and two windows, in
+ * malloc; gzip_close frees them. */
 #ifndef ANALYSIS_WIRE_GZIP_H
 #define ANALYSIS_WIRE_GZIP_H
 

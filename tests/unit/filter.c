@@ -57,7 +57,7 @@ static const struct {
     {"", 7}, {"   ", 7}, {"fusion", 5}, {"FUSION.1", 1}, {"-fusion", 2}, {"name:fusion", 5}, {"name:copy,fusion.1", 3},
     {"name:fusion*", 5}, {"name:*.3", 4}, {"name:f*1", 1}, {">=64MiB", 1}, {">64MiB", 0}, {">63.9M", 1}, {"<1k", 2},
     {"size:100", 2}, {"size:50..200", 2}, {"-size:100", 5}, {"size:<1KiB", 2}, {"shape:[*,2048]", 0}, {"shape:*[*,2048]", 3},
-    {"shape:[8]", 4}, {"fusion >1k", 1}, {"\"fusion.1\"", 1}, {"name:\"no such\"", 0}, {"2048", 0},
+    {"shape:[8]", 4}, {"fusion >1k", 1}, {"\"fusion.1\"", 1}, {"name:\"no such\"", 0}, {"2048", 0}, {"\"\" >1k", 1}, {"size:1.5", 0},
 };
 
 START_TEST(terms_mean_what_they_say)
@@ -73,6 +73,10 @@ START_TEST(faults_are_named)
     ck_assert_int_eq(matches("size:big"), -1);
     ck_assert_int_eq(matches(">many"), -1);
     ck_assert_int_eq(matches("size:1..x"), -1);
+    ck_assert_int_eq(matches(">10%"), -1);
+    ck_assert_int_eq(matches("size:nan"), -1);
+    ck_assert_int_eq(matches("size:0x10"), -1);
+    ck_assert_int_eq(matches("size:>inf"), -1);
     ck_assert_int_eq(err.code, ERR_argument);
     char long_text[5000];
     memset(long_text, 'a', sizeof long_text);

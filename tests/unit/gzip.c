@@ -55,6 +55,33 @@ START_TEST(members_are_read_through_in_any_order)
 }
 END_TEST
 
+/* Any order of reads over many checkpoints gives the bytes that are there. */
+START_TEST(reads_in_any_order_agree)
+{
+    enum { SIZE = 70 << 20, STEP = 1 << 20 };
+    struct bytes bytes;
+    struct err err = ERR_INIT;
+    uint32_t state = 5, value, *words = malloc(SIZE);
+    unsigned char *room = malloc(SIZE);
+    for (uint32_t i = 0; i < SIZE / 4; i++)
+        words[i] = i / 16;
+    size_t length = pack(words, SIZE, room, SIZE);
+    bytes_open(&bytes, room, length);
+    struct gzip *gzip = gzip_open(&bytes.source, &err);
+    for (int i = 0; i < 24; i++) {
+        state = state * 1664525 + 1013904223;
+        uint64_t at = (uint64_t)(state >> 8) % (SIZE / 4 - 1) * 4;
+        ck_assert_int_eq(gzip->source.read(gzip, at, &value, 4), 4);
+        ck_assert_uint_eq(value, words[at / 4]);
+    }
+    ck_assert(!err_is_set(&err));
+    gzip_close(gzip);
+    bytes_close(&bytes);
+    free(words);
+    free(room);
+}
+END_TEST
+
 START_TEST(a_cut_stream_gives_what_came_before)
 {
     struct bytes bytes;
@@ -125,6 +152,7 @@ int main(void)
     TCase *tests = tcase_create("gzip");
     tcase_set_timeout(tests, 120); /* packing the bomb takes a while under a sanitizer */
     tcase_add_test(tests, members_are_read_through_in_any_order);
+    tcase_add_test(tests, reads_in_any_order_agree);
     tcase_add_test(tests, a_cut_stream_gives_what_came_before);
     tcase_add_test(tests, damage_is_malformed);
     tcase_add_test(tests, a_bomb_is_refused);

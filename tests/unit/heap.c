@@ -130,6 +130,20 @@ START_TEST(impossible_traces_are_named)
 }
 END_TEST
 
+START_TEST(sums_that_would_wrap_are_named)
+{
+    static const int64_t huge[1] = {INT64_C(1) << 48};
+    static struct heap_event events[40000];
+    for (int i = 0; i < 40000; i++)
+        events[i] = (struct heap_event){HEAP_ALLOC, 0, HEAP_NONE};
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    heap_replay(events, 40000, huge, huge, 1, &arena, &heap);
+    ck_assert_int_eq(heap.failure, HEAP_TOO_LARGE);
+    for (uint32_t i = 0; i <= heap.event_count; i++)
+        ck_assert_int_ge(heap.series[i], 0);
+}
+END_TEST
+
 START_TEST(any_trace_balances)
 {
     uint32_t state = (uint32_t)_i * 2654435761U + 1;
@@ -171,6 +185,7 @@ int main(void)
     tcase_add_test(tests, chains_of_sharing_end_at_one_root);
     tcase_add_test(tests, unknown_buffers_pass_without_effect);
     tcase_add_test(tests, impossible_traces_are_named);
+    tcase_add_test(tests, sums_that_would_wrap_are_named);
     tcase_add_loop_test(tests, any_trace_balances, 0, 200);
     tcase_add_test(tests, an_empty_trace_is_fine);
     suite_add_tcase(suite, tests);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * buffers.c: the view "buffers": what takes memory, as rows that are sorted,
  * filtered and paged here; or all filtered rows as CSV. */
+#include "base/sum.h"
 #include "input/shape.h"
 #include "tool/memory_viewer/row_fields.h"
 
@@ -104,13 +105,13 @@ static struct matched match(const struct listing *listing, const struct filter *
         if (!is_all && !plan_row_is_alive(row, step))
             continue;
         matched.total_count++;
-        matched.total_bytes += row->bytes;
+        matched.total_bytes = sum_add(matched.total_bytes, row->bytes);
         if (!filter_matches(filter, i))
             continue;
         struct sorted *item = &matched.items[matched.count++];
         *item = (struct sorted){.row = i, .keys = keys, .key_count = key_count};
         key_values(listing, item);
-        matched.bytes += row->bytes;
+        matched.bytes = sum_add(matched.bytes, row->bytes);
     }
     qsort(matched.items, matched.count, sizeof *matched.items, by_keys);
     return matched;

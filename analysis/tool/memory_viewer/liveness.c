@@ -46,6 +46,7 @@ static void overlaps_end(struct stay *stays, uint32_t count, struct arena *arena
     uint32_t *alive = arena_array(arena, uint32_t, (size_t)count + 1), alive_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t kept = 0;
+        arena_work(arena, alive_count);
         for (uint32_t j = 0; j < alive_count; j++) {
             struct stay *before = &stays[alive[j]];
             if (before->allocation_at == stays[i].allocation_at && before->low < stays[i].high && stays[i].low < before->high &&
@@ -86,14 +87,14 @@ static void series_build(const struct plan *plan, const struct stay *stays, uint
     }
 }
 
-bool liveness_replay(const struct plan *plan, int64_t space, const int64_t *unpadded_bytes, struct arena *arena, struct heap *out)
+bool liveness_replay(struct plan *plan, int64_t space, const int64_t *unpadded_bytes, struct arena *arena, struct heap *out)
 {
-    struct hlo_ranges ranges;
     if (plan->schedule.length == 0)
         return false;
-    hlo_ranges_build(&plan->hlo, &plan->schedule, arena, &ranges);
+    if (plan->ranges.of_buffer == NULL) /* once for all spaces */
+        hlo_ranges_build(&plan->hlo, &plan->schedule, arena, &plan->ranges);
     struct stay *stays = arena_array(arena, struct stay, (size_t)plan->hlo.buffer_count + 1);
-    uint32_t count = stays_collect(plan, space, &ranges, stays);
+    uint32_t count = stays_collect(plan, space, &plan->ranges, stays);
     overlaps_end(stays, count, arena);
     *out = (struct heap){.event_count = plan->schedule.length};
     out->series = arena_array(arena, int64_t, (size_t)out->event_count + 1);

@@ -6,6 +6,7 @@
  * At most two rectangles a pixel column: one for each of the largest, and for
  * the rest of a column one that bounds it and counts it. Zooming in, by asking
  * for a smaller range, takes merged ones apart. */
+#include "base/sum.h"
 #include "tool/memory_viewer/row_fields.h"
 
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static void rest_add(struct rest *rest, const struct plan_space *space, const st
     rest->to = larger(rest->to, to);
     rest->low = rest->count == 0 ? row->offset_bytes : smaller(rest->low, row->offset_bytes);
     rest->high = larger(rest->high, high);
-    rest->bytes += row->bytes;
+    rest->bytes = sum_add(rest->bytes, row->bytes);
     rest->largest_bytes = larger(rest->largest_bytes, row->bytes);
     rest->count++;
 }

@@ -17,6 +17,7 @@ const char *notes_replay_failure(const struct plan *plan, const struct plan_spac
         [HEAP_NEGATIVE] = "more is freed than was allocated",
         [HEAP_BAD_KIND] = "the kind of event is not known",
         [HEAP_BAD_SHARING] = "it shares memory in a circle",
+        [HEAP_TOO_LARGE] = "the sum passes what 64 bits hold",
     };
     if (space->heap.failure == HEAP_FINE || space->trace_at == PLAN_NONE)
         return NULL;
@@ -24,6 +25,17 @@ const char *notes_replay_failure(const struct plan *plan, const struct plan_spac
         &plan->hlo.events[plan->hlo.traces[space->trace_at].event_first + space->heap.failure_at];
     return arena_format(arena, "Buffer %lld in event %u of heap trace %u: %s; the curve ends there, totals and sizes hold.",
                         (long long)event->buffer_id, space->heap.failure_at, space->trace_at, reasons[space->heap.failure]);
+}
+
+/* "134.00 MiB": KiB with one decimal, above with two, as XLA prints sizes. */
+static const char *size_text(int64_t bytes, struct arena *arena)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    int unit = 0;
+    for (; value >= 1024 && unit < 4; unit++)
+        value /= 1024;
+    return arena_format(arena, "%.*f %s", unit == 0 ? 0 : unit == 1 ? 1 : 2, value, units[unit]);
 }
 
 static uint32_t allocations_touched(const struct plan *plan, const struct plan_space *space, struct arena *arena)
@@ -39,7 +51,7 @@ static uint32_t allocations_touched(const struct plan *plan, const struct plan_s
     return count;
 }
 
-/* Bytes of temporary allocations of the space that its replay says nothing about. */
+/* How many temporary allocations of the space its replay says nothing about. */
 static uint32_t untouched_allocations(const struct plan *plan, const struct plan_space *space, struct arena *arena)
 {
     const struct hlo *hlo = &plan->hlo;
@@ -76,9 +88,9 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
     if (space->unit == PLAN_UNIT_HEAP_TRACE && space->heap.peak_bytes > temporary)
         add(plan, "replay_above_allocation", 1,
             arena_format(arena,
-                         "%s: the replay reaches %lld bytes in allocations of %lld: frees are recorded after the allocations "
+                         "%s: the replay reaches %s in allocations of %s: frees are recorded after the allocations "
                          "that re-use their space. The allocation is the true bound.",
-                         name, (long long)space->heap.peak_bytes, (long long)temporary));
+                         name, size_text(space->heap.peak_bytes, arena), size_text(temporary, arena)));
 }
 
 void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, struct arena *arena)
@@ -89,7 +101,7 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
     if (!hlo->has_assignment)
         add(plan, "no_buffer_assignment", 1,
             "The file holds the program only, no buffer assignment: nothing is known of its memory.");
-    add(plan, "absurd_sizes", insane_size_count, "Sizes below 0 or above 256 TiB count as 0.");
+    add(plan, "absurd_sizes", insane_size_count, "Sizes and offsets below 0 or above 256 TiB, and sizes that together pass 2 EiB, count as 0.");
     add(plan, "unknown_unpadded_size", unknown_size_count,
         "Buffers whose shape has no size (unbounded, damaged or of an unknown type) count as unpadded.");
     add(plan, "assigned_without_buffer", hlo->assigned_without_buffer_count,
@@ -98,6 +110,8 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
         "Logical buffers are defined by instructions that are not in the file; they are left out of the curve.");
     add(plan, "duplicate_buffers", hlo->duplicate_buffer_count, "Logical buffers share an id; the last one counts.");
     add(plan, "duplicate_instructions", hlo->duplicate_instruction_count, "Instructions share an id; the last one counts.");
+    add(plan, "long_backend_configs", hlo->long_config_count,
+        "Backend configurations above 4 MiB are not searched for scoped memory.");
     add(plan, "hidden_spaces", plan->hidden_space_count, "Memory spaces beyond the first 64 are not shown.");
     for (uint32_t i = 0; i < plan->space_count; i++)
         space_notes(plan, &plan->spaces[i], arena);

@@ -10,10 +10,6 @@
 
 #include <stdlib.h>
 
-/* Far above any device; what says more is damage. Nor may all sizes together
- * come near 2^63, so that no sum wraps. */
-#define MOST_BYTES (INT64_C(1) << 48)
-#define MOST_BYTES_TOGETHER (INT64_C(1) << 61)
 /* Memory spaces that are shown; platforms have about ten. */
 enum { SPACES_MOST = 64 };
 enum plan_category plan_category_of(const struct hlo_allocation *allocation)
@@ -46,7 +42,7 @@ struct sanity {
 /* Negative and absurd sizes count as 0, and are told. */
 static int64_t sane(int64_t size, struct sanity *sanity)
 {
-    if (size >= 0 && size <= MOST_BYTES && sanity->together_bytes <= MOST_BYTES_TOGETHER) {
+    if (size >= 0 && size <= SUM_MOST_BYTES && sanity->together_bytes <= SUM_MOST_BYTES_TOGETHER) {
         sanity->together_bytes += size;
         return size;
     }
@@ -57,14 +53,18 @@ static int64_t sane(int64_t size, struct sanity *sanity)
 static uint64_t sizes_read(struct plan *plan, struct arena *arena, uint64_t *unknown_count)
 {
     struct hlo *hlo = &plan->hlo;
-    struct sanity sanity = {0, 0};
+    struct sanity sanity = {0, 0}, unpadded_sanity = {0, 0};
     plan->bytes = arena_array(arena, int64_t, (size_t)hlo->buffer_count + 1);
     plan->unpadded_bytes = arena_array(arena, int64_t, (size_t)hlo->buffer_count + 1);
     plan->shapes = hlo_shapes_build(hlo, arena);
     for (uint32_t i = 0; i < hlo->buffer_count; i++) {
+        struct str shape = plan->shapes[i];
         plan->bytes[i] = sane(hlo->buffers[i].size_bytes, &sanity);
-        plan->unpadded_bytes[i] = plan->shapes[i].length > 0 ? shape_bytes(plan->shapes[i]) : SHAPE_UNKNOWN_SIZE;
-        if (plan->unpadded_bytes[i] > MOST_BYTES)
+        if (hlo->buffers[i].offset_bytes < 0 || hlo->buffers[i].offset_bytes > SUM_MOST_BYTES)
+            hlo->buffers[i].offset_bytes = sane(-1, &sanity);
+        arena_work(arena, shape.length);
+        plan->unpadded_bytes[i] = shape.length > 0 ? shape_bytes(shape) : SHAPE_UNKNOWN_SIZE;
+        if (plan->unpadded_bytes[i] > 0 && sane(plan->unpadded_bytes[i], &unpadded_sanity) == 0)
             plan->unpadded_bytes[i] = SHAPE_UNKNOWN_SIZE;
         *unknown_count += plan->unpadded_bytes[i] == SHAPE_UNKNOWN_SIZE;
     }

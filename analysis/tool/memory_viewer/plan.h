@@ -15,7 +15,7 @@
 #define ANALYSIS_TOOL_MEMORY_VIEWER_PLAN_H
 
 #include "input/hlo.h"
-#include "input/hlo_schedule.h"
+#include "input/hlo_ranges.h"
 #include "input/space.h"
 #include "memory/heap.h"
 
@@ -75,6 +75,7 @@ struct plan_note {
 struct plan {
     struct hlo hlo;
     struct hlo_schedule schedule;
+    struct hlo_ranges ranges; /* only where a space has no heap trace */
     enum space_platform platform;
     int64_t *bytes, *unpadded_bytes; /* of each logical buffer; unpadded: SHAPE_UNKNOWN_SIZE when not known */
     struct str *shapes;              /* of each logical buffer: ShapeProto of its value; the last number of

@@ -65,6 +65,7 @@ struct str row_fields_text(const void *context, uint32_t at, size_t field)
     if (field == ROW_LINE)
         return line_of(listing, &detail);
     struct str shape = plan->shapes[row->buffer_at];
+    arena_work(listing->request->arena, shape.length);
     if (field == ROW_DTYPE)
         return str_of(shape_element_type(shape));
     scratch->length = 0;

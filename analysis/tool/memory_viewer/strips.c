@@ -5,6 +5,8 @@
  * A bar is as wide as its bytes. Bars narrower than LEAST_PIXELS at the asked
  * width are merged with their neighbours until together they are not: so an
  * answer has at most width / LEAST_PIXELS merged bars beside the wide ones. */
+#include "input/shape.h"
+#include "tool/memory_viewer/describe.h"
 #include "tool/memory_viewer/views_shared.h"
 
 #include <stdlib.h>
@@ -29,13 +31,40 @@ struct strip {
     const struct tool_request *request;
     struct json *json;
     const struct item *items;
-    uint32_t count;
+    uint32_t count, step_count;
     double width_pixels;
 };
 
 static enum plan_category category_of(const struct strip *strip, uint32_t at)
 {
     return plan_category_of(&strip->request->plan->hlo.allocations[strip->items[at].row->allocation_at]);
+}
+
+/* What a tooltip needs, so that hovering asks nothing more. */
+static void single_write(const struct strip *strip, const struct plan_row *row)
+{
+    const struct plan *plan = strip->request->plan;
+    struct buf *scratch = strip->request->scratch;
+    struct hlo_detail detail = {.frame_at = HLO_NONE};
+    if (row->buffer_at != PLAN_NONE)
+        detail = hlo_detail(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at);
+    struct describe_source source = describe_source(&plan->hlo, &detail);
+    json_key_string(strip->json, "name", views_row_name(plan, row, scratch));
+    scratch->length = 0;
+    if (row->buffer_at != PLAN_NONE)
+        shape_text(plan->shapes[row->buffer_at], true, scratch);
+    json_key_string(strip->json, "shape", describe_str(scratch));
+    json_key_string(strip->json, "source_file", source.file);
+    json_key_known(strip->json, "source_line", source.file.length > 0 && source.line > 0 ? source.line : -1);
+    json_key_known(strip->json, "born_step", row->is_indefinite ? -1 : (int64_t)row->born);
+    json_key_known(strip->json, "dies_step", row->is_indefinite || row->dies >= strip->step_count ? -1 : (int64_t)row->dies);
+}
+
+static void merged_write(struct json *json)
+{
+    static const char *const keys[] = {"name", "shape", "source_file", "source_line", "born_step", "dies_step"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        json_key_null(json, keys[i]);
 }
 
 static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
@@ -64,11 +93,10 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
     json_key_int(json, "padding_bytes", padding);
     json_key_int(json, "largest_bytes", largest);
     json_key_text(json, "category", is_one_category ? plan_category_name(category_of(strip, first)) : NULL);
-    json_key(json, "name");
     if (end - first == 1)
-        json_string(json, views_row_name(strip->request->plan, row, strip->request->scratch));
+        single_write(strip, row);
     else
-        json_null(json);
+        merged_write(json);
     json_object_end(json);
 }
 
@@ -117,7 +145,7 @@ bool view_strips(const struct tool_request *request, struct json *json, struct e
         !views_step(request, space, false, &step, &is_all, err))
         return false;
     struct item *items = arena_array(request->arena, struct item, (size_t)space->row_count + 1);
-    struct strip strip = {request, json, items, 0, (double)width};
+    struct strip strip = {request, json, items, 0, space->step_count, (double)width};
     json_object_begin(json);
     json_key_int(json, "space", space->space);
     json_key_uint(json, "step", step);

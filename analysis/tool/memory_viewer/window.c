@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window.c: the view "window": a range of steps, its own peak, and which buffers
  * are born and die in it, largest first. */
+#include "base/sum.h"
 #include "tool/memory_viewer/row_fields.h"
 
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static void changes_write(const struct row_fields_context *row, struct json *jso
         if (step < from || step >= to)
             continue;
         items[count++] = (struct item){i, space->rows[i].bytes};
-        bytes += space->rows[i].bytes;
+        bytes = sum_add(bytes, space->rows[i].bytes);
     }
     qsort(items, count, sizeof *items, larger_first);
     json_key(json, key);
