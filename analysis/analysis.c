@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * analysis.c: see analysis.h. The one place that sets traps for the arena's jump. */
+ * analysis.c: see analysis.h. Texts are in analysis_oom.c. */
 #include "analysis.h"
 
 #include "base/arena.h"
@@ -8,17 +8,21 @@
 #include "input/hlo.h"
 #include "input/hlo_totals.h"
 #include "input/kind.h"
-#include "input/oom_capacity.h"
 #include "input/xspace.h"
+#include "job.h"
 #include "tool/memory_viewer/plan.h"
 #include "tool/tool.h"
-#include "wire/gzip.h"
 
 #include <stdlib.h>
 
 /* Listing and answering need little; this bounds what a hostile file can make them take. */
 #define LISTING_LIMIT_BYTES ((uint64_t)1 << 30)
 #define ANSWER_LIMIT_BYTES ((uint64_t)1 << 30)
+/* Steps of a module's decoding and replay, and of an answer: real modules take
+ * one or two a byte. A step costs 1 to 10 ns, so a small file about 1 s. */
+#define LEAST_WORK ((uint64_t)1 << 27)
+#define WORK_PER_BYTE 64
+#define ANSWER_WORK ((uint64_t)1 << 29)
 
 static const struct tool *const tools[] = {
 #define TOOL(name) &tool_##name,
@@ -51,40 +55,7 @@ const char *analysis_kind_name(enum analysis_kind kind)
     return "unknown";
 }
 
-/* ---- a job: an arena and, where the file is packed, its inside ---- */
-
-struct job {
-    struct arena arena;
-    struct gzip *gzip;           /* NULL: not packed */
-    const struct source *source; /* the plain bytes */
-};
-
-/* What is done with a job: reads `in`, fills `out`. */
-typedef void job_work(struct job *job, const void *in, void *out, struct err *err);
-
-/* The trap. It owns no local that work changes, and must not be inlined: a jump
- * would leave such locals undefined. */
-static __attribute__((noinline)) void job_try(struct job *job, job_work *work, const void *in, void *out, struct err *err)
-{
-    if (setjmp(job->arena.trap) == 0)
-        work(job, in, out, err);
-}
-
-/* Does `work` over `source`; what it made lives in job->arena, which is
- * released already when the answer is false. */
-static bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in, void *out,
-                    struct err *err)
-{
-    arena_init(&job->arena, limit_bytes, err);
-    job->gzip = gzip_matches(source) ? gzip_open(source, err) : NULL;
-    job->source = job->gzip != NULL ? &job->gzip->source : source;
-    if (!err_is_set(err))
-        job_try(job, work, in, out, err);
-    gzip_close(job->gzip);
-    if (err_is_set(err))
-        arena_free(&job->arena);
-    return !err_is_set(err);
-}
+/* ---- what a file is ---- */
 
 struct identity {
     enum analysis_kind kind;
@@ -304,6 +275,7 @@ static void module_fill(struct job *job, const void *in, void *to, struct err *e
     struct stream_scope scope = program_scope(job, program, &kind, err);
     stream_init(&stream, job->source, &job->arena, err);
     struct str bytes = stream_copy(&stream, scope, &job->arena);
+    arena_allot_work(&job->arena, LEAST_WORK + WORK_PER_BYTE * (uint64_t)bytes.length);
     if (!err_is_set(err) && hlo_read(bytes, program->offset_bytes, kind, &job->arena, &plan->hlo, err))
         plan_build(plan, &job->arena);
 }
@@ -350,23 +322,6 @@ bool analysis_device_at(size_t at, struct analysis_device *device)
     return true;
 }
 
-bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity)
-{
-    struct oom_capacity found;
-    if (!oom_capacity_read((struct str){text, length}, &found))
-        return false;
-    *capacity = (struct analysis_capacity){
-        .space = found.space,
-        .available_bytes = (uint64_t)found.available_bytes,
-        .half_unit_bytes = (uint64_t)found.half_unit_bytes,
-        .has_needed = found.needed_bytes >= 0,
-        .needed_bytes = found.needed_bytes >= 0 ? (uint64_t)found.needed_bytes : 0,
-        .offset = found.offset,
-        .length = found.length,
-    };
-    return true;
-}
-
 /* ---- answers ---- */
 
 bool analysis_view_at(size_t at, struct analysis_view *view)
@@ -400,6 +355,9 @@ static bool params_check(const struct tool_view *view, const struct analysis_par
             known++;
         if (*known == NULL)
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "unknown parameter \"%.40s\"", params[i].name);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(params[j].name, params[i].name) == 0)
+                return err_set(err, ERR_argument, ERR_NO_OFFSET, "parameter \"%.40s\" is given twice", params[i].name);
     }
     return true;
 }
@@ -472,6 +430,7 @@ bool analysis_answer(const struct analysis_module *module, const char *tool, con
     if (out->limit_bytes == 0)
         out->limit_bytes = ANSWER_LIMIT_BYTES;
     arena_init(&job.arena, ANSWER_LIMIT_BYTES, err);
+    arena_allot_work(&job.arena, ANSWER_WORK);
     job_try(&job, answer, &question, NULL, err);
     buf_free(&scratch);
     arena_free(&job.arena);

@@ -129,6 +129,27 @@ struct analysis_capacity {
 /* The first sentence of `text` that states a capacity; false if there is none. */
 bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity);
 
+/* ---- Out-of-memory texts -------------------------------------------------------- */
+
+struct analysis_explanation {
+    size_t failure_count;       /* distinct failures; each is an object of the answer */
+    uint64_t left_out_count;    /* distinct failures past the most that are kept */
+    uint64_t report_line_count; /* lines of a compiler's or allocator's report outside any failure */
+};
+
+/* Reads every out-of-memory text in a log (gzip or not, of any size, in one pass and
+ * less than 48 MiB) and puts a JSON array into `out`, one object a distinct failure,
+ * equal replicas counted: {"family", "form", "phase", "error_code", "memory_space",
+ * "module", "device", "needed_bytes", …, "buffer_count", "buffers", "io_buffer_count",
+ * "io_buffers", "replicas", "ranges", "notes"}; what a text does not state is null.
+ * No failure in it, or bytes that are no text, give an empty array; with
+ * report_line_count > 0 they are those of a compile that went well. Errors: io, limit,
+ * malformed gzip. */
+bool analysis_explain(const struct source *source, struct buf *out, struct analysis_explanation *explanation, struct err *err);
+
+/* Row `at` of what is looked for, one line each; NULL past the end. Static storage. */
+const char *analysis_explain_looked_for(size_t at);
+
 /* ---- Tools and answers ------------------------------------------------------ */
 
 /* One parameter of a view, as text; the view checks it. */

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_capacity.h: the capacity that an out-of-memory text states.
- *
- * Sentences of TPU compilers of all releases:
- *   Used 55.24G of 31.25G hbm.
- *   … (300.00G) exceeds available HBM (15.75G).
- *   Allocation (size=N) would exceed memory (size=M) :: … space=hbm …
- *   … exceeding available bytes: 95.74G
- *   Requires 3.84T, has 90.96G available.
- * Line breaks and indents may stand anywhere between words. */
+ * oom_capacity.h: the capacity that an out-of-memory text states: the first of the
+ * failures in it (oom.h) that has one. */
 #ifndef ANALYSIS_INPUT_OOM_CAPACITY_H
 #define ANALYSIS_INPUT_OOM_CAPACITY_H
 
+#include "base/arena.h"
+#include "base/err.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -24,7 +19,7 @@ struct oom_capacity {
     size_t offset, length;   /* of the printed capacity in the text */
 };
 
-/* The first sentence of the text that states a capacity. */
-bool oom_capacity_read(struct str text, struct oom_capacity *out);
+/* False when no sentence of the text states a capacity. */
+bool oom_capacity_read(struct str text, struct arena *arena, struct oom_capacity *out, struct err *err);
 
 #endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oom.h: what the out-of-memory texts of a log say.
+ *
+ * Out: one struct oom_failure for each distinct failure, in the order of the log.
+ *      Equal ones (replicas, a log line and its exception) are counted, not repeated.
+ * Units: bytes, as printed: a printed 17.60G is round(17.60 · 2^30). A figure that the
+ *      text does not state is not known; nothing is computed from others.
+ * Memory: all in the arena that the reader was given. */
+#ifndef ANALYSIS_INPUT_OOM_H
+#define ANALYSIS_INPUT_OOM_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum oom_family {
+#define FAMILY(name, phase) OOM_FAMILY_##name,
+#include "input/oom_families.def"
+#undef FAMILY
+};
+
+enum oom_figure_at {
+#define FIGURE(name) OOM_##name,
+#include "input/oom_figures.def"
+#undef FIGURE
+    OOM_FIGURE_COUNT
+};
+
+struct oom_figure {
+    uint64_t value;
+    uint64_t half_unit; /* printed to ± this; 0: exact */
+    uint64_t at;        /* byte of the (uncompressed) input */
+    uint32_t length;    /* bytes there; line breaks and prefixes inside count */
+    bool is_known;
+};
+
+struct oom_words {
+    struct str text; /* UTF-8 as far as the input is; data NULL: not stated */
+    uint64_t at;
+    uint32_t length;
+};
+
+struct oom_buffer {
+    struct oom_figure size, unpadded, padding;
+    struct oom_figure source_line, stack_frame_id; /* numbers, not bytes */
+    struct oom_words shape, op_name, source_file, label, allocation_type;
+};
+
+enum oom_list { OOM_ALLOCATIONS, OOM_ARGUMENTS_AND_OUTPUTS, OOM_LIST_COUNT };
+
+struct oom_buffers {
+    struct oom_buffer *items;
+    size_t count;
+    bool is_stated; /* false: the text has no such list; its count is then not known */
+};
+
+struct oom_note {
+    const char *code; /* a stable word; static */
+    const char *text; /* one sentence */
+};
+
+struct oom_failure {
+    enum oom_family family;
+    const char *form;  /* a stable word for the kind of sentence; static; NULL: a sentence that is not known */
+    const char *phase; /* "compile", "load", "run"; NULL when the text does not tell */
+    struct oom_words error_code, memory_space, module, device;
+    struct oom_figure figures[OOM_FIGURE_COUNT];
+    struct oom_buffers lists[OOM_LIST_COUNT];
+    uint64_t begin_at, end_at; /* the text of the first of its replicas */
+    uint64_t replica_count;
+    const struct oom_note *notes;
+    size_t note_count;
+};
+
+struct oom_result {
+    const struct oom_failure *failures;
+    size_t failure_count;
+    uint64_t left_out_count;    /* failures past the most that are kept */
+    uint64_t report_line_count; /* lines of a compiler's or allocator's report outside any failure */
+};
+
+const char *oom_family_name(enum oom_family family);
+/* Row `at` of the kinds of sentences that are looked for; NULL past the end. */
+const char *oom_looked_for(size_t at);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oom_compile.c: sentences of TPU compilers, of all releases. */
+#include "input/oom_cursor.h"
+#include "input/oom_entry.h"
+#include "input/oom_handlers.h"
+
+enum { SENTENCE = 400, INSTRUCTION = 32 << 10 };
+
+#define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
+
+/* ---- Ran out of memory in memory space … ---- */
+
+/* "Used A of B hbm. Exceeded hbm capacity by C." */
+static size_t used_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    size_t from, end = at;
+    if (oom_cursor_take_size(text, &end, FIGURE_OF(failure, needed_bytes)) && oom_cursor_take(text, &end, "of") &&
+        oom_cursor_take_size(text, &end, FIGURE_OF(failure, capacity_bytes)))
+        at = end;
+    if (oom_cursor_take_word(text, &end, &from) && failure->memory_space.text.data == NULL)
+        oom_draft_lower(reader, &failure->memory_space, from, end);
+    if (oom_cursor_find(text, &end, "Exceeded", 4) && oom_cursor_find(text, &end, "capacityby", 24) &&
+        oom_cursor_take_size(text, &end, FIGURE_OF(failure, exceeded_bytes)))
+        at = end;
+    return at;
+}
+
+/* "while allocating on stack for %NAME = SHAPE op(…)…. Scoped allocation with size A and limit B exceeded … by C." */
+static size_t scoped_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
+    size_t end = at, shape = at, from, metadata = at;
+    if (oom_cursor_find(text, &shape, "=", 200) && oom_entry_take_shape(text, &shape, &from))
+        oom_draft_shape(reader, &buffer->shape, from, shape);
+    bool has_size = oom_cursor_find(text, &end, "Scopedallocationwithsize", INSTRUCTION);
+    size_t label_end = has_size ? end - strlen("Scopedallocationwithsize") : shape;
+    if (has_size && label_end > at + 1 && text->bytes[label_end - 1] == '.' && text->bytes[label_end - 2] != '.')
+        label_end--;
+    oom_draft_words(reader, &buffer->label, at, label_end - at > 1024 ? at + 1024 : label_end);
+    /* From a frame number alone no place is known; such an operator stays in the label. */
+    if (oom_cursor_find(text, &metadata, "metadata={", label_end > at ? label_end - at : 0)) {
+        struct oom_buffer operator= {.size = {.is_known = false}};
+        oom_entry_operator(reader, metadata, &operator);
+        if (operator.source_file.text.data != NULL) {
+            buffer->op_name = operator.op_name;
+            buffer->source_file = operator.source_file;
+            buffer->source_line = operator.source_line;
+        }
+    }
+    if (!has_size)
+        return label_end;
+    if (oom_cursor_take_size(text, &end, FIGURE_OF(failure, needed_bytes)))
+        buffer->size = *FIGURE_OF(failure, needed_bytes);
+    at = end;
+    if (oom_cursor_take(text, &end, "andlimit") && oom_cursor_take_size(text, &end, FIGURE_OF(failure, capacity_bytes)))
+        at = end;
+    if (oom_cursor_find(text, &end, "limitby", 40) && oom_cursor_take_size(text, &end, FIGURE_OF(failure, exceeded_bytes)))
+        at = end;
+    return at;
+}
+
+/* The name of a memory space; the next word follows without a space here. */
+static size_t space_end(const struct oom_text *text, size_t at)
+{
+    size_t end = at, from;
+    oom_cursor_take_word(text, &end, &from);
+    for (size_t i = at + 1; i < end; i++)
+        if (text->raw_of[i] > text->raw_of[i - 1] + 1 && memcmp(text->bytes + i, "while", i + 5 <= text->length ? 5 : 1) == 0)
+            return i;
+    return end;
+}
+
+static size_t ran_out_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    size_t end = space_end(text, at), next = end;
+    if (end == at)
+        return 0;
+    bool is_scoped = oom_cursor_take(text, &next, "whileallocating");
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, is_scoped ? "scoped_vmem" : "report", from, end);
+    oom_draft_lower(reader, &failure->memory_space, at, end);
+    if (is_scoped && oom_cursor_find(text, &next, "for", 20))
+        return oom_draft_reach(reader, scoped_read(reader, next, failure));
+    next = end;
+    if (oom_cursor_find(text, &next, "Used", 8))
+        end = used_read(reader, next, failure);
+    return oom_draft_reach(reader, end);
+}
+
+/* A report whose first sentence is lost: "Used A of B hbm. Exceeded …". */
+static size_t used_head_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure figure;
+    size_t end = at, word;
+    if (!oom_cursor_take_size(text, &end, &figure) || !oom_cursor_take(text, &end, "of") ||
+        !oom_cursor_take_size(text, &end, &figure) || !oom_cursor_take_word(text, &end, &word) ||
+        !oom_cursor_take(text, &end, ".Exceeded"))
+        return 0;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "report", from, end);
+    return oom_draft_reach(reader, used_read(reader, at, failure));
+}
+
+/* ---- one sentence ---- */
+
+/* Does a blank of the same line stand between clean bytes `left` and the next? */
+static bool is_blank_behind(const struct oom_text *text, size_t left)
+{
+    const char *from = text->raw + text->raw_of[left] + 1;
+    size_t length = text->raw_of[left + 1] - text->raw_of[left] - 1;
+    return length > 0 && memchr(from, ' ', length) != NULL && memchr(from, '\n', length) == NULL;
+}
+
+/* " HLO module: jit_f." A name may hold dots; the one that ends the sentence has no byte at its side. */
+static size_t module_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    size_t from = at, end;
+    if (!oom_cursor_find(text, &from, "HLOmodule:", 8))
+        return at;
+    for (end = from; end < text->length && strchr(",;'\"()[]", text->bytes[end]) == NULL; end++) {
+        bool is_last = end + 1 >= text->length;
+        if (text->bytes[end] == '.' && (is_last || text->raw_of[end + 1] > text->raw_of[end] + 1))
+            break;
+        if (is_last || is_blank_behind(text, end)) {
+            end++;
+            break;
+        }
+    }
+    oom_draft_name(reader, &failure->module, from, end);
+    return end;
+}
+
+/* "… on HBM, the total memory required for HLO temporaries (A) exceeds available HBM (B). HLO module: M." */
+static size_t short_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    size_t end = at, word, space_from = at;
+    if (!oom_cursor_take_word(text, &end, &word))
+        return 0;
+    size_t space_to = end;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "short", from, end);
+    oom_draft_lower(reader, &failure->memory_space, space_from, space_to);
+    size_t next = end;
+    if (oom_cursor_find(text, &next, "(", 200) && oom_cursor_take_size(text, &next, FIGURE_OF(failure, needed_bytes)))
+        end = next;
+    if (oom_cursor_find(text, &next, "available", 60) && oom_cursor_find(text, &next, "(", 40) &&
+        oom_cursor_take_size(text, &next, FIGURE_OF(failure, capacity_bytes)))
+        end = next;
+    return oom_draft_reach(reader, module_read(reader, end, failure));
+}
+
+static size_t fast_exit_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    size_t next = at;
+    if (!oom_cursor_find(text, &next, "unlikelytohave", 40))
+        return 0;
+    at = next;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "fast_exit", from, at);
+    if (oom_cursor_find(text, &next, "Requires", 60) && oom_cursor_take_size(text, &next, FIGURE_OF(failure, needed_bytes)))
+        at = next;
+    if (oom_cursor_find(text, &next, "has", 8) && oom_cursor_take_size(text, &next, FIGURE_OF(failure, capacity_bytes)))
+        at = next;
+    oom_draft_note(reader, "details_by_flag",
+                   "Releases that print this sentence give the long report with --xla_tpu_impure_oom_fast_exit_threshold=-1; "
+                   "later ones ignore the flag.");
+    next = at;
+    if (oom_cursor_find(text, &next, "threshold=-1", 100))
+        at = next;
+    return oom_draft_reach(reader, at);
+}
+
+/* "TensorCore Hbm usage: A, SparseCore Hbm usage B, exceeding available bytes: C" */
+static size_t cores_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    static const char *const cores[] = {"TensorCore", "SparseCore"};
+    const struct oom_text *text = &reader->text;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "core_usage", from, at);
+    size_t next = from;
+    for (size_t i = 0; i < 2; i++) {
+        struct oom_figure figure;
+        size_t core = next;
+        if (!oom_cursor_find(text, &core, cores[i], 40) || !oom_cursor_find(text, &core, "usage", 10))
+            continue;
+        oom_cursor_take(text, &core, ":");
+        if (!oom_cursor_take_size(text, &core, &figure))
+            continue;
+        struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
+        buffer->size = figure;
+        buffer->label.text = str_of(cores[i]);
+        next = core;
+    }
+    oom_draft_lower(reader, &failure->memory_space, at - strlen("Hbmusage"), at - strlen("usage"));
+    if (oom_cursor_find(text, &next, "available", 40) && oom_cursor_find(text, &next, ":", 10))
+        oom_cursor_take_size(text, &next, FIGURE_OF(failure, capacity_bytes));
+    return oom_draft_reach(reader, next > at ? next : at);
+}
+
+/* ---- Allocation (size=N) would exceed memory (size=M) :: #allocationK [shape = '…', space=…, tag = '…'] ---- */
+
+static void allocation_space(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    size_t from;
+    if (oom_cursor_find(&reader->text, &at, "space=", SENTENCE) && oom_cursor_take_word(&reader->text, &at, &from))
+        oom_draft_lower(reader, &failure->memory_space, from, at);
+}
+
+static size_t allocation_tag(struct oom_reader *reader, size_t at, struct oom_buffer *buffer)
+{
+    const struct oom_text *text = &reader->text;
+    size_t from = at, end;
+    if (!oom_cursor_find(text, &from, "tag='", 80))
+        return at;
+    end = from;
+    if (!oom_cursor_skip_to(text, &end, "'", SENTENCE * 2))
+        return at;
+    oom_draft_words(reader, &buffer->label, from, end);
+    size_t scoped = at;
+    if (oom_cursor_find(text, &scoped, "scoped,", from - at))
+        oom_draft_name(reader, &buffer->allocation_type, scoped - strlen("scoped,"), scoped - 1);
+    return end + 1;
+}
+
+static size_t allocation_buffer(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    size_t next = at, from;
+    if (!oom_cursor_find(text, &next, "shape=", 60))
+        return at;
+    oom_cursor_take(text, &next, "'");
+    if (!oom_entry_take_shape(text, &next, &from))
+        return at;
+    struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
+    buffer->size = *FIGURE_OF(failure, needed_bytes);
+    oom_draft_shape(reader, &buffer->shape, from, next);
+    allocation_space(reader, next, failure);
+    return allocation_tag(reader, next, buffer);
+}
+
+static size_t allocation_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure needed = {.is_known = false}, capacity = {.is_known = false};
+    if (!oom_cursor_take_number(text, &at, &needed) || !oom_cursor_take(text, &at, ")wouldexceedmemory"))
+        return 0;
+    if (oom_cursor_take(text, &at, "(size="))
+        oom_cursor_take_number(text, &at, &capacity);
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "allocation_exceeds", from, at);
+    *FIGURE_OF(failure, needed_bytes) = needed;
+    *FIGURE_OF(failure, capacity_bytes) = capacity;
+    return oom_draft_reach(reader, allocation_buffer(reader, at, failure));
+}
+
+/* ---- SparseCore ---- */
+
+/* The compiler's numbers of memory spaces (E3000). */
+static const char *sparse_space(uint64_t number)
+{
+    switch (number) {
+    case 0: return "smem";
+    case 201: return "tilespmem";
+    case 202: return "spmem";
+    case 203: return "hbm";
+    case 204: return "sflag";
+    default: return NULL;
+    }
+}
+
+/* "… allocation offset upper bound (A words) exceeds the legitimate … upper bound (B words) in memory space S when allocating N words." */
+static size_t sparse_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure above, limit, space, request = {.is_known = false};
+    size_t next = at, shape;
+    if (!oom_cursor_find(text, &next, "upperbound(", 100) || !oom_cursor_take_number(text, &next, &above) ||
+        !oom_cursor_find(text, &next, "upperbound(", 200) || !oom_cursor_take_number(text, &next, &limit))
+        return 0;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "sparse_core", from, next);
+    if (oom_cursor_find(text, &next, "memoryspace", 40) && oom_cursor_take_number(text, &next, &space)) {
+        const char *name = space.is_known ? sparse_space(space.value) : NULL;
+        if (name != NULL)
+            failure->memory_space = (struct oom_words){str_of(name), space.at, space.length};
+    }
+    if (oom_cursor_find(text, &next, "allocating", 20))
+        oom_cursor_take_number(text, &next, &request);
+    oom_draft_note_owned(reader, "words", "Asked for %llu words, which would end at word %llu of %llu; the text gives no bytes.",
+                         (unsigned long long)request.value, (unsigned long long)above.value, (unsigned long long)limit.value);
+    oom_draft_reach(reader, next);
+    size_t memref = next;
+    if (oom_cursor_find(text, &memref, "->memref<", SENTENCE) && oom_cursor_skip_to(text, &memref, ">", 80) &&
+        oom_cursor_find_before(text, memref, "<", 80, &shape)) {
+        struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
+        oom_draft_words(reader, &buffer->shape, shape - strlen("memref"), memref + 1);
+        next = memref + 1;
+    }
+    return oom_draft_reach(reader, next);
+}
+
+/* The same text once more, escaped and cut, as a status carries it: "='…']" on one line. */
+static size_t payload_skip(struct oom_reader *reader, size_t from, size_t at)
+{
+    (void)from;
+    enum { LONGEST_PAYLOAD = 64 << 10 };
+    const struct oom_text *text = &reader->text;
+    size_t end = at;
+    if (!oom_draft_takes(reader, OOM_FAMILY_tpu_compile, at, 4096))
+        return 0;
+    if (!oom_cursor_find(text, &end, "']", LONGEST_PAYLOAD)) {
+        size_t raw = text->raw_of[at];
+        const char *line_end = memchr(text->raw + raw, '\n', text->raw_length - raw);
+        end = line_end != NULL ? oom_text_at(text, (size_t)(line_end - text->raw)) : text->length;
+    }
+    return oom_draft_reach(reader, end);
+}
+
+const struct oom_handler oom_compile_handlers[] = {
+    {"Ranoutofmemoryinmemoryspace", ran_out_read, true},
+    {"Ranoutofmemoryon", short_read, true},
+    {"Used", used_head_read, true},
+    {"Abortingcompilation", fast_exit_read, true},
+    {"TensorCoreHbmusage", cores_read, true},
+    {"Allocation(size=", allocation_read, true},
+    {"memref.allo", sparse_read, true},
+    {"CompilationResultProto='", payload_skip, false},
+    {NULL, NULL, false},
+};

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oom_cursor.c: see oom_cursor.h. */
+#include "input/oom_cursor.h"
+
+#include <ctype.h>
+
+bool oom_cursor_take(const struct oom_text *text, size_t *at, const char *literal)
+{
+    size_t length = strlen(literal);
+    if (*at > text->length || length > text->length - *at || memcmp(text->bytes + *at, literal, length) != 0)
+        return false;
+    *at += length;
+    return true;
+}
+
+bool oom_cursor_find(const struct oom_text *text, size_t *at, const char *literal, size_t within)
+{
+    size_t length = strlen(literal);
+    if (*at >= text->length)
+        return false;
+    size_t span = text->length - *at;
+    if (span > within + length)
+        span = within + length;
+    const char *found = memmem(text->bytes + *at, span, literal, length);
+    if (found == NULL)
+        return false;
+    *at = (size_t)(found - text->bytes) + length;
+    return true;
+}
+
+bool oom_cursor_find_before(const struct oom_text *text, size_t at, const char *literal, size_t within, size_t *found)
+{
+    size_t length = strlen(literal);
+    if (at > text->length || at < length)
+        return false;
+    for (size_t begin = at - length, i = 0; i <= within; begin--, i++) {
+        if (memcmp(text->bytes + begin, literal, length) == 0) {
+            *found = begin;
+            return true;
+        }
+        if (begin == 0)
+            break;
+    }
+    return false;
+}
+
+static bool is_digit_at(const struct oom_text *text, size_t at)
+{
+    return at < text->length && isdigit((unsigned char)text->bytes[at]);
+}
+
+static void figure_place(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figure)
+{
+    struct oom_text_range range = oom_text_range(text, from, to);
+    figure->at = text->raw_at + range.at;
+    figure->length = (uint32_t)range.length;
+}
+
+/* Digits from `at` on; false in *fits when they are past 2^64. */
+static size_t digits_read(const struct oom_text *text, size_t at, uint64_t *value, bool *fits)
+{
+    *value = 0;
+    for (; is_digit_at(text, at); at++)
+        if (__builtin_mul_overflow(*value, 10u, value) || __builtin_add_overflow(*value, (unsigned)(text->bytes[at] - '0'), value))
+            *fits = false;
+    return at;
+}
+
+bool oom_cursor_take_number(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+{
+    bool fits = true;
+    size_t end = digits_read(text, *at, &figure->value, &fits);
+    if (end == *at)
+        return false;
+    figure->half_unit = 0;
+    figure->is_known = fits && end < text->length;
+    figure_place(text, *at, end, figure);
+    *at = end;
+    return true;
+}
+
+/* (whole + part / scale) · 2^shift to the nearest byte; half away from zero. */
+static bool scaled(uint64_t whole, uint64_t part, uint64_t scale, unsigned shift, uint64_t *value)
+{
+    unsigned __int128 above = ((unsigned __int128)whole * scale + part) << 1;
+    if (whole >> (63 - shift) != 0)
+        return false;
+    *value = (uint64_t)(((above << shift) + scale) / (2 * scale));
+    return true;
+}
+
+/* Is the unit at `at` a word of its own or part of the number before it, and not the
+ * first letter of the next word ("InUse: 12" and, on the next line, "MaxInUse")? */
+static bool is_unit(const struct oom_text *text, size_t at)
+{
+    bool is_joined = text->raw_of[at] == text->raw_of[at - 1] + 1;
+    size_t next = at + 1;
+    if (oom_cursor_take(text, &next, "iB"))
+        return true;
+    return is_joined || next >= text->length || !isalpha((unsigned char)text->bytes[next]) ||
+           text->raw_of[next] > text->raw_of[at] + 1;
+}
+
+bool oom_cursor_take_size(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+{
+    static const char units[] = "BKMGTPE";
+    uint64_t whole, part = 0, scale = 1;
+    bool fits = true;
+    size_t end = digits_read(text, *at, &whole, &fits);
+    if (end == *at)
+        return false;
+    if (end < text->length && text->bytes[end] == '.' && is_digit_at(text, end + 1))
+        for (end++; is_digit_at(text, end); end++)
+            if (scale < 1000000) {
+                part = part * 10 + (uint64_t)(text->bytes[end] - '0');
+                scale *= 10;
+            }
+    bool is_at_end = end >= text->length;
+    const char *unit = is_at_end || text->bytes[end] == '\0' ? NULL : strchr(units, text->bytes[end]);
+    if (unit != NULL && !is_unit(text, end))
+        unit = NULL;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units) : 0;
+    if (unit == NULL && !is_at_end && !oom_cursor_take(text, &end, "bytes"))
+        return false;
+    if (unit != NULL) {
+        end++;
+        if (!oom_cursor_take(text, &end, "iB") && shift > 0)
+            oom_cursor_take(text, &end, "B");
+    }
+    figure->is_known = fits && !is_at_end && scaled(whole, part, scale, shift, &figure->value);
+    figure->half_unit = shift == 0 ? 0 : (((uint64_t)1 << shift) / scale + 1) / 2;
+    figure_place(text, *at, end, figure);
+    *at = end;
+    return true;
+}
+
+bool oom_cursor_take_word(const struct oom_text *text, size_t *at, size_t *from)
+{
+    size_t end = *at;
+    while (end < text->length && (isalnum((unsigned char)text->bytes[end]) || text->bytes[end] == '_'))
+        end++;
+    *from = *at;
+    *at = end;
+    return end > *from;
+}
+
+bool oom_cursor_skip_to(const struct oom_text *text, size_t *at, const char *ends, size_t within)
+{
+    for (size_t end = *at; end < text->length && end - *at <= within; end++)
+        if (text->bytes[end] != '\0' && strchr(ends, text->bytes[end]) != NULL) {
+            *at = end;
+            return true;
+        }
+    return false;
+}
+
+/* Backslashes just before `at`. */
+static size_t escape_depth(const struct oom_text *text, size_t at)
+{
+    size_t depth = 0;
+    while (depth < at && text->bytes[at - depth - 1] == '\\')
+        depth++;
+    return depth;
+}
+
+bool oom_cursor_take_quoted(const struct oom_text *text, size_t *at, size_t within, size_t *from, size_t *to)
+{
+    size_t begin = *at;
+    while (begin < text->length && text->bytes[begin] == '\\')
+        begin++;
+    if (begin >= text->length || text->bytes[begin] != '"')
+        return false;
+    size_t depth = begin - *at, last = begin + 1 + within;
+    for (size_t end = begin + 1; end < text->length && end < last; end++)
+        if (text->bytes[end] == '"' && (escape_depth(text, end) <= depth || end == begin + 1)) {
+            *from = begin + 1;
+            *to = end - (escape_depth(text, end) < depth ? escape_depth(text, end) : depth);
+            *at = end + 1;
+            return *to >= *from;
+        }
+    return false;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oom_gpu.c: XLA on GPUs: the status texts of its allocators, and the buffer assignment
+ * that is printed behind them. */
+#include "input/oom_cursor.h"
+#include "input/oom_entry.h"
+#include "input/oom_handlers.h"
+
+#include <ctype.h>
+
+enum { NEAR = 16 << 10, TABLE = 800, PAYLOAD = 400 };
+
+#define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
+
+/* A number of bytes or a printed size. */
+static bool amount_take(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+{
+    return oom_cursor_take_size(text, at, figure) || oom_cursor_take_number(text, at, figure);
+}
+
+/* " on device 0", " on device ordinal 0" */
+static size_t device_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    size_t from, end = at;
+    if (!oom_cursor_find(text, &end, "ondevice", 4))
+        return at;
+    oom_cursor_take(text, &end, "ordinal");
+    from = end;
+    while (end < text->length && isdigit((unsigned char)text->bytes[end]))
+        end++;
+    oom_draft_name(reader, &failure->device, from, end);
+    return end;
+}
+
+/* "[executable_name='jit_f']" in the status' payloads, which come in any order. */
+static size_t payload_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    size_t next = at, from, status = at;
+    bool has_other = oom_cursor_find(text, &status, "RESOURCE_EXHAUSTED", PAYLOAD);
+    if (!oom_cursor_find(text, &next, "executable_name='", PAYLOAD) || (has_other && next > status))
+        return at;
+    from = next;
+    if (!oom_cursor_skip_to(text, &next, "'", PAYLOAD))
+        return at;
+    oom_draft_name(reader, &failure->module, from, next);
+    return next + 1;
+}
+
+/* "Out of [host ]memory while trying to allocate N bytes[ with allocator A on device D]." */
+static size_t trying_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    size_t host = from;
+    bool is_host = oom_cursor_find(text, &host, "host", at - from);
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, is_host ? "host" : "trying", from, at);
+    if (is_host)
+        failure->memory_space.text = STR("host");
+    amount_take(text, &at, FIGURE_OF(failure, needed_bytes));
+    size_t device = at;
+    if (oom_cursor_take(text, &device, "withallocator") && oom_cursor_find(text, &device, "ondevice", 80))
+        at = device_read(reader, device - strlen("ondevice"), failure);
+    return oom_draft_reach(reader, payload_read(reader, at, failure));
+}
+
+/* "Failed to allocate request for 256.00MiB (268435456B) on device ordinal 0" */
+static size_t request_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "request", from, at);
+    amount_take(text, &at, FIGURE_OF(failure, needed_bytes));
+    if (oom_cursor_take(text, &at, "("))
+        amount_take(text, &at, FIGURE_OF(failure, needed_bytes));
+    oom_cursor_take(text, &at, ")");
+    return oom_draft_reach(reader, payload_read(reader, device_read(reader, at, failure), failure));
+}
+
+/* "failed to allocate 154.06GiB (165425291480 bytes) from device: HIP_ERROR_OutOfMemory": the driver's line before the status. */
+static size_t driver_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure figure;
+    size_t cause;
+    if (!amount_take(text, &at, &figure))
+        return 0;
+    if (oom_cursor_take(text, &at, "("))
+        amount_take(text, &at, &figure);
+    cause = at;
+    if (!oom_cursor_find(text, &cause, "ERROR_", 60) ||
+        (!oom_cursor_take(text, &cause, "OutOfMemory") && !oom_cursor_take(text, &cause, "OUT_OF_MEMORY")))
+        return 0;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "driver", from, cause);
+    *FIGURE_OF(failure, needed_bytes) = figure;
+    size_t host = at;
+    if (oom_cursor_find(text, &host, "host", 30))
+        failure->memory_space.text = STR("host");
+    reader->draft.is_weak = true;
+    return oom_draft_reach(reader, cause);
+}
+
+/* "Not enough PA budget: pa_allocated=NB, allocation_size=NB, pa_budget=NB" */
+static size_t budget_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    static const struct {
+        const char *name;
+        enum oom_figure_at figure;
+    } rows[] = {{"pa_allocated=", OOM_total_bytes}, {"allocation_size=", OOM_needed_bytes}, {"pa_budget=", OOM_capacity_bytes}};
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "budget", from, at);
+    size_t end = at;
+    for (size_t i = 0; i < 3; i++) {
+        size_t next = at;
+        if (oom_cursor_find(text, &next, rows[i].name, 120) && amount_take(text, &next, &failure->figures[rows[i].figure]))
+            end = next > end ? next : end;
+    }
+    return oom_draft_reach(reader, end);
+}
+
+/* "Allocating N bytes exceeds the memory limit of M bytes." */
+static size_t limit_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure needed;
+    if (!amount_take(text, &at, &needed) || !oom_cursor_take(text, &at, "exceedsthememorylimitof"))
+        return 0;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "memory_limit", from, at);
+    *FIGURE_OF(failure, needed_bytes) = needed;
+    amount_take(text, &at, FIGURE_OF(failure, capacity_bytes));
+    return oom_draft_reach(reader, at);
+}
+
+/* ---- the buffer assignment ---- */
+
+static size_t stats_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    static const struct {
+        const char *name;
+        enum oom_figure_at figure;
+    } rows[] = {
+        {"parameterallocation:", OOM_arguments_bytes}, {"maybe_live_outallocation:", OOM_output_bytes},
+        {"preallocatedtempallocation:", OOM_program_bytes}, {"totalallocation:", OOM_total_bytes},
+        {"preallocatedtempfragmentation:", OOM_fragmentation_bytes}, {"totalfragmentation:", OOM_fragmentation_bytes},
+    };
+    size_t end = at;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct oom_figure figure;
+        size_t next = at;
+        if (!oom_cursor_find(&reader->text, &next, rows[i].name, TABLE) || !oom_cursor_take_size(&reader->text, &next, &figure))
+            continue;
+        failure->figures[rows[i].figure] = figure;
+        end = next > end ? next : end;
+    }
+    return end;
+}
+
+static size_t assignment_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    if (!oom_draft_takes(reader, OOM_FAMILY_gpu_xla, from, NEAR))
+        oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "assignment", from, at);
+    reader->draft.is_weak = false;
+    struct oom_failure *failure = &reader->draft.failure;
+    if (failure->lists[OOM_ALLOCATIONS].count > 0)
+        return oom_draft_reach(reader, at);
+    at = stats_read(reader, at, failure);
+    size_t next = at;
+    if (oom_cursor_find(text, &next, "Peakbuffers:", 200))
+        at = oom_entry_list(reader, next, OOM_ALLOCATIONS);
+    return oom_draft_reach(reader, payload_read(reader, at, failure));
+}
+
+const struct oom_handler oom_gpu_handlers[] = {
+    {"Outofmemorywhiletryingtoallocate", trying_read, true},
+    {"Outofhostmemorywhiletryingtoallocate", trying_read, true},
+    {"Failedtoallocaterequestfor", request_read, true},
+    {"failedtoallocate", driver_read, true},
+    {"failedtoalloc", driver_read, true},
+    {"NotenoughPAbudget:", budget_read, true},
+    {"Allocating", limit_read, true},
+    {"BufferAssignmentOOMDebugging", assignment_read, true},
+    {NULL, NULL, false},
+};

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oom_other.c: TensorFlow's and PyTorch's own sentences, memory of the host, and status
+ * words whose sentence is none that is known. */
+#include "input/oom_cursor.h"
+#include "input/oom_entry.h"
+#include "input/oom_handlers.h"
+#include "input/oom_read.h"
+
+#include <ctype.h>
+
+enum { NEAR = 64 << 10, SENTENCE = 400 };
+
+#define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
+
+static bool amount_take(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+{
+    return oom_cursor_take_size(text, at, figure) || oom_cursor_take_number(text, at, figure);
+}
+
+/* "Out of memory allocating N bytes." */
+static size_t cpu_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    struct oom_figure figure;
+    if (!amount_take(&reader->text, &at, &figure))
+        return 0;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_cpu_alloc, "cpu_alloc", from, at);
+    *FIGURE_OF(failure, needed_bytes) = figure;
+    return oom_draft_reach(reader, at);
+}
+
+/* "Failed to allocate N bytes of aligned host memory" */
+static size_t aligned_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    struct oom_figure figure;
+    if (!amount_take(&reader->text, &at, &figure) || !oom_cursor_find(&reader->text, &at, "hostmemory", 20))
+        return 0;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_cpu_alloc, "aligned", from, at);
+    *FIGURE_OF(failure, needed_bytes) = figure;
+    failure->memory_space.text = STR("host");
+    return oom_draft_reach(reader, at);
+}
+
+/* ---- TensorFlow ---- */
+
+static bool is_gpu_allocator(struct str name)
+{
+    return memmem(name.data, name.length, "GPU", 3) != NULL || memmem(name.data, name.length, "gpu", 3) != NULL ||
+           memmem(name.data, name.length, "cuda", 4) != NULL;
+}
+
+struct tensor {
+    size_t shape, shape_end, type, type_end, device, device_end, allocator, allocator_end;
+};
+
+/* "shape[32,256] and type float on /job:…/device:GPU:0 by allocator GPU_0_bfc" */
+static bool tensor_take(const struct oom_text *text, size_t *at, struct tensor *tensor)
+{
+    size_t end = *at;
+    tensor->shape = end;
+    if (!oom_cursor_skip_to(text, &end, "]", 200))
+        return false;
+    tensor->shape_end = ++end;
+    if (!oom_cursor_take(text, &end, "andtype"))
+        return false;
+    tensor->type = end;
+    if (!oom_cursor_find(text, &end, "on/", 24))
+        return false;
+    tensor->type_end = end - strlen("on/");
+    tensor->device = end - 1;
+    if (!oom_cursor_find(text, &end, "byallocator", 160))
+        return false;
+    tensor->device_end = end - strlen("byallocator");
+    tensor->allocator = end;
+    while (end < text->length && (isalnum((unsigned char)text->bytes[end]) || text->bytes[end] == '_') &&
+           (end == tensor->allocator || text->raw_of[end] == text->raw_of[end - 1] + 1))
+        end++;
+    tensor->allocator_end = end;
+    *at = end;
+    return true;
+}
+
+/* The allocator's dump and this sentence tell of one failure when they name one allocator. */
+static bool is_of_dump(const struct oom_reader *reader, size_t from, struct str allocator)
+{
+    const struct oom_draft *draft = &reader->draft;
+    return oom_draft_takes(reader, OOM_FAMILY_gpu_bfc, from, NEAR) && str_equal(draft->failure.device.text, allocator) &&
+           draft->failure.lists[OOM_ALLOCATIONS].count == 0;
+}
+
+static size_t tensor_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct tensor tensor;
+    if (!tensor_take(text, &at, &tensor))
+        return 0;
+    struct str allocator = {text->bytes + tensor.allocator, tensor.allocator_end - tensor.allocator};
+    struct oom_failure *failure = &reader->draft.failure;
+    if (is_of_dump(reader, from, allocator))
+        reader->draft.is_weak = false;
+    else
+        failure = oom_draft_begin(reader, is_gpu_allocator(allocator) ? OOM_FAMILY_gpu_bfc : OOM_FAMILY_cpu_alloc, "tensor", from, at);
+    if (failure->device.text.data == NULL)
+        oom_draft_name(reader, &failure->device, tensor.device, tensor.device_end);
+    struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
+    oom_draft_words(reader, &buffer->shape, tensor.shape, tensor.shape_end);
+    oom_draft_words(reader, &buffer->allocation_type, tensor.type, tensor.type_end);
+    return oom_draft_reach(reader, at);
+}
+
+/* ---- PyTorch ---- */
+
+/* A size before or behind a few words: whichever the release prints. */
+static void torch_row(struct oom_reader *reader, size_t at, const char *before, const char *behind, struct oom_figure *figure)
+{
+    const struct oom_text *text = &reader->text;
+    size_t next = at, begin;
+    if (before != NULL && oom_cursor_find(text, &next, before, SENTENCE) && oom_cursor_take_size(text, &next, figure))
+        return;
+    next = at;
+    if (behind == NULL || !oom_cursor_find(text, &next, behind, SENTENCE))
+        return;
+    begin = next - strlen(behind);
+    while (begin > at && text->bytes[begin - 1] != ';' && text->bytes[begin - 1] != '(' && text->bytes[begin - 1] != 'h')
+        begin--;
+    oom_cursor_take_size(text, &begin, figure);
+}
+
+/* "CUDA out of memory. Tried to allocate A. GPU 0 has a total capacity of B of which C is free. …" and the older
+ * "(GPU 0; B total capacity; … already allocated; C free; …)". */
+static size_t torch_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure needed;
+    size_t device;
+    if (!oom_cursor_take_size(text, &at, &needed))
+        return 0;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_other, "pytorch", from, at);
+    failure->phase = "run";
+    *FIGURE_OF(failure, needed_bytes) = needed;
+    torch_row(reader, at, "totalcapacityof", "totalcapacity;", FIGURE_OF(failure, capacity_bytes));
+    torch_row(reader, at, "ofwhich", "free;", FIGURE_OF(failure, free_bytes));
+    device = at;
+    if (oom_cursor_find(text, &device, "GPU", 8) && device < text->length && isdigit((unsigned char)text->bytes[device]))
+        oom_draft_name(reader, &failure->device, device, device + 1);
+    return oom_draft_reach(reader, at);
+}
+
+/* ---- a status whose sentence is not known ---- */
+
+static const struct {
+    const char *code;
+    enum oom_family family;
+} codes[] = {
+    {"E1000:", OOM_FAMILY_tpu_compile}, {"E1001:", OOM_FAMILY_tpu_compile}, {"E1002:", OOM_FAMILY_tpu_compile},
+    {"E3000:", OOM_FAMILY_tpu_compile}, {"E0100:", OOM_FAMILY_tpu_buffer}, {"E0101:", OOM_FAMILY_tpu_program_load},
+};
+
+static bool mentions_memory(const struct oom_text *text, size_t at, size_t within)
+{
+    static const char *const words[] = {"outofmemory", "OutofMemory", "Outofmemory", "OOM", "allocatememory", "devicememory", "hbm", "HBM"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t next = at;
+        if (oom_cursor_find(text, &next, words[i], within))
+            return true;
+    }
+    return false;
+}
+
+/* Codes outlive their sentences: one alone still tells the family. */
+static size_t status_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    (void)from;
+    const struct oom_text *text = &reader->text;
+    size_t next = at;
+    if (oom_read_head_within(reader, at, SENTENCE))
+        return 0;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (oom_cursor_find(text, &next, codes[i].code, 4)) {
+            oom_draft_begin(reader, codes[i].family, NULL, next - 6, next);
+            return oom_draft_reach(reader, next);
+        }
+    if (!mentions_memory(text, at, SENTENCE / 2))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_other, NULL, at, at);
+    return oom_draft_reach(reader, at);
+}
+
+/* "Can't reduce memory use below …": a warning of a compile that goes on. */
+static size_t warning_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    (void)from;
+    oom_report_outside(reader);
+    return at;
+}
+
+const struct oom_handler oom_other_handlers[] = {
+    {"Outofmemoryallocating", cpu_read, true},
+    {"Failedtoallocate", aligned_read, true},
+    {"OOMwhenallocatingtensorwithshape", tensor_read, true},
+    {"outofmemory.Triedtoallocate", torch_read, true},
+    {"RESOURCE_EXHAUSTED:", status_read, false},
+    {"Resourceexhausted:", status_read, false},
+    {"reducememoryusebelow", warning_read, false},
+    {NULL, NULL, false},
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oom_prefix.h: what loggers put before a line.
+ *
+ * glog, TensorFlow, Ray, Kubernetes (CRI, kubectl logs --prefix), Docker compose,
+ * syslog, torchrun and mpirun ranks, Python's logging, pytest and quoted mail. */
+#ifndef ANALYSIS_INPUT_OOM_PREFIX_H
+#define ANALYSIS_INPUT_OOM_PREFIX_H
+
+#include "base/str.h"
+
+/* Length of the prefixes at the start of `line` (which may hold further lines),
+ * with white space before and after them; 0 when there is none. */
+size_t oom_prefix_length(struct str line);
+
+/* Length of a terminal's escape sequence at the start of `text`, or 0. */
+size_t oom_prefix_escape_length(struct str text);
+
+#endif

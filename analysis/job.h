@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * job.h: one piece of work over a source, in an arena of its own, behind the trap that
+ * the arena jumps to when memory ends. Only job.c sets traps. */
+#ifndef ANALYSIS_JOB_H
+#define ANALYSIS_JOB_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/source.h"
+
+#include <stdbool.h>
+
+struct gzip;
+
+struct job {
+    struct arena arena;
+    struct gzip *gzip;           /* NULL: not packed */
+    const struct source *source; /* the plain bytes */
+};
+
+/* What is done with a job: reads `in`, fills `out`. */
+typedef void job_work(struct job *job, const void *in, void *out, struct err *err);
+
+/* Does `work` in job->arena, which is initialised; no source is needed. */
+void job_try(struct job *job, job_work *work, const void *in, void *out, struct err *err);
+
+/* Does `work` over `source`; what it made lives in job->arena, which is
+ * released already when the answer is false. */
+bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in, void *out,
+             struct err *err);
+
+#endif

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `memviewd explain --json` reads out of recorded error texts.
+
+  oom.py --binary build/release/memviewd [--shared ../shared]
+
+The texts of tests/fixtures/oom with their figures always; with --shared all of
+data/oom-logs/tpu-aot against its expected.json, every key, and the numbered logs against
+oom_logs.json: families, forms and the figures that a person reads in them.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIXTURES = os.path.join(HERE, "..", "fixtures", "oom")
+
+
+def explain(binary, path):
+    done = subprocess.run([binary, "explain", "--json", path], capture_output=True, text=True, timeout=60)
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def differences(wanted, got, where=""):
+    """the keys of `wanted` that `got` does not hold alike"""
+    if isinstance(wanted, dict):
+        if not isinstance(got, dict):
+            return [f"{where}: {got!r} is no object"]
+        return [line for key, value in wanted.items() for line in differences(value, got.get(key, "missing"), f"{where}.{key}")]
+    if isinstance(wanted, list) and isinstance(got, list):
+        short = [f"{where}: {len(got)} items, not {len(wanted)}"] if len(got) < len(wanted) else []
+        return short + [line for at, pair in enumerate(zip(wanted, got)) for line in differences(*pair, f"{where}[{at}]")]
+    return [] if wanted == got else [f"{where}: {got!r}, not {wanted!r}"]
+
+
+def check_ranges(text, failure):
+    """every figure stands where its range says"""
+    lines = []
+    for key, value in failure["ranges"].items():
+        for at, place in enumerate(value if key.endswith("buffers") else [{key: value}]):
+            for name, (begin, end) in place.items():
+                part = text[begin:end]
+                if not 0 <= begin < end <= len(text):
+                    lines.append(f"range of {key}[{at}].{name} is [{begin}, {end})")
+                elif name.endswith("_bytes") and not part[:1].isdigit():
+                    lines.append(f"range of {key}[{at}].{name} holds {part!r}")
+    return lines
+
+
+class Count:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def add(self, name, lines):
+        self.passed, self.failed = self.passed + (not lines), self.failed + bool(lines)
+        for line in lines[:12]:
+            print(f"{name}: {line}")
+
+
+def check_expected(binary, folder, count):
+    with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
+        expected = json.load(file)
+    for name, wanted in expected.items():
+        path = os.path.join(folder, name)
+        with open(path, "rb") as file:
+            text = file.read()
+        status, failures, _ = explain(binary, path)
+        lines = [f"exit status {status}"] if status else []
+        lines += [f"{len(failures)} failures"] if len(failures) != 1 else []
+        for failure in failures[:1]:
+            lines += differences(wanted, failure) + check_ranges(text, failure)
+            lines += [f"{key}: {len(failure[key])} listed, {failure[count_key]} counted"
+                      for key, count_key in (("buffers", "buffer_count"), ("io_buffers", "io_buffer_count"))
+                      if len(failure[key]) != (failure[count_key] or 0)]
+        count.add(name, lines)
+
+
+def check_logs(binary, folder, count):
+    with open(os.path.join(HERE, "oom_logs.json"), encoding="utf-8") as file:
+        logs = json.load(file)
+    for name, wanted in logs.items():
+        path = os.path.join(folder, name)
+        with open(path, "rb") as file:
+            text = file.read()
+        status, failures, _ = explain(binary, path)
+        lines = [f"exit status {status}"] if status else []
+        lines += [f"{len(failures)} failures, not {len(wanted)}"] if len(failures) != len(wanted) else []
+        lines += differences(wanted, failures)
+        lines += [line for failure in failures for line in check_ranges(text, failure)]
+        count.add(name, lines)
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".txt") and name not in logs:
+            count.add(name, ["no figures recorded for it"])
+
+
+def check_refusals(binary, count):
+    status, failures, error = explain(binary, os.devnull)
+    count.add("/dev/null", [] if (status, failures) == (1, []) and "looked for" in error else [f"status {status}"])
+    done = subprocess.run([binary, "explain", "/does/not/exist"], capture_output=True, text=True, timeout=60)
+    count.add("missing file", [] if done.returncode == 2 else [f"status {done.returncode}"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--shared")
+    options = parser.parse_args()
+    count = Count()
+    check_expected(options.binary, FIXTURES, count)
+    check_refusals(options.binary, count)
+    if options.shared:
+        logs = os.path.join(options.shared, "data", "oom-logs")
+        check_expected(options.binary, os.path.join(logs, "tpu-aot"), count)
+        check_logs(options.binary, logs, count)
+    print(f"{count.passed} passed, {count.failed} failed, {0 if options.shared else 2} skipped")
+    return 1 if count.failed or not count.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

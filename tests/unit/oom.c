@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Out-of-memory texts: one text a sentence, and what each must be read as. */
+#include "oom.h"
+
+/* key=value pairs of the failure, a space between; "buffers[0].key" looks into a list. */
+static const struct {
+    const char *text, *wanted;
+} sentences[] = {
+    /* TPU compiler */
+    {"XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space smem. Used 1.50M of 1.00M smem. Exceeded smem capacity by 512.0K.",
+     "family=tpu_compile form=report memory_space=smem needed_bytes=1572864 capacity_bytes=1048576 exceeded_bytes=524288 phase=compile"},
+    {"(0) Resource exhausted: {{function_node f}} Compilation failure: Ran out of memory in memory space vmem. It should not be possible to run "
+     "out of vmem - please file a bug against XLA.\n\n  Largest program allocations in vmem:\n\n  XLA label: register allocator spill slots\n"
+     "  Allocation type: scoped\n  ==========================\n",
+     "family=tpu_compile form=report memory_space=vmem needed_bytes=null buffer_count=1 buffers[0].label=register|allocator|spill|slots "
+     "buffers[0].allocation_type=scoped buffers[0].size_bytes=null"},
+    {"Ran out of memory in memory space vmem. Used 16.08M of 16.00M vmem.\n\nProgram vmem requirement 16.08M:\n    scoped 16.08M\n\n  Largest program "
+     "allocations in vmem:\n\n  1. Size: 8.08M\n     XLA label: register allocator spill slots in HLO :: matmul.1\n     Allocation type: scoped\n"
+     "     ==========================\n\n  2. Size: 8.00M\n     Shape: f32[2048,1024]\n     Tag: scratch operand\n     Allocation type: scoped\n     =====",
+     "memory_space=vmem requirement_bytes=16861102 buffer_count=2 buffers[1].label=scratch|operand buffers[1].shape=f32[2048,1024] "
+     "buffers[0].size_bytes=8472494"},
+    {"RESOURCE_EXHAUSTED: TPU TensorCore Hbm usage: 34.82G, SparseCore Hbm usage 174.10G, exceeding available bytes: 95.74G",
+     "family=tpu_compile form=core_usage memory_space=hbm needed_bytes=null capacity_bytes=102800042230 buffer_count=2 buffers[0].label=TensorCore "
+     "buffers[1].size_bytes=186938451558"},
+    {"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available.",
+     "form=fast_exit needed_bytes=4222124650660 capacity_bytes=97667556311"},
+    {"RESOURCE_EXHAUSTED: Ran out of memory on HBM, the total memory required for HLO temporaries (20.00G) exceeds available HBM (15.75G).",
+     "form=short memory_space=hbm needed_bytes=21474836480 capacity_bytes=16911433728 module=null error_code=null"},
+    {"INTERNAL: E3000: CompileTimeSparseCoreAllocationFailure: Failed to run pass pipeline. Hlo-Op: result.1:279:1: error: 'memref.alloca' op current "
+     "allocation offset upper bound (140704 words) exceeds the legitimate user allocatable offset upper bound (131071 words) in memory space 201 when "
+     "allocating 23440 words. note: see current operation: %232 = \"memref.alloca\"() : () -> memref<23440xf32, 201>",
+     "family=tpu_compile form=sparse_core error_code=E3000 memory_space=tilespmem needed_bytes=null"},
+    {"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: a sentence of another release\n",
+     "family=tpu_compile form=null error_code=E1000 needed_bytes=null"},
+    /* TPU runtime */
+    {"RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 2.00G. That was not possible. There are 3.00G free. The largest "
+     "contiguous region of free memory is 1.50G due to fragmentation.; (1x0x2_HBM0)",
+     "family=tpu_buffer needed_bytes=2147483648 free_bytes=3221225472 largest_free_bytes=1610612736 device=1x0x2_HBM0 memory_space=hbm phase=run"},
+    {"RESOURCE_EXHAUSTED: Error loading program 'jit_f': Attempting to reserve 2.00G at the bottom of memory. That was not possible. There are 1.00G "
+     "free, 16B reserved, and 1.00G reservable. Scope: unknown..: while running replica 0 and partition 3 of a replicated computation",
+     "family=tpu_program_load form=reserve module=jit_f reserved_bytes=16 available_bytes=1073741824 phase=load"},
+    {"HBM capacity: 16.00G\nTop-of-Memory reserved: 512.00M\nCurrently allocated: 12.00G\nProgram requirement: 4.00G\nHeap allocator status: Max free chunk: 1.00G",
+     "family=tpu_buffer capacity_bytes=17179869184 total_bytes=12884901888 requirement_bytes=4294967296 largest_free_bytes=1073741824"},
+    /* GPU */
+    {"Out of memory while trying to allocate 214748364800 bytes.", "family=gpu_xla needed_bytes=214748364800 phase=run"},
+    {"Out of memory while trying to allocate 7.34GiB.", "family=gpu_xla needed_bytes=7881264988"},
+    {"RESOURCE_EXHAUSTED: Out of host memory while trying to allocate 65.00GiB. Please set the environment variable "
+     "XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB to allocate larger host memory than the default 64 GB.",
+     "family=gpu_xla form=host memory_space=host needed_bytes=69793218560"},
+    {"Out of memory while trying to allocate 1.95GiB with allocator GPU_0_bfc on device 3. [executable_name='jit_f'] [tf-allocator-allocation-error='']",
+     "needed_bytes=2093796557 device=3 module=jit_f"},
+    {"Failed to allocate request for 256.00MiB (268435456B) on device ordinal 1", "family=gpu_xla needed_bytes=268435456 device=1"},
+    {"cuda_driver.cc:1] failed to allocate 2.2KiB (2254 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory", "family=gpu_xla needed_bytes=2254"},
+    {"Not enough PA budget: pa_allocated=100B, allocation_size=50B, pa_budget=120B", "needed_bytes=50 capacity_bytes=120 total_bytes=100"},
+    {"Allocating 300 bytes exceeds the memory limit of 200 bytes.", "family=gpu_xla needed_bytes=300 capacity_bytes=200"},
+    /* the BFC allocator: 2017, 2022, 2026 */
+    {"I tensorflow/core/common_runtime/bfc_allocator.cc:680] Chunk at 0x7f10 of size 1280\nW tensorflow/core/common_runtime/bfc_allocator.cc:275] Allocator "
+     "(GPU_0_bfc) ran out of memory trying to allocate 2.86GiB.  Current allocation summary follows.\n"
+     "I tensorflow/core/common_runtime/bfc_allocator.cc:643] Bin (256): \tTotal Chunks: 1, Chunks in use: 1 256B allocated for chunks.\n"
+     "I tensorflow/core/common_runtime/bfc_allocator.cc:660] Bin for 2.86GiB was 256.00MiB, Chunk State: \n"
+     "I tensorflow/core/common_runtime/bfc_allocator.cc:678] Chunk at 0x1041ac00000 of size 1280\n"
+     "I tensorflow/core/common_runtime/bfc_allocator.cc:687] Free at 0x1041ac00500 of size 4096\n"
+     "I tensorflow/core/common_runtime/bfc_allocator.cc:687] Free at 0x1041ac01500 of size 512\n"
+     "I tensorflow/core/common_runtime/bfc_allocator.cc:702] Stats: \nLimit:                  1000000\nInUse:                   600000\n"
+     "MaxInUse:                700000\nNumAllocs:                   40\nMaxAllocSize:            300000\n\n",
+     "family=gpu_bfc device=GPU_0_bfc needed_bytes=3070901617 capacity_bytes=1000000 total_bytes=600000 largest_free_bytes=4096"},
+    {"2022-01-05 09:00:00.000001: W tensorflow/core/common_runtime/bfc_allocator.cc:462] Allocator (GPU_1_bfc) ran out of memory trying to allocate "
+     "1.97GiB (rounded to 2110783744)requested by op \nIf the cause is memory fragmentation maybe the environment variable 'TF_GPU_ALLOCATOR=x' will "
+     "improve the situation. \nCurrent allocation summary follows.\nCurrent allocation summary follows.\n"
+     "2022-01-05 09:00:00.000002: I tensorflow/core/common_runtime/bfc_allocator.cc:1010] BFCAllocator dump for GPU_1_bfc\n"
+     "2022-01-05 09:00:00.000003: I tensorflow/core/common_runtime/bfc_allocator.cc:1071] InUse at 7f0c00000000 of size 1280 next 1\n"
+     "2022-01-05 09:00:00.000003: I tensorflow/core/common_runtime/bfc_allocator.cc:1071] Free  at 7f0c00000500 of size 2048 next 18446744073709551615\n"
+     "2022-01-05 09:00:00.000004: I tensorflow/core/common_runtime/bfc_allocator.cc:1087] Total bytes in pool: 3000 memory_limit_: 5000 available bytes: "
+     "1500 curr_region_allocation_bytes_: 4096\n2022-01-05 09:00:00.000005: I tensorflow/core/common_runtime/bfc_allocator.cc:1100] Stats: \n"
+     "Limit:                             5000\nInUse:                             1280\nMaxInUse:                          1280\n"
+     "LargestFreeBlock:                     0\n\n",
+     "family=gpu_bfc device=GPU_1_bfc needed_bytes=2110783744 capacity_bytes=5000 available_bytes=1500 largest_free_bytes=2048 replicas=1"},
+    {"W bfc_allocator.cc:500] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00MiB (rounded to 2097152) from the lower end requested by op f\n"
+     "I bfc_allocator.cc:1049] BFCAllocator dump for GPU_0_bfc\nI bfc_allocator.cc:1109] Allocator memory summary: rounded request 2.00MiB, total free in "
+     "pool 3.00MiB, largest free chunk usable by lower end 1.50MiB, unallocated bytes 0B, pool size 16.00MiB, pool limit 16.00MiB\n"
+     "I bfc_allocator.cc:1120] Stats: \nLimit:                16.00MiB\nInUse:                13.00MiB\nNumAllocs:                  12\nLargestFreeBlock:      1.50MiB\n",
+     "needed_bytes=2097152 capacity_bytes=16777216 free_bytes=3145728 largest_free_bytes=1572864 available_bytes=0 total_bytes=13631488"},
+    /* TensorFlow, PyTorch, CPU */
+    {"OP_REQUIRES failed at conv_ops.h:1 : RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[32,256,62,62] and type float on "
+     "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n",
+     "family=gpu_bfc form=tensor device=/job:localhost/replica:0/task:0/device:GPU:0 buffers[0].shape=[32,256,62,62] needed_bytes=null"},
+    {"OOM when allocating tensor with shape[9] and type double on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu",
+     "family=cpu_alloc form=tensor"},
+    {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 256.00 MiB. GPU 0 has a total capacity of 9.77 GiB of which 185.50 MiB is free. ",
+     "family=other needed_bytes=268435456 capacity_bytes=10490457620 free_bytes=194510848"},
+    {"CUDA out of memory. Tried to allocate 52.00 MiB (GPU 0; 79.20 GiB total capacity; 752.52 MiB already allocated; 27.25 MiB free; 886.00 MiB reserved)",
+     "family=other needed_bytes=54525952 capacity_bytes=85040352461 free_bytes=28573696"},
+    {"RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: Out of memory allocating 1000 bytes.", "family=cpu_alloc needed_bytes=1000"},
+    {"Failed to allocate 4096 bytes of aligned host memory.", "family=cpu_alloc needed_bytes=4096"},
+    {"INTERNAL: RESOURCE_EXHAUSTED: device memory is all gone\n", "family=other form=null phase=null"},
+    /* numbers that are none */
+    {"Ran out of memory in memory space hbm. Used NaN G of 15.75G hbm. Exceeded hbm capacity by infG.", "needed_bytes=null exceeded_bytes=null"},
+    {"Out of memory while trying to allocate 99999999999999999999999 bytes.", "family=gpu_xla needed_bytes=null"},
+    {"Out of memory while trying to allocate 21107", "family=gpu_xla needed_bytes=null"},
+    {"Ran out of memory in memory space hbm. Used 99.00E of 17.6", "memory_space=hbm needed_bytes=null capacity_bytes=null"},
+};
+
+static const cJSON *list_item(const cJSON *failure, char **key)
+{
+    char *bracket = strchr(*key, '[');
+    if (bracket == NULL)
+        return failure;
+    *bracket = '\0';
+    const cJSON *item = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(failure, *key), atoi(bracket + 1));
+    *key = strchr(bracket + 1, '.') + 1;
+    return item;
+}
+
+static void check_pairs(const char *text, const cJSON *failure, const char *wanted)
+{
+    char pairs[1024], found[128], *rest = pairs;
+    snprintf(pairs, sizeof pairs, "%s", wanted);
+    for (char *pair; (pair = strtok_r(rest, " ", &rest)) != NULL;) {
+        char *key = pair, *value = strchr(pair, '=');
+        *value++ = '\0';
+        const cJSON *object = list_item(failure, &key);
+        for (char *bar; (bar = strchr(value, '|')) != NULL;)
+            *bar = ' ';
+        ck_assert_msg(strcmp(oom_value(object, key, found), value) == 0, "%s is %s, not %s in: %.100s", key, found, value, text);
+    }
+}
+
+START_TEST(each_sentence_is_read)
+{
+    const char *text = sentences[_i].text;
+    struct oom_answer answer = oom_ask(text, strlen(text));
+    ck_assert_msg(answer.explanation.failure_count >= 1, "not recognised: %.100s", text);
+    int last = cJSON_GetArraySize(answer.failures) - 1;
+    check_pairs(text, cJSON_GetArrayItem(answer.failures, last), sentences[_i].wanted);
+    cJSON_Delete(answer.failures);
+}
+END_TEST
+
+static const char *const others[] = {
+    "",
+    "nothing to see here, step 12 loss 0.5, memory in use 12.0G of 16.0G\n",
+    "Used 5 of 7 apples. Total cost >= 3\n",
+    "RESOURCE_EXHAUSTED: quota of requests per minute is used up\n",
+    "Allocating 5 servers. Attempting to allocate a desk. Stats: wins 4\n",
+    "\xff\xfe\x80\x81 \x01\x02 Ran out of luck in memory lane",
+};
+
+START_TEST(other_texts_hold_no_failure)
+{
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct oom_answer answer = oom_ask(others[i], strlen(others[i]));
+        ck_assert_msg(answer.explanation.failure_count == 0, "%s", others[i]);
+        ck_assert_uint_eq(answer.explanation.report_line_count, 0);
+        cJSON_Delete(answer.failures);
+    }
+}
+END_TEST
+
+static const char *const good_compiles[] = {
+    "I0320 03:59:34.7 855 x.cc:1] XLA::TPU program HBM usage: 52.5K / 31.25G\nI0320 03:59:34.7 855 x.cc:1] Total hbm usage >= 260.14M:\n"
+    "I0320 03:59:34.7 855 x.cc:1] Program hbm requirement 70.0K:\n",
+    "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB with freed_by_count=0. The caller indicates that this is not a failure, but "
+    "this may mean that there could be performance gains if more memory were available.\n",
+    "Can't reduce memory use below 15.00GiB (16106127360 bytes) by rematerialization; only reduced to 16.00GiB (17179869184 bytes)\n",
+};
+
+START_TEST(reports_without_failure_are_told)
+{
+    for (size_t i = 0; i < sizeof good_compiles / sizeof good_compiles[0]; i++) {
+        struct oom_answer answer = oom_ask(good_compiles[i], strlen(good_compiles[i]));
+        ck_assert_msg(answer.explanation.failure_count == 0, "%s", good_compiles[i]);
+        ck_assert_uint_ge(answer.explanation.report_line_count, 1);
+        cJSON_Delete(answer.failures);
+    }
+}
+END_TEST
+
+START_TEST(a_lower_layers_line_is_part_of_the_failure)
+{
+    static const char text[] =
+        "W bfc_allocator.cc:482] Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.97GiB (rounded to 2110783744)requested by op \n"
+        "E pjrt.cc:1] Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2110783616 bytes.\n"
+        "ValueError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2110783616 bytes.\n";
+    struct oom_answer answer = oom_ask(text, sizeof text - 1);
+    char value[128];
+    ck_assert_uint_eq(answer.explanation.failure_count, 1);
+    ck_assert_str_eq(oom_value(answer.failures->child, "family", value), "gpu_xla");
+    ck_assert_str_eq(oom_value(answer.failures->child, "replicas", value), "2");
+    cJSON_Delete(answer.failures);
+}
+END_TEST
+
+START_TEST(what_is_looked_for_is_listed)
+{
+    size_t count = 0;
+    while (analysis_explain_looked_for(count) != NULL)
+        count++;
+    ck_assert_uint_ge(count, 5);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("oom");
+    TCase *tests = tcase_create("oom");
+    tcase_add_loop_test(tests, each_sentence_is_read, 0, (int)(sizeof sentences / sizeof sentences[0]));
+    tcase_add_test(tests, other_texts_hold_no_failure);
+    tcase_add_test(tests, reports_without_failure_are_told);
+    tcase_add_test(tests, a_lower_layers_line_is_part_of_the_failure);
+    tcase_add_test(tests, what_is_looked_for_is_listed);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}

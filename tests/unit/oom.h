@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oom.h: asking about an error text, and looking into the answer. */
+#ifndef TESTS_UNIT_OOM_H
+#define TESTS_UNIT_OOM_H
+
+#include "analysis/analysis.h"
+
+#include "bytes.h"
+
+#include <cjson/cJSON.h>
+
+struct oom_answer {
+    struct analysis_explanation explanation;
+    cJSON *failures;
+};
+
+static inline struct oom_answer oom_ask(const char *text, size_t length)
+{
+    struct oom_answer answer;
+    struct bytes bytes;
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    bytes_open(&bytes, text, length);
+    ck_assert_msg(analysis_explain(&bytes.source, &out, &answer.explanation, &err), "%s", err.text);
+    answer.failures = cJSON_ParseWithLength(out.data, out.length);
+    ck_assert_msg(answer.failures != NULL, "%.*s", (int)out.length, out.data);
+    ck_assert_uint_eq((size_t)cJSON_GetArraySize(answer.failures), answer.explanation.failure_count);
+    buf_free(&out);
+    bytes_close(&bytes);
+    return answer;
+}
+
+/* The value of `key` as text: the string, the whole number, "null"; "none" when there is no such key. */
+static inline const char *oom_value(const cJSON *object, const char *key, char out[128])
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (cJSON_IsNumber(value))
+        snprintf(out, 128, "%.0f", value->valuedouble);
+    else
+        snprintf(out, 128, "%s", cJSON_IsString(value) ? value->valuestring : value != NULL ? "null" : "none");
+    return out;
+}
+
+#endif
