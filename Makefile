@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every command of the project; `make help` lists them. Words as options:
-#   CC=gcc|clang   DEBUG=1   SAN=address,undefined   COV=1   WERROR=1   V=1 (print commands)
+#   CC=gcc|clang   DEBUG=1   SAN=address,undefined|thread   COV=1   WERROR=1   V=1 (print commands)
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -17,7 +17,7 @@ SHARED := $(wildcard ../shared)
 
 # ---- variants: one folder each ------------------------------------------------
 compiler := $(if $(findstring clang,$(CC)),-clang,)
-variant := $(if $(FUZZ),fuzz,$(if $(SAN),asan,$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler))
+variant := $(if $(FUZZ),fuzz,$(if $(SAN),$(if $(filter thread,$(SAN)),tsan,asan),$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler))
 B := build/$(variant)
 
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wconversion \
@@ -25,7 +25,8 @@ warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 release_flags := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 debug_flags := -O0 -g3
 asan_flags := -O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
-coverage_flags := -O0 -g --coverage
+tsan_flags := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+coverage_flags := -O1 -g --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
@@ -53,8 +54,8 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all debug run demo test unit golden golden-fixtures xla-reports differences http-test web-test \
-        check asan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
+.PHONY: all debug run demo test unit golden golden-fixtures golden-oom xla-reports differences http-test web-test \
+        check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
 # ---- building --------------------------------------------------------------------
@@ -121,7 +122,7 @@ demo: all ## serve the demo that is compiled in
 	$(B)/memviewd --demo --port=$(or $(PORT),6006)
 
 # ---- tests ---------------------------------------------------------------------------
-test: ## every lane of scripts/test that needs nothing installed
+test: ## every test, as scripts/test but installing nothing
 	scripts/test --no-install
 
 unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core and the daemon (check)
@@ -138,6 +139,9 @@ golden: all build/golden/logdir ## XProf's recorded answers (needs ../shared)
 golden-fixtures: all fixtures ## XProf's answers about the text fixtures
 	$(Q)$(PYTHON) tests/golden/fixtures.py --binary $(B)/memviewd
 
+golden-oom: all ## figures of recorded out-of-memory texts (those of ../shared too when it is there)
+	$(Q)$(PYTHON) tests/golden/oom.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+
 xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
@@ -151,14 +155,21 @@ build/golden/logdir:
 http-test: all fixtures ## both JSON surfaces against the running daemon
 	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 
-web-test: all ## the pages in headless Chromium
+tests/web/node_modules/.package-lock.json: tests/web/package-lock.json
+	@echo "  NPM   tests/web"
+	$(Q)cd $(@D)/.. && npm ci --no-audit --no-fund --silent && touch node_modules/.package-lock.json
+
+web-test: all tests/web/node_modules/.package-lock.json ## the pages in headless Chromium
 	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 
 check: $(core_obj) $(fields) ## layers, symbols, headers, names, sizes
 	$(Q)scripts/check-all $(B)
 
-asan: ## unit tests and the sweep under ASan and UBSan
-	$(Q)$(MAKE) SAN=address,undefined unit
+tsan: ## the daemon's tests under ThreadSanitizer
+	$(Q)$(MAKE) SAN=thread http-test
+
+asan: ## unit and http tests and the sweep under ASan and UBSan
+	$(Q)$(MAKE) SAN=address,undefined unit http-test
 	$(Q)$(MAKE) SAN=address,undefined CC=clang sweep
 
 # A target with the plain driver, or with libFuzzer's.
@@ -198,9 +209,10 @@ coverage-run: $(fuzz_programs) build/corpus/made
 
 # ---- measuring -----------------------------------------------------------------------------
 bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path measures XProf beside it
+	$(Q)$(PYTHON) tests/bench/oom.py --binary $(B)/memviewd
 	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
 
-screenshots: all ## docs/*.png from the demo
+screenshots: all tests/web/node_modules/.package-lock.json ## docs/*.png from the demo
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out docs
 
 # ---- fixtures and the rest --------------------------------------------------------------------

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASK_PROGRAM_COUNT = 4, ASK_SPACE_COUNT = 4, ASK_LIMIT_BYTES = 256 << 20 };
+enum { ASK_PROGRAM_COUNT = 4, ASK_SPACE_COUNT = 4, ASK_LIMIT_BYTES = 256 << 20, ASK_LARGE_BYTES = 100 << 10 };
 
 static void broken(const char *promise, const char *where, const struct err *err)
 {
@@ -142,9 +142,10 @@ static void ask_views(const struct source *source, const struct analysis_module 
 {
     char id[64] = "1";
     struct analysis_view view;
+    int round_count = source->size_bytes > ASK_LARGE_BYTES ? 1 : ASK_ROUND_COUNT; /* large answers take long to check */
 
     for (size_t at = 0; analysis_view_at(at, &view); at++) {
-        for (int round = 0; round < ASK_ROUND_COUNT; round++) {
+        for (int round = 0; round < round_count; round++) {
             struct analysis_param params[ASK_VALUE_COUNT + 2];
             size_t count = fill_params(&view, space, id, round, params);
             ask_view(source, module, &view, params, count, id, sizeof id);
@@ -173,9 +174,27 @@ void ask_program(const struct source *source, const struct analysis_program *pro
     analysis_totals_free(totals);
 }
 
+/* Tables that depend on no input. */
+static void ask_tables(void)
+{
+    struct analysis_device device;
+    struct err err = ERR_INIT;
+
+    for (size_t at = 0; analysis_device_at(at, &device); at++) {
+        if (!device.name || !device.title || !device.source)
+            broken("a device has texts", "devices", &err);
+    }
+    for (size_t at = 0; analysis_explain_looked_for(at); at++) {
+        if (analysis_explain_looked_for(at)[0] == '\0')
+            broken("a row has a text", "looked for", &err);
+    }
+}
+
 void ask_file(const struct source *source)
 {
     struct err err = ERR_INIT;
+
+    ask_tables();
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
     bool gzip = false;
 

@@ -26,7 +26,7 @@ from inputs import PREFIX, session_folder, wrapped  # noqa: E402
 from server import Server  # noqa: E402
 
 RECORDED = os.path.join(HERE, "fixtures.json")
-NAMES = ("hlo-two-buffers", "hlo-no-trace", "hlo-payload-pool", "hlo-no-assignment", "hlo-shapes",
+NAMES = ("hlo-two-buffers", "hlo-no-trace", "hlo-payload-pool", "hlo-no-assignment", "hlo-layouts",
          "hlo-share-with")
 SPACES = range(7)
 
