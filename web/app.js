@@ -31,6 +31,7 @@ const PASSING = [
   'warning-3',
   'pin',
   'space',
+  'capacity',
   'changed',
   'failed',
 ];
@@ -74,6 +75,7 @@ const context = {
   banners,
   details,
   pin: (id) => router.push({ ...routeHere(), pin: id === null ? null : { kind: 'b', id } }),
+  setCapacity: (capacity) => router.push({ ...routeHere(), capacity }),
   link: (session) => router.link({ ...emptyRoute(), session }),
   setFilter: (filter) => router.replace({ ...router.route, filter }),
   setTitle: (title) => {

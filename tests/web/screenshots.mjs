@@ -2,7 +2,7 @@
  * screenshots.mjs: pictures of the pages, to look at and for the README.
  *   node tests/web/screenshots.mjs --binary PATH --out DIR [--states] [-- OPTION…]
  * Serves the demo, or what the daemon's OPTIONs name. Viewer at three sizes in light and
- * dark; --states adds home, hover, pin, keyboard, selector, notes and a space other than HBM. */
+ * dark; --states adds home, hover, pin, keyboard, selector, notes, capacities and a space other than HBM. */
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -63,9 +63,12 @@ const STATES = {
     '',
     async (page) => {
       if (await page.locator('#menu').isVisible()) await page.click('#menu');
-      await page.locator('.selector-button').last().click();
+      await page.locator('.crumbs .selector-button').last().click();
     },
   ],
+  capacity: ['?capacity=v5p', async () => {}],
+  fits: ['?capacity=40GiB', async () => {}],
+  device: ['', async (page) => page.locator('.capacity .selector-button').click()],
   notes: [
     '',
     async (page) => {

@@ -48,6 +48,18 @@ export function bytes(value, unit = null, decimals = null) {
   return `${bytesIn(value, at, decimals ?? DECIMALS[at])} ${UNITS[at]}`;
 }
 
+/* Both figures with as many decimals as it takes for them to differ. */
+export function bytesApart(a, b) {
+  for (let more = 0; more <= 6; more++) {
+    const texts = [a, b].map((value) => {
+      const unit = unitOf(value);
+      return bytes(value, unit, unit ? DECIMALS[unit] + more : 0);
+    });
+    if (a === b || texts[0] !== texts[1]) return texts;
+  }
+  return [bytes(a), bytes(b)];
+}
+
 /* "35,963,086,336 B", for hover, focus and copies. */
 export function exactBytes(value) {
   return value === null || value === undefined ? 'not known' : `${fixed(value, 0)} B`;

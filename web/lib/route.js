@@ -3,11 +3,11 @@
  * Defaults are left out, names that are not ours are kept and ignored.
  * parse, format and isSamePlace are pure; createRouter binds them to a window. */
 
-const NAMES = ['tool', 'session', 'host', 'module', 'space', 'pin', 'filter'];
+const NAMES = ['tool', 'session', 'host', 'module', 'space', 'capacity', 'pin', 'filter'];
 const LONGEST = 2000;
 
 export function emptyRoute() {
-  return { tool: '', session: '', host: '', module: '', space: null, pin: null, filter: '', unknown: [] };
+  return { tool: '', session: '', host: '', module: '', space: null, capacity: '', pin: null, filter: '', unknown: [] };
 }
 
 /* "b:1498" → {kind: "b", id: "1498"}; anything else → null. */
@@ -46,7 +46,7 @@ export function format(route) {
   return query ? `?${query}` : '';
 }
 
-/* True if both name the same data; they may differ in what is pinned or filtered. */
+/* True if both name the same data; they may differ in capacity, pin or filter. */
 export function isSamePlace(a, b) {
   return ['tool', 'session', 'host', 'module', 'space'].every((name) => a[name] === b[name]);
 }

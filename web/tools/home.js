@@ -6,6 +6,7 @@ import { el, fill, name, nameInline, prose } from '../lib/dom.js';
 import { ago, bytes, count, counted, cutMiddle, visible, when } from '../lib/format.js';
 import { listSessions } from '../lib/selection.js';
 import { message } from '../widgets/panel.js';
+import { fillLargest, largestCells } from './home_largest.js';
 
 const ASK_AFTER_MS = 300;
 const FILTER_FROM = 8;
@@ -57,26 +58,35 @@ export function unreadableRoot(root) {
   };
 }
 
+/* {session, node, cells, onTotal}: what is not read yet is filled in later. */
 function sessionRow(session, context) {
   const hosts = session.host_count ?? session.hosts?.length ?? 0;
-  return el(
+  const cells = largestCells();
+  const found = el('td', { class: 'h-found' }, foundText(session));
+  const onTotal = (total) => fill(found, foundText({ ...session, module_count: total }));
+  const node = el(
     'tr',
     {},
     el('td', { class: 'h-when' }, when(session.modified_at_ms)),
     el('td', { class: 'h-name' }, el('a', { href: context.link(session.id) }, name(session.name))),
-    el('td', { class: 'h-found' }, foundText(session)),
+    found,
     el('td', { class: 'h-hosts' }, hosts > 0 ? count(hosts) : '–'),
     el('td', { class: 'h-size' }, bytes(session.size_bytes)),
+    cells.largest,
+    cells.verdict,
   );
+  return { session, node, cells, onTotal };
 }
 
-function sessionTable(list, context) {
+function sessionTable(list, rows) {
   const titles = [
     ['When', 'h-when'],
     ['Session', 'h-name'],
     ['Found', 'h-found'],
     ['Hosts', 'h-hosts'],
     ['On disk', 'h-size'],
+    ['Largest, GiB', 'h-largest'],
+    ['Verdict', 'h-verdict'],
   ];
   const rest = list.matched - list.sessions.length;
   return el(
@@ -94,7 +104,7 @@ function sessionTable(list, context) {
     el(
       'tbody',
       {},
-      list.sessions.map((session) => sessionRow(session, context)),
+      rows.map((row) => row.node),
     ),
     rest > 0
       ? el(
@@ -105,7 +115,7 @@ function sessionTable(list, context) {
             {},
             el(
               'td',
-              { colspan: 5 },
+              { colspan: 7 },
               `${count(list.sessions.length)} of ${count(list.matched)} sessions; the filter narrows the list.`,
             ),
           ),
@@ -180,6 +190,7 @@ export function mount(root, context) {
   });
 
   function draw(list, about) {
+    const rows = list.sessions.map((session) => sessionRow(session, context));
     const broken = about.roots.filter((each) => !each.readable);
     const isEmpty = list.total === 0;
     fill(
@@ -197,10 +208,11 @@ export function mount(root, context) {
       !isEmpty && list.matched === 0
         ? message({ title: `No session matches "${visible(filter)}".`, text: 'Clear the field to see all.' })
         : null,
-      list.sessions.length ? el('div', { class: 'panel' }, sessionTable(list, context)) : null,
+      list.sessions.length ? el('div', { class: 'panel' }, sessionTable(list, rows)) : null,
       notRead(list),
       watched(about),
     );
+    return rows;
   }
 
   async function load() {
@@ -209,8 +221,9 @@ export function mount(root, context) {
     const { signal } = controller;
     try {
       const [list, about] = await Promise.all([listSessions(filter, signal), get('about', {}, { signal })]);
-      draw(list, about);
+      const rows = draw(list, about);
       fill(news);
+      fillLargest(rows, signal);
     } catch (error) {
       if (isAbort(error) || error.code === 'gone') return;
       fill(title, 'The list of sessions could not be read.');

@@ -18,7 +18,8 @@ import { createHead, nodesOf } from './memory_viewer_head.js';
 import { createStrips } from './memory_viewer_strips.js';
 import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
 import { bufferDetails, mergedDetails, pageDetails } from './memory_viewer_details.js';
-import { loadStrips, showSpace } from './memory_viewer_views.js';
+import { createChooser, devicesFor } from './memory_viewer_capacity.js';
+import { changeCapacity, loadStrips, showSpace } from './memory_viewer_views.js';
 import * as empty from './memory_viewer_empty.js';
 import * as say from './memory_viewer_text.js';
 
@@ -26,7 +27,7 @@ const PANE_AFTER_MS = 40;
 
 const short = (text) => cutMiddle(visible(text), 60);
 
-/* context: {pin(id | null), banners, details, setSpaces(spaces, chosen), setTitle(text)}.
+/* context: {pin(id | null), setCapacity(text), banners, details, setSpaces(spaces, chosen), setTitle(text)}.
  * Out: {show(selection, route), hear(route), escape(), unmount()}. */
 export function mount(root, context) {
   const view = {
@@ -36,6 +37,8 @@ export function mount(root, context) {
     controller: null,
     space: null,
     module: null,
+    wanted: '',
+    capacity: null,
     ask: null,
     sizeRanks: new Map(),
   };
@@ -45,7 +48,7 @@ export function mount(root, context) {
   view.store.subscribe(() => refresh(view));
   return {
     show: (selection, route) => show(view, selection, route),
-    hear: (route) => setPin(view, pinOf(route)),
+    hear: (route) => Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity)]),
     escape: () => escape(view),
     unmount() {
       view.controller?.abort();
@@ -61,7 +64,7 @@ export function mount(root, context) {
 /* ---- views ------------------------------------------------------------------ */
 
 function build(view) {
-  view.head = createHead();
+  view.head = createHead(createChooser(view));
   view.curvePanel = createPanel('panel-curve', 'Memory over program order');
   view.curve = createCurve({
     onLeave: hideTooltip,
@@ -125,6 +128,7 @@ async function show(view, selection, route) {
   view.controller = new AbortController();
   hideTooltip();
   view.store.set({ hover: null, pin: null });
+  view.wanted = route.capacity;
   const { module, problem, session } = selection;
   if (problem) {
     only(view, empty.unreadableSession(session, problem), `${short(session.name)} cannot be read.`);
@@ -167,7 +171,8 @@ async function load(view, selection, route, signal) {
     module: selection.module.id,
   };
   const ask = asker(place, signal);
-  const [answer, session] = await Promise.all([ask('summary'), readSession(place.session, signal)]);
+  const asked = [ask('summary'), readSession(place.session, signal), devicesFor(route.capacity)];
+  const [answer, session] = await Promise.all(asked);
   const { module, spaces } = answer.data;
   view.ask = ask;
   view.records.reset((name, params) => ask(name, { space: view.space.space, ...params }));
@@ -187,7 +192,7 @@ async function load(view, selection, route, signal) {
     return;
   }
   view.wholePage.hidden = true;
-  await showSpace(view, answer.data, route, said);
+  await showSpace(view, answer.data, route, said, signal);
   if (!signal.aborted) await setPin(view, pinOf(route));
 }
 

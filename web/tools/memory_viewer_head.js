@@ -2,21 +2,24 @@
  * memory_viewer_head.js: the answer of the page, its figures, and what the file itself says. */
 
 import { el, figure, fill, name, nameInline } from '../lib/dom.js';
+import { canChoose } from '../lib/capacity.js';
 import { bytes, cutMiddle, visible } from '../lib/format.js';
 import { notesButton } from '../widgets/notices.js';
-import { answer, groupSentence, madeOf, waste } from './memory_viewer_text.js';
+import { answer, sourceOf } from './memory_viewer_answer.js';
+import { groupSentence, madeOf, waste } from './memory_viewer_text.js';
 
 const MOST_QUOTED = 240;
 const LEAST_QUOTED = 80;
+const CLASSES = { main: 'answer-figure', over: 'over' };
 
 /* Parts of a sentence become nodes: text, figures with their exact bytes, names. */
-export function nodesOf(parts, className = '') {
+export function nodesOf(parts) {
   return parts
     .filter((part) => part !== '')
     .map((part) => {
       if (typeof part === 'string') return part;
       if (part.name !== undefined) return nameInline(part.name, 60);
-      return figure(part.bytes, part.text, className);
+      return figure(part.bytes, part.text, CLASSES[part.role] ?? '');
     });
 }
 
@@ -62,23 +65,46 @@ function errorTexts(texts) {
   });
 }
 
-/* Out: {node, show({space, buffers, notes, errorTexts}), say(sentence, notes)}. */
-export function createHead() {
+/* "15.75 GiB: capacity as error.txt prints it, ± 5 MiB; the total decides." */
+function capacityWords({ capacity, space, wanted }) {
+  if (capacity) {
+    const { text, hint } = sourceOf(capacity);
+    return [
+      figure(capacity.bytes, bytes(capacity.bytes), 'strong'),
+      ': ',
+      el('span', { title: hint }, text),
+      '; the total decides.',
+    ];
+  }
+  return wanted && !canChoose(space.space)
+    ? [`What is chosen as capacity says nothing of ${visible(space.name)}.`]
+    : [];
+}
+
+/* chooser: {node, set()}. Out: {node, show({space, capacity, wanted, buffers, notes, errorTexts}),
+ * say(sentence, notes)}. */
+export function createHead(chooser) {
+  const source = el('span', { class: 'capacity-source' });
+  const capacityLine = el('div', { class: 'capacity', hidden: true }, source, chooser.node);
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('div', { class: 'answer-more' });
-  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
+  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), capacityLine, more);
   return {
     node,
-    show({ space, buffers, notes, errorTexts: texts }) {
-      const { needs, peak } = answer(space);
+    show({ space, capacity, wanted, buffers, notes, errorTexts: texts }) {
+      const { needs, peak } = answer(space, capacity);
       const group = buffers ? groupSentence(buffers.rows, buffers.matched_count, space.peak_bytes) : null;
       fill(
         title,
-        el('span', { class: 'answer-first' }, nodesOf(needs, 'answer-figure')),
+        el('span', { class: 'answer-first' }, nodesOf(needs)),
         ' ',
         el('span', { class: 'answer-second' }, nodesOf(peak)),
       );
+      chooser.set();
+      fill(source, capacityWords({ capacity, space, wanted }));
+      source.hidden = source.textContent === '';
+      capacityLine.hidden = source.hidden && chooser.node.hidden;
       fill(aside, notesButton(notes));
       fill(
         more,
@@ -93,6 +119,7 @@ export function createHead() {
       );
     },
     say(sentence, notes, texts = []) {
+      capacityLine.hidden = true;
       fill(title, el('span', { class: 'answer-first' }, sentence));
       fill(aside, notesButton(notes));
       fill(more, errorTexts(texts));

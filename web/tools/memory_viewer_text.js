@@ -22,36 +22,6 @@ const SAID_PADDING = 0.1;
 
 const part = (value, text = bytes(value)) => ({ bytes: value, text });
 
-/* "at step 376 of 1,018", "at position 1,536 of 5,150 in the schedule", "". */
-export function placeOfPeak(space) {
-  if (space.peak_step === null || space.peak_step === undefined || space.step_unit === 'none') return '';
-  const of = `${count(space.peak_step)} of ${count(space.step_count)}`;
-  return space.step_unit === 'schedule' ? ` at position ${of} in the schedule` : ` at step ${of}`;
-}
-
-/* The answer: two sentences. The total decides whether a program fits; the peak explains it.
- * Where both would print alike and are not, the peak is said by its difference. */
-export function answer(space) {
-  const { total_bytes: total, peak_bytes: peak } = space;
-  const needs = ['Needs ', part(total), ` of ${visible(space.name)}; capacity not known.`];
-  if (space.replay_error)
-    return { needs, peak: ['Its peak cannot be told: the heap trace does not replay.'] };
-  const isAlike = total !== peak && bytes(total) === bytes(peak);
-  const figure = isAlike
-    ? [part(peak, bytes(Math.abs(total - peak))), total > peak ? ' less' : ' more']
-    : [part(peak)];
-  const why = peak > total ? '; more than the total, because frees are recorded late' : '';
-  return {
-    needs,
-    peak: [
-      isAlike ? 'Peak live is ' : 'Peak live ',
-      ...figure,
-      isAlike && placeOfPeak(space) ? ',' : '',
-      `${placeOfPeak(space)}${why}.`,
-    ],
-  };
-}
-
 /* What the total is made of. The rows add up to it; what has no name of its own is "other". */
 export function madeOf(space) {
   const fresh = space.output_bytes - space.output_reused_bytes;
@@ -152,9 +122,15 @@ export function groupSentence(rows, matchedCount, peakBytes) {
   ];
 }
 
-export function curveLabel(space, curve) {
+/* ", 17.66 gibibytes above capacity" */
+function besideCapacity(peak, capacity) {
+  if (!capacity || peak === capacity.bytes) return '';
+  return `, ${spokenBytes(Math.abs(peak - capacity.bytes))} ${peak > capacity.bytes ? 'above' : 'below'} capacity`;
+}
+
+export function curveLabel(space, curve, capacity = null) {
   const peak = curve.peak
-    ? ` Peak ${spokenBytes(curve.peak.bytes)} at ${unitWord(space)} ${count(curve.peak.step)} of ${count(curve.stepCount)}.`
+    ? ` Peak ${spokenBytes(curve.peak.bytes)} at ${unitWord(space)} ${count(curve.peak.step)} of ${count(curve.stepCount)}${besideCapacity(curve.peak.bytes, capacity)}.`
     : '';
   return `Memory over program order.${peak} ${counted(curve.localPeaks.length, 'local peak')}.`;
 }

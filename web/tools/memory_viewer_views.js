@@ -5,34 +5,56 @@
 import { el } from '../lib/dom.js';
 import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
 import { isAbort, Problem } from '../lib/api.js';
+import { verdictOf } from '../lib/capacity.js';
 import { message } from '../widgets/panel.js';
 import { columnsOf, footOf } from './memory_viewer_columns.js';
 import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
+import { capacityLabel, pageTitle } from './memory_viewer_answer.js';
+import { devicesFor, settleCapacity } from './memory_viewer_capacity.js';
 import * as empty from './memory_viewer_empty.js';
 import * as say from './memory_viewer_text.js';
 
 const CURVE_WIDTH = 1024;
 
 /* data: the summary; said: {notes, errorTexts}. Resolves when every view is drawn. */
-export async function showSpace(view, data, route, said) {
+export async function showSpace(view, data, route, said, signal) {
   const space = chooseSpace(data.spaces, route.space);
   if (route.space !== null && space.space !== route.space) {
     view.context.banners.set('space', {
       text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
     });
   }
-  view.space = space;
+  const devices = await devicesFor(view.wanted);
+  if (signal.aborted) return;
+  Object.assign(view, { space, said, buffers: null, drawn: null, platform: data.module.platform });
   view.context.setSpaces(data.spaces, space);
-  view.context.setTitle(
-    `${bytes(space.total_bytes)} · ${cutMiddle(visible(data.module.name), 60)} · ${visible(space.name)} – memviewd`,
-  );
+  settleCapacity(view, devices);
   for (const panel of view.panels) panel.node.hidden = false;
   view.strips.panel.node.hidden = Boolean(space.replay_error);
-  view.head.show({ space, buffers: null, ...said });
+  sayAnswer(view);
   const table = loadTable(view).then((buffers) => {
-    if (buffers && view.space === space) view.head.show({ space, buffers, ...said });
+    if (!buffers || view.space !== space) return;
+    view.buffers = buffers;
+    sayAnswer(view);
   });
   await Promise.all([table, loadCurve(view), loadStrips(view)]);
+}
+
+function sayAnswer(view) {
+  const { space, capacity, wanted, buffers, said, module } = view;
+  view.context.setTitle(pageTitle(space, module.name, capacity));
+  view.head.show({ space, capacity, wanted, buffers, ...said });
+}
+
+/* Another capacity: sentence, title and curve change, nothing is asked again but the devices. */
+export async function changeCapacity(view, wanted) {
+  if (wanted === view.wanted) return;
+  view.wanted = wanted;
+  const devices = await devicesFor(wanted);
+  if (!view.space || view.wanted !== wanted) return;
+  settleCapacity(view, devices);
+  sayAnswer(view);
+  if (view.drawn) drawCurve(view);
 }
 
 /* Asks for a view and draws it; a failure is said in the panel. */
@@ -79,18 +101,31 @@ function loadCurve(view) {
   }
   const width = Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth / 64) * 64);
   return fillPanel(view, curvePanel, 'The curve', 'curve', { width }, (data) => {
-    const drawn = curveOf(data);
-    curvePanel.setAside(curveLegend(space, drawn));
-    view.curve.draw({ ...drawn, label: say.curveLabel(space, drawn) });
+    view.drawn = curveOf(data);
+    drawCurve(view);
   });
 }
 
-function curveLegend(space, data) {
+/* Red is what rises above the capacity of a program that does not fit. */
+function drawCurve(view) {
+  const { space, capacity, drawn } = view;
+  const mark = capacity && {
+    bytes: capacity.bytes,
+    text: capacityLabel(space, capacity),
+    isOver: verdictOf(space.total_bytes, capacity, space.space).word === 'over',
+  };
+  const isRed = Boolean(mark?.isOver) && drawn.bytes.some((value) => value > mark.bytes);
+  view.curvePanel.setAside(curveLegend(space, drawn, isRed));
+  view.curve.draw({ ...drawn, capacity: mark, label: say.curveLabel(space, drawn, capacity) });
+}
+
+function curveLegend(space, data, isRed) {
   const isSchedule = space.step_unit === 'schedule';
   return [
     isSchedule ? el('span', { class: 'caution' }, empty.scheduleHint()) : null,
     el('span', { class: 'key-line key-solid' }, 'padded'),
     el('span', { class: 'key-line key-dashed' }, 'unpadded'),
+    isRed ? el('span', { class: 'key-line key-over' }, 'above capacity') : null,
     el(
       'span',
       { class: 'dim' },

@@ -2,8 +2,8 @@
  * curve.js: live bytes over program order. Memory is constant between events, so the
  * line is stepped, never interpolated. Hover is an overlay; the base is drawn once.
  *
- * Data: {from, to, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[]}; value i
- * holds during step i. */
+ * Data: {from, to, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[], capacity}; value i
+ * holds during step i; capacity is {bytes, text, isOver} or null. */
 
 import uPlot from '../vendor/uPlot.js';
 import { el } from '../lib/dom.js';
@@ -11,7 +11,8 @@ import { nextFrame } from '../lib/activity.js';
 import { onTheme, token } from '../lib/theme.js';
 import { count } from '../lib/format.js';
 import { pointAt, readAt } from './readings.js';
-import { byteLabels, byteSplits, paintMarks, stepIncrements, topOf } from './curve_marks.js';
+import { byteLabels, byteSplits, paintMarks, stepIncrements } from './curve_marks.js';
+import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 
 const FONT = '13px';
 const X_AXIS_PX = 26;
@@ -36,7 +37,7 @@ function options(host, get, hooks) {
     },
     scales: {
       x: { time: false, range: () => [get().from, get().to + 1] },
-      y: { range: (u) => [0, topOf(get().most, u.height - X_AXIS_PX - 4)] },
+      y: { range: (u) => [0, topWith(get(), u.height - X_AXIS_PX - 4)] },
     },
     axes: [
       {
@@ -60,11 +61,22 @@ function options(host, get, hooks) {
     ],
     series: [
       {},
-      { stroke: () => token('text'), width: 1.5, fill: () => token('area'), paths, points: { show: false } },
+      {
+        stroke: (u) => splitAt(u, get().capacity, 'text', 'over'),
+        width: 1.5,
+        fill: (u) => splitAt(u, get().capacity, 'area', 'over-area'),
+        paths,
+        points: { show: false },
+      },
       { stroke: () => token('text'), width: 1.25, dash: [4, 3], paths, points: { show: false } },
     ],
-    hooks: { draw: [(u) => paintMarks(u, get(), uPlot.pxRatio)], ...hooks },
+    hooks: { draw: [(u) => paintOver(u, get(), uPlot.pxRatio)], ...hooks },
   };
+}
+
+function paintOver(u, data, ratio) {
+  paintCapacityLine(u, data, ratio);
+  paintCapacityLabel(u, data, ratio, paintMarks(u, data, ratio));
 }
 
 /* The step under the pointer; where steps are narrower than a pixel, the peak within 4 px of it. */
@@ -178,12 +190,15 @@ export function createCurve({ onHover, onLeave, sentence }) {
 
   return {
     node,
+    /* The same steps with another capacity keep the place of the slider. */
     draw(next) {
+      const isSame = data?.steps === next.steps;
       data = { ...next, most: Math.max(1, ...next.bytes, ...next.unpadded) };
       slider.setAttribute('aria-label', `${data.label} Arrow keys read a step; p goes to the peak.`);
       slider.setAttribute('aria-valuemin', String(data.from));
       slider.setAttribute('aria-valuemax', String(data.to));
-      const at = readAt(data, data.peak?.step ?? data.from);
+      const place = isSame ? Number(slider.getAttribute('aria-valuenow')) : (data.peak?.step ?? data.from);
+      const at = readAt(data, place);
       slider.setAttribute('aria-valuenow', String(at.step));
       slider.setAttribute('aria-valuetext', sentence(at));
       nextFrame(paint);

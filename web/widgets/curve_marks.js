@@ -84,7 +84,7 @@ function labelPlace(box, x, y, wide, ratio) {
   return { x: Math.max(box.left, box.left + box.width - wide), y: y - (PEAK_PX + 1) * ratio, wide };
 }
 
-/* The peak filled, with its label on the side that has room; local peaks hollow and small. */
+/* The peak filled, with its label on the side that has room; local peaks hollow and small. Out: boxes of labels. */
 export function paintMarks(u, data, ratio) {
   const { ctx } = u;
   const at = (step, value) => [u.valToPos(step + 0.5, 'x', true), u.valToPos(value, 'y', true) - 2 * ratio];
@@ -102,6 +102,12 @@ export function paintMarks(u, data, ratio) {
     ctx.textAlign = 'left';
     const words = `peak ${bytes(data.peak.bytes)}, step ${count(data.peak.step)}`;
     label = labelPlace(u.bbox, ...peak, ctx.measureText(words).width, ratio);
+    const line = data.capacity ? u.valToPos(data.capacity.bytes, 'y', true) : NaN;
+    if (line > label.y - 18 * ratio && line < label.y + 2 * ratio) {
+      ctx.fillStyle = token('panel');
+      ctx.fillRect(label.x - 3 * ratio, line - 2 * ratio, label.wide + 6 * ratio, 4 * ratio);
+      ctx.fillStyle = token('text');
+    }
     ctx.fillText(words, label.x, label.y);
   }
   ctx.strokeStyle = token('text2');
@@ -111,4 +117,5 @@ export function paintMarks(u, data, ratio) {
     ctx.stroke();
   }
   ctx.restore();
+  return label ? [{ ...label, high: 16 * ratio }] : [];
 }

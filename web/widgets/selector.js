@@ -83,7 +83,7 @@ export function createSelector({ title, load, onChoose }) {
         name(next.label),
         el('span', { class: 'selector-mark', 'aria-hidden': 'true' }, '▾'),
       );
-      fill(node, button);
+      if (button.parentNode !== node) fill(node, button);
     },
   };
 }

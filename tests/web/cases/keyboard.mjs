@@ -19,7 +19,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       .locator('canvas[role="img"]')
       .evaluateAll((nodes) => nodes.map((node) => node.getAttribute('aria-label')));
     equal(labels.length >= 3 && labels.every((label) => label.length > 20), true, labels.join(' | '));
-    includes(labels[0], 'Memory over program order. Peak 33.41 gibibytes at step 376 of 1,018.');
+    includes(labels[0], 'Memory over program order. Peak 33.41 gibibytes at step 376 of 1,018, 17.66 gibibytes above capacity.');
     const option = page.locator('[role="listbox"] [role="option"]').first();
     truth(Number(await option.getAttribute('aria-setsize')) > 100, 'aria-setsize counts only what is loaded');
     equal(await page.locator('h1').count(), 1);
@@ -103,7 +103,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('a selector is opened, searched and closed by keys', async () => {
     const page = await open(await daemon('--demo'));
-    await page.locator('.selector-button').last().focus();
+    await page.locator('.crumbs .selector-button').last().focus();
     await page.keyboard.press('ArrowDown');
     await page.waitForSelector('.selector-option');
     await page.keyboard.type('vmem');

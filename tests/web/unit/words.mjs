@@ -11,7 +11,8 @@ import {
   joinMerged,
   layOut,
 } from '../../../web/widgets/strips_layout.js';
-import { answer, groupSentence, madeOf, waste } from '../../../web/tools/memory_viewer_text.js';
+import { answer } from '../../../web/tools/memory_viewer_answer.js';
+import { groupSentence, madeOf, waste } from '../../../web/tools/memory_viewer_text.js';
 import { footText } from '../../../web/tools/memory_viewer_columns.js';
 
 const GIB = 1024 ** 3;

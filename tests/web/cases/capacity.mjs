@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * capacity.mjs: what is needed against what there is: sentence, title, curve, choice, Home.
+ * 33.49 GiB is the demo's total, 15.75 what its error.txt prints, 31.25 what v6e's texts print. */
+
+import { join } from 'node:path';
+import { idle, pixels, text } from '../harness.mjs';
+import { answerer, makeWorld } from '../canned.mjs';
+
+const CURVE = '.curve canvas';
+
+/* Pixels of the curve that are clearly red. */
+function redPixels(page) {
+  return page
+    .locator(CURVE)
+    .first()
+    .evaluate((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at + 3] > 0 && data[at] > data[at + 1] + 60 && data[at] > data[at + 2] + 60) count++;
+      return count;
+    });
+}
+
+export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
+  const button = (page) => page.locator('.capacity .selector-button');
+
+  test('as recorded: over by 17.74 GiB, in words, title and red', async () => {
+    const page = await open(await daemon('--demo'));
+    includes(await text(page, '.over'), 'over by 17.74 GiB');
+    equal(await page.title(), 'over · 33.49 GiB · jit_train_step · HBM – memviewd');
+    includes(await text(page, '.capacity'), 'capacity as error.txt prints it, ± 5 MiB; the total decides.');
+    includes(await text(page, '.panel-curve'), 'above capacity');
+    truth((await redPixels(page)) > 50, 'nothing is red');
+    await page.finish();
+  });
+
+  test('v6e is over by 2.24 GiB, 100GiB leaves 66.51 GiB and nothing red', async () => {
+    const base = await daemon('--demo');
+    const page = await open(`${base}?capacity=v6e`);
+    includes(await text(page, 'h1'), '31.25 GiB are available: over by 2.24 GiB');
+    includes(await text(page, '.capacity'), 'TPU v6e, chosen');
+    includes(await page.locator('.capacity-source [title]').last().getAttribute('title'), 'Source: error text');
+    const v6e = await pixels(page, CURVE);
+    truth((await redPixels(page)) > 5, 'nothing is red');
+    await page.goto(`${base}?capacity=100GiB`);
+    await idle(page);
+    includes(await text(page, 'h1'), 'It fits: 33.49 of 100.00 GiB of HBM, 66.51 GiB free.');
+    equal(await page.title(), '33.49 GiB · jit_train_step · HBM – memviewd');
+    equal(await redPixels(page), 0);
+    const far = await pixels(page, CURVE);
+    await page.goto(`${base}?capacity=40GiB`);
+    await idle(page);
+    equal(await redPixels(page), 0);
+    equal(new Set([v6e, far, await pixels(page, CURVE)]).size, 3, 'pictures of three capacities');
+    await page.goto(`${base}?capacity=H100-80G`);
+    await idle(page);
+    includes(await text(page, 'h1'), 'It fits in the physical size: 33.49 of 80.00 GiB of HBM');
+    await page.finish();
+  });
+
+  test('a device is chosen by keys; URL and reload keep it, Back takes it away', async () => {
+    const page = await open(await daemon('--demo'));
+    const recorded = await pixels(page, CURVE);
+    await button(page).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.selector-option');
+    await page.keyboard.type('v5p');
+    await page.waitForFunction(() => document.querySelectorAll('.selector-option').length === 1);
+    includes(await text(page, '.selector-option'), '95.74 GiB, fits');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/capacity=v5p/);
+    await idle(page);
+    includes(await text(page, 'h1'), 'It fits: 33.49 of 95.74 GiB of HBM');
+    includes(await button(page).innerText(), 'TPU v5p');
+    truth(
+      await page.evaluate(() => document.activeElement.matches('.capacity .selector-button')),
+      'the focus is not where it was',
+    );
+    truth((await pixels(page, CURVE)) !== recorded, 'the curve did not change');
+    await page.reload();
+    await idle(page);
+    includes(await text(page, 'h1'), '95.74 GiB');
+    await page.goBack();
+    await page.waitForURL((url) => !url.search.includes('capacity'));
+    await idle(page);
+    includes(await text(page, 'h1'), 'over by 17.74 GiB');
+    await page.goForward();
+    await idle(page);
+    await button(page).click();
+    await page.locator('.selector-option', { hasText: 'as recorded' }).click();
+    await page.waitForURL((url) => !url.search.includes('capacity'));
+    includes(await text(page, 'h1'), 'over by 17.74 GiB');
+    await page.finish();
+  });
+
+  test('a device that is not known is named in a banner, the rest works', async () => {
+    const base = await daemon('--demo');
+    const page = await open(`${base}?capacity=v99%3Cb%3E`);
+    includes(await text(page, '.banner'), 'Capacity v99<b> is no device known here');
+    includes(await text(page, 'h1'), 'over by 17.74 GiB');
+    await page.goto(`${base}?capacity=v6e&space=1`);
+    await idle(page);
+    includes(await text(page, 'h1'), 'of VMEM; capacity not known.');
+    equal(await button(page).isVisible(), false);
+    await page.finish();
+  });
+
+  test('without any capacity the page offers the choice', async () => {
+    const page = await open(await daemon('--demo'), { canned: answerer(makeWorld()) });
+    includes(await text(page, 'h1'), 'of HBM; capacity not known.');
+    includes(await button(page).innerText(), 'Choose a device');
+    equal(await redPixels(page), 0);
+    await page.finish();
+  });
+
+  test('Home tells the largest module and whether it fits', async () => {
+    const page = await open(`${await daemon(`--logdir=${join(fixtures, 'dumps')}`)}?tool=home`);
+    const row = page.locator('.home-grid tbody tr', { hasText: 'seed-matmul-327680' });
+    equal(await row.locator('.h-largest').innerText(), '300.00');
+    equal(await row.locator('.h-verdict').innerText(), 'over');
+    await page.finish();
+  });
+}

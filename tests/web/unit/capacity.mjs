@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * capacity.mjs: which capacity is used, whether a program fits, and how it is said. */
+
+import {
+  capacityOf,
+  deviceCapacity,
+  parseSize,
+  recordedCapacity,
+  sessionVerdict,
+  sizeCapacity,
+  verdictOf,
+} from '../../../web/lib/capacity.js';
+import { bytesApart } from '../../../web/lib/format.js';
+import { answer, optionFigure, pageTitle, sourceOf } from '../../../web/tools/memory_viewer_answer.js';
+import { isInRange } from '../../../web/widgets/curve_capacity.js';
+
+const GIB = 1024 ** 3;
+const V5E = 15.75 * GIB;
+const space = {
+  space: 0,
+  name: 'HBM',
+  total_bytes: 35962892288,
+  peak_bytes: 35869978624,
+  peak_step: 376,
+  step_count: 1018,
+  step_unit: 'heap_trace',
+  replay_error: null,
+};
+const devices = [
+  { name: 'v6e', title: 'TPU v6e', physical_bytes: 32 * GIB, available_bytes: 31.25 * GIB, source: 'a text' },
+  { name: 'H100-80G', title: 'H100', physical_bytes: 80 * GIB, available_bytes: null, source: 'nominal' },
+];
+const said = (change = {}) => ({
+  file: 'dump/error.txt',
+  text: '',
+  capacity: { space: 0, available_bytes: V5E, half_unit_bytes: 5368709, needed_bytes: null, ...change },
+});
+const textOf = (parts) => parts.map((part) => (typeof part === 'string' ? part : part.text)).join('');
+const needs = (of, capacity) => textOf(answer({ ...space, ...of }, capacity).needs);
+
+export function run({ test, equal }) {
+  test('a size is a figure with a unit of powers of 1024', () => {
+    equal(
+      ['15.75GiB', '15.75G', '512 MiB', '1t'].map(parseSize),
+      [V5E, V5E, 512 * 1024 ** 2, 1024 * GIB],
+    );
+    equal(
+      ['', '15', '0GiB', '-1G', '1GB', 'v6e', '1e9G', '9999999T', '<b>'].map(parseSize),
+      Array(9).fill(null),
+    );
+  });
+  test('the URL comes first, then the error text of the same space, then none', () => {
+    const kind = (wanted, texts, at = 0) => capacityOf(wanted, devices, texts, at)?.kind ?? null;
+    equal(kind('V6E', [said()]), 'device');
+    equal(kind('20GiB', [said()]), 'size');
+    equal(kind('', [said()]), 'recorded');
+    equal(kind('nothing', [said()]), 'recorded');
+    equal(kind('nothing', []), null);
+    equal(kind('v6e', [], 1), null, 'a device says nothing of VMEM');
+    equal(kind('', [said()], 1), null, 'an error text of another space');
+    equal(recordedCapacity([{ file: 'x', text: 'y', capacity: null }], 0), null);
+  });
+  test('over, fits, and what is free are said with their figures', () => {
+    equal(
+      needs({}, recordedCapacity([said()], 0)),
+      'Needs 33.49 GiB of HBM; 15.75 GiB are available: over by 17.74 GiB (total, with fragmentation).',
+    );
+    equal(needs({}, sizeCapacity(100 * GIB)), 'It fits: 33.49 of 100.00 GiB of HBM, 66.51 GiB free.');
+    equal(
+      needs({ total_bytes: 3 * 1024 ** 2 }, sizeCapacity(GIB)),
+      'It fits: 3.00 MiB of 1.00 GiB of HBM, 1,021.00 MiB free.',
+    );
+    equal(needs({}, null), 'Needs 33.49 GiB of HBM; capacity not known.');
+    const physical = deviceCapacity(devices[1]);
+    equal(
+      needs({}, physical),
+      'It fits in the physical size: 33.49 of 80.00 GiB of HBM, at most 46.51 GiB free.',
+    );
+    equal(
+      needs({ total_bytes: 90 * GIB }, physical),
+      'Needs 90.00 GiB of HBM; the device has 80.00 GiB: over by at least 10.00 GiB (total, with fragmentation).',
+    );
+  });
+  test('within the rounding of a printed figure it is not known whether it fits', () => {
+    const recorded = recordedCapacity([said()], 0);
+    equal(
+      [V5E, V5E + 5368709, V5E + 5368710, V5E - 5368709].map((total) => verdictOf(total, recorded).word),
+      ['unsure', 'unsure', 'over', 'fits'],
+    );
+    equal(verdictOf(V5E, sizeCapacity(V5E)), { word: 'fits', by: 0, isOfText: false });
+    equal(bytesApart(V5E, V5E + 1024 ** 2), ['15.750 GiB', '15.751 GiB']);
+  });
+  test('a text that asked for scoped memory is believed against the plan', () => {
+    const text = said({ space: 1, available_bytes: 16 * 1024 ** 2, half_unit_bytes: 0, needed_bytes: 96 * 1024 ** 2 });
+    equal(
+      needs({ space: 1, name: 'VMEM', total_bytes: 0 }, recordedCapacity([text], 1)),
+      'Needs 0 B of VMEM in this plan, but the error text asks for 96.00 MiB and 16.00 MiB are available: over by 80.00 MiB.',
+    );
+    equal(sessionVerdict([{ spaces: [{ space: 0, total_bytes: GIB }, { space: 1, total_bytes: 0 }] }], [text]), 'over');
+    equal(sessionVerdict([{ spaces: [{ space: 0, total_bytes: GIB }] }], [said()]), 'fits');
+    equal(sessionVerdict([{ spaces: [{ space: 0, total_bytes: GIB }] }], []), '');
+  });
+  test('it is said where the capacity comes from', () => {
+    equal(sourceOf(recordedCapacity([said()], 0)).text, 'capacity as error.txt prints it, ± 5 MiB');
+    equal(sourceOf(deviceCapacity(devices[0])), { text: 'TPU v6e, chosen', hint: 'Source: a text' });
+    equal(optionFigure(space, deviceCapacity(devices[0])), '31.25 GiB, over');
+    equal(optionFigure(space, deviceCapacity(devices[1])), '80.00 GiB physical, fits');
+    equal(pageTitle(space, 'f', recordedCapacity([said()], 0)), 'over · 33.49 GiB · f · HBM – memviewd');
+    equal(pageTitle(space, 'f', null), '33.49 GiB · f · HBM – memviewd');
+  });
+  test('a capacity is on the axis up to 1.5 times the data', () => {
+    equal(
+      [150, 151, 1].map((bytes) => isInRange({ most: 100, capacity: { bytes } })),
+      [true, false, true],
+    );
+    equal(isInRange({ most: 100, capacity: null }), false);
+  });
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * capacity.js: how much memory there is for a program, where that figure comes from, and
+ * whether a program fits. Pure: the URL, the list of devices and error texts in.
+ *
+ * A capacity: {kind: "device" | "size" | "recorded", bytes, half (exact to ± this), needed
+ * (what the error text asked, or null), isPhysical, device, file}. */
+
+const DEVICE_SPACE = 0;
+const MOST = 2 ** 52;
+
+/* "15.75GiB", "15.75G", "512 MiB" → bytes; anything else → null. */
+export function parseSize(text) {
+  const match = /^(\d{1,9}(?:\.\d{1,9})?)\s?([KMGT])(?:iB)?$/i.exec(text.trim());
+  if (!match) return null;
+  const bytes = Math.round(Number(match[1]) * 1024 ** ('KMGT'.indexOf(match[2].toUpperCase()) + 1));
+  return bytes > 0 && bytes <= MOST ? bytes : null;
+}
+
+export function findDevice(devices, name) {
+  const wanted = name.toLowerCase();
+  return (devices ?? []).find((device) => device.name.toLowerCase() === wanted) ?? null;
+}
+
+export function deviceCapacity(device) {
+  const isPhysical = device.available_bytes === null;
+  const bytes = isPhysical ? device.physical_bytes : device.available_bytes;
+  return { kind: 'device', bytes, half: 0, needed: null, isPhysical, device, file: '' };
+}
+
+export function sizeCapacity(bytes) {
+  return { kind: 'size', bytes, half: 0, needed: null, isPhysical: false, device: null, file: '' };
+}
+
+/* What the first error text says of this memory space. */
+export function recordedCapacity(errorTexts, space) {
+  const found = errorTexts.find(({ capacity }) => capacity?.space === space);
+  if (!found) return null;
+  const { available_bytes: bytes, half_unit_bytes: half, needed_bytes: needed } = found.capacity;
+  return { kind: 'recorded', bytes, half, needed, isPhysical: false, device: null, file: found.file };
+}
+
+/* The URL first (device memory only), then the dump's own text, then none (null). */
+export function capacityOf(wanted, devices, errorTexts, space) {
+  if (wanted && space === DEVICE_SPACE) {
+    const size = parseSize(wanted);
+    if (size !== null) return sizeCapacity(size);
+    const device = findDevice(devices, wanted);
+    if (device) return deviceCapacity(device);
+  }
+  return recordedCapacity(errorTexts, space);
+}
+
+export function canChoose(space) {
+  return space === DEVICE_SPACE;
+}
+
+/* {word: "over" | "fits" | "unsure", by, isOfText}: the total decides. A text that asked for more of
+ * a space than the plan shows there is believed: scoped memory stands in no total. */
+export function verdictOf(needed, capacity, space = DEVICE_SPACE) {
+  if (!capacity) return null;
+  const over = needed - capacity.bytes;
+  if (over > capacity.half) return { word: 'over', by: over, isOfText: false };
+  if (space !== DEVICE_SPACE && capacity.needed > capacity.bytes + capacity.half)
+    return { word: 'over', by: capacity.needed - capacity.bytes, isOfText: true };
+  if (capacity.half > 0 && over > -capacity.half) return { word: 'unsure', by: 0, isOfText: false };
+  return { word: 'fits', by: capacity.bytes - needed, isOfText: false };
+}
+
+/* "over" if one module of a session needs more of a space than its error texts say there is;
+ * "fits" if none does; "" where nothing can be compared. */
+export function sessionVerdict(modules, errorTexts) {
+  const words = modules.flatMap((module) =>
+    (module.spaces ?? []).map(
+      ({ space, total_bytes: total }) =>
+        verdictOf(total, recordedCapacity(errorTexts, space), space)?.word ?? '',
+    ),
+  );
+  return words.includes('over') ? 'over' : words.includes('fits') && !words.includes('unsure') ? 'fits' : '';
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_answer.js: the answer in sentences: what is needed, what there is, and
+ * where that figure comes from. Pure. A part is a string or {bytes, text, role}. */
+
+import { bytes, bytesApart, count, cutMiddle, unitOf, visible } from '../lib/format.js';
+import { verdictOf } from '../lib/capacity.js';
+
+const part = (value, text = bytes(value), role = '') => ({ bytes: value, text, role });
+const main = (value, text = bytes(value)) => part(value, text, 'main');
+
+/* "at step 376 of 1,018", "at position 1,536 of 5,150 in the schedule", "". */
+export function placeOfPeak(space) {
+  if (space.peak_step === null || space.peak_step === undefined || space.step_unit === 'none') return '';
+  const of = `${count(space.peak_step)} of ${count(space.step_count)}`;
+  return space.step_unit === 'schedule' ? ` at position ${of} in the schedule` : ` at step ${of}`;
+}
+
+/* "9.12" where the unit follows in "of 15.75 GiB", else "9.12 MiB". */
+function withoutUnit(value, text, beside) {
+  const unit = unitOf(value);
+  return unit === unitOf(beside) ? text.slice(0, text.indexOf(' ')) : text;
+}
+
+function fits(space, capacity, by) {
+  const { total_bytes: total } = space;
+  const [needed, there] = bytesApart(total, capacity.bytes);
+  return [
+    capacity.isPhysical ? 'It fits in the physical size: ' : 'It fits: ',
+    main(total, withoutUnit(total, needed, capacity.bytes)),
+    ' of ',
+    part(capacity.bytes, there),
+    ` of ${visible(space.name)}, `,
+    capacity.isPhysical ? 'at most ' : '',
+    part(by),
+    ' free.',
+  ];
+}
+
+function over(space, capacity, { by, isOfText }) {
+  const { total_bytes: total } = space;
+  const by_ = part(by, `over by ${capacity.isPhysical ? 'at least ' : ''}${bytes(by)}`, 'over');
+  if (isOfText)
+    return [
+      'Needs ',
+      main(total),
+      ` of ${visible(space.name)} in this plan, but the error text asks for `,
+      part(capacity.needed),
+      ' and ',
+      part(capacity.bytes),
+      ' are available: ',
+      by_,
+      '.',
+    ];
+  const [needed, there] = bytesApart(total, capacity.bytes);
+  return [
+    'Needs ',
+    main(total, needed),
+    ` of ${visible(space.name)}; `,
+    capacity.isPhysical ? 'the device has ' : '',
+    part(capacity.bytes, there),
+    capacity.isPhysical ? ': ' : ' are available: ',
+    by_,
+    ' (total, with fragmentation).',
+  ];
+}
+
+function needs(space, capacity) {
+  const { total_bytes: total } = space;
+  const verdict = verdictOf(total, capacity, space.space);
+  if (!verdict) return ['Needs ', main(total), ` of ${visible(space.name)}; capacity not known.`];
+  if (verdict.word === 'over') return over(space, capacity, verdict);
+  if (verdict.word === 'fits') return fits(space, capacity, verdict.by);
+  return [
+    'Needs ',
+    main(total),
+    ` of ${visible(space.name)}; `,
+    part(capacity.bytes),
+    ' are available as printed: too close to tell whether it fits.',
+  ];
+}
+
+/* The answer: two sentences. The total decides whether a program fits; the peak explains it.
+ * Where both would print alike and are not, the peak is said by its difference. */
+export function answer(space, capacity = null) {
+  const { total_bytes: total, peak_bytes: peak } = space;
+  const first = needs(space, capacity);
+  if (space.replay_error)
+    return { needs: first, peak: ['Its peak cannot be told: the heap trace does not replay.'] };
+  const isAlike = total !== peak && bytes(total) === bytes(peak);
+  const figure = isAlike
+    ? [part(peak, bytes(Math.abs(total - peak))), total > peak ? ' less' : ' more']
+    : [part(peak)];
+  const why = peak > total ? '; more than the total, because frees are recorded late' : '';
+  return {
+    needs: first,
+    peak: [
+      isAlike ? 'Peak live is ' : 'Peak live ',
+      ...figure,
+      isAlike && placeOfPeak(space) ? ',' : '',
+      `${placeOfPeak(space)}${why}.`,
+    ],
+  };
+}
+
+/* {text, hint}: where the capacity comes from. */
+export function sourceOf(capacity) {
+  if (capacity.kind === 'recorded') {
+    const file = cutMiddle(visible(capacity.file.slice(capacity.file.lastIndexOf('/') + 1)), 60);
+    const half = capacity.half > 0 ? `, ± ${bytes(capacity.half, null, 0)}` : '';
+    return { text: `capacity as ${file} prints it${half}`, hint: visible(capacity.file) };
+  }
+  if (capacity.kind === 'size') return { text: 'capacity as chosen', hint: 'From the address of this page.' };
+  const title = visible(capacity.device.title);
+  const physical = capacity.isPhysical ? ', its physical size: a program gets less, how much is not known' : '';
+  return { text: `${title}, chosen${physical}`, hint: `Source: ${visible(capacity.device.source)}` };
+}
+
+/* "33.49 GiB · jit_train_step · HBM – memviewd", with the verdict first where it is known to be over. */
+export function pageTitle(space, moduleName, capacity) {
+  const isOver = verdictOf(space.total_bytes, capacity, space.space)?.word === 'over';
+  return `${isOver ? 'over · ' : ''}${bytes(space.total_bytes)} · ${cutMiddle(visible(moduleName), 60)} · ${visible(space.name)} – memviewd`;
+}
+
+/* Label of the line in the curve, alike to the answer's figure. */
+export function capacityLabel(space, capacity) {
+  return `capacity ${bytesApart(space.total_bytes, capacity.bytes)[1]}`;
+}
+
+/* The figure of an option: "31.25 GiB, over", "80.00 GiB physical, fits". */
+export function optionFigure(space, capacity) {
+  const word = verdictOf(space.total_bytes, capacity, space.space)?.word;
+  const physical = capacity.isPhysical ? ' physical' : '';
+  return `${bytes(capacity.bytes)}${physical}${word === 'unsure' ? '' : `, ${word}`}`;
+}
