@@ -20,6 +20,7 @@ struct option {
 
 #define SERVE (1u << COMMANDS_BIT_AT_SERVE)
 #define SUMMARY (1u << COMMANDS_BIT_AT_SUMMARY)
+#define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 static const struct option OPTIONS[] = {
 #define OPTION(commands, name, kind, field, argument, usual, help)                                                     \
     {commands, name, kind, offsetof(struct options, field), argument, usual, help},
@@ -86,9 +87,10 @@ static bool read_option(enum commands_bit_at command, char *const **at, struct o
                         size_t reason_size)
 {
     const char *text = **at;
-    const char *name = strcmp(text, "-h") == 0 ? "help" : text + 2;
+    bool is_short_help = strcmp(text, "-h") == 0;
+    const char *name = is_short_help ? "help" : text + 2;
     size_t length = strcspn(name, "=");
-    const struct option *option = text[1] == '-' || name[0] == 'h' ? find(command, name, length) : NULL;
+    const struct option *option = text[1] == '-' || is_short_help ? find(command, name, length) : NULL;
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
     if (!option) {
         snprintf(reason, reason_size, "unknown option %s (--help lists them)", text);

@@ -19,7 +19,7 @@ struct options_list {
 
 struct options {
     struct options_list logdirs, paths;
-    int64_t port, space;
+    int64_t port, space, memory_limit_mib;
     const char *bind, *allowed_hosts, *web_folder, *token_file, *module;
     bool is_demo, is_without_token, is_verbose, is_json, is_csv, is_help, is_version;
 };
