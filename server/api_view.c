@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api.h"
 
+#include "server/listing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,10 +38,11 @@ static struct response *answer(const struct server *server, const struct request
         .program = entry->program, .tool = request->captures[0], .view = request->captures[1]};
     struct analysis_param *params = view_params(request, &question.param_count);
     question.params = params;
-    struct body *body = store_answer(server->store, &entry->file->opened, &question, &err);
+    bool is_passing;
+    struct body *body = store_answer(server->store, &entry->file->opened, &question, &err, &is_passing);
     free(params);
     if (!body)
-        return response_err(&err, entry->file->file->path);
+        return (is_passing ? response_passing_err : response_err)(&err, entry->file->file->path);
     if (strcmp(request_param(request, "format", ""), "csv") != 0)
         return response_of_body(200, "application/json", body);
     struct response *response = response_of_body(200, "text/csv; charset=utf-8", body);
@@ -52,6 +55,9 @@ struct response *api_view(const struct server *server, const struct request *req
 {
     if (!is_view(request->captures[0], request->captures[1]))
         return response_problem(404, "notfound", "there is no such tool or view");
+    struct response *refusal = listing_check_once(request);
+    if (refusal)
+        return refusal;
     const struct snapshot_session *session;
     const struct snapshot_host *host;
     struct snapshot *snapshot = index_hold(server->index);

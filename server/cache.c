@@ -3,13 +3,14 @@
 
 #include "server/hash.h"
 #include "server/memory.h"
+#include "server/moment.h"
 
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET_COUNT = 1024 };
+enum { BUCKET_COUNT = 1024, LIMIT_KEPT_MS = 60000 };
 /* Freed values of this size leave holes worth giving back to the system. */
 static const uint64_t TRIM_BYTES = 8 << 20;
 
@@ -25,6 +26,8 @@ struct cache_entry {
     uint64_t cost_bytes;
     void *value;
     struct err err;
+    bool is_passing;      /* of err */
+    int64_t failed_at_ms; /* with `limit`; else 0 */
 };
 
 struct cache {
@@ -32,6 +35,7 @@ struct cache {
     pthread_cond_t made;
     uint64_t budget_bytes, cost_bytes;
     void (*free_value)(void *value);
+    struct cache_waiting waiting; /* functions NULL when nobody wants to know */
     struct cache_entry *buckets[BUCKET_COUNT];
     struct cache_entry *newest, *oldest;
 };
@@ -44,6 +48,11 @@ struct cache *cache_new(uint64_t budget_bytes, void (*free_value)(void *value))
     cache->budget_bytes = budget_bytes;
     cache->free_value = free_value;
     return cache;
+}
+
+void cache_on_wait(struct cache *cache, const struct cache_waiting *waiting)
+{
+    cache->waiting = *waiting;
 }
 
 static struct cache_entry **bucket_of(struct cache *cache, const char *key)
@@ -134,37 +143,65 @@ static void free_evicted(struct cache *cache, struct cache_entry *evicted)
         malloc_trim(0);
 }
 
-/* Comes again whenever the same bytes are read? `limit` may be a lack of memory, which passes. */
+/* Comes again whenever the same bytes are read? */
 static bool is_lasting(enum err_code code)
 {
-    return code == ERR_malformed || code == ERR_truncated || code == ERR_unsupported || code == ERR_notfound ||
-           code == ERR_argument;
+    return code == ERR_limit || code == ERR_malformed || code == ERR_truncated || code == ERR_unsupported ||
+           code == ERR_notfound || code == ERR_argument;
 }
 
 static void make(struct cache *cache, struct cache_entry *entry, const struct cache_maker *maker)
 {
     struct err err = ERR_INIT;
-    uint64_t cost_bytes = 0;
-    void *value = maker->make(maker->context, &cost_bytes, &err);
+    struct cache_made made = {0};
+    void *value = maker->make(maker->context, &made, &err);
     if (!value && !err_is_set(&err))
         err_set(&err, ERR_internal, ERR_NO_OFFSET, "failed without a reason");
     pthread_mutex_lock(&cache->lock);
     entry->value = value;
     entry->err = err;
+    entry->is_passing = made.is_passing;
+    entry->failed_at_ms = !value && err.code == ERR_limit ? moment_ms() : 0;
     entry->state = value ? READY : FAILED;
-    entry->cost_bytes = cost_bytes + sizeof(*entry) + strlen(entry->key);
+    entry->cost_bytes = made.cost_bytes + sizeof(*entry) + strlen(entry->key);
     cache->cost_bytes += entry->cost_bytes;
-    if (!value && !is_lasting(err.code))
+    if (!value && (made.is_passing || !is_lasting(err.code)))
         forget(cache, entry);
     pthread_cond_broadcast(&cache->made);
     pthread_mutex_unlock(&cache->lock);
+}
+
+/* The entry of a key, unless it is a failure that was kept long enough. */
+static struct cache_entry *find_fresh(struct cache *cache, const char *key)
+{
+    struct cache_entry *entry = find(cache, key);
+    if (!entry || entry->failed_at_ms == 0 || moment_ms() - entry->failed_at_ms < LIMIT_KEPT_MS)
+        return entry;
+    forget(cache, entry);
+    if (entry->holders == 0)
+        entry_free(cache, entry);
+    return NULL;
+}
+
+/* With the lock, which is free meanwhile. */
+static void wait_until_made(struct cache *cache, const struct cache_entry *entry)
+{
+    const struct cache_waiting *waiting = &cache->waiting;
+    if (waiting->begin)
+        waiting->begin(waiting->context);
+    while (entry->state == MAKING)
+        pthread_cond_wait(&cache->made, &cache->lock);
+    pthread_mutex_unlock(&cache->lock);
+    if (waiting->end)
+        waiting->end(waiting->context);
+    pthread_mutex_lock(&cache->lock);
 }
 
 void *cache_get(struct cache *cache, const char *key, const struct cache_maker *maker, struct cache_hold *hold,
                 struct err *err)
 {
     pthread_mutex_lock(&cache->lock);
-    struct cache_entry *entry = find(cache, key);
+    struct cache_entry *entry = find_fresh(cache, key);
     bool is_mine = entry == NULL;
     if (is_mine) {
         entry = add(cache, key);
@@ -173,18 +210,20 @@ void *cache_get(struct cache *cache, const char *key, const struct cache_maker *
         link_newest(cache, entry);
     }
     entry->holders++;
-    while (!is_mine && entry->state == MAKING)
-        pthread_cond_wait(&cache->made, &cache->lock);
+    if (!is_mine && entry->state == MAKING)
+        wait_until_made(cache, entry);
     pthread_mutex_unlock(&cache->lock);
     if (is_mine)
         make(cache, entry, maker);
 
-    *hold = (struct cache_hold){cache, entry};
+    *hold = (struct cache_hold){.cache = cache, .entry = entry};
     void *value = entry->value; /* does not change any more */
     if (!value) {
+        bool is_passing = entry->is_passing;
         if (!err_is_set(err))
             *err = entry->err;
         cache_release(hold);
+        hold->is_passing = is_passing;
     }
     return value;
 }
@@ -197,10 +236,25 @@ void *cache_peek(struct cache *cache, const char *key, struct cache_hold *hold)
     if (entry && entry->state == READY) {
         entry->holders++;
         value = entry->value;
-        *hold = (struct cache_hold){cache, entry};
+        *hold = (struct cache_hold){.cache = cache, .entry = entry};
     }
     pthread_mutex_unlock(&cache->lock);
     return value;
+}
+
+bool cache_drop_oldest(struct cache *cache)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct cache_entry *entry = cache->oldest;
+    while (entry && (entry->holders > 0 || !entry->value))
+        entry = entry->newer;
+    if (entry) {
+        forget(cache, entry);
+        entry->next = NULL;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    free_evicted(cache, entry);
+    return entry != NULL;
 }
 
 void cache_release(struct cache_hold *hold)
@@ -209,7 +263,7 @@ void cache_release(struct cache_hold *hold)
     struct cache_entry *entry = hold->entry, *evicted;
     if (!cache)
         return;
-    *hold = (struct cache_hold){NULL, NULL};
+    *hold = (struct cache_hold){0};
     pthread_mutex_lock(&cache->lock);
     bool is_last = --entry->holders == 0;
     bool is_lost = is_last && entry->is_forgotten;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_serve.c: the daemon, from its options to its end. */
+#include "server/account.h"
 #include "server/commands.h"
 #include "server/httpd.h"
 #include "server/log.h"
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MOST_HOSTS = 64 };
+enum { DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MOST_HOSTS = 64, MOST_LIMIT_MIB = 1 << 30 };
 
 struct daemon {
     struct options options;
@@ -58,6 +59,8 @@ static bool check_options(const struct options *options, char *reason, size_t re
         fault = "nothing to show: give --logdir=DIR, files or folders, or --demo (--help tells more)";
     else if (options->port < 0 || options->port > 65535)
         fault = "--port must be a number from 0 to 65535";
+    else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MOST_LIMIT_MIB)
+        fault = "--memory-limit must be a number of MiB";
     else if (options->is_without_token && options->token_file)
         fault = "--no-token and --token-file exclude each other";
     else if (options->web_folder && (stat(options->web_folder, &status) != 0 || !S_ISDIR(status.st_mode)))
@@ -137,9 +140,12 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
         jobs_expire(jobs, true);
         httpd_drain(httpd, LAST_DRAIN_MS);
     }
-    if (!jobs_free(jobs, LAST_DRAIN_MS))
+    bool is_idle = jobs_stop(jobs, LAST_DRAIN_MS);
+    httpd_drain(httpd, LAST_DRAIN_MS); /* what came meanwhile on a connection that was open is told so */
+    if (!is_idle)
         _exit(COMMANDS_DONE); /* a worker is stuck in a read; nothing is lost */
     httpd_free(httpd);
+    jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     index_free(daemon->server.index);
     store_free(daemon->server.store);
     return COMMANDS_DONE;
@@ -150,7 +156,8 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.started_at_ms = moment_unix_ms();
     daemon->server.web_folder = daemon->options.web_folder;
     daemon->server.index = make_index(&daemon->options);
-    daemon->server.store = store_new();
+    int64_t limit_mib = daemon->options.memory_limit_mib;
+    daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_usual_limit());
     struct jobs *jobs = jobs_new(&daemon->server);
     struct httpd *httpd = httpd_start(&daemon->server, jobs, &daemon->listening);
     if (!httpd || !index_start(daemon->server.index)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_summary.c: what fills the memory, in a terminal. */
+#include "server/account.h"
 #include "server/commands.h"
 #include "server/index.h"
 #include "server/log.h"
@@ -32,7 +33,7 @@ static struct body *ask(const struct look *look, const struct modules_entry *ent
                         const struct analysis_param *params, size_t param_count, struct err *err)
 {
     const struct store_question question = {entry->program, "memory_viewer", view, params, param_count};
-    return store_answer(look->store, &entry->file->opened, &question, err);
+    return store_answer(look->store, &entry->file->opened, &question, err, NULL);
 }
 
 /* The space to list buffers of: the one asked for, else the one with the largest total. */
@@ -169,7 +170,7 @@ static int summarize(const struct options *options)
         log_line("%s%s%s", has_path ? options->paths.items[0] : "", has_path ? ": " : "", fault);
         return COMMANDS_UNUSABLE;
     }
-    struct look look = {.options = options, .store = store_new()};
+    struct look look = {.options = options, .store = store_new(account_usual_limit())};
     look.form = options->is_json ? &summary_json : options->is_csv ? &summary_csv : &summary_text;
     int result = look_around(&look, options->paths.items[0]);
     store_free(look.store);

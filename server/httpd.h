@@ -23,7 +23,7 @@ void httpd_watch(struct httpd *httpd);
 void httpd_stop_accepting(struct httpd *httpd);
 /* Waits until every request that has come is answered; false when that takes longer. */
 bool httpd_drain(struct httpd *httpd, int64_t wait_ms);
-/* No request may be with a worker. */
+/* No request may be with a worker. Ends the threads that read requests. */
 void httpd_free(struct httpd *httpd);
 
 #endif

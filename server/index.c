@@ -94,6 +94,9 @@ static bool go_on(void *context)
 static void refresh(struct index *index)
 {
     bool is_changed = false;
+    pthread_mutex_lock(&index->lock);
+    index->is_nudged = false; /* not later: a nudge during the scan may be about what it has passed already */
+    pthread_mutex_unlock(&index->lock);
     for (size_t at = 0; at < index->root_count; at++) {
         bool differs = tree_refresh(index->roots[at].tree, go_on, index);
         if (differs && index->roots[at].tree->is_file)
@@ -113,7 +116,6 @@ static bool rest(struct index *index, int64_t rest_ms)
 {
     struct timespec until = moment_after(rest_ms), nudged = moment_after(NUDGED_MS);
     pthread_mutex_lock(&index->lock);
-    index->is_nudged = false;
     int reason = 0;
     while (!index->is_stopping && !index->is_nudged && reason == 0)
         reason = pthread_cond_timedwait(&index->changed, &index->lock, &until);

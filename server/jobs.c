@@ -4,13 +4,15 @@
 #include "server/hash.h"
 #include "server/memory.h"
 #include "server/moment.h"
+#include "server/peers.h"
 #include "server/routes.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_THREADS = 16, MOST_WAITING = 512, PATIENCE_MS = 120000, STACK_BYTES = 1 << 20 };
+enum { MOST_WORKING = 16, MOST_THREADS = MOST_WORKING + PEERS_MOST };
+enum { MOST_WAITING = 512, PATIENCE_MS = 120000, STACK_BYTES = 1 << 20 };
 
 struct job {
     struct job *next;
@@ -23,12 +25,18 @@ struct job {
 struct jobs {
     const struct server *server;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t arrived;    /* for idle threads: a job that may be run, or the end */
+    pthread_cond_t freed;      /* for threads that come back: a place to work in */
+    pthread_cond_t ended;      /* the last thread has */
     struct job *first, **last; /* waiting and running, by arrival */
     size_t waiting_count;
-    int thread_count, idle_count;
+    /* Each thread works, is idle, is away (it waits for what another makes) or comes back from there. */
+    int thread_count, working_count, idle_count, returning_count;
     bool is_stopping;
 };
+
+static void leave(void *context);
+static void come_back(void *context);
 
 struct jobs *jobs_new(const struct server *server)
 {
@@ -36,7 +44,10 @@ struct jobs *jobs_new(const struct server *server)
     jobs->server = server;
     jobs->last = &jobs->first;
     pthread_mutex_init(&jobs->lock, NULL);
-    moment_cond_init(&jobs->changed);
+    pthread_cond_init(&jobs->arrived, NULL);
+    pthread_cond_init(&jobs->freed, NULL);
+    moment_cond_init(&jobs->ended);
+    store_on_wait(server->store, &(struct cache_waiting){leave, come_back, jobs});
     return jobs;
 }
 
@@ -49,8 +60,8 @@ static void tell(struct jobs_client *clients, struct response *response)
     }
 }
 
-/* Takes the job out of the list and gives its clients. */
-static struct jobs_client *finish(struct jobs *jobs, struct job *job)
+/* Takes the job out of the list. */
+static void take_out(struct jobs *jobs, struct job *job)
 {
     struct job **at = &jobs->first;
     while (*at != job)
@@ -58,7 +69,13 @@ static struct jobs_client *finish(struct jobs *jobs, struct job *job)
     *at = job->next;
     if (jobs->last == &job->next)
         jobs->last = at;
-    return job->clients;
+    jobs->waiting_count -= !job->is_running;
+}
+
+static void job_free(struct job *job)
+{
+    request_release(job->request);
+    free(job);
 }
 
 static bool wants_gzip(struct jobs *jobs, const struct job *job)
@@ -77,12 +94,11 @@ static void run(struct jobs *jobs, struct job *job)
     if (response->body && wants_gzip(jobs, job))
         body_release(body_gzip(response->body)); /* it keeps its packed form */
     pthread_mutex_lock(&jobs->lock);
-    struct jobs_client *clients = finish(jobs, job);
+    take_out(jobs, job);
     pthread_mutex_unlock(&jobs->lock);
-    tell(clients, response);
+    tell(job->clients, response);
     response_release(response);
-    request_release(job->request);
-    free(job);
+    job_free(job);
 }
 
 static struct job *next_waiting(struct jobs *jobs)
@@ -93,30 +109,11 @@ static struct job *next_waiting(struct jobs *jobs)
     return job;
 }
 
-static void *work(void *context)
+static void *work(void *context);
+
+static bool has_place(const struct jobs *jobs)
 {
-    struct jobs *jobs = context;
-    pthread_mutex_lock(&jobs->lock);
-    for (;;) {
-        struct job *job = next_waiting(jobs);
-        if (job) {
-            job->is_running = true;
-            jobs->waiting_count--;
-            pthread_mutex_unlock(&jobs->lock);
-            run(jobs, job);
-            pthread_mutex_lock(&jobs->lock);
-            continue;
-        }
-        if (jobs->is_stopping)
-            break;
-        jobs->idle_count++;
-        pthread_cond_wait(&jobs->changed, &jobs->lock);
-        jobs->idle_count--;
-    }
-    jobs->thread_count--;
-    pthread_cond_broadcast(&jobs->changed);
-    pthread_mutex_unlock(&jobs->lock);
-    return NULL;
+    return jobs->working_count < MOST_WORKING;
 }
 
 /* One more thread, unless one is free or there are enough. */
@@ -124,7 +121,7 @@ static void staff(struct jobs *jobs)
 {
     pthread_t thread;
     pthread_attr_t detached;
-    if ((size_t)jobs->idle_count >= jobs->waiting_count || jobs->thread_count == MOST_THREADS)
+    if ((size_t)jobs->idle_count >= jobs->waiting_count || !has_place(jobs) || jobs->thread_count == MOST_THREADS)
         return;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -132,6 +129,88 @@ static void staff(struct jobs *jobs)
     if (pthread_create(&thread, &detached, work, jobs) == 0)
         jobs->thread_count++;
     pthread_attr_destroy(&detached);
+}
+
+/* There may be a place to work in: for those who come back first, for they hold
+ * what others wait for. */
+static void offer_place(struct jobs *jobs)
+{
+    if (!has_place(jobs))
+        return;
+    if (jobs->returning_count > 0) {
+        pthread_cond_signal(&jobs->freed);
+    } else if (jobs->waiting_count > 0) {
+        staff(jobs);
+        pthread_cond_signal(&jobs->arrived);
+    }
+}
+
+/* A worker waits for what another makes: its place is free meanwhile, so that
+ * any number of requests for one slow thing leaves room for the others. */
+static void leave(void *context)
+{
+    struct jobs *jobs = context;
+    pthread_mutex_lock(&jobs->lock);
+    jobs->working_count--;
+    offer_place(jobs);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+static void come_back(void *context)
+{
+    struct jobs *jobs = context;
+    pthread_mutex_lock(&jobs->lock);
+    jobs->returning_count++;
+    while (!has_place(jobs))
+        pthread_cond_wait(&jobs->freed, &jobs->lock);
+    jobs->returning_count--;
+    jobs->working_count++;
+    offer_place(jobs);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+static void work_on(struct jobs *jobs, struct job *job)
+{
+    job->is_running = true;
+    jobs->waiting_count--;
+    jobs->working_count++;
+    offer_place(jobs); /* one signal may stand for several places and jobs: each passes on what is left */
+    pthread_mutex_unlock(&jobs->lock);
+    run(jobs, job);
+    pthread_mutex_lock(&jobs->lock);
+    jobs->working_count--;
+    if (jobs->returning_count > 0)
+        pthread_cond_signal(&jobs->freed); /* else this thread takes the next job itself */
+}
+
+/* False when the thread is not needed any more. */
+static bool rest(struct jobs *jobs)
+{
+    bool is_ending = jobs->is_stopping && jobs->waiting_count == 0;
+    if (is_ending || jobs->idle_count == MOST_WORKING)
+        return false;
+    jobs->idle_count++;
+    pthread_cond_wait(&jobs->arrived, &jobs->lock);
+    jobs->idle_count--;
+    return true;
+}
+
+static void *work(void *context)
+{
+    struct jobs *jobs = context;
+    struct job *job;
+    pthread_mutex_lock(&jobs->lock);
+    do {
+        while (has_place(jobs) && jobs->returning_count == 0 && (job = next_waiting(jobs)))
+            work_on(jobs, job);
+    } while (rest(jobs));
+    jobs->thread_count--;
+    if (jobs->is_stopping)
+        pthread_cond_broadcast(&jobs->arrived); /* to the others that rest */
+    if (jobs->thread_count == 0)
+        pthread_cond_signal(&jobs->ended);
+    pthread_mutex_unlock(&jobs->lock);
+    return NULL;
 }
 
 static struct job *find_equal(struct jobs *jobs, const char *target, uint64_t hash)
@@ -150,38 +229,53 @@ static struct job *add(struct jobs *jobs, struct request *request, uint64_t hash
     *jobs->last = job;
     jobs->last = &job->next;
     jobs->waiting_count++;
-    staff(jobs);
-    pthread_cond_signal(&jobs->changed);
+    offer_place(jobs);
     return job;
+}
+
+/* With the lock: the job that will answer the request, or NULL. */
+static struct job *find_or_add(struct jobs *jobs, struct request *request)
+{
+    uint64_t hash = hash_text(request->target, 0);
+    struct job *job = jobs->is_stopping ? NULL : find_equal(jobs, request->target, hash);
+    if (job && !job->is_running)
+        offer_place(jobs); /* perhaps no thread could be made for it before */
+    if (job || jobs->is_stopping || jobs->waiting_count >= MOST_WAITING)
+        return job;
+    job = add(jobs, request, hash);
+    if (jobs->thread_count > 0)
+        return job;
+    take_out(jobs, job); /* not even one thread could be made; later requests try again */
+    job_free(job);
+    return NULL;
 }
 
 void jobs_submit(struct jobs *jobs, struct request *request, struct jobs_client *client)
 {
-    uint64_t hash = hash_text(request->target, 0);
     client->deadline_ms = moment_ms() + PATIENCE_MS;
     client->next = NULL;
     pthread_mutex_lock(&jobs->lock);
-    struct job *job = find_equal(jobs, request->target, hash);
-    bool is_full = !job && (jobs->waiting_count >= MOST_WAITING || jobs->is_stopping);
-    if (!job && !is_full) {
-        job = add(jobs, request, hash);
-        is_full = jobs->thread_count == 0; /* not even one thread could be made */
-    }
-    if (!is_full) {
+    struct job *job = find_or_add(jobs, request);
+    if (job) {
         client->next = job->clients;
         job->clients = client;
     }
+    bool is_stopping = jobs->is_stopping;
     pthread_mutex_unlock(&jobs->lock);
-    if (is_full)
-        client->done(client, response_problem(503, "busy", "too many requests wait for an answer; ask again"));
+    if (!job)
+        client->done(client, response_problem(503, "busy", "%s",
+                                              is_stopping ? "memviewd is being stopped"
+                                                          : "too many requests wait for an answer; ask again"));
 }
 
 void jobs_expire(struct jobs *jobs, bool all)
 {
     struct jobs_client *expired = NULL;
+    struct job *next;
     int64_t now_ms = moment_ms();
     pthread_mutex_lock(&jobs->lock);
-    for (struct job *job = jobs->first; job; job = job->next) {
+    for (struct job *job = jobs->first; job; job = next) {
+        next = job->next;
         for (struct jobs_client **at = &job->clients; *at;) {
             struct jobs_client *client = *at;
             if (!all && client->deadline_ms > now_ms) {
@@ -192,31 +286,39 @@ void jobs_expire(struct jobs *jobs, bool all)
             client->next = expired;
             expired = client;
         }
+        if (!job->clients && !job->is_running) {
+            take_out(jobs, job); /* nobody waits for it, and nothing was done yet */
+            job_free(job);
+        }
     }
     pthread_mutex_unlock(&jobs->lock);
     if (!expired)
         return;
-    struct response *response = response_problem(
-        503, "busy", "the answer took longer than %d s; it is still being made, ask again", PATIENCE_MS / 1000);
+    struct response *response =
+        response_problem(503, "busy", "the answer took longer than %d s; ask again", PATIENCE_MS / 1000);
     tell(expired, response);
     response_release(response);
 }
 
-bool jobs_free(struct jobs *jobs, int64_t wait_ms)
+bool jobs_stop(struct jobs *jobs, int64_t wait_ms)
 {
     struct timespec until = moment_after(wait_ms);
     int reason = 0;
     pthread_mutex_lock(&jobs->lock);
     jobs->is_stopping = true;
-    pthread_cond_broadcast(&jobs->changed);
+    pthread_cond_broadcast(&jobs->arrived);
     while (jobs->thread_count > 0 && reason == 0)
-        reason = pthread_cond_timedwait(&jobs->changed, &jobs->lock, &until);
+        reason = pthread_cond_timedwait(&jobs->ended, &jobs->lock, &until);
     bool is_done = jobs->thread_count == 0;
     pthread_mutex_unlock(&jobs->lock);
-    if (is_done) {
-        pthread_cond_destroy(&jobs->changed);
-        pthread_mutex_destroy(&jobs->lock);
-        free(jobs);
-    }
     return is_done;
+}
+
+void jobs_free(struct jobs *jobs)
+{
+    pthread_cond_destroy(&jobs->arrived);
+    pthread_cond_destroy(&jobs->freed);
+    pthread_cond_destroy(&jobs->ended);
+    pthread_mutex_destroy(&jobs->lock);
+    free(jobs);
 }

@@ -2,8 +2,10 @@
  * jobs.h: worker threads for requests that read files or compute.
  *
  * Equal requests that wait at the same time are one job: it runs once and all
- * get its response. Threads are started as they are needed, sixteen at most; a
- * job that is stuck on a slow disk does not hold up the others. */
+ * get its response. Sixteen jobs are worked on at a time. One that waits for
+ * what another makes (cache.h) does not count: its thread gives up its place and
+ * takes one again when the thing is there. So neither a slow disk nor a slow
+ * program holds up the others. Threads are started as they are needed. */
 #ifndef SERVER_JOBS_H
 #define SERVER_JOBS_H
 
@@ -24,18 +26,22 @@ struct jobs_client {
     int64_t deadline_ms;
 };
 
+/* From then on the store tells when a worker waits; only workers may ask it. */
 struct jobs *jobs_new(const struct server *server);
 
-/* Answers `request` by routes_work. When too many wait already, `done` gets 503 at once. */
+/* Answers `request` by routes_work. When too many wait already, or after
+ * jobs_stop, `done` gets 503 at once. */
 void jobs_submit(struct jobs *jobs, struct request *request, struct jobs_client *client);
 
 /* To be called about once a second: those who have waited for two minutes get
- * 503; the work goes on, so that asking again may find it done. With
+ * 503; work that has begun goes on, so that asking again may find it done. With
  * `all`, everybody does. */
 void jobs_expire(struct jobs *jobs, bool all);
 
-/* No client may wait any more. Waits `wait_ms` for work that still runs; false
- * when it did not end, and nothing was freed. */
-bool jobs_free(struct jobs *jobs, int64_t wait_ms);
+/* Takes no more requests. Waits `wait_ms` for work that still runs; false when
+ * it did not end. */
+bool jobs_stop(struct jobs *jobs, int64_t wait_ms);
+/* After jobs_stop that was true, and when nobody can submit any more. */
+void jobs_free(struct jobs *jobs);
 
 #endif

@@ -6,6 +6,12 @@
 
 enum { USUAL_LIMIT = 100, MOST_LIMIT = 1000, MOST_DIGITS = 9 };
 
+struct response *listing_check_once(const struct request *request)
+{
+    const char *name = request_repeated_param(request);
+    return name ? response_problem(400, "argument", "the parameter \"%.60s\" is given more than once", name) : NULL;
+}
+
 struct response *listing_check_names(const struct request *request, const char *const *names)
 {
     for (size_t at = 0; at < request->param_count; at++) {
@@ -15,7 +21,7 @@ struct response *listing_check_names(const struct request *request, const char *
         if (!*name)
             return response_problem(400, "argument", "unknown parameter \"%.60s\"", request->params[at].name);
     }
-    return NULL;
+    return listing_check_once(request);
 }
 
 static bool read_count(const struct request *request, const char *name, size_t *count)

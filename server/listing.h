@@ -12,7 +12,10 @@ struct listing {
     const char *sort;
 };
 
-/* NULL when every parameter of the request is among `names` (ends with NULL), else the refusal. */
+/* NULL when no parameter is given twice, else the refusal: which value is meant cannot be known. */
+struct response *listing_check_once(const struct request *request);
+
+/* NULL when each parameter of the request is among `names` (ends with NULL) and given once, else the refusal. */
 struct response *listing_check_names(const struct request *request, const char *const *names);
 
 /* Reads offset (0), limit (100, at most 1000), filter, and sort (one of

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEAST_SLOTS = 64 };
+
 /* How many files a session has to be read for its modules. */
 static size_t count_files(const struct snapshot_session *session, const struct snapshot_host *host)
 {
@@ -36,15 +38,49 @@ static void file_close(struct modules_file *file)
     store_close(&file->opened);
 }
 
+/* The slot of an id: where it stands, or where it belongs. */
+static uint32_t *slot_of(const struct modules *modules, const char *id)
+{
+    size_t at = (size_t)hash_text(id, 0);
+    for (;; at++) {
+        uint32_t *slot = &modules->slots[at & (modules->slot_count - 1)];
+        if (*slot == 0 || strcmp(modules->entries[*slot - 1].id, id) == 0)
+            return slot;
+    }
+}
+
+/* Makes the table at least twice as large as it must be for one more entry. */
+static void grow_slots(struct modules *modules)
+{
+    if (modules->entry_count < modules->slot_count / 2)
+        return;
+    modules->slot_count = modules->slot_count ? modules->slot_count : LEAST_SLOTS;
+    while (modules->entry_count >= modules->slot_count / 2)
+        modules->slot_count *= 2;
+    free(modules->slots);
+    modules->slots = memory_new(modules->slot_count * sizeof(*modules->slots));
+    for (size_t at = 0; at < modules->entry_count; at++)
+        *slot_of(modules, modules->entries[at].id) = (uint32_t)at + 1;
+}
+
+/* Of a later host: does an earlier entry bear this id? If not, the next one to be added will. */
+static bool is_listed(struct modules *modules, const char *id)
+{
+    grow_slots(modules);
+    uint32_t *slot = slot_of(modules, id);
+    if (*slot)
+        return true;
+    *slot = (uint32_t)modules->entry_count + 1;
+    return false;
+}
+
 static void add_entry(struct modules *modules, const struct snapshot_session *session, struct modules_file *file,
                       const struct analysis_program *program, size_t program_at)
 {
     struct modules_entry entry = {.file = file, .program = program, .program_at = program_at};
     snapshot_module_id(entry.id, session, file->group ? file->group->stem : program->key);
-    for (size_t at = 0; at < modules->entry_count && file->host && file->host != &session->hosts[0]; at++) {
-        if (strcmp(modules->entries[at].id, entry.id) == 0)
-            return; /* an earlier host has it */
-    }
+    if (file->host && file->host != &session->hosts[0] && is_listed(modules, entry.id))
+        return;
     modules->entries =
         memory_grow(modules->entries, &modules->entry_capacity, modules->entry_count + 1, sizeof(*modules->entries));
     modules->entries[modules->entry_count++] = entry;
@@ -105,6 +141,7 @@ void modules_close(struct modules *modules)
         file_close(&modules->files[at]);
     free(modules->files);
     free(modules->entries);
+    free(modules->slots);
     *modules = (struct modules){0};
 }
 
@@ -114,6 +151,9 @@ int64_t modules_known_count(struct store *store, const struct snapshot_session *
     bool is_known = true;
     if (session->kind != SNAPSHOT_TRACE)
         return (int64_t)session->group_count;
+    int64_t counted = atomic_load(session->module_count);
+    if (counted >= 0)
+        return counted;
     modules.files = memory_new(modules.file_count * sizeof(*modules.files));
     for (size_t at = 0; at < modules.file_count && is_known; at++) {
         struct modules_file *file = &modules.files[at];
@@ -124,6 +164,7 @@ int64_t modules_known_count(struct store *store, const struct snapshot_session *
     }
     int64_t count = is_known ? (int64_t)modules.entry_count : -1;
     modules_close(&modules);
+    atomic_store(session->module_count, count); /* of the files as the snapshot has them: stays right */
     return count;
 }
 

@@ -34,6 +34,9 @@ struct modules {
     size_t file_count, entry_count, entry_capacity;
     struct modules_file *files;
     struct modules_entry *entries;
+    /* Of modules.c: entries by id, once a second host comes. Each slot is 0 or an entry's place plus 1. */
+    uint32_t *slots;
+    size_t slot_count; /* a power of two */
 };
 
 /* Reads what the files of a session hold; of one host when `host` is not NULL.
@@ -44,7 +47,7 @@ void modules_open(struct store *store, const struct snapshot_session *session, c
 void modules_read_totals(struct store *store, struct modules *modules);
 void modules_close(struct modules *modules);
 
-/* How many, when that is known without reading anything; else -1. */
+/* How many, when that is known without reading anything; else -1. Counted once for each snapshot. */
 int64_t modules_known_count(struct store *store, const struct snapshot_session *session);
 
 /* The sums of an entry, or NULL and why in `err`. */

@@ -149,3 +149,14 @@ const char *request_param(const struct request *request, const char *name, const
     }
     return otherwise;
 }
+
+const char *request_repeated_param(const struct request *request)
+{
+    for (size_t at = 1; at < request->param_count; at++) {
+        for (size_t before = 0; before < at; before++) {
+            if (strcmp(request->params[before].name, request->params[at].name) == 0)
+                return request->params[at].name;
+        }
+    }
+    return NULL;
+}

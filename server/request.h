@@ -55,5 +55,7 @@ void request_add_body(struct request *request, const char *bytes, size_t size);
 
 /* The first value of a parameter, or `otherwise`. */
 const char *request_param(const struct request *request, const char *name, const char *otherwise);
+/* The name of a parameter that is given more than once, or NULL. */
+const char *request_repeated_param(const struct request *request);
 
 #endif

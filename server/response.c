@@ -159,6 +159,11 @@ struct response *response_err(const struct err *err, const char *file)
     return response;
 }
 
+struct response *response_passing_err(const struct err *err, const char *file)
+{
+    return problem(503, err_name(err->code), err->text, file, err->offset_bytes);
+}
+
 void response_add_header(struct response *response, const char *name, const char *format, ...)
 {
     if (response->header_count == RESPONSE_MOST_HEADERS)

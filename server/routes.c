@@ -15,7 +15,7 @@ struct route {
     const char *path;
     struct response *(*answer)(const struct server *server, const struct request *request);
     enum guard_need need;
-    enum { ROUTE_WORK, ROUTE_NOW } where;
+    enum { ROUTE_WORK, ROUTE_NOW, ROUTE_PAGE } where;
     bool is_xprof;
 };
 
@@ -29,7 +29,7 @@ static const struct route ROUTES[] = {
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
 
 /* Every path that no row names is that of a page, or of nothing. */
-static const struct route PAGE = {REQUEST_GET, "", pages_answer, GUARD_OPEN, ROUTE_WORK, false};
+static const struct route PAGE = {REQUEST_GET, "", pages_answer, GUARD_OPEN, ROUTE_PAGE, false};
 
 /* Does `path` follow `pattern`? Its {} go to `request`, when that is not NULL. */
 static bool path_matches(const char *pattern, const char *path, struct request *request)
@@ -129,7 +129,8 @@ struct response *routes_now(const struct server *server, struct request *request
     if (!is_allowed)
         return refuse_method(request, route);
     request->route = route;
-    return route->where == ROUTE_NOW ? route->answer(server, request) : NULL;
+    bool is_at_once = route->where == ROUTE_NOW || (route->where == ROUTE_PAGE && !server->web_folder);
+    return is_at_once ? route->answer(server, request) : NULL;
 }
 
 struct response *routes_work(const struct server *server, const struct request *request)

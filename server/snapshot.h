@@ -14,6 +14,7 @@
 #include "server/memory.h"
 #include "server/names.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -53,6 +54,7 @@ struct snapshot_session {
     const struct snapshot_host *hosts;        /* by name; empty unless a trace */
     const struct snapshot_group *groups;      /* by stem; empty for a trace */
     const struct snapshot_file *const *files; /* all that belong to it, by name */
+    _Atomic int64_t *module_count;            /* -1 until modules.c has counted; the one thing that changes */
     bool has_error_text;
     bool is_text_only; /* a dump without any HLO file that can be opened */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store.h"
 
+#include "server/account.h"
 #include "server/memory.h"
 
 #include <inttypes.h>
@@ -9,12 +10,24 @@
 
 static const uint64_t CONTENTS_BUDGET_BYTES = 32 << 20, TOTALS_BUDGET_BYTES = 32 << 20;
 static const uint64_t MODULES_BUDGET_BYTES = 256 << 20, ANSWERS_BUDGET_BYTES = 64 << 20;
-/* One program may take this much while it is looked at; one answer this much. */
+/* One program may take this much while it is looked at, however much there is; one answer this much. */
 static const uint64_t MODULE_LIMIT_BYTES = (uint64_t)4 << 30;
+/* What is set aside for a program to be read: so much for each of its bytes and
+ * once. Programs of real compilers take two to three times their size; LEAST is enough for
+ * them when memory is short, and no file may take more than MOST. */
+enum { LEAST_FACTOR = 8, MOST_FACTOR = 64 };
+static const uint64_t LEAST_BASE_BYTES = 8 << 20, MOST_BASE_BYTES = 64 << 20;
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 
 struct store {
     struct cache *contents, *totals, *modules, *answers;
+    struct account *account; /* of the modules */
+};
+
+struct kept_module {
+    struct analysis_module *module;
+    struct account *account;
+    uint64_t taken_bytes; /* from it */
 };
 
 /* What a maker needs; one struct for all four. */
@@ -40,7 +53,10 @@ static void free_totals(void *value)
 
 static void free_module(void *value)
 {
-    analysis_module_free(value);
+    struct kept_module *kept = value;
+    analysis_module_free(kept->module);
+    account_give(kept->account, kept->taken_bytes);
+    free(kept);
 }
 
 static void free_answer(void *value)
@@ -48,14 +64,23 @@ static void free_answer(void *value)
     body_release(value);
 }
 
-struct store *store_new(void)
+struct store *store_new(uint64_t memory_bytes)
 {
     struct store *store = memory_new(sizeof(*store));
     store->contents = cache_new(CONTENTS_BUDGET_BYTES, free_contents);
     store->totals = cache_new(TOTALS_BUDGET_BYTES, free_totals);
     store->modules = cache_new(MODULES_BUDGET_BYTES, free_module);
     store->answers = cache_new(ANSWERS_BUDGET_BYTES, free_answer);
+    store->account = account_new(memory_bytes);
     return store;
+}
+
+void store_on_wait(struct store *store, const struct cache_waiting *waiting)
+{
+    cache_on_wait(store->contents, waiting);
+    cache_on_wait(store->totals, waiting);
+    cache_on_wait(store->modules, waiting);
+    cache_on_wait(store->answers, waiting);
 }
 
 void store_free(struct store *store)
@@ -64,6 +89,7 @@ void store_free(struct store *store)
     cache_free(store->modules);
     cache_free(store->totals);
     cache_free(store->contents);
+    account_free(store->account);
     free(store);
 }
 
@@ -92,7 +118,7 @@ static uint64_t contents_cost(const struct analysis_contents *contents)
     return cost + contents->note_count * 200 + contents->hostname_count * 64;
 }
 
-static void *make_contents(void *context, uint64_t *cost_bytes, struct err *err)
+static void *make_contents(void *context, struct cache_made *made, struct err *err)
 {
     struct making *making = context;
     struct analysis_contents *contents = analysis_contents_read(files_source(making->opened), err);
@@ -103,7 +129,7 @@ static void *make_contents(void *context, uint64_t *cost_bytes, struct err *err)
         return NULL;
     }
     if (contents)
-        *cost_bytes = contents_cost(contents);
+        made->cost_bytes = contents_cost(contents);
     return contents;
 }
 
@@ -157,7 +183,7 @@ static bool reopen(struct making *making, struct err *err)
 
 /* ---- totals ------------------------------------------------------------------ */
 
-static void *make_totals(void *context, uint64_t *cost_bytes, struct err *err)
+static void *make_totals(void *context, struct cache_made *made, struct err *err)
 {
     struct making *making = context;
     const struct analysis_contents *contents = making->file->contents;
@@ -165,21 +191,21 @@ static void *make_totals(void *context, uint64_t *cost_bytes, struct err *err)
         return NULL;
     size_t size = sizeof(struct store_totals);
     size += contents->program_count * sizeof(((struct store_totals *)NULL)->programs[0]);
-    struct store_totals *made = memory_new(size);
-    made->count = contents->program_count;
-    *cost_bytes = size;
-    for (size_t at = 0; at < made->count; at++) {
-        made->programs[at].err = (struct err)ERR_INIT;
-        made->programs[at].totals =
-            analysis_totals_read(files_source(making->opened), &contents->programs[at], &made->programs[at].err);
-        if (made->programs[at].totals)
-            *cost_bytes += sizeof(struct analysis_totals) + made->programs[at].totals->space_count * 64;
+    struct store_totals *totals = memory_new(size);
+    totals->count = contents->program_count;
+    made->cost_bytes = size;
+    for (size_t at = 0; at < totals->count; at++) {
+        totals->programs[at].err = (struct err)ERR_INIT;
+        totals->programs[at].totals =
+            analysis_totals_read(files_source(making->opened), &contents->programs[at], &totals->programs[at].err);
+        if (totals->programs[at].totals)
+            made->cost_bytes += sizeof(struct analysis_totals) + totals->programs[at].totals->space_count * 64;
     }
     bool is_good = files_unchanged(making->opened, err);
     files_close(making->opened);
     if (is_good)
-        return made;
-    free_totals(made);
+        return totals;
+    free_totals(totals);
     return NULL;
 }
 
@@ -198,23 +224,67 @@ const struct store_totals *store_totals(struct store *store, const struct store_
 
 /* ---- modules and answers ------------------------------------------------------- */
 
-static void *make_module(void *context, uint64_t *cost_bytes, struct err *err)
+static uint64_t least_of(uint64_t a, uint64_t b)
 {
-    struct making *making = context;
-    if (!reopen(making, err))
-        return NULL;
-    struct analysis_module *module =
-        analysis_module_read(files_source(making->opened), making->question->program, MODULE_LIMIT_BYTES, err);
+    return a < b ? a : b;
+}
+
+/* Takes memory for a program that is to be read; what is kept but not in use goes
+ * for it. 0 when there is no room now. `is_short`: alone it would have got more. */
+static uint64_t take_room(struct store *store, const struct analysis_program *program, bool *is_short)
+{
+    uint64_t limit = least_of(MODULE_LIMIT_BYTES, account_limit(store->account));
+    uint64_t size = least_of(program->size_bytes, limit);
+    uint64_t least = least_of(size * LEAST_FACTOR + LEAST_BASE_BYTES, limit);
+    uint64_t most = least_of(size * MOST_FACTOR + MOST_BASE_BYTES, limit);
+    uint64_t taken_bytes = account_take(store->account, most, most);
+    while (taken_bytes == 0 && cache_drop_oldest(store->modules))
+        taken_bytes = account_take(store->account, most, most);
+    if (taken_bytes == 0)
+        taken_bytes = account_take(store->account, least, most);
+    *is_short = taken_bytes < most;
+    return taken_bytes;
+}
+
+/* Reads the program of an open file into `taken_bytes`, which are the module's from then on. */
+static struct kept_module *read_module(const struct making *making, uint64_t taken_bytes, struct err *err)
+{
+    struct account *account = making->store->account;
     struct err change = ERR_INIT;
+    struct analysis_module *module =
+        analysis_module_read(files_source(making->opened), making->question->program, taken_bytes, err);
     if (!files_unchanged(making->opened, &change)) {
         analysis_module_free(module);
         module = NULL;
         *err = change;
     }
+    if (!module) {
+        account_give(account, taken_bytes);
+        return NULL;
+    }
+    struct kept_module *kept = memory_new(sizeof(*kept));
+    uint64_t used_bytes = least_of(analysis_module_memory_bytes(module), taken_bytes);
+    account_give(account, taken_bytes - used_bytes);
+    *kept = (struct kept_module){module, account, used_bytes};
+    return kept;
+}
+
+static void *make_module(void *context, struct cache_made *made, struct err *err)
+{
+    struct making *making = context;
+    struct kept_module *kept = NULL;
+    bool is_short;
+    if (!reopen(making, err))
+        return NULL;
+    uint64_t taken_bytes = take_room(making->store, making->question->program, &is_short);
+    if (taken_bytes > 0)
+        kept = read_module(making, taken_bytes, err);
+    else
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "other programs take up the memory now; ask again");
     files_close(making->opened);
-    if (module)
-        *cost_bytes = analysis_module_memory_bytes(module);
-    return module;
+    made->cost_bytes = kept ? kept->taken_bytes : 0;
+    made->is_passing = !kept && is_short && err->code == ERR_limit;
+    return kept;
 }
 
 static int by_name(const void *a, const void *b)
@@ -245,20 +315,23 @@ static char *question_key(const struct making *making, bool with_view)
     return key_text(&key);
 }
 
-static void *make_answer(void *context, uint64_t *cost_bytes, struct err *err)
+static void *make_answer(void *context, struct cache_made *made, struct err *err)
 {
     struct making *making = context;
     const struct store_question *question = making->question;
     struct cache_maker maker = {make_module, making};
     struct cache_hold hold = {0};
     char *key = question_key(making, false);
-    const struct analysis_module *module = cache_get(making->store->modules, key, &maker, &hold, err);
+    const struct kept_module *kept = cache_get(making->store->modules, key, &maker, &hold, err);
     free(key);
-    if (!module)
+    if (!kept) {
+        made->is_passing = hold.is_passing;
         return NULL;
+    }
     struct buf out = {.limit_bytes = ANSWER_LIMIT_BYTES};
     struct body *body = NULL;
-    if (analysis_answer(module, question->tool, question->view, question->params, question->param_count, &out, err)) {
+    if (analysis_answer(kept->module, question->tool, question->view, question->params, question->param_count, &out,
+                        err)) {
         body = body_new(&out);
         if (!body)
             err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than 1 GiB, or memory ran out");
@@ -266,12 +339,12 @@ static void *make_answer(void *context, uint64_t *cost_bytes, struct err *err)
     buf_free(&out);
     cache_release(&hold);
     if (body)
-        *cost_bytes = body_cost_bytes(body);
+        made->cost_bytes = body_cost_bytes(body);
     return body;
 }
 
 struct body *store_answer(struct store *store, const struct store_file *file, const struct store_question *question,
-                          struct err *err)
+                          struct err *err, bool *is_passing)
 {
     struct making making = {.store = store, .file = file, .question = question};
     struct cache_maker maker = {make_answer, &making};
@@ -279,6 +352,8 @@ struct body *store_answer(struct store *store, const struct store_file *file, co
     char *key = question_key(&making, true);
     struct body *body = cache_get(store->answers, key, &maker, &hold, err);
     free(key);
+    if (is_passing)
+        *is_passing = hold.is_passing;
     if (body)
         body_hold(body);
     cache_release(&hold);

@@ -4,7 +4,9 @@
  * Everything is kept under the identity that the file has at the moment of the
  * question, so an answer is never older than its file. Each thing is made once
  * however many ask for it (cache.h), and memory follows what is looked at.
- * Errors: those of the core and of files.h; `changed` means: ask again. */
+ * Errors: those of the core and of files.h; `changed` means: ask again.
+ * Programs that are read or kept take their memory from one account
+ * (account.h); whoever finds no room there is told so. */
 #ifndef SERVER_STORE_H
 #define SERVER_STORE_H
 
@@ -15,7 +17,10 @@
 
 struct store;
 
-struct store *store_new(void);
+/* `memory_bytes`: what all programs together may take. */
+struct store *store_new(uint64_t memory_bytes);
+/* Before the first question, if at all: see cache.h. */
+void store_on_wait(struct store *store, const struct cache_waiting *waiting);
 /* Nothing may be held. */
 void store_free(struct store *store);
 
@@ -46,7 +51,9 @@ struct store_totals {
 const struct store_totals *store_totals(struct store *store, const struct store_file *file, struct cache_hold *hold,
                                         struct err *err);
 
-/* A program's answer to a view, with a reference of its own, or NULL. */
+/* A program's answer to a view, with a reference of its own, or NULL.
+ * `is_passing` (may be NULL) is then whether it was only others that took the
+ * memory; `limit` without it means that it is too large for this machine. */
 struct store_question {
     const struct analysis_program *program; /* of the file's contents */
     const char *tool, *view;
@@ -54,6 +61,6 @@ struct store_question {
     size_t param_count;
 };
 struct body *store_answer(struct store *store, const struct store_file *file, const struct store_question *question,
-                          struct err *err);
+                          struct err *err, bool *is_passing);
 
 #endif

@@ -171,10 +171,11 @@ static struct response *answer_module(struct store *store, const struct modules_
     const struct store_question question = {
         .program = entry->program, .tool = "memory_viewer", .view = "xprof", .params = &param, .param_count = 1};
     snprintf(text, sizeof(text), "%lld", (long long)space);
-    struct body *body = store_answer(store, &entry->file->opened, &question, &err);
+    bool is_passing;
+    struct body *body = store_answer(store, &entry->file->opened, &question, &err, &is_passing);
     if (body)
         return response_of_body(200, "application/json", body);
-    struct response *response = no_data();
+    struct response *response = is_passing ? response_text(503, err.text) : no_data();
     response->is_changed = err.code == ERR_changed;
     return response;
 }

@@ -159,3 +159,17 @@ def test_the_first_answer_right_after_the_start_is_complete(t):
         equal(len(daemon.get_json("/runs")), 300)
         equal(daemon.get_json("/api/v1/sessions")["total"], 300)
         daemon.stop()
+
+
+def test_a_repeated_parameter_is_refused_by_name(t):
+    t.write("plugins/profile/run/h.xplane.pb", inputs.trace())
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("run")
+    for path, name in (("/api/v1/sessions?sort=name&sort=newest", "sort"),
+                       (f"/api/v1/sessions/{session}/modules?limit=1&offset=0&limit=1", "limit"),
+                       (f"/api/v1/memory_viewer/summary?session={session}&session={session}", "session"),
+                       (f"/api/v1/memory_viewer/summary?session={session}&host=&host=", "host"),
+                       (f"/api/v1/memory_viewer/buffers?session={session}&space=0&space=1", "space")):
+        answer = daemon.ask(path)
+        equal((answer.status, answer.json["code"]), (400, "argument"), path)
+        assert f'"{name}"' in answer.json["detail"], (path, answer)

@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import functools
+import resource
 import socket
 import struct
 import threading
@@ -77,6 +78,41 @@ def test_long_work_does_not_hold_up_others(t):
     long = time.monotonic() - began
     times.sort()
     assert len(times) > 3 and times[len(times) // 2] < long / 2, (long, times)
+
+
+def test_many_who_wait_for_one_slow_thing_leave_room(t):
+    t.write("plugins/profile/slow/h.xplane.pb.gz", inputs.slow_trace())
+    t.write("plugins/profile/quick/h.xplane.pb", inputs.trace("jit_quick", 2))
+    daemon = t.serve(t.folder())
+    slow, quick = daemon.session_id("slow"), daemon.session_id("quick")
+    with concurrent.futures.ThreadPoolExecutor(40) as pool:
+        waiting = [pool.submit(daemon.ask, f"/api/v1/memory_viewer/buffers?session={slow}&limit={at}")
+                   for at in range(1, 41)]
+        time.sleep(0.3)
+        took = {}
+        for path in ("/", "/-/healthy", "/api/v1/tools", "/api/v1/sessions", "/module_list?run=quick",
+                     f"/api/v1/memory_viewer/summary?session={quick}"):
+            began = time.monotonic()
+            equal(daemon.ask(path).status, 200, path)
+            took[path] = time.monotonic() - began
+        pending = sum(not answer.done() for answer in waiting)
+        assert max(took.values()) < 2, f"with {pending} waiting: {took}"
+        assert pending > 16, f"the slow trace is not slow enough for this test: {pending} still wait"
+        equal({answer.result().status for answer in waiting}, {200})
+
+
+def test_without_a_thread_the_next_request_tries_again(t):
+    """equal to one that no thread could be made for"""
+    t.write("plugins/profile/quick/h.xplane.pb", inputs.trace("jit_quick", 2))
+    daemon = t.serve_as_nobody(t.folder())
+    most, _ = resource.getrlimit(resource.RLIMIT_NPROC) # the daemon's too
+    most = "unlimited" if most == resource.RLIM_INFINITY else most
+    t.run_as_nobody("prlimit", f"--pid={daemon.process.pid}", "--nproc=0:")
+    answer = daemon.ask("/module_list?run=quick")
+    equal((answer.status, answer.headers["retry-after"]), (503, "1"), answer)
+    t.run_as_nobody("prlimit", f"--pid={daemon.process.pid}", f"--nproc={most}:")
+    answer = daemon.ask("/module_list?run=quick", connection=daemon.connect(10))
+    equal((answer.status, answer.text), (200, "jit_quick(2)"))
 
 
 def test_clients_that_go_away_do_no_harm(t):

@@ -169,6 +169,10 @@ class Toolbox:
         self._daemons.append(daemon)
         return daemon
 
+    def run_as_nobody(self, *command):
+        """another command as the user that serve_as_nobody serves as"""
+        subprocess.run(command, check=True, user=NOBODY if os.geteuid() == 0 else None)
+
     def run(self, *arguments, seconds=60):
         """the command to its end"""
         return subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=seconds)

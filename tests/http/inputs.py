@@ -3,6 +3,8 @@
 
 Field numbers are those of proto/*.proto.
 """
+import gzip
+import random
 import zlib
 
 
@@ -91,3 +93,23 @@ def gzip_bomb(mib=300):
     zeros = bytes(1 << 20)
     return (packer.compress(b"\x0a\xff\xff\xff\xff\x7f") + b"".join(packer.compress(zeros) for _ in range(mib))
             + packer.flush())
+
+
+def slow_trace(name="jit_slow", mib=6000):
+    """a packed trace of `mib` MiB: every reader has to inflate them, at one or two thousand a second"""
+    piece = random.Random(5).randbytes(2048) * 512
+    line = varint(2 << 3 | 2) + varint(len(piece) * mib)
+    lines = varint(3 << 3 | 2) + varint(len(line) + len(piece) * mib) + line
+    title = block(2, "/device:TPU:0")
+    plane = varint(1 << 3 | 2) + varint(len(title) + len(lines) + len(piece) * mib) + title + lines
+    return gzip.compress(plane) + gzip.compress(piece, 6) * mib + gzip.compress(trace(name, 1))
+
+
+def many_programs(count, first_id):
+    """a trace of `count` programs that hold next to nothing, as quick to make as they can be"""
+    hlo = block(1, block(1, "m"))
+    plane = [block(2, "/host:metadata"), block(5, number(1, 1) + block(2, number(1, 1) + block(2, "Hlo Proto")))]
+    for program_id in range(first_id, first_id + count):
+        metadata = number(1, program_id) + block(2, "m") + block(5, number(1, 1) + block(6, hlo))
+        plane.append(block(4, number(1, program_id) + block(2, metadata)))
+    return block(1, b"".join(plane))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory follows what is looked at, not what lies there."""
+import concurrent.futures
 import os
 
 import inputs
@@ -39,6 +40,31 @@ def test_what_was_looked_at_longest_ago_leaves(t):
     for name, row in sorted(daemon.sessions().items()):
         equal(daemon.ask(f"/api/v1/memory_viewer/xprof?session={row['id']}").status, 200, name)
     check_below(t, daemon, "VmRSS", 420)
+
+
+def test_a_program_that_can_never_fit_is_413(t):
+    t.write("plugins/profile/large/h.xplane.pb", inputs.trace("jit_large", 1, 120000))
+    daemon = t.serve("--memory-limit=40", t.folder())
+    answer = daemon.ask(f"/api/v1/memory_viewer/summary?session={daemon.session_id('large')}")
+    equal((answer.status, answer.json["code"]), (413, "limit"))
+    check_below(t, daemon, "VmHWM", 100)
+
+
+def test_programs_together_stay_within_the_limit(t):
+    """six of about 90 MB at once: those that find no room are told to ask again, and are answered then"""
+    data = inputs.trace("jit_large", 1, 120000)
+    for at in range(6):
+        t.write(f"plugins/profile/run{at}/h.xplane.pb", data)
+    daemon = t.serve("--memory-limit=200", t.folder())
+    paths = [f"/api/v1/memory_viewer/summary?session={row['id']}" for row in daemon.sessions().values()]
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(daemon.ask, paths))
+    refused = [answer for answer in answers if answer.status != 200]
+    equal({(answer.status, answer.json["code"], answer.headers["retry-after"]) for answer in refused},
+          {(503, "limit", "1")})
+    assert 0 < len(refused) < 6, answers
+    equal([daemon.ask(path).status for path in paths], [200] * 6)
+    check_below(t, daemon, "VmHWM", 300)
 
 
 def test_the_large_real_inputs_stay_below_their_limits(t):

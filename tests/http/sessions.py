@@ -154,3 +154,17 @@ def test_an_error_text_states_the_capacity(t):
     equal(text["text"][start:start + capacity["length_bytes"]], "15.75G")
     devices = {row["name"]: row["available_bytes"] for row in daemon.get_json("/api/v1/devices")["devices"]}
     equal(devices["v5e"], capacity["available_bytes"])
+
+
+def test_many_programs_of_several_hosts_are_listed_quickly(t):
+    count = 30000
+    t.write("plugins/profile/run/a.xplane.pb", inputs.many_programs(count, 1))
+    t.write("plugins/profile/run/b.xplane.pb", inputs.many_programs(count, count // 2))
+    daemon = t.serve(t.folder())
+    before = daemon.cpu_seconds()
+    names = daemon.ask("/module_list?run=run").text.split(",")
+    equal((len(names), len(set(names))), (count + count // 2 - 1,) * 2)
+    for _ in range(20):
+        equal(daemon.sessions()["run"]["module_count"], len(names))
+    used = daemon.cpu_seconds() - before
+    assert used < (6 if t.is_sanitized else 1.5), f"{used:.2f} s of processor time"

@@ -54,7 +54,9 @@ def test_bad_usage_is_status_2_and_one_line(t):
     missing = os.path.join(t.folder(), "missing")
     file = t.write("file", b"x")
     for arguments, words in (([], "nothing to show"), (["--logdri=/tmp"], "unknown option --logdri"),
-                             (["-x"], "unknown option -x"), ([f"--logdir={missing}"], "No such file"),
+                             (["-x"], "unknown option -x"),
+                             (["-Xhelp"], "unknown option -Xhelp"), (["-help"], "unknown option -help"),
+                             (["--demo", "--memory-limit=-1"], "--memory-limit"), ([f"--logdir={missing}"], "No such file"),
                              ([missing], "No such file"), ([f"--logdir={file}"], "Not a directory"),
                              (["--logdir"], "wants a value"), (["--port=x", t.folder()], "not a number"),
                              (["--port=65536", t.folder()], "0 to 65535"), (["--demo=1"], "takes no value"),

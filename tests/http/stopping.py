@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the daemon ends: answers in flight are finished first."""
+import contextlib
 import functools
 import signal
 import socket
@@ -79,3 +80,23 @@ def test_no_new_connection_while_stopping(t):
             pass
     asking.join(30)
     equal(daemon.process.wait(30), 0)
+
+
+def test_requests_on_open_connections_at_the_very_end(t):
+    """connections that stayed open send as the daemon goes: an answer, a 503 or the end of the connection"""
+    request = b"GET /api/v1/about HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for _ in range(8):
+        daemon = t.serve("--demo")
+        connections = [socket.create_connection((daemon.host, daemon.port), timeout=10) for _ in range(100)]
+        for connection in connections:
+            connection.sendall(request)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        daemon.process.send_signal(signal.SIGTERM)
+        end = time.monotonic() + 0.1
+        while time.monotonic() < end:
+            for connection in connections:
+                with contextlib.suppress(OSError):
+                    connection.send(request)
+        equal(daemon.process.wait(30), 0, daemon.log())
+        for connection in connections:
+            connection.close()

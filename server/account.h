@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * account.h: memory that many share, counted against one limit.
+ *
+ * Nothing is allocated here: who wants to allocate takes bytes from the account
+ * first, and gives back what it did not use and what it freed. Threads: any number. */
+#ifndef SERVER_ACCOUNT_H
+#define SERVER_ACCOUNT_H
+
+#include <stdint.h>
+
+struct account;
+
+struct account *account_new(uint64_t limit_bytes);
+void account_free(struct account *account);
+uint64_t account_limit(const struct account *account);
+
+/* Takes as much as is left, up to `most`; nothing when that is less than
+ * `least`. Returns what was taken. */
+uint64_t account_take(struct account *account, uint64_t least, uint64_t most);
+void account_give(struct account *account, uint64_t bytes);
+
+/* Half of the memory that this process may have (the machine's, or that of its
+ * control group), but at least 512 MiB. */
+uint64_t account_usual_limit(void);
+
+#endif
