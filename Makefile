@@ -183,7 +183,7 @@ build/corpus/made: scripts/make-corpus $(fixture_pb) $(shell find tests/fixtures
 	@touch $@
 
 sweep: $(fuzz_programs) build/corpus/made ## every input cut at every byte and with flipped bytes
-	$(Q)scripts/replay --work=$(or $(WORK),16) $(fuzz_programs)
+	$(Q)scripts/replay --work=$(or $(WORK),2) $(fuzz_programs)
 
 fuzz: ## every target for SECONDS=60 under clang's libFuzzer
 	$(Q)$(MAKE) FUZZ=1 CC=clang fuzz-run
@@ -195,7 +195,7 @@ fuzz-replay: ## replay corpus, crashes and mutations; at least 85 % of each deco
 	$(Q)$(MAKE) COV=1 reached-lines
 replay-run: $(fuzz_programs) build/corpus/made
 	@find $(B) -name '*.gcda' -delete
-	$(Q)scripts/replay --work=$(or $(WORK),8) $(fuzz_programs)
+	$(Q)scripts/replay --work=$(or $(WORK),4) $(fuzz_programs)
 reached-lines:
 	$(Q)scripts/coverage --least=85 $(B) $(filter analysis/input/% analysis/wire/%,$(core_src))
 
