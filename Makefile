@@ -22,7 +22,7 @@ B := build/$(variant)
 
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wconversion \
             $(if $(WERROR),-Werror)
-release_flags := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+release_flags := -O3 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 debug_flags := -O0 -g3
 asan_flags := -O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
