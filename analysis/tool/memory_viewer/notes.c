@@ -38,32 +38,13 @@ static const char *size_text(int64_t bytes, struct arena *arena)
     return arena_format(arena, "%.*f %s", unit == 0 ? 0 : unit == 1 ? 1 : 2, value, units[unit]);
 }
 
-static uint32_t allocations_touched(const struct plan *plan, const struct plan_space *space, struct arena *arena)
+/* Which allocations the replay of the space moves: one mark per allocation. */
+static bool *allocations_moved(const struct plan *plan, const struct plan_space *space, struct arena *arena)
 {
-    const struct hlo *hlo = &plan->hlo;
-    bool *seen = arena_array(arena, bool, (size_t)hlo->allocation_count + 1);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < space->heap.hold_count; i++) {
-        uint32_t at = hlo->buffers[space->heap.holds[i].root_at].allocation_at;
-        count += !seen[at];
-        seen[at] = true;
-    }
-    return count;
-}
-
-/* How many temporary allocations of the space its replay says nothing about. */
-static uint32_t untouched_allocations(const struct plan *plan, const struct plan_space *space, struct arena *arena)
-{
-    const struct hlo *hlo = &plan->hlo;
-    bool *seen = arena_array(arena, bool, (size_t)hlo->allocation_count + 1);
-    uint32_t count = 0;
+    bool *moved = arena_array(arena, bool, (size_t)plan->hlo.allocation_count + 1);
     for (uint32_t i = 0; i < space->heap.hold_count; i++)
-        seen[hlo->buffers[space->heap.holds[i].root_at].allocation_at] = true;
-    for (uint32_t i = 0; i < hlo->allocation_count; i++) {
-        const struct hlo_allocation *allocation = &hlo->allocations[i];
-        count += allocation->color == space->space && !plan_is_indefinite(allocation) && allocation->size_bytes > 0 && !seen[i];
-    }
-    return count;
+        moved[plan->hlo.buffers[space->heap.holds[i].root_at].allocation_at] = true;
+    return moved;
 }
 
 static void space_notes(struct plan *plan, const struct plan_space *space, struct arena *arena)
@@ -76,7 +57,13 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
         add(plan, "unknown_buffers_in_trace", space->heap.unknown_count,
             arena_format(arena, "%s: %u events name buffers without allocation or instruction; they pass without effect.",
                          name, space->heap.unknown_count));
-    uint32_t touched = allocations_touched(plan, space, arena), untouched = untouched_allocations(plan, space, arena);
+    const bool *moved = allocations_moved(plan, space, arena);
+    uint32_t touched = 0, untouched = 0; /* untouched: temporary ones that the replay says nothing about */
+    for (uint32_t i = 0; i < plan->hlo.allocation_count; i++) {
+        const struct hlo_allocation *allocation = &plan->hlo.allocations[i];
+        touched += moved[i];
+        untouched += allocation->color == space->space && !plan_is_indefinite(allocation) && allocation->size_bytes > 0 && !moved[i];
+    }
     if (touched > 1)
         add(plan, "several_allocations_in_trace", touched,
             arena_format(arena, "%s: one heap trace moves buffers of %u allocations; XProf refuses such a program.", name, touched));
