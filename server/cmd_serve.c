@@ -135,7 +135,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
 {
     pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */
     httpd_stop_accepting(httpd);
-    listen_close(&daemon->listening);
+    listen_refuse(&daemon->listening);
     if (!httpd_drain(httpd, DRAIN_MS)) {
         jobs_expire(jobs, true);
         httpd_drain(httpd, LAST_DRAIN_MS);
@@ -145,6 +145,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     if (!is_idle)
         _exit(COMMANDS_DONE); /* a worker is stuck in a read; nothing is lost */
     httpd_free(httpd);
+    listen_close(&daemon->listening);
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     index_free(daemon->server.index);
     store_free(daemon->server.store);

@@ -144,6 +144,12 @@ bool listen_open(struct listen_set *set, const char *address, uint16_t port, cha
     return is_open;
 }
 
+void listen_refuse(struct listen_set *set)
+{
+    for (size_t at = 0; at < set->count; at++)
+        shutdown(set->sockets[at], SHUT_RDWR);
+}
+
 void listen_close(struct listen_set *set)
 {
     for (size_t at = 0; at < set->count; at++)

@@ -21,6 +21,11 @@ struct listen_set {
 /* `address` NULL: 127.0.0.1 and, where the machine has it, ::1. `port` 0: a
  * free one. On failure false, a line in `reason`, and nothing stays open. */
 bool listen_open(struct listen_set *set, const char *address, uint16_t port, char *reason, size_t reason_size);
+/* From now on a connection is refused, and one that nobody took is reset. The
+ * sockets stay open, so that a thread that still waits on one meets no other
+ * file under its number. */
+void listen_refuse(struct listen_set *set);
+/* No thread may use the sockets any more. */
 void listen_close(struct listen_set *set);
 
 #endif
