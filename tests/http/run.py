@@ -33,16 +33,16 @@ def run_one(name, function, options):
     """"passed", "failed" or "skipped"; says why when it is not the first"""
     import harness
     began = time.monotonic()
-    with harness.Toolbox(options.binary, options.shared) as toolbox:
-        try:
+    try:
+        with harness.Toolbox(options.binary, options.shared) as toolbox:  # its end tells how the daemons ended
             function(toolbox)
-        except harness.Skip as reason:
-            print(f"skipped {name}: {reason}")
-            return "skipped"
-        except Exception:  # noqa: a test may fail in any way
-            print(f"FAILED  {name}")
-            print("    " + traceback.format_exc().replace("\n", "\n    ").rstrip())
-            return "failed"
+    except harness.Skip as reason:
+        print(f"skipped {name}: {reason}")
+        return "skipped"
+    except Exception:  # noqa: a test may fail in any way
+        print(f"FAILED  {name}")
+        print("    " + traceback.format_exc().replace("\n", "\n    ").rstrip())
+        return "failed"
     print(f"ok      {name} ({time.monotonic() - began:.1f} s)", flush=True)
     return "passed"
 
