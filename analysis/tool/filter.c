@@ -165,7 +165,7 @@ static bool term_read(struct reader *reader, struct str word, struct filter_term
     }
     if (word.data[0] == '<' || word.data[0] == '>') {
         for (int i = 0; term->field == ANY_FIELD && reader->table->fields[i].name != NULL; i++)
-            if (reader->table->fields[i].is_number)
+            if (reader->table->fields[i].kind == FILTER_NUMBER)
                 term->field = i;
         if (!comparison_read(word, term))
             return err_set(reader->err, ERR_argument, ERR_NO_OFFSET, "filter: \"%.40s\" is not a size", word.data);
@@ -180,7 +180,7 @@ static bool term_read(struct reader *reader, struct str word, struct filter_term
     struct str value = rest(word, name_length + 1);
     if (!field_find(reader, (struct str){word.data, name_length}, &term->field))
         return false;
-    if (!reader->table->fields[term->field].is_number) {
+    if (reader->table->fields[term->field].kind != FILTER_NUMBER) {
         choices_read(reader, value, term);
         return true;
     }

@@ -16,9 +16,16 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+enum filter_kind {
+    FILTER_TEXT,   /* op:fusion */
+    FILTER_NUMBER, /* size:>64MiB; with a `%` the field of that name and `%` is asked: pad:>10% */
+    FILTER_SHAPE,  /* shape:[*,2048], against texts like "bf16[8,2048]{1,0}" */
+    FILTER_SPAN,   /* alive:1536; reaches from this field's number to the next field's, not included */
+};
+
 struct filter_field {
     const char *name;  /* as typed before the colon; NULL ends the list */
-    bool is_number;
+    enum filter_kind kind;
     bool is_searched;  /* a bare word looks here too */
 };
 

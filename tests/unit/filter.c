@@ -5,7 +5,11 @@
 
 enum { SIZE, NAME, SHAPE, FIELDS };
 static const struct filter_field fields[] = {
-    [SIZE] = {"size", true, false}, [NAME] = {"name", false, true}, [SHAPE] = {"shape", false, false}, [FIELDS] = {NULL, false, false}};
+    [SIZE] = {"size", FILTER_NUMBER, false},
+    [NAME] = {"name", FILTER_TEXT, true},
+    [SHAPE] = {"shape", FILTER_TEXT, false},
+    [FIELDS] = {NULL, FILTER_TEXT, false},
+};
 
 static const struct {
     double size;

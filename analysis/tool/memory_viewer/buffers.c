@@ -35,7 +35,7 @@ static int by_keys(const void *left, const void *right)
 {
     const struct sorted *a = left, *b = right;
     for (size_t i = 0; i < a->key_count; i++) {
-        int order = row_fields[a->keys[i].field].is_number ? (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i])
+        int order = row_fields[a->keys[i].field].kind == FILTER_NUMBER ? (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i])
                                                        : str_compare(a->texts[i], b->texts[i]);
         if (order != 0)
             return a->keys[i].is_descending ? -order : order;
@@ -79,7 +79,7 @@ static void key_values(const struct listing *listing, struct sorted *item)
     for (size_t i = 0; i < item->key_count; i++) {
         size_t field = (size_t)item->keys[i].field;
         item->numbers[i] = -1; /* what has no number comes before all */
-        if (row_fields[field].is_number) {
+        if (row_fields[field].kind == FILTER_NUMBER) {
             row_fields_number(&listing->row, item->row, field, &item->numbers[i]);
         } else {
             struct str text = row_fields_text(&listing->row, item->row, field);

@@ -6,11 +6,20 @@
 #include "tool/memory_viewer/describe.h"
 
 const struct filter_field row_fields[ROW_FIELD_COUNT + 1] = {
-    [ROW_SIZE] = {"size", true, false},     [ROW_UNPADDED] = {"unpadded", true, false}, [ROW_PADDING] = {"pad", true, false},
-    [ROW_BORN] = {"born", true, false},     [ROW_DIES] = {"dies", true, false},         [ROW_NAME] = {"name", false, true},
-    [ROW_SHAPE] = {"shape", false, true},   [ROW_DTYPE] = {"dtype", false, false},      [ROW_CATEGORY] = {"cat", false, false},
-    [ROW_OPCODE] = {"op", false, false},    [ROW_SCOPE] = {"scope", false, true},       [ROW_LINE] = {"line", false, true},
-    [ROW_ID] = {"id", false, false},        [ROW_FIELD_COUNT] = {NULL, false, false},
+    [ROW_SIZE] = {"size", FILTER_NUMBER, false},
+    [ROW_UNPADDED] = {"unpadded", FILTER_NUMBER, false},
+    [ROW_PADDING] = {"pad", FILTER_NUMBER, false},
+    [ROW_BORN] = {"born", FILTER_NUMBER, false},
+    [ROW_DIES] = {"dies", FILTER_NUMBER, false},
+    [ROW_NAME] = {"name", FILTER_TEXT, true},
+    [ROW_SHAPE] = {"shape", FILTER_TEXT, true},
+    [ROW_DTYPE] = {"dtype", FILTER_TEXT, false},
+    [ROW_CATEGORY] = {"cat", FILTER_TEXT, false},
+    [ROW_OPCODE] = {"op", FILTER_TEXT, false},
+    [ROW_SCOPE] = {"scope", FILTER_TEXT, true},
+    [ROW_LINE] = {"line", FILTER_TEXT, true},
+    [ROW_ID] = {"id", FILTER_TEXT, false},
+    [ROW_FIELD_COUNT] = {NULL, FILTER_TEXT, false},
 };
 
 /* ---- values of a row ---- */
