@@ -78,6 +78,12 @@ const context = {
   setCapacity: (capacity) => router.push({ ...routeHere(), capacity }),
   link: (session) => router.link({ ...emptyRoute(), session }),
   setFilter: (filter) => router.replace({ ...router.route, filter }),
+  /* A choice that Back undoes; and what moves under the hand: zoom, typing, a key held down. */
+  choose: (patch) => router.push({ ...routeHere(), ...patch }),
+  move: (patch) => router.replace({ ...routeHere(), ...patch }),
+  get route() {
+    return router.route;
+  },
   setTitle: (title) => {
     document.title = title;
   },

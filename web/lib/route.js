@@ -3,11 +3,39 @@
  * Defaults are left out, names that are not ours are kept and ignored.
  * parse, format and isSamePlace are pure; createRouter binds them to a window. */
 
-const NAMES = ['tool', 'session', 'host', 'module', 'space', 'capacity', 'pin', 'filter'];
+import { later } from './activity.js';
+
+/* Name → what it is when the URL leaves it out. Fixed order, so that equal states give equal links. */
+const DEFAULTS = {
+  tool: '',
+  session: '',
+  host: '',
+  module: '',
+  space: null,
+  capacity: '',
+  step: null,
+  from: null,
+  to: null,
+  low: null,
+  high: null,
+  sel: '',
+  pin: null,
+  filter: '',
+  find: '',
+  sort: '',
+  group: '',
+  color: '',
+};
+const NAMES = Object.keys(DEFAULTS);
+/* Whole numbers; anything else stays text, so that a banner can name it. */
+const NUMBERS = new Set(['space', 'step', 'from', 'to', 'low', 'high']);
+/* What belongs to one memory space of one module. */
+const OF_SPACE = ['step', 'from', 'to', 'low', 'high', 'sel', 'pin', 'find'];
 const LONGEST = 2000;
+const WRITE_AFTER_MS = 300;
 
 export function emptyRoute() {
-  return { tool: '', session: '', host: '', module: '', space: null, capacity: '', pin: null, filter: '', unknown: [] };
+  return { ...DEFAULTS, unknown: [] };
 }
 
 /* "b:1498" → {kind: "b", id: "1498"}; anything else → null. */
@@ -22,7 +50,7 @@ export function parse(search) {
     if (!NAMES.includes(name)) route.unknown.push([name, value]);
     else if (value === '' || value.length > LONGEST) continue;
     else if (name === 'pin') route.pin = parsePin(value);
-    else if (name === 'space') route.space = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+    else if (NUMBERS.has(name)) route[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
     else route[name] = value;
   }
   return route;
@@ -46,7 +74,7 @@ export function format(route) {
   return query ? `?${query}` : '';
 }
 
-/* True if both name the same data; they may differ in capacity, pin or filter. */
+/* True if both name the same data; they may differ in what is looked at and how. */
 export function isSamePlace(a, b) {
   return ['tool', 'session', 'host', 'module', 'space'].every((name) => a[name] === b[name]);
 }
@@ -54,15 +82,23 @@ export function isSamePlace(a, b) {
 /* Choosing one level forgets the levels below it. */
 export function choose(route, level, value) {
   const levels = ['session', 'host', 'module', 'space'];
-  const next = { ...route, [level]: value, pin: null };
+  const next = { ...route, ...Object.fromEntries(OF_SPACE.map((name) => [name, DEFAULTS[name]])), [level]: value };
   for (const below of levels.slice(levels.indexOf(level) + 1)) next[below] = below === 'space' ? null : '';
   return next;
 }
 
 export function createRouter(win, onChange) {
   let route = parse(win.location.search);
+  let takeBack = null;
   const link = (to) => format(to) || win.location.pathname;
+  const write = () => {
+    takeBack?.();
+    takeBack = null;
+    win.history.replaceState(null, '', link(route));
+  };
   win.addEventListener('popstate', () => {
+    takeBack?.();
+    takeBack = null;
     route = parse(win.location.search);
     onChange(route);
   });
@@ -74,14 +110,17 @@ export function createRouter(win, onChange) {
     /* A choice: Back undoes it. */
     push(next) {
       if (format(next) === format(route)) return;
+      if (takeBack) write();
       route = next;
       win.history.pushState(null, '', link(next));
       onChange(route);
     },
-    /* Typing: the last entry is written over. */
+    /* Typing, zoom, a key held down: the last entry is written over, once it has come to rest. */
     replace(next) {
+      if (format(next) === format(route)) return;
       route = next;
-      win.history.replaceState(null, '', link(next));
+      takeBack?.();
+      takeBack = later(write, WRITE_AFTER_MS);
       onChange(route);
     },
   };

@@ -18,14 +18,16 @@ export function run({ test, equal }) {
       '?session=0a1b2c&host=11&module=22&space=1&pin=b:17',
       '?tool=home&filter=a%20b%26c',
       '?space=0',
+      '?step=100&from=20&to=400&sel=30-60&pin=b:17&filter=cat:output&color=padding',
+      '?step=x',
     ]) {
       equal(format(parse(link)), link);
     }
   });
   test('unknown names are kept and ignored', () => {
-    const route = parse('?later=1&session=abc&color=padding&color=age');
+    const route = parse('?later=1&session=abc&shade=padding&shade=age');
     equal(route.session, 'abc');
-    equal(format(route), '?session=abc&later=1&color=padding&color=age');
+    equal(format(route), '?session=abc&later=1&shade=padding&shade=age');
   });
   test('what is no value of its kind is kept as text, so that the page can say so', () => {
     equal(parse('?space=x').space, 'x');
@@ -46,6 +48,10 @@ export function run({ test, equal }) {
     equal(format(choose(route, 'module', 'n')), '?session=s&host=h&module=n');
     equal(format(choose(route, 'session', 't')), '?session=t');
     equal(format(choose(route, 'space', 0)), '?session=s&host=h&module=m&space=0');
+  });
+  test('another space forgets the moment and the window, not the filter', () => {
+    const route = parse('?session=s&space=0&step=5&from=1&to=9&sel=2-4&low=0&high=8&filter=a&color=age');
+    equal(format(choose(route, 'space', 1)), '?session=s&space=1&filter=a&color=age');
   });
   test('a pin does not change the place, a module does', () => {
     const route = { ...emptyRoute(), session: 's' };
