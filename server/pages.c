@@ -23,6 +23,20 @@ static const struct {
     {".woff2", "font/woff2"},
 };
 
+/* The worker that lays out call graphs runs WebAssembly; a worker's policy is that of its own answer. */
+static const struct {
+    const char *path, *policy;
+} POLICIES[] = {
+    {"widgets/graph_worker.js", RESPONSE_POLICY("'self' 'wasm-unsafe-eval'")},
+};
+
+static void add_policy(struct response *response, const char *path)
+{
+    for (size_t at = 0; at < sizeof(POLICIES) / sizeof(POLICIES[0]); at++)
+        if (strcmp(POLICIES[at].path, path) == 0)
+            response_add_header(response, "Content-Security-Policy", "%s", POLICIES[at].policy);
+}
+
 /* NULL for a file that is no part of a page. */
 static const char *type_of(const char *path)
 {
@@ -81,5 +95,8 @@ struct response *pages_answer(const struct server *server, const struct request 
         response = answer_from_disk(server->web_folder, path);
     if (!response)
         response = answer_built_in(path);
-    return response ? response : response_problem(404, "notfound", "there is nothing at this path");
+    if (!response)
+        return response_problem(404, "notfound", "there is nothing at this path");
+    add_policy(response, path);
+    return response;
 }

@@ -14,6 +14,11 @@
 
 enum { RESPONSE_MOST_HEADERS = 4, RESPONSE_HEADER_SIZE = 320 };
 
+/* Content-Security-Policy of an answer whose scripts may come from `scripts`. */
+#define RESPONSE_POLICY(scripts)                                                                                       \
+    "default-src 'none'; script-src " scripts "; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "   \
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 struct response {
     atomic_int holders;
     int status;

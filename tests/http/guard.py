@@ -81,6 +81,17 @@ def test_every_answer_bears_the_protecting_headers(t):
         assert "access-control-allow-origin" not in answer.headers, path
 
 
+def test_only_the_worker_of_the_call_graph_may_run_webassembly(t):
+    daemon = t.serve(t.folder())
+    for path in ("/", "/app.js", "/widgets/graph_layout.js", "/vendor/viz.js", "/widgets/graph_worker.jsx"):
+        assert "unsafe" not in daemon.ask(path).headers["content-security-policy"], path
+    policies = [value for name, value in daemon.ask("/widgets/graph_worker.js").headers.items()
+                if name.lower() == "content-security-policy"]
+    equal(len(policies), 1)
+    assert "script-src 'self' 'wasm-unsafe-eval';" in policies[0], policies
+    equal(policies[0].count("unsafe"), 1, policies)
+
+
 def test_beyond_loopback_a_token_is_needed(t):
     daemon = t.serve("--bind=0.0.0.0", t.folder())
     token = urllib.parse.parse_qs(daemon.fragment)["token"][0]

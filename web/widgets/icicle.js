@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * icicle.js: a flame graph, root on top, on our own canvas. The base is drawn when the window
+ * moves, hover and pin on an overlay. It knows trees (icicle_layout.js), no profiles. */
+
+import { el } from '../lib/dom.js';
+import { begin, nextFrame } from '../lib/activity.js';
+import { onTheme } from '../lib/theme.js';
+import { createTreeMirror } from './icicle_tree.js';
+import { buildTree, makeRects, rectAt, rectOf, visibleRects } from './icicle_layout.js';
+import { drawList, paintFrameOutline, paintIcicle, ROW_PX } from './icicle_paint.js';
+import { prepare } from './strips_paint.js';
+
+const MOST_RECTS = 4000;
+const MOST_PX = 8192;
+const SNAP_PX = 4;
+const MOVE_MS = 120;
+const NOTCH = 1.2;
+const PAN = 0.15;
+/* As wide as one frame of this share of the picture may become. */
+const LEAST_SHARE = 1e-7;
+const MOST_SAME = 500;
+
+const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node | null, many), onDouble(node).
+ * Out: {node, draw(tree, look, label), mark({hover, pin}), search(isHit), zoomTo(node | null), …}. */
+export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {} }) {
+  const base = el('canvas', { role: 'img', class: 'icicle-base' });
+  const over = el('canvas', { 'aria-hidden': 'true', class: 'icicle-over' });
+  const picture = el('div', { class: 'icicle-picture' }, base, over);
+  const spacer = el('div', { class: 'icicle-spacer' });
+  const scroll = el('div', { class: 'icicle' }, picture, spacer);
+  const rects = makeRects(MOST_RECTS);
+  const view = { from: 0, to: 1, base: 0 };
+  let tree = buildTree({ depth: [], frame: [], total: [], self: [] });
+  let look = null;
+  let isHit = null;
+  let size = { width: 0, height: 0, ratio: 1 };
+  let marks = { hover: -1, pin: -1 };
+  let stopMoving = null;
+
+  const place = () => ({ scrollPx: scroll.scrollTop, ratio: size.ratio, isHit });
+  const isReady = () => look !== null && tree.length > 0 && size.width > 0 && size.height > 0;
+
+  /* ---- drawing ---- */
+  const paintOver = () => {
+    if (!isReady()) return;
+    const context = prepare(over, size.width, size.height, size.ratio);
+    if (!context) return;
+    const hover = mirror.active >= 0 ? mirror.active : marks.hover;
+    const name = hover >= 0 ? tree.frame[hover] : -1;
+    let same = 0;
+    for (let at = 0; hover > 0 && at < rects.length && same < MOST_SAME; at++) {
+      if (rects.merged[at] || tree.frame[rects.node[at]] !== name || rects.node[at] === hover) continue;
+      paintFrameOutline(context, rects, at, place(), 'same');
+      same++;
+    }
+    for (const [node, kind] of [
+      [hover, mirror.active >= 0 ? 'focus' : 'hover'],
+      [marks.pin, 'pin'],
+    ]) {
+      const at = node >= 0 ? rectOf(tree, rects, node) : -1;
+      if (at >= 0) paintFrameOutline(context, rects, at, place(), kind);
+    }
+    mirror.setPinned(marks.pin);
+  };
+  const paint = () => {
+    if (!isReady()) return;
+    const context = prepare(base, size.width, size.height, size.ratio);
+    if (!context) return;
+    const firstRow = Math.floor(scroll.scrollTop / ROW_PX);
+    const lastRow = Math.floor((scroll.scrollTop + size.height - 1) / ROW_PX);
+    visibleRects(tree, { ...view, firstRow, lastRow, px: size.width }, rects);
+    paintIcicle(context, tree, rects, look, place());
+    paintOver();
+  };
+  const fit = () => {
+    const rows = Math.max(1, tree.deepest - view.base + 1);
+    spacer.style.height = `${Math.max(0, Math.min(8e6, rows * ROW_PX) - size.height)}px`;
+  };
+  const watch = new ResizeObserver(() => {
+    size = {
+      width: Math.min(scroll.clientWidth, MOST_PX),
+      height: Math.min(scroll.clientHeight, MOST_PX),
+      ratio: window.devicePixelRatio || 1,
+    };
+    picture.style.height = `${size.height}px`;
+    fit();
+    nextFrame(paint);
+  });
+  watch.observe(scroll);
+  const stopTheme = onTheme(() => nextFrame(paint));
+
+  /* ---- the window ---- */
+  const set = (from, to) => {
+    const whole = tree.width[0] ?? 1;
+    const wide = Math.min(whole, Math.max(whole * LEAST_SHARE, to - from));
+    view.from = Math.max(0, Math.min(whole - wide, from));
+    view.to = view.from + wide;
+    nextFrame(paint);
+  };
+  /* Moves there in a few frames, at once for those who want no motion. */
+  const glide = (from, to) => {
+    stopMoving?.();
+    if (isStill()) {
+      set(from, to);
+      return;
+    }
+    const start = { from: view.from, to: view.to };
+    const end = begin();
+    let frame = 0;
+    let beganMs = 0;
+    const step = (nowMs) => {
+      beganMs ||= nowMs;
+      const share = Math.min(1, (nowMs - beganMs) / MOVE_MS);
+      const ease = 1 - (1 - share) ** 2;
+      set(start.from + (from - start.from) * ease, start.to + (to - start.to) * ease);
+      if (share < 1) frame = requestAnimationFrame(step);
+      else stopMoving?.();
+    };
+    stopMoving = () => {
+      cancelAnimationFrame(frame);
+      stopMoving = null;
+      end();
+    };
+    frame = requestAnimationFrame(step);
+  };
+  const zoomAbout = (px, factor) => {
+    const wide = view.to - view.from;
+    const at = view.from + (px / size.width) * wide;
+    const next = Math.min(tree.width[0], wide / factor);
+    set(at - (px / size.width) * next, at - (px / size.width) * next + next);
+    onMove();
+  };
+  const pan = (share) => {
+    const by = (view.to - view.from) * share;
+    set(view.from + by, view.to + by);
+    onMove();
+  };
+  const zoomTo = (node) => {
+    if (!tree.length) return;
+    const to = Math.max(0, node ?? 0);
+    const isNew = view.base !== tree.depth[to];
+    view.base = tree.depth[to];
+    fit();
+    if (isNew) scroll.scrollTop = 0;
+    glide(tree.x[to], tree.x[to] + (tree.width[to] || 1));
+  };
+
+  /* ---- pointer ---- */
+  const at = (event) => {
+    const box = picture.getBoundingClientRect();
+    const row = Math.floor((event.clientY - box.top + scroll.scrollTop) / ROW_PX);
+    return rectAt(rects, event.clientX - box.left, row, SNAP_PX);
+  };
+  const markOf = (rect) => {
+    const box = picture.getBoundingClientRect();
+    const top = box.top + rects.row[rect] * ROW_PX - scroll.scrollTop;
+    const left = box.left + rects.x[rect];
+    return { left, right: left + rects.width[rect], top, bottom: top + ROW_PX };
+  };
+  const mirror = createTreeMirror({
+    sentence,
+    onMove: (node) => {
+      show(node);
+      const rect = rectOf(tree, rects, node);
+      onHover(node, 0, rect >= 0 ? markOf(rect) : picture.getBoundingClientRect());
+      nextFrame(paintOver);
+    },
+    onEnter: (node) => onPick(node, 0),
+    onLeave: () => {
+      onLeave();
+      nextFrame(paintOver);
+    },
+  });
+  picture.append(mirror.node);
+  /* Scrolls and pans so that a node stands in the picture. */
+  function show(node) {
+    if (tree.depth[node] < view.base || tree.x[node] >= view.to || tree.x[node] + tree.width[node] <= view.from)
+      zoomTo(tree.depth[node] < view.base ? node : 0);
+    const top = (tree.depth[node] - view.base) * ROW_PX;
+    if (top < scroll.scrollTop) scroll.scrollTop = top;
+    else if (top + ROW_PX > scroll.scrollTop + size.height) scroll.scrollTop = top + ROW_PX - size.height;
+    paint();
+  }
+  let drag = null;
+  picture.addEventListener('pointermove', (event) => {
+    if (drag) {
+      const share = (drag.x - event.clientX) / size.width;
+      if (!drag.isMoved && Math.abs(drag.x - event.clientX) < 5) return;
+      drag.isMoved = true;
+      set(drag.from + share * drag.wide, drag.from + (1 + share) * drag.wide);
+      onLeave();
+      return;
+    }
+    const rect = at(event);
+    picture.classList.toggle('is-on-mark', rect >= 0);
+    if (rect < 0) onLeave();
+    else onHover(rects.node[rect], rects.merged[rect], markOf(rect));
+  });
+  picture.addEventListener('pointerleave', () => {
+    if (mirror.active < 0) onLeave();
+  });
+  picture.addEventListener('pointerdown', (event) => {
+    if (event.button > 1 || (event.pointerType === 'mouse' && event.button === 0 && !event.shiftKey)) return;
+    drag = { x: event.clientX, from: view.from, wide: view.to - view.from, isMoved: false };
+    if (event.pointerType === 'mouse') picture.setPointerCapture(event.pointerId);
+  });
+  const endDrag = () => {
+    const wasMoved = drag?.isMoved;
+    setTimeout(() => {
+      drag = null;
+    }, 0);
+    if (wasMoved) onMove();
+  };
+  picture.addEventListener('pointerup', endDrag);
+  picture.addEventListener('pointercancel', endDrag);
+  picture.addEventListener('click', (event) => {
+    if (drag?.isMoved) return;
+    const rect = at(event);
+    if (rect < 0) onPick(null, 0);
+    else onPick(rects.node[rect], rects.merged[rect]);
+  });
+  scroll.addEventListener('scroll', () => nextFrame(paint));
+  scroll.addEventListener(
+    'wheel',
+    (event) => {
+      const isZoom = event.ctrlKey || event.metaKey;
+      const isPan = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      if (!isZoom && !isPan) return;
+      event.preventDefault();
+      const px = event.clientX - picture.getBoundingClientRect().left;
+      if (isZoom) zoomAbout(px, event.deltaY < 0 ? NOTCH : 1 / NOTCH);
+      else pan((event.deltaX || event.deltaY) / size.width);
+    },
+    { passive: false },
+  );
+
+  return {
+    node: scroll,
+    get tree() {
+      return tree;
+    },
+    get look() {
+      return look;
+    },
+    get size() {
+      return { ...size };
+    },
+    get window() {
+      return { ...view };
+    },
+    /* zoom: node to show, or null for all. */
+    draw(next, nextLook, label, zoom = null) {
+      tree = next;
+      look = nextLook;
+      isHit = null;
+      stopMoving?.();
+      marks = { hover: -1, pin: -1 };
+      base.setAttribute('aria-label', label);
+      mirror.setLabel(`${label} Arrow keys move, Enter pins and zooms.`);
+      mirror.setTree(tree);
+      const to = zoom ?? 0;
+      view.base = tree.depth[to] ?? 0;
+      view.from = tree.x[to] ?? 0;
+      view.to = view.from + (tree.width[to] || 1);
+      scroll.scrollTop = 0;
+      fit();
+      nextFrame(paint);
+    },
+    mark(next) {
+      const isSame = next.hover === marks.hover && next.pin === marks.pin;
+      marks = next;
+      if (!isSame) nextFrame(paintOver);
+    },
+    /* isHit[node] or null: the others fade. */
+    search(next) {
+      isHit = next;
+      nextFrame(paint);
+    },
+    recolour(nextLook) {
+      look = nextLook;
+      nextFrame(paint);
+    },
+    zoomTo,
+    zoomBy: (factor) => zoomAbout(size.width / 2, factor),
+    panBy: (steps) => pan(steps * PAN),
+    show,
+    focus: () => mirror.node.focus(),
+    /* What is drawn now, for an SVG. */
+    list: () => drawList(rects, look, place()),
+    paintOn(context, ratio) {
+      paintIcicle(context, tree, rects, look, { ...place(), ratio });
+    },
+    /* Times of one full drawing, for measuring: ms. */
+    destroy() {
+      stopMoving?.();
+      stopTheme();
+      watch.disconnect();
+    },
+  };
+}
