@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * regex_parse.c: see regex_parse.h. */
+#include "base/regex_parse.h"
+
+enum { DEEPEST = 200, MOST_REPEAT = 1000, MOST_RANGES = 512 };
+
+struct flags {
+    bool any_case, dot_takes_newline, many_lines;
+};
+
+struct parser {
+    struct str pattern;
+    size_t at;
+    struct flags flags;
+    struct arena *arena;
+    struct regex_fault *fault;
+    bool has_failed;
+    unsigned depth;
+};
+
+/* Ranges of a class while it is read. */
+struct set {
+    struct regex_parse_range ranges[MOST_RANGES];
+    uint32_t count;
+};
+
+static struct regex_parse_node *parse_choice(struct parser *parser);
+
+static bool fail(struct parser *parser, size_t at, const char *text)
+{
+    if (!parser->has_failed)
+        *parser->fault = (struct regex_fault){at, text};
+    parser->has_failed = true;
+    return false;
+}
+
+static bool is_at_end(const struct parser *parser)
+{
+    return parser->at >= parser->pattern.length;
+}
+
+static bool sees(const struct parser *parser, const char *text)
+{
+    struct str rest = {parser->pattern.data + parser->at, parser->pattern.length - parser->at};
+    return str_starts(rest, str_of(text));
+}
+
+static bool take(struct parser *parser, const char *text)
+{
+    bool is_there = sees(parser, text);
+    if (is_there)
+        parser->at += strlen(text);
+    return is_there;
+}
+
+/* The next character; a byte that is no UTF-8 stands for itself. */
+static uint32_t next_rune(struct parser *parser)
+{
+    const unsigned char *at = (const unsigned char *)parser->pattern.data + parser->at;
+    size_t length = str_utf8_length((const char *)at, parser->pattern.length - parser->at);
+    uint32_t rune = at[0];
+    if (length > 1) {
+        rune = at[0] & (0x7Fu >> length);
+        for (size_t i = 1; i < length; i++)
+            rune = rune << 6 | (at[i] & 0x3Fu);
+    }
+    parser->at += length > 0 ? length : 1;
+    return rune;
+}
+
+static struct regex_parse_node *node_new(struct parser *parser, enum regex_parse_kind kind)
+{
+    struct regex_parse_node *node = arena_array(parser->arena, struct regex_parse_node, 1);
+    node->kind = kind;
+    return node;
+}
+
+/* ---- classes ---- */
+
+static void set_add(struct parser *parser, struct set *set, uint32_t first, uint32_t last)
+{
+    if (set->count == MOST_RANGES)
+        fail(parser, parser->at, "too many ranges in a class");
+    else
+        set->ranges[set->count++] = (struct regex_parse_range){first, last};
+}
+
+/* Adds what `ranges` (ascending, apart) leave out. */
+static void set_add_others(struct parser *parser, struct set *set, const struct regex_parse_range *ranges, uint32_t count)
+{
+    uint32_t from = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (ranges[i].first > from)
+            set_add(parser, set, from, ranges[i].first - 1);
+        from = ranges[i].last + 1;
+    }
+    if (from <= REGEX_PARSE_LAST_RUNE)
+        set_add(parser, set, from, REGEX_PARSE_LAST_RUNE);
+}
+
+/* Ascending and apart; classes are short. */
+static void set_sort(struct set *set)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 1; i < set->count; i++) {
+        struct regex_parse_range range = set->ranges[i];
+        uint32_t at = i;
+        for (; at > 0 && set->ranges[at - 1].first > range.first; at--)
+            set->ranges[at] = set->ranges[at - 1];
+        set->ranges[at] = range;
+    }
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (kept > 0 && set->ranges[i].first <= set->ranges[kept - 1].last + 1) {
+            if (set->ranges[i].last > set->ranges[kept - 1].last)
+                set->ranges[kept - 1].last = set->ranges[i].last;
+        } else {
+            set->ranges[kept++] = set->ranges[i];
+        }
+    }
+    set->count = kept;
+}
+
+static void set_add_other_case(struct parser *parser, struct set *set)
+{
+    uint32_t count = set->count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct regex_parse_range range = set->ranges[i];
+        for (uint32_t begin = 'A', other = 'a', round = 0; round < 2; round++, begin = 'a', other = 'A') {
+            uint32_t first = range.first > begin ? range.first : begin;
+            uint32_t last = range.last < begin + 25 ? range.last : begin + 25;
+            if (first <= last)
+                set_add(parser, set, first - begin + other, last - begin + other);
+        }
+    }
+}
+
+static struct regex_parse_node *set_node(struct parser *parser, struct set *set, bool is_negated)
+{
+    struct set others = {.count = 0};
+    if (parser->flags.any_case)
+        set_add_other_case(parser, set);
+    set_sort(set);
+    if (is_negated) {
+        set_add_others(parser, &others, set->ranges, set->count);
+        set = &others;
+    }
+    struct regex_parse_node *node = node_new(parser, REGEX_PARSE_RUNES);
+    node->ranges = arena_array(parser->arena, struct regex_parse_range, (size_t)set->count + 1);
+    memcpy(node->ranges, set->ranges, set->count * sizeof *set->ranges);
+    node->range_count = set->count;
+    return node;
+}
+
+static const struct named_class {
+    char letter; /* of \d; 0: only by its name */
+    const char *name;
+    struct regex_parse_range ranges[4];
+    uint32_t count;
+} named_classes[] = {
+    {'d', "digit", {{'0', '9'}}, 1},
+    {'s', "", {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}}, 3},
+    {'w', "word", {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}, 4},
+    {0, "alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}, 3},
+    {0, "alpha", {{'A', 'Z'}, {'a', 'z'}}, 2},
+    {0, "ascii", {{0, 127}}, 1},
+    {0, "blank", {{'\t', '\t'}, {' ', ' '}}, 2},
+    {0, "cntrl", {{0, 31}, {127, 127}}, 2},
+    {0, "graph", {{'!', '~'}}, 1},
+    {0, "lower", {{'a', 'z'}}, 1},
+    {0, "print", {{' ', '~'}}, 1},
+    {0, "punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}, 4},
+    {0, "space", {{'\t', '\r'}, {' ', ' '}}, 2},
+    {0, "upper", {{'A', 'Z'}}, 1},
+    {0, "xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}, 3},
+};
+enum { NAMED_CLASS_COUNT = sizeof named_classes / sizeof named_classes[0] };
+
+static void set_add_class(struct parser *parser, struct set *set, const struct named_class *class, bool is_negated)
+{
+    if (is_negated)
+        set_add_others(parser, set, class->ranges, class->count);
+    for (uint32_t i = 0; !is_negated && i < class->count; i++)
+        set_add(parser, set, class->ranges[i].first, class->ranges[i].last);
+}
+
+/* \d \D \s … at the backslash; false when it is none. */
+static bool take_letter_class(struct parser *parser, struct set *set)
+{
+    if (parser->at + 1 >= parser->pattern.length || parser->pattern.data[parser->at] != '\\')
+        return false;
+    char letter = parser->pattern.data[parser->at + 1];
+    for (size_t i = 0; i < NAMED_CLASS_COUNT; i++) {
+        char small = named_classes[i].letter;
+        if (small != 0 && (letter == small || letter == small - 32)) {
+            parser->at += 2;
+            set_add_class(parser, set, &named_classes[i], letter != small);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* [:alpha:] inside a class; false when it is none. */
+static bool take_named_class(struct parser *parser, struct set *set)
+{
+    size_t begin = parser->at;
+    if (!take(parser, "[:"))
+        return false;
+    bool is_negated = take(parser, "^");
+    for (size_t i = 0; i < NAMED_CLASS_COUNT; i++) {
+        size_t name_at = parser->at;
+        if (named_classes[i].name[0] != '\0' && take(parser, named_classes[i].name) && take(parser, ":]")) {
+            set_add_class(parser, set, &named_classes[i], is_negated);
+            return true;
+        }
+        parser->at = name_at;
+    }
+    parser->at = begin;
+    return false;
+}
+
+/* ---- escapes ---- */
+
+static int hex_of(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+static bool hex_escape(struct parser *parser, size_t begin, uint32_t *rune)
+{
+    bool has_braces = take(parser, "{");
+    size_t digits = 0, most = has_braces ? 8 : 2;
+    for (*rune = 0; digits < most && !is_at_end(parser) && hex_of(parser->pattern.data[parser->at]) >= 0; digits++)
+        *rune = *rune * 16 + (uint32_t)hex_of(parser->pattern.data[parser->at++]);
+    bool is_good = has_braces ? digits > 0 && take(parser, "}") && *rune <= REGEX_PARSE_LAST_RUNE : digits == 2;
+    return is_good || fail(parser, begin, "\\x wants two hex digits, or {…}");
+}
+
+/* The character that an escape stands for; at the backslash. */
+static bool escape(struct parser *parser, uint32_t *rune)
+{
+    static const char letters[] = "afnrtv", meant[] = "\a\f\n\r\t\v";
+    size_t begin = parser->at++;
+    if (is_at_end(parser))
+        return fail(parser, begin, "a backslash at the end");
+    *rune = next_rune(parser);
+    if (*rune == 'x')
+        return hex_escape(parser, begin, rune);
+    const char *letter = *rune < 128 && *rune > 0 ? strchr(letters, (int)*rune) : NULL;
+    if (letter != NULL) {
+        *rune = (uint32_t)meant[letter - letters];
+        return true;
+    }
+    bool is_word = (*rune >= '0' && *rune <= '9') || (*rune >= 'a' && *rune <= 'z') || (*rune >= 'A' && *rune <= 'Z');
+    return !is_word || fail(parser, begin, "an escape that is not known");
+}
+
+static bool class_rune(struct parser *parser, uint32_t *rune)
+{
+    if (sees(parser, "\\"))
+        return escape(parser, rune);
+    *rune = next_rune(parser);
+    return true;
+}
+
+/* After the [. */
+static struct regex_parse_node *parse_class(struct parser *parser)
+{
+    struct set set = {.count = 0};
+    size_t begin = parser->at - 1;
+    bool is_negated = take(parser, "^");
+    for (bool is_first = true; !parser->has_failed; is_first = false) {
+        uint32_t first, last;
+        if (is_at_end(parser)) {
+            fail(parser, begin, "missing ]");
+            break;
+        }
+        if (!is_first && take(parser, "]"))
+            return set_node(parser, &set, is_negated);
+        if (take_named_class(parser, &set) || take_letter_class(parser, &set))
+            continue;
+        size_t range_at = parser->at;
+        if (!class_rune(parser, &first))
+            break;
+        last = first;
+        bool has_end = parser->at + 1 < parser->pattern.length && sees(parser, "-") && parser->pattern.data[parser->at + 1] != ']';
+        if (has_end) {
+            parser->at++;
+            if (!class_rune(parser, &last))
+                break;
+        }
+        if (last < first)
+            fail(parser, range_at, "a range that goes backwards");
+        set_add(parser, &set, first, last);
+    }
+    return NULL;
+}
+
+/* ---- the rest ---- */
+
+static struct regex_parse_node *one_rune(struct parser *parser, uint32_t rune)
+{
+    struct set set = {.count = 0};
+    set_add(parser, &set, rune, rune);
+    return set_node(parser, &set, false);
+}
+
+static struct regex_parse_node *any_rune(struct parser *parser)
+{
+    static const struct regex_parse_range newline[] = {{'\n', '\n'}};
+    struct set set = {.count = 0};
+    set_add_others(parser, &set, newline, parser->flags.dot_takes_newline ? 0 : 1);
+    return set_node(parser, &set, false);
+}
+
+static struct regex_parse_node *assertion(struct parser *parser, enum regex_parse_assertion which)
+{
+    struct regex_parse_node *node = node_new(parser, REGEX_PARSE_ASSERTION);
+    node->assertion = which;
+    return node;
+}
+
+/* (?flags) or (?flags: after the (?; false at anything else. */
+static bool take_flags(struct parser *parser, bool *opens_group)
+{
+    size_t begin = parser->at;
+    bool value = true;
+    struct flags flags = parser->flags;
+    while (!is_at_end(parser)) {
+        char c = parser->pattern.data[parser->at++];
+        switch (c) {
+        case 'i': flags.any_case = value; break;
+        case 's': flags.dot_takes_newline = value; break;
+        case 'm': flags.many_lines = value; break;
+        case 'U': break;
+        case '-': value = false; break;
+        case ')':
+        case ':':
+            parser->flags = flags;
+            *opens_group = c == ':';
+            return true;
+        default: return fail(parser, begin - 2, "a group that is not known: (?:…), (?i) and (?P<name>…) are");
+        }
+    }
+    return fail(parser, begin - 2, "missing )");
+}
+
+static bool take_name(struct parser *parser)
+{
+    if (!take(parser, "P<") && !take(parser, "<"))
+        return false;
+    if (sees(parser, "=") || sees(parser, "!"))
+        return fail(parser, parser->at - 3, "looking behind is not possible");
+    while (!is_at_end(parser) && !sees(parser, ">"))
+        parser->at++;
+    return take(parser, ">") || fail(parser, parser->at, "missing >");
+}
+
+/* After the (. */
+static struct regex_parse_node *parse_group(struct parser *parser)
+{
+    struct flags outer = parser->flags;
+    size_t begin = parser->at - 1;
+    bool opens_group = true;
+    if (take(parser, "?") && !take_name(parser) && (parser->has_failed || !take_flags(parser, &opens_group)))
+        return NULL;
+    if (!opens_group)
+        return node_new(parser, REGEX_PARSE_EMPTY); /* the flags hold to the end of the group around */
+    if (++parser->depth > DEEPEST) {
+        fail(parser, begin, "groups too deep in each other");
+        return NULL;
+    }
+    struct regex_parse_node *node = parse_choice(parser);
+    parser->depth--;
+    if (!take(parser, ")"))
+        fail(parser, begin, "missing )");
+    parser->flags = outer;
+    return node;
+}
+
+static struct regex_parse_node *literal_run(struct parser *parser)
+{
+    struct regex_parse_node *all = node_new(parser, REGEX_PARSE_EMPTY);
+    while (!is_at_end(parser) && !take(parser, "\\E")) {
+        struct regex_parse_node *both = node_new(parser, REGEX_PARSE_SEQUENCE);
+        both->left = all;
+        both->right = one_rune(parser, next_rune(parser));
+        all = both;
+    }
+    return all;
+}
+
+static struct regex_parse_node *parse_one(struct parser *parser)
+{
+    struct set set = {.count = 0};
+    size_t begin = parser->at;
+    uint32_t rune;
+    if (take(parser, "("))
+        return parse_group(parser);
+    if (take(parser, "["))
+        return parse_class(parser);
+    if (take(parser, "."))
+        return any_rune(parser);
+    if (take(parser, "^"))
+        return assertion(parser, parser->flags.many_lines ? REGEX_PARSE_LINE_BEGIN : REGEX_PARSE_TEXT_BEGIN);
+    if (take(parser, "$"))
+        return assertion(parser, parser->flags.many_lines ? REGEX_PARSE_LINE_END : REGEX_PARSE_TEXT_END);
+    if (take(parser, "\\A"))
+        return assertion(parser, REGEX_PARSE_TEXT_BEGIN);
+    if (take(parser, "\\z"))
+        return assertion(parser, REGEX_PARSE_TEXT_END);
+    if (take(parser, "\\b"))
+        return assertion(parser, REGEX_PARSE_WORD_EDGE);
+    if (take(parser, "\\B"))
+        return assertion(parser, REGEX_PARSE_NO_WORD_EDGE);
+    if (take(parser, "\\Q"))
+        return literal_run(parser);
+    if (take_letter_class(parser, &set))
+        return set_node(parser, &set, false);
+    if (sees(parser, "\\"))
+        return escape(parser, &rune) ? one_rune(parser, rune) : NULL;
+    if (sees(parser, "*") || sees(parser, "+") || sees(parser, "?")) {
+        fail(parser, begin, "nothing before it to repeat");
+        return NULL;
+    }
+    return one_rune(parser, next_rune(parser));
+}
+
+/* {n}, {n,}, {n,m}; anything else in braces is text, as in RE2. */
+static bool take_braces(struct parser *parser, int *least, int *most)
+{
+    size_t begin = parser->at, digits[2] = {0, 0};
+    long numbers[2] = {0, 0};
+    bool has_comma = false;
+    for (parser->at++; !is_at_end(parser) && !sees(parser, "}"); parser->at++) {
+        char c = parser->pattern.data[parser->at];
+        bool is_digit = c >= '0' && c <= '9';
+        if (!is_digit && (c != ',' || has_comma))
+            break;
+        has_comma |= c == ',';
+        if (is_digit && digits[has_comma]++ < 6)
+            numbers[has_comma] = numbers[has_comma] * 10 + (c - '0');
+    }
+    if (!take(parser, "}") || digits[0] == 0) {
+        parser->at = begin;
+        return false;
+    }
+    *least = (int)numbers[0];
+    *most = !has_comma ? *least : digits[1] > 0 ? (int)numbers[1] : REGEX_PARSE_NO_MOST;
+    if (*least > MOST_REPEAT || *most > MOST_REPEAT || (*most >= 0 && *most < *least))
+        fail(parser, begin, "a repetition out of range (0 to 1000)");
+    return true;
+}
+
+static struct regex_parse_node *parse_repeats(struct parser *parser)
+{
+    struct regex_parse_node *node = parse_one(parser);
+    for (bool is_repeated = true; is_repeated && !parser->has_failed;) {
+        int least = 0, most = REGEX_PARSE_NO_MOST;
+        size_t begin = parser->at;
+        if (take(parser, "+"))
+            least = 1;
+        else if (take(parser, "?"))
+            most = 1;
+        else if (!take(parser, "*"))
+            is_repeated = sees(parser, "{") && take_braces(parser, &least, &most);
+        if (!is_repeated)
+            break;
+        take(parser, "?");
+        if (++parser->depth > DEEPEST)
+            fail(parser, begin, "repetitions too deep in each other");
+        struct regex_parse_node *repeat = node_new(parser, REGEX_PARSE_REPEAT);
+        repeat->left = node;
+        repeat->least = least;
+        repeat->most = most;
+        node = repeat;
+    }
+    return node;
+}
+
+static struct regex_parse_node *joined(struct parser *parser, enum regex_parse_kind kind, struct regex_parse_node *left,
+                                       struct regex_parse_node *right)
+{
+    struct regex_parse_node *both = node_new(parser, kind);
+    both->left = left;
+    both->right = right;
+    return both;
+}
+
+static struct regex_parse_node *parse_sequence(struct parser *parser)
+{
+    struct regex_parse_node *all = node_new(parser, REGEX_PARSE_EMPTY);
+    unsigned depth = parser->depth;
+    while (!parser->has_failed && !is_at_end(parser) && !sees(parser, "|") && !sees(parser, ")")) {
+        all = joined(parser, REGEX_PARSE_SEQUENCE, all, parse_repeats(parser));
+        parser->depth = depth;
+    }
+    return all;
+}
+
+static struct regex_parse_node *parse_choice(struct parser *parser)
+{
+    struct regex_parse_node *all = parse_sequence(parser);
+    while (!parser->has_failed && take(parser, "|"))
+        all = joined(parser, REGEX_PARSE_CHOICE, all, parse_sequence(parser));
+    return all;
+}
+
+struct regex_parse_node *regex_parse(struct str pattern, bool is_any_case, struct arena *arena, struct regex_fault *fault)
+{
+    struct parser parser = {.pattern = pattern, .flags.any_case = is_any_case, .arena = arena, .fault = fault};
+    struct regex_parse_node *tree = parse_choice(&parser);
+    if (!parser.has_failed && !is_at_end(&parser))
+        fail(&parser, parser.at, "a ) without its (");
+    return parser.has_failed ? NULL : tree;
+}
