@@ -111,7 +111,7 @@ $(B)/demo_files.c: scripts/embed-demo build/gen/demo.list $(demo_src)
 	@echo "  EMBED demo"
 	$(Q)scripts/embed-demo tests/fixtures/demo > $@
 
--include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/unit/*.d $(B)/tests/fuzz/*.d)
+-include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/unit/*.d $(B)/tests/fuzz/*.d $(B)/tests/bench/trace/*.d)
 .SECONDARY:
 
 # ---- running -----------------------------------------------------------------------
@@ -214,6 +214,10 @@ bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path meas
 
 screenshots: all tests/web/node_modules/.package-lock.json ## docs/*.png from the demo
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out docs
+
+$(B)/make-trace: $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/trace/*.c))
+	@echo "  LINK  $@" >&2
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
 # ---- fixtures and the rest --------------------------------------------------------------------
 fixtures: $(fixture_pb) ## encode tests/fixtures/text into build/fixtures
