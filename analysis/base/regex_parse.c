@@ -2,7 +2,9 @@
  * regex_parse.c: see regex_parse.h. */
 #include "base/regex_parse.h"
 
-enum { DEEPEST = 200, MOST_REPEAT = 1000, MOST_RANGES = 512 };
+#include "base/regex_set.h"
+
+enum { DEEPEST = 200, MOST_REPEAT = 1000 };
 
 struct flags {
     bool any_case, dot_takes_newline, many_lines;
@@ -16,12 +18,6 @@ struct parser {
     struct regex_fault *fault;
     bool has_failed;
     unsigned depth;
-};
-
-/* Ranges of a class while it is read. */
-struct set {
-    struct regex_parse_range ranges[MOST_RANGES];
-    uint32_t count;
 };
 
 static struct regex_parse_node *parse_choice(struct parser *parser);
@@ -77,71 +73,16 @@ static struct regex_parse_node *node_new(struct parser *parser, enum regex_parse
 
 /* ---- classes ---- */
 
-static void set_add(struct parser *parser, struct set *set, uint32_t first, uint32_t last)
+static struct regex_parse_node *set_node(struct parser *parser, struct regex_set *set, bool is_negated)
 {
-    if (set->count == MOST_RANGES)
-        fail(parser, parser->at, "too many ranges in a class");
-    else
-        set->ranges[set->count++] = (struct regex_parse_range){first, last};
-}
-
-/* Adds what `ranges` (ascending, apart) leave out. */
-static void set_add_others(struct parser *parser, struct set *set, const struct regex_parse_range *ranges, uint32_t count)
-{
-    uint32_t from = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (ranges[i].first > from)
-            set_add(parser, set, from, ranges[i].first - 1);
-        from = ranges[i].last + 1;
-    }
-    if (from <= REGEX_PARSE_LAST_RUNE)
-        set_add(parser, set, from, REGEX_PARSE_LAST_RUNE);
-}
-
-/* Ascending and apart; classes are short. */
-static void set_sort(struct set *set)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 1; i < set->count; i++) {
-        struct regex_parse_range range = set->ranges[i];
-        uint32_t at = i;
-        for (; at > 0 && set->ranges[at - 1].first > range.first; at--)
-            set->ranges[at] = set->ranges[at - 1];
-        set->ranges[at] = range;
-    }
-    for (uint32_t i = 0; i < set->count; i++) {
-        if (kept > 0 && set->ranges[i].first <= set->ranges[kept - 1].last + 1) {
-            if (set->ranges[i].last > set->ranges[kept - 1].last)
-                set->ranges[kept - 1].last = set->ranges[i].last;
-        } else {
-            set->ranges[kept++] = set->ranges[i];
-        }
-    }
-    set->count = kept;
-}
-
-static void set_add_other_case(struct parser *parser, struct set *set)
-{
-    uint32_t count = set->count;
-    for (uint32_t i = 0; i < count; i++) {
-        struct regex_parse_range range = set->ranges[i];
-        for (uint32_t begin = 'A', other = 'a', round = 0; round < 2; round++, begin = 'a', other = 'A') {
-            uint32_t first = range.first > begin ? range.first : begin;
-            uint32_t last = range.last < begin + 25 ? range.last : begin + 25;
-            if (first <= last)
-                set_add(parser, set, first - begin + other, last - begin + other);
-        }
-    }
-}
-
-static struct regex_parse_node *set_node(struct parser *parser, struct set *set, bool is_negated)
-{
-    struct set others = {.count = 0};
+    struct regex_set others = {.count = 0};
     if (parser->flags.any_case)
-        set_add_other_case(parser, set);
-    set_sort(set);
+        regex_set_add_other_case(set);
+    if (set->is_full)
+        fail(parser, parser->at, "too many ranges in a class");
+    regex_set_sort(set);
     if (is_negated) {
-        set_add_others(parser, &others, set->ranges, set->count);
+        regex_set_add_others(&others, set->ranges, set->count);
         set = &others;
     }
     struct regex_parse_node *node = node_new(parser, REGEX_PARSE_RUNES);
@@ -151,49 +92,17 @@ static struct regex_parse_node *set_node(struct parser *parser, struct set *set,
     return node;
 }
 
-static const struct named_class {
-    char letter; /* of \d; 0: only by its name */
-    const char *name;
-    struct regex_parse_range ranges[4];
-    uint32_t count;
-} named_classes[] = {
-    {'d', "digit", {{'0', '9'}}, 1},
-    {'s', "", {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}}, 3},
-    {'w', "word", {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}, 4},
-    {0, "alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}, 3},
-    {0, "alpha", {{'A', 'Z'}, {'a', 'z'}}, 2},
-    {0, "ascii", {{0, 127}}, 1},
-    {0, "blank", {{'\t', '\t'}, {' ', ' '}}, 2},
-    {0, "cntrl", {{0, 31}, {127, 127}}, 2},
-    {0, "graph", {{'!', '~'}}, 1},
-    {0, "lower", {{'a', 'z'}}, 1},
-    {0, "print", {{' ', '~'}}, 1},
-    {0, "punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}, 4},
-    {0, "space", {{'\t', '\r'}, {' ', ' '}}, 2},
-    {0, "upper", {{'A', 'Z'}}, 1},
-    {0, "xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}, 3},
-};
-enum { NAMED_CLASS_COUNT = sizeof named_classes / sizeof named_classes[0] };
-
-static void set_add_class(struct parser *parser, struct set *set, const struct named_class *class, bool is_negated)
-{
-    if (is_negated)
-        set_add_others(parser, set, class->ranges, class->count);
-    for (uint32_t i = 0; !is_negated && i < class->count; i++)
-        set_add(parser, set, class->ranges[i].first, class->ranges[i].last);
-}
-
 /* \d \D \s … at the backslash; false when it is none. */
-static bool take_letter_class(struct parser *parser, struct set *set)
+static bool take_letter_class(struct parser *parser, struct regex_set *set)
 {
     if (parser->at + 1 >= parser->pattern.length || parser->pattern.data[parser->at] != '\\')
         return false;
     char letter = parser->pattern.data[parser->at + 1];
-    for (size_t i = 0; i < NAMED_CLASS_COUNT; i++) {
-        char small = named_classes[i].letter;
-        if (small != 0 && (letter == small || letter == small - 32)) {
+    const struct regex_set_class *class;
+    for (size_t i = 0; (class = regex_set_class_at(i)) != NULL; i++) {
+        if (class->letter != 0 && (letter == class->letter || letter == class->letter - 32)) {
             parser->at += 2;
-            set_add_class(parser, set, &named_classes[i], letter != small);
+            regex_set_add_class(set, class, letter != class->letter);
             return true;
         }
     }
@@ -201,16 +110,17 @@ static bool take_letter_class(struct parser *parser, struct set *set)
 }
 
 /* [:alpha:] inside a class; false when it is none. */
-static bool take_named_class(struct parser *parser, struct set *set)
+static bool take_named_class(struct parser *parser, struct regex_set *set)
 {
     size_t begin = parser->at;
     if (!take(parser, "[:"))
         return false;
     bool is_negated = take(parser, "^");
-    for (size_t i = 0; i < NAMED_CLASS_COUNT; i++) {
+    const struct regex_set_class *class;
+    for (size_t i = 0; (class = regex_set_class_at(i)) != NULL; i++) {
         size_t name_at = parser->at;
-        if (named_classes[i].name[0] != '\0' && take(parser, named_classes[i].name) && take(parser, ":]")) {
-            set_add_class(parser, set, &named_classes[i], is_negated);
+        if (class->name[0] != '\0' && take(parser, class->name) && take(parser, ":]")) {
+            regex_set_add_class(set, class, is_negated);
             return true;
         }
         parser->at = name_at;
@@ -269,7 +179,7 @@ static bool class_rune(struct parser *parser, uint32_t *rune)
 /* After the [. */
 static struct regex_parse_node *parse_class(struct parser *parser)
 {
-    struct set set = {.count = 0};
+    struct regex_set set = {.count = 0};
     size_t begin = parser->at - 1;
     bool is_negated = take(parser, "^");
     for (bool is_first = true; !parser->has_failed; is_first = false) {
@@ -294,7 +204,7 @@ static struct regex_parse_node *parse_class(struct parser *parser)
         }
         if (last < first)
             fail(parser, range_at, "a range that goes backwards");
-        set_add(parser, &set, first, last);
+        regex_set_add(&set, first, last);
     }
     return NULL;
 }
@@ -303,16 +213,16 @@ static struct regex_parse_node *parse_class(struct parser *parser)
 
 static struct regex_parse_node *one_rune(struct parser *parser, uint32_t rune)
 {
-    struct set set = {.count = 0};
-    set_add(parser, &set, rune, rune);
+    struct regex_set set = {.count = 0};
+    regex_set_add(&set, rune, rune);
     return set_node(parser, &set, false);
 }
 
 static struct regex_parse_node *any_rune(struct parser *parser)
 {
     static const struct regex_parse_range newline[] = {{'\n', '\n'}};
-    struct set set = {.count = 0};
-    set_add_others(parser, &set, newline, parser->flags.dot_takes_newline ? 0 : 1);
+    struct regex_set set = {.count = 0};
+    regex_set_add_others(&set, newline, parser->flags.dot_takes_newline ? 0 : 1);
     return set_node(parser, &set, false);
 }
 
@@ -395,7 +305,7 @@ static struct regex_parse_node *literal_run(struct parser *parser)
 
 static struct regex_parse_node *parse_one(struct parser *parser)
 {
-    struct set set = {.count = 0};
+    struct regex_set set = {.count = 0};
     size_t begin = parser->at;
     uint32_t rune;
     if (take(parser, "("))
