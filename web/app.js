@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * app.js: the frame. Looks up what the URL names, draws menu and breadcrumb, and hands
- * the rest to the tool. To add a tool: a module in tools/ and a row in PAGES. */
+ * app.js: the frame. Looks up what the URL names, draws rail and breadcrumb, loads the tool and hands
+ * the rest to it. To add a tool: a module in tools/ and a row in pages.js. */
 
-import { get, isAbort, Problem, problemText, takeToken } from './lib/api.js';
+import { isAbort, Problem, problemText, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';
-import { el, fill, isTyping, name, svg } from './lib/dom.js';
+import { el, fill, name } from './lib/dom.js';
+import { setSubject } from './lib/export.js';
 import { cutMiddle, visible } from './lib/format.js';
+import { bind, startKeys } from './lib/keys.js';
 import { choose, createRouter, emptyRoute, isSamePlace } from './lib/route.js';
-import { resolve } from './lib/selection.js';
-import { startTheme, themeName, turnTheme } from './lib/theme.js';
+import { listSessions, resolve } from './lib/selection.js';
+import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
 import { createCrumbs } from './widgets/crumbs.js';
 import { createDetails } from './widgets/details.js';
 import { createBanners } from './widgets/notices.js';
 import { message } from './widgets/panel.js';
+import { drawRail } from './widgets/rail.js';
 import { checkSession, watchReach } from './widgets/reach.js';
-import * as home from './tools/home.js';
-import * as memoryViewer from './tools/memory_viewer.js';
+import { frameCommands } from './commands.js';
+import { HOME, pageOf, PAGES, usualPage } from './pages.js';
 
-const HOME_ICON = 'M3 11l9-8 9 8M6 9v11h12V9';
-const PAGES = {
-  memory_viewer: { module: memoryViewer, word: 'Viewer', icon: 'M3 20V14h4V9h4V5h3v6h3v4h4v5z' },
-};
 /* Banners that belong to what the URL names; the next choice drops them. */
 const PASSING = [
   'tool',
@@ -40,9 +39,9 @@ const at = (id) => document.getElementById(id);
 const banners = createBanners(at('banners'));
 const details = createDetails(at('details'), { onClose: () => page?.escape?.() });
 
-let titles = {};
-let page = null;
-let pageName = '';
+let page = null; // what mount() of the tool gave
+let pageRow = null; // its row of pages.js
+let pageKeys = []; // what takes its keys back
 let shown = null;
 let selection = null;
 let controller = null;
@@ -66,7 +65,7 @@ function isUsual(level, id) {
 
 /* Whatever is chosen inside a session names the session: "newest" may be another one tomorrow. */
 function routeHere() {
-  const tool = pageName === 'home' ? '' : router.route.tool;
+  const tool = pageRow === HOME ? '' : router.route.tool;
   return { ...router.route, tool, session: selection?.session?.id ?? router.route.session };
 }
 
@@ -74,16 +73,21 @@ function routeHere() {
 const context = {
   banners,
   details,
-  pin: (id) => router.push({ ...routeHere(), pin: id === null ? null : { kind: 'b', id } }),
-  setCapacity: (capacity) => router.push({ ...routeHere(), capacity }),
-  link: (session) => router.link({ ...emptyRoute(), session }),
-  setFilter: (filter) => router.replace({ ...router.route, filter }),
-  /* A choice that Back undoes; and what moves under the hand: zoom, typing, a key held down. */
-  choose: (patch) => router.push({ ...routeHere(), ...patch }),
-  move: (patch) => router.replace({ ...routeHere(), ...patch }),
+  /* The state in the URL as it is now; see route.js. */
   get route() {
     return router.route;
   },
+  /* A choice that Back undoes; and what moves under the hand: zoom, typing, a key held down. */
+  choose: (patch) => router.push({ ...routeHere(), ...patch }),
+  move: (patch) => router.replace({ ...routeHere(), ...patch }),
+  /* href of the same place with `patch`; of another session with linkTo. */
+  linkHere: (patch) => router.link({ ...routeHere(), ...patch }),
+  link: (session, patch = {}) => router.link({ ...emptyRoute(), session, ...patch }),
+  pin: (id, kind = 'b') => router.push({ ...routeHere(), pin: id === null ? null : { kind, id } }),
+  setCapacity: (capacity) => router.push({ ...routeHere(), capacity }),
+  setFilter: (filter) => router.replace({ ...router.route, filter }),
+  /* Keys and commands of this page, see keys.js; taken back when another page opens. */
+  bind: (rows, group) => pageKeys.push(bind(rows, group)),
   setTitle: (title) => {
     document.title = title;
   },
@@ -96,86 +100,103 @@ const context = {
 /* ---- the frame ---------------------------------------------------------------- */
 
 function drawCrumbs() {
-  const { module, space } = selection ?? {};
-  crumbs.set(crumbValues(pageName === 'home' ? null : selection));
+  const { module, session, space } = selection ?? {};
+  const values = crumbValues(pageRow === HOME ? null : selection);
+  const levels = pageRow?.levels ?? [];
+  crumbs.set(Object.fromEntries(Object.entries(values).map(([level, value]) => [level, levels.includes(level) ? value : null])));
+  const named = levels.includes('module') && module ? module.name : session?.name;
   fill(
     at('now'),
-    module && pageName !== 'home'
-      ? [name(module.name), space ? ['·', name(space.name)] : []].flat()
-      : 'memviewd',
+    named && pageRow !== HOME ? [name(named), space ? ['·', name(space.name)] : []].flat() : 'memviewd',
   );
 }
 
-function railLink({ tool, word, title, icon, href }) {
-  return el(
-    'a',
-    { href, title, 'data-tool': tool, 'aria-current': tool === pageName ? 'page' : null },
-    svg('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, svg('path', { d: icon })),
-    el('span', {}, word),
-  );
+function railEntries() {
+  const session = selection?.session ?? null;
+  const id = router.route.session || session?.id;
+  return [HOME, ...PAGES].map((row) => ({
+    ...row,
+    href: row === HOME || !id ? `?tool=${row.tool}` : router.link({ ...emptyRoute(), tool: row.tool, session: id }),
+    why: session ? row.lacks(session) : '',
+  }));
 }
 
-function drawRail() {
-  const session = router.route.session || selection?.session?.id;
-  const known = Object.entries(PAGES).filter(([tool]) => titles[tool]);
-  fill(
-    at('rail'),
-    railLink({
-      tool: 'home',
-      word: 'Home',
-      title: 'Home: what was found',
-      icon: HOME_ICON,
-      href: '?tool=home',
-    }),
-    known.map(([tool, { word, icon }]) =>
-      railLink({
-        tool,
-        word,
-        icon,
-        title: titles[tool],
-        href: session ? router.link({ ...emptyRoute(), session }) : `?tool=${tool}`,
-      }),
-    ),
-  );
-}
+const showRail = () => drawRail(at('rail'), railEntries(), pageRow?.tool);
 
 function drawTheme() {
   at('theme').setAttribute('aria-label', `Theme: ${themeName()}. Press for the next.`);
   at('theme').title = `Theme: ${themeName()}`;
 }
 
+/* What stands in the caption of a picture. */
+function subjectNow() {
+  const { session, module, space } = pageRow === HOME ? {} : (selection ?? {});
+  return {
+    session: session?.name ?? '',
+    module: module?.name ?? '',
+    space: space?.name ?? '',
+    file: module?.file ?? '',
+    link: location.href,
+  };
+}
+
 /* ---- what the URL names --------------------------------------------------------- */
 
 /* Swaps the tool only when it is another one. */
-function mountPage(wanted) {
-  if (pageName === wanted) return;
+async function mountPage(row, signal) {
+  if (pageRow === row && page) return;
+  const module = await row.load();
+  if (signal.aborted) return;
   page?.unmount?.();
+  pageKeys.forEach((off) => off());
+  pageKeys = [];
   details.clear();
-  pageName = wanted;
-  at('main').className = `page-${wanted}`;
-  document.body.classList.toggle('is-plain', wanted === 'home');
-  page = (wanted === 'home' ? home : PAGES[wanted].module).mount(at('main'), context);
+  pageRow = row;
+  at('main').className = `page-${row.tool}`;
+  document.body.classList.toggle('is-plain', row === HOME);
+  page = module.mount(at('main'), context);
+}
+
+/* Without a tool in the URL: the page that the newest session asks for, else the first with something
+ * to show; without a session either, the newest session that has something. */
+async function lookUpUsual(route, sessions, signal) {
+  const named = sessions.sessions.find((session) => session.id === route.session);
+  if (route.session) {
+    const row = named ? usualPage(named) : PAGES[0];
+    return { row, found: await resolve(route, row, sessions, signal) };
+  }
+  const newest = sessions.sessions[0];
+  const leading = newest && location.search === '' ? PAGES.find((row) => row.leads?.(newest)) : null;
+  for (const row of leading ? [leading] : PAGES) {
+    const found = await resolve(route, row, sessions, signal);
+    if (found.session && !row.lacks(found.session)) return { row, found };
+  }
+  return { row: HOME, found: { session: null, warnings: [] } };
 }
 
 async function lookUp(route, signal) {
-  const wanted = route.tool in PAGES || route.tool === 'home' ? route.tool : '';
-  if (route.tool && !wanted) {
+  const named = pageOf(route.tool);
+  if (route.tool && !named) {
     banners.set('tool', {
       text: `There is no page ${cutMiddle(visible(route.tool), 40)} here; showing the usual one.`,
     });
   }
-  if (wanted === 'home') return { wanted, found: null };
-  const found = await resolve(route, signal);
+  if (named === HOME) return { row: HOME, found: null };
+  const loading = (named ?? PAGES[0]).load();
+  loading.catch(() => {}); // asked again when it is needed
+  const sessions = await listSessions('', signal);
+  const { row, found } = named
+    ? { row: named, found: await resolve(route, named, sessions, signal) }
+    : await lookUpUsual(route, sessions, signal);
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
-  return { wanted: found.session ? wanted || 'memory_viewer' : 'home', found };
+  return { row: found.session ? row : HOME, found };
 }
 
 /* What a route leaves out is what is shown now: the newest session, the usual page. */
 function filled(route) {
-  const isViewer = pageName === 'memory_viewer' && route.tool === '';
   return {
     ...route,
-    tool: isViewer ? pageName : route.tool,
+    tool: route.tool || (pageRow === HOME ? '' : (pageRow?.tool ?? '')),
     session: route.session || (selection?.session?.id ?? ''),
   };
 }
@@ -194,12 +215,13 @@ async function go(route, isAgain = false) {
   const end = begin();
   PASSING.forEach(banners.drop);
   try {
-    const { wanted, found } = await lookUp(route, signal);
+    const { row, found } = await lookUp(route, signal);
+    if (signal.aborted) return;
+    await mountPage(row, signal);
     if (signal.aborted) return;
     selection = found;
-    mountPage(wanted);
     drawCrumbs();
-    drawRail();
+    showRail();
     await page.show(found, route);
   } catch (error) {
     if (!isAbort(error)) showFailure(error);
@@ -235,7 +257,7 @@ function nobodyAnswers() {
 }
 
 function filesChanged() {
-  if (pageName === 'home') page.filesChanged();
+  if (pageRow === HOME) page?.filesChanged();
   else if (selection?.session) checkSession(selection.session, banners, () => go(router.route, true));
 }
 
@@ -246,23 +268,32 @@ function followLink(event) {
   const link = event.target.closest?.('a[href^="?"]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
   event.preventDefault();
-  history.pushState(null, '', link.getAttribute('href'));
+  openLink(link.getAttribute('href'));
+}
+
+function openLink(href) {
+  history.pushState(null, '', href);
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
 function bindPage() {
-  at('theme').addEventListener('click', () => {
-    turnTheme();
-    drawTheme();
-  });
+  at('theme').addEventListener('click', turnTheme);
+  onTheme(drawTheme);
   document.querySelector('.skip').addEventListener('click', (event) => {
     event.preventDefault();
     at('main').focus();
   });
-  document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !isTyping(event.target) && page?.escape?.()) event.preventDefault();
-  });
   document.addEventListener('click', followLink);
+  startKeys();
+  bind(
+    frameCommands({
+      open: openLink,
+      entries: railEntries,
+      escape: () => Boolean(page?.escape?.()),
+    }),
+    'Everywhere',
+  );
+  setSubject(subjectNow);
 }
 
 async function start() {
@@ -277,11 +308,6 @@ async function start() {
     onGone: nobodyAnswers,
     onChange: filesChanged,
   });
-  try {
-    titles = Object.fromEntries((await get('tools')).tools.map((tool) => [tool.name, tool.title]));
-  } catch (error) {
-    showFailure(error);
-  }
   await go(router.route);
   end();
 }

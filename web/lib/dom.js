@@ -8,6 +8,7 @@ const LONGEST_NAME = 160;
 const LONGEST_TITLE = 2000;
 const TAIL = 10;
 const LEAST_HEAD = 3;
+const NOT_TEXT = '[type=checkbox], [type=radio], [type=button], [type=range], [type=file]';
 
 function put(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -78,6 +79,14 @@ export function prose(text) {
 export function isTyping(target) {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+    (target.isContentEditable || target.matches(`textarea, select, input:not(${NOT_TEXT})`))
   );
+}
+
+/* Style of a page that not every visit needs, "tools/oom.css": loaded once, with the page. */
+export function loadStyle(href) {
+  if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve();
+  return new Promise((resolve) => {
+    document.head.append(el('link', { rel: 'stylesheet', href, on: { load: resolve, error: resolve } }));
+  });
 }

@@ -5,32 +5,55 @@
 
 import { later } from './activity.js';
 
-/* Name → what it is when the URL leaves it out. Fixed order, so that equal states give equal links. */
-const DEFAULTS = {
-  tool: '',
-  session: '',
-  host: '',
-  module: '',
-  space: null,
-  capacity: '',
-  step: null,
-  from: null,
-  to: null,
-  low: null,
-  high: null,
-  sel: '',
-  pin: null,
-  filter: '',
-  find: '',
-  sort: '',
-  group: '',
-  color: '',
+/* Name → kind: text (""), number (null; what is no number stays text, so that a banner can name it), list
+ * (repeatable, []), pin (null). Fixed order, so that equal states give equal links. */
+const KINDS = {
+  tool: 'text',
+  session: 'text',
+  host: 'text',
+  module: 'text',
+  space: 'number',
+  capacity: 'text',
+  step: 'number',
+  time: 'number',
+  from: 'number',
+  to: 'number',
+  low: 'number',
+  high: 'number',
+  sel: 'text',
+  a: 'text',
+  b: 'text',
+  pin: 'pin',
+  view: 'text',
+  filter: 'text',
+  find: 'text',
+  sort: 'text',
+  group: 'text',
+  color: 'text',
+  memory: 'text',
+  metric: 'text',
+  by: 'text',
+  invert: 'text',
+  machinery: 'text',
+  focus: 'list',
+  ignore: 'list',
+  hide: 'list',
+  show: 'list',
+  show_from: 'list',
+  tag: 'list',
+  files: 'list',
+  order: 'text',
+  report: 'text',
+  local: 'text',
+  whatif: 'list',
 };
-const NAMES = Object.keys(DEFAULTS);
-/* Whole numbers; anything else stays text, so that a banner can name it. */
-const NUMBERS = new Set(['space', 'step', 'from', 'to', 'low', 'high']);
-/* What belongs to one memory space of one module. */
-const OF_SPACE = ['step', 'from', 'to', 'low', 'high', 'sel', 'pin', 'find'];
+const EMPTY = { text: '', number: null, list: [], pin: null };
+const NAMES = Object.keys(KINDS);
+const DEFAULTS = Object.fromEntries(NAMES.map((name) => [name, EMPTY[KINDS[name]]]));
+const LEVELS = ['session', 'host', 'module', 'space'];
+/* What belongs to one memory space of one module, or to one trace. */
+const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'a', 'b', 'pin', 'find', 'memory'];
+const MOST_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;
 
@@ -47,11 +70,13 @@ function parsePin(text) {
 export function parse(search) {
   const route = emptyRoute();
   for (const [name, value] of new URLSearchParams(search)) {
-    if (!NAMES.includes(name)) route.unknown.push([name, value]);
+    const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : null;
+    if (!kind) route.unknown.push([name, value]);
     else if (value === '' || value.length > LONGEST) continue;
-    else if (name === 'pin') route.pin = parsePin(value);
-    else if (NUMBERS.has(name)) route[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-    else route[name] = value;
+    else if (kind === 'pin') route.pin = parsePin(value);
+    else if (kind === 'number') route[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+    else if (kind === 'text') route[name] = value;
+    else if (route[name].length < MOST_OF_A_LIST) route[name] = [...route[name], value];
   }
   return route;
 }
@@ -65,9 +90,10 @@ function encode(text) {
 export function format(route) {
   const pairs = [];
   for (const name of NAMES) {
-    const value = route[name];
-    if (value === '' || value === null || value === undefined) continue;
-    pairs.push([name, name === 'pin' ? `${value.kind}:${value.id}` : String(value)]);
+    for (const value of [route[name]].flat()) {
+      if (value === '' || value === null || value === undefined) continue;
+      pairs.push([name, name === 'pin' ? `${value.kind}:${value.id}` : String(value)]);
+    }
   }
   pairs.push(...(route.unknown ?? []));
   const query = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
@@ -76,15 +102,13 @@ export function format(route) {
 
 /* True if both name the same data; they may differ in what is looked at and how. */
 export function isSamePlace(a, b) {
-  return ['tool', 'session', 'host', 'module', 'space'].every((name) => a[name] === b[name]);
+  return ['tool', ...LEVELS].every((name) => a[name] === b[name]);
 }
 
 /* Choosing one level forgets the levels below it. */
 export function choose(route, level, value) {
-  const levels = ['session', 'host', 'module', 'space'];
-  const next = { ...route, ...Object.fromEntries(OF_SPACE.map((name) => [name, DEFAULTS[name]])), [level]: value };
-  for (const below of levels.slice(levels.indexOf(level) + 1)) next[below] = below === 'space' ? null : '';
-  return next;
+  const forgotten = [...OF_SPACE, ...LEVELS.slice(LEVELS.indexOf(level) + 1)];
+  return { ...route, ...Object.fromEntries(forgotten.map((name) => [name, DEFAULTS[name]])), [level]: value };
 }
 
 export function createRouter(win, onChange) {

@@ -69,32 +69,41 @@ function chooseModule(modules, wanted, warnings) {
   return modules.modules[0] ?? null;
 }
 
-/* {sessions, session, host, modules, module, problem, warnings}; session is null when nothing can be
- * shown, problem is why its modules cannot be listed. */
-export async function resolve(route, signal) {
+/* A page without the selector of modules asks for none. */
+async function findModules(session, route, host, known, signal) {
+  if (known && !route.host) return { modules: known, problem: null };
+  try {
+    return { modules: await listModules(session.id, route.host && host ? host.id : '', '', signal), problem: null };
+  } catch (error) {
+    if (!(error instanceof Problem) || ['gone', 'token'].includes(error.code)) throw error;
+    return { modules: null, problem: error };
+  }
+}
+
+const NOTHING = { session: null, host: null, modules: null, module: null, problem: null };
+
+/* page: {levels, lacks} of pages.js; sessions: the newest of them, as listed. Out: {sessions, session, host, modules, module, problem, warnings};
+ * session is null when nothing can be shown, problem is why its modules cannot be listed; modules and module
+ * are null for a page that has no selector of them. */
+export async function resolve(route, page, sessions, signal) {
   const warnings = [];
-  const sessions = await listSessions('', signal);
+  const hasModules = page.levels.includes('module');
   let session = null;
-  let modules = null;
+  let known = null;
   if (route.session) {
     session = await findSession(route.session, sessions, signal);
     if (!session) warnings.push(`Session ${short(route.session)} is not here; showing the newest.`);
   }
-  if (!session) {
+  if (!session && hasModules) {
     const found = await newestWithModules(sessions, signal);
-    if (!found)
-      return { sessions, session: null, host: null, modules: null, module: null, problem: null, warnings };
-    ({ session, modules } = found);
+    ({ session, modules: known } = found ?? { session: null, modules: null });
+  } else if (!session) {
+    session = sessions.sessions.find((each) => !page.lacks(each)) ?? sessions.sessions[0] ?? null;
   }
+  if (!session) return { ...NOTHING, sessions, warnings };
   const host = chooseHost(session, route.host, warnings);
-  let problem = null;
-  try {
-    if (!modules || route.host)
-      modules = await listModules(session.id, route.host && host ? host.id : '', '', signal);
-  } catch (error) {
-    if (!(error instanceof Problem) || ['gone', 'token'].includes(error.code)) throw error;
-    problem = error;
-  }
+  if (!hasModules) return { ...NOTHING, sessions, session, host, warnings };
+  const { modules, problem } = await findModules(session, route, host, known, signal);
   const module = problem ? null : chooseModule(modules, route.module, warnings);
-  return { sessions, session, host, modules: problem ? null : modules, module, problem, warnings };
+  return { sessions, session, host, modules, module, problem, warnings };
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * theme.js: system, light or dark; and the tokens of the style sheet for canvases. */
 
-const KEY = 'memviewd.theme';
+import { onSetting, setSetting, setting } from './settings.js';
+
 const ORDER = ['system', 'light', 'dark'];
 const listeners = new Set();
 let tokens = new Map();
 
-function stored() {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
 export function themeName() {
-  const value = stored();
+  const value = setting('theme');
   return ORDER.includes(value) ? value : 'system';
 }
 
@@ -30,18 +23,16 @@ function apply() {
 export function startTheme() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
   matchMedia('(prefers-contrast: more)').addEventListener('change', apply);
+  onSetting((name) => {
+    if (name === 'theme') apply();
+  });
   apply();
 }
 
 /* The next of system, light, dark. */
 export function turnTheme() {
   const next = ORDER[(ORDER.indexOf(themeName()) + 1) % ORDER.length];
-  try {
-    localStorage.setItem(KEY, next);
-  } catch {
-    /* a browser that stores nothing keeps its system theme */
-  }
-  apply();
+  setSetting('theme', next);
   return next;
 }
 

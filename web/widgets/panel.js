@@ -4,6 +4,7 @@
 
 import { el, fill, prose } from '../lib/dom.js';
 import { begin } from '../lib/activity.js';
+import { createMenu } from './menu.js';
 
 const DIM_AFTER_MS = 300;
 const SAY_AFTER_MS = 1000;
@@ -27,18 +28,22 @@ export function message({ title, text, kind = 'empty', action = null }) {
   );
 }
 
-/* {node, head, body, setTitle, setAside, say, show, wait}. `body` is for the drawing. */
-export function createPanel(className, title) {
+/* {node, body, setTitle, setAside, setMenu, say, show, wait}. `body` is for the drawing; `menu` are the
+ * entries behind ⋯, see menu.js. */
+export function createPanel(className, title, { menu = null } = {}) {
   const id = `panel-${++serial}`;
   const heading = el('h2', { id }, title);
   const aside = el('div', { class: 'panel-aside' });
+  const more = el('div', { class: 'panel-more' });
+  const setMenu = (entries) => fill(more, entries ? createMenu(() => heading.textContent, entries) : null);
+  setMenu(menu);
   const body = el('div', { class: 'panel-body' });
   const said = el('div', { class: 'panel-said', hidden: true });
   const waiting = el('p', { class: 'panel-wait', role: 'status', hidden: true });
   const node = el(
     'section',
     { class: `panel ${className}`, 'aria-labelledby': id },
-    el('header', { class: 'panel-head' }, heading, aside),
+    el('header', { class: 'panel-head' }, heading, aside, more),
     waiting,
     body,
     said,
@@ -52,6 +57,7 @@ export function createPanel(className, title) {
     setAside(...parts) {
       fill(aside, ...parts);
     },
+    setMenu,
     /* A reason instead of the drawing. */
     say(content) {
       fill(said, content);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pages.js: one row a tool. A tool is loaded when it is opened, never before.
+ *
+ * - tool: its name in the URL; word, icon: its place in the rail; key: `g` and then this key.
+ * - load(): its module, with mount(root, context) → {show(selection, route), hear(route), escape(), unmount()}.
+ * - levels: the selectors of the breadcrumb that it uses; without "module" none is looked up.
+ * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
+ * - leads(session): true if `/` opens this page when that session is the newest. */
+
+export const PAGES = [
+  {
+    tool: 'memory_viewer',
+    word: 'Viewer',
+    title: 'Memory Viewer: what fills a memory space',
+    key: 'v',
+    icon: 'M3 20V14h4V9h4V5h3v6h3v4h4v5z',
+    load: () => import('./tools/memory_viewer.js'),
+    levels: ['session', 'host', 'module', 'space'],
+    lacks: (session) => (session.module_count === 0 ? 'No program in this session' : ''),
+  },
+];
+
+export const HOME = {
+  tool: 'home',
+  word: 'Home',
+  title: 'Home: what was found',
+  key: 'h',
+  icon: 'M3 11l9-8 9 8M6 9v11h12V9',
+  load: () => import('./tools/home.js'),
+  levels: [],
+  lacks: () => '',
+};
+
+export const pageOf = (tool) => (tool === 'home' ? HOME : (PAGES.find((page) => page.tool === tool) ?? null));
+
+/* The page of a session that names none: the first that has something to show there. */
+export function usualPage(session) {
+  return PAGES.find((page) => !page.lacks(session)) ?? PAGES[0];
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * export_menu.js: the entries that every panel has behind ⋯: PNG, SVG, CSV, Markdown, copy link. */
+
+import {
+  captioned,
+  csvText,
+  factsLine,
+  fileName,
+  isWithoutPaths,
+  markdownText,
+  save,
+  saveText,
+  shownTable,
+  toPng,
+  toSvg,
+} from '../lib/export.js';
+import { setSetting } from '../lib/settings.js';
+import { copyText, toast } from './toast.js';
+
+/* In: name ("curve", part of the file name), title (text or function), and what there is:
+ * - drawing() → {width, height, paint(context), legend}, see captioned() of export.js; null: not now;
+ * - table() → {columns, rows} or a promise of it, see export.js; what stands behind the picture;
+ * - csv() → link to all rows on the server, instead of those of table().
+ * Out: entries for createPanel({menu}) or createMenu. */
+export function exportEntries({ name, title, drawing = null, table = null, csv = null }) {
+  const titleNow = () => (typeof title === 'function' ? title() : title);
+  const picture = async (ending) => {
+    const made = captioned(titleNow(), drawing());
+    if (ending === 'png') save(await toPng(made), fileName(name, 'png'));
+    else saveText(toSvg(made, titleNow()), fileName(name, 'svg'), 'image/svg+xml');
+  };
+  const rows = async () => shownTable(await table());
+  return () => {
+    const why = drawing && !drawing() ? 'nothing is drawn' : '';
+    return [
+      drawing && { word: 'Picture (PNG)', run: () => picture('png'), why },
+      drawing && { word: 'Picture (SVG)', run: () => picture('svg'), why },
+      (table || csv) && {
+        word: 'Table (CSV)',
+        run: async () => {
+          if (csv) downloadLink(csv());
+          else saveText(csvText(await rows()), fileName(name, 'csv'), 'text/csv');
+        },
+      },
+      table && {
+        word: 'Table (Markdown) to the clipboard',
+        run: async () => copyText(markdownText(await rows(), titleNow(), factsLine())),
+      },
+      { word: 'Copy link', key: 'y', run: copyLink },
+      (drawing || table) && {
+        word: 'Leave out source paths',
+        isOn: isWithoutPaths(),
+        run: () => {
+          setSetting('paths', isWithoutPaths() ? 'with' : 'without');
+          toast(isWithoutPaths() ? 'Source paths are left out' : 'Source paths are kept');
+        },
+      },
+    ].filter(Boolean);
+  };
+}
+
+/* The address of this page as it is now. */
+export function copyLink() {
+  return copyText(location.href);
+}
+
+function downloadLink(href) {
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = '';
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
