@@ -174,6 +174,7 @@ function view(world, name, query) {
       total_bytes: live,
       matched_count: buffers.length,
       matched_bytes: live,
+      largest_bytes: ordered[0]?.bytes ?? 0,
       offset: 0,
       rows: ordered,
     };

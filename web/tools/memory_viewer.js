@@ -11,11 +11,11 @@ import { later, nextFrame } from '../lib/activity.js';
 import { createStore } from '../lib/store.js';
 import { createCurve } from '../widgets/curve.js';
 import { createPanel, message } from '../widgets/panel.js';
-import { createTable } from '../widgets/table.js';
 import { buffersKey } from '../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { createHead, nodesOf } from './memory_viewer_head.js';
 import { createStrips } from './memory_viewer_strips.js';
+import { createBuffersTable } from './memory_viewer_table.js';
 import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
 import { bufferDetails, mergedDetails, pageDetails } from './memory_viewer_details.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
@@ -48,7 +48,8 @@ export function mount(root, context) {
   view.store.subscribe(() => refresh(view));
   return {
     show: (selection, route) => show(view, selection, route),
-    hear: (route) => Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity)]),
+    hear: (route) =>
+      Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), view.table.hear()]),
     escape: () => escape(view),
     unmount() {
       view.controller?.abort();
@@ -57,6 +58,7 @@ export function mount(root, context) {
       hideTooltip();
       view.curve.destroy();
       view.strips.destroy();
+      view.table.destroy();
     },
   };
 }
@@ -91,15 +93,14 @@ function build(view) {
     sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.space.peak_bytes),
     onWidth: () => loadStrips(view).then(() => refresh(view)),
   });
-  view.tablePanel = createPanel('panel-table', 'Largest buffers');
-  view.table = createTable({
+  view.table = createBuffersTable(view, {
     onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
     onLeave: leave,
     onPin,
+    onDraw: () => refresh(view),
   });
-  view.tablePanel.body.append(view.table.node);
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
-  view.panels = [view.curvePanel, view.strips.panel, view.tablePanel];
+  view.panels = [view.curvePanel, view.strips.panel, view.table.panel];
   view.root.replaceChildren(
     el(
       'div',

@@ -19,16 +19,17 @@ import {
 import { el, figure, name } from '../lib/dom.js';
 import { categoryWord, swatch } from '../widgets/categories.js';
 
-function inUnit(value, unit) {
+const isKnown = (value) => value !== null && value !== undefined;
+
+export function inUnit(value, unit) {
   const { text, isOwn } = bytesInColumn(value, unit);
-  const figure = el('span', { class: isOwn ? 'figure dim' : 'figure', title: exactBytes(value) }, text);
+  const node = el('span', { class: isOwn ? 'figure dim' : 'figure', title: exactBytes(value) }, text);
   /* Cards on a phone have no header that says the unit. */
-  return isOwn ? figure : [figure, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
+  return isOwn ? node : [node, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
 }
 
 function padding(row) {
-  if (row.unpadded_bytes === null || row.unpadded_bytes === undefined)
-    return el('span', { class: 'dim' }, 'not known');
+  if (!isKnown(row.unpadded_bytes)) return el('span', { class: 'dim' }, 'not known');
   if (row.padding_bytes === 0) return '–';
   return [
     figure(row.padding_bytes),
@@ -36,67 +37,180 @@ function padding(row) {
   ];
 }
 
+const wholeSource = (row) => (row.source_line ? `${row.source_file}:${row.source_line}` : (row.source_file ?? ''));
+
 function source(row) {
   const text = sourceLine(row.source_file, row.source_line);
   if (!text) return el('span', { class: 'dim' }, row.category === 'parameter' ? 'argument' : '–');
   const node = name(text);
-  node.title = visible(row.source_line ? `${row.source_file}:${row.source_line}` : row.source_file);
+  node.title = visible(wholeSource(row));
   return node;
 }
 
 const step = (value, row, edge) => {
   if (row.is_indefinite) return el('span', { class: 'dim' }, edge);
-  return value === null || value === undefined ? '–' : el('span', { class: 'figure' }, count(value));
+  return isKnown(value) ? el('span', { class: 'figure' }, count(value)) : '–';
 };
 
-/* Widest first: size, padding, name, shape, source, kind, opcode, born, dies. */
-export function columnsOf(rows) {
-  const unit = unitOf(rows.reduce((most, row) => Math.max(most, row.bytes), 0));
+const text = (key, of) => ({ cell: (row) => (of(row) ? name(of(row)) : '–'), copy: [key, (row) => of(row) || ''] });
+
+/* Columns of buffers. `largest` fixes the unit of the sizes. */
+export function columnsOf(largest) {
+  const unit = unitOf(largest);
   return [
     {
       key: 'size',
       title: `Size, ${unitName(unit)}`,
       className: 'c-size',
-      sort: 'descending',
+      card: 'figure',
+      width: 6,
+      isNumber: true,
+      sortKey: 'size',
       cell: (row) => inUnit(row.bytes, unit),
+      copy: ['size_bytes', (row) => row.bytes],
     },
-    { key: 'padding', title: 'Padding', className: 'c-padding', cell: padding },
-    { key: 'name', title: 'Name', className: 'c-name', cell: (row) => name(row.name) },
-    { key: 'shape', title: 'Shape', className: 'c-shape', cell: (row) => name(splitShape(row.shape)[0]) },
-    { key: 'source', title: 'Source', className: 'c-source', cell: source },
+    {
+      key: 'padding',
+      title: 'Padding',
+      className: 'c-padding',
+      width: 8.25,
+      isNumber: true,
+      sortKey: 'padding',
+      cell: padding,
+      copy: ['padding_bytes', (row) => row.padding_bytes],
+    },
+    {
+      key: 'name',
+      title: 'Name',
+      className: 'c-name',
+      card: 'title',
+      sortKey: 'name',
+      isTree: true,
+      ...text('name', (row) => row.name),
+    },
+    {
+      key: 'shape',
+      title: 'Shape',
+      className: 'c-shape',
+      card: 'line',
+      sortKey: 'shape',
+      cell: (row) => name(splitShape(row.shape)[0]),
+      copy: ['shape', (row) => row.shape],
+    },
+    {
+      key: 'source',
+      title: 'Source',
+      className: 'c-source',
+      card: 'line',
+      sortKey: 'source',
+      cell: source,
+      copy: ['source', wholeSource],
+    },
     {
       key: 'kind',
       title: 'Kind',
       className: 'c-kind',
+      width: 6.5,
+      sortKey: 'category',
       cell: (row) => [swatch(row.category), categoryWord(row.category)],
+      copy: ['category', (row) => row.category],
     },
-    { key: 'opcode', title: 'Opcode', className: 'c-opcode', cell: (row) => name(row.opcode || '–') },
-    { key: 'born', title: 'Born', className: 'c-born', cell: (row) => step(row.born_step, row, 'start') },
-    { key: 'dies', title: 'Dies', className: 'c-dies', cell: (row) => step(row.dies_step, row, 'end') },
+    {
+      key: 'opcode',
+      title: 'Opcode',
+      className: 'c-opcode',
+      width: 6,
+      sortKey: 'opcode',
+      ...text('opcode', (row) => row.opcode),
+    },
+    {
+      key: 'born',
+      title: 'Born',
+      className: 'c-born',
+      width: 4.25,
+      isNumber: true,
+      sortKey: 'born',
+      cell: (row) => step(row.born_step, row, 'start'),
+      copy: ['born_step', (row) => row.born_step],
+    },
+    {
+      key: 'dies',
+      title: 'Dies',
+      className: 'c-dies',
+      width: 4.25,
+      isNumber: true,
+      sortKey: 'dies',
+      cell: (row) => step(row.dies_step, row, 'end'),
+      copy: ['dies_step', (row) => row.dies_step],
+    },
+    {
+      key: 'scope',
+      title: 'Op scope',
+      className: 'c-scope',
+      sortKey: 'scope',
+      isHidden: true,
+      ...text('op_name', (row) => row.op_name),
+    },
+    {
+      key: 'dtype',
+      title: 'Dtype',
+      className: 'c-dtype',
+      width: 5,
+      sortKey: 'dtype',
+      isHidden: true,
+      ...text('dtype', (row) => row.dtype),
+    },
+    {
+      key: 'unpadded',
+      title: 'Unpadded',
+      className: 'c-unpadded',
+      width: 6.5,
+      isNumber: true,
+      sortKey: 'unpadded',
+      isHidden: true,
+      cell: (row) => (isKnown(row.unpadded_bytes) ? figure(row.unpadded_bytes) : '–'),
+      copy: ['unpadded_bytes', (row) => row.unpadded_bytes],
+    },
+    {
+      key: 'allocation',
+      title: 'Allocation',
+      className: 'c-allocation',
+      width: 6,
+      isNumber: true,
+      isHidden: true,
+      cell: (row) => el('span', { class: 'figure' }, count(Number(row.allocation.index))),
+      copy: ['allocation_index', (row) => Number(row.allocation.index)],
+    },
+    {
+      key: 'offset',
+      title: 'Offset',
+      className: 'c-offset',
+      width: 6.5,
+      isNumber: true,
+      isHidden: true,
+      cell: (row) => figure(row.allocation.offset_bytes),
+      copy: ['allocation_offset_bytes', (row) => row.allocation.offset_bytes],
+    },
   ];
 }
 
-/* Pure: "100 of 293 buffers, 33.10 of 33.41 GiB". */
-export function footText({ rows, matched_count: all, matched_bytes: whole }) {
-  if (rows.length >= all) return `${counted(all, 'buffer')}, ${bytes(whole)}`;
-  const shown = rows.reduce((sum, row) => sum + row.bytes, 0);
-  return `${count(rows.length)} of ${counted(all, 'buffer')}, ${bytesIn(shown, unitOf(whole))} of ${bytes(whole)}`;
+/* Pure: "391 buffers, 33.41 GiB", or of what a filter keeps "37 of 391 buffers, 30.10 of 33.41 GiB". */
+export function footText({ matched_count: matched, matched_bytes: part, total_count: all, total_bytes: whole }) {
+  if (matched === all) return `${counted(all, 'buffer')}, ${bytes(whole)}`;
+  const unit = unitOf(whole);
+  const { text: figureText, isOwn } = bytesInColumn(part, unit);
+  const shown = part === 0 ? '0' : isOwn ? figureText : bytesIn(part, unit);
+  return `${count(matched)} of ${counted(all, 'buffer')}, ${shown} of ${bytes(whole)}`;
 }
 
-/* The rest as a row, then "100 of 293 buffers, 33.10 of 33.41 GiB". */
-export function footOf(answer) {
-  const { rows, matched_count: all, matched_bytes: whole } = answer;
-  const unit = unitOf(rows.reduce((most, row) => Math.max(most, row.bytes), 0));
-  const shown = rows.reduce((sum, row) => sum + row.bytes, 0);
-  const rest = all - rows.length;
-  const restRow =
-    rest > 0
-      ? [
-          [
-            { className: 'c-size', parts: [inUnit(whole - shown, unit)] },
-            { className: 'c-rest', span: 8, parts: [`${counted(rest, 'smaller buffer')}, not listed`] },
-          ],
-        ]
-      : [];
-  return [...restRow, [{ className: 'c-foot', span: 9, parts: [footText(answer)] }]];
+/* What the filter leaves out, as a row; so that the sum is whole. */
+export function footOf(answer, unit, key = 'size') {
+  const rest = answer.total_count - answer.matched_count;
+  return {
+    rest: rest > 0 && {
+      values: { [key]: inUnit(answer.total_bytes - answer.matched_bytes, unit) },
+      text: `${counted(rest, 'buffer')} that the filter leaves out`,
+    },
+    text: footText(answer),
+  };
 }

@@ -7,9 +7,28 @@ import { get, isAbort } from '../lib/api.js';
 const ASK_AFTER_MS = 80;
 export const LISTED_ROWS = 100;
 
-/* place: {session, host, module} ids. Out: ask(view, params) → answer of the daemon. */
+const KEPT_ANSWERS = 8;
+let serial = 0;
+
+/* place: {session, host, module} ids. Out: ask(view, params) → answer of the daemon. Views that ask the same
+ * share one answer; `own` is the signal of a question that may be taken back. */
 export function asker(place, signal) {
-  return (view, params = {}) => get(`memory_viewer/${view}`, { ...place, ...params }, { signal });
+  const answers = new Map();
+  const ask = (view, params = {}, own = null) => {
+    const path = `memory_viewer/${view}`;
+    if (own) return get(path, { ...place, ...params }, { signal: AbortSignal.any([signal, own]) });
+    const key = `${view} ${new URLSearchParams(Object.entries(params).sort())}`;
+    if (!answers.has(key)) {
+      const answer = get(path, { ...place, ...params }, { signal });
+      answer.catch(() => answers.delete(key));
+      answers.set(key, answer);
+      if (answers.size > KEPT_ANSWERS) answers.delete(answers.keys().next().value);
+    }
+    return answers.get(key);
+  };
+  ask.serial = ++serial;
+  ask.place = place;
+  return ask;
 }
 
 /* The space of the URL if the module has it, else the largest. */

@@ -7,7 +7,6 @@ import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
 import { isAbort, Problem } from '../lib/api.js';
 import { verdictOf } from '../lib/capacity.js';
 import { message } from '../widgets/panel.js';
-import { columnsOf, footOf } from './memory_viewer_columns.js';
 import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
 import { capacityLabel, pageTitle } from './memory_viewer_answer.js';
 import { devicesFor, settleCapacity } from './memory_viewer_capacity.js';
@@ -32,12 +31,12 @@ export async function showSpace(view, data, route, said, signal) {
   for (const panel of view.panels) panel.node.hidden = false;
   view.strips.panel.node.hidden = Boolean(space.replay_error);
   sayAnswer(view);
-  const table = loadTable(view).then((buffers) => {
+  const largest = loadLargest(view).then((buffers) => {
     if (!buffers || view.space !== space) return;
     view.buffers = buffers;
     sayAnswer(view);
   });
-  await Promise.all([table, loadCurve(view), loadStrips(view)]);
+  await Promise.all([largest, view.table.load(), loadCurve(view), loadStrips(view)]);
 }
 
 function sayAnswer(view) {
@@ -134,32 +133,17 @@ function curveLegend(space, data, isRed) {
   ].filter(Boolean);
 }
 
-/* Without a peak (the trace does not replay) all buffers of the space are listed. */
-function loadTable(view) {
-  const isAll = Boolean(view.space.replay_error);
-  const params = { step: isAll ? 'all' : 'peak', sort: '-size', limit: LISTED_ROWS };
-  return fillPanel(view, view.tablePanel, 'The table', 'buffers', params, (data, space) => {
-    view.records.add(data.rows);
+/* The largest buffers at the peak, for the sentence about them. */
+async function loadLargest(view) {
+  const { space, ask } = view;
+  if (space.replay_error) return null;
+  try {
+    const { data } = await ask('buffers', { space: space.space, step: 'peak', sort: '-size', limit: LISTED_ROWS });
+    if (view.space !== space) return null;
     view.sizeRanks = new Map(data.rows.map((row, at) => [row.id, at]));
-    view.tablePanel.setTitle(
-      'Largest buffers',
-      el('span', { class: 'dim' }, ` ${whereText(data, space, isAll)}`),
-    );
-    view.tablePanel.setAside(
-      el('span', { class: 'dim' }, `${counted(data.matched_count, 'buffer')}, ${bytes(data.matched_bytes)}`),
-    );
-    if (data.rows.length === 0) view.tablePanel.say(message(empty.noBuffers()));
-    view.table.draw(
-      data.rows,
-      columnsOf(data.rows),
-      footOf(data),
-      `Largest buffers ${whereText(data, space, isAll)}`,
-    );
-  });
-}
-
-function whereText(data, space, isAll) {
-  if (isAll) return 'of this memory space';
-  if (space.step_unit === 'none' || typeof data.step !== 'number') return 'at the peak';
-  return `at the peak · ${say.unitWord(space)} ${count(data.step)}`;
+    return data;
+  } catch (error) {
+    if (isAbort(error) || error instanceof Problem) return null;
+    throw error;
+  }
 }

@@ -1,133 +1,338 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table.js: a plain grid: sticky header, one stop for the keyboard, arrow keys between
- * rows, Enter pins, and a footer that makes the sum whole. On a phone rows are cards. */
+ * table.js: the one table of all pages: any number of rows, of which the visible ones and a few more
+ * stand in the document; sticky header; one stop for the keyboard.
+ *
+ *   const table = createTable({ kind: ['buffer', 'buffers'], onPin: (row) => …, onSort: (sort) => … });
+ *   panel.body.append(table.node);
+ *   table.show({
+ *     label: 'Buffers at step 376',
+ *     columns: [
+ *       { key: 'size', title: 'Size, GiB', width: 6, isNumber: true, sortKey: 'size',
+ *         cell: (row) => figure(row.bytes), copy: ['size_bytes', (row) => row.bytes] },
+ *       { key: 'name', title: 'Name', sortKey: 'name', cell: (row) => name(row.name), copy: ['name', (row) => row.name] },
+ *     ],
+ *     source: pagedRows({ count: 391, first: rows, ask: (offset, limit, signal) => … }),   or localRows(rows)
+ *     sort: '-size',
+ *     foot: { rest: { values: { size: figure(1) }, text: '354 buffers, left out by the filter' }, text: '37 of 391 …' },
+ *   });
+ *
+ * A column: `width` in rem, else it shares what is left; `sortKey` if its header sorts; `isHidden`: off until
+ * the reader turns it on; `card`: "figure", "title" or "line", its place on the cards of a phone, where the
+ * others are left out; `isTree`: carries the arrow of groups; `className` of header and cells;
+ * `value(row)` for sortRows of local rows; `copy`: [name with its unit, text or number of a row].
+ * A row has an `id`; sources are in table_rows.js. With a source of groups the table is a treegrid.
+ * Keys: arrows, Page, Home, End, Ctrl+Home, Ctrl+End; Enter pins, opens a group, sorts at a header (Shift: as
+ * second key); Shift+arrows choose rows; Shift+← → at a header change its width; Ctrl+C copies. */
 
+import { nextFrame } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
+import { counted } from '../lib/format.js';
+import { copyNow, copyRows, createChosen } from './table_copy.js';
+import { createHeader } from './table_header.js';
+import { bindKeys } from './table_keys.js';
+import { localRows } from './table_rows.js';
+import { naturalOf, revealed, scrollOf, windowOf } from './table_window.js';
 
-/* columns: [{key, title, className, cell(row) → nodes}]; rows have an `id`.
- * onHover(row, mark), onLeave(), onPin(row). Out: {node, draw(rows, columns, footRows, label), mark(hoverId, pinId)}. */
-export function createTable({ onHover, onLeave, onPin }) {
-  const head = el('thead', { role: 'rowgroup' });
+const FIRST_ROW_PX = 28;
+const PRINTED_ROWS = 50;
+
+/* kind: [one, many]; onHover(row, mark, isFocus), onLeave(), onPin(row, isChosenByKey), onSort(text),
+ * onWaiting() → nodes for rows that are not here yet. Out: see the end of this function. */
+export function createTable(options) {
+  const { kind = ['row', 'rows'], onHover = () => {}, onLeave = () => {}, onPin = () => {} } = options;
   const body = el('tbody', { role: 'rowgroup' });
   const foot = el('tfoot', { role: 'rowgroup' });
-  const table = el('table', { role: 'grid', class: 'grid' }, head, body, foot);
+  const table = el('table', { role: 'grid', class: 'grid', 'aria-multiselectable': 'true' });
   const node = el('div', { class: 'grid-scroll' }, table);
-  let rows = [];
-  let lines = new Map();
-  let marked = [];
-  let at = 0;
-
-  const markOf = (line) => line.getBoundingClientRect();
-  const focusRow = (to) => {
-    const { children } = body;
-    if (children.length === 0) return;
-    children[at]?.setAttribute('tabindex', '-1');
-    at = Math.max(0, Math.min(children.length - 1, to));
-    children[at].setAttribute('tabindex', '0');
-    children[at].focus();
+  const before = space();
+  const after = space();
+  const state = {
+    node,
+    table,
+    body,
+    columns: [],
+    source: localRows([]),
+    sort: '',
+    foot: null,
+    lines: new Map(),
+    rowPx: FIRST_ROW_PX,
+    anchor: null,
+    hover: null,
+    pin: null,
+    active: { row: 0, column: -1 },
+    isPrinting: false,
+    onPin,
   };
-  const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
-  body.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in moves) focusRow(at + moves[event.key]);
-    else if (event.key === 'Home') focusRow(0);
-    else if (event.key === 'End') focusRow(rows.length - 1);
-    else if (event.key === 'Enter') onPin(rows[at]);
-    else return;
+  const chosen = createChosen(() => state.source, () => relight(state));
+  state.chosen = chosen;
+  const header = createHeader({
+    state,
+    onSort: (text) => options.onSort?.(text),
+    onColumns: () => {
+      state.lines.clear();
+      fill(body);
+      drawFoot(state, foot);
+      draw();
+    },
+  });
+  state.header = header;
+  table.append(header.columnsNode, header.node, before, body, after, foot);
+
+  const draw = () => drawRows(state, before, after);
+  state.draw = draw;
+  state.reveal = (index) => revealRow(state, index, draw);
+  state.enter = (index) => {
+    const row = state.source.at(index);
+    if (row?.isGroup) state.source.toggle(index);
+    else if (row) onPin(row);
+  };
+  bindKeys(state, { onHover, onLeave });
+  bindPointer(state, { onHover, onLeave });
+  node.addEventListener('copy', (event) => {
+    const text = copyNow(state);
+    if (text === null) return;
+    event.clipboardData.setData('text/plain', text);
     event.preventDefault();
   });
-  const rowOf = (event) => event.target.closest('tr');
-  const indexOf = (line) => Array.prototype.indexOf.call(body.children, line);
-  body.addEventListener('focusin', (event) => {
-    const line = rowOf(event);
-    at = indexOf(line);
-    onHover(rows[at], markOf(line), true);
-  });
-  body.addEventListener('focusout', onLeave);
-  body.addEventListener('pointerover', (event) => {
-    const line = rowOf(event);
-    if (line) onHover(rows[indexOf(line)], markOf(line), false);
-  });
-  body.addEventListener('pointerleave', onLeave);
-  body.addEventListener('click', (event) => {
-    const line = rowOf(event);
-    if (line && !window.getSelection()?.toString()) onPin(rows[indexOf(line)]);
-  });
+  node.addEventListener('scroll', () => nextFrame(draw), { passive: true });
+  const watch = new ResizeObserver(() => nextFrame(draw));
+  watch.observe(node);
+  const media = matchMedia('print');
+  const onPrint = () => {
+    state.isPrinting = media.matches;
+    draw();
+  };
+  media.addEventListener('change', onPrint);
 
   return {
     node,
-    draw(next, columns, footRows, label) {
-      rows = next;
-      at = 0;
-      table.setAttribute('aria-label', label);
-      table.setAttribute('aria-rowcount', String(rows.length + 1));
-      fill(
-        head,
-        el(
-          'tr',
-          { role: 'row', 'aria-rowindex': '1' },
-          columns.map((column) =>
-            el(
-              'th',
-              {
-                scope: 'col',
-                role: 'columnheader',
-                class: column.className,
-                'aria-sort': column.sort ?? null,
-              },
-              column.title,
-            ),
-          ),
-        ),
-      );
-      fill(
-        body,
-        rows.map((row, index) =>
-          el(
-            'tr',
-            {
-              role: 'row',
-              'data-id': row.id,
-              tabindex: index === 0 ? '0' : '-1',
-              'aria-selected': 'false',
-              'aria-rowindex': String(index + 2),
-            },
-            columns.map((column) =>
-              el('td', { role: 'gridcell', class: column.className }, column.cell(row)),
-            ),
-          ),
-        ),
-      );
-      lines = new Map(rows.map((row, index) => [row.id, body.children[index]]));
-      marked = [];
-      fill(
-        foot,
-        footRows.map((cells) =>
-          el(
-            'tr',
-            { role: 'row' },
-            cells.map((cell) =>
-              el('td', { role: 'gridcell', class: cell.className, colspan: cell.span ?? null }, cell.parts),
-            ),
-          ),
-        ),
-      );
-    },
-    mark(hoverId, pinId) {
-      for (const line of marked) {
-        line.classList.remove('is-hover', 'is-pinned');
-        line.setAttribute('aria-selected', 'false');
+    /* {source, columns, sort, foot: {rest: {values, text} | null, text}, label}. */
+    show({ source, columns, sort = '', foot: footParts = null, label, isAtTop = true }) {
+      state.source.stop();
+      Object.assign(state, { source, sort, foot: footParts, label, kind });
+      state.lines.clear();
+      fill(body);
+      chosen.clear();
+      source.listen(() => nextFrame(draw));
+      if (isAtTop) {
+        node.scrollTop = 0;
+        state.anchor = null;
+        state.active = { row: 0, column: Math.min(state.active.column, columns.length - 1) };
       }
-      marked = [];
-      const light = (id, className) => {
-        const line = lines.get(id);
-        if (!line) return;
-        line.classList.add(className);
-        marked.push(line);
-      };
-      light(hoverId, 'is-hover');
-      light(pinId, 'is-pinned');
-      lines.get(pinId)?.setAttribute('aria-selected', 'true');
+      table.setAttribute('role', source.isTree ? 'treegrid' : 'grid');
+      table.setAttribute('aria-label', label);
+      header.draw(columns);
+      drawFoot(state, foot);
+      draw();
+    },
+    mark(hover, pin) {
+      state.hover = hover;
+      state.pin = pin;
+      relight(state);
+    },
+    /* Scrolls until the row with this index is there; focuses it if asked. */
+    reveal(index, isFocused = false) {
+      state.reveal(index);
+      if (isFocused) state.focusAt(index, -1);
+    },
+    focus: () => state.focusAt(state.active.row, state.active.column),
+    get activeRow() {
+      return state.source.at(state.active.row);
+    },
+    /* {text} of the chosen rows, else of all that are here: tab-separated or Markdown. */
+    copy: (form) => copyRows(state, form),
+    columns: header.choices,
+    setColumnShown: header.setShown,
+    destroy() {
+      watch.disconnect();
+      media.removeEventListener('change', onPrint);
+      state.source.stop();
     },
   };
+}
+
+function space() {
+  return el('tbody', { class: 'grid-space', 'aria-hidden': 'true', hidden: true }, el('tr', {}, el('td', {})));
+}
+
+function setSpace(node, px) {
+  node.hidden = px <= 0;
+  node.firstChild.firstChild.style.height = `${px}px`;
+}
+
+/* ---- rows ------------------------------------------------------------------- */
+
+/* What of the scrolled box shows rows: its height without header and footer. */
+function sizeOf(state) {
+  const sticky = state.header.node.offsetHeight + (state.table.tFoot?.lastChild?.offsetHeight ?? 0);
+  return {
+    count: state.source.count,
+    rowPx: state.rowPx,
+    viewPx: Math.max(state.rowPx, state.node.clientHeight - sticky),
+  };
+}
+
+/* Where among all rows we are: the exact place that was asked for, unless the reader scrolled since. */
+function naturalNow(state, size) {
+  const { anchor, node } = state;
+  if (anchor && Math.abs(anchor.scrollPx - node.scrollTop) < 2) return anchor.naturalPx;
+  state.anchor = null;
+  return naturalOf(size, node.scrollTop);
+}
+
+function revealRow(state, index, draw) {
+  const size = sizeOf(state);
+  const now = naturalNow(state, size);
+  const naturalPx = revealed(size, now, index);
+  if (naturalPx !== now) {
+    state.node.scrollTop = scrollOf(size, naturalPx);
+    state.anchor = { scrollPx: state.node.scrollTop, naturalPx };
+  }
+  draw();
+}
+
+function drawRows(state, before, after) {
+  const { source, body, lines, table } = state;
+  const size = sizeOf(state);
+  const range = state.isPrinting
+    ? { from: 0, to: Math.min(PRINTED_ROWS, source.count), beforePx: 0, afterPx: 0 }
+    : windowOf(size, state.node.scrollTop, naturalNow(state, size));
+  table.setAttribute('aria-rowcount', String(source.count + 1 + (table.tFoot?.children.length ?? 0)));
+  const hadFocus = body.contains(document.activeElement);
+  for (const [index, line] of lines) {
+    const isStale = index < range.from || index >= range.to || line.rowKey !== keyOf(source.at(index));
+    if (isStale) {
+      line.remove();
+      lines.delete(index);
+    }
+  }
+  let next = body.firstChild;
+  for (let index = range.from; index < range.to; index++) {
+    const line = lines.get(index) ?? lineOf(state, index);
+    if (line === next) next = next.nextSibling;
+    else body.insertBefore(line, next);
+    lines.set(index, line);
+  }
+  setSpace(before, range.beforePx);
+  setSpace(after, range.afterPx);
+  state.range = range;
+  source.need(range.from, range.to);
+  state.settleFocus(hadFocus);
+  relight(state);
+  measure(state, before, after);
+}
+
+/* The height of a row is the style sheet's; rows are 44 px on touch, cards on a phone. */
+function measure(state, before, after) {
+  const px = state.body.firstChild?.getBoundingClientRect().height ?? 0;
+  if (px < 1 || Math.abs(px - state.rowPx) < 0.25 || state.isMeasuring) return;
+  state.rowPx = px;
+  state.isMeasuring = true;
+  drawRows(state, before, after);
+  state.isMeasuring = false;
+}
+
+const keyOf = (row) => (row ? `${row.id} ${row.isOpen ?? ''} ${row.level ?? ''}` : '');
+
+const classOf = (column) =>
+  `${column.className ?? ''} ${column.isNumber ? 'is-number' : ''} card-${column.card ?? 'none'}`.trim();
+
+function lineOf(state, index) {
+  const row = state.source.at(index);
+  const columns = state.header.shown();
+  const isGroup = row?.isGroup ?? false;
+  const line = el(
+    'tr',
+    {
+      role: 'row',
+      class: isGroup ? 'is-group' : row ? null : 'is-waiting',
+      'data-id': row?.id ?? null,
+      tabindex: '-1',
+      'aria-rowindex': String(index + 2),
+      'aria-level': row?.level ?? null,
+      'aria-setsize': row?.setSize ?? null,
+      'aria-posinset': row?.position ?? null,
+      'aria-expanded': isGroup ? String(row.isOpen) : null,
+    },
+    columns.map((column, at) =>
+      el(
+        'td',
+        { role: 'gridcell', class: classOf(column), tabindex: '-1', 'aria-colindex': String(at + 1) },
+        row && column.isTree && isGroup ? el('span', { class: 'twist', 'aria-hidden': 'true' }) : null,
+        row ? column.cell(row) : at === 0 ? '…' : '',
+      ),
+    ),
+  );
+  line.rowKey = keyOf(row);
+  line.at = index;
+  return line;
+}
+
+/* Marks what is hovered, pinned and chosen among the rows that are there. */
+function relight(state) {
+  for (const line of state.lines.values()) {
+    const id = line.dataset.id ?? null;
+    const isPinned = id !== null && id === state.pin;
+    line.classList.toggle('is-hover', id !== null && id === state.hover);
+    line.classList.toggle('is-pinned', isPinned);
+    line.classList.toggle('is-chosen', state.chosen.has(line.at));
+    line.setAttribute('aria-selected', String(isPinned || state.chosen.has(line.at)));
+  }
+}
+
+/* ---- footer ----------------------------------------------------------------- */
+
+/* The rest as a row, so that the sum is whole; then "37 of 391 buffers, 30.10 of 33.41 GiB". */
+function drawFoot(state, foot) {
+  const columns = state.header.shown();
+  const { rest, text } = state.foot ?? {};
+  const more = state.source.count - PRINTED_ROWS;
+  const line = (className, cells) => el('tr', { role: 'row', class: className }, cells);
+  const wide = (className, span, ...parts) =>
+    el('td', { role: 'gridcell', class: className, colspan: Math.max(1, span) }, parts);
+  const leading = rest ? columns.findIndex((column) => !(column.key in rest.values)) : 0;
+  fill(
+    foot,
+    rest &&
+      line('grid-rest', [
+        columns
+          .slice(0, Math.max(0, leading))
+          .map((column) => el('td', { role: 'gridcell', class: classOf(column) }, rest.values[column.key])),
+        leading < 0 ? null : wide('c-rest', columns.length - leading, rest.text),
+      ]),
+    more > 0 &&
+      line('grid-more', [
+        wide('c-rest', columns.length, `${counted(more, `more ${state.kind[0]}`, `more ${state.kind[1]}`)}: use CSV`),
+      ]),
+    text && line('grid-foot', [wide('c-foot', columns.length, text)]),
+  );
+}
+
+/* ---- pointer ---------------------------------------------------------------- */
+
+function bindPointer(state, { onHover, onLeave }) {
+  const { body } = state;
+  const lineAt = (event) => event.target.closest('tr');
+  body.addEventListener('pointerover', (event) => {
+    const line = lineAt(event);
+    const row = line && state.source.at(line.at);
+    if (row) onHover(row, line.getBoundingClientRect(), false);
+  });
+  body.addEventListener('pointerleave', () => onLeave());
+  body.addEventListener('click', (event) => {
+    const line = lineAt(event);
+    if (!line || event.target.closest('a, button') || window.getSelection()?.toString()) return;
+    if (event.shiftKey) state.chosen.to(line.at);
+    else if (event.ctrlKey || event.metaKey) state.chosen.toggle(line.at);
+    else {
+      state.chosen.clear(line.at);
+      state.active = { row: line.at, column: -1 };
+      state.settleTab();
+      state.enter(line.at);
+    }
+  });
+  /* Shift+click chooses rows, not text. */
+  body.addEventListener('mousedown', (event) => {
+    if (event.shiftKey) event.preventDefault();
+  });
 }

@@ -93,13 +93,13 @@ static void key_values(const struct listing *listing, struct sorted *item)
 struct matched {
     struct sorted *items;
     uint32_t count, total_count;
-    int64_t bytes, total_bytes;
+    int64_t bytes, total_bytes, largest_bytes;
 };
 
 static struct matched match(const struct listing *listing, const struct filter *filter, const struct sort_key *keys, size_t key_count,
                             uint32_t step, bool is_all)
 {
-    struct matched matched = {arena_array(listing->request->arena, struct sorted, (size_t)listing->space->row_count + 1), 0, 0, 0, 0};
+    struct matched matched = {arena_array(listing->request->arena, struct sorted, (size_t)listing->space->row_count + 1), 0, 0, 0, 0, 0};
     for (uint32_t i = 0; i < listing->space->row_count; i++) {
         const struct plan_row *row = &listing->space->rows[i];
         if (!is_all && !plan_row_is_alive(row, step))
@@ -112,6 +112,8 @@ static struct matched match(const struct listing *listing, const struct filter *
         *item = (struct sorted){.row = i, .keys = keys, .key_count = key_count};
         key_values(listing, item);
         matched.bytes = sum_add(matched.bytes, row->bytes);
+        if (row->bytes > matched.largest_bytes)
+            matched.largest_bytes = row->bytes;
     }
     qsort(matched.items, matched.count, sizeof *matched.items, by_keys);
     return matched;
@@ -177,6 +179,7 @@ static void json_write(const struct listing *listing, struct json *json, const s
     json_key_int(json, "total_bytes", matched->total_bytes);
     json_key_uint(json, "matched_count", matched->count);
     json_key_int(json, "matched_bytes", matched->bytes);
+    json_key_int(json, "largest_bytes", matched->largest_bytes);
     json_key_int(json, "offset", offset);
     json_key(json, "rows");
     json_array_begin(json);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * table_copy.js: which rows of a table are chosen, and what they are as text: tab-separated with exact
+ * figures, or Markdown for a bug report. */
+
+import { copyText } from '../lib/clipboard.js';
+import { visible } from '../lib/format.js';
+
+const MOST_ROWS = 10000;
+
+/* Rows by index: one range from an anchor, and single ones. */
+export function createChosen(sourceOf, onChange) {
+  let ones = new Set();
+  let anchor = 0;
+  const change = () => onChange();
+  return {
+    has: (index) => ones.has(index),
+    get indices() {
+      return [...ones].sort((a, b) => a - b);
+    },
+    clear(at = 0) {
+      anchor = at;
+      if (ones.size === 0) return;
+      ones = new Set();
+      change();
+    },
+    toggle(index) {
+      if (!ones.delete(index)) ones.add(index);
+      anchor = index;
+      change();
+    },
+    /* From the anchor to `index`; `from` is the anchor while nothing is chosen. */
+    to(index, from = anchor) {
+      if (ones.size === 0) anchor = from;
+      const [low, high] = [Math.min(anchor, index), Math.max(anchor, index)];
+      ones = new Set();
+      for (let at = low; at <= Math.min(high, low + MOST_ROWS - 1); at++) ones.add(at);
+      change();
+    },
+    all() {
+      ones = new Set();
+      for (let at = 0; at < Math.min(sourceOf().count, MOST_ROWS); at++) ones.add(at);
+      anchor = 0;
+      change();
+    },
+  };
+}
+
+const plain = (value) => (value === null || value === undefined ? '' : visible(String(value)));
+
+/* Pure. A cell that a spreadsheet would take for a formula gets a quote before it; numbers do not. */
+export function tabSeparated(columns, rows) {
+  const cell = (value) => {
+    const text = plain(value);
+    return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
+  };
+  const kept = columns.filter((column) => column.copy);
+  return [
+    kept.map((column) => column.copy[0]).join('\t'),
+    ...rows.map((row) => kept.map((column) => cell(column.copy[1](row))).join('\t')),
+  ].join('\n');
+}
+
+/* Pure. */
+export function markdown(columns, rows) {
+  const kept = columns.filter((column) => column.copy);
+  const cell = (value) => plain(value).replace(/([\\|`*_<>[\]])/g, '\\$1');
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [
+    line(kept.map((column) => column.copy[0])),
+    line(kept.map((column) => (column.isNumber ? '--:' : '---'))),
+    ...rows.map((row) => line(kept.map((column) => cell(column.copy[1](row))))),
+  ].join('\n');
+}
+
+const FORMS = { tabs: tabSeparated, markdown };
+
+/* Rows that are chosen, else the one that has the focus. */
+function indicesOf(state) {
+  const { indices } = state.chosen;
+  if (indices.length) return indices.filter((index) => index < state.source.count);
+  return state.active.row >= 0 && state.active.row < state.source.count ? [state.active.row] : [];
+}
+
+/* Copies them, after those that are not here were read. Resolves with the number of rows, 0 if it was
+ * not allowed. */
+export async function copyRows(state, form = 'tabs') {
+  const indices = indicesOf(state);
+  if (indices.length === 0) return 0;
+  const columns = state.header.shown();
+  if (indices.some((index) => !state.source.at(index)))
+    await state.source.load(indices[0], indices[indices.length - 1] + 1);
+  const rows = indices.map((index) => state.source.at(index)).filter(Boolean);
+  return (await copyText(FORMS[form](columns, rows))) ? rows.length : 0;
+}
+
+/* What Ctrl+C copies, at once; null where text is marked or rows are still to be read. */
+export function copyNow(state) {
+  if (window.getSelection()?.toString()) return null;
+  const rows = indicesOf(state).map((index) => state.source.at(index));
+  if (rows.length === 0 || rows.some((row) => !row)) return null;
+  return tabSeparated(state.header.shown(), rows);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * table_header.js: the header of a table: a click sorts, the edge of a column is dragged, and columns
+ * are turned on and off. */
+
+import { el, fill } from '../lib/dom.js';
+import { nextSort, sortOf } from './table_sort.js';
+
+const LEAST_REM = 3;
+const MOST_REM = 60;
+
+const remPx = () => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+
+/* onSort(text), onColumns(). Out: {node, columnsNode, draw(columns), shown(), choices(), setShown(key, isShown),
+ * cell(at), indexOf(node), sortBy(at, isAdded), widen(at, rem)}. */
+export function createHeader({ state, onSort, onColumns }) {
+  const node = el('thead', { role: 'rowgroup' });
+  const columnsNode = el('colgroup', {});
+  const widths = new Map();
+  const isShown = new Map();
+  let columns = [];
+
+  const isOn = (column) => isShown.get(column.key) ?? !column.isHidden;
+  const shown = () => columns.filter(isOn);
+  const widthOf = (column) => widths.get(column.key) ?? column.width ?? null;
+
+  /* Columns of a fixed width keep it; the others share the rest, and are never narrower than `least`. */
+  const drawWidths = () => {
+    const list = shown();
+    fill(
+      columnsNode,
+      list.map((column) => {
+        const node_ = el('col', {});
+        const rem = widthOf(column);
+        if (rem !== null) node_.style.width = `${rem}rem`;
+        return node_;
+      }),
+    );
+    const least = list.reduce((sum, column) => sum + (widthOf(column) ?? column.least ?? 8), 0);
+    state.table.style.setProperty('--grid-least', `${least}rem`);
+  };
+  const setWidth = (column, rem) => {
+    widths.set(column.key, Math.max(LEAST_REM, Math.min(MOST_REM, rem)));
+    drawWidths();
+  };
+  const draw = () => {
+    drawWidths();
+    fill(
+      node,
+      el(
+        'tr',
+        { role: 'row', 'aria-rowindex': '1' },
+        shown().map((column, at) => headerCell(column, at)),
+      ),
+    );
+    state.table.setAttribute('aria-colcount', String(columns.length));
+  };
+
+  function headerCell(column, at) {
+    const { direction, rank } = sortOf(state.sort, column);
+    const cell = el(
+      'th',
+      {
+        scope: 'col',
+        role: 'columnheader',
+        class: `${column.className ?? ''} ${column.isNumber ? 'is-number' : ''} ${column.sortKey ? 'is-sortable' : ''}`,
+        tabindex: '-1',
+        'aria-colindex': String(at + 1),
+        'aria-sort': direction,
+        title: column.hint ?? (column.sortKey ? 'Click sorts; Shift+click adds a second order.' : null),
+        on: {
+          click: (event) => {
+            if (!event.target.closest('.grid-edge')) sortBy(at, event.shiftKey);
+          },
+        },
+      },
+      el('span', { class: 'grid-title' }, column.title),
+      direction &&
+        el(
+          'span',
+          { class: 'grid-order', 'aria-hidden': 'true' },
+          direction === 'ascending' ? '▲' : '▼',
+          rank > 0 ? String(rank + 1) : '',
+        ),
+    );
+    cell.append(edge(column, cell));
+    return cell;
+  }
+
+  function edge(column, cell) {
+    const handle = el('span', { class: 'grid-edge', 'aria-hidden': 'true' });
+    handle.addEventListener('pointerdown', (event) => {
+      event.preventDefault();
+      handle.setPointerCapture(event.pointerId);
+      const from = event.clientX;
+      const width = cell.getBoundingClientRect().width;
+      const move = (moved) => setWidth(column, (width + moved.clientX - from) / remPx());
+      handle.addEventListener('pointermove', move);
+      handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), {
+        once: true,
+      });
+    });
+    handle.addEventListener('dblclick', () => {
+      widths.delete(column.key);
+      drawWidths();
+    });
+    return handle;
+  }
+
+  function sortBy(at, isAdded) {
+    const column = shown()[at];
+    if (column?.sortKey) onSort(nextSort(state.sort, column, isAdded));
+  }
+
+  return {
+    node,
+    columnsNode,
+    draw(next) {
+      columns = next;
+      state.columns = next;
+      draw();
+    },
+    shown,
+    /* [{key, title, isShown}] for a menu. */
+    choices: () => columns.map((column) => ({ key: column.key, title: column.title, isShown: isOn(column) })),
+    /* The last column stays. */
+    setShown(key, isOnNow) {
+      if (!isOnNow && shown().length === 1) return;
+      isShown.set(key, isOnNow);
+      draw();
+      onColumns();
+    },
+    cell: (at) => node.firstChild?.children[at] ?? null,
+    indexOf(inner) {
+      const cell = inner.closest('th');
+      return cell && node.contains(cell) ? Array.prototype.indexOf.call(cell.parentNode.children, cell) : -1;
+    },
+    sortBy,
+    widen(at, rem) {
+      const column = shown()[at];
+      const now = node.firstChild.children[at].getBoundingClientRect().width / remPx();
+      setWidth(column, Math.round(now + rem));
+    },
+  };
+}
