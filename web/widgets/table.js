@@ -76,7 +76,7 @@ export function createTable(options) {
     },
   });
   state.header = header;
-  table.append(header.columnsNode, header.node, before, body, after, foot);
+  table.append(header.columnsNode, header.node, body, foot);
 
   const draw = () => drawRows(state, before, after);
   state.draw = draw;
@@ -152,12 +152,14 @@ export function createTable(options) {
 }
 
 function space() {
-  return el('tbody', { class: 'grid-space', 'aria-hidden': 'true', hidden: true }, el('tr', {}, el('td', {})));
+  return el('tbody', { class: 'grid-space', 'aria-hidden': 'true' }, el('tr', {}, el('td', {})));
 }
 
-function setSpace(node, px) {
-  node.hidden = px <= 0;
+/* Room for rows that are not in the document. */
+function setSpace(node, px, put) {
   node.firstChild.firstChild.style.height = `${px}px`;
+  if (px <= 0) node.remove();
+  else if (!node.isConnected) put(node);
 }
 
 /* ---- rows ------------------------------------------------------------------- */
@@ -213,8 +215,8 @@ function drawRows(state, before, after) {
     else body.insertBefore(line, next);
     lines.set(index, line);
   }
-  setSpace(before, range.beforePx);
-  setSpace(after, range.afterPx);
+  setSpace(before, range.beforePx, (node) => body.before(node));
+  setSpace(after, range.afterPx, (node) => body.after(node));
   state.range = range;
   source.need(range.from, range.to);
   state.settleFocus(hadFocus);

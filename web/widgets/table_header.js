@@ -66,6 +66,7 @@ export function createHeader({ state, onSort, onColumns }) {
         tabindex: '-1',
         'aria-colindex': String(at + 1),
         'aria-sort': direction,
+        'data-rank': rank > 0 ? String(rank + 1) : null,
         title: column.hint ?? (column.sortKey ? 'Click sorts; Shift+click adds a second order.' : null),
         on: {
           click: (event) => {
@@ -74,13 +75,6 @@ export function createHeader({ state, onSort, onColumns }) {
         },
       },
       el('span', { class: 'grid-title' }, column.title),
-      direction &&
-        el(
-          'span',
-          { class: 'grid-order', 'aria-hidden': 'true' },
-          direction === 'ascending' ? '▲' : '▼',
-          rank > 0 ? String(rank + 1) : '',
-        ),
     );
     cell.append(edge(column, cell));
     return cell;

@@ -109,11 +109,12 @@ export function run({ test, equal }) {
     equal(groupSentence([], 0, 0), null);
   });
   test('the footer makes the sum whole', () => {
-    equal(
-      footText({ rows: [row(1, 2 * GIB), row(2, GIB)], matched_count: 5, matched_bytes: 4 * GIB }),
-      '2 of 5 buffers, 3.00 of 4.00 GiB',
-    );
-    equal(footText({ rows: [row(1, GIB)], matched_count: 1, matched_bytes: GIB }), '1 buffer, 1.00 GiB');
+    const foot = (matched, bytes, all, whole) =>
+      footText({ matched_count: matched, matched_bytes: bytes, total_count: all, total_bytes: whole });
+    equal(foot(2, 3 * GIB, 5, 4 * GIB), '2 of 5 buffers, 3.00 of 4.00 GiB');
+    equal(foot(1, GIB, 1, GIB), '1 buffer, 1.00 GiB');
+    equal(foot(0, 0, 5, 4 * GIB), '0 of 5 buffers, 0 of 4.00 GiB');
+    equal(foot(1, 5, 5, 4 * GIB), '1 of 5 buffers, 5 B of 4.00 GiB');
   });
   test('bars fill the width, each at least one device pixel', () => {
     const rects = layOut([bar(1, 600), bar(2, 300), bar(3, 100)], 'program', 100, 1);
