@@ -135,6 +135,11 @@ struct analysis_explanation {
     size_t failure_count;       /* distinct failures; each is an object of the answer */
     uint64_t left_out_count;    /* distinct failures past the most that are kept */
     uint64_t report_line_count; /* lines of a compiler's or allocator's report outside any failure */
+    bool has_usage;             /* one of those said: usage_bytes of capacity_bytes are used in usage_space */
+    uint64_t usage_bytes, capacity_bytes;
+    const char *usage_space;    /* "hbm", …; static; NULL: another */
+    uint64_t size_bytes;        /* of the log, unpacked */
+    const char *encoding;       /* "utf-8" (or any other of one byte a letter), "utf-16le", "utf-16be"; static */
 };
 
 /* Reads every out-of-memory text in a log (gzip or not, of any size, in one pass and
@@ -146,6 +151,14 @@ struct analysis_explanation {
  * report_line_count > 0 they are those of a compile that went well. Errors: io, limit,
  * malformed gzip. */
 bool analysis_explain(const struct source *source, struct buf *out, struct analysis_explanation *explanation, struct err *err);
+
+/* For a log in which nothing was recognised: how many lines it has, and those that speak
+ * of memory, in one pass and 2 MiB: {"line_count", "mention_count", "mentions": [{"line",
+ * "begin_bytes", "end_bytes", "text"}]}, the first 200 of them. Errors: io, malformed gzip. */
+bool analysis_explain_mentions(const struct source *source, struct buf *out, struct err *err);
+
+/* Appends the bytes [from, to) of a log, unpacked; fewer at its end. Errors: io, malformed gzip. */
+bool analysis_explain_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err);
 
 /* Row `at` of what is looked for, one line each; NULL past the end. Static storage. */
 const char *analysis_explain_looked_for(size_t at);

@@ -3,7 +3,7 @@
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
  * api_modules.c (a session's modules), api_view.c (what a tool says of one),
- * api_capacity.c (how much memory devices have). */
+ * api_oom.c (out-of-memory texts), api_capacity.c (how much memory devices have). */
 #ifndef SERVER_API_H
 #define SERVER_API_H
 
@@ -24,6 +24,9 @@ struct response *api_devices(const struct server *server, const struct request *
 struct response *api_sessions(const struct server *server, const struct request *request);
 struct response *api_session(const struct server *server, const struct request *request);
 struct response *api_modules(const struct server *server, const struct request *request);
+struct response *api_oom(const struct server *server, const struct request *request);
+struct response *api_oom_give(const struct server *server, const struct request *request);
+struct response *api_oom_text(const struct server *server, const struct request *request);
 struct response *api_view(const struct server *server, const struct request *request);
 
 /* The session and the host (NULL when not named) that a request is about, or

@@ -88,6 +88,33 @@ static const struct snapshot_session **choose(const struct snapshot *snapshot, c
     return chosen;
 }
 
+/* "failure": of the first text that has one: what asked, and for how much. */
+static void write_verdict(struct json *json, const struct snapshot_session *session)
+{
+    const struct verdict *verdict = NULL;
+    for (size_t at = 0; at < session->text_count && !verdict; at++) {
+        if (session->texts[at].is_read && session->texts[at].verdict.failure_count > 0)
+            verdict = &session->texts[at].verdict;
+    }
+    json_key(json, "failure");
+    if (!verdict) {
+        json_null(json);
+        return;
+    }
+    json_object_begin(json);
+    json_key_uint(json, "count", verdict->failure_count);
+    json_key_text(json, "family", verdict->family);
+    json_key_text(json, "phase", verdict->phase[0] ? verdict->phase : NULL);
+    json_key_text(json, "memory_space", verdict->memory_space[0] ? verdict->memory_space : NULL);
+    json_key_text(json, "module", verdict->module[0] ? verdict->module : NULL);
+    json_key_known(json, "needed_bytes", verdict->needed_bytes);
+    json_key_known(json, "capacity_bytes", verdict->capacity_bytes);
+    json_key_known(json, "exceeded_bytes", verdict->exceeded_bytes);
+    json_key_known(json, "free_bytes", verdict->free_bytes);
+    json_key_known(json, "largest_free_bytes", verdict->largest_free_bytes);
+    json_object_end(json);
+}
+
 static void write_session_row(struct json *json, struct store *store, const struct snapshot_session *session)
 {
     json_object_begin(json);
@@ -99,7 +126,8 @@ static void write_session_row(struct json *json, struct store *store, const stru
     json_key_uint(json, "host_count", session->host_count);
     write_hosts(json, session, false);
     json_key_known(json, "module_count", modules_known_count(store, session));
-    json_key_bool(json, "has_error_text", session->has_error_text);
+    json_key_bool(json, "has_error_text", session->text_count > 0);
+    write_verdict(json, session);
     json_object_end(json);
 }
 
@@ -162,14 +190,13 @@ static void write_error_texts(struct json *json, const struct snapshot_session *
 {
     json_key(json, "error_texts");
     json_array_begin(json);
-    for (size_t at = 0; at < session->file_count; at++) {
+    for (size_t at = 0; at < session->text_count; at++) {
         struct buf text = BUF_INIT;
         struct err err = ERR_INIT;
-        if (names_kind_of(session->files[at]->name) != NAMES_ERROR_TEXT)
-            continue;
-        if (files_read_text(&session->files[at]->place, ERROR_TEXT_BYTES, &text, &err)) {
+        const struct snapshot_file *file = session->texts[at].file;
+        if (files_read_text(&file->place, ERROR_TEXT_BYTES, &text, &err)) {
             json_object_begin(json);
-            json_key_text(json, "file", session->files[at]->path);
+            json_key_text(json, "file", file->path);
             json_key_string(json, "text", (struct str){text.data ? text.data : "", text.length});
             api_write_capacity(json, text.data ? text.data : "", text.length);
             json_object_end(json);

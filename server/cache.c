@@ -28,6 +28,7 @@ struct cache_entry {
     struct err err;
     bool is_passing;      /* of err */
     int64_t failed_at_ms; /* with `limit`; else 0 */
+    int64_t used_at_ms;
 };
 
 struct cache {
@@ -77,6 +78,7 @@ static void unlink_use(struct cache *cache, struct cache_entry *entry)
 
 static void link_newest(struct cache *cache, struct cache_entry *entry)
 {
+    entry->used_at_ms = moment_ms();
     entry->older = cache->newest;
     *(cache->newest ? &cache->newest->newer : &cache->oldest) = entry;
     cache->newest = entry;
@@ -255,6 +257,23 @@ bool cache_drop_oldest(struct cache *cache)
     pthread_mutex_unlock(&cache->lock);
     free_evicted(cache, entry);
     return entry != NULL;
+}
+
+void cache_drop_idle(struct cache *cache, int64_t idle_ms)
+{
+    struct cache_entry *idle = NULL;
+    int64_t now_ms = moment_ms();
+    pthread_mutex_lock(&cache->lock);
+    for (struct cache_entry *entry = cache->oldest, *newer; entry && now_ms - entry->used_at_ms > idle_ms; entry = newer) {
+        newer = entry->newer;
+        if (entry->holders > 0)
+            continue;
+        forget(cache, entry);
+        entry->next = idle;
+        idle = entry;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    free_evicted(cache, idle);
 }
 
 void cache_release(struct cache_hold *hold)

@@ -58,6 +58,8 @@ void *cache_get(struct cache *cache, const char *key, const struct cache_maker *
 void *cache_peek(struct cache *cache, const char *key, struct cache_hold *hold);
 /* Frees the longest unused value although the budget would allow it; false when all are held. */
 bool cache_drop_oldest(struct cache *cache);
+/* Frees the values that nobody asked for during the last `idle_ms`. */
+void cache_drop_idle(struct cache *cache, int64_t idle_ms);
 /* Lets go; fine to call with a hold that was never filled ({0}). */
 void cache_release(struct cache_hold *hold);
 

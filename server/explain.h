@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * explain.h: how `memviewd explain` reads a log and writes what it found.
+ * explain.h: how `memviewd explain`, and the daemon, write what was found in a log.
  *
  * The figures come from the core as JSON, the same that --json prints. */
 #ifndef SERVER_EXPLAIN_H
@@ -24,5 +24,10 @@ void explain_text(const struct explain_log *log);
 
 /* What to run next to see which buffers they are, for this kind of failure; static lines, ends with NULL. */
 const char *const *explain_next_steps(const cJSON *failure);
+
+/* Appends what the daemon answers about a text, as members of an object and a NUL: "size_bytes", "encoding",
+ * "failures", "left_out_count", "next_steps" (for each failure), "report_line_count", "usage", "lines" (null
+ * when there are failures), "looked_for". */
+bool explain_answer(const struct source *source, struct buf *out, struct err *err);
 
 #endif

@@ -130,7 +130,7 @@ struct response *guard_login(const struct guard *guard, const struct request *re
 {
     if (!request->content_type || strncasecmp(request->content_type, "application/json", 16) != 0)
         return response_problem(415, "argument", "send {\"token\": \"…\"} as application/json");
-    cJSON *body = cJSON_ParseWithLength(request->body, request->body_size);
+    cJSON *body = cJSON_ParseWithLength(request->body->data ? request->body->data : "", request->body->size);
     const cJSON *token = cJSON_GetObjectItemCaseSensitive(body, "token");
     struct response *response;
     if (!cJSON_IsString(token)) {

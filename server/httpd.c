@@ -167,6 +167,7 @@ static enum MHD_Result answer(struct exchange *exchange)
 {
     struct httpd *httpd = exchange->httpd;
     exchange->is_whole = true;
+    upload_end(exchange->request->body);
     count_in_flight(httpd, 1);
     peers_set_busy(httpd->peers, exchange->peer, true);
     if (peers_is_refused(exchange->peer))
@@ -195,10 +196,11 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         exchange->has_begun = true;
         request_set_method(exchange->request, method);
         MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange->request);
+        routes_admit(exchange->httpd->server, exchange->request);
         return MHD_YES;
     }
     if (*upload_size > 0) {
-        request_add_body(exchange->request, upload, *upload_size);
+        upload_add(exchange->request->body, upload, *upload_size);
         *upload_size = 0;
         return MHD_YES;
     }

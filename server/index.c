@@ -23,6 +23,7 @@ struct index {
     size_t root_count, root_capacity;
     uint64_t generation;
     int64_t published_at_ms;
+    struct verdicts *verdicts; /* NULL without a scanner */
 };
 
 struct index *index_new(void)
@@ -30,7 +31,7 @@ struct index *index_new(void)
     struct index *index = memory_new(sizeof(*index));
     pthread_mutex_init(&index->lock, NULL);
     moment_cond_init(&index->changed);
-    index->newest = sessions_build(NULL, 0, 0);
+    index->newest = sessions_build(NULL, 0, 0, NULL);
     return index;
 }
 
@@ -55,9 +56,13 @@ void index_add_demo(struct index *index)
     add_tree(index, tree);
 }
 
-static void publish(struct index *index)
+static void publish(struct index *index, bool is_complete)
 {
-    struct snapshot *made = sessions_build(index->roots, index->root_count, ++index->generation);
+    if (index->verdicts)
+        verdicts_begin(index->verdicts);
+    struct snapshot *made = sessions_build(index->roots, index->root_count, ++index->generation, index->verdicts);
+    if (index->verdicts)
+        verdicts_end(index->verdicts, is_complete);
     pthread_mutex_lock(&index->lock);
     struct snapshot *before = index->newest;
     index->newest = made;
@@ -87,7 +92,7 @@ static bool go_on(void *context)
     bool is_stopping = index->is_stopping, is_first = !index->is_ready;
     pthread_mutex_unlock(&index->lock);
     if (!is_stopping && is_first && moment_ms() - index->published_at_ms > PARTIAL_MS)
-        publish(index);
+        publish(index, false);
     return !is_stopping;
 }
 
@@ -103,8 +108,9 @@ static void refresh(struct index *index)
             identify(&index->roots[at]);
         is_changed |= differs;
     }
+    is_changed |= index->verdicts && verdicts_have_news(index->verdicts);
     if (is_changed || index->generation == 0)
-        publish(index);
+        publish(index, true);
     pthread_mutex_lock(&index->lock);
     index->is_ready = true;
     pthread_cond_broadcast(&index->changed);
@@ -138,9 +144,16 @@ static void *scan(void *context)
     return NULL;
 }
 
+static void nudge(void *context)
+{
+    index_nudge(context);
+}
+
 bool index_start(struct index *index)
 {
     index->published_at_ms = moment_ms();
+    index->verdicts = verdicts_new(nudge, index);
+    verdicts_start(index->verdicts);
     index->has_thread = pthread_create(&index->thread, NULL, scan, index) == 0;
     return index->has_thread;
 }
@@ -159,6 +172,8 @@ void index_free(struct index *index)
     pthread_mutex_unlock(&index->lock);
     if (index->has_thread)
         pthread_join(index->thread, NULL);
+    if (index->verdicts)
+        verdicts_free(index->verdicts);
     index_release(index, index->newest);
     for (size_t at = 0; at < index->root_count; at++)
         tree_free(index->roots[at].tree);

@@ -48,6 +48,7 @@ struct jobs *jobs_new(const struct server *server)
     pthread_cond_init(&jobs->freed, NULL);
     moment_cond_init(&jobs->ended);
     store_on_wait(server->store, &(struct cache_waiting){leave, come_back, jobs});
+    texts_on_wait(server->texts, &(struct cache_waiting){leave, come_back, jobs});
     return jobs;
 }
 
@@ -213,10 +214,11 @@ static void *work(void *context)
     return NULL;
 }
 
-static struct job *find_equal(struct jobs *jobs, const char *target, uint64_t hash)
+/* Requests with a body are never equal: their targets are, and their bodies are not looked at. */
+static struct job *find_equal(struct jobs *jobs, const struct request *request, uint64_t hash)
 {
-    struct job *job = jobs->first;
-    while (job && (job->hash != hash || strcmp(job->request->target, target) != 0))
+    struct job *job = request->method == REQUEST_POST ? NULL : jobs->first;
+    while (job && (job->hash != hash || job->request->method == REQUEST_POST || strcmp(job->request->target, request->target) != 0))
         job = job->next;
     return job;
 }
@@ -237,7 +239,7 @@ static struct job *add(struct jobs *jobs, struct request *request, uint64_t hash
 static struct job *find_or_add(struct jobs *jobs, struct request *request)
 {
     uint64_t hash = hash_text(request->target, 0);
-    struct job *job = jobs->is_stopping ? NULL : find_equal(jobs, request->target, hash);
+    struct job *job = jobs->is_stopping ? NULL : find_equal(jobs, request, hash);
     if (job && !job->is_running)
         offer_place(jobs); /* perhaps no thread could be made for it before */
     if (job || jobs->is_stopping || jobs->waiting_count >= MOST_WAITING)

@@ -45,7 +45,9 @@ enum names_kind names_kind_of(const char *name)
         return without(name, length, ".hlo.pb") ? NAMES_DUMP_MODULE : NAMES_DUMP_SIBLING;
     if (without(name, length, ".hlo.pb"))
         return NAMES_HLO;
-    return strcmp(name, "error.txt") == 0 || strcmp(name, "error.txt.gz") == 0 ? NAMES_ERROR_TEXT : NAMES_OTHER;
+    if (strcmp(name, "error.txt") == 0 || strcmp(name, "error.txt.gz") == 0)
+        return NAMES_ERROR_TEXT;
+    return without(name, length, ".log") || without(name, length, ".txt") ? NAMES_LOG : NAMES_OTHER;
 }
 
 static const struct {
@@ -128,6 +130,8 @@ const char *names_word(const char *name)
         return "hlo";
     case NAMES_ERROR_TEXT:
         return "error_text";
+    case NAMES_LOG:
+        return "log";
     case NAMES_DUMP_SIBLING:
     case NAMES_OTHER:
         break;

@@ -17,6 +17,7 @@ enum names_kind {
     NAMES_DUMP_MODULE,  /* module_NNNN.NAME.STAGE.hlo.pb[.gz] */
     NAMES_DUMP_SIBLING, /* module_NNNN.NAME… of any other kind */
     NAMES_ERROR_TEXT,   /* error.txt */
+    NAMES_LOG,          /* NAME.log, NAME.txt: shown when it tells of a lack of memory */
 };
 
 enum names_kind names_kind_of(const char *name);
@@ -41,7 +42,7 @@ size_t names_title_length(const char *name);
 size_t names_host_length(const char *name);
 
 /* A word for the page: "trace", "hlo", "buffer_assignment", "live_range",
- * "memory_usage_report", "error_text", "other". */
+ * "memory_usage_report", "error_text", "log", "other". */
 const char *names_word(const char *name);
 
 bool names_is_gzip(const char *name);

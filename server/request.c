@@ -63,6 +63,7 @@ struct request *request_new(const char *target)
 {
     struct request *request = memory_new(sizeof(*request));
     atomic_init(&request->holders, 1);
+    request->body = upload_new(REQUEST_BODY_LIMIT, NULL);
     request->target = memory_pool_text(&request->pool, target, strlen(target));
     size_t path_length = strcspn(target, "?#");
     request->path = decode(request, target, path_length, false);
@@ -84,6 +85,7 @@ struct request *request_hold(struct request *request)
 void request_release(struct request *request)
 {
     if (request && atomic_fetch_sub(&request->holders, 1) == 1) {
+        upload_release(request->body);
         memory_pool_free(&request->pool);
         free(request);
     }
@@ -129,16 +131,10 @@ void request_add_header(struct request *request, const char *name, const char *v
     }
 }
 
-void request_add_body(struct request *request, const char *bytes, size_t size)
+void request_allow_body(struct request *request, size_t limit_bytes, struct account *account)
 {
-    size_t room = sizeof(request->body) - 1 - request->body_size;
-    if (size > room) {
-        request->is_body_too_large = true;
-        size = room;
-    }
-    memcpy(request->body + request->body_size, bytes, size);
-    request->body_size += size;
-    request->body[request->body_size] = '\0';
+    upload_release(request->body);
+    request->body = upload_new(limit_bytes, account);
 }
 
 const char *request_param(const struct request *request, const char *name, const char *otherwise)

@@ -4,6 +4,7 @@
 #define SERVER_REQUEST_H
 
 #include "server/memory.h"
+#include "server/upload.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,7 +19,7 @@ struct request_param {
 /* Why a target was not understood. */
 enum request_fault { REQUEST_GOOD, REQUEST_BAD_TARGET, REQUEST_BAD_ESCAPE };
 
-enum { REQUEST_MOST_CAPTURES = 2, REQUEST_TARGET_LIMIT = 8192, REQUEST_BODY_LIMIT = 4096 };
+enum { REQUEST_MOST_CAPTURES = 2, REQUEST_TARGET_LIMIT = 8192, REQUEST_BODY_LIMIT = 4095 };
 
 struct request {
     struct memory_pool pool;
@@ -38,9 +39,7 @@ struct request {
     const char *sec_fetch_site, *sec_fetch_mode, *sec_fetch_dest;
     size_t host_count, header_bytes;
 
-    char body[REQUEST_BODY_LIMIT];
-    size_t body_size;
-    bool is_body_too_large;
+    struct upload *body; /* never NULL; at most REQUEST_BODY_LIMIT bytes unless its route takes more */
 };
 
 /* From the request line. One reference held. */
@@ -51,7 +50,8 @@ void request_release(struct request *request);
 void request_set_method(struct request *request, const char *method);
 /* For each header line. */
 void request_add_header(struct request *request, const char *name, const char *value);
-void request_add_body(struct request *request, const char *bytes, size_t size);
+/* Before the first byte of the body: it may be this large, at the cost of `account`. */
+void request_allow_body(struct request *request, size_t limit_bytes, struct account *account);
 
 /* The first value of a parameter, or `otherwise`. */
 const char *request_param(const struct request *request, const char *name, const char *otherwise);

@@ -17,19 +17,22 @@ struct route {
     enum guard_need need;
     enum { ROUTE_WORK, ROUTE_NOW, ROUTE_PAGE } where;
     bool is_xprof;
+    size_t body_limit_bytes; /* 0: the usual one */
 };
 
 static const struct route ROUTES[] = {
-#define ROUTE(method, path, handler, need, where) {REQUEST_##method, path, handler, GUARD_##need, ROUTE_##where, false},
-#define XPROF(path, handler) {REQUEST_GET, path, handler, GUARD_DATA, ROUTE_WORK, true},
+#define ROUTE(method, path, handler, need, where) {REQUEST_##method, path, handler, GUARD_##need, ROUTE_##where, false, 0},
+#define XPROF(path, handler) {REQUEST_GET, path, handler, GUARD_DATA, ROUTE_WORK, true, 0},
+#define UPLOAD(path, handler, limit) {REQUEST_POST, path, handler, GUARD_DATA, ROUTE_WORK, false, limit},
 #include "server/routes.def"
 #undef ROUTE
 #undef XPROF
+#undef UPLOAD
 };
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
 
 /* Every path that no row names is that of a page, or of nothing. */
-static const struct route PAGE = {REQUEST_GET, "", pages_answer, GUARD_OPEN, ROUTE_PAGE, false};
+static const struct route PAGE = {REQUEST_GET, "", pages_answer, GUARD_OPEN, ROUTE_PAGE, false, 0};
 
 /* Does `path` follow `pattern`? Its {} go to `request`, when that is not NULL. */
 static bool path_matches(const char *pattern, const char *path, struct request *request)
@@ -77,9 +80,13 @@ static const struct route *find(struct request *request, bool *is_allowed)
             continue;
         bool is_get = request->method == REQUEST_HEAD && route->method == REQUEST_GET;
         *is_allowed = route->method == request->method || is_get;
-        if (*is_allowed)
+        if (*is_allowed) {
             path_matches(route->path, path, request);
-        return route;
+            return route;
+        }
+        bool has_other = at + 1 < ROUTE_COUNT && strcmp(ROUTES[at + 1].path, route->path) == 0;
+        if (!has_other)
+            return route;
     }
     if (strncmp(request->path, "/api/", 5) != 0 && strncmp(request->path, "/-/", 3) != 0 &&
         strncmp(request->path, "/data/", 6) != 0)
@@ -98,18 +105,45 @@ static struct response *refuse_form(const struct request *request)
         return response_problem(400, "argument", "the request target must be a path that begins with /");
     if (request->fault == REQUEST_BAD_ESCAPE)
         return response_problem(400, "argument", "the URL has a broken %%-escape, or an escaped NUL");
-    if (request->is_body_too_large)
-        return response_problem(413, "limit", "the body is larger than %d bytes", REQUEST_BODY_LIMIT - 1);
+    return NULL;
+}
+
+static struct response *refuse_body(const struct request *request)
+{
+    switch (request->body->fault) {
+    case UPLOAD_GOOD:
+        break;
+    case UPLOAD_TOO_LARGE:
+        return response_problem(413, "limit", "the body is larger than %zu bytes", request->body->limit_bytes);
+    case UPLOAD_NO_ROOM:
+        return response_problem(503, "busy", "there is no memory for a body of that size now; ask again");
+    }
     return NULL;
 }
 
 static struct response *refuse_method(const struct request *request, const struct route *route)
 {
-    const char *allowed = route->method == REQUEST_POST ? "POST" : "GET, HEAD";
+    bool is_pair = route != &PAGE && route != ROUTES && strcmp(route[-1].path, route->path) == 0;
+    const char *allowed = is_pair ? "GET, HEAD, POST" : route->method == REQUEST_POST ? "POST" : "GET, HEAD";
     struct response *response =
         response_problem(405, "method", "%.20s is not possible here, only %s", request->method_text, allowed);
     response_add_header(response, "Allow", "%s", allowed);
     return response;
+}
+
+void routes_admit(const struct server *server, struct request *request)
+{
+    bool is_allowed = false;
+    struct response *refusal = guard_host(&server->guard, request);
+    if (!refusal)
+        refusal = refuse_form(request);
+    const struct route *route = refusal ? NULL : find(request, &is_allowed);
+    if (route && is_allowed && route->body_limit_bytes > 0) {
+        refusal = guard_need(&server->guard, request, route->need);
+        if (!refusal)
+            request_allow_body(request, route->body_limit_bytes, store_account(server->store));
+    }
+    response_release(refusal);
 }
 
 struct response *routes_now(const struct server *server, struct request *request)
@@ -122,6 +156,8 @@ struct response *routes_now(const struct server *server, struct request *request
         return refusal;
     const struct route *route = find(request, &is_allowed);
     refusal = guard_need(&server->guard, request, route ? route->need : GUARD_DATA);
+    if (!refusal)
+        refusal = refuse_body(request);
     if (refusal)
         return refusal;
     if (!route)

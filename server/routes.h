@@ -10,6 +10,9 @@
 #include "server/response.h"
 #include "server/server.h"
 
+/* When the headers are there: lets a body in that the route takes, if the guards let the request in. */
+void routes_admit(const struct server *server, struct request *request);
+
 /* Answers at once what can be; NULL means: call routes_work on a worker. */
 struct response *routes_now(const struct server *server, struct request *request);
 /* May read files and compute. Never NULL. */

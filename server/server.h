@@ -6,12 +6,14 @@
 #include "server/guard.h"
 #include "server/index.h"
 #include "server/store.h"
+#include "server/texts.h"
 
 #include <stdint.h>
 
 struct server {
     struct index *index;
     struct store *store;
+    struct texts *texts;
     struct guard guard;
     const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
     int64_t started_at_ms;  /* Unix time */

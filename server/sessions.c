@@ -64,10 +64,11 @@ static void place_runs(struct snapshot *snapshot)
     snapshot->run_count = kept;
 }
 
-struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation)
+struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
+                                struct verdicts *verdicts)
 {
     struct snapshot *snapshot = memory_new(sizeof(*snapshot));
-    struct sessions_builder builder = {.snapshot = snapshot};
+    struct sessions_builder builder = {.snapshot = snapshot, .verdicts = verdicts};
     snapshot->holders = 1;
     snapshot->generation = generation;
     snapshot->root_count = root_count;

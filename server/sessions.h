@@ -7,6 +7,8 @@
  *          best stage opened (after > oom_intermediate > before).
  *   hlo    a folder with other HLO files; XProf's cache files count only where
  *          there is no trace beside them.
+ *   text   a log, or error.txt, that tells of a lack of memory and lies beside no dump
+ *          or HLO file; beside one it belongs to that session.
  * A file named by the user is a session of its own, of the kind its bytes tell. */
 #ifndef SERVER_SESSIONS_H
 #define SERVER_SESSIONS_H
@@ -20,8 +22,10 @@ struct sessions_root {
     enum analysis_kind kind; /* of the only file, when the root is a file */
 };
 
-/* A new snapshot with one holder, to be freed with sessions_free when it has none. */
-struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation);
+/* A new snapshot with one holder, to be freed with sessions_free when it has none. `verdicts` NULL: logs are
+ * left out, and error texts are not read. */
+struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
+                                struct verdicts *verdicts);
 void sessions_free(struct snapshot *snapshot);
 
 #endif

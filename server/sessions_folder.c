@@ -10,7 +10,7 @@ struct contents {
     const struct tree_folder *folder;
     const char *run_name;        /* NULL unless right below plugins/profile */
     struct snapshot_file *files; /* one for each of folder->files */
-    size_t trace_count, module_count, hlo_count, cache_count, sibling_count;
+    size_t trace_count, module_count, hlo_count, cache_count, sibling_count, text_count;
 };
 
 static const char *last_component(const char *path)
@@ -87,6 +87,11 @@ static void place_file(struct sessions_builder *builder, const struct tree_folde
         file->place.path = memory_pool_format(pool, "%s/%s", folder->target, from->name);
 }
 
+static bool is_text(enum names_kind kind)
+{
+    return kind == NAMES_ERROR_TEXT || kind == NAMES_LOG;
+}
+
 static enum names_kind kind_of(const struct sessions_builder *builder, const struct tree_file *file)
 {
     if (!builder->tree->is_file)
@@ -98,11 +103,13 @@ static enum names_kind kind_of(const struct sessions_builder *builder, const str
     case ANALYSIS_KIND_HLO_MODULE:
     case ANALYSIS_KIND_HLO_SNAPSHOT:
         return NAMES_HLO;
-    case ANALYSIS_KIND_UNKNOWN:
+    case ANALYSIS_KIND_TEXT:
+        return NAMES_LOG;
+    case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
+        return is_text(file->kind) ? NAMES_LOG : NAMES_OTHER;
     case ANALYSIS_KIND_EMPTY:
     case ANALYSIS_KIND_PPROF:
     case ANALYSIS_KIND_MEMORY_USAGE_REPORT:
-    case ANALYSIS_KIND_TEXT:
         break;
     }
     return NAMES_OTHER;
@@ -122,6 +129,7 @@ static struct contents contents_of(struct sessions_builder *builder, const struc
         contents.hlo_count += kind == NAMES_HLO;
         contents.cache_count += kind == NAMES_XPROF_CACHE && folder->files[at].identity.size_bytes > 0;
         contents.sibling_count += kind == NAMES_DUMP_SIBLING;
+        contents.text_count += is_text(kind);
     }
     return contents;
 }
@@ -232,6 +240,69 @@ static bool is_input_of(enum snapshot_kind kind, const struct contents *contents
     return file_kind == NAMES_HLO || (kind == SNAPSHOT_DUMP && file_kind == NAMES_DUMP_MODULE);
 }
 
+/* ---- texts ---- */
+
+static bool is_among(const struct snapshot_session *session, const struct snapshot_file *file)
+{
+    for (size_t at = 0; at < session->text_count; at++) {
+        if (session->texts[at].file == file)
+            return true;
+    }
+    return false;
+}
+
+/* What is known of a text; false for a log that is not worth showing, as far as is known. */
+static bool look(struct sessions_builder *builder, const struct snapshot_file *file, bool is_log, struct snapshot_text *text)
+{
+    *text = (struct snapshot_text){.file = file};
+    text->is_read = builder->verdicts && file->reason == 0 && file->identity.size_bytes > 0 &&
+                    verdicts_look(builder->verdicts, &file->place, &file->identity, &text->verdict);
+    return !is_log || (text->is_read && text->verdict.failure_count > 0);
+}
+
+/* The texts that lie beside the files of a dump: error.txt first. */
+static void add_texts(struct sessions_builder *builder, const struct contents *contents, struct snapshot_session *session)
+{
+    size_t count = contents->folder->file_count;
+    struct snapshot_text *texts = memory_pool_new(&builder->snapshot->pool, (contents->text_count + 1) * sizeof(*texts));
+    session->texts = texts;
+    for (int round = 0; round < 2; round++) {
+        for (size_t at = 0; at < count; at++) {
+            const struct tree_file *from = &contents->folder->files[at];
+            enum names_kind kind = kind_of(builder, from);
+            if (is_listed(from) && kind == (round == 0 ? NAMES_ERROR_TEXT : NAMES_LOG) &&
+                look(builder, &contents->files[at], round == 1, &texts[session->text_count]))
+                session->text_count++;
+        }
+    }
+}
+
+/* A log is a session of its own. */
+static void add_text(struct sessions_builder *builder, const struct contents *contents, size_t at)
+{
+    struct snapshot_text text;
+    struct memory_pool *pool = &builder->snapshot->pool;
+    const struct snapshot_file *file = &contents->files[at];
+    bool is_named = builder->tree->is_file;
+    look(builder, file, true, &text);
+    if (!is_named && (!text.is_read || text.verdict.failure_count == 0))
+        return;
+    struct snapshot_session *session = add_session(builder, contents, SNAPSHOT_TEXT);
+    struct snapshot_text *texts = memory_pool_new(pool, sizeof(*texts));
+    const struct snapshot_file **files = memory_pool_new(pool, sizeof(struct snapshot_file *));
+    *texts = text;
+    *files = file;
+    session->texts = texts;
+    session->files = files;
+    session->text_count = session->file_count = 1;
+    if (!is_named) {
+        session->name = file->path;
+        hash_id(session->id, hash_text(file->name, hash_text(session->id, 0)));
+    }
+    atomic_store(session->module_count, 0);
+    count_in(session, file, true);
+}
+
 static struct snapshot_session *add_hlo(struct sessions_builder *builder, const struct contents *contents,
                                         enum snapshot_kind kind)
 {
@@ -251,13 +322,15 @@ static struct snapshot_session *add_hlo(struct sessions_builder *builder, const 
                 add_group(builder, session, groups, &contents->files[at], file_kind);
         }
     }
+    add_texts(builder, contents, session);
     for (size_t at = 0; at < count; at++) {
         const struct tree_file *from = &contents->folder->files[at];
         enum names_kind file_kind = kind_of(builder, from);
-        if (!is_listed(from) || file_kind == NAMES_TRACE || (kind == SNAPSHOT_HLO && file_kind == NAMES_DUMP_SIBLING))
+        bool is_shown = file_kind != NAMES_TRACE && (file_kind != NAMES_LOG || is_among(session, &contents->files[at])) &&
+                        (kind != SNAPSHOT_HLO || file_kind != NAMES_DUMP_SIBLING);
+        if (!is_listed(from) || !is_shown)
             continue;
         files[session->file_count++] = &contents->files[at];
-        session->has_error_text |= file_kind == NAMES_ERROR_TEXT;
         count_in(session, &contents->files[at], is_input_of(kind, contents, file_kind));
     }
     session->groups = groups;
@@ -284,6 +357,10 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
         hlo = add_hlo(builder, &contents, SNAPSHOT_DUMP);
     else if (contents.hlo_count > 0 || (contents.cache_count > 0 && contents.trace_count == 0))
         hlo = add_hlo(builder, &contents, SNAPSHOT_HLO);
+    for (size_t at = 0; !hlo && contents.text_count > 0 && at < folder->file_count; at++) {
+        if (is_listed(&folder->files[at]) && is_text(kind_of(builder, &folder->files[at])))
+            add_text(builder, &contents, at);
+    }
     if (contents.run_name)
         add_run(builder, contents.run_name, trace);
     if (folder->reason && folder->path[0])
@@ -295,7 +372,7 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
         enum names_kind kind = kind_of(builder, &folder->files[at]);
         if (!reason && builder->tree->is_file && kind == NAMES_OTHER) {
             code = ERR_unsupported;
-            reason = memory_pool_format(&builder->snapshot->pool, "is not a trace and not an HLO file (%s)",
+            reason = memory_pool_format(&builder->snapshot->pool, "is not a trace, not an HLO file and no text (%s)",
                                         analysis_kind_name(builder->lone_kind));
         }
         if (reason)

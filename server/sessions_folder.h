@@ -10,6 +10,7 @@
 /* What is passed along while a snapshot is built. */
 struct sessions_builder {
     struct snapshot *snapshot;
+    struct verdicts *verdicts; /* NULL: nobody wants to know */
     size_t session_capacity, run_capacity, problem_capacity;
     size_t root_at; /* which root; its folder is `tree` */
     struct snapshot_root *root;

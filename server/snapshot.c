@@ -10,6 +10,8 @@ const char *snapshot_kind_name(enum snapshot_kind kind)
         return "trace";
     case SNAPSHOT_DUMP:
         return "dump";
+    case SNAPSHOT_TEXT:
+        return "text";
     case SNAPSHOT_HLO:
         break;
     }

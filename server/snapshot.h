@@ -13,6 +13,7 @@
 #include "server/hash.h"
 #include "server/memory.h"
 #include "server/names.h"
+#include "server/verdicts.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,7 +41,14 @@ struct snapshot_group {
     const struct snapshot_file *file;
 };
 
-enum snapshot_kind { SNAPSHOT_TRACE, SNAPSHOT_DUMP, SNAPSHOT_HLO };
+/* A text of a session that tells of a lack of memory, or is its error.txt. */
+struct snapshot_text {
+    const struct snapshot_file *file;
+    bool is_read; /* false: `verdict` is not known yet */
+    struct verdict verdict;
+};
+
+enum snapshot_kind { SNAPSHOT_TRACE, SNAPSHOT_DUMP, SNAPSHOT_HLO, SNAPSHOT_TEXT };
 const char *snapshot_kind_name(enum snapshot_kind kind);
 
 /* What a person opens. */
@@ -55,7 +63,8 @@ struct snapshot_session {
     const struct snapshot_group *groups;      /* by stem; empty for a trace */
     const struct snapshot_file *const *files; /* all that belong to it, by name */
     _Atomic int64_t *module_count;            /* -1 until modules.c has counted; the one thing that changes */
-    bool has_error_text;
+    size_t text_count;
+    const struct snapshot_text *texts;        /* error.txt first, then those with failures */
     bool is_text_only; /* a dump without any HLO file that can be opened */
 };
 

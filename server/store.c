@@ -75,6 +75,11 @@ struct store *store_new(uint64_t memory_bytes)
     return store;
 }
 
+struct account *store_account(const struct store *store)
+{
+    return store->account;
+}
+
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
 {
     cache_on_wait(store->contents, waiting);

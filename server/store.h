@@ -11,6 +11,7 @@
 #define SERVER_STORE_H
 
 #include "analysis/analysis.h"
+#include "server/account.h"
 #include "server/body.h"
 #include "server/cache.h"
 #include "server/files.h"
@@ -19,6 +20,8 @@ struct store;
 
 /* `memory_bytes`: what all programs together may take. */
 struct store *store_new(uint64_t memory_bytes);
+/* Of the programs; other large things take their memory from it too. */
+struct account *store_account(const struct store *store);
 /* Before the first question, if at all: see cache.h. */
 void store_on_wait(struct store *store, const struct cache_waiting *waiting);
 /* Nothing may be held. */

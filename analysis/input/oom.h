@@ -74,11 +74,20 @@ struct oom_failure {
     size_t note_count;
 };
 
+/* What a compile that went well says of a memory space: the fullest one of the log. */
+struct oom_usage {
+    struct oom_words memory_space;
+    struct oom_figure used, capacity;
+};
+
 struct oom_result {
     const struct oom_failure *failures;
     size_t failure_count;
     uint64_t left_out_count;    /* failures past the most that are kept */
     uint64_t report_line_count; /* lines of a compiler's or allocator's report outside any failure */
+    struct oom_usage usage;     /* used.is_known false: no such line */
+    uint64_t size_bytes;        /* of the log, unpacked */
+    const char *encoding;       /* "utf-8" for all that is read byte by byte, "utf-16le", "utf-16be"; static */
 };
 
 const char *oom_family_name(enum oom_family family);

@@ -42,6 +42,7 @@ struct oom_reader {
     uint64_t rounded_bytes[OOM_DRAFT_FAILURES];
     size_t failure_count;
     uint64_t left_out_count, report_line_count;
+    struct oom_usage usage;
     uint64_t tail_at;        /* input offset of the end of what was understood last */
 };
 

@@ -141,12 +141,32 @@ static size_t arguments_read(struct oom_reader *reader, size_t from, size_t at)
     return list_read(reader, from, at, OOM_ARGUMENTS_AND_OUTPUTS);
 }
 
-/* "XLA::TPU program HBM usage: 52.5K / 31.25G": what a good compile says. */
+static bool is_fuller(const struct oom_usage *a, const struct oom_usage *b)
+{
+    bool is_hbm = str_equal(a->memory_space.text, STR("hbm")), was_hbm = str_equal(b->memory_space.text, STR("hbm"));
+    if (!b->used.is_known || is_hbm != was_hbm)
+        return !b->used.is_known || is_hbm;
+    return a->used.value > b->used.value;
+}
+
+/* "XLA::TPU program HBM usage: 52.5K / 31.25G": what a good compile says. HBM counts before on-chip memory. */
 static size_t usage_read(struct oom_reader *reader, size_t from, size_t at)
 {
+    const struct oom_text *text = &reader->text;
+    struct oom_usage usage = {.used = {.is_known = false}};
+    size_t word, word_end, next = at;
     (void)from;
     oom_report_outside(reader);
-    return at;
+    if (!space_take(text, &next, &word, &word_end, "usage:") || !oom_cursor_take_size(text, &next, &usage.used) ||
+        !oom_cursor_take(text, &next, "/") || !oom_cursor_take_size(text, &next, &usage.capacity))
+        return at;
+    static const char *const names[] = {"hbm", "vmem", "smem", "cmem", "sflag"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (str_equal_any_case((struct str){text->bytes + word, word_end - word}, str_of(names[i])))
+            usage.memory_space.text = str_of(names[i]);
+    if (is_fuller(&usage, &reader->usage))
+        reader->usage = usage;
+    return next;
 }
 
 const struct oom_handler oom_report_handlers[] = {

@@ -156,6 +156,14 @@ bool oom_scan(const struct source *source, struct arena *arena, struct oom_resul
         if (next <= at)
             break;
     oom_draft_end(scan.reader);
-    *out = (struct oom_result){scan.reader->failures, scan.reader->failure_count, scan.reader->left_out_count, scan.reader->report_line_count};
+    *out = (struct oom_result){
+        .failures = scan.reader->failures,
+        .failure_count = scan.reader->failure_count,
+        .left_out_count = scan.reader->left_out_count,
+        .report_line_count = scan.reader->report_line_count,
+        .usage = scan.reader->usage,
+        .size_bytes = scan.window_at + scan.length,
+        .encoding = !scan.is_wide ? "utf-8" : mark[0] == 0xFF ? "utf-16le" : "utf-16be",
+    };
     return !err_is_set(err);
 }

@@ -108,10 +108,10 @@ def test_files_of_another_kind(t):
 
 
 def test_the_wrong_kind_named_by_the_user_is_said(t):
-    path = t.write("notes.txt", b"just some text\n" * 10)
+    path = t.write("notes.bin", b"\xff\x00\x01" * 50)
     daemon = t.serve(path, write_run(t, "good", TRACE))
     problems = daemon.get_json("/api/v1/sessions")["not_read"]
-    equal([(row["file"], row["code"]) for row in problems], [("notes.txt", "unsupported")])
+    equal([(row["file"], row["code"]) for row in problems], [("notes.bin", "unsupported")])
 
 
 def test_gzip_that_is_cut_or_broken(t):

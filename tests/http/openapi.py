@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/openapi.yaml: every route and every status in it is met, every answer follows its schema, and
 nothing is answered that is not in it."""
+import gzip
 import json
 import os
 import urllib.parse
@@ -65,10 +66,16 @@ class Walk:
         t.write("plugins/profile/none/h.xplane.pb", inputs.xspace({}))
         t.write("broken/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f", 8)[:-20])
         t.write("broken/error.txt", b"RESOURCE_EXHAUSTED")
+        self.log = b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 300 bytes.\n"
+        t.write("job/train.log", self.log)
+        packed_log = gzip.compress(self.log * 1000)
+        lone = [t.write("../cut.log.gz", packed_log[:-40]), t.write("../bomb.log.gz", inputs.gzip_bomb())]
         t.write("noise/h.xplane.pb", b"\x0a\xff\xff\xff\xff\x7f" * 20)
         t.write("bomb/h.xplane.pb.gz", inputs.gzip_bomb())
-        self.gone = t.write("plugins/profile/gone/h.xplane.pb", inputs.xspace(run))
-        self.daemon = t.serve(t.folder(), os.path.join(t.fixtures, "dumps"))
+        self.gone = {"gone": t.write("plugins/profile/gone/h.xplane.pb", inputs.xspace(run)),
+                     "gone.log": t.write("gone.log", self.log)}
+        self.daemon = t.serve(t.folder(), os.path.join(t.fixtures, "dumps"), *lone)
+        self.small = t.serve("--memory-limit=1", t.folder())
         self.locked = t.serve("--bind=0.0.0.0", t.folder())
         self.token = urllib.parse.parse_qs(self.locked.fragment)["token"][0]
         self.sessions = {name: row["id"] for name, row in self.daemon.sessions().items()}
@@ -97,8 +104,14 @@ class Walk:
         return next(iter(self.document.tree["paths"][path])).upper()
 
 
+def is_of_text(path):
+    return "/oom" in path
+
+
 def address_of(path, session, extra=""):
     address = path.replace("{session}", session)
+    if is_of_text(path):
+        address += f"?session={session}"
     if "/memory_viewer/" in path:
         address += f"?session={session}"
         if path.endswith("/buffer"):
@@ -108,26 +121,27 @@ def address_of(path, session, extra=""):
 
 def walk_common(walk, path):
     """what every GET has"""
-    address = address_of(path, walk.sessions["run"])
+    session = walk.sessions["job/train.log" if is_of_text(path) else "run"]
+    address = address_of(path, session)
     first = walk.ask(path, address)
     equal(first.status, 200, address)
     equal(walk.ask(path, address, headers={"If-None-Match": first.headers["etag"]}).status, 304, path)
     equal(walk.ask(path, address, headers={"Host": "evil.example"}).status, 403, path)
     equal(walk.ask(path, address, headers={"X": "a" * 20000}).status, 431, path)
-    equal(walk.ask(path, address_of(path, walk.sessions["run"], "filter=" + "a" * 9000)).status, 414, path)
+    equal(walk.ask(path, address_of(path, session, "filter=" + "a" * 9000)).status, 414, path)
     refused = walk.daemon.ask(address, "DELETE")
     walk.check(path, "GET", refused)
     equal(refused.status, 405, path)
     if path.startswith("/api/"):
         equal(walk.ask(path, address, daemon=walk.locked).status, 401, path)
-        equal(walk.ask(path, address_of(path, walk.sessions["run"], "nothing=1")).status, 400, path)
+        equal(walk.ask(path, address_of(path, session, "nothing=1")).status, 400, path)
     else:
         equal(walk.ask(path, address + "?x=%zz").status, 400, path)
 
 
 def walk_errors(walk, path):
     """what a question about a session may meet"""
-    if "{session}" in path or "/memory_viewer/" in path:
+    if "{session}" in path or "/memory_viewer/" in path or is_of_text(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
     if path.endswith("/modules"):
         equal(walk.ask(path, address_of(path, walk.sessions["noise"])).status, 422, path)
@@ -136,6 +150,40 @@ def walk_errors(walk, path):
     if "/memory_viewer/" in path:
         equal(walk.ask(path, address_of(path, walk.sessions["broken"])).status, 422, path)
         equal(walk.ask(path, address_of(path, walk.sessions["none"])).status, 404, path)
+
+
+def walk_texts(walk):
+    """what only out-of-memory texts meet"""
+    path, text = "/api/v1/oom", "/api/v1/oom/text"
+    for one in (path, text):
+        equal(walk.ask(one, address_of(one, walk.sessions["run"])).status, 404, "a session without texts")
+        equal(walk.ask(one, address_of(one, walk.sessions["job/train.log"], "file=other.log")).status, 404)
+        equal(walk.ask(one, f"{one}?local={'0' * 32}").status, 404)
+        for wrong in ("?local=0", "?local=/etc/passwd", f"?local={'0' * 32}&session=0", ""):
+            equal(walk.ask(one, one + wrong).status, 400, wrong)
+        far = "" if one == path else "from=300000000&to=300000001"
+        equal(walk.ask(one, address_of(one, walk.sessions["cut.log.gz"], far)).status, 422)
+        equal(walk.ask(one, address_of(one, walk.sessions["bomb.log.gz"], far)).status, 413)
+    for wrong in ("from=x", "from=-1", "from=5&to=4", "to=2000000", "from=99999999999999999999"):
+        equal(walk.ask(text, address_of(text, walk.sessions["job/train.log"], wrong)).status, 400, wrong)
+    plain = {"Content-Type": "text/plain; charset=utf-8"}
+    small = walk.small
+    for headers, body, daemon, status in (
+            (plain, walk.log, walk.daemon, 200), ({"Content-Type": "application/octet-stream"}, b"\0\xff", walk.daemon, 200),
+            ({"Content-Type": "application/x-www-form-urlencoded"}, walk.log, walk.daemon, 415), ({}, walk.log, walk.daemon, 415),
+            ({"Content-Type": "text/plainer"}, walk.log, walk.daemon, 415), (plain, b"", walk.daemon, 400),
+            ({**plain, "Origin": "http://evil.example"}, walk.log, walk.daemon, 403),
+            ({**plain, "Origin": "null"}, walk.log, walk.daemon, 403),
+            ({**plain, "Sec-Fetch-Site": "cross-site"}, walk.log, walk.daemon, 403),
+            ({**plain, "Host": "evil.example"}, walk.log, walk.daemon, 403), (plain, walk.log, walk.locked, 401),
+            ({**plain, "X": "a" * 20000}, walk.log, walk.daemon, 431), (plain, b"x" * ((64 << 20) + 1), walk.daemon, 413),
+            (plain, b"x" * (2 << 20), small, 503),
+            (plain, gzip.compress(walk.log * 1000)[:-40], walk.daemon, 422)):
+        equal(walk.ask(path, path, "POST", headers, body, daemon).status, status, (headers, body[:40]))
+    equal(walk.ask(path, path + "?x=" + "a" * 9000, "POST", plain, walk.log).status, 414)
+    refused = walk.daemon.ask(path, "DELETE")
+    walk.check(path, "POST", refused)
+    equal((refused.status, refused.headers["allow"]), (405, "GET, HEAD, POST"))
 
 
 def walk_login(walk):
@@ -155,14 +203,15 @@ def walk_vanished(walk):
     """a file that goes away between the scan and the question"""
     paths = [path for path, _, operation in walk.document.operations()
              if "503" in operation["responses"] and path != "/-/ready"]
-    session = walk.sessions["gone"]
-    with open(walk.gone, "rb") as file:
-        data = file.read()
     for path in paths:
+        name = "gone.log" if is_of_text(path) else "gone"
+        session, gone = walk.sessions[name], walk.gone[name]
+        with open(gone, "rb") as file:
+            data = file.read()
         for _ in range(20): # the scanner may have been quicker
-            os.remove(walk.gone)
+            os.remove(gone)
             answer = walk.ask(path, address_of(path, session))
-            with open(walk.gone, "wb") as file:
+            with open(gone, "wb") as file:
                 file.write(data)
             if answer.status == 503:
                 break
@@ -207,6 +256,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
             walk_common(walk, path)
             walk_errors(walk, path)
     walk_login(walk)
+    walk_texts(walk)
     walk_views(walk)
     walk_vanished(walk)
     walk_ready(walk, t)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/texts.h"
+
+#include "server/explain.h"
+#include "server/memory.h"
+#include "server/sha256.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t GIVEN_BUDGET_BYTES = 128 << 20, READ_BUDGET_BYTES = 32 << 20;
+enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000 };
+
+struct texts {
+    struct cache *given, *read;
+};
+
+struct kept_text {
+    char id[TEXTS_ID_SIZE];
+    struct upload *upload; /* NULL for a file's */
+    struct buf answer;
+};
+
+static void free_kept(void *value)
+{
+    struct kept_text *kept = value;
+    upload_release(kept->upload);
+    buf_free(&kept->answer);
+    free(kept);
+}
+
+struct texts *texts_new(void)
+{
+    struct texts *texts = memory_new(sizeof(*texts));
+    texts->given = cache_new(GIVEN_BUDGET_BYTES, free_kept);
+    texts->read = cache_new(READ_BUDGET_BYTES, free_kept);
+    return texts;
+}
+
+void texts_on_wait(struct texts *texts, const struct cache_waiting *waiting)
+{
+    cache_on_wait(texts->given, waiting);
+    cache_on_wait(texts->read, waiting);
+}
+
+void texts_expire(struct texts *texts)
+{
+    cache_drop_idle(texts->given, MOST_IDLE_MS);
+    cache_drop_idle(texts->read, MOST_IDLE_MS);
+}
+
+void texts_free(struct texts *texts)
+{
+    cache_free(texts->given);
+    cache_free(texts->read);
+    free(texts);
+}
+
+static int64_t upload_read(void *context, uint64_t offset, void *into, size_t size)
+{
+    const struct upload *upload = context;
+    if (offset >= upload->size)
+        return 0;
+    size_t got = size < upload->size - offset ? size : (size_t)(upload->size - offset);
+    memcpy(into, upload->data + offset, got);
+    return (int64_t)got;
+}
+
+struct source texts_source(const struct upload *upload)
+{
+    return (struct source){(void *)(uintptr_t)upload, upload_read, upload->size};
+}
+
+/* The value, or NULL and `err`. Takes no reference to `upload` when it fails. */
+static struct kept_text *make(const struct source *source, struct cache_made *made, struct err *err)
+{
+    struct kept_text *kept = memory_new(sizeof(*kept));
+    if (!explain_answer(source, &kept->answer, err)) {
+        free_kept(kept);
+        return NULL;
+    }
+    made->cost_bytes = sizeof(*kept) + kept->answer.capacity;
+    return kept;
+}
+
+static bool fill(struct kept_text *kept, struct text *text)
+{
+    if (kept) {
+        text->id = kept->id[0] ? kept->id : NULL;
+        text->upload = kept->upload;
+        text->answer = kept->answer.data;
+    }
+    return kept != NULL;
+}
+
+/* ---- given ones ------------------------------------------------------------------ */
+
+struct giving {
+    struct upload *upload;
+    const char *id;
+};
+
+static void *make_given(void *context, struct cache_made *made, struct err *err)
+{
+    const struct giving *giving = context;
+    const struct source source = texts_source(giving->upload);
+    struct kept_text *kept = make(&source, made, err);
+    if (!kept)
+        return NULL;
+    memcpy(kept->id, giving->id, TEXTS_ID_SIZE);
+    kept->upload = upload_hold(giving->upload);
+    made->cost_bytes += giving->upload->size;
+    return kept;
+}
+
+bool texts_give(struct texts *texts, struct upload *upload, struct text *text, struct err *err)
+{
+    char hash[SHA256_TEXT_SIZE];
+    sha256_text(upload->data ? upload->data : "", upload->size, hash);
+    hash[TEXTS_ID_SIZE - 1] = '\0';
+    struct giving giving = {upload, hash};
+    struct cache_maker maker = {make_given, &giving};
+    *text = (struct text){0};
+    return fill(cache_get(texts->given, hash, &maker, &text->hold, err), text);
+}
+
+static void *make_nothing(void *context, struct cache_made *made, struct err *err)
+{
+    (void)context;
+    made->is_passing = true;
+    err_set(err, ERR_notfound, ERR_NO_OFFSET, "this text is not kept here, or not any more: give it again");
+    return NULL;
+}
+
+bool texts_find(struct texts *texts, const char *id, struct text *text, struct err *err)
+{
+    struct cache_maker maker = {make_nothing, NULL};
+    *text = (struct text){0};
+    return fill(cache_get(texts->given, id, &maker, &text->hold, err), text);
+}
+
+/* ---- files ------------------------------------------------------------------------ */
+
+static void *make_read(void *context, struct cache_made *made, struct err *err)
+{
+    struct file *file = context;
+    struct kept_text *kept = make(files_source(file), made, err);
+    struct err change = ERR_INIT;
+    if (kept && !files_unchanged(file, &change)) {
+        free_kept(kept);
+        *err = change;
+        return NULL;
+    }
+    return kept;
+}
+
+bool texts_of_file(struct texts *texts, const struct files_place *place, struct text *text, struct err *err)
+{
+    char *key;
+    struct file *file = files_open(place, err);
+    *text = (struct text){0};
+    if (!file)
+        return false;
+    const struct files_identity *is = files_identity(file);
+    key = memory_format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, is->device, is->inode, is->size_bytes,
+                        (uint64_t)is->modified_at_ns);
+    struct cache_maker maker = {make_read, file};
+    bool is_good = fill(cache_get(texts->read, key, &maker, &text->hold, err), text);
+    free(key);
+    files_close(file);
+    return is_good;
+}
+
+void texts_close(struct text *text)
+{
+    cache_release(&text->hold);
+    *text = (struct text){0};
+}

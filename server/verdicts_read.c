@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verdicts_read.c: one text, or the end of a long one, as far as a list wants to know it. */
+#include "server/verdicts.h"
+
+#include "analysis/analysis.h"
+#include "server/names.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+static const uint64_t MOST_BYTES = (uint64_t)256 << 20;
+
+/* The end of a source. */
+struct tail {
+    const struct source *of;
+    uint64_t from;
+};
+
+static int64_t tail_read(void *context, uint64_t offset, void *into, size_t size)
+{
+    const struct tail *tail = context;
+    return tail->of->read(tail->of->context, tail->from + offset, into, size);
+}
+
+static void word_of(const cJSON *failure, const char *key, char *word, size_t size)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(failure, key);
+    snprintf(word, size, "%s", cJSON_IsString(value) ? value->valuestring : "");
+}
+
+static int64_t number_of(const cJSON *failure, const char *key)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(failure, key);
+    bool fits = cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble < 9e15;
+    return fits ? (int64_t)value->valuedouble : -1;
+}
+
+static void fill(const cJSON *failure, size_t failure_count, struct verdict *verdict)
+{
+    *verdict = (struct verdict){
+        .failure_count = failure_count,
+        .needed_bytes = number_of(failure, "needed_bytes"),
+        .capacity_bytes = number_of(failure, "capacity_bytes"),
+        .exceeded_bytes = number_of(failure, "exceeded_bytes"),
+        .free_bytes = number_of(failure, "free_bytes"),
+        .largest_free_bytes = number_of(failure, "largest_free_bytes"),
+    };
+    word_of(failure, "family", verdict->family, sizeof(verdict->family));
+    word_of(failure, "form", verdict->form, sizeof(verdict->form));
+    word_of(failure, "phase", verdict->phase, sizeof(verdict->phase));
+    word_of(failure, "memory_space", verdict->memory_space, sizeof(verdict->memory_space));
+    word_of(failure, "module", verdict->module, sizeof(verdict->module));
+}
+
+bool verdicts_read(const struct files_place *place, struct verdict *verdict)
+{
+    struct err err = ERR_INIT;
+    struct buf out = BUF_INIT;
+    struct analysis_explanation explanation;
+    struct file *file = files_open(place, &err);
+    if (!file)
+        return false;
+    const struct source *whole = files_source(file);
+    bool is_long = whole->size_bytes > MOST_BYTES && !names_is_gzip(place->path[0] ? place->path : place->root);
+    struct tail tail = {whole, is_long ? whole->size_bytes - MOST_BYTES : 0};
+    struct source source = {&tail, tail_read, whole->size_bytes - tail.from};
+    bool is_good = analysis_explain(&source, &out, &explanation, &err);
+    if (is_good) {
+        cJSON *failures = cJSON_ParseWithLength(out.data, out.length);
+        fill(cJSON_GetArrayItem(failures, 0), explanation.failure_count, verdict);
+        cJSON_Delete(failures);
+    }
+    buf_free(&out);
+    files_close(file);
+    return is_good;
+}

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Out-of-memory texts: those that a reader gives, and those found in folders. Figures are read off the texts."""
+import gzip
+import hashlib
+import json
+import os
+import threading
+
+from harness import equal, wait_until
+
+PLAIN = {"Content-Type": "text/plain"}
+E1000 = "0.10.0-libtpu0.0.40-v5e-adamlin.txt"
+LOAD = (b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
+        b"possible. There are 147.64M free, 0B reserved, and 147.64M reservable.\n")
+
+
+def gpu(size):
+    return b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate %d bytes.\n" % size
+
+
+def give(daemon, text, **headers):
+    answer = daemon.ask("/api/v1/oom", "POST", {**PLAIN, **headers}, text)
+    equal(answer.status, 200, answer)
+    return answer.json
+
+
+def needed(answer):
+    return [failure["needed_bytes"] for failure in answer["failures"]]
+
+
+def test_a_given_text_says_what_explain_says(t):
+    daemon, text = t.serve(t.folder()), t.fixture(f"oom/{E1000}")
+    printed = json.loads(t.run("explain", "--json", t.write("copy.log", text)).stdout)
+    answer = give(daemon, text)
+    equal(answer["failures"], printed)
+    equal((answer["size_bytes"], answer["encoding"], answer["lines"]), (len(text), "utf-8", None))
+    with open(os.path.join(t.fixtures, "oom", "expected.json"), encoding="utf-8") as file:
+        wanted = json.load(file)[E1000]
+    equal({key: answer["failures"][0][key] for key in wanted if key.endswith("_bytes")},
+          {key: value for key, value in wanted.items() if key.endswith("_bytes")})
+
+
+def test_a_given_text_is_found_again_by_its_hash(t):
+    daemon = t.serve(t.folder())
+    first = give(daemon, gpu(300))
+    again = daemon.get_json("/api/v1/oom", local=first["local"])
+    equal(again, first)
+    equal(give(daemon, gpu(300))["local"], first["local"])
+    assert give(daemon, gpu(301))["local"] != first["local"]
+    equal(daemon.ask(f"/api/v1/oom/text?local={first['local']}").body, gpu(300))
+
+
+def test_the_hash_is_that_of_sha_256(t):
+    daemon = t.serve(t.folder())
+    for text in (b"a", b"x" * 55, b"y" * 56, b"z" * 64, b"w" * 100000):
+        equal(give(daemon, text)["local"], hashlib.sha256(text).hexdigest()[:32], len(text))
+
+
+def test_texts_given_at_once_are_not_mixed_up(t):
+    daemon, found = t.serve(t.folder()), {}
+
+    def one(size):
+        found[size] = needed(give(daemon, gpu(size) + b"x" * 200000))
+
+    threads = [threading.Thread(target=one, args=(size,)) for size in range(1000, 1032)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal(found, {size: [size] for size in range(1000, 1032)})
+
+
+def test_windows_of_a_text_are_its_bytes(t):
+    text = bytes(range(256)) * 5000
+    t.write("a.log", text + gpu(5))
+    t.write("b.log.gz", gzip.compress(text + gpu(6)))
+    daemon = t.serve(t.folder())
+    local = give(daemon, text)["local"]
+    wait_until(lambda: len(daemon.sessions()) == 2, what="the larger log")
+    abouts = [f"local={local}", *(f"session={daemon.session_id(name)}" for name in ("a.log", "b.log.gz"))]
+    for about in abouts:
+        for begin, end in ((0, 10), (250, 262), (1000000, 1048576 + 100), (len(text) - 5, len(text)), (5, 5)):
+            answer = daemon.ask(f"/api/v1/oom/text?{about}&from={begin}&to={end}")
+            equal((answer.status, answer.body), (200, text[begin:end]), (about, begin, end))
+        equal(daemon.ask(f"/api/v1/oom/text?{about}&from=90000000").body, b"", about)
+
+
+def test_many_large_texts_do_not_fill_the_memory(t):
+    daemon = t.serve(t.folder())
+    names = [give(daemon, bytes([65 + at]) * (30 << 20))["local"] for at in range(8)]
+    kept = [daemon.ask(f"/api/v1/oom/text?local={name}&to=1").status for name in names]
+    equal((kept[0], kept[-1]), (404, 200))
+    assert daemon.status_kib("VmRSS") < 400 << 10, daemon.status_kib("VmRSS")
+
+
+def test_a_text_without_a_failure_tells_what_it_holds(t):
+    daemon = t.serve(t.folder())
+    answer = give(daemon, b"step 1\nmemory is fine\nstep 2\nmemory still fine\r\nend")
+    equal((answer["failures"], answer["report_line_count"], answer["usage"]), ([], 0, None))
+    equal(answer["lines"]["line_count"], 5)
+    equal([(one["line"], one["text"]) for one in answer["lines"]["mentions"]], [(2, "memory is fine"), (4, "memory still fine")])
+    assert len(answer["looked_for"]) >= 8
+    good = give(daemon, b"I0101 x.cc:1] XLA::TPU program HBM usage: 9.10G / 15.75G\nI0101 x.cc:1] XLA::TPU program VMEM usage: 1.0M / 128.00M\n")
+    equal((good["failures"], good["report_line_count"]), ([], 2))
+    equal(good["usage"], {"memory_space": "hbm", "used_bytes": 9771050598, "capacity_bytes": 16911433728})
+
+
+def test_a_text_of_two_bytes_a_letter_says_so(t):
+    daemon = t.serve(t.folder())
+    answer = give(daemon, ("\ufeff" + gpu(77).decode()).encode("utf-16-le"))
+    equal((answer["encoding"], needed(answer)), ("utf-16le", [77]))
+
+
+def test_next_steps_come_with_each_failure(t):
+    daemon = t.serve(t.folder())
+    early = b"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available.\n"
+    answer = give(daemon, early + LOAD)
+    equal([failure["family"] for failure in answer["failures"]], ["tpu_compile", "tpu_program_load"])
+    commands = [[step["text"] for step in steps if step["kind"] == "command"] for steps in answer["next_steps"]]
+    assert "--xla_tpu_impure_oom_fast_exit_threshold=-1" in commands[0][0], commands
+    assert any("tpu_log_allocations_on_oom" in command for command in commands[1]), commands
+
+
+# ---- folders ----
+
+
+def test_logs_with_a_failure_are_sessions(t):
+    t.write("job/train.log", b"step 1\n" * 1000 + LOAD)
+    t.write("job/notes.txt", b"memory is fine\n")
+    t.write("lone/error.txt", gpu(300))
+    t.write("packed/run.log.gz", gzip.compress(gpu(900) + gpu(901)))
+    sessions = t.serve(t.folder()).sessions()
+    equal(sorted(sessions), ["job/train.log", "lone/error.txt", "packed/run.log.gz"])
+    row = sessions["job/train.log"]
+    equal((row["kind"], row["module_count"], row["has_error_text"]), ("text", 0, True))
+    equal({key: row["failure"][key] for key in ("count", "family", "phase", "module", "needed_bytes", "free_bytes")},
+          {"count": 1, "family": "tpu_program_load", "phase": "load", "module": "jit_step", "needed_bytes": 31664646390,
+           "free_bytes": 154811761})
+    equal(sessions["packed/run.log.gz"]["failure"]["count"], 2)
+
+
+def test_a_log_beside_a_dump_belongs_to_it(t):
+    t.write("d/module_0001.jit_f.after_optimizations.hlo.pb", b"x" * 20)
+    t.write("d/out.log", gpu(300))
+    t.write("d/quiet.log", b"nothing\n")
+    daemon = t.serve(t.folder())
+    rows = daemon.sessions()
+    equal(sorted(rows), ["d"])
+    equal((rows["d"]["kind"], rows["d"]["failure"]["needed_bytes"]), ("dump", 300))
+    answer = daemon.get_json("/api/v1/oom", session=rows["d"]["id"])
+    equal((answer["file"], answer["files"], needed(answer)), ("out.log", ["out.log"], [300]))
+    names = [file["name"] for file in daemon.get_json(f"/api/v1/sessions/{rows['d']['id']}")["files"]]
+    assert "out.log" in names and "quiet.log" not in names, names
+
+
+def test_the_texts_of_a_session_can_be_chosen(t):
+    t.write("d/module_0001.jit_f.after_optimizations.hlo.pb", b"x" * 20)
+    t.write("d/error.txt", b"nothing known\n")
+    t.write("d/b.log", gpu(400))
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("d")
+    answer = daemon.get_json("/api/v1/oom", session=session)
+    equal((answer["file"], answer["files"]), ("b.log", ["error.txt", "b.log"]))
+    equal(needed(daemon.get_json("/api/v1/oom", session=session, file="error.txt")), [])
+
+
+def test_a_named_file_is_a_session_whatever_it_holds(t):
+    path = t.write("notes.txt", b"just some text\n")
+    daemon = t.serve(path)
+    row = daemon.sessions()["notes.txt"]
+    equal((row["kind"], row["failure"]), ("text", None))
+    equal(daemon.get_json("/api/v1/oom", session=row["id"])["lines"]["line_count"], 1)
+
+
+def test_a_log_that_gets_its_failure_later_appears(t):
+    path = t.write("job/train.log", b"step 1\n")
+    daemon = t.serve(t.folder())
+    equal(daemon.sessions(), {})
+    with open(path, "ab") as log:
+        log.write(gpu(500))
+    wait_until(lambda: daemon.sessions().get("job/train.log"), what="the session")
+    os.remove(path)
+    wait_until(lambda: not daemon.sessions(), what="its end")
+
+
+def test_a_large_log_is_read_aside(t):
+    line = b"I0528 07:00:00.000000 27487 train.py:3] step 12 loss=0.5 device memory in use: 3.5 GiB\n"
+    t.write("job/large.log", line * (64 << 20 >> 6) + LOAD)
+    t.write("job/small.log", gpu(300))
+    daemon = t.serve(t.folder())
+    assert "job/small.log" in daemon.sessions()
+    wait_until(lambda: "job/large.log" in daemon.sessions(), what="the large log")
+    equal(daemon.sessions()["job/large.log"]["failure"]["needed_bytes"], 31664646390)
+    answer = daemon.get_json("/api/v1/oom", session=daemon.session_id("job/large.log"))
+    begin, end = answer["failures"][0]["ranges"]["needed_bytes"]
+    text = daemon.ask(f"/api/v1/oom/text?session={answer['session']}&from={begin}&to={end}").body
+    equal(text, b"29.49G")
