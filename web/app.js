@@ -6,19 +6,20 @@ import { isAbort, Problem, problemText, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';
 import { el, fill, name } from './lib/dom.js';
 import { setSubject } from './lib/export.js';
-import { cutMiddle, visible } from './lib/format.js';
-import { bind, startKeys } from './lib/keys.js';
+import { bytes, cutMiddle, visible, when } from './lib/format.js';
+import { bind, spokenKey, startKeys } from './lib/keys.js';
 import { choose, createRouter, emptyRoute, isSamePlace } from './lib/route.js';
-import { listSessions, resolve } from './lib/selection.js';
+import { listModules, listSessions, resolve } from './lib/selection.js';
 import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
 import { createCrumbs } from './widgets/crumbs.js';
 import { createDetails } from './widgets/details.js';
 import { createBanners } from './widgets/notices.js';
+import { startPane } from './widgets/pane.js';
 import { message } from './widgets/panel.js';
 import { drawRail } from './widgets/rail.js';
 import { checkSession, watchReach } from './widgets/reach.js';
-import { frameCommands } from './commands.js';
+import { frameCommands, openHelp, openPalette } from './commands.js';
 import { HOME, pageOf, PAGES, usualPage } from './pages.js';
 
 /* Banners that belong to what the URL names; the next choice drops them. */
@@ -37,7 +38,8 @@ const PASSING = [
 
 const at = (id) => document.getElementById(id);
 const banners = createBanners(at('banners'));
-const details = createDetails(at('details'), { onClose: () => page?.escape?.() });
+const details = createDetails(at('details'), { onClose: () => page?.escape?.() || details.shut() });
+const pane = startPane(at('details'), details.toggle);
 
 let page = null; // what mount() of the tool gave
 let pageRow = null; // its row of pages.js
@@ -139,6 +141,31 @@ function subjectNow() {
     link: location.href,
   };
 }
+
+/* What the palette finds besides commands. */
+const sources = {
+  async sessions(filter, signal) {
+    const list = await listSessions(filter, signal);
+    return list.sessions.map(({ id, name: word, modified_at_ms: atMs }) => ({
+      word,
+      after: `session, ${when(atMs)}`,
+      run: () => openLink(context.link(id)),
+    }));
+  },
+  async modules(filter, signal) {
+    if (!selection?.session) return [];
+    const list = await listModules(selection.session.id, router.route.host, filter, signal);
+    return list.modules.map((module) => ({
+      word: module.name,
+      after: `module, ${module.has_buffer_assignment ? bytes(module.largest_total_bytes) : 'no sizes'}`,
+      run: () => router.push({ ...choose(routeHere(), 'module', module.id), tool: '' }),
+    }));
+  },
+  moment(text) {
+    const patch = pageRow?.moment?.(text);
+    return patch ? { word: `Go to ${text}`, after: '', run: () => context.choose(patch) } : null;
+  },
+};
 
 /* ---- what the URL names --------------------------------------------------------- */
 
@@ -278,6 +305,8 @@ function openLink(href) {
 
 function bindPage() {
   at('theme').addEventListener('click', turnTheme);
+  at('find').addEventListener('click', () => openPalette(sources));
+  at('help').addEventListener('click', openHelp);
   onTheme(drawTheme);
   document.querySelector('.skip').addEventListener('click', (event) => {
     event.preventDefault();
@@ -289,7 +318,10 @@ function bindPage() {
     frameCommands({
       open: openLink,
       entries: railEntries,
-      escape: () => Boolean(page?.escape?.()),
+      escape: () => Boolean(page?.escape?.()) || details.shut(),
+      sources,
+      togglePane: pane.toggle,
+      lookAgain: () => go(router.route, true),
     }),
     'Everywhere',
   );
@@ -300,6 +332,7 @@ async function start() {
   const end = begin();
   startTheme();
   drawTheme();
+  fill(at('find-key'), spokenKey('Ctrl+k'));
   bindPage();
   await takeToken();
   watchReach({

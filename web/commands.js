@@ -1,11 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
- * commands.js: what can be done on every page: keys and commands of the frame. */
+ * commands.js: what can be done on every page: keys and commands of the frame. The palette and the
+ * dialogs are loaded when they are first opened. */
 
+import { begin } from './lib/activity.js';
 import { setSetting, setting } from './lib/settings.js';
 import { copyLink } from './widgets/export_menu.js';
 
-/* In: open(href), entries() → rows of the rail, escape() → true if something closed. */
-export function frameCommands({ open, entries, escape }) {
+/* Counted as under way until the dialog stands there. */
+async function withModule(load, act) {
+  const end = begin();
+  try {
+    act(await load());
+  } finally {
+    end();
+  }
+}
+
+const loadHelp = () => import('./widgets/help.js');
+
+export const openSettings = () => withModule(loadHelp, (help) => help.openSettings());
+export const openHelp = () => withModule(loadHelp, (help) => help.openHelp(openSettings));
+
+/* sources: see palette.js. */
+export function openPalette(sources, first = '') {
+  return withModule(
+    () => import('./widgets/palette.js'),
+    (palette) => palette.openPalette(sources, first),
+  );
+}
+
+/* In: open(href), entries() → rows of the rail, escape() → true if something closed, sources of the
+ * palette, togglePane(), lookAgain(). */
+export function frameCommands({ open, entries, escape, sources, togglePane, lookAgain }) {
   const goTo = entries().map(({ tool, key, title }) => ({
     keys: [`g ${key}`],
     does: `go to ${title.replace(/:.*/, '')}`,
@@ -13,7 +39,10 @@ export function frameCommands({ open, entries, escape }) {
   }));
   const theme = (name) => ({ does: `theme: ${name}`, run: () => setSetting('theme', name) });
   return [
+    { keys: ['Ctrl+k'], does: 'find or run', run: () => void openPalette(sources) },
+    { keys: ['?'], does: 'keys and gestures of this page', run: () => void openHelp() },
     { keys: ['Escape'], does: 'one step back', run: escape },
+    { keys: ['q'], does: 'details pane', run: togglePane, isOn: () => !document.body.classList.contains('is-plain') },
     { keys: ['y'], does: 'copy link to this state', run: () => void copyLink() },
     ...goTo,
     theme('system'),
@@ -23,5 +52,8 @@ export function frameCommands({ open, entries, escape }) {
       does: 'single letters as keys: on or off',
       run: () => setSetting('letters', setting('letters') === 'on' ? 'off' : 'on'),
     },
+    { does: 'settings', run: () => void openSettings() },
+    { does: 'look for new files', run: lookAgain },
+    { does: 'about: version, commit, licences', run: () => withModule(loadHelp, (help) => help.openAbout()) },
   ];
 }

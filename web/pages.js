@@ -5,6 +5,7 @@
  * - load(): its module, with mount(root, context) → {show(selection, route), hear(route), escape(), unmount()}.
  * - levels: the selectors of the breadcrumb that it uses; without "module" none is looked up.
  * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
+ * - moment(text): what `:1536` in the palette changes in the URL, or null; left out without moments.
  * - leads(session): true if `/` opens this page when that session is the newest. */
 
 export const PAGES = [
@@ -17,6 +18,7 @@ export const PAGES = [
     load: () => import('./tools/memory_viewer.js'),
     levels: ['session', 'host', 'module', 'space'],
     lacks: (session) => (session.module_count === 0 ? 'No program in this session' : ''),
+    moment: (text) => (/^\d{1,15}$/.test(text) ? { step: Number(text) } : null),
   },
 ];
 

@@ -75,10 +75,12 @@ export function createDetails(node, { onClose }) {
   );
   const title = el('h2', { class: 'details-title' });
   const body = el('div', { class: 'details-body' });
+  let isKept = false;
+  const open = (isPinned) => node.classList.toggle('is-open', isPinned || isKept);
   fill(node, el('header', { class: 'details-head' }, title, close), body);
   return {
     show({ heading, subject = '', parts, isPinned = false }) {
-      node.classList.toggle('is-open', isPinned);
+      open(isPinned);
       node.classList.toggle('is-pinned', isPinned);
       fill(title, heading);
       fill(
@@ -87,7 +89,20 @@ export function createDetails(node, { onClose }) {
         parts,
       );
     },
+    /* A drawer or sheet opened by hand stays, whatever it shows. */
+    toggle() {
+      isKept = !node.classList.contains('is-open');
+      open(false);
+    },
+    /* False if there was nothing to close. */
+    shut() {
+      const wasOpen = isKept;
+      isKept = false;
+      open(false);
+      return wasOpen;
+    },
     clear() {
+      isKept = false;
       node.classList.remove('is-open', 'is-pinned');
       fill(title);
       fill(body);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * frame.mjs: what is there on every page: palette, keys, `?`, settings, menus, the details pane. */
+
+import { idle, text } from '../harness.mjs';
+
+export function run({ test, includes, equal, truth, daemon, open }) {
+  const theme = (page) => page.evaluate(() => document.documentElement.getAttribute('data-theme'));
+  const press = async (page, ...keys) => {
+    for (const key of keys) {
+      await page.keyboard.press(key);
+      await idle(page);
+    }
+  };
+  const words = (page) => page.locator('.palette-word').allInnerTexts();
+
+  test('the palette opens by key and by click, finds, runs and gives focus back', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.locator('#theme').focus();
+    await press(page, 'Control+k');
+    await page.waitForSelector('.palette-option');
+    equal(await page.evaluate(() => document.activeElement.className), 'palette-input');
+    await press(page, 'Escape');
+    equal(await page.locator('.palette').count(), 0);
+    equal(await page.evaluate(() => document.activeElement.id), 'theme', 'focus did not return');
+    await page.click('#find');
+    await page.waitForSelector('.palette-option');
+    await page.keyboard.type('>thdark');
+    await page.waitForFunction(() => document.querySelectorAll('.palette-option').length === 1);
+    equal(await words(page), ['Theme: dark']);
+    await press(page, 'Enter');
+    equal(await theme(page), 'dark');
+    equal(await page.locator('.palette').count(), 0);
+    await page.finish();
+  });
+
+  test('prefixes choose what is searched: modules, sessions, a step', async () => {
+    const page = await open(await daemon('--demo'));
+    await press(page, 'Control+k');
+    await page.keyboard.type('@train');
+    await page.waitForFunction(() => document.querySelector('.palette-word')?.innerText === 'jit_train_step');
+    includes(await text(page, '.palette-after'), '33.49 GiB');
+    await page.locator('.palette-input').fill('#activ');
+    await page.waitForFunction(() => document.querySelector('.palette-word')?.innerText.startsWith('b-act'));
+    equal(await words(page), ['b-activations-unrolled']);
+    await page.locator('.palette-input').fill(':17');
+    await page.waitForFunction(() => document.querySelector('.palette-word')?.innerText === 'Go to 17');
+    await press(page, 'Enter');
+    includes(page.url(), 'step=17');
+    await page.finish();
+  });
+
+  test('? lists what is bound, and every letter in it is a command of the palette', async () => {
+    const page = await open(await daemon('--demo'));
+    await press(page, '?');
+    await page.waitForSelector('.help-row');
+    const lines = await page.locator('.help-row').allInnerTexts();
+    truth(lines.some((line) => line.includes('copy link to this state')), lines.join(' | '));
+    const does = (await page.locator('.help-row dd').allInnerTexts()).map((word) => word.toLowerCase());
+    await press(page, 'Escape');
+    await press(page, 'Control+k');
+    await page.waitForSelector('.palette-option');
+    const commands = (await words(page)).map((word) => word.toLowerCase());
+    for (const word of does.filter((each) => each !== 'find or run')) truth(commands.includes(word), `${word} is not in the palette`);
+    await page.finish();
+  });
+
+  test('letters can be switched off; what they do stays in the palette', async () => {
+    const page = await open(await daemon('--demo'));
+    await press(page, 'g', 'h');
+    await page.waitForSelector('.home');
+    await press(page, 'g', 'v');
+    await page.waitForSelector('.viewer');
+    await press(page, 'Control+k');
+    await page.keyboard.type('>settings');
+    await page.waitForFunction(() => document.querySelectorAll('.palette-option').length === 1);
+    await press(page, 'Enter');
+    await page.locator('.settings input[name="letters"][value="off"]').check();
+    await press(page, 'Escape');
+    await press(page, 'g', 'h');
+    equal(await page.locator('.home').count(), 0, 'a letter still works');
+    await page.reload();
+    await idle(page);
+    await press(page, '?');
+    equal(await page.locator('.help').count(), 0, 'not kept after a reload');
+    await press(page, 'Control+k');
+    await page.keyboard.type('>home');
+    await page.waitForSelector('.palette-option');
+    await press(page, 'Enter');
+    await page.waitForSelector('.home');
+    await page.finish();
+  });
+
+  test('letters typed into a field do nothing else', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.locator('.crumbs .selector-button').last().click();
+    await page.waitForSelector('.selector-option');
+    await page.keyboard.type('gh?q');
+    await idle(page);
+    equal(await page.locator('.selector-input').inputValue(), 'gh?q');
+    equal(await page.locator('.home, .help').count(), 0);
+    await page.finish();
+  });
+
+  test('y copies the link of this state', async () => {
+    const page = await open(`${await daemon('--demo')}?capacity=v5p`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await press(page, 'y');
+    await page.waitForFunction(() => document.querySelector('.toast')?.innerText === 'Copied');
+    equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
+    await page.finish();
+  });
+
+  test('the details pane is widened by keys and by drag, shut by q, and stays so', async () => {
+    const page = await open(await daemon('--demo'));
+    const width = async () => Math.round((await page.locator('#details').boundingBox()).width);
+    equal(await width(), 320);
+    await page.locator('.pane-handle').focus();
+    await press(page, 'ArrowLeft', 'ArrowLeft');
+    equal(await width(), 360);
+    await press(page, 'End', 'ArrowLeft');
+    equal(await width(), 560, 'wider than allowed');
+    const box = await page.locator('.pane-handle').boundingBox();
+    await page.mouse.move(box.x + 4, 300);
+    await page.mouse.down();
+    await page.mouse.move(1440 - 200, 300);
+    await page.mouse.up();
+    equal(await width(), 240, 'narrower than allowed');
+    await page.reload();
+    await idle(page);
+    equal(await width(), 240, 'the width was not kept');
+    await press(page, 'q');
+    equal(await page.locator('#details').isVisible(), false);
+    await press(page, 'q');
+    equal(await page.locator('#details').isVisible(), true);
+    await page.finish();
+  });
+
+  test('the pane is a drawer at 1280 and a sheet at 390: q opens, Esc closes', async () => {
+    for (const [width, height] of [
+      [1280, 720],
+      [390, 844],
+    ]) {
+      const page = await open(await daemon('--demo'), { width, height });
+      equal(await page.locator('#details').isVisible(), false);
+      await press(page, 'q');
+      includes(await text(page, '#details'), 'What this page shows');
+      await press(page, 'Escape');
+      equal(await page.locator('#details').isVisible(), false);
+      await page.finish();
+    }
+  });
+}

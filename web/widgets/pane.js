@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pane.js: the width of the details pane, by drag or arrow keys, and whether it is there at all.
+ * Where the pane is a drawer or a sheet, it opens and closes instead. */
+
+import { el } from '../lib/dom.js';
+import { onSetting, setSetting, setting } from '../lib/settings.js';
+
+export const PANE_LEAST_PX = 240;
+export const PANE_MOST_PX = 560;
+const USUAL_PX = 320;
+const STEP_PX = 20;
+const wide = matchMedia('(min-width: 87.5rem)');
+
+const clamp = (px) => Math.max(PANE_LEAST_PX, Math.min(PANE_MOST_PX, Math.round(px)));
+
+/* node: the pane; toggleDrawer(). Out: {toggle()}. */
+export function startPane(node, toggleDrawer) {
+  const handle = el('div', {
+    class: 'pane-handle',
+    role: 'separator',
+    tabindex: '0',
+    'aria-orientation': 'vertical',
+    'aria-label': 'Width of the details pane',
+    'aria-controls': node.id,
+    'aria-valuemin': String(PANE_LEAST_PX),
+    'aria-valuemax': String(PANE_MOST_PX),
+  });
+  node.before(handle);
+  const place = () => {
+    const px = clamp(Number(setting('pane_px')) || USUAL_PX);
+    const isShut = setting('pane') === 'shut';
+    document.documentElement.style.setProperty('--pane', `${px / 16}rem`);
+    document.body.classList.toggle('is-pane-shut', isShut);
+    handle.setAttribute('aria-valuenow', String(px));
+  };
+  const widen = (px) => setSetting('pane_px', clamp(px));
+  const drag = (event) => widen(window.innerWidth - event.clientX);
+  handle.addEventListener('pointerdown', (event) => {
+    event.preventDefault();
+    handle.setPointerCapture(event.pointerId);
+    handle.addEventListener('pointermove', drag);
+    handle.focus();
+  });
+  handle.addEventListener('pointerup', () => handle.removeEventListener('pointermove', drag));
+  handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', drag));
+  handle.addEventListener('dblclick', () => widen(USUAL_PX));
+  handle.addEventListener('keydown', (event) => {
+    const now = Number(handle.getAttribute('aria-valuenow'));
+    const to = {
+      ArrowLeft: now + STEP_PX,
+      ArrowRight: now - STEP_PX,
+      Home: PANE_LEAST_PX,
+      End: PANE_MOST_PX,
+    }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    widen(to);
+  });
+  onSetting((name) => {
+    if (name === 'pane' || name === 'pane_px') place();
+  });
+  place();
+  return {
+    toggle() {
+      if (wide.matches) setSetting('pane', setting('pane') === 'shut' ? 'open' : 'shut');
+      else toggleDrawer();
+    },
+  };
+}
