@@ -46,7 +46,7 @@ server_src := $(sort $(shell find server -name '*.c'))
 gen_src := $(B)/web_files.c $(B)/demo_files.c
 core_obj := $(core_src:%.c=$(B)/%.o)
 server_obj := $(server_src:%.c=$(B)/%.o) $(gen_src:.c=.o)
-fields := $(addprefix build/gen/,xplane.fields.h hlo.fields.h memory_usage_report.fields.h)
+fields := $(addprefix build/gen/,xplane.fields.h hlo.fields.h memory_usage_report.fields.h profile.fields.h)
 
 unit_src := $(wildcard tests/unit/*.c)
 fuzz_names := $(basename $(notdir $(filter-out tests/fuzz/driver.c tests/fuzz/ask.c,$(wildcard tests/fuzz/*.c))))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * analysis.c: see analysis.h. Texts are in analysis_oom.c. */
+ * analysis.c: see analysis.h. Texts are in analysis_oom.c, profiles in
+ * analysis_profile.c. */
 #include "analysis.h"
 
+#include "answer.h"
 #include "base/arena.h"
-#include "base/json.h"
 #include "input/device.h"
 #include "input/hlo.h"
 #include "input/hlo_totals.h"
@@ -11,25 +12,15 @@
 #include "input/xspace.h"
 #include "job.h"
 #include "tool/memory_viewer/plan.h"
-#include "tool/tool.h"
 
 #include <stdlib.h>
 
-/* Listing and answering need little; this bounds what a hostile file can make them take. */
+/* Listing needs little; this bounds what a hostile file can make it take. */
 #define LISTING_LIMIT_BYTES ((uint64_t)1 << 30)
-#define ANSWER_LIMIT_BYTES ((uint64_t)1 << 30)
-/* Steps of a module's decoding and replay, and of an answer: real modules take
- * one or two a byte. A step costs 1 to 10 ns, so a small file about 1 s. */
+/* Steps of a module's decoding and replay: real modules take one or two a byte.
+ * A step costs 1 to 10 ns, so a small file about 1 s. */
 #define LEAST_WORK ((uint64_t)1 << 27)
 #define WORK_PER_BYTE 64
-#define ANSWER_WORK ((uint64_t)1 << 29)
-
-static const struct tool *const tools[] = {
-#define TOOL(name) &tool_##name,
-#include "tool/tools.def"
-#undef TOOL
-};
-enum { TOOL_COUNT = sizeof tools / sizeof tools[0] };
 
 static enum analysis_kind kind_outside(enum kind kind)
 {
@@ -324,115 +315,10 @@ bool analysis_device_at(size_t at, struct analysis_device *device)
 
 /* ---- answers ---- */
 
-bool analysis_view_at(size_t at, struct analysis_view *view)
-{
-    for (size_t i = 0; i < TOOL_COUNT; i++) {
-        if (at < tools[i]->view_count) {
-            *view = (struct analysis_view){tools[i]->name, tools[i]->title, tools[i]->views[at].name,
-                                           tools[i]->views[at].param_names};
-            return true;
-        }
-        at -= tools[i]->view_count;
-    }
-    return false;
-}
-
-static const struct tool_view *view_find(const char *tool, const char *view, struct err *err)
-{
-    for (size_t i = 0; i < TOOL_COUNT; i++)
-        for (size_t j = 0; strcmp(tools[i]->name, tool) == 0 && j < tools[i]->view_count; j++)
-            if (strcmp(tools[i]->views[j].name, view) == 0)
-                return &tools[i]->views[j];
-    err_set(err, ERR_notfound, ERR_NO_OFFSET, "no view \"%.40s\" of a tool \"%.40s\"", view, tool);
-    return NULL;
-}
-
-static bool params_check(const struct tool_view *view, const struct analysis_param *params, size_t param_count, struct err *err)
-{
-    for (size_t i = 0; i < param_count; i++) {
-        const char *const *known = view->param_names;
-        while (*known != NULL && strcmp(*known, params[i].name) != 0)
-            known++;
-        if (*known == NULL)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "unknown parameter \"%.40s\"", params[i].name);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(params[j].name, params[i].name) == 0)
-                return err_set(err, ERR_argument, ERR_NO_OFFSET, "parameter \"%.40s\" is given twice", params[i].name);
-    }
-    return true;
-}
-
-static void envelope_begin(struct json *json, const char *tool, const char *view, const struct tool_request *request)
-{
-    json_object_begin(json);
-    json_key_text(json, "tool", tool);
-    json_key_text(json, "view", view);
-    json_key(json, "params");
-    json_object_begin(json);
-    for (size_t i = 0; i < request->param_count; i++)
-        json_key_text(json, request->params[i].name, request->params[i].value);
-    json_object_end(json);
-    json_key(json, "notes");
-    json_array_begin(json);
-    for (uint32_t i = 0; i < request->plan->note_count; i++) {
-        const struct plan_note *note = &request->plan->notes[i];
-        json_object_begin(json);
-        json_key_text(json, "code", note->code);
-        json_key_uint(json, "count", note->count);
-        json_key_text(json, "text", note->text);
-        json_object_end(json);
-    }
-    json_array_end(json);
-    json_key(json, "data");
-}
-
-struct question {
-    const struct tool_view *view;
-    const char *tool;
-    struct tool_request request; /* its params are made in the job's arena */
-    const struct analysis_param *params;
-};
-
-static void view_answer(const struct tool_view *view, const char *tool, const struct tool_request *request, struct err *err)
-{
-    struct json json = JSON_INIT(request->out);
-    const char *format = tool_param_text(request, "format");
-    bool is_bare = view->is_bare || (format != NULL && strcmp(format, "csv") == 0);
-    if (!is_bare)
-        envelope_begin(&json, tool, view->name, request);
-    if (view->answer(request, &json, err) && !is_bare)
-        json_object_end(&json);
-    if (request->out->failed)
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than allowed");
-}
-
-static void answer(struct job *job, const void *in, void *out, struct err *err)
-{
-    (void)out;
-    const struct question *question = in;
-    struct tool_request request = question->request;
-    struct tool_param *params = arena_array(&job->arena, struct tool_param, request.param_count + 1);
-    for (size_t i = 0; i < request.param_count; i++)
-        params[i] = (struct tool_param){question->params[i].name, question->params[i].value};
-    request.params = params;
-    view_answer(question->view, question->tool, &request, err);
-}
-
 bool analysis_answer(const struct analysis_module *module, const char *tool, const char *view,
                      const struct analysis_param *params, size_t param_count, struct buf *out, struct err *err)
 {
-    const struct tool_view *found = view_find(tool, view, err);
-    if (found == NULL || !params_check(found, params, param_count, err))
-        return false;
-    struct job job = {.gzip = NULL};
-    struct buf scratch = BUF_INIT;
-    struct question question = {found, tool, {&module->plan, NULL, param_count, &job.arena, &scratch, out}, params};
-    if (out->limit_bytes == 0)
-        out->limit_bytes = ANSWER_LIMIT_BYTES;
-    arena_init(&job.arena, ANSWER_LIMIT_BYTES, err);
-    arena_allot_work(&job.arena, ANSWER_WORK);
-    job_try(&job, answer, &question, NULL, err);
-    buf_free(&scratch);
-    arena_free(&job.arena);
-    return !err_is_set(err);
+    struct answer_question question = {.tool = tool, .view = view, .params = params, .param_count = param_count};
+    question.plan = &module->plan;
+    return answer_write(&question, out, err);
 }

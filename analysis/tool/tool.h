@@ -14,19 +14,34 @@
 #include <stdbool.h>
 
 struct plan;
+struct profile_set;
 
 struct tool_param {
     const char *name;
     const char *value;
 };
 
+/* What the reader should know about an answer: {"code", "count", "text"} each. */
+struct tool_note {
+    const char *code; /* a stable word */
+    uint64_t count;
+    const char *text; /* one sentence */
+};
+
+struct tool_notes {
+    struct tool_note *items;
+    uint32_t count, capacity;
+};
+
 struct tool_request {
-    const struct plan *plan;
+    const struct plan *plan;             /* of a module; NULL in a tool of profiles */
+    const struct profile_set *profiles;  /* of a tool of profiles */
     const struct tool_param *params;
     size_t param_count;
     struct arena *arena; /* for this answer alone */
     struct buf *scratch; /* for one text at a time; freed by whoever made the request */
     struct buf *out;     /* the answer */
+    struct tool_notes *notes;
 };
 
 struct tool_view {
@@ -35,6 +50,7 @@ struct tool_view {
     /* Writes the bare `data` (or, if is_bare, the whole answer). False: see err. */
     bool (*answer)(const struct tool_request *request, struct json *json, struct err *err);
     bool is_bare; /* the answer is not wrapped in {"tool", "view", …} */
+    const char *const *repeatable_names; /* parameters that may come more than once; ends with NULL; may be NULL */
 };
 
 struct tool {
@@ -48,6 +64,9 @@ const char *tool_param_text(const struct tool_request *request, const char *name
 /* A whole number in [least, most]; `usual` when the parameter is absent. False with an `argument` report otherwise. */
 bool tool_param_number(const struct tool_request *request, const char *name, int64_t least, int64_t most, int64_t usual,
                        int64_t *value, struct err *err);
+
+/* Adds a note to the answer, unless `count` is 0. The texts must live as long as the request. */
+void tool_note(const struct tool_request *request, const char *code, uint64_t count, const char *text);
 
 #define TOOL(name) extern const struct tool tool_##name;
 #include "tool/tools.def"

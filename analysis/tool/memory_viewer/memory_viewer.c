@@ -13,16 +13,16 @@ static const char *const map_params[] = {"space", "width", "from", "to", "low", 
 static const char *const buffer_params[] = {"space", "id", NULL};
 
 static const struct tool_view views[] = {
-    {"summary", no_params, view_summary, false},
-    {"curve", curve_params, view_curve, false},
-    {"strips", strips_params, view_strips, false},
-    {"buffers", buffers_params, view_buffers, false},
-    {"buffer", buffer_params, view_buffer, false},
-    {"groups", groups_params, view_groups, false},
-    {"window", window_params, view_window, false},
-    {"map", map_params, view_map, false},
-    {"live_range", no_params, view_live_range, false},
-    {"xprof", space_params, view_xprof, true},
+    {"summary", no_params, view_summary, false, NULL},
+    {"curve", curve_params, view_curve, false, NULL},
+    {"strips", strips_params, view_strips, false, NULL},
+    {"buffers", buffers_params, view_buffers, false, NULL},
+    {"buffer", buffer_params, view_buffer, false, NULL},
+    {"groups", groups_params, view_groups, false, NULL},
+    {"window", window_params, view_window, false, NULL},
+    {"map", map_params, view_map, false, NULL},
+    {"live_range", no_params, view_live_range, false, NULL},
+    {"xprof", space_params, view_xprof, true, NULL},
 };
 
 const struct tool tool_memory_viewer = {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * answer.h: asks a view of a tool about a module or about profiles, and wraps what it says. */
+#ifndef ANALYSIS_ANSWER_H
+#define ANALYSIS_ANSWER_H
+
+#include "analysis.h"
+
+struct plan;
+struct profile_set;
+
+struct answer_question {
+    const char *tool, *view;
+    const struct analysis_param *params;
+    size_t param_count;
+    const struct plan *plan;            /* one of these two */
+    const struct profile_set *profiles;
+};
+
+/* Puts {"tool", "view", "params", "data", "notes"} into `out`, or what a bare view or format sends. */
+bool answer_write(const struct answer_question *question, struct buf *out, struct err *err);
+
+#endif

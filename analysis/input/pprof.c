@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pprof.c: see pprof.h. The table of texts stands last in real files, and tables
+ * may come in any order, so the bytes are walked once to count and once a table. */
+#include "input/pprof.h"
+
+#include "base/intern.h"
+#include "input/pprof_ids.h"
+#include "profile.fields.h"
+#include "wire/wire.h"
+
+struct counts {
+    uint32_t types, samples, mappings, locations, functions, strings, comments;
+    uint64_t lines, stack_bytes; /* a packed id takes one byte or more */
+};
+
+struct reader {
+    struct str bytes;
+    struct arena *arena;
+    struct err *err;
+    struct pprof *out;
+    struct counts counts;
+    struct str *strings;
+    struct pprof_ids mapping_ids, location_ids, function_ids;
+    /* of the samples */
+    struct intern set_table;
+    struct pprof_label *draft; /* labels of one sample */
+    uint32_t draft_count, draft_capacity, label_capacity, set_capacity;
+    uint64_t stack_length;
+};
+
+static struct wire top(const struct reader *reader)
+{
+    return wire_open(reader->bytes, 0, reader->err);
+}
+
+/* ---- counting ---- */
+
+static void count_location(struct reader *reader, struct wire location)
+{
+    while (wire_next(&location))
+        reader->counts.lines += location.number == LOCATION_LINE && location.type == WIRE_BYTES;
+}
+
+static void count_sample(struct reader *reader, struct wire sample)
+{
+    while (wire_next(&sample))
+        if (sample.number == SAMPLE_LOCATION_ID)
+            reader->counts.stack_bytes += sample.type == WIRE_BYTES ? sample.bytes.length : 1;
+}
+
+static bool count_all(struct reader *reader)
+{
+    struct counts *counts = &reader->counts;
+    for (struct wire wire = top(reader); wire_next(&wire);) {
+        bool is_message = wire.type == WIRE_BYTES;
+        counts->types += is_message && wire.number == PROFILE_SAMPLE_TYPE;
+        counts->samples += is_message && wire.number == PROFILE_SAMPLE;
+        counts->mappings += is_message && wire.number == PROFILE_MAPPING;
+        counts->locations += is_message && wire.number == PROFILE_LOCATION;
+        counts->functions += is_message && wire.number == PROFILE_FUNCTION;
+        counts->strings += is_message && wire.number == PROFILE_STRING_TABLE;
+        if (is_message && wire.number == PROFILE_SAMPLE)
+            count_sample(reader, wire_message(&wire));
+        else if (is_message && wire.number == PROFILE_LOCATION)
+            count_location(reader, wire_message(&wire));
+        else if (wire.number == PROFILE_COMMENT)
+            counts->comments += is_message ? (uint32_t)wire.bytes.length : 1;
+    }
+    if (counts->stack_bytes >= PPROF_NONE || counts->lines >= PPROF_NONE)
+        err_set(reader->err, ERR_limit, ERR_NO_OFFSET, "more than four thousand million frames");
+    return !err_is_set(reader->err);
+}
+
+/* ---- texts ---- */
+
+static bool read_strings(struct reader *reader)
+{
+    uint32_t at = 0;
+    reader->strings = arena_array(reader->arena, struct str, (size_t)reader->counts.strings + 1);
+    reader->strings[0] = (struct str){"", 0};
+    for (struct wire wire = top(reader); wire_next(&wire);) {
+        if (wire.number != PROFILE_STRING_TABLE || wire.type != WIRE_BYTES)
+            continue;
+        if (at == 0 && wire.bytes.length > 0)
+            return err_set(reader->err, ERR_malformed, wire_bytes_offset(&wire), "string_table[0] is not empty");
+        reader->strings[at++] = wire_text(&wire);
+    }
+    return true;
+}
+
+/* The text that the current field of `wire` names. */
+static struct str text_of(struct reader *reader, const struct wire *wire)
+{
+    uint64_t at = wire_uint(wire);
+    if (at < reader->counts.strings || at == 0)
+        return reader->strings[at];
+    err_set(reader->err, ERR_malformed, wire->base_offset + (uint64_t)(wire->at - wire->begin),
+            "text %lld of a table of %u", (long long)at, reader->counts.strings);
+    return reader->strings[0];
+}
+
+/* ---- tables ---- */
+
+static struct pprof_type read_type(struct reader *reader, struct wire wire)
+{
+    struct pprof_type type = {{"", 0}, {"", 0}};
+    while (wire_next(&wire)) {
+        if (wire.number == VALUE_TYPE_TYPE)
+            type.name = text_of(reader, &wire);
+        else if (wire.number == VALUE_TYPE_UNIT)
+            type.unit = text_of(reader, &wire);
+    }
+    return type;
+}
+
+static void read_mapping(struct reader *reader, struct wire wire)
+{
+    struct pprof_mapping mapping = {{"", 0}, {"", 0}, 0, 0, 0};
+    uint64_t id = 0, offset = wire.base_offset;
+    while (wire_next(&wire)) {
+        switch (wire.number) {
+        case MAPPING_ID: id = wire_uint(&wire); break;
+        case MAPPING_MEMORY_START: mapping.begin = wire_uint(&wire); break;
+        case MAPPING_MEMORY_LIMIT: mapping.end = wire_uint(&wire); break;
+        case MAPPING_FILE_OFFSET: mapping.offset = wire_uint(&wire); break;
+        case MAPPING_FILENAME: mapping.file = text_of(reader, &wire); break;
+        case MAPPING_BUILD_ID: mapping.build_id = text_of(reader, &wire); break;
+        default: break;
+        }
+    }
+    pprof_ids_add(&reader->mapping_ids, id, reader->out->mapping_count, offset, reader->err);
+    reader->out->mappings[reader->out->mapping_count++] = mapping;
+}
+
+static void read_function(struct reader *reader, struct wire wire)
+{
+    struct pprof_function function = {{"", 0}, {"", 0}, {"", 0}, 0};
+    uint64_t id = 0, offset = wire.base_offset;
+    while (wire_next(&wire)) {
+        switch (wire.number) {
+        case FUNCTION_ID: id = wire_uint(&wire); break;
+        case FUNCTION_NAME: function.name = text_of(reader, &wire); break;
+        case FUNCTION_SYSTEM_NAME: function.system_name = text_of(reader, &wire); break;
+        case FUNCTION_FILENAME: function.file = text_of(reader, &wire); break;
+        case FUNCTION_START_LINE: function.start_line = wire_int(&wire); break;
+        default: break;
+        }
+    }
+    pprof_ids_add(&reader->function_ids, id, reader->out->function_count, offset, reader->err);
+    reader->out->functions[reader->out->function_count++] = function;
+}
+
+static struct pprof_line read_line(struct reader *reader, struct wire wire)
+{
+    struct pprof_line line = {PPROF_NONE, 0, 0};
+    uint64_t id = 0, offset = wire.base_offset;
+    while (wire_next(&wire)) {
+        switch (wire.number) {
+        case LINE_FUNCTION_ID: id = wire_uint(&wire); break;
+        case LINE_LINE: line.line = wire_int(&wire); break;
+        case LINE_COLUMN: line.column = wire_int(&wire); break;
+        default: break;
+        }
+    }
+    line.function = pprof_ids_find(&reader->function_ids, id);
+    if (line.function == PPROF_NONE)
+        err_set(reader->err, ERR_malformed, offset, "a line of function %llu, which is not in the file", (unsigned long long)id);
+    return line;
+}
+
+static void read_location(struct reader *reader, struct wire wire)
+{
+    struct pprof *out = reader->out;
+    struct pprof_location location = {.mapping = PPROF_NONE, .first_line = out->line_count};
+    uint64_t id = 0, offset = wire.base_offset;
+    while (wire_next(&wire)) {
+        switch (wire.number) {
+        case LOCATION_ID: id = wire_uint(&wire); break;
+        case LOCATION_MAPPING_ID: location.mapping = pprof_ids_find(&reader->mapping_ids, wire_uint(&wire)); break;
+        case LOCATION_ADDRESS: location.address = wire_uint(&wire); break;
+        case LOCATION_IS_FOLDED: location.is_folded = wire_bool(&wire); break;
+        case LOCATION_LINE:
+            if (wire.type == WIRE_BYTES)
+                out->lines[out->line_count++] = read_line(reader, wire_message(&wire));
+            break;
+        default: break;
+        }
+    }
+    location.line_count = out->line_count - location.first_line;
+    pprof_ids_add(&reader->location_ids, id, out->location_count, offset, reader->err);
+    out->locations[out->location_count++] = location;
+}
+
+static void read_comments(struct reader *reader, struct wire *wire)
+{
+    uint64_t at_text;
+    for (size_t at = 0; wire_packed(wire, &at, &at_text);)
+        if (at_text < reader->counts.strings)
+            reader->out->comments[reader->out->comment_count++] = reader->strings[at_text];
+}
+
+/* What `number` of the top level holds; each a message. */
+static bool read_table(struct reader *reader, uint32_t number, void (*read)(struct reader *reader, struct wire wire))
+{
+    for (struct wire wire = top(reader); wire_next(&wire) && !err_is_set(reader->err);)
+        if (wire.number == number && wire.type == WIRE_BYTES)
+            read(reader, wire_message(&wire));
+    return !err_is_set(reader->err);
+}
+
+static void read_header(struct reader *reader)
+{
+    struct pprof *out = reader->out;
+    struct str default_type = {"", 0};
+    for (struct wire wire = top(reader); wire_next(&wire) && !err_is_set(reader->err);) {
+        switch (wire.number) {
+        case PROFILE_SAMPLE_TYPE:
+            if (wire.type == WIRE_BYTES)
+                out->types[out->type_count++] = read_type(reader, wire_message(&wire));
+            break;
+        case PROFILE_DROP_FRAMES: out->drop_frames = text_of(reader, &wire); break;
+        case PROFILE_KEEP_FRAMES: out->keep_frames = text_of(reader, &wire); break;
+        case PROFILE_TIME_NANOS: out->time_ns = wire_int(&wire); break;
+        case PROFILE_DURATION_NANOS: out->duration_ns = wire_int(&wire); break;
+        case PROFILE_DEFAULT_SAMPLE_TYPE: default_type = text_of(reader, &wire); break;
+        case PROFILE_DOC_URL: out->doc_url = text_of(reader, &wire); break;
+        case PROFILE_COMMENT: read_comments(reader, &wire); break;
+        default: break;
+        }
+    }
+    out->default_type = out->type_count > 0 ? out->type_count - 1 : 0;
+    for (uint32_t i = 0; default_type.length > 0 && i < out->type_count; i++)
+        if (str_equal(out->types[i].name, default_type))
+            out->default_type = i;
+}
+
+/* ---- samples ---- */
+
+static void read_label(struct reader *reader, struct wire wire)
+{
+    struct pprof_label label = {{"", 0}, {"", 0}, {"", 0}, 0, true};
+    while (wire_next(&wire)) {
+        switch (wire.number) {
+        case LABEL_KEY: label.key = text_of(reader, &wire); break;
+        case LABEL_STR:
+            label.text = text_of(reader, &wire);
+            label.is_number = wire_uint(&wire) == 0;
+            break;
+        case LABEL_NUM: label.number = wire_int(&wire); break;
+        case LABEL_NUM_UNIT: label.unit = text_of(reader, &wire); break;
+        default: break;
+        }
+    }
+    if (label.is_number && label.number == 0 && label.unit.length == 0)
+        return; /* as in pprof: it says nothing */
+    if (reader->draft_count == reader->draft_capacity) {
+        uint32_t capacity = reader->draft_capacity == 0 ? 16 : reader->draft_capacity * 2;
+        struct pprof_label *draft = arena_array(reader->arena, struct pprof_label, capacity);
+        if (reader->draft_count > 0)
+            memcpy(draft, reader->draft, reader->draft_count * sizeof *draft);
+        reader->draft = draft;
+        reader->draft_capacity = capacity;
+    }
+    reader->draft[reader->draft_count++] = label;
+}
+
+static bool label_equal(const struct pprof_label *a, const struct pprof_label *b)
+{
+    return a->is_number == b->is_number && a->number == b->number && str_equal(a->key, b->key) && str_equal(a->text, b->text) &&
+           str_equal(a->unit, b->unit);
+}
+
+static bool is_draft(const void *context, uint32_t at)
+{
+    const struct reader *reader = context;
+    const struct pprof_label_set *set = &reader->out->sets[at];
+    arena_work(reader->arena, set->count);
+    bool is_equal = set->count == reader->draft_count;
+    for (uint32_t i = 0; is_equal && i < set->count; i++)
+        is_equal = label_equal(&reader->out->labels[set->first + i], &reader->draft[i]);
+    return is_equal;
+}
+
+/* Doubles an array of the arena that is full. */
+static void *grown(struct arena *arena, void *items, uint32_t count, uint32_t *capacity, uint32_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return items;
+    while (*capacity < needed)
+        *capacity = *capacity == 0 ? 64 : *capacity * 2;
+    void *more = arena_alloc(arena, *capacity, size);
+    if (count > 0)
+        memcpy(more, items, count * size);
+    return more;
+}
+
+/* The number of the set of labels in the draft. */
+static uint32_t set_of_draft(struct reader *reader)
+{
+    struct pprof *out = reader->out;
+    uint64_t hash = reader->draft_count;
+    for (uint32_t i = 0; i < reader->draft_count; i++) {
+        const struct pprof_label *label = &reader->draft[i];
+        hash = intern_hash_text(label->key, intern_hash_text(label->text, intern_hash_number((uint64_t)label->number, hash)));
+    }
+    uint32_t at = intern_find(&reader->set_table, hash, is_draft, reader);
+    if (at != INTERN_NONE)
+        return at;
+    at = intern_add(&reader->set_table, hash);
+    out->sets = grown(reader->arena, out->sets, at, &reader->set_capacity, at + 1, sizeof *out->sets);
+    out->labels = grown(reader->arena, out->labels, out->label_count, &reader->label_capacity,
+                        out->label_count + reader->draft_count, sizeof *out->labels);
+    out->sets[at] = (struct pprof_label_set){out->label_count, reader->draft_count};
+    if (reader->draft_count > 0)
+        memcpy(out->labels + out->label_count, reader->draft, reader->draft_count * sizeof *reader->draft);
+    out->label_count += reader->draft_count;
+    out->set_count = at + 1;
+    return at;
+}
+
+static void read_stack(struct reader *reader, struct wire *wire)
+{
+    const struct pprof_ids *ids = &reader->location_ids;
+    uint32_t *to = reader->out->stacks + reader->stack_length, *begin = to;
+    uint64_t id;
+    for (size_t at = 0; wire_packed(wire, &at, &id); to++) {
+        *to = pprof_ids_find(ids, id);
+        if (*to == PPROF_NONE) {
+            err_set(reader->err, ERR_malformed, wire_bytes_offset(wire), "a sample at location %llu, which is not in the file",
+                    (unsigned long long)id);
+            return;
+        }
+    }
+    reader->stack_length += (uint64_t)(to - begin);
+}
+
+static void read_sample(struct reader *reader, struct wire wire)
+{
+    struct pprof *out = reader->out;
+    uint64_t offset = wire.base_offset, value;
+    uint32_t value_count = 0;
+    int64_t *values = out->values + (size_t)out->sample_count * out->type_count;
+    reader->draft_count = 0;
+    while (wire_next(&wire)) {
+        if (wire.number == SAMPLE_LOCATION_ID) {
+            read_stack(reader, &wire);
+        } else if (wire.number == SAMPLE_VALUE) {
+            for (size_t at = 0; wire_packed(&wire, &at, &value); value_count++)
+                if (value_count < out->type_count)
+                    values[value_count] = (int64_t)value;
+        } else if (wire.number == SAMPLE_LABEL && wire.type == WIRE_BYTES) {
+            read_label(reader, wire_message(&wire));
+        }
+    }
+    if (value_count != out->type_count)
+        err_set(reader->err, ERR_malformed, offset, "a sample has %u values, and there are %u sample types", value_count,
+                out->type_count);
+    uint32_t depth = (uint32_t)(reader->stack_length - out->stack_starts[out->sample_count]);
+    out->depth_most = depth > out->depth_most ? depth : out->depth_most;
+    out->label_sets[out->sample_count++] = set_of_draft(reader);
+    out->stack_starts[out->sample_count] = (uint32_t)reader->stack_length;
+}
+
+static void mark_unknown(struct reader *reader)
+{
+    struct pprof *out = reader->out;
+    uint32_t count_at = PPROF_NONE, bytes_at = PPROF_NONE;
+    for (uint32_t i = out->type_count; i-- > 0;) {
+        count_at = str_equal(out->types[i].unit, STR("count")) ? i : count_at;
+        bytes_at = str_equal(out->types[i].unit, STR("bytes")) ? i : bytes_at;
+    }
+    for (uint32_t i = 0; count_at != PPROF_NONE && bytes_at != PPROF_NONE && i < out->sample_count; i++) {
+        int64_t *values = out->values + (size_t)i * out->type_count;
+        if (values[count_at] <= 0 || values[bytes_at] != -values[count_at])
+            continue;
+        if (out->is_unknown == NULL)
+            out->is_unknown = arena_array(reader->arena, bool, out->sample_count);
+        out->is_unknown[i] = true;
+        values[bytes_at] = 0;
+    }
+}
+
+static void make_room(struct reader *reader)
+{
+    const struct counts *counts = &reader->counts;
+    struct arena *arena = reader->arena;
+    struct pprof *out = reader->out;
+    out->types = arena_array(arena, struct pprof_type, (size_t)counts->types + 1);
+    out->mappings = arena_array(arena, struct pprof_mapping, (size_t)counts->mappings + 1);
+    out->functions = arena_array(arena, struct pprof_function, (size_t)counts->functions + 1);
+    out->locations = arena_array(arena, struct pprof_location, (size_t)counts->locations + 1);
+    out->lines = arena_array(arena, struct pprof_line, (size_t)counts->lines + 1);
+    out->comments = arena_array(arena, struct str, (size_t)counts->comments + 1);
+    out->stack_starts = arena_array(arena, uint32_t, (size_t)counts->samples + 1);
+    out->label_sets = arena_array(arena, uint32_t, (size_t)counts->samples + 1);
+    out->values = arena_array(arena, int64_t, (size_t)counts->samples * counts->types + 1);
+    out->stacks = arena_raw(arena, (counts->stack_bytes + 1) * sizeof *out->stacks);
+    pprof_ids_init(&reader->mapping_ids, "mapping", counts->mappings, arena);
+    pprof_ids_init(&reader->function_ids, "function", counts->functions, arena);
+    pprof_ids_init(&reader->location_ids, "location", counts->locations, arena);
+    intern_init(&reader->set_table, arena);
+}
+
+bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct err *err)
+{
+    struct reader reader = {.bytes = bytes, .arena = arena, .err = err, .out = out};
+    *out = (struct pprof){.drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}};
+    if (!count_all(&reader) || !read_strings(&reader))
+        return false;
+    if (reader.counts.types == 0)
+        return err_set(err, ERR_malformed, ERR_NO_OFFSET, "a profile without sample types");
+    make_room(&reader);
+    read_header(&reader);
+    if (err_is_set(err) || !read_table(&reader, PROFILE_MAPPING, read_mapping) ||
+        !read_table(&reader, PROFILE_FUNCTION, read_function) || !read_table(&reader, PROFILE_LOCATION, read_location) ||
+        !read_table(&reader, PROFILE_SAMPLE, read_sample))
+        return false;
+    mark_unknown(&reader);
+    return true;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pprof.h: a profile (profile.proto, ../proto/profile.proto) as columns.
+ *
+ * Ids of the file become places in the arrays here. What pprof's own checks
+ * refuse is refused (`malformed`, `truncated`) with the place in the file: ids
+ * that are 0, double or point nowhere, samples with too few or too many values,
+ * texts past the table. Strings are borrowed from the bytes that were read. */
+#ifndef ANALYSIS_INPUT_PPROF_H
+#define ANALYSIS_INPUT_PPROF_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PPROF_NONE UINT32_MAX
+
+struct pprof_type {
+    struct str name, unit; /* "space", "bytes" */
+};
+
+struct pprof_function {
+    struct str name, system_name, file; /* as the file spells them */
+    int64_t start_line;
+};
+
+struct pprof_mapping {
+    struct str file, build_id;
+    uint64_t begin, end, offset;
+};
+
+struct pprof_line {
+    uint32_t function; /* or PPROF_NONE */
+    int64_t line, column;
+};
+
+struct pprof_location {
+    uint32_t mapping;               /* or PPROF_NONE */
+    uint32_t first_line, line_count; /* in lines; the innermost first */
+    uint64_t address;
+    bool is_folded;
+};
+
+/* A label has a text, or a number with or without a unit. */
+struct pprof_label {
+    struct str key, text, unit;
+    int64_t number;
+    bool is_number;
+};
+
+/* What samples have in common: equal lists of labels are kept once. */
+struct pprof_label_set {
+    uint32_t first, count; /* in labels */
+};
+
+struct pprof {
+    struct pprof_type *types;
+    uint32_t type_count;
+    uint32_t default_type; /* a place in types; 0 without any */
+
+    /* Samples, as columns. */
+    uint32_t sample_count;
+    uint32_t *stack_starts;  /* sample_count + 1 places in stacks */
+    uint32_t *stacks;        /* locations, leaf first */
+    uint32_t *label_sets;    /* of each sample */
+    int64_t *values;         /* type_count for each sample */
+    bool *is_base;           /* NULL: none was subtracted */
+    bool *is_unknown;        /* NULL: all sizes are known; where true the bytes are 0, not measured */
+    uint32_t depth_most;     /* locations of the deepest stack */
+
+    struct pprof_location *locations;
+    struct pprof_line *lines;
+    struct pprof_function *functions;
+    struct pprof_mapping *mappings;
+    struct pprof_label_set *sets;
+    struct pprof_label *labels;
+    uint32_t location_count, line_count, function_count, mapping_count, set_count, label_count;
+
+    int64_t time_ns, duration_ns; /* Unix time; 0: not recorded */
+    struct str drop_frames, keep_frames, doc_url;
+    struct str *comments;
+    uint32_t comment_count;
+};
+
+/* JAX writes a size of -1 for an executable whose size it does not know: bytes that
+ * are minus the count. They become 0 and are marked in is_unknown. */
+/* Decodes the plain bytes of a profile, which must outlive `out`. */
+bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct err *err);
+
+/* The sum of two values, stopping at the ends of the range. */
+static inline int64_t pprof_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return !__builtin_add_overflow(a, b, &sum) ? sum : b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* Its size without the sign. */
+static inline int64_t pprof_size(int64_t value)
+{
+    return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value;
+}
+
+#endif

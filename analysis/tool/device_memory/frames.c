@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * frames.c: see frames.h. */
+#include "tool/device_memory/frames.h"
+
+#include <stdio.h>
+
+static const char *const by_names[] = {"function", "filefunction", "file", "line"};
+
+bool frames_by_read(const char *text, enum frames_by *by)
+{
+    for (int i = FRAMES_BY_FUNCTION; i <= FRAMES_BY_LINE; i++)
+        if (strcmp(by_names[i], text) == 0) {
+            *by = (enum frames_by)i;
+            return true;
+        }
+    return false;
+}
+
+const char *frames_by_name(enum frames_by by)
+{
+    return by_names[by];
+}
+
+/* ---- machinery ---- */
+
+static bool contains(struct str text, const char *piece)
+{
+    return memmem(text.data, text.length, piece, strlen(piece)) != NULL;
+}
+
+/* The part after the last "site-packages/" or "dist-packages/"; empty without one. */
+static struct str in_packages(struct str file)
+{
+    static const char *const folders[] = {"site-packages/", "dist-packages/"};
+    struct str rest = {"", 0};
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(folders[i]);
+        for (const char *at = file.data; (at = memmem(at, (size_t)(file.data + file.length - at), folders[i], length)) != NULL;) {
+            at += length;
+            rest = (struct str){at, (size_t)(file.data + file.length - at)};
+        }
+    }
+    return rest;
+}
+
+static bool is_package(struct str inside, const char *name)
+{
+    size_t length = strlen(name);
+    return inside.length >= length && memcmp(inside.data, name, length) == 0 && (inside.length == length || inside.data[length] == '/');
+}
+
+bool frames_is_machinery(struct str file)
+{
+    static const char *const packages[] = {
+#define MACHINERY_PACKAGE(name) name,
+#define MACHINERY_PIECE(text)
+#include "tool/device_memory/machinery.def"
+#undef MACHINERY_PACKAGE
+#undef MACHINERY_PIECE
+    };
+    static const char *const pieces[] = {
+#define MACHINERY_PACKAGE(name)
+#define MACHINERY_PIECE(text) text,
+#include "tool/device_memory/machinery.def"
+#undef MACHINERY_PACKAGE
+#undef MACHINERY_PIECE
+    };
+    static const struct str test = {"_test.py", 8};
+    if (file.length >= test.length && memcmp(file.data + file.length - test.length, test.data, test.length) == 0)
+        return false; /* JAX too calls its tests a user's */
+    if (str_starts(file, STR("<frozen ")))
+        return true;
+    struct str inside = in_packages(file);
+    for (size_t i = 0; inside.length > 0 && i < sizeof packages / sizeof packages[0]; i++)
+        if (is_package(inside, packages[i]))
+            return true;
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++)
+        if (contains(file, pieces[i]))
+            return true;
+    return inside.length == 0 && (contains(file, "/lib/python2.") || contains(file, "/lib/python3"));
+}
+
+/* ---- paths ---- */
+
+/* Go's filepath.Clean: no "//", no "." and no ".." that something comes before. */
+static struct str clean(struct arena *arena, struct str path)
+{
+    bool is_rooted = path.length > 0 && path.data[0] == '/';
+    char *out = arena_raw(arena, path.length + 2);
+    size_t length = 0, least = is_rooted; /* what .. may not take away */
+    if (is_rooted)
+        out[length++] = '/';
+    for (size_t at = 0; at < path.length;) {
+        const char *slash = memchr(path.data + at, '/', path.length - at);
+        size_t end = slash != NULL ? (size_t)(slash - path.data) : path.length, size = end - at;
+        const char *part = path.data + at;
+        at = end + 1;
+        if (size == 0 || (size == 1 && part[0] == '.'))
+            continue;
+        bool is_up = size == 2 && part[0] == '.' && part[1] == '.';
+        if (is_up && length > least) {
+            while (length > least && out[--length] != '/') {
+            }
+            continue;
+        }
+        if (is_up && is_rooted)
+            continue;
+        if (length > (size_t)is_rooted)
+            out[length++] = '/';
+        memcpy(out + length, part, size);
+        length += size;
+        if (is_up)
+            least = length;
+    }
+    if (length == 0)
+        out[length++] = '.';
+    return (struct str){out, length};
+}
+
+static bool needs_cleaning(struct str path)
+{
+    char before = '/';
+    for (size_t i = 0; i < path.length; i++) {
+        char c = path.data[i];
+        if (before == '/' && ((c == '/' && i > 0) || c == '.'))
+            return true;
+        before = c;
+    }
+    return path.length > 1 && before == '/';
+}
+
+struct str frames_path(struct frames *frames, struct str path)
+{
+    return path.length == 0 || !needs_cleaning(path) ? path : clean(frames->arena, path);
+}
+
+/* ---- the table ---- */
+
+struct same_frame {
+    const struct frames *frames;
+    const struct frame *frame;
+};
+
+static bool is_frame(const void *context, uint32_t at)
+{
+    const struct same_frame *same = context;
+    const struct frame *known = &same->frames->items[at], *frame = same->frame;
+    return known->line == frame->line && str_equal(known->function, frame->function) && str_equal(known->file, frame->file);
+}
+
+static uint32_t add(struct frames *frames, const struct frame *frame)
+{
+    if (frames->count == frames->capacity) {
+        uint32_t capacity = frames->capacity == 0 ? 256 : frames->capacity * 2;
+        struct frame *items = arena_array(frames->arena, struct frame, capacity);
+        if (frames->count > 0)
+            memcpy(items, frames->items, frames->count * sizeof *items);
+        frames->items = items;
+        frames->capacity = capacity;
+    }
+    frames->items[frames->count++] = *frame;
+    return intern_add(&frames->table, frame->hash);
+}
+
+void frames_init(struct frames *frames, enum frames_by by, struct arena *arena)
+{
+    static const struct frame no_stack = {{"(no stack)", 10}, {"", 0}, 0, 1, false};
+    static const struct frame no_user = {{"(no user frame)", 15}, {"", 0}, 0, 2, false};
+    *frames = (struct frames){.arena = arena, .by = by};
+    intern_init(&frames->table, arena);
+    add(frames, &no_stack);
+    add(frames, &no_user);
+}
+
+uint32_t frames_of(struct frames *frames, const struct pprof_function *function, int64_t line, bool is_machinery)
+{
+    struct frame frame = {{"", 0}, {"", 0}, 0, 0, is_machinery};
+    if (function != NULL && frames->by != FRAMES_BY_FILE)
+        frame.function = function->name;
+    if (function != NULL && frames->by != FRAMES_BY_FUNCTION)
+        frame.file = frames_path(frames, function->file);
+    if (frames->by == FRAMES_BY_LINE)
+        frame.line = line;
+    frame.hash = intern_hash_text(frame.function, intern_hash_text(frame.file, intern_hash_number((uint64_t)frame.line, 0)));
+    struct same_frame same = {frames, &frame};
+    uint32_t at = intern_find(&frames->table, frame.hash, is_frame, &same);
+    if (at == INTERN_NONE)
+        return add(frames, &frame);
+    frames->items[at].is_machinery &= is_machinery; /* one line of the user's makes it the user's */
+    return at;
+}
+
+void frames_id(const struct frames *frames, uint32_t at, char id[FRAMES_ID_SIZE])
+{
+    if (at < FRAMES_SPECIAL_COUNT)
+        snprintf(id, FRAMES_ID_SIZE, "%s", at == FRAMES_NO_STACK ? "none" : "machinery");
+    else
+        snprintf(id, FRAMES_ID_SIZE, "%012llx", (unsigned long long)(frames->items[at].hash >> 16));
+}
+
+uint32_t frames_find(const struct frames *frames, const char *id)
+{
+    char known[FRAMES_ID_SIZE];
+    for (uint32_t i = 0; i < frames->count; i++) {
+        frames_id(frames, i, known);
+        if (strcmp(known, id) == 0)
+            return i;
+    }
+    return INTERN_NONE;
+}
+
+static void name_write(const struct frame *frame, struct str file, struct buf *out)
+{
+    bool has_function = frame->function.length > 0;
+    out->length = 0;
+    buf_add(out, frame->function.data, frame->function.length);
+    if (has_function && (frame->line != 0 || file.length > 0))
+        buf_char(out, ' ');
+    buf_add(out, file.data, file.length);
+    if (frame->line != 0)
+        buf_format(out, ":%lld", (long long)frame->line);
+    if (!has_function && file.length == 0 && frame->line == 0)
+        buf_text(out, "<unknown>");
+}
+
+void frames_short_name(const struct frames *frames, uint32_t at, struct buf *out)
+{
+    struct str file = frames->items[at].file;
+    const char *slash = file.length > 0 ? memrchr(file.data, '/', file.length) : NULL;
+    if (slash != NULL)
+        file = (struct str){slash + 1, (size_t)(file.data + file.length - slash) - 1};
+    name_write(&frames->items[at], file, out);
+}
+
+void frames_full_name(const struct frames *frames, uint32_t at, struct buf *out)
+{
+    name_write(&frames->items[at], frames->items[at].file, out);
+}
+
+void frames_write(const struct frames *frames, uint32_t at, struct buf *scratch, struct json *json)
+{
+    const struct frame *frame = &frames->items[at];
+    char id[FRAMES_ID_SIZE];
+    frames_id(frames, at, id);
+    frames_short_name(frames, at, scratch);
+    json_object_begin(json);
+    json_key_text(json, "id", id);
+    json_key_string(json, "function", frame->function);
+    json_key_string(json, "file", frame->file);
+    json_key_int(json, "line", frame->line);
+    json_key_string(json, "name", (struct str){scratch->data, scratch->length});
+    json_key_bool(json, "is_machinery", frame->is_machinery);
+    json_object_end(json);
+}

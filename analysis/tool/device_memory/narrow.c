@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * narrow.c: see narrow.h. As in pprof a filter looks at each location by itself,
+ * at the names and files of its lines and at the file of its mapping. */
+#include "tool/device_memory/narrow.h"
+
+/* What the chips say of a location. */
+enum { IS_FOCUSED = 1, IS_IGNORED = 2, IS_HIDDEN = 4, SHOWS_FROM = 8 };
+
+struct narrowing {
+    struct study *study;
+    const struct pprof *pprof;
+    bool *matches;         /* of the chip at hand, for each function */
+    bool *mapping_matches; /* and each mapping */
+    uint32_t *focus_counts; /* how many focus chips each location meets; samples need all */
+    unsigned char *flags;   /* of each location */
+    bool *hidden_lines;     /* NULL: none */
+    uint32_t focus_count;
+    bool has_frame_filter, has_show, has_show_from;
+    bool *shown_lines;      /* by any show chip */
+};
+
+static void match_functions(struct narrowing *narrowing, struct chip *chip)
+{
+    const struct pprof *pprof = narrowing->pprof;
+    for (uint32_t i = 0; i < pprof->function_count; i++)
+        narrowing->matches[i] = chips_match_function(chip, &pprof->functions[i]);
+    for (uint32_t i = 0; i < pprof->mapping_count; i++)
+        narrowing->mapping_matches[i] = pprof->mappings[i].file.length > 0 && regex_matches(chip->regex, pprof->mappings[i].file);
+}
+
+static bool line_matches(const struct narrowing *narrowing, uint32_t line)
+{
+    uint32_t function = narrowing->pprof->lines[line].function;
+    return function != PPROF_NONE && narrowing->matches[function];
+}
+
+static bool mapping_matches(const struct narrowing *narrowing, const struct pprof_location *location)
+{
+    return location->mapping != PPROF_NONE && narrowing->mapping_matches[location->mapping];
+}
+
+static bool location_matches(const struct narrowing *narrowing, const struct pprof_location *location)
+{
+    bool is_match = mapping_matches(narrowing, location);
+    for (uint32_t i = 0; i < location->line_count && !is_match; i++)
+        is_match = line_matches(narrowing, location->first_line + i);
+    return is_match;
+}
+
+static bool hide_in(struct narrowing *narrowing, const struct pprof_location *location, unsigned char *flags)
+{
+    bool is_match = mapping_matches(narrowing, location), is_all = true;
+    for (uint32_t i = location->first_line; i < location->first_line + location->line_count; i++) {
+        if (is_match || line_matches(narrowing, i))
+            narrowing->hidden_lines[i] = true;
+        is_all &= narrowing->hidden_lines[i];
+    }
+    if (is_all && (is_match || location->line_count > 0))
+        *flags |= IS_HIDDEN;
+    return location_matches(narrowing, location);
+}
+
+static bool show_in(struct narrowing *narrowing, const struct pprof_location *location)
+{
+    bool is_match = mapping_matches(narrowing, location), is_any = is_match;
+    for (uint32_t i = location->first_line; i < location->first_line + location->line_count; i++) {
+        bool is_shown = is_match || line_matches(narrowing, i);
+        narrowing->shown_lines[i] |= is_shown;
+        is_any |= is_shown;
+    }
+    return is_any;
+}
+
+/* Callers above the outermost match go; those inlined beside it too. */
+static bool show_from_in(struct narrowing *narrowing, const struct pprof_location *location, unsigned char *flags)
+{
+    bool is_match = mapping_matches(narrowing, location);
+    for (uint32_t i = location->first_line + location->line_count; i-- > location->first_line && !is_match;) {
+        is_match = !narrowing->hidden_lines[i] && line_matches(narrowing, i);
+        for (uint32_t outer = i + 1; is_match && outer < location->first_line + location->line_count; outer++)
+            narrowing->hidden_lines[outer] = true;
+    }
+    if (is_match && !(*flags & IS_HIDDEN))
+        *flags |= SHOWS_FROM;
+    return is_match;
+}
+
+static void apply_chip(struct narrowing *narrowing, struct chip *chip)
+{
+    const struct pprof *pprof = narrowing->pprof;
+    match_functions(narrowing, chip);
+    for (uint32_t i = 0; i < pprof->location_count; i++) {
+        const struct pprof_location *location = &pprof->locations[i];
+        unsigned char *flags = &narrowing->flags[i];
+        bool is_match = false;
+        switch (chip->kind) {
+        case CHIP_FOCUS:
+            is_match = location_matches(narrowing, location);
+            narrowing->focus_counts[i] |= is_match ? UINT32_C(1) << (narrowing->focus_count & 31) : 0;
+            break;
+        case CHIP_IGNORE:
+            is_match = location_matches(narrowing, location);
+            *flags |= is_match ? IS_IGNORED : 0;
+            break;
+        case CHIP_HIDE: is_match = hide_in(narrowing, location, flags); break;
+        case CHIP_SHOW: is_match = show_in(narrowing, location); break;
+        case CHIP_SHOW_FROM: is_match = show_from_in(narrowing, location, flags); break;
+        default: break;
+        }
+        chip->matched_count += is_match;
+    }
+    narrowing->focus_count += chip->kind == CHIP_FOCUS;
+    narrowing->has_show |= chip->kind == CHIP_SHOW;
+    narrowing->has_show_from |= chip->kind == CHIP_SHOW_FROM;
+    narrowing->has_frame_filter |= chip->kind < CHIP_SHOW_FROM;
+}
+
+/* Only what a show chip names stays. A line without a function stays too, as in pprof. */
+static void apply_shown(struct narrowing *narrowing)
+{
+    const struct pprof *pprof = narrowing->pprof;
+    for (uint32_t i = 0; i < pprof->location_count; i++) {
+        const struct pprof_location *location = &pprof->locations[i];
+        bool is_any = false;
+        for (uint32_t line = location->first_line; line < location->first_line + location->line_count; line++) {
+            narrowing->hidden_lines[line] |= !narrowing->shown_lines[line];
+            is_any |= !narrowing->hidden_lines[line];
+        }
+        if (!is_any)
+            narrowing->flags[i] |= IS_HIDDEN;
+    }
+}
+
+static void apply_chips(struct narrowing *narrowing)
+{
+    static const enum chip_kind order[] = {CHIP_FOCUS, CHIP_IGNORE, CHIP_HIDE, CHIP_SHOW, CHIP_SHOW_FROM};
+    struct chips *chips = &narrowing->study->chips;
+    for (size_t kind = 0; kind < sizeof order / sizeof order[0]; kind++) {
+        for (uint32_t i = 0; i < chips->count; i++)
+            if (chips->items[i].kind == order[kind])
+                apply_chip(narrowing, &chips->items[i]);
+        if (order[kind] == CHIP_SHOW && narrowing->has_show)
+            apply_shown(narrowing);
+    }
+}
+
+/* ---- samples ---- */
+
+/* Does the stack meet every focus and no ignore? */
+static bool is_focused(const struct narrowing *narrowing, const uint32_t *stack, uint32_t depth)
+{
+    uint32_t wanted = narrowing->focus_count >= 32 ? UINT32_MAX : (UINT32_C(1) << narrowing->focus_count) - 1, met = 0;
+    bool has_visible = false;
+    for (uint32_t i = 0; i < depth; i++) {
+        if (narrowing->flags[stack[i]] & IS_IGNORED)
+            return false;
+        met |= narrowing->focus_counts[stack[i]];
+        has_visible |= !(narrowing->flags[stack[i]] & IS_HIDDEN);
+    }
+    return has_visible && (met & wanted) == wanted;
+}
+
+/* How much of a stack stays, counted from the leaf; 0 with `is_kept` false when the sample goes. */
+static uint32_t depth_kept(const struct narrowing *narrowing, const uint32_t *stack, uint32_t depth, bool *is_kept)
+{
+    *is_kept = !narrowing->has_frame_filter || is_focused(narrowing, stack, depth);
+    if (!*is_kept || !narrowing->has_show_from)
+        return depth;
+    while (depth > 0 && !(narrowing->flags[stack[depth - 1]] & SHOWS_FROM))
+        depth--;
+    *is_kept = depth > 0;
+    return depth;
+}
+
+static void keep_samples(struct narrowing *narrowing, const bool *keep)
+{
+    struct study *study = narrowing->study;
+    const struct pprof *pprof = narrowing->pprof;
+    bool has_filter = narrowing->has_frame_filter || narrowing->has_show_from;
+    study->samples = arena_array(study->arena, struct study_sample, (size_t)pprof->sample_count + 1);
+    for (uint32_t i = 0; i < pprof->sample_count; i++) {
+        uint32_t depth = pprof->stack_starts[i + 1] - pprof->stack_starts[i];
+        bool is_kept = keep == NULL || keep[pprof->label_sets[i]];
+        if (is_kept && has_filter) {
+            arena_work(study->arena, depth);
+            depth = depth_kept(narrowing, pprof->stacks + pprof->stack_starts[i], depth, &is_kept);
+        }
+        if (is_kept)
+            study->samples[study->sample_count++] = (struct study_sample){i, depth};
+    }
+}
+
+/* ---- steps ---- */
+
+static void make_steps(struct narrowing *narrowing)
+{
+    struct study *study = narrowing->study;
+    const struct pprof *pprof = narrowing->pprof;
+    bool *is_machinery = arena_array(study->arena, bool, (size_t)pprof->function_count + 1);
+    size_t room = (size_t)pprof->line_count + pprof->location_count + 1;
+    uint32_t count = 0, most = 1;
+    study->steps = arena_array(study->arena, uint32_t, room);
+    study->step_lines = arena_array(study->arena, uint32_t, room);
+    study->step_starts = arena_array(study->arena, uint32_t, (size_t)pprof->location_count + 1);
+    for (uint32_t i = 0; i < pprof->function_count; i++)
+        is_machinery[i] = frames_is_machinery(pprof->functions[i].file);
+    for (uint32_t i = 0; i < pprof->location_count; i++) {
+        const struct pprof_location *location = &pprof->locations[i];
+        bool is_hidden = narrowing->flags != NULL && (narrowing->flags[i] & IS_HIDDEN);
+        study->step_starts[i] = count;
+        if (location->line_count == 0 && !is_hidden) {
+            study->step_lines[count] = PPROF_NONE;
+            study->steps[count++] = frames_of(study->frames, NULL, 0, false);
+        }
+        for (uint32_t line = location->first_line + location->line_count; line-- > location->first_line && !is_hidden;) {
+            uint32_t function = pprof->lines[line].function;
+            if (narrowing->hidden_lines != NULL && narrowing->hidden_lines[line])
+                continue;
+            uint32_t frame = frames_of(study->frames, &pprof->functions[function], pprof->lines[line].line, is_machinery[function]);
+            study->step_lines[count] = line;
+            study->steps[count++] = frame | (is_machinery[function] ? STUDY_MACHINERY : 0);
+        }
+        most = count - study->step_starts[i] > most ? count - study->step_starts[i] : most;
+    }
+    study->step_starts[pprof->location_count] = count;
+    study->depth_most = most == 1 ? pprof->depth_most + 1 : PPROF_NONE;
+}
+
+/* The longest stack in steps: what a walk must hold. */
+static void find_depth(struct study *study)
+{
+    const struct pprof *pprof = study->pprof;
+    if (study->depth_most != PPROF_NONE)
+        return; /* one step a location at most */
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < study->sample_count; i++) {
+        const uint32_t *stack = pprof->stacks + pprof->stack_starts[study->samples[i].at];
+        uint64_t depth = 0;
+        arena_work(study->arena, study->samples[i].depth);
+        for (uint32_t at = 0; at < study->samples[i].depth; at++)
+            depth += study->step_starts[stack[at] + 1] - study->step_starts[stack[at]];
+        most = depth > most ? depth : most;
+    }
+    if (most >= PPROF_NONE) {
+        err_set(study->arena->err, ERR_limit, ERR_NO_OFFSET, "a stack of more than four thousand million frames");
+        arena_give_up(study->arena);
+    }
+    study->depth_most = (uint32_t)most + 1;
+}
+
+void narrow(struct study *study, const bool *keep)
+{
+    const struct pprof *pprof = study->pprof;
+    struct narrowing narrowing = {.study = study, .pprof = pprof};
+    bool has_frame_chip = false;
+    for (uint32_t i = 0; i < study->chips.count; i++)
+        has_frame_chip |= study->chips.items[i].kind < CHIP_TAG;
+    if (has_frame_chip) {
+        narrowing.matches = arena_array(study->arena, bool, (size_t)pprof->function_count + 1);
+        narrowing.mapping_matches = arena_array(study->arena, bool, (size_t)pprof->mapping_count + 1);
+        narrowing.focus_counts = arena_array(study->arena, uint32_t, (size_t)pprof->location_count + 1);
+        narrowing.flags = arena_array(study->arena, unsigned char, (size_t)pprof->location_count + 1);
+        narrowing.hidden_lines = arena_array(study->arena, bool, (size_t)pprof->line_count + 1);
+        narrowing.shown_lines = arena_array(study->arena, bool, (size_t)pprof->line_count + 1);
+        apply_chips(&narrowing);
+    }
+    keep_samples(&narrowing, keep);
+    make_steps(&narrowing);
+    find_depth(study);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_set.h: what a question is about: profiles, and those that are subtracted. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_PROFILE_SET_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_PROFILE_SET_H
+
+#include "input/pprof.h"
+
+struct profile_set_item {
+    const struct pprof *pprof; /* NULL: it could not be read, see code and reason */
+    const char *id, *name;
+    uint64_t size_bytes;
+    int64_t captured_at_ms;    /* Unix time; 0: not known */
+    const char *captured_from; /* "profile", "gzip", "file" or NULL */
+    bool is_base;
+    const char *code, *reason;
+};
+
+struct profile_set {
+    const struct profile_set_item *items;
+    uint32_t count;
+    bool has_source; /* a --source-root was given */
+};
+
+/* A type's place in a profile, or PPROF_NONE. */
+uint32_t profile_set_type(const struct pprof *pprof, const char *name);
+/* The first type of this unit, or PPROF_NONE. */
+uint32_t profile_set_type_of_unit(const struct pprof *pprof, const char *unit);
+/* Do two profiles have the same types in the same order? */
+bool profile_set_equal_types(const struct pprof *a, const struct pprof *b);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * study.c: see study.h. */
+#include "tool/device_memory/study.h"
+
+#include "tool/device_memory/labels.h"
+#include "tool/device_memory/merge.h"
+#include "tool/device_memory/narrow.h"
+
+static bool read_switch(const struct tool_request *request, const char *name, bool usual, bool *value, struct err *err)
+{
+    int64_t number;
+    if (!tool_param_number(request, name, 0, 1, usual, &number, err))
+        return false;
+    *value = number == 1;
+    return true;
+}
+
+/* The column to sum: bytes, count, or a type's name. */
+static bool find_metric(struct study *study, struct err *err)
+{
+    const struct pprof *pprof = study->pprof;
+    const char *wanted = tool_param_text(study->request, "metric");
+    uint32_t bytes = profile_set_type_of_unit(pprof, "bytes"), in_use = profile_set_type(pprof, "inuse_space");
+    study->counting = profile_set_type_of_unit(pprof, "count");
+    if (in_use != PPROF_NONE) { /* Go writes what was ever allocated before what is in use */
+        bytes = in_use;
+        uint32_t objects = profile_set_type(pprof, "inuse_objects");
+        study->counting = objects != PPROF_NONE ? objects : study->counting;
+    }
+    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "bytes") == 0) {
+        study->metric = bytes != PPROF_NONE ? bytes : pprof->default_type;
+        return true;
+    }
+    study->metric = profile_set_type(pprof, wanted);
+    if (study->metric == PPROF_NONE && strcmp(wanted, "count") == 0)
+        study->metric = study->counting;
+    if (study->metric != PPROF_NONE)
+        return true;
+    struct str known = pprof->types[0].name;
+    return err_set(err, ERR_argument, ERR_NO_OFFSET, "metric: \"%.40s\" is no sample type; the first is %.*s", wanted,
+                   (int)(known.length < 40 ? known.length : 40), known.data);
+}
+
+/* What 100 % is: all sizes without their signs; with a base, the base's. */
+static int64_t find_percent_base(const struct study *study)
+{
+    int64_t all = 0, base = 0;
+    for (uint32_t i = 0; i < study->pprof->sample_count; i++) {
+        struct study_sample sample = {i, 0};
+        int64_t size = pprof_size(study_value(study, &sample));
+        all = pprof_add(all, size);
+        if (study->is_diff && study_is_base(study, &sample))
+            base = pprof_add(base, size);
+    }
+    return base > 0 ? base : all;
+}
+
+static bool any_base(const struct profile_set *set)
+{
+    bool has_base = false;
+    for (uint32_t i = 0; i < set->count; i++)
+        has_base |= set->items[i].is_base;
+    return has_base;
+}
+
+/* The one profile of a set, or all of them as one. */
+static bool find_profile(struct study *study, struct err *err)
+{
+    const struct profile_set *set = study->request->profiles;
+    bool subtracts = false, is_normalized = false;
+    if (!read_switch(study->request, "subtract", false, &subtracts, err) ||
+        !read_switch(study->request, "normalize", false, &is_normalized, err))
+        return false;
+    if (is_normalized && !any_base(set))
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "normalize wants a base to be normalized by");
+    study->is_diff = any_base(set) && !subtracts;
+    if (set->count == 1) {
+        study->pprof = set->items[0].pprof;
+        return study->pprof != NULL || err_set(err, ERR_notfound, ERR_NO_OFFSET, "%s", set->items[0].reason);
+    }
+    struct pprof *merged = arena_array(study->arena, struct pprof, 1);
+    struct merge_options options = {!subtracts, is_normalized};
+    study->pprof = merged;
+    return merge_profiles(set, &options, study->arena, merged, err);
+}
+
+static bool prepare(struct study *study, struct err *err)
+{
+    bool shows_machinery;
+    if (!find_metric(study, err) || !read_switch(study->request, "machinery", false, &shows_machinery, err))
+        return false;
+    study->folds = !shows_machinery;
+    study->percent_base = find_percent_base(study);
+    chips_read(study->request, &study->chips);
+    const bool *keep = labels_keep(&study->chips, study->pprof, study->arena, err);
+    if (err_is_set(err))
+        return false;
+    narrow(study, keep);
+    chips_find_nearest(&study->chips, study->pprof, study->arena);
+    for (uint32_t i = 0; i < study->sample_count; i++) {
+        const struct study_sample *sample = &study->samples[i];
+        study->total = pprof_add(study->total, study_value(study, sample));
+        if (study_is_unknown(study, sample))
+            study->unknown_count = pprof_add(study->unknown_count, study_count(study, sample));
+        study->stackless_count += sample->depth == 0;
+    }
+    return true;
+}
+
+bool study_open_one(const struct tool_request *request, const struct pprof *pprof, struct frames *frames, struct study *study,
+                    struct err *err)
+{
+    *study = (struct study){.request = request, .arena = request->arena, .pprof = pprof, .frames = frames};
+    return prepare(study, err);
+}
+
+bool study_open(const struct tool_request *request, struct study *study, struct err *err)
+{
+    const char *by_text = tool_param_text(request, "by");
+    enum frames_by by = FRAMES_BY_LINE;
+    *study = (struct study){.request = request, .arena = request->arena};
+    if (by_text != NULL && by_text[0] != '\0' && !frames_by_read(by_text, &by))
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line", by_text);
+    study->frames = arena_array(request->arena, struct frames, 1);
+    frames_init(study->frames, by, request->arena);
+    return find_profile(study, err) && prepare(study, err);
+}
+
+/* ---- stacks ---- */
+
+void study_walk_init(const struct study *study, struct study_walk *walk)
+{
+    *walk = (struct study_walk){.frames = arena_array(study->arena, uint32_t, study->depth_most),
+                                .folded = arena_array(study->arena, uint32_t, study->depth_most)};
+}
+
+void study_walk_to(const struct study *study, const struct study_sample *sample, struct study_walk *walk)
+{
+    const uint32_t *stack = study->pprof->stacks + study->pprof->stack_starts[sample->at];
+    uint32_t folded = 0, count = 0;
+    walk->callee = PPROF_NONE;
+    arena_work(study->arena, sample->depth + 1);
+    for (uint32_t i = sample->depth; i-- > 0;) {
+        uint32_t location = stack[i];
+        for (uint32_t step = study->step_starts[location]; step < study->step_starts[location + 1]; step++) {
+            uint32_t frame = study->steps[step];
+            if (study->folds && (frame & STUDY_MACHINERY)) {
+                if (folded++ == 0)
+                    walk->callee = study->step_lines[step];
+                continue;
+            }
+            walk->frames[count] = frame & ~STUDY_MACHINERY;
+            walk->folded[count++] = folded;
+            folded = 0;
+        }
+    }
+    walk->folded_below = folded;
+    if (folded == 0)
+        walk->callee = PPROF_NONE;
+    if (count == 0) {
+        walk->frames[count] = sample->depth == 0 ? FRAMES_NO_STACK : FRAMES_NO_USER;
+        walk->folded[count++] = 0;
+    }
+    walk->count = count;
+}
+
+/* ---- figures ---- */
+
+bool study_each(const struct study *study, const struct study_sample *sample, int64_t *each_bytes)
+{
+    const struct pprof *pprof = study->pprof;
+    const int64_t *values = pprof->values + (size_t)sample->at * pprof->type_count;
+    bool is_size = str_equal(pprof->types[study->metric].unit, STR("bytes"));
+    uint32_t bytes = is_size ? study->metric : profile_set_type_of_unit(pprof, "bytes");
+    if (bytes == PPROF_NONE || study->counting == PPROF_NONE || values[study->counting] == 0 || study_is_unknown(study, sample) ||
+        values[bytes] % values[study->counting] != 0)
+        return false;
+    *each_bytes = values[bytes] / values[study->counting];
+    return *each_bytes >= 0;
+}
+
+double study_percent(int64_t value, int64_t whole)
+{
+    return whole == 0 ? 0 : (double)value / (double)whole * 100;
+}
+
+void study_write(const struct study *study, struct json *json)
+{
+    const struct pprof_type *type = &study->pprof->types[study->metric];
+    json_key(json, "metric");
+    json_object_begin(json);
+    json_key_string(json, "name", type->name);
+    json_key_string(json, "unit", type->unit);
+    json_object_end(json);
+    json_key_bool(json, "is_diff", study->is_diff);
+    json_key_int(json, "percent_base", study->percent_base);
+    json_key_int(json, "total", study->total);
+    chips_write(&study->chips, json);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * study.h: a question's profile with its filters applied, ready to be summed.
+ *
+ * The order is pprof's: the total that percentages relate to comes first, then
+ * focus, ignore, hide and show, then show_from, then the filters on labels.
+ * Last, frames of machinery are folded into the nearest frame of the user's. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_STUDY_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_STUDY_H
+
+#include "tool/device_memory/chips.h"
+#include "tool/device_memory/frames.h"
+#include "tool/device_memory/profile_set.h"
+
+/* A frame of a location, in the order of calls; the highest bit marks machinery. */
+#define STUDY_MACHINERY UINT32_C(0x80000000)
+
+struct study_sample {
+    uint32_t at;    /* in the profile */
+    uint32_t depth; /* locations that are left, counted from the leaf */
+};
+
+struct study {
+    const struct tool_request *request;
+    struct arena *arena;
+    const struct pprof *pprof;
+    struct frames *frames;
+    struct chips chips;
+    bool folds;        /* machinery is folded */
+    bool is_diff;      /* some samples are a base's */
+    uint32_t metric;   /* the type that is summed */
+    uint32_t counting; /* the type of unit count, or PPROF_NONE: then a sample counts as one */
+    int64_t percent_base, total;
+    int64_t unknown_count; /* of things whose size is not known, after filters */
+    uint32_t stackless_count;
+
+    /* Of each location: steps from step_starts[i] to step_starts[i + 1], the outermost first. */
+    uint32_t *step_starts, *steps;
+    uint32_t *step_lines; /* each step's line of the profile, or PPROF_NONE */
+    struct study_sample *samples;
+    uint32_t sample_count;
+    uint32_t depth_most; /* steps of the deepest stack, at least 1 */
+};
+
+/* One stack, from the root to the leaf. */
+struct study_walk {
+    uint32_t *frames;       /* count of them; never empty */
+    uint32_t *folded;       /* machinery that was folded above each */
+    uint32_t count;
+    uint32_t folded_below;  /* machinery below the last */
+    uint32_t callee;        /* the line of the profile that the last frame called first, if machinery; else PPROF_NONE */
+};
+
+/* Reads the common parameters and prepares `study` for the profiles of the
+ * request. False with a report: a broken parameter, profiles that do not fit. */
+bool study_open(const struct tool_request *request, struct study *study, struct err *err);
+/* The same for one profile of several that are looked at side by side; `frames` is shared. */
+bool study_open_one(const struct tool_request *request, const struct pprof *pprof, struct frames *frames, struct study *study,
+                    struct err *err);
+
+/* Room for the longest stack. */
+void study_walk_init(const struct study *study, struct study_walk *walk);
+void study_walk_to(const struct study *study, const struct study_sample *sample, struct study_walk *walk);
+
+static inline int64_t study_value(const struct study *study, const struct study_sample *sample)
+{
+    return study->pprof->values[(size_t)sample->at * study->pprof->type_count + study->metric];
+}
+static inline int64_t study_count(const struct study *study, const struct study_sample *sample)
+{
+    if (study->counting == PPROF_NONE)
+        return 1;
+    return study->pprof->values[(size_t)sample->at * study->pprof->type_count + study->counting];
+}
+static inline bool study_is_base(const struct study *study, const struct study_sample *sample)
+{
+    return study->pprof->is_base != NULL && study->pprof->is_base[sample->at];
+}
+static inline bool study_is_unknown(const struct study *study, const struct study_sample *sample)
+{
+    return study->pprof->is_unknown != NULL && study->pprof->is_unknown[sample->at];
+}
+/* The exact size of each of a sample's buffers; false when it is not known. */
+bool study_each(const struct study *study, const struct study_sample *sample, int64_t *each_bytes);
+/* `value` of 100 %, in percent; 0 of nothing. */
+double study_percent(int64_t value, int64_t whole);
+
+/* "metric", "is_diff", "percent_base", "total", "filters": what every answer begins with. */
+void study_write(const struct study *study, struct json *json);
+
+#endif
