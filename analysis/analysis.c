@@ -3,7 +3,7 @@
  * analysis_profile.c. */
 #include "analysis.h"
 
-#include "answer.h"
+#include "analysis_answer.h"
 #include "base/arena.h"
 #include "input/device.h"
 #include "input/hlo.h"
@@ -318,7 +318,7 @@ bool analysis_device_at(size_t at, struct analysis_device *device)
 bool analysis_answer(const struct analysis_module *module, const char *tool, const char *view,
                      const struct analysis_param *params, size_t param_count, struct buf *out, struct err *err)
 {
-    struct answer_question question = {.tool = tool, .view = view, .params = params, .param_count = param_count};
+    struct analysis_question question = {.tool = tool, .view = view, .params = params, .param_count = param_count};
     question.plan = &module->plan;
-    return answer_write(&question, out, err);
+    return analysis_answer_write(&question, out, err);
 }

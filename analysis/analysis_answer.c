@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * answer.c: see answer.h. */
-#include "answer.h"
+ * analysis_answer.c: see analysis_answer.h. */
+#include "analysis_answer.h"
 
 #include "job.h"
 #include "tool/memory_viewer/plan.h"
@@ -120,7 +120,7 @@ static void view_answer(const struct tool_view *view, const char *tool, const st
 }
 
 struct asked {
-    const struct answer_question *question;
+    const struct analysis_question *question;
     const struct tool_view *view;
     struct tool_request request;
 };
@@ -142,7 +142,7 @@ static void answer(struct job *job, const void *in, void *out, struct err *err)
     view_answer(asked->view, asked->question->tool, &request, err);
 }
 
-bool answer_write(const struct answer_question *question, struct buf *out, struct err *err)
+bool analysis_answer_write(const struct analysis_question *question, struct buf *out, struct err *err)
 {
     struct asked asked = {.question = question, .view = view_find(question->tool, question->view, err)};
     if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * answer.h: asks a view of a tool about a module or about profiles, and wraps what it says. */
-#ifndef ANALYSIS_ANSWER_H
-#define ANALYSIS_ANSWER_H
+ * analysis_answer.h: asks a view of a tool about a module or about profiles, and wraps what it says. */
+#ifndef ANALYSIS_ANALYSIS_ANSWER_H
+#define ANALYSIS_ANALYSIS_ANSWER_H
 
 #include "analysis.h"
 
 struct plan;
 struct profile_set;
 
-struct answer_question {
+struct analysis_question {
     const char *tool, *view;
     const struct analysis_param *params;
     size_t param_count;
@@ -17,6 +17,6 @@ struct answer_question {
 };
 
 /* Puts {"tool", "view", "params", "data", "notes"} into `out`, or what a bare view or format sends. */
-bool answer_write(const struct answer_question *question, struct buf *out, struct err *err);
+bool analysis_answer_write(const struct analysis_question *question, struct buf *out, struct err *err);
 
 #endif
