@@ -19,7 +19,16 @@ import { createBuffersTable } from './memory_viewer_table.js';
 import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
 import { bufferDetails, mergedDetails, pageDetails } from './memory_viewer_details.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
-import { changeCapacity, loadStrips, showSpace } from './memory_viewer_views.js';
+import { createPlace } from './memory_viewer_place.js';
+import {
+  changeCapacity,
+  loadDetail,
+  loadMoment,
+  loadStrips,
+  loadWindow,
+  showSpace,
+} from './memory_viewer_views.js';
+import { createWindowLine, windowDetails } from './memory_viewer_window.js';
 import * as empty from './memory_viewer_empty.js';
 import * as say from './memory_viewer_text.js';
 
@@ -43,18 +52,27 @@ export function mount(root, context) {
     sizeRanks: new Map(),
   };
   view.records = createRecords(() => refresh(view));
+  view.place = createPlace(view, {
+    moment: () => loadMoment(view),
+    range: (range) => view.curve.setRange(range),
+    rangeAtRest: () => loadDetail(view),
+    window: () => loadWindow(view).then(() => refresh(view)),
+  });
   build(view);
   view.light = () => lightUp(view);
   view.store.subscribe(() => refresh(view));
   return {
     show: (selection, route) => show(view, selection, route),
-    hear: (route) =>
-      Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), view.table.hear()]),
+    hear(route) {
+      view.place.hear(route);
+      return Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), view.table.hear()]);
+    },
     escape: () => escape(view),
     unmount() {
       view.controller?.abort();
       view.takeBack?.();
       view.records.stop();
+      view.place.stop();
       hideTooltip();
       view.curve.destroy();
       view.strips.destroy();
@@ -77,7 +95,20 @@ function build(view) {
         say.readingLines(view.space, reading).map((line) => nodesOf(line)),
         mark,
       ),
+    onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
+    onWindow: (window) => view.place.setWindow(window),
+    onRange: (range) => view.place.setRange(range),
+    onAll: () => view.place.showAll(),
+    onHint: () => view.context.say?.('Click the chart or hold Ctrl to zoom.'),
   });
+  const pinItem = (item) => item.id !== null && view.context.pin(item.id);
+  view.pinItem = pinItem;
+  view.windowLine = createWindowLine({
+    onZoom: () => view.place.zoomToWindow(),
+    onClear: () => view.place.setWindow(null),
+    onMoment: (step) => view.place.setMoment(step),
+  });
+  view.curvePanel.head.after(view.windowLine.node);
   view.curvePanel.body.append(view.curve.node);
   const leave = () => {
     hideTooltip();
@@ -275,6 +306,7 @@ function showDetails(view, id, hover, isPinned) {
   const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
   if (record) details.show(bufferDetails(record, view.space, isPinned));
   else if (merged) details.show(mergedDetails(merged, view.space));
+  else if (view.windowLine.data) details.show(windowDetails(view.windowLine.data, view.space, view.pinItem));
   else details.show(pageDetails(view.space));
 }
 
@@ -285,9 +317,14 @@ function spanOf(record, space) {
   return [record.born_step, record.dies_step ?? space.step_count];
 }
 
-/* One step back: tooltip, then pin. True if there was one. */
+/* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */
 function escape(view) {
+  if (view.curve.cancel()) return true;
   if (dismissTooltip()) return true;
+  if (view.space && view.place.window) {
+    view.place.setWindow(null);
+    return true;
+  }
   if (view.store.state.pin === null) return false;
   view.context.pin(null);
   return true;

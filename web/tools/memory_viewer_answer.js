@@ -115,10 +115,14 @@ export function sourceOf(capacity) {
   return { text: `${title}, chosen${physical}`, hint: `Source: ${visible(capacity.device.source)}` };
 }
 
-/* "33.49 GiB · jit_train_step · HBM – memviewd", with the verdict first where it is known to be over. */
-export function pageTitle(space, moduleName, capacity) {
+/* "33.49 GiB · jit_train_step · HBM – memviewd", with the verdict first where it is known to be over;
+ * at another moment than the peak what lives there: "1.20 GiB at step 100 · …". */
+export function pageTitle(space, moduleName, capacity, moment = null) {
   const isOver = verdictOf(space.total_bytes, capacity, space.space)?.word === 'over';
-  return `${isOver ? 'over · ' : ''}${bytes(space.total_bytes)} · ${cutMiddle(visible(moduleName), 60)} · ${visible(space.name)} – memviewd`;
+  const unit = space.step_unit === 'schedule' ? 'position' : 'step';
+  const here = moment && `${moment.live === undefined ? '' : `${bytes(moment.live)} `}at ${unit} ${count(moment.step)}`;
+  const first = here ?? `${isOver ? 'over · ' : ''}${bytes(space.total_bytes)}`;
+  return `${first} · ${cutMiddle(visible(moduleName), 60)} · ${visible(space.name)} – memviewd`;
 }
 
 /* Label of the line in the curve, alike to the answer's figure. */

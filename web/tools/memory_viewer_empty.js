@@ -93,18 +93,22 @@ export function scheduleHint() {
   return 'No heap trace: sizes are exact, positions over time come from the schedule.';
 }
 
-export function emptyPadding(buffers) {
+export function emptyPadding(buffers, where = 'at the peak') {
   return {
     title: 'No padding.',
     text:
       buffers === 1
-        ? 'The one buffer live at the peak is not padded.'
-        : `None of the ${count(buffers)} buffers live at the peak is padded.`,
+        ? `The one buffer live ${where} is not padded.`
+        : `None of the ${count(buffers)} buffers live ${where} is padded.`,
   };
 }
 
-export function noBuffers() {
-  return { title: 'Nothing is live at the peak.', text: 'No buffer of this memory space has a size.' };
+export function noBuffers(where = 'at the peak') {
+  const text =
+    where === 'at the peak'
+      ? 'No buffer of this memory space has a size.'
+      : 'Every buffer of this memory space is born later or dead already.';
+  return { title: `Nothing is live ${where}.`, text };
 }
 
 export function failed(what, problem) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_viewer_strips.js: the three strips of buffers live at the peak, side by side:
+ * memory_viewer_strips.js: the three strips of buffers live at the moment, side by side:
  * the same buffers in program order, by size and by padding. */
 
 import { el, fill } from '../lib/dom.js';
@@ -10,14 +10,14 @@ import { createPanel, message } from '../widgets/panel.js';
 import { createStrip } from '../widgets/strips.js';
 import { askedWidth, joinMerged, weigh } from '../widgets/strips_layout.js';
 import { emptyPadding, noBuffers } from './memory_viewer_empty.js';
-import { stripLabel, stripTitle, unitWord } from './memory_viewer_text.js';
+import { stripLabel, stripTitle, unitWord, whereWords } from './memory_viewer_text.js';
 
 const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
 const HINT = ' · hover names a buffer, click keeps it';
 
 /* actions: onHover(key, bar, mark), onLeave(), onPin(bar), sentence(bar), onWidth(width).
- * Out: {panel, draw(answer, space), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */
+ * Out: {panel, draw(answer, space, isPeak), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */
 export function createStrips(actions) {
   const panel = createPanel('panel-strips', 'Live at the peak');
   const parts = new Map();
@@ -56,22 +56,23 @@ export function createStrips(actions) {
       asked = width();
       return asked;
     },
-    draw(answer, space) {
+    draw(answer, space, isPeak = true) {
       bars = Object.fromEntries(ORDERS.map((order) => [order, joinMerged(answer.orders[order])]));
-      const where = space.step_unit === 'none' ? '' : ` · ${unitWord(space)} ${count(answer.step)}`;
+      const hasSteps = space.step_unit !== 'none';
+      const where = isPeak ? 'at the peak' : whereWords(space, answer.step);
       const kinds = Object.values(bars).flatMap((order) => order.map((bar) => bar.category || 'mixed'));
       panel.setTitle(
-        'Live at the peak',
-        el('span', { class: 'dim' }, where),
+        `Live ${where}`,
+        el('span', { class: 'dim' }, hasSteps && isPeak ? ` · ${unitWord(space)} ${count(answer.step)}` : ''),
         el('span', { class: 'hint' }, HINT),
       );
       panel.setAside(legend(new Set(kinds)), el('span', { class: 'key-hatch' }, 'hatched: padding'));
       if (answer.buffer_count === 0) {
-        panel.say(message(noBuffers()));
+        panel.say(message(noBuffers(where)));
         return;
       }
       panel.show();
-      for (const order of ORDERS) drawOne(parts.get(order), order, bars[order], answer, space);
+      for (const order of ORDERS) drawOne(parts.get(order), order, bars[order], { answer, space, where });
     },
     mark(hover, pin, rankOf) {
       for (const order of ORDERS) parts.get(order).strip.mark({ hover, pin, rankOf });
@@ -88,7 +89,7 @@ export function createStrips(actions) {
   };
 }
 
-function drawOne({ strip, aside, axis, said, node }, order, bars, answer, space) {
+function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, space, where }) {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   const sum = bars.reduce((all, bar) => all + weigh(bar, order), 0);
   const isEmpty = bars.length === 0;
@@ -96,11 +97,11 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, answer, space)
   axis.hidden = isEmpty;
   said.hidden = !isEmpty;
   node.classList.toggle('is-empty', isEmpty);
-  if (isEmpty) fill(said, message(emptyPadding(answer.buffer_count)));
+  if (isEmpty) fill(said, message(emptyPadding(answer.buffer_count, where)));
   fill(
     aside,
     isEmpty ? '' : `${counted(total, 'buffer')}, ${bytes(sum)}${order === 'padding' ? ' of padding' : ''}`,
   );
   fill(axis, el('span', {}, '0'), el('span', {}, bytes(sum)));
-  strip.draw(bars, stripLabel(order, bars, space));
+  strip.draw(bars, stripLabel(order, bars, space, where));
 }

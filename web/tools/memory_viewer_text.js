@@ -139,7 +139,13 @@ export function unitWord(space) {
   return space.step_unit === 'schedule' ? 'position' : 'step';
 }
 
+/* "at step 1,536": a moment that is not the peak. */
+export function whereWords(space, step) {
+  return `at ${unitWord(space)} ${count(step)}`;
+}
+
 export function readingSentence(space, reading) {
+  if (reading.bytes === null) return `${unitWord(space)} ${count(reading.step)}.`;
   const change =
     reading.change === null
       ? ''
@@ -158,6 +164,7 @@ function liveText({ bytes: padded, unpadded }) {
 /* Tooltip of the curve: at most three lines. */
 export function readingLines(space, reading) {
   const unit = unitWord(space);
+  if (reading.bytes === null) return [[`${unit} ${count(reading.step)}`]];
   const change =
     reading.change === null
       ? ''
@@ -219,10 +226,10 @@ export function stripTitle(order) {
   return ORDER_WORDS[order];
 }
 
-export function stripLabel(order, bars, space) {
+export function stripLabel(order, bars, space, where = 'at the peak') {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   const sum = bars.reduce((all, bar) => all + (order === 'padding' ? bar.padding_bytes : bar.bytes), 0);
-  return `Buffers live at the peak of ${visible(space.name)}, ${ORDER_WORDS[order]}: ${counted(total, 'buffer')}, ${spokenBytes(sum)}${order === 'padding' ? ' of padding' : ''}.`;
+  return `Buffers live ${where} in ${visible(space.name)}, ${ORDER_WORDS[order]}: ${counted(total, 'buffer')}, ${spokenBytes(sum)}${order === 'padding' ? ' of padding' : ''}.`;
 }
 
 export function paddingText(row) {

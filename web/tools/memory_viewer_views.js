@@ -4,7 +4,8 @@
 
 import { el } from '../lib/dom.js';
 import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
-import { isAbort, Problem } from '../lib/api.js';
+import { isAbort, Problem, problemText } from '../lib/api.js';
+import { whole } from '../lib/range.js';
 import { verdictOf } from '../lib/capacity.js';
 import { message } from '../widgets/panel.js';
 import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
@@ -26,6 +27,7 @@ export async function showSpace(view, data, route, said, signal) {
   const devices = await devicesFor(view.wanted);
   if (signal.aborted) return;
   Object.assign(view, { space, said, buffers: null, drawn: null, platform: data.module.platform });
+  view.place.start(route);
   view.context.setSpaces(data.spaces, space);
   settleCapacity(view, devices);
   for (const panel of view.panels) panel.node.hidden = false;
@@ -37,11 +39,24 @@ export async function showSpace(view, data, route, said, signal) {
     sayAnswer(view);
   });
   await Promise.all([largest, view.table.load(), loadCurve(view), loadStrips(view)]);
+  if (view.space === space) await loadWindow(view);
+}
+
+/* Another moment: what stands at a step is asked again, the curve only moves its line. The table
+ * hears of it from the URL. */
+export function loadMoment(view) {
+  view.curve.setMoment(view.place.moment);
+  view.context.setTitle(titleOf(view));
+  return loadStrips(view);
+}
+
+function titleOf({ space, module, capacity, place, live }) {
+  return pageTitle(space, module.name, capacity, place.isPeak ? null : { step: place.step, live });
 }
 
 function sayAnswer(view) {
-  const { space, capacity, wanted, buffers, said, module } = view;
-  view.context.setTitle(pageTitle(space, module.name, capacity));
+  const { space, capacity, wanted, buffers, said } = view;
+  view.context.setTitle(titleOf(view));
   view.head.show({ space, capacity, wanted, buffers, ...said });
 }
 
@@ -56,11 +71,14 @@ export async function changeCapacity(view, wanted) {
   if (view.drawn) drawCurve(view);
 }
 
-/* Asks for a view and draws it; a failure is said in the panel. */
+/* Asks for a view and draws it; a failure is said in the panel. A newer question of the same
+ * panel gives up the older one. */
 async function fillPanel(view, panel, what, name, params, draw) {
   const { space } = view;
+  panel.asked?.abort();
+  panel.asked = new AbortController();
   try {
-    const { data } = await view.ask(name, { space: space.space, ...params });
+    const { data } = await view.ask(name, { space: space.space, ...params }, panel.asked.signal);
     if (view.space !== space) return null;
     panel.show();
     draw(data, space);
@@ -73,6 +91,8 @@ async function fillPanel(view, panel, what, name, params, draw) {
   }
 }
 
+const stepOf = ({ place }) => (place.isPeak ? {} : { step: place.step });
+
 export function loadStrips(view) {
   if (!view.space || view.space.replay_error) return Promise.resolve(null);
   return fillPanel(
@@ -80,10 +100,12 @@ export function loadStrips(view) {
     view.strips.panel,
     'The strips',
     'strips',
-    { width: view.strips.width },
+    { width: view.strips.width, ...stepOf(view) },
     (data, space) => {
       for (const order of Object.values(data.orders)) view.records.add(order);
-      view.strips.draw(data, space);
+      view.strips.draw(data, space, view.place.isPeak);
+      view.live = data.bytes;
+      view.context.setTitle(titleOf(view));
     },
   );
 }
@@ -98,11 +120,48 @@ function loadCurve(view) {
     curvePanel.say(message(empty.noPositions(space)));
     return null;
   }
-  const width = Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth / 64) * 64);
+  const width = widthOf(view);
   return fillPanel(view, curvePanel, 'The curve', 'curve', { width }, (data) => {
     view.drawn = curveOf(data);
     drawCurve(view);
+    view.curve.setMoment(view.place.moment);
+    view.curve.setRange(view.place.range);
+    loadDetail(view);
   });
+}
+
+const widthOf = (view) => Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth / 64) * 64);
+
+/* More points for the steps in view, where the whole curve was thinned. */
+export function loadDetail(view) {
+  if (!view.drawn?.isThinned || view.place.isWhole) return Promise.resolve(null);
+  const [from, to] = whole(view.place.range);
+  const params = { width: widthOf(view), from, to };
+  return fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) =>
+    view.curve.setDetail(curveOf(data)),
+  );
+}
+
+/* What is born and dies in the selected window, and its own peak. */
+export async function loadWindow(view) {
+  const { window } = view.place;
+  view.curve.setWindow(window);
+  if (!window) {
+    view.windowLine.clear();
+    return;
+  }
+  const { space } = view;
+  const params = { space: space.space, from: window[0], to: window[1] + 1 };
+  view.windowAsked?.abort();
+  view.windowAsked = new AbortController();
+  try {
+    const { data } = await view.ask('window', params, view.windowAsked.signal);
+    if (view.space === space && view.place.window === window) view.windowLine.show(data, space);
+  } catch (error) {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    view.windowLine.say(problemText(error));
+  }
 }
 
 /* Red is what rises above the capacity of a program that does not fit. */

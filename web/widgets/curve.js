@@ -1,256 +1,237 @@
 /* SPDX-License-Identifier: Apache-2.0
- * curve.js: live bytes over program order. Memory is constant between events, so the
- * line is stepped, never interpolated. Hover is an overlay; the base is drawn once.
+ * curve.js: live bytes over program order, the moment on it and a brush below. The plot is
+ * drawn once for a range; hover, moment and window lie over it.
  *
- * Data: {from, to, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[], capacity}; value i
- * holds during step i; capacity is {bytes, text, isOver} or null. */
+ * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[], capacity};
+ * value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or null. */
 
-import uPlot from '../vendor/uPlot.js';
 import { el } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
-import { onTheme, token } from '../lib/theme.js';
-import { count } from '../lib/format.js';
+import { onTheme } from '../lib/theme.js';
+import { following, moved, whole, zoomed } from '../lib/range.js';
+import { createBrush } from './brush.js';
+import { bindSliderKeys } from './curve_keys.js';
+import { createCurveOver } from './curve_over.js';
+import { columnsOf, createPlot } from './curve_plot.js';
+import { bindGestures } from './gestures.js';
 import { pointAt, readAt } from './readings.js';
-import { byteLabels, byteSplits, paintMarks, stepIncrements } from './curve_marks.js';
-import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 
-const FONT = '13px';
-const X_AXIS_PX = 26;
 const SNAP_PX = 4;
+export const LEAST_STEPS = 8;
 
-function options(host, get, hooks) {
-  const font = `${FONT} ${token('sans')}`;
-  const axis = { stroke: () => token('text2'), grid: { stroke: () => token('line'), width: 1 }, font };
-  const paths = uPlot.paths.stepped({ align: 1 });
-  return {
-    width: Math.max(80, host.clientWidth),
-    height: Math.max(60, host.clientHeight),
-    legend: { show: false },
-    pxAlign: 1,
-    padding: [4, 12, 0, 0],
-    cursor: {
-      y: false,
-      points: { show: false },
-      drag: { x: false, y: false, setScale: false },
-      bind: { dblclick: () => null },
-      dataIdx: (u, series, hovered, x) => pointAt(get().steps, x),
-    },
-    scales: {
-      x: { time: false, range: () => [get().from, get().to + 1] },
-      y: { range: (u) => [0, topWith(get(), u.height - X_AXIS_PX - 4)] },
-    },
-    axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        ticks: { stroke: () => token('line'), size: 4 },
-        size: X_AXIS_PX,
-        gap: 2,
-        space: 70,
-        incrs: stepIncrements(),
-        values: (u, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')),
-      },
-      {
-        ...axis,
-        ticks: { show: false },
-        size: 72,
-        gap: 6,
-        splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4),
-        values: (u, splits) => byteLabels(splits),
-      },
-    ],
-    series: [
-      {},
-      {
-        stroke: (u) => splitAt(u, get().capacity, 'text', 'over'),
-        width: 1.5,
-        fill: (u) => splitAt(u, get().capacity, 'area', 'over-area'),
-        paths,
-        points: { show: false },
-      },
-      { stroke: () => token('text'), width: 1.25, dash: [4, 3], paths, points: { show: false } },
-    ],
-    hooks: { draw: [(u) => paintOver(u, get(), uPlot.pxRatio)], ...hooks },
-  };
-}
+const largest = (...lists) => {
+  let most = 1;
+  for (const list of lists) for (const value of list) if (value > most) most = value;
+  return most;
+};
 
-function paintOver(u, data, ratio) {
-  paintCapacityLine(u, data, ratio);
-  paintCapacityLabel(u, data, ratio, paintMarks(u, data, ratio));
-}
-
-/* The step under the pointer; where steps are narrower than a pixel, the peak within 4 px of it. */
-function stepUnder(u, data) {
-  const { left } = u.cursor;
-  const step = Math.floor(u.posToVal(left, 'x'));
+/* The step under x; where steps are narrower than a pixel, the peak within 4 px of it. */
+function stepUnder(u, data, x) {
+  const step = Math.max(data.from, Math.min(data.to, Math.floor(u.posToVal(x, 'x'))));
   if (!data.peak || u.valToPos(1, 'x') - u.valToPos(0, 'x') >= SNAP_PX) return step;
-  return Math.abs(u.valToPos(data.peak.step + 0.5, 'x') - left) <= SNAP_PX ? data.peak.step : step;
+  return Math.abs(u.valToPos(data.peak.step + 0.5, 'x') - x) <= SNAP_PX ? data.peak.step : step;
 }
 
-/* One value more at the end, so that the last step has a width as well. */
-function columns(data) {
-  const last = data.steps.length - 1;
-  return [
-    [...data.steps, data.to + 1],
-    [...data.bytes, data.bytes[last]],
-    [...data.unpadded, data.unpadded[last]],
-  ];
-}
-
-/* onHover(reading, mark), onLeave(), sentence(reading). Out: {node, draw, showSpan, resize, destroy}. */
-export function createCurve({ onHover, onLeave, sentence }) {
+/* actions: onHover(reading, mark), onLeave(), sentence(reading), onMoment(step, isMoving),
+ * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
+ * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, showSpan, showStep,
+ * setUnpadded, cancel, paintCount, destroy}. */
+export function createCurve(actions) {
+  const { onHover, onLeave, sentence } = actions;
   const slider = el('div', {
     class: 'curve-slider',
     role: 'slider',
     tabindex: '0',
     'aria-orientation': 'horizontal',
   });
-  const span = el('div', { class: 'curve-span', hidden: true });
+  const over = createCurveOver();
   const host = el('div', { class: 'curve-host' });
-  const node = el('div', { class: 'curve' }, host, slider);
+  const brush = createBrush({ onRange: actions.onRange, least: LEAST_STEPS });
+  const node = el('div', { class: 'curve' }, host, brush.node, slider);
+  let all = null;
+  let detail = null;
   let data = null;
+  let range = [0, 1];
+  let drawn = null;
   let plot = null;
-  let shown = null;
+  let gestures = null;
   let isKeyed = false;
+  let hasUnpadded = true;
+  let moment = null;
+  let selected = null;
 
+  const end = () => all.to + 1;
+  /* What is drawn: the detail where it covers what is in view, else the whole, stretched. */
+  const compose = () => {
+    const [from, to] = whole(range);
+    const isIn = detail && detail.from <= from && detail.to + 1 >= to;
+    const base = isIn ? detail : all;
+    const { capacity, most, label, peak, localPeaks } = all;
+    data = { ...base, base, capacity, most, label, peak, localPeaks, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+  };
   const markAt = (step) => {
     const box = plot.over.getBoundingClientRect();
     const x = box.left + plot.valToPos(step + 0.5, 'x');
     return { left: x - 1, right: x + 1, top: box.top + 8, bottom: box.bottom };
   };
-  const report = (reading) => {
-    slider.setAttribute('aria-valuenow', String(reading.step));
-    slider.setAttribute('aria-valuetext', sentence(reading));
-    onHover(reading, markAt(reading.step));
-  };
+  const report = (reading) => onHover(reading, markAt(reading.step));
   const hooks = {
     setCursor: [
       (u) => {
         if (isKeyed) return;
-        if (u.cursor.left < 0) {
-          onLeave();
-          return;
-        }
-        report(readAt(data, stepUnder(u, data)));
+        if (u.cursor.left < 0) onLeave();
+        else report(readAt(data, stepUnder(u, data, u.cursor.left)));
       },
     ],
   };
   const place = () => {
-    if (!plot || !shown) {
-      span.hidden = true;
-      return;
-    }
-    const [from, to] = shown;
-    const left = Math.max(0, plot.valToPos(Math.max(from, data.from), 'x'));
-    const right = plot.valToPos(Math.min(to, data.to + 1), 'x');
-    span.hidden = !(right > left - 1);
-    span.style.left = `${left}px`;
-    span.style.width = `${Math.max(2, right - left)}px`;
+    if (plot) over.place((step) => plot.valToPos(step, 'x'), plot.over.clientWidth);
   };
   const paint = () => {
     if (!data || host.clientWidth <= 0 || host.clientHeight <= 0) return;
-    const size = { width: host.clientWidth, height: host.clientHeight };
     if (!plot) {
-      plot = new uPlot(
-        options(host, () => data, hooks),
-        columns(data),
-        host,
-      );
-      plot.over.append(span);
+      plot = createPlot(host, () => data, hooks);
+      plot.over.append(over.node);
       plot.ctx.canvas.setAttribute('role', 'img');
+      gestures = bindPlot();
+      drawn = data.base;
     } else {
-      if (plot.width !== size.width || plot.height !== size.height) plot.setSize(size);
-      plot.setData(columns(data));
+      if (plot.width !== host.clientWidth || plot.height !== host.clientHeight)
+        plot.setSize({ width: host.clientWidth, height: host.clientHeight });
+      if (drawn === data.base) plot.setScale('x', { min: data.view[0], max: data.view[1] });
+      else plot.setData(columnsOf(data));
+      drawn = data.base;
     }
     plot.ctx.canvas.setAttribute('aria-label', data.label);
     place();
   };
-  const keyTo = (step) => {
-    const reading = readAt(data, Math.max(data.from, Math.min(data.to, step)));
-    isKeyed = true;
-    plot.setCursor({ left: plot.valToPos(reading.step + 0.5, 'x'), top: 10 });
-    isKeyed = false;
-    report(reading);
+  const selection = (a, b) => {
+    const [first, last] = [a.x, b.x].sort((x, y) => x - y).map((x) => Math.floor(plot.posToVal(x, 'x')));
+    return [Math.max(data.from, first), Math.min(data.to, last)];
   };
-  bindKeys(
-    slider,
-    () => data,
-    keyTo,
-    () => {
-      plot?.setCursor({ left: -10, top: -10 });
+  const bindPlot = () =>
+    bindGestures(
+      plot.over,
+      {
+        click: ({ x }) => actions.onMoment(readAt(data, stepUnder(plot, data, x)).step, false),
+        double: () => actions.onAll(),
+        select: (a, b, isEnd) => {
+          if (!b) over.set({ window: selected });
+          else if (isEnd) actions.onWindow(selection(a, b));
+          else over.set({ window: [selection(a, b)[0], selection(a, b)[1] + 1] });
+        },
+        pan: (dx, dy, isEnd) => {
+          const perPx = (range[1] - range[0]) / Math.max(1, plot.over.clientWidth);
+          actions.onRange(moved(range, [0, end()], -dx * perPx), isEnd);
+        },
+        zoom: ({ x }, factor) =>
+          actions.onRange(zoomed(range, [0, end()], LEAST_STEPS, plot.posToVal(x, 'x'), factor), true),
+        grip: (at) => (over.isOnGrip(at) ? 'moment' : null),
+        drag: (kind, { x }, isEnd) => actions.onMoment(readAt(data, stepUnder(plot, data, x)).step, !isEnd),
+        hint: actions.onHint,
+      },
+      { owner: node },
+    );
+  const say = (step) => {
+    slider.setAttribute('aria-valuenow', String(step));
+    slider.setAttribute('aria-valuetext', sentence(readAt(all, step, true)));
+  };
+  const showStep = (step) => {
+    if (!plot) return;
+    isKeyed = true;
+    const isOut = step === null || step < data.from || step > data.to;
+    plot.setCursor(isOut ? { left: -10, top: -10 } : { left: plot.valToPos(step + 0.5, 'x'), top: 10 });
+    isKeyed = false;
+  };
+  bindSliderKeys(slider, {
+    get: () => all && { ...all, moment },
+    to: (step) => {
+      actions.onMoment(Math.max(0, Math.min(all.to, step)), true);
+      if (plot) report(readAt(data, moment, true));
+    },
+    leave: () => {
+      showStep(null);
       onLeave();
     },
-  );
+  });
   const watch = new ResizeObserver(() => nextFrame(paint));
   watch.observe(host);
+  const redraw = () => plot?.redraw(false, true);
   const offTheme = onTheme(() => {
     if (plot) nextFrame(redraw);
   });
-  const redraw = () => plot?.redraw(false, true);
 
   return {
     node,
-    /* The same steps with another capacity keep the place of the slider. */
+    get range() {
+      return range;
+    },
+    /* The curve of all steps. The same steps with another capacity keep range and moment. */
     draw(next) {
-      const isSame = data?.steps === next.steps;
-      data = { ...next, most: Math.max(1, ...next.bytes, ...next.unpadded) };
-      slider.setAttribute('aria-label', `${data.label} Arrow keys read a step; p goes to the peak.`);
-      slider.setAttribute('aria-valuemin', String(data.from));
-      slider.setAttribute('aria-valuemax', String(data.to));
-      const place = isSame ? Number(slider.getAttribute('aria-valuenow')) : (data.peak?.step ?? data.from);
-      const at = readAt(data, place);
-      slider.setAttribute('aria-valuenow', String(at.step));
-      slider.setAttribute('aria-valuetext', sentence(at));
+      const isSame = all?.steps === next.steps;
+      all = { ...next, lastStep: next.to, most: largest(next.bytes, next.unpadded) };
+      if (!isSame) {
+        detail = null;
+        range = [0, end()];
+        drawn = null;
+        moment = next.peak?.step ?? 0;
+        brush.setRange(range);
+      }
+      brush.draw(all);
+      slider.setAttribute(
+        'aria-label',
+        `${next.label} Arrow keys move the moment by one step; p goes to the peak, brackets to the local peaks.`,
+      );
+      slider.setAttribute('aria-valuemin', '0');
+      slider.setAttribute('aria-valuemax', String(next.to));
+      say(moment);
+      compose();
+      drawn = null;
       nextFrame(paint);
+    },
+    /* More points of a part of it. */
+    setDetail(next) {
+      detail = next;
+      compose();
+      nextFrame(paint);
+    },
+    setRange(next) {
+      if (!all || (next[0] === range[0] && next[1] === range[1])) return;
+      range = next;
+      brush.setRange(next);
+      compose();
+      nextFrame(paint);
+    },
+    setMoment(step) {
+      moment = step;
+      over.set({ moment: step });
+      if (all && step !== null) say(step);
+    },
+    /* First and last step of the selected window, or nothing. */
+    setWindow(next) {
+      selected = next && [next[0], next[1] + 1];
+      over.set({ window: selected });
     },
     /* Shades steps [from, to), or nothing. */
     showSpan(next) {
-      shown = next;
-      place();
+      over.set({ span: next });
     },
+    showStep,
+    /* A range as wide as now that holds the step. */
+    rangeWith: (step) => following(range, [0, end()], step),
+    setUnpadded(isShown) {
+      hasUnpadded = isShown;
+      if (!all) return;
+      compose();
+      plot?.setSeries(2, { show: isShown });
+    },
+    pointCount: () => (data ? pointAt(data.steps, data.to) - pointAt(data.steps, data.from) : 0),
+    cancel: () => gestures?.cancel() ?? false,
     destroy() {
       watch.disconnect();
       offTheme();
+      brush.destroy();
       plot?.destroy();
     },
   };
-}
-
-function bindKeys(slider, get, keyTo, leave) {
-  const now = () => Number(slider.getAttribute('aria-valuenow'));
-  const local = (direction) => {
-    const steps = [...get().localPeaks.map((mark) => mark.step), get().peak?.step ?? get().from].sort(
-      (a, b) => a - b,
-    );
-    const next =
-      direction > 0 ? steps.find((step) => step > now()) : steps.filter((step) => step < now()).pop();
-    return next ?? now();
-  };
-  /* In a thinned curve a step is to the next kept one. */
-  const beside = (far) => {
-    const { steps, isThinned } = get();
-    return isThinned
-      ? steps[Math.max(0, Math.min(steps.length - 1, pointAt(steps, now()) + far))]
-      : now() + far;
-  };
-  const targets = {
-    ArrowRight: beside,
-    ArrowUp: beside,
-    ArrowLeft: (far) => beside(-far),
-    ArrowDown: (far) => beside(-far),
-    Home: () => get().from,
-    End: () => get().to,
-    p: () => get().peak?.step ?? now(),
-    ']': () => local(1),
-    '[': () => local(-1),
-  };
-  slider.addEventListener('keydown', (event) => {
-    if (!get() || event.ctrlKey || event.metaKey || event.altKey || !(event.key in targets)) return;
-    event.preventDefault();
-    keyTo(targets[event.key](event.shiftKey ? 10 : 1));
-  });
-  slider.addEventListener('focus', () => {
-    if (get()) keyTo(now());
-  });
-  slider.addEventListener('blur', leave);
 }

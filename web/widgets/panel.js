@@ -50,6 +50,7 @@ export function createPanel(className, title, { menu = null } = {}) {
   );
   return {
     node,
+    head: node.firstElementChild,
     body,
     setTitle(...parts) {
       fill(heading, ...parts);

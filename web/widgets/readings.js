@@ -13,13 +13,18 @@ export function pointAt(steps, step) {
   return low;
 }
 
-/* {step, bytes, unpadded, schedulePosition, instruction, change}: what the curve says about a step. In a thinned curve only
- * kept steps are known, and the change only where the step before was kept too. */
-export function readAt(data, wanted) {
+/* {step, bytes, unpadded, schedulePosition, instruction, change}: what the curve says about a step. In a
+ * thinned curve only kept steps are known, so the nearest before it answers; `isExact` asks for that very
+ * step, and its figures are null where it was not kept. */
+export function readAt(data, wanted, isExact = false) {
   const at = pointAt(data.steps, wanted);
-  const step = data.isThinned ? data.steps[at] : Math.max(data.from, Math.min(data.to, wanted));
+  const isKept = data.steps[at] === wanted;
+  const isNear = data.isThinned && !isExact;
+  const step = isNear ? data.steps[at] : Math.max(data.from, Math.min(data.to, wanted));
+  if (isExact && data.isThinned && !isKept)
+    return { step, bytes: null, unpadded: null, schedulePosition: null, instruction: '', change: null };
   const before = pointAt(data.steps, step - 1);
-  const isKnown = step > data.from && (!data.isThinned || data.steps[before] === step - 1);
+  const isKnown = step > data.steps[0] && (!data.isThinned || data.steps[before] === step - 1);
   return {
     step,
     bytes: data.bytes[at],

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * moment.mjs: any step: the moment, the window and the steps in view. Figures of the demo are
+ * those of the heap trace in its module, counted by hand from it. */
+
+import { idle, text } from '../harness.mjs';
+
+export function run({ test, includes, equal, truth, daemon, open }) {
+  const overBox = (page) => page.locator('.curve .u-over').boundingBox();
+  const xOf = async (page, step, from = 0, to = 1018) => {
+    const box = await overBox(page);
+    return [box.x + (box.width * (step + 0.5 - from)) / (to - from), box.y + box.height / 2];
+  };
+  const query = (page) => new URL(page.url()).searchParams;
+  const settled = async (page) => {
+    await page.waitForTimeout(150);
+    await idle(page);
+  };
+  const moment = (page) => page.locator('.curve-slider').getAttribute('aria-valuenow');
+
+  test('a click on the curve sets the moment: URL, titles, strips, table; Back and reload', async () => {
+    const page = await open(await daemon('--demo'));
+    const before = await text(page, '.panel-strips h2');
+    includes(before, 'Live at the peak');
+    await page.mouse.click(...(await xOf(page, 100)));
+    await page.waitForURL(/step=/);
+    await settled(page);
+    const step = Number(query(page).get('step'));
+    truth(Math.abs(step - 100) <= 1, `the moment is ${step}`);
+    includes(await text(page, '.panel-strips h2'), `Live at step ${step}`);
+    includes(await text(page, '.panel-table h2'), `at step ${step}`);
+    includes(await page.title(), `at step ${step} · jit_train_step · HBM – memviewd`);
+    equal(await moment(page), String(step));
+    includes(await text(page, 'h1'), 'Peak live 33.41 GiB at step 376');
+    const title = await page.title();
+    await page.reload();
+    await idle(page);
+    equal(await page.title(), title);
+    await page.goBack();
+    await idle(page);
+    equal(query(page).get('step'), null);
+    includes(await text(page, '.panel-strips h2'), 'Live at the peak');
+    await page.finish();
+  });
+
+  test('arrows, Shift, Home, End, p and brackets move the moment; the view follows', async () => {
+    const page = await open(`${await daemon('--demo')}?step=100&from=90&to=110`);
+    await page.locator('.curve-slider').focus();
+    await page.keyboard.press('ArrowRight');
+    await settled(page);
+    equal(query(page).get('step'), '101');
+    await page.keyboard.press('Shift+ArrowRight');
+    await settled(page);
+    equal(query(page).get('step'), '111');
+    truth(Number(query(page).get('to')) > 111, 'the view did not follow');
+    await page.keyboard.press('Home');
+    await settled(page);
+    equal([query(page).get('step'), query(page).get('from')], ['0', null]);
+    await page.keyboard.press('End');
+    await settled(page);
+    equal([query(page).get('step'), query(page).get('to')], ['1017', null]);
+    await page.keyboard.press('p');
+    await settled(page);
+    equal([query(page).get('step'), await moment(page)], [null, '376']);
+    await page.keyboard.press('[');
+    await settled(page);
+    const left = Number(await moment(page));
+    truth(left < 376, 'no local peak before the peak');
+    await page.keyboard.press(']');
+    await settled(page);
+    equal(await moment(page), '376');
+    await page.finish();
+  });
+
+  test('the handle of the moment is dragged', async () => {
+    const page = await open(await daemon('--demo'));
+    const [x] = await xOf(page, 376);
+    const { y } = await overBox(page);
+    await page.mouse.move(x, y + 6);
+    await page.mouse.down();
+    for (const step of [300, 250, 200]) await page.mouse.move((await xOf(page, step))[0], y + 30);
+    await page.mouse.up();
+    await settled(page);
+    truth(Math.abs(Number(query(page).get('step')) - 200) <= 1, `the moment is ${query(page).get('step')}`);
+    equal(query(page).get('sel'), null);
+    await page.finish();
+  });
+
+  test('a drag selects a window: its peak, births and deaths; Enter zooms, Esc goes back', async () => {
+    const page = await open(await daemon('--demo'));
+    const [a, y] = await xOf(page, 300);
+    const [b] = await xOf(page, 400);
+    await page.mouse.move(a, y);
+    await page.mouse.down();
+    await page.mouse.move((a + b) / 2, y);
+    await page.mouse.move(b, y);
+    await page.mouse.up();
+    await page.waitForURL(/sel=/);
+    await settled(page);
+    const [first, last] = query(page).get('sel').split('-').map(Number);
+    truth(Math.abs(first - 300) <= 1 && Math.abs(last - 400) <= 1, `the window is ${first}-${last}`);
+    equal(query(page).get('step'), null, 'a drag set the moment');
+    const line = await text(page, '.window-line');
+    includes(line, 'peak 33.41 GiB at step 376');
+    includes(line, 'born');
+    await page.mouse.move(700, 20);
+    await settled(page);
+    const pane = await text(page, '.details');
+    includes(pane, 'Selected window');
+    includes(pane, 'Born:');
+    includes(pane, 'fusion.1485');
+    await page.locator('.curve-slider').focus();
+    await page.keyboard.press('Enter');
+    await settled(page);
+    equal([query(page).get('from'), query(page).get('to')], [String(first), String(last + 1)]);
+    await page.locator('.curve-slider').blur();
+    await page.keyboard.press('Escape');
+    await settled(page);
+    equal(query(page).get('sel'), null);
+    equal(await page.locator('.window-line').isVisible(), false);
+    await page.finish();
+  });
+
+  test('wheel, keys and brush zoom; 0 and a double click show all', async () => {
+    const page = await open(await daemon('--demo'));
+    const width = () => Number(query(page).get('to') ?? 1018) - Number(query(page).get('from') ?? 0);
+    await page.mouse.move(...(await xOf(page, 500)));
+    await page.mouse.wheel(0, -300);
+    await settled(page);
+    equal(width(), 1018, 'the wheel zoomed a plot that is not active');
+    await page.mouse.click(...(await xOf(page, 500)));
+    await page.mouse.wheel(0, -300);
+    await settled(page);
+    truth(width() < 700, `the wheel left ${width()} steps`);
+    const wheeled = width();
+    await page.keyboard.press('w');
+    await settled(page);
+    truth(width() < wheeled, 'W did not zoom in');
+    await page.keyboard.press('s');
+    await settled(page);
+    truth(Math.abs(width() - wheeled) <= 2, 'S is not the way back');
+    const from = Number(query(page).get('from'));
+    await page.keyboard.press('d');
+    await settled(page);
+    truth(Number(query(page).get('from')) > from, 'D did not move');
+    await page.keyboard.press('0');
+    await settled(page);
+    equal(width(), 1018);
+    const brush = await page.locator('.brush').boundingBox();
+    await page.mouse.move(brush.x + brush.width * 0.25, brush.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(brush.x + brush.width * 0.5, brush.y + 5, { steps: 3 });
+    await page.mouse.up();
+    await settled(page);
+    truth(Math.abs(Number(query(page).get('from')) - 254) < 4 && Math.abs(Number(query(page).get('to')) - 509) < 4, page.url());
+    await page.mouse.dblclick(...(await xOf(page, 300, 254, 509)));
+    await settled(page);
+    equal(width(), 1018);
+    await page.finish();
+  });
+
+  test('places that do not exist are named, the rest applies', async () => {
+    const base = await daemon('--demo');
+    for (const [search, words] of [
+      ['?step=5000', 'Step 5,000 is not in HBM, which has steps 0 to 1,017; showing the peak.'],
+      ['?step=x', 'Step x is not in HBM'],
+      ['?from=400&to=20', '400 to 20 is no range of HBM'],
+      ['?sel=1000-2000', 'The window 1000-2000 is not in HBM'],
+    ]) {
+      const page = await open(base + search);
+      includes((await page.locator('.banner').allInnerTexts()).join('\n'), words);
+      includes(await text(page, '.panel-strips h2'), 'Live at the peak');
+      equal(await moment(page), '376');
+      await page.finish();
+    }
+  });
+}

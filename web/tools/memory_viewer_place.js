@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_place.js: where the reader stands: the moment, the steps in view and the
+ * selected window. All three are in the URL; what of them does not exist becomes a banner. */
+
+import { isAbort } from '../lib/api.js';
+import { later } from '../lib/activity.js';
+import { count, cutMiddle, visible } from '../lib/format.js';
+import { following, isAll, moved, whole, zoomed } from '../lib/range.js';
+import { LEAST_STEPS } from '../widgets/curve.js';
+import { peakBeside } from '../widgets/curve_keys.js';
+import { unitWord } from './memory_viewer_text.js';
+
+const ASK_AFTER_MS = 120;
+const PAN_SHARE = 0.2;
+const NOTCH = 1.2;
+
+const isStep = (value, space) => Number.isInteger(value) && value >= 0 && value < space.step_count;
+const quoted = (value) => cutMiddle(visible(String(value)), 40);
+
+function windowOf(text) {
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(text);
+  return match ? [Number(match[1]), Number(match[2])] : null;
+}
+
+/* Pure: {step (null: the peak), range (null: all), window (null: none), said: {name: sentence}}. */
+export function readPlace(space, route) {
+  const said = {};
+  const unit = unitWord(space);
+  const has = space.step_count > 0 ? `${unit}s 0 to ${count(space.step_count - 1)}` : `no ${unit}s`;
+  const name = visible(space.name);
+  let { step } = route;
+  if (step !== null && !isStep(step, space)) {
+    said.step = `${unit[0].toUpperCase()}${unit.slice(1)} ${typeof step === 'number' ? count(step) : quoted(step)} is not in ${name}, which has ${has}; showing the peak.`;
+    step = null;
+  }
+  let range = null;
+  if (route.from !== null || route.to !== null) {
+    const [from, to] = [route.from ?? 0, route.to ?? space.step_count];
+    const isRange = isStep(from, space) && Number.isInteger(to) && to > from && to <= space.step_count;
+    if (isRange) range = [from, to];
+    else said.range = `${quoted(from)} to ${quoted(to)} is no range of ${name}, which has ${has}; showing all.`;
+  }
+  let window = null;
+  if (route.sel) {
+    window = windowOf(route.sel);
+    if (!window || window[1] < window[0] || !isStep(window[1], space)) {
+      said.window = `The window ${quoted(route.sel)} is not in ${name}, which has ${has}; nothing is selected.`;
+      window = null;
+    }
+  }
+  return { step: step === space.peak_step ? null : step, range, window, said };
+}
+
+/* hooks: moment(step), range([from, to)), rangeAtRest(range) 120 ms after its last movement,
+ * window([first, last] | null). They are called after the part of the place that changed. */
+export function createPlace(view, hooks) {
+  let place = { step: null, range: null, window: null };
+  let takeBack = null;
+
+  const all = () => [0, view.space.step_count];
+  const range = () => place.range ?? all();
+  const moment = () => place.step ?? view.space.peak_step ?? 0;
+  const isMoving = () => view.space && view.space.step_unit !== 'none' && view.space.step_count > 0;
+
+  const adopt = (route) => {
+    const { said, ...next } = readPlace(view.space, route);
+    for (const name of ['step', 'range', 'window']) {
+      if (said[name]) view.context.banners.set(name, { text: said[name] });
+      else view.context.banners.drop(name);
+    }
+    const before = place;
+    /* Between two steps the hand is more exact than the URL. */
+    const rounded = place.range && whole(place.range).join() === next.range?.join();
+    place = { ...next, range: rounded ? place.range : next.range };
+    return before;
+  };
+  const soon = (task) => {
+    takeBack?.();
+    takeBack = later(task, ASK_AFTER_MS);
+  };
+  const put = (next, isHeld) => {
+    place.range = isAll(next, all()) ? null : next;
+    const [from, to] = place.range ? whole(place.range) : [null, null];
+    const patch = { from: from || null, to: to === view.space.step_count ? null : to };
+    if (isHeld) view.context.move(patch);
+    hooks.range(range());
+    soon(() => hooks.rangeAtRest(range()));
+  };
+  return {
+    get step() {
+      return place.step;
+    },
+    get moment() {
+      return moment();
+    },
+    get isPeak() {
+      return place.step === null;
+    },
+    get range() {
+      return range();
+    },
+    get isWhole() {
+      return place.range === null;
+    },
+    get window() {
+      return place.window;
+    },
+    /* A space was opened: reads the place, calls nothing. */
+    start(route) {
+      takeBack?.();
+      place = { step: null, range: null, window: null };
+      adopt(route);
+    },
+    hear(route) {
+      if (!view.space) return;
+      const before = adopt(route);
+      if (before.step !== place.step) hooks.moment(moment());
+      if (before.range?.join() !== place.range?.join()) {
+        hooks.range(range());
+        soon(() => hooks.rangeAtRest(range()));
+      }
+      if (before.window?.join() !== place.window?.join()) hooks.window(place.window);
+    },
+    /* isHeld: the hand is still moving, or a key may be held down. */
+    setMoment(step, isHeld = false) {
+      if (!isMoving()) return;
+      const to = Math.max(0, Math.min(view.space.step_count - 1, step));
+      const patch = { step: to === view.space.peak_step ? null : to };
+      const next = following(range(), all(), to);
+      if (next.join() !== range().join()) put(next, true);
+      if (isHeld) view.context.move(patch);
+      else view.context.choose(patch);
+    },
+    setWindow(window) {
+      view.context.choose({ sel: window ? `${window[0]}-${window[1]}` : '' });
+    },
+    setRange: (next) => isMoving() && put(next, true),
+    showAll: () => isMoving() && put(all(), true),
+    /* Notches in, or out when negative; about the moment if it is in view. */
+    zoom(notches) {
+      if (!isMoving()) return;
+      const [from, to] = range();
+      const at = moment() >= from && moment() < to ? moment() + 0.5 : (from + to) / 2;
+      put(zoomed(range(), all(), LEAST_STEPS, at, NOTCH ** notches), true);
+    },
+    pan(direction) {
+      if (!isMoving()) return;
+      const [from, to] = range();
+      put(moved(range(), all(), direction * PAN_SHARE * (to - from)), true);
+    },
+    zoomToWindow() {
+      if (!place.window) return false;
+      const [a, b] = place.window;
+      put(zoomed([a, b + 1], all(), LEAST_STEPS, (a + b + 1) / 2, 1), true);
+      return true;
+    },
+    byPeak(direction) {
+      if (!isMoving() || !view.drawn) return;
+      const next = peakBeside(view.drawn, moment(), direction);
+      if (next !== moment()) this.setMoment(next);
+    },
+    stop: () => takeBack?.(),
+  };
+}
+
+/* Runs `load` for the newest question alone: an older one is given up. */
+export function createLatest() {
+  let controller = null;
+  return async (load) => {
+    controller?.abort();
+    controller = new AbortController();
+    const { signal } = controller;
+    try {
+      return await load(signal);
+    } catch (error) {
+      if (isAbort(error)) return null;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * brush.js: the whole curve in small, with the part in view as a box that is moved and
+ * widened by hand. The keys for it are those of zooming, so it is no stop of its own. */
+
+import { el } from '../lib/dom.js';
+import { nextFrame } from '../lib/activity.js';
+import { moved } from '../lib/range.js';
+import { onTheme, token } from '../lib/theme.js';
+
+const EDGE_PX = 6;
+
+/* onRange([from, to), isEnd). Out: {node, draw({steps, bytes, lastStep, most}), setRange(range), destroy}. */
+export function createBrush({ onRange, least }) {
+  const canvas = el('canvas', { class: 'brush-base' });
+  const box = el('div', { class: 'brush-box' });
+  const node = el('div', { class: 'brush', 'aria-hidden': 'true' }, canvas, box);
+  let data = null;
+  let range = [0, 1];
+  let hold = null;
+
+  const end = () => (data ? data.lastStep + 1 : 1);
+  const stepAt = (x) => (x / Math.max(1, node.clientWidth)) * end();
+  const paint = () => {
+    const ratio = window.devicePixelRatio || 1;
+    const wide = Math.round(node.clientWidth * ratio);
+    const high = Math.round(node.clientHeight * ratio);
+    if (!data || wide <= 0 || high <= 0) return;
+    canvas.width = wide;
+    canvas.height = high;
+    const context = canvas.getContext('2d');
+    if (!context) return;
+    context.fillStyle = token('text2');
+    context.globalAlpha = 0.45;
+    const { steps, bytes, most } = data;
+    for (let i = 0; i < steps.length; i++) {
+      const from = Math.floor((steps[i] / end()) * wide);
+      const to = Math.ceil(((steps[i + 1] ?? end()) / end()) * wide);
+      const tall = Math.round((bytes[i] / most) * high);
+      if (to > from) context.clearRect(from, 0, to - from, high);
+      context.fillRect(from, high - tall, Math.max(1, to - from), tall);
+    }
+  };
+  const place = () => {
+    const wide = node.clientWidth;
+    box.style.left = `${(range[0] / end()) * wide}px`;
+    box.style.width = `${Math.max(4, ((range[1] - range[0]) / end()) * wide)}px`;
+    node.classList.toggle('is-part', range[0] > 0 || range[1] < end());
+  };
+  const next = (x) => {
+    const all = [0, end()];
+    const by = stepAt(x) - stepAt(hold.x);
+    if (hold.kind === 'move') return moved(hold.range, all, by);
+    const clamp = (value) => Math.max(0, Math.min(end(), Math.round(value)));
+    const [a, b] =
+      hold.kind === 'from'
+        ? [hold.range[0] + by, hold.range[1]]
+        : hold.kind === 'to'
+          ? [hold.range[0], hold.range[1] + by]
+          : [stepAt(hold.x), stepAt(x)];
+    const low = clamp(Math.min(a, b));
+    return [low, Math.max(clamp(Math.max(a, b)), Math.min(end(), low + least))];
+  };
+  const kindAt = (x) => {
+    const [left, right] = range.map((step) => (step / end()) * node.clientWidth);
+    const isPart = node.classList.contains('is-part');
+    if (isPart && Math.abs(x - left) <= EDGE_PX) return 'from';
+    if (isPart && Math.abs(x - right) <= EDGE_PX) return 'to';
+    return isPart && x > left && x < right ? 'move' : 'new';
+  };
+  const xOf = (event) => event.clientX - node.getBoundingClientRect().left;
+  node.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0 || !data) return;
+    hold = { x: xOf(event), range, kind: kindAt(xOf(event)), isMoved: false };
+    node.setPointerCapture(event.pointerId);
+  });
+  node.addEventListener('pointermove', (event) => {
+    const x = xOf(event);
+    if (!hold) {
+      node.dataset.cursor = kindAt(x);
+      return;
+    }
+    if (!hold.isMoved && Math.abs(x - hold.x) < 3) return;
+    hold.isMoved = true;
+    onRange(next(x), false);
+  });
+  node.addEventListener('pointerup', (event) => {
+    if (hold?.isMoved) onRange(next(xOf(event)), true);
+    hold = null;
+  });
+  node.addEventListener('pointercancel', () => {
+    hold = null;
+  });
+  const watch = new ResizeObserver(() => {
+    nextFrame(paint);
+    nextFrame(place);
+  });
+  watch.observe(node);
+  const offTheme = onTheme(() => nextFrame(paint));
+  return {
+    node,
+    draw(next) {
+      data = next;
+      nextFrame(paint);
+      place();
+    },
+    setRange(next) {
+      range = next;
+      place();
+    },
+    destroy() {
+      watch.disconnect();
+      offTheme();
+    },
+  };
+}
