@@ -8,8 +8,9 @@ import { el } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { get, isAbort, Problem } from '../lib/api.js';
 import { later, nextFrame } from '../lib/activity.js';
+import { around, moved } from '../lib/range.js';
 import { createStore } from '../lib/store.js';
-import { createCurve } from '../widgets/curve.js';
+import { createCurve, LEAST_STEPS } from '../widgets/curve.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { buffersKey } from '../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
@@ -19,6 +20,7 @@ import { createBuffersTable } from './memory_viewer_table.js';
 import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
 import { bufferDetails, mergedDetails, pageDetails } from './memory_viewer_details.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
+import { viewerKeys } from './memory_viewer_keys.js';
 import { createPlace } from './memory_viewer_place.js';
 import {
   changeCapacity,
@@ -50,6 +52,8 @@ export function mount(root, context) {
     capacity: null,
     ask: null,
     sizeRanks: new Map(),
+    hasUnpadded: true,
+    centred: null,
   };
   view.records = createRecords(() => refresh(view));
   view.place = createPlace(view, {
@@ -60,6 +64,14 @@ export function mount(root, context) {
   });
   build(view);
   view.light = () => lightUp(view);
+  view.showAll = () => view.place.showAll();
+  view.centrePin = () => centrePin(view);
+  view.byBuffer = (direction) => byBuffer(view, direction);
+  view.toggleUnpadded = () => {
+    view.hasUnpadded = !view.hasUnpadded;
+    view.curve.setUnpadded(view.hasUnpadded);
+  };
+  context.bind(viewerKeys(view), 'Memory Viewer');
   view.store.subscribe(() => refresh(view));
   return {
     show: (selection, route) => show(view, selection, route),
@@ -272,6 +284,28 @@ async function setPin(view, id) {
   }
   view.store.set({ pin: id });
   refresh(view);
+}
+
+/* The pinned buffer in the middle; the second time its life fills the view. */
+function centrePin(view) {
+  const record = view.records.get(view.store.state.pin);
+  const span = record && spanOf(record, view.space);
+  if (!span) return;
+  const { place } = view;
+  const [from, to] = place.range;
+  const isAgain = view.centred === record.id && !place.isWhole;
+  view.centred = record.id;
+  const all = [0, view.space.step_count];
+  if (isAgain || place.isWhole) place.setRange(around(span, all, LEAST_STEPS));
+  else place.setRange(moved([from, to], all, (span[0] + span[1] - from - to) / 2));
+}
+
+/* The next buffer in the order of the table, or in that of the strip that was used last. */
+async function byBuffer(view, direction) {
+  const rows = view.buffers?.rows ?? [];
+  const at = rows.findIndex((row) => row.id === view.store.state.pin);
+  const next = rows[at < 0 ? 0 : at + direction];
+  if (next) view.context.pin(next.id);
 }
 
 /* Once a frame, however often the pointer moved. */

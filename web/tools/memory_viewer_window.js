@@ -90,7 +90,7 @@ function listOf(word, changes, space, onPin) {
     ),
   );
   if (more > 0) rows.push(el('li', { class: 'dim' }, `${count(more)} smaller, not named`));
-  return folded(`${word}: ${sumText(changes)}`, rows);
+  return folded(`${word}: ${sumText(changes)}`, rows, true);
 }
 
 /* The pane while a window is selected and nothing is pinned or hovered. */

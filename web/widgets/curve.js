@@ -83,9 +83,8 @@ export function createCurve(actions) {
         else report(readAt(data, stepUnder(u, data, u.cursor.left)));
       },
     ],
-  };
-  const place = () => {
-    if (plot) over.place((step) => plot.valToPos(step, 'x'), plot.over.clientWidth);
+    /* uPlot settles its scales after the call that changes them. */
+    draw: [(u) => over.place((step) => u.valToPos(step, 'x'), u.over.clientWidth)],
   };
   const paint = () => {
     if (!data || host.clientWidth <= 0 || host.clientHeight <= 0) return;
@@ -103,7 +102,6 @@ export function createCurve(actions) {
       drawn = data.base;
     }
     plot.ctx.canvas.setAttribute('aria-label', data.label);
-    place();
   };
   const selection = (a, b) => {
     const [first, last] = [a.x, b.x].sort((x, y) => x - y).map((x) => Math.floor(plot.posToVal(x, 'x')));

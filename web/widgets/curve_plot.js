@@ -80,7 +80,7 @@ function options(host, get, hooks) {
         points: { show: false },
       },
     ],
-    hooks: { draw: [(u) => paintOver(u, get(), uPlot.pxRatio)], ...hooks },
+    hooks: { ...hooks, draw: [(u) => paintOver(u, get(), uPlot.pxRatio), ...(hooks.draw ?? [])] },
   };
 }
 

@@ -56,11 +56,11 @@ export function lifeBar(from, to, total) {
   );
 }
 
-/* Long lists of places: the first stands there, the rest opens. */
-export function folded(summary, rows) {
+/* A list that opens; short ones are open from the start. */
+export function folded(summary, rows, isOpen = rows.length <= 8) {
   return el(
     'details',
-    { class: 'folded', open: rows.length <= 8 },
+    { class: 'folded', open: isOpen },
     el('summary', {}, summary),
     el('ol', {}, rows),
   );

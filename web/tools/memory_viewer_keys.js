@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_keys.js: what can be done on the Memory Viewer by keys and from the palette. */
+
+const FAR = 10;
+
+/* A key that scrolls, or that a focused control needs, is left to it. */
+const isFree = (event) => !event || event.target === document.body || event.target.id === 'main';
+
+/* view: the page. Rows for the registry of keys.js. */
+export function viewerKeys(view) {
+  const { place } = view;
+  const hasSpace = () => Boolean(view.space);
+  const by = (steps) => (event) => {
+    if (!isFree(event)) return false;
+    place.setMoment(place.moment + steps, true);
+    return true;
+  };
+  const to = (step) => (event) => {
+    if (!isFree(event)) return false;
+    place.setMoment(step(), false);
+    return true;
+  };
+  const rows = [
+    { keys: ['w', '+', '='], does: 'zoom in', run: () => place.zoom(1) },
+    { keys: ['s', '-', '\u2212'], does: 'zoom out', run: () => place.zoom(-1) },
+    { keys: ['a'], does: 'pan to earlier steps', run: () => place.pan(-1) },
+    { keys: ['d'], does: 'pan to later steps', run: () => place.pan(1) },
+    { keys: ['0'], does: 'show all', run: () => view.showAll() },
+    { keys: ['f'], does: 'centre the pin; again: fit it', run: () => view.centrePin(), isOn: () => view.store.state.pin !== null },
+    { keys: ['p'], does: 'moment to the peak', run: () => place.setMoment(view.space.peak_step ?? 0) },
+    { keys: ['['], does: 'previous local peak', run: () => place.byPeak(-1) },
+    { keys: [']'], does: 'next local peak', run: () => place.byPeak(1) },
+    { keys: ['ArrowLeft'], does: 'moment back by one', run: by(-1) },
+    { keys: ['ArrowRight'], does: 'moment on by one', run: by(1) },
+    { keys: ['Shift+ArrowLeft'], does: 'moment back by ten', run: by(-FAR) },
+    { keys: ['Shift+ArrowRight'], does: 'moment on by ten', run: by(FAR) },
+    { keys: ['Home'], does: 'moment to the first step', run: to(() => 0) },
+    { keys: ['End'], does: 'moment to the last step', run: to(() => view.space.step_count - 1) },
+    {
+      keys: ['Enter'],
+      does: 'zoom to the selected window',
+      run: (event) => !event?.target.closest?.('button, a, summary, [role="grid"]') && place.zoomToWindow(),
+      isOn: () => place.window !== null,
+    },
+    { keys: ['u'], does: 'unpadded curve on or off', run: () => view.toggleUnpadded() },
+    { keys: [','], does: 'previous buffer in this order', run: () => view.byBuffer(-1) },
+    { keys: ['.'], does: 'next buffer in this order', run: () => view.byBuffer(1) },
+  ];
+  return rows.map((row) => ({ ...row, isOn: () => hasSpace() && (row.isOn?.() ?? true) }));
+}
