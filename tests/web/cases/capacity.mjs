@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { idle, pixels, text } from '../harness.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 
-const CURVE = '.curve canvas';
+const CURVE = '.curve-host canvas';
 
 /* Pixels of the curve that are clearly red. */
 function redPixels(page) {

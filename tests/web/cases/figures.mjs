@@ -138,7 +138,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       includes(await text(page, 'h1'), peakText(body));
       equal((await cells(page, 'c-name'))[0], body.maxHeapBySize[0].instructionName);
       includes(
-        await page.locator('.curve canvas').first().getAttribute('aria-label'),
+        await page.locator('.curve-host canvas').first().getAttribute('aria-label'),
         `at step ${count(body.peakHeapSizePosition)}`,
       );
       await page.finish();

@@ -19,14 +19,14 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const page = await open(base, { scheme: 'light' });
     equal(await background(page), 'rgb(245, 246, 248)');
     const strip = await pixels(page, '.strip-base');
-    const curve = await pixels(page, '.curve canvas');
+    const curve = await pixels(page, '.curve-host canvas');
     await page.click('#theme');
     equal(await background(page), 'rgb(245, 246, 248)');
     await page.click('#theme');
     await idle(page);
     equal(await background(page), 'rgb(20, 23, 28)');
     truth((await pixels(page, '.strip-base')) !== strip, 'the strip kept its light colours');
-    truth((await pixels(page, '.curve canvas')) !== curve, 'the curve kept its light colours');
+    truth((await pixels(page, '.curve-host canvas')) !== curve, 'the curve kept its light colours');
     await page.reload();
     await idle(page);
     equal(await background(page), 'rgb(20, 23, 28)');
@@ -48,7 +48,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       const page = await open(await daemon('--demo'), { width, height, scale });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       truth(wide <= width, `the page is ${wide} px wide`);
-      for (const selector of ['h1', '.curve canvas', '.strip-base', '.panel-table tbody tr'])
+      for (const selector of ['h1', '.curve-host canvas', '.strip-base', '.panel-table tbody tr'])
         truth(await page.locator(selector).first().isVisible(), `${selector} is not visible`);
       const small = await page.evaluate(() =>
         [...document.querySelectorAll('body *')]
@@ -63,7 +63,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       );
       equal(small, [], 'text under 12 px');
       const sizes = await page
-        .locator('.curve canvas, .strip-base')
+        .locator('.curve-host canvas, .strip-base')
         .evaluateAll((nodes) =>
           nodes.filter((node) => node.offsetParent).map((node) => [node.clientWidth, node.clientHeight]),
         );

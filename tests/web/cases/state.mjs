@@ -12,7 +12,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   const bases = async (page) => [
     await pixels(page, '.strip-base', 0),
     await pixels(page, '.strip-base', 1),
-    await pixels(page, '.curve canvas'),
+    await pixels(page, '.curve-host canvas'),
   ];
   const move = async (page, at, share) => {
     await page.mouse.move(...(await pointOn(page, at, share)));
