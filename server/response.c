@@ -153,6 +153,8 @@ int response_status_of(enum err_code code)
 
 struct response *response_err(const struct err *err, const char *file)
 {
+    if (err->code == ERR_argument) /* the question is wrong, not the file */
+        file = NULL;
     struct response *response =
         problem(response_status_of(err->code), err_name(err->code), err->text, file, err->offset_bytes);
     response->is_changed = err->code == ERR_changed;

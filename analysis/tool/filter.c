@@ -1,225 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * filter.c: see filter.h. */
-#include "tool/filter.h"
+ * filter.c: see filter.h. Here terms meet rows; filter_read.c reads them. */
+#include "tool/filter_terms.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum compare { COMPARE_TEXT, COMPARE_LESS, COMPARE_LESS_EQUAL, COMPARE_GREATER, COMPARE_GREATER_EQUAL, COMPARE_RANGE };
-enum { ANY_FIELD = -1, TERMS_MOST = 64 };
-
-struct filter_term {
-    bool is_negated;
-    int field; /* ANY_FIELD: all that are searched */
-    enum compare compare;
-    double low, high;
-    struct str *choices; /* texts, any of which may match */
-    size_t choice_count;
-};
-
-/* ---- reading ---- */
-
-struct reader {
-    const char *at;
-    const struct filter_table *table;
-    struct arena *arena;
-    struct err *err;
-};
-
-/* The next term without its quotes, which may leave it empty; false at the end. */
-static bool next_word(struct reader *reader, struct str *term)
-{
-    while (isspace((unsigned char)*reader->at))
-        reader->at++;
-    if (*reader->at == '\0')
-        return false;
-    char *word = arena_raw(reader->arena, strlen(reader->at) + 1);
-    size_t length = 0;
-    bool is_quoted = false;
-    for (; *reader->at != '\0' && (is_quoted || !isspace((unsigned char)*reader->at)); reader->at++) {
-        if (*reader->at == '"')
-            is_quoted = !is_quoted;
-        else
-            word[length++] = *reader->at;
-    }
-    word[length] = '\0';
-    *term = (struct str){word, length};
-    return true;
-}
-
-static size_t distance(const char *a, struct str b)
-{
-    size_t row[32], columns = b.length < 31 ? b.length : 31;
-    for (size_t j = 0; j <= columns; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            size_t above = row[j], cost = diagonal + (a[i - 1] != b.data[j - 1]);
-            size_t least = above + 1 < row[j - 1] + 1 ? above + 1 : row[j - 1] + 1;
-            row[j] = least < cost ? least : cost;
-            diagonal = above;
-        }
-    }
-    return row[columns];
-}
-
-static bool field_find(struct reader *reader, struct str name, int *field)
-{
-    const struct filter_field *fields = reader->table->fields;
-    size_t best = 0, best_distance = SIZE_MAX;
-    for (size_t i = 0; fields[i].name != NULL; i++) {
-        if (str_equal(str_of(fields[i].name), name)) {
-            *field = (int)i;
-            return true;
-        }
-        size_t now = distance(fields[i].name, name);
-        if (now < best_distance) {
-            best = i;
-            best_distance = now;
-        }
-    }
-    return err_set(reader->err, ERR_argument, ERR_NO_OFFSET, "filter: unknown field \"%.*s\". Did you mean %s?",
-                   name.length > 40 ? 40 : (int)name.length, name.data, fields[best].name);
-}
-
-/* "64MiB", "1.5g": the value, or false. Digits only: strtod knows more numbers than people type. */
-static bool number_read(struct str text, double *value)
-{
-    static const char units[] = "kmgtp";
-    char *end;
-    size_t digits = strspn(text.data, "0123456789.");
-    if (digits == 0 || (text.data[digits] != '\0' && strchr("xXeE", text.data[digits]) != NULL))
-        return false;
-    *value = strtod(text.data, &end);
-    if (end == text.data)
-        return false;
-    const char *unit = *end == '\0' ? NULL : strchr(units, tolower((unsigned char)*end));
-    if (unit != NULL) {
-        for (const char *power = units; power <= unit; power++)
-            *value *= 1024;
-        end++;
-        if (tolower((unsigned char)*end) == 'i')
-            end++;
-    }
-    if (tolower((unsigned char)*end) == 'b')
-        end++;
-    return end == text.data + text.length;
-}
-
-static struct str rest(struct str text, size_t from)
-{
-    return (struct str){text.data + from, text.length - from};
-}
-
-/* Reads ">=5", "<3", "2..5" or "7"; leaves what is none of these alone. */
-static bool comparison_read(struct str text, struct filter_term *term)
-{
-    const char *dots = strstr(text.data, "..");
-    if (dots != NULL && dots > text.data) {
-        char low[64];
-        size_t length = (size_t)(dots - text.data);
-        if (length >= sizeof low)
-            return false;
-        memcpy(low, text.data, length);
-        low[length] = '\0';
-        term->compare = COMPARE_RANGE;
-        return number_read((struct str){low, length}, &term->low) && number_read(rest(text, length + 2), &term->high);
-    }
-    size_t sign = text.length > 0 && (text.data[0] == '<' || text.data[0] == '>') ? 1 : 0;
-    bool or_equal = sign == 1 && text.length > 1 && text.data[1] == '=';
-    if (!number_read(rest(text, sign + or_equal), &term->low))
-        return false;
-    term->high = term->low;
-    term->compare = sign == 0              ? COMPARE_RANGE
-                    : text.data[0] == '<' ? (or_equal ? COMPARE_LESS_EQUAL : COMPARE_LESS)
-                                          : (or_equal ? COMPARE_GREATER_EQUAL : COMPARE_GREATER);
-    return true;
-}
-
-/* Commas inside brackets belong to the text: shape:[*,2048]. */
-static void choices_read(struct reader *reader, struct str text, struct filter_term *term)
-{
-    term->choices = arena_array(reader->arena, struct str, text.length + 1);
-    size_t begin = 0;
-    int depth = 0;
-    for (size_t i = 0; i <= text.length; i++) {
-        char c = i < text.length ? text.data[i] : ',';
-        depth += (c == '[' || c == '(' || c == '{') - (c == ']' || c == ')' || c == '}');
-        if (c != ',' || (depth > 0 && i < text.length))
-            continue;
-        if (i > begin)
-            term->choices[term->choice_count++] = (struct str){text.data + begin, i - begin};
-        begin = i + 1;
-    }
-}
-
-static bool term_read(struct reader *reader, struct str word, struct filter_term *term)
-{
-    *term = (struct filter_term){.field = ANY_FIELD};
-    if (word.length > 1 && word.data[0] == '-') {
-        term->is_negated = true;
-        word = rest(word, 1);
-    }
-    if (word.data[0] == '<' || word.data[0] == '>') {
-        for (int i = 0; term->field == ANY_FIELD && reader->table->fields[i].name != NULL; i++)
-            if (reader->table->fields[i].kind == FILTER_NUMBER)
-                term->field = i;
-        if (!comparison_read(word, term))
-            return err_set(reader->err, ERR_argument, ERR_NO_OFFSET, "filter: \"%.40s\" is not a size", word.data);
-        return true;
-    }
-    const char *colon = memchr(word.data, ':', word.length);
-    if (colon == NULL) {
-        choices_read(reader, word, term);
-        return true;
-    }
-    size_t name_length = (size_t)(colon - word.data);
-    struct str value = rest(word, name_length + 1);
-    if (!field_find(reader, (struct str){word.data, name_length}, &term->field))
-        return false;
-    if (reader->table->fields[term->field].kind != FILTER_NUMBER) {
-        choices_read(reader, value, term);
-        return true;
-    }
-    if (!comparison_read(value, term))
-        return err_set(reader->err, ERR_argument, ERR_NO_OFFSET, "filter: \"%.40s\" is not a number, nor >N, <N or N..M", value.data);
-    return true;
-}
-
-bool filter_read(const char *text, const struct filter_table *table, struct arena *arena, struct filter *out, struct err *err)
-{
-    struct reader reader = {text, table, arena, err};
-    *out = (struct filter){table, arena_array(arena, struct filter_term, TERMS_MOST), 0};
-    if (strlen(text) > 4096)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "filter: longer than 4096 characters");
-    for (struct str word; next_word(&reader, &word);) {
-        if (word.length == 0) /* "" asks for nothing */
-            continue;
-        if (out->term_count == TERMS_MOST)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "filter: more than %d terms", TERMS_MOST);
-        if (!term_read(&reader, word, &out->terms[out->term_count]))
-            return false;
-        out->term_count++;
-    }
-    return true;
-}
-
-/* ---- matching ---- */
+#include <math.h>
 
 static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* The whole of `text` against a pattern with stars; linear in practice (one place to go back to). */
-static bool glob_matches(struct str pattern, struct str text)
+static bool is_star(struct filter_text pattern, size_t at)
+{
+    return at < pattern.length && pattern.data[at] == '*' && pattern.marks[at] == FILTER_PLAIN;
+}
+
+/* The whole of `text` against a pattern with stars, with one place to go back to. */
+static bool glob_matches(struct filter_text pattern, struct str text, struct arena *arena)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
+    uint64_t steps = 0;
     while (t < text.length) {
-        if (p < pattern.length && pattern.data[p] == '*') {
+        steps++;
+        if (is_star(pattern, p)) {
             star = p++;
             mark = t;
         } else if (p < pattern.length && same_letter(pattern.data[p], text.data[t])) {
@@ -229,59 +32,164 @@ static bool glob_matches(struct str pattern, struct str text)
             p = star + 1;
             t = ++mark;
         } else {
-            return false;
+            break;
         }
     }
-    while (p < pattern.length && pattern.data[p] == '*')
+    arena_work(arena, steps);
+    while (is_star(pattern, p))
         p++;
-    return p == pattern.length;
+    return t == text.length && p == pattern.length;
 }
 
-static bool part_matches(struct str part, struct str text)
+static bool part_matches(struct filter_text part, struct str text, struct arena *arena)
 {
-    for (size_t at = 0; at + part.length <= text.length; at++) {
+    uint64_t steps = text.length;
+    bool is_found = false;
+    for (size_t at = 0; !is_found && at + part.length <= text.length; at++) {
         size_t same = 0;
         while (same < part.length && same_letter(part.data[same], text.data[at + same]))
             same++;
-        if (same == part.length)
+        steps += same;
+        is_found = same == part.length;
+    }
+    arena_work(arena, steps);
+    return is_found;
+}
+
+/* ---- shapes ---- */
+
+static bool is_rest(struct filter_text dimension)
+{
+    return dimension.length == 3 && memcmp(dimension.data, "...", 3) == 0;
+}
+
+/* The dimension at the begin of `text`, which ends at its comma. */
+static struct str dimension_at(struct str text)
+{
+    const char *comma = text.length > 0 ? memchr(text.data, ',', text.length) : NULL;
+    return (struct str){text.data, comma != NULL ? (size_t)(comma - text.data) : text.length};
+}
+
+static struct str behind(struct str text, size_t length)
+{
+    return length < text.length ? (struct str){text.data + length + 1, text.length - length - 1} : (struct str){"", 0};
+}
+
+/* "8,2048" against the asked dimensions; as a glob over them, "..." being its star. */
+static bool dimensions_match(const struct filter_choice *choice, struct str text, struct arena *arena)
+{
+    size_t at = 0, rest = SIZE_MAX;
+    struct str mark = text;
+    bool is_end = text.length == 0, mark_is_end = is_end;
+    while (!is_end) {
+        struct str own = dimension_at(text), plain = own;
+        if (own.length > 2 && own.data[0] == '<' && own.data[1] == '=') /* of dynamic size */
+            plain = (struct str){own.data + 2, own.length - 2};
+        if (at < choice->dimension_count && is_rest(choice->dimensions[at])) {
+            rest = at++;
+            mark = text;
+            mark_is_end = is_end;
+        } else if (at < choice->dimension_count && glob_matches(choice->dimensions[at], plain, arena)) {
+            at++;
+            is_end = own.length == text.length;
+            text = behind(text, own.length);
+        } else if (rest != SIZE_MAX && !mark_is_end) {
+            struct str skipped = dimension_at(mark);
+            mark_is_end = skipped.length == mark.length;
+            mark = behind(mark, skipped.length);
+            at = rest + 1;
+            text = mark;
+            is_end = mark_is_end;
+        } else {
+            return false;
+        }
+    }
+    while (at < choice->dimension_count && is_rest(choice->dimensions[at]))
+        at++;
+    return at == choice->dimension_count;
+}
+
+/* Any array of the shape: "(f32[8], s32[])" has two. */
+static bool shape_matches(const struct filter_choice *choice, struct str text, struct arena *arena)
+{
+    arena_work(arena, text.length);
+    for (size_t open = 0; open < text.length; open++) {
+        if (text.data[open] != '[')
+            continue;
+        size_t begin = open, close = open;
+        while (begin > 0 && isalnum((unsigned char)text.data[begin - 1]))
+            begin--;
+        while (close < text.length && text.data[close] != ']')
+            close++;
+        struct str type = {text.data + begin, open - begin}, inner = {text.data + open + 1, close - open - 1};
+        if ((choice->text.length == 0 || glob_matches(choice->text, type, arena)) && dimensions_match(choice, inner, arena))
             return true;
+        open = close;
     }
     return false;
 }
 
-static bool text_matches(const struct filter_term *term, struct str text)
+/* ---- terms ---- */
+
+static bool choice_takes_text(const struct filter_choice *choice, struct str text, struct arena *arena)
+{
+    switch (choice->kind) {
+    case FILTER_PART: return part_matches(choice->text, text, arena);
+    case FILTER_GLOB: return glob_matches(choice->text, text, arena);
+    case FILTER_REGEX: return regex_matches(choice->regex, text);
+    case FILTER_DIMENSIONS: return shape_matches(choice, text, arena);
+    case FILTER_RANGE: break;
+    }
+    return false;
+}
+
+static bool takes_text(const struct filter_term *term, struct str text, struct arena *arena)
+{
+    for (size_t i = 0; i < term->choice_count; i++)
+        if (choice_takes_text(&term->choices[i], text, arena))
+            return true;
+    return false;
+}
+
+static bool is_in_range(const struct filter_choice *choice, double value)
+{
+    return (choice->low_is_open ? value > choice->low : value >= choice->low) &&
+           (choice->high_is_open ? value < choice->high : value <= choice->high);
+}
+
+/* Is there a whole number both in the range and from `first` up to `end`, not included? */
+static bool meets_range(const struct filter_choice *choice, double first, double end)
+{
+    double low = choice->low_is_open ? floor(choice->low) + 1 : ceil(choice->low);
+    double high = choice->high_is_open ? ceil(choice->high) - 1 : floor(choice->high);
+    return first <= high && low <= end - 1 && low <= high;
+}
+
+static bool takes_number(const struct filter_table *table, const struct filter_term *term, uint32_t row)
 {
     for (size_t i = 0; i < term->choice_count; i++) {
-        struct str choice = term->choices[i];
-        bool has_star = memchr(choice.data, '*', choice.length) != NULL;
-        if (has_star ? glob_matches(choice, text) : part_matches(choice, text))
+        const struct filter_choice *choice = &term->choices[i];
+        size_t at = (size_t)choice->field;
+        double value, end;
+        if (!table->number(table->context, row, at, &value))
+            continue;
+        bool is_span = table->fields[at].kind == FILTER_SPAN;
+        if (is_span ? table->number(table->context, row, at + 1, &end) && meets_range(choice, value, end)
+                    : is_in_range(choice, value))
             return true;
     }
     return false;
 }
 
-static bool number_matches(const struct filter_term *term, double value)
+static bool term_matches(const struct filter *filter, const struct filter_term *term, uint32_t row)
 {
-    switch (term->compare) {
-    case COMPARE_LESS: return value < term->low;
-    case COMPARE_LESS_EQUAL: return value <= term->low;
-    case COMPARE_GREATER: return value > term->low;
-    case COMPARE_GREATER_EQUAL: return value >= term->low;
-    case COMPARE_RANGE: return value >= term->low && value <= term->high;
-    case COMPARE_TEXT: break;
-    }
-    return false;
-}
-
-static bool term_matches(const struct filter_table *table, const struct filter_term *term, uint32_t row)
-{
-    double value;
-    if (term->compare != COMPARE_TEXT)
-        return term->field >= 0 && table->number(table->context, row, (size_t)term->field, &value) && number_matches(term, value);
-    if (term->field != ANY_FIELD)
-        return text_matches(term, table->text(table->context, row, (size_t)term->field));
+    const struct filter_table *table = filter->table;
+    if (term->choices[0].kind == FILTER_RANGE)
+        return takes_number(table, term, row);
+    if (term->field != FILTER_ANY_FIELD)
+        return takes_text(term, table->text(table->context, row, (size_t)term->field), filter->arena);
     for (size_t i = 0; table->fields[i].name != NULL; i++)
-        if (table->fields[i].is_searched && text_matches(term, table->text(table->context, row, i)))
+        if (table->fields[i].is_searched && takes_text(term, table->text(table->context, row, i), filter->arena))
             return true;
     return false;
 }
@@ -289,7 +197,7 @@ static bool term_matches(const struct filter_table *table, const struct filter_t
 bool filter_matches(const struct filter *filter, uint32_t row)
 {
     for (size_t i = 0; i < filter->term_count; i++)
-        if (term_matches(filter->table, &filter->terms[i], row) == filter->terms[i].is_negated)
+        if (term_matches(filter, &filter->terms[i], row) == filter->terms[i].is_negated)
             return false;
     return true;
 }

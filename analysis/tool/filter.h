@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * filter.h: the filter text above a table.
  *
- *   >64MiB dtype:f32 op:dot,fusion line:model.py:41 -scope:*layer_0*
+ *   >64MiB dtype:f32 op:dot,fusion line:model.py:41 -scope:*layer_0* name:/fus.*[0-9]$/
  *
  * Terms are joined by AND; `-` before one negates it; a `,` inside a field is
- * OR; `*` stands for any text; quotes keep spaces. A word without a field is
- * looked for in the fields marked `is_searched`; a bare comparison (`>64MiB`)
- * means the first number field. Numbers take K M G T P, with or without iB, as
- * powers of 1024. Texts match anywhere and in any case; with a `*` the whole text must match.
+ * OR. A word without a field is looked for in the fields marked `is_searched`;
+ * a bare comparison (`>64MiB`) means the first number field.
+ * Texts match anywhere and in any case; with a `*`, which stands for any text,
+ * the whole text must match; between slashes stands a regular expression
+ * (base/regex.h). What is quoted means itself.
+ * Numbers: N, <N, <=N, >N, >=N or N..M; K M G T P, with or without iB, are
+ * powers of 1024; N% asks the field of that name with a `%`.
+ * Shapes: "[8,*]" has two dimensions, "..." stands for any number of them.
  *
- * The filter knows no table: it asks for a row's fields by number. */
+ * The filter knows no table: it asks for a row's fields by number. Its work is
+ * charged to the arena, so that no text and no expression can take for ever. */
 #ifndef ANALYSIS_TOOL_FILTER_H
 #define ANALYSIS_TOOL_FILTER_H
 
@@ -24,7 +29,7 @@ enum filter_kind {
 };
 
 struct filter_field {
-    const char *name;  /* as typed before the colon; NULL ends the list */
+    const char *name;  /* as typed before the colon, letters alone; "" is never typed; NULL ends the list */
     enum filter_kind kind;
     bool is_searched;  /* a bare word looks here too */
 };
@@ -38,14 +43,17 @@ struct filter_table {
     const void *context;
 };
 
+struct filter_term;
+
 struct filter {
     const struct filter_table *table;
+    struct arena *arena;
     struct filter_term *terms;
     size_t term_count;
 };
 
-/* Reads `text`. False with an `argument` report that names the faulty term and,
- * for an unknown field, the nearest known one. */
+/* Reads `text`. False with an `argument` report whose offset is the place of the fault in
+ * `text`, in bytes; for an unknown field it names the nearest known one. */
 bool filter_read(const char *text, const struct filter_table *table, struct arena *arena, struct filter *out, struct err *err);
 bool filter_matches(const struct filter *filter, uint32_t row);
 

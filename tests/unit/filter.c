@@ -3,35 +3,41 @@
 
 #include "bytes.h"
 
-enum { SIZE, NAME, SHAPE, FIELDS };
+enum { SIZE, SIZE_SHARE, ALIVE, ALIVE_END, NAME, SHAPE, LINE, FIELDS };
 static const struct filter_field fields[] = {
     [SIZE] = {"size", FILTER_NUMBER, false},
+    [SIZE_SHARE] = {"size%", FILTER_NUMBER, false},
+    [ALIVE] = {"alive", FILTER_SPAN, false},
+    [ALIVE_END] = {"", FILTER_NUMBER, false},
     [NAME] = {"name", FILTER_TEXT, true},
-    [SHAPE] = {"shape", FILTER_TEXT, false},
+    [SHAPE] = {"shape", FILTER_SHAPE, false},
+    [LINE] = {"line", FILTER_TEXT, true},
     [FIELDS] = {NULL, FILTER_TEXT, false},
 };
 
 static const struct {
-    double size;
-    const char *name, *shape;
+    double size, share, born, dies;
+    const char *name, *shape, *line;
 } rows[] = {
-    {64.0 * 1024 * 1024, "fusion.1", "f32[8,2048]"},
-    {100, "copy.2", "bf16[16,2048,2048]"},
-    {-1, "Fusion.3", "f32[8]"},
+    {64.0 * 1024 * 1024, 90, 0, 10, "fusion.1", "f32[8,2048]{1,0:T(8,128)}", "/src/model.py:41"},
+    {100, 9.5, 5, 6, "copy.2", "bf16[16,2048,2048]", "/src/data file.py:7"},
+    {-1, 0, 6, 100, "Fusion.3*", "(f32[8], s32[])", ""},
 };
 
 static struct str text_of(const void *context, uint32_t row, size_t at)
 {
     (void)context;
-    return str_of(at == NAME ? rows[row].name : rows[row].shape);
+    return str_of(at == NAME ? rows[row].name : at == LINE ? rows[row].line : rows[row].shape);
 }
 
 static bool number_of(const void *context, uint32_t row, size_t at, double *value)
 {
     (void)context;
-    (void)at;
-    *value = rows[row].size;
-    return rows[row].size >= 0;
+    *value = at == SIZE         ? rows[row].size
+             : at == SIZE_SHARE ? rows[row].share
+             : at == ALIVE      ? rows[row].born
+                                : rows[row].dies;
+    return at != SIZE || rows[row].size >= 0;
 }
 
 static const struct filter_table table = {fields, text_of, number_of, NULL};
@@ -59,9 +65,25 @@ static const struct {
     int bits;
 } cases[] = {
     {"", 7}, {"   ", 7}, {"fusion", 5}, {"FUSION.1", 1}, {"-fusion", 2}, {"name:fusion", 5}, {"name:copy,fusion.1", 3},
-    {"name:fusion*", 5}, {"name:*.3", 4}, {"name:f*1", 1}, {">=64MiB", 1}, {">64MiB", 0}, {">63.9M", 1}, {"<1k", 2},
-    {"size:100", 2}, {"size:50..200", 2}, {"-size:100", 5}, {"size:<1KiB", 2}, {"shape:[*,2048]", 0}, {"shape:*[*,2048]", 3},
-    {"shape:[8]", 4}, {"fusion >1k", 1}, {"\"fusion.1\"", 1}, {"name:\"no such\"", 0}, {"2048", 0}, {"\"\" >1k", 1}, {"size:1.5", 0},
+    {"name:fusion*", 5}, {"name:*.3*", 4}, {"name:f*1", 1}, {">=64MiB", 1}, {">64MiB", 0}, {">63.9M", 1}, {"<1k", 2},
+    {"size:100", 2}, {"size:50..200", 2}, {"-size:100", 5}, {"size:<1KiB", 2}, {"size:=100", 2}, {"size:7,100,64M", 3},
+    {"fusion >1k", 1}, {"\"fusion.1\"", 1}, {"name:\"no such\"", 0}, {"2048", 0}, {"\"\" >1k", 1}, {"size:1.5", 0},
+    {"NAME:fusion", 5}, {"name:fusion,", 5},
+    /* quotes make signs plain */
+    {"name:\"3*\"", 4}, {"name:\"n*1\"", 0}, {"\"-fusion\"", 0}, {"line:\"data file\"", 2}, {"\"data file.py:7\"", 2},
+    /* a word with a colon that names no field */
+    {"model.py:41", 1}, {"-model.py:41", 6},
+    /* shares */
+    {"size:>10%", 1}, {"size:9%..10%", 2}, {">50%", 1}, {"-size:<1%", 3},
+    /* what is alive when */
+    {"alive:5", 3}, {"alive:6", 5}, {"alive:>9", 4}, {"alive:<5", 1}, {"alive:9..20", 5}, {"alive:99", 4}, {"alive:100", 0},
+    /* shapes */
+    {"shape:[*,2048]", 1}, {"shape:[*,2048,2048]", 2}, {"shape:f32[8]", 4}, {"shape:[8]", 4}, {"shape:[]", 4},
+    {"shape:s32[]", 4}, {"shape:[...,2048]", 3}, {"shape:[...]", 7}, {"shape:[8,...]", 5}, {"shape:*16[...,2048,...]", 2},
+    {"shape:[20*,20*]", 0}, {"shape:2048", 3}, {"shape:[8],[16,...]", 6}, {"-shape:[8,*]", 6}, {"shape:[...,8,...,2048]", 1},
+    /* expressions */
+    {"name:/^fusion\\.[0-9]$/", 1}, {"/fusion|copy/", 7}, {"name:/copy/,/3/", 6}, {"line:/data file/", 2}, {"line:/src/model", 1},
+    {"-/fusion/", 2}, {"line:/src\\/m/", 1}, {"line:/src/data", 2}, {"name:/a{2,3}|[^f]*\\*$/", 4}, {"shape:/^bf/", 2},
 };
 
 START_TEST(terms_mean_what_they_say)
@@ -70,18 +92,39 @@ START_TEST(terms_mean_what_they_say)
 }
 END_TEST
 
-START_TEST(faults_are_named)
+static const struct {
+    const char *text;
+    int at;
+    const char *said;
+} faults[] = {
+    {"sze:5", 0, "filter: unknown field \"sze\". Did you mean size?"},
+    {"fusion -nam:x", 8, "filter: unknown field \"nam\". Did you mean name?"},
+    {"names:x", 0, "filter: unknown field \"names\". Did you mean name?"},
+    {">1k size:big", 9, "filter: \"big\" is not a number, nor <N, >N or N..M"},
+    {">many", 0, "filter: \">many\" is not a number, nor <N, >N or N..M"},
+    {"size:1..x", 5, "filter: \"1..x\" is not a number, nor <N, >N or N..M"},
+    {"size:1..5%", 5, "filter: \"1..5%\" is not a number, nor <N, >N or N..M"},
+    {"size:5,nan", 7, "filter: \"nan\" is not a number, nor <N, >N or N..M"},
+    {"size:0x10", 5, NULL}, {"size:>inf", 5, NULL}, {"size:1e5", 5, NULL}, {"size:", 0, "filter: \"size:\" asks for nothing"},
+    {"a -name:", 2, "filter: \"-name:\" asks for nothing"}, {"size:1.2.3", 5, NULL}, {"size:5mm", 5, NULL}, {"size:..5", 5, NULL},
+    {"alive:>5%", 6, "filter: \">5%\" asks for a share of something that has none"},
+    {"shape:[8", 6, "filter: \"[8\" is no shape: write type[8,*] or [8,*]"},
+    {"x name:/a(b/", 9, NULL},
+    {"\"fu sion\" sze:1", 10, NULL},
+};
+
+START_TEST(faults_are_named_and_placed)
 {
-    ck_assert_int_eq(matches("sze:5"), -1);
-    ck_assert_str_eq(err.text, "filter: unknown field \"sze\". Did you mean size?");
-    ck_assert_int_eq(matches("size:big"), -1);
-    ck_assert_int_eq(matches(">many"), -1);
-    ck_assert_int_eq(matches("size:1..x"), -1);
-    ck_assert_int_eq(matches(">10%"), -1);
-    ck_assert_int_eq(matches("size:nan"), -1);
-    ck_assert_int_eq(matches("size:0x10"), -1);
-    ck_assert_int_eq(matches("size:>inf"), -1);
+    ck_assert_int_eq(matches(faults[_i].text), -1);
     ck_assert_int_eq(err.code, ERR_argument);
+    ck_assert_msg(err.offset_bytes == (uint64_t)faults[_i].at, "%s: at %d, not %d", faults[_i].text, (int)err.offset_bytes, faults[_i].at);
+    if (faults[_i].said != NULL)
+        ck_assert_str_eq(err.text, faults[_i].said);
+}
+END_TEST
+
+START_TEST(long_filters_are_refused)
+{
     char long_text[5000];
     memset(long_text, 'a', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
@@ -93,12 +136,38 @@ START_TEST(faults_are_named)
 }
 END_TEST
 
+/* Whatever is asked of however many rows, the arena's work bounds it. */
+START_TEST(work_is_charged)
+{
+    static const char *const patterns[] = {"name:/(a*)*(a*)*b/", "name:*a*a*a*a*a*b", "name:aaaaaaaaaaaaaaaab"};
+    struct filter filter;
+    for (volatile size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+        err = (struct err)ERR_INIT;
+        arena_init(&arena, 0, &err);
+        arena_allot_work(&arena, 100);
+        volatile bool is_stopped = false;
+        if (setjmp(arena.trap) != 0) {
+            is_stopped = true;
+        } else {
+            ck_assert(filter_read(patterns[i], &table, &arena, &filter, &err));
+            for (uint32_t at = 0; at < 100; at++)
+                filter_matches(&filter, 0);
+        }
+        ck_assert_msg(is_stopped, "%s was not stopped", patterns[i]);
+        ck_assert_int_eq(err.code, ERR_limit);
+        arena_free(&arena);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("filter");
     TCase *tests = tcase_create("filter");
     tcase_add_loop_test(tests, terms_mean_what_they_say, 0, (int)(sizeof cases / sizeof cases[0]));
-    tcase_add_test(tests, faults_are_named);
+    tcase_add_loop_test(tests, faults_are_named_and_placed, 0, (int)(sizeof faults / sizeof faults[0]));
+    tcase_add_test(tests, long_filters_are_refused);
+    tcase_add_test(tests, work_is_charged);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

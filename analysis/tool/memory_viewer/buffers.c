@@ -58,7 +58,7 @@ static bool keys_read(const char *text, struct sort_key *keys, size_t *count, st
         struct str name = {text, length};
         int field = -1;
         for (int i = 0; i < ROW_FIELD_COUNT; i++)
-            if (str_equal(name, str_of(row_fields[i].name)))
+            if (length > 0 && row_fields[i].kind != FILTER_SPAN && str_equal(name, str_of(row_fields[i].name)))
                 field = i;
         for (size_t i = 0; i < sizeof longer / sizeof longer[0]; i++)
             if (str_equal(name, str_of(longer[i].name)))

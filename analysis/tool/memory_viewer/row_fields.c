@@ -7,12 +7,19 @@
 
 const struct filter_field row_fields[ROW_FIELD_COUNT + 1] = {
     [ROW_SIZE] = {"size", FILTER_NUMBER, false},
+    [ROW_SIZE_SHARE] = {"size%", FILTER_NUMBER, false},
     [ROW_UNPADDED] = {"unpadded", FILTER_NUMBER, false},
     [ROW_PADDING] = {"pad", FILTER_NUMBER, false},
+    [ROW_PADDING_SHARE] = {"pad%", FILTER_NUMBER, false},
     [ROW_BORN] = {"born", FILTER_NUMBER, false},
     [ROW_DIES] = {"dies", FILTER_NUMBER, false},
+    [ROW_LIVES] = {"lives", FILTER_NUMBER, false},
+    [ROW_OFFSET] = {"offset", FILTER_NUMBER, false},
+    [ROW_ALLOCATION] = {"alloc", FILTER_NUMBER, false},
+    [ROW_ALIVE] = {"alive", FILTER_SPAN, false},
+    [ROW_ALIVE_END] = {"", FILTER_NUMBER, false},
     [ROW_NAME] = {"name", FILTER_TEXT, true},
-    [ROW_SHAPE] = {"shape", FILTER_TEXT, true},
+    [ROW_SHAPE] = {"shape", FILTER_SHAPE, true},
     [ROW_DTYPE] = {"dtype", FILTER_TEXT, false},
     [ROW_CATEGORY] = {"cat", FILTER_TEXT, false},
     [ROW_OPCODE] = {"op", FILTER_TEXT, false},
@@ -24,17 +31,42 @@ const struct filter_field row_fields[ROW_FIELD_COUNT + 1] = {
 
 /* ---- values of a row ---- */
 
+static double share(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Steps in which a row is alive; all of them when it lives for the whole program. */
+static bool life_number(const struct plan_space *space, const struct plan_row *row, enum row_field field, double *value)
+{
+    uint32_t born = row->is_indefinite ? 0 : row->born;
+    uint32_t dies = row->is_indefinite || row->dies > space->step_count ? space->step_count : row->dies;
+    switch (field) {
+    case ROW_BORN: *value = (double)born; return !row->is_indefinite;
+    case ROW_DIES: *value = (double)dies; return !row->is_indefinite && row->dies < space->step_count;
+    case ROW_LIVES: *value = (double)dies - (double)born; return true;
+    case ROW_ALIVE: *value = (double)born; return true;
+    case ROW_ALIVE_END: *value = (double)(space->step_count == 0 ? 1 : dies); return true;
+    default: return false;
+    }
+}
+
 bool row_fields_number(const void *context, uint32_t at, size_t field, double *value)
 {
     const struct row_fields_context *listing = context;
     const struct plan_row *row = &listing->space->rows[at];
+    bool has_size = row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
     switch ((enum row_field)field) {
     case ROW_SIZE: *value = (double)row->bytes; return true;
-    case ROW_UNPADDED: *value = (double)row->unpadded_bytes; return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-    case ROW_PADDING: *value = (double)views_padding(row); return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-    case ROW_BORN: *value = (double)row->born; return !row->is_indefinite;
-    case ROW_DIES: *value = (double)row->dies; return !row->is_indefinite && row->dies < listing->space->step_count;
-    default: return false;
+    case ROW_SIZE_SHARE: *value = share(row->bytes, listing->space->peak_bytes); return true;
+    case ROW_UNPADDED: *value = (double)row->unpadded_bytes; return has_size;
+    case ROW_PADDING: *value = (double)views_padding(row); return has_size;
+    case ROW_PADDING_SHARE: *value = share(views_padding(row), row->bytes); return has_size;
+    case ROW_OFFSET: *value = (double)row->offset_bytes; return true;
+    case ROW_ALLOCATION:
+        *value = (double)listing->request->plan->hlo.allocations[row->allocation_at].index;
+        return true;
+    default: return life_number(listing->space, row, (enum row_field)field, value);
     }
 }
 

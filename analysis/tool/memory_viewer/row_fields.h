@@ -6,10 +6,11 @@
 #include "tool/filter.h"
 #include "tool/memory_viewer/views_shared.h"
 
-/* The first number is what a bare `>64MiB` means. */
+/* The first number is what a bare `>64MiB` means. A share is in percent: of the peak, of the buffer. */
 enum row_field {
-    ROW_SIZE, ROW_UNPADDED, ROW_PADDING, ROW_BORN, ROW_DIES, ROW_NAME, ROW_SHAPE, ROW_DTYPE, ROW_CATEGORY, ROW_OPCODE,
-    ROW_SCOPE, ROW_LINE, ROW_ID, ROW_FIELD_COUNT,
+    ROW_SIZE, ROW_SIZE_SHARE, ROW_UNPADDED, ROW_PADDING, ROW_PADDING_SHARE, ROW_BORN, ROW_DIES, ROW_LIVES, ROW_OFFSET,
+    ROW_ALLOCATION, ROW_ALIVE, ROW_ALIVE_END, ROW_NAME, ROW_SHAPE, ROW_DTYPE, ROW_CATEGORY, ROW_OPCODE, ROW_SCOPE,
+    ROW_LINE, ROW_ID, ROW_FIELD_COUNT,
 };
 
 /* Names as typed in a filter; ends with a NULL name. */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * filter_terms.h: a filter that was read; of filter.c and filter_read.c alone. */
+#ifndef ANALYSIS_TOOL_FILTER_TERMS_H
+#define ANALYSIS_TOOL_FILTER_TERMS_H
+
+#include "base/regex.h"
+#include "tool/filter.h"
+
+enum { FILTER_ANY_FIELD = -1, FILTER_TERMS_MOST = 64, FILTER_LENGTH_MOST = 4096 };
+
+/* How a character of the filter was typed. */
+enum filter_mark { FILTER_PLAIN, FILTER_QUOTED, FILTER_EXPRESSION };
+
+/* Characters without their quotes, with how and where each was typed. */
+struct filter_text {
+    const char *data;
+    const uint8_t *marks;   /* enum filter_mark */
+    const uint32_t *places; /* in the filter text */
+    size_t length;
+};
+
+enum filter_choice_kind { FILTER_PART, FILTER_GLOB, FILTER_REGEX, FILTER_RANGE, FILTER_DIMENSIONS };
+
+struct filter_choice {
+    enum filter_choice_kind kind;
+    struct filter_text text;    /* PART, GLOB; DIMENSIONS: the element type */
+    struct regex *regex;
+    struct filter_text *dimensions;
+    size_t dimension_count;
+    int field;                  /* RANGE: of the number */
+    double low, high;
+    bool low_is_open, high_is_open;
+};
+
+struct filter_term {
+    bool is_negated;
+    int field; /* FILTER_ANY_FIELD: all that are searched */
+    struct filter_choice *choices;
+    size_t choice_count;
+};
+
+#endif
