@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+from urllib.parse import quote
 
 import inputs
 from harness import equal
@@ -111,6 +112,73 @@ def test_rows_of_a_page_add_up_with_their_totals(t):
     data = daemon.get_json("/api/v1/memory_viewer/buffers", session=session, limit=1000)["data"]
     equal(sum(row["bytes"] for row in data["rows"]), data["total_bytes"])
     equal(data["total_bytes"], daemon.get_json("/api/v1/memory_viewer/strips", session=session)["data"]["bytes"])
+
+
+def ask_buffers(daemon, session, **params):
+    return daemon.get_json("/api/v1/memory_viewer/buffers", session=session, limit=1000, **params)["data"]
+
+
+def test_filters_keep_what_they_say(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    kept = lambda text: [row["name"] for row in ask_buffers(daemon, session, filter=text)["rows"]]
+    both, fusion, convert = ["fusion.31", "xor_convert_fusion"], ["fusion.31"], ["xor_convert_fusion"]
+    for text, wanted in ((">100GiB", fusion), (">=100GiB", both), ("size:>60%", fusion), ("name:/^fus.*31$/", fusion),
+                         ("-name:/31/", convert), ("shape:[327680,327680]", both), ("shape:[*]", []),
+                         ("shape:bf16[...]", fusion), ("alive:0", both), ("alive:>5", []), ("pad:>0%", []),
+                         ("oom.py", both), ("oom.py:99999", []), ("name:xor*,*.31", both), ("lives:>=1", both)):
+        equal(kept(text), wanted, text)
+    data = ask_buffers(daemon, session, filter=">100GiB")
+    equal((data["matched_count"], data["matched_bytes"] >> 30, data["total_count"], data["total_bytes"] >> 30), (1, 200, 2, 300))
+
+
+def test_a_broken_filter_is_refused_at_its_place(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    for text, at, words in (("fusion sze:1", 7, "Did you mean size?"), ("size:big", 5, "not a number"),
+                            ("name:/(/", 6, "expression"), ("shape:[8", 6, "no shape"), ("cat:", 0, "asks for nothing")):
+        for view in ("buffers", "groups"):
+            answer = daemon.ask(f"/api/v1/memory_viewer/{view}?session={session}&filter={quote(text)}")
+            equal((answer.status, answer.json["code"], answer.json["file"], answer.json["offset_bytes"]),
+                  (400, "argument", None, at), text)
+            assert words in answer.json["detail"], answer.json
+
+
+def test_groups_hold_every_buffer_once(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("h-long-context")
+    for by in ("shape", "dtype", "opcode", "category", "line", "scope", "layer"):
+        data = daemon.get_json("/api/v1/memory_viewer/groups", session=session, by=by, limit=1000)["data"]
+        equal(sum(group["bytes"] for group in data["groups"]), data["total_bytes"], by)
+        equal(sum(group["count"] for group in data["groups"]), data["total_count"], by)
+        for group in data["groups"][:5]:
+            rows = ask_buffers(daemon, session, by=by, key=group["key"])
+            equal((rows["matched_count"], rows["matched_bytes"]), (group["count"], group["bytes"]), group["key"])
+    keys = [group["key"] for group in data["groups"]]
+    assert {"layer 0", "layer 1"} <= set(keys), keys
+    counts = daemon.get_json("/api/v1/memory_viewer/groups", session=session, by="opcode", sort="-count")["data"]["groups"]
+    equal([group["count"] for group in counts], sorted((group["count"] for group in counts), reverse=True))
+    table = daemon.ask(f"/api/v1/memory_viewer/groups?session={session}&by=layer&format=csv")
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    equal({row["layer"] for row in rows}, set(keys))
+
+
+def test_ranks_are_places_in_the_three_orders(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("d-tile-padding")
+    strips = daemon.get_json("/api/v1/memory_viewer/strips", session=session, width=16384)["data"]["orders"]
+    place = {order: {bar["id"]: bar["first_rank"] for bar in bars} for order, bars in strips.items()}
+    rows = ask_buffers(daemon, session)["rows"]
+    assert any(row["ranks"]["padding"] is not None for row in rows)
+    for row in rows:
+        for order, rank in row["ranks"].items():
+            if row["id"] in place[order]:
+                equal(rank, place[order][row["id"]], f"{order} of {row['name']}")
+    by_size = [row["ranks"]["size"] for row in rows]
+    equal(by_size, list(range(len(rows))))
+    assert all(row["ranks"] is None for row in ask_buffers(daemon, session, step="all")["rows"])
+    one = daemon.get_json("/api/v1/memory_viewer/buffer", session=session, id=rows[1]["id"])["data"]
+    equal(one["ranks"], rows[1]["ranks"])
 
 
 def test_unknown_and_broken_parameters_are_400(t):

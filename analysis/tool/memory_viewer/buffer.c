@@ -76,15 +76,21 @@ bool view_buffer(const struct tool_request *request, struct json *json, struct e
 {
     const struct plan_space *space = views_space(request, err);
     const char *id = tool_param_text(request, "id");
-    if (space == NULL)
+    struct row_ranks ranks;
+    uint32_t step;
+    bool is_all;
+    if (space == NULL || !views_step(request, space, false, &step, &is_all, err))
         return false;
     if (id == NULL)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "id: which buffer?");
     const struct plan_row *row = row_find(request->plan, space, id);
     if (row == NULL)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "no buffer \"%.40s\" takes memory in space %lld", id, (long long)space->space);
+    uint32_t row_at = (uint32_t)(row - space->rows);
+    row_ranks_find(space, step, &row_at, 1, request->arena, &ranks);
     json_object_begin(json);
     views_buffer_write(request, json, space, row);
+    views_ranks_write(json, &ranks);
     place_write(request, json, row);
     sharers_write(json, request->plan, space, row);
     json_key_bool(json, "is_live_at_peak", plan_row_is_alive(row, space->peak_step));

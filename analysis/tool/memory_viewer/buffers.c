@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * buffers.c: the view "buffers": what takes memory, as rows that are sorted,
  * filtered and paged here; or all filtered rows as CSV. */
+#include "base/csv.h"
 #include "base/sum.h"
 #include "input/shape.h"
-#include "tool/memory_viewer/row_fields.h"
+#include "tool/memory_viewer/row_groups.h"
 
 #include <stdlib.h>
 
 enum { LIMIT_MOST = 1000, LIMIT_USUAL = 100, SORT_KEYS_MOST = 4 };
 
-/* What is listed; `row` first, so that it serves as the filter's context. */
+/* What is listed; `row` first, so that it serves as the filter's context. `key`: of the only group, or NULL. */
 struct listing {
     struct row_fields_context row;
     const struct tool_request *request;
     const struct plan_space *space;
+    const char *key;
+    size_t way;
 };
+
+static bool is_in_group(const struct listing *listing, uint32_t at)
+{
+    return listing->key == NULL || str_equal(row_groups_key(&listing->row, at, listing->way), str_of(listing->key));
+}
 
 /* ---- sorting ---- */
 
@@ -106,7 +114,7 @@ static struct matched match(const struct listing *listing, const struct filter *
             continue;
         matched.total_count++;
         matched.total_bytes = sum_add(matched.total_bytes, row->bytes);
-        if (!filter_matches(filter, i))
+        if (!filter_matches(filter, i) || !is_in_group(listing, i))
             continue;
         struct sorted *item = &matched.items[matched.count++];
         *item = (struct sorted){.row = i, .keys = keys, .key_count = key_count};
@@ -119,54 +127,52 @@ static struct matched match(const struct listing *listing, const struct filter *
     return matched;
 }
 
-/* A cell that a spreadsheet would take for a formula gets a quote before it. */
-static void cell(struct buf *out, struct str text, bool is_last)
-{
-    bool is_formula = text.length > 0 && strchr("=+-@\t\r", text.data[0]) != NULL;
-    buf_char(out, '"');
-    if (is_formula)
-        buf_char(out, '\'');
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] == '"')
-            buf_char(out, '"');
-        buf_char(out, text.data[i]);
-    }
-    buf_text(out, is_last ? "\"\r\n" : "\",");
-}
-
-static void number_cell(struct buf *out, int64_t value, bool is_known)
+static void known_cell(struct csv *csv, int64_t value, bool is_known)
 {
     if (is_known)
-        buf_format(out, "%lld,", (long long)value);
+        csv_int(csv, value);
     else
-        buf_char(out, ',');
+        csv_none(csv);
 }
 
 static void csv_write(const struct listing *listing, const struct matched *matched)
 {
-    struct buf *out = listing->request->out;
-    buf_text(out, "id,name,opcode,category,shape,dtype,size_bytes,unpadded_bytes,padding_bytes,born_step,dies_step,"
-                  "allocation_index,allocation_offset_bytes,source,op_name\r\n");
+    static const enum row_field before[] = {ROW_ID, ROW_NAME, ROW_OPCODE, ROW_CATEGORY, ROW_SHAPE, ROW_DTYPE};
+    struct csv csv = CSV_INIT(listing->request->out);
+    buf_text(csv.out, "id,name,opcode,category,shape,dtype,size_bytes,unpadded_bytes,padding_bytes,born_step,dies_step,"
+                      "allocation_index,allocation_offset_bytes,source,op_name\r\n");
     for (uint32_t i = 0; i < matched->count; i++) {
         uint32_t at = matched->items[i].row;
         const struct plan_row *row = &listing->space->rows[at];
         bool has_size = row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-        cell(out, row_fields_text(&listing->row, at, ROW_ID), false);
-        cell(out, row_fields_text(&listing->row, at, ROW_NAME), false);
-        cell(out, row_fields_text(&listing->row, at, ROW_OPCODE), false);
-        cell(out, row_fields_text(&listing->row, at, ROW_CATEGORY), false);
-        cell(out, row_fields_text(&listing->row, at, ROW_SHAPE), false);
-        cell(out, row_fields_text(&listing->row, at, ROW_DTYPE), false);
-        number_cell(out, row->bytes, true);
-        number_cell(out, row->unpadded_bytes, has_size);
-        number_cell(out, views_padding(row), has_size);
-        number_cell(out, row->born, !row->is_indefinite);
-        number_cell(out, row->dies, !row->is_indefinite && row->dies < listing->space->step_count);
-        number_cell(out, listing->request->plan->hlo.allocations[row->allocation_at].index, true);
-        number_cell(out, row->offset_bytes, true);
-        cell(out, row_fields_text(&listing->row, at, ROW_LINE), false);
-        cell(out, row_fields_text(&listing->row, at, ROW_SCOPE), true);
+        for (size_t field = 0; field < sizeof before / sizeof before[0]; field++)
+            csv_text(&csv, row_fields_text(&listing->row, at, before[field]));
+        csv_int(&csv, row->bytes);
+        known_cell(&csv, row->unpadded_bytes, has_size);
+        known_cell(&csv, views_padding(row), has_size);
+        known_cell(&csv, row->born, !row->is_indefinite);
+        known_cell(&csv, row->dies, !row->is_indefinite && row->dies < listing->space->step_count);
+        csv_int(&csv, listing->request->plan->hlo.allocations[row->allocation_at].index);
+        csv_int(&csv, row->offset_bytes);
+        csv_text(&csv, row_fields_text(&listing->row, at, ROW_LINE));
+        csv_text(&csv, row_fields_text(&listing->row, at, ROW_SCOPE));
+        csv_row_end(&csv);
     }
+}
+
+/* Ranks of the rows of one page; NULL where all steps are listed. */
+static struct row_ranks *page_ranks(const struct listing *listing, const struct matched *matched, uint32_t step, bool is_all,
+                                    uint32_t first, uint32_t count)
+{
+    struct arena *arena = listing->request->arena;
+    if (is_all || count == 0)
+        return NULL;
+    uint32_t *rows = arena_array(arena, uint32_t, count);
+    struct row_ranks *ranks = arena_array(arena, struct row_ranks, count);
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = matched->items[first + i].row;
+    row_ranks_find(listing->space, step, rows, count, arena, ranks);
+    return ranks;
 }
 
 static void json_write(const struct listing *listing, struct json *json, const struct matched *matched, uint32_t step, bool is_all,
@@ -183,22 +189,17 @@ static void json_write(const struct listing *listing, struct json *json, const s
     json_key_int(json, "offset", offset);
     json_key(json, "rows");
     json_array_begin(json);
-    for (int64_t i = offset; i < offset + limit && i < matched->count; i++) {
+    uint32_t first = offset < matched->count ? (uint32_t)offset : matched->count;
+    uint32_t count = matched->count - first < limit ? matched->count - first : (uint32_t)limit;
+    const struct row_ranks *ranks = page_ranks(listing, matched, step, is_all, first, count);
+    for (uint32_t i = 0; i < count; i++) {
         json_object_begin(json);
-        views_buffer_write(listing->request, json, listing->space, &listing->space->rows[matched->items[i].row]);
+        views_buffer_write(listing->request, json, listing->space, &listing->space->rows[matched->items[first + i].row]);
+        views_ranks_write(json, ranks != NULL ? &ranks[i] : NULL);
         json_object_end(json);
     }
     json_array_end(json);
     json_object_end(json);
-}
-
-static bool format_read(const struct tool_request *request, bool *is_csv, struct err *err)
-{
-    const char *format = tool_param_text(request, "format");
-    *is_csv = format != NULL && strcmp(format, "csv") == 0;
-    if (format != NULL && !*is_csv && strcmp(format, "json") != 0)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "format: \"%.40s\" is neither json nor csv", format);
-    return true;
 }
 
 bool view_buffers(const struct tool_request *request, struct json *json, struct err *err)
@@ -213,8 +214,10 @@ bool view_buffers(const struct tool_request *request, struct json *json, struct 
     uint32_t step;
     bool is_all, is_csv;
     listing.row = (struct row_fields_context){request, listing.space};
+    listing.key = tool_param_text(request, "key");
     if (listing.space == NULL || !views_step(request, listing.space, true, &step, &is_all, err) ||
-        !format_read(request, &is_csv, err) || !tool_param_number(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
+        !row_groups_way(request, 0, &listing.way, err) ||
+        !views_format(request, &is_csv, err) || !tool_param_number(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
         !tool_param_number(request, "limit", 0, LIMIT_MOST, LIMIT_USUAL, &limit, err) ||
         !keys_read(sort_text != NULL ? sort_text : "-size", keys, &key_count, err) ||
         !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))

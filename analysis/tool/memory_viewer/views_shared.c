@@ -40,6 +40,15 @@ bool views_step(const struct tool_request *request, const struct plan_space *spa
     return true;
 }
 
+bool views_format(const struct tool_request *request, bool *is_csv, struct err *err)
+{
+    const char *format = tool_param_text(request, "format");
+    *is_csv = format != NULL && strcmp(format, "csv") == 0;
+    if (format != NULL && !*is_csv && strcmp(format, "json") != 0)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "format: \"%.40s\" is neither json nor csv", format);
+    return true;
+}
+
 int64_t views_schedule_position(const struct plan *plan, uint32_t buffer_at)
 {
     if (buffer_at == PLAN_NONE || plan->hlo.buffers[buffer_at].instruction_at == HLO_NONE)
@@ -93,6 +102,20 @@ static void life_write(struct json *json, const struct plan *plan, const struct 
     json_key_known(json, "born_step", row->is_indefinite ? -1 : (int64_t)row->born);
     json_key_known(json, "dies_step", row->is_indefinite || row->dies >= space->step_count ? -1 : (int64_t)row->dies);
     json_key_known(json, "defined_schedule_position", views_schedule_position(plan, row->buffer_at));
+}
+
+void views_ranks_write(struct json *json, const struct row_ranks *ranks)
+{
+    json_key(json, "ranks");
+    if (ranks == NULL || ranks->program == PLAN_NONE) {
+        json_null(json);
+        return;
+    }
+    json_object_begin(json);
+    json_key_uint(json, "program", ranks->program);
+    json_key_uint(json, "size", ranks->size);
+    json_key_known(json, "padding", ranks->padding == PLAN_NONE ? -1 : (int64_t)ranks->padding);
+    json_object_end(json);
 }
 
 static void shape_write(struct json *json, struct str shape, struct buf *scratch)

@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_TOOL_MEMORY_VIEWER_VIEWS_SHARED_H
 #define ANALYSIS_TOOL_MEMORY_VIEWER_VIEWS_SHARED_H
 
+#include "tool/memory_viewer/row_ranks.h"
 #include "tool/memory_viewer/views.h"
 
 /* The space that the parameter `space` names; without it the largest one.
@@ -13,6 +14,9 @@ const struct plan_space *views_space(const struct tool_request *request, struct 
  * that is allowed (*is_all). A program without steps has the one step 0. */
 bool views_step(const struct tool_request *request, const struct plan_space *space, bool all_is_allowed, uint32_t *step,
                 bool *is_all, struct err *err);
+
+/* The parameter `format`: "csv", or "json" as when it is absent. */
+bool views_format(const struct tool_request *request, bool *is_csv, struct err *err);
 
 /* Position in the schedule of a row's defining instruction, or −1. */
 int64_t views_schedule_position(const struct plan *plan, uint32_t buffer_at);
@@ -26,6 +30,9 @@ int64_t views_padding(const struct plan_row *row);
 /* Id of a row in answers: the logical buffer's, or "allocation:INDEX" for an
  * allocation that names no buffer. */
 void views_row_id(struct json *json, const struct plan *plan, const struct plan_row *row);
+
+/* Writes `ranks`: null for a buffer that is not alive at the step. */
+void views_ranks_write(struct json *json, const struct row_ranks *ranks);
 
 /* Writes the members of a buffer, as docs/openapi.yaml describes them, without the braces. */
 void views_buffer_write(const struct tool_request *request, struct json *json, const struct plan_space *space,

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * row_groups.c: see row_groups.h. */
+#include "tool/memory_viewer/row_groups.h"
+
+#include <ctype.h>
+
+enum key_kind { KEY_TEXT, KEY_SCOPE, KEY_LAYER };
+
+static const struct {
+    const char *name;
+    enum row_field field;
+    enum key_kind kind;
+} ways[] = {
+    {"shape", ROW_SHAPE, KEY_TEXT},       {"dtype", ROW_DTYPE, KEY_TEXT}, {"opcode", ROW_OPCODE, KEY_TEXT},
+    {"category", ROW_CATEGORY, KEY_TEXT}, {"line", ROW_LINE, KEY_TEXT},   {"scope", ROW_SCOPE, KEY_SCOPE},
+    {"layer", ROW_SCOPE, KEY_LAYER},
+};
+
+bool row_groups_way(const struct tool_request *request, size_t usual, size_t *way, struct err *err)
+{
+    const char *by = tool_param_text(request, "by");
+    *way = usual;
+    if (by == NULL)
+        return true;
+    for (*way = 0; *way < sizeof ways / sizeof ways[0]; ++*way)
+        if (strcmp(by, ways[*way].name) == 0)
+            return true;
+    return err_set(err, ERR_argument, ERR_NO_OFFSET,
+                   "by: \"%.40s\" is none of shape, dtype, opcode, category, line, scope, layer", by);
+}
+
+const char *row_groups_name(size_t way)
+{
+    return ways[way].name;
+}
+
+/* "jit(f)/layer_12/dot_general" to "jit(f)/layer_*", in place. */
+static size_t scope_make(char *text, size_t length)
+{
+    size_t kept = 0;
+    while (length > 0 && text[length - 1] != '/')
+        length--;
+    if (length > 0)
+        length--;
+    for (size_t i = 0; i < length; i++) {
+        if (!isdigit((unsigned char)text[i]))
+            text[kept++] = text[i];
+        else if (kept == 0 || text[kept - 1] != '*')
+            text[kept++] = '*';
+    }
+    return kept;
+}
+
+static bool is_letter(char c)
+{
+    return isalpha((unsigned char)c) != 0;
+}
+
+/* Where the word ends that begins at `at` and means a layer: "layers", "encoder_block", "h"; else 0. */
+static size_t layer_word_end(const char *text, size_t length, size_t at)
+{
+    static const char *const words[] = {"layer", "block", "stage"};
+    size_t end = at;
+    while (end < length && (is_letter(text[end]) || (text[end] == '_' && end + 1 < length && is_letter(text[end + 1]))))
+        end++;
+    size_t stem = end > at && tolower((unsigned char)text[end - 1]) == 's' ? end - 1 : end;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t own = strlen(words[i]);
+        if (stem - at >= own && str_equal_any_case((struct str){text + stem - own, own}, str_of(words[i])))
+            return end;
+    }
+    return end == at + 1 && tolower((unsigned char)text[at]) == 'h' ? end : 0;
+}
+
+/* "state[0]['layers'][12]['w1']" and "jit(f)/transpose(jvp(layer_12))/dot" to "layer 12", in place. */
+static size_t layer_make(char *text, size_t length)
+{
+    for (size_t at = 0; at < length; at++) {
+        bool is_begin = is_letter(text[at]) && (at == 0 || !(is_letter(text[at - 1]) || text[at - 1] == '_'));
+        size_t end = is_begin ? layer_word_end(text, length, at) : 0, digits = end;
+        if (end == 0)
+            continue;
+        while (digits < length && digits < end + 3 && strchr("_'\"][.-", text[digits]) != NULL && text[digits] != '\0')
+            digits++;
+        size_t last = digits;
+        while (last < length && isdigit((unsigned char)text[last]))
+            last++;
+        if (last == digits)
+            continue;
+        size_t stem = end > at + 1 && tolower((unsigned char)text[end - 1]) == 's' ? end - 1 - at : end - at;
+        memmove(text, text + at, stem);
+        text[stem] = ' ';
+        memmove(text + stem + 1, text + digits, last - digits);
+        return stem + 1 + last - digits;
+    }
+    return 0;
+}
+
+struct str row_groups_key(const struct row_fields_context *row, uint32_t at, size_t way)
+{
+    struct arena *arena = row->request->arena;
+    struct str text = row_fields_text(row, at, ways[way].field);
+    char *copy = arena_text(arena, text);
+    arena_work(arena, text.length);
+    if (ways[way].kind == KEY_SCOPE)
+        return (struct str){copy, scope_make(copy, text.length)};
+    if (ways[way].kind == KEY_LAYER)
+        return (struct str){copy, layer_make(copy, text.length)};
+    return (struct str){copy, text.length};
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * row_groups.h: what buffers have in common: the key of a row for each way of grouping. */
+#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_ROW_GROUPS_H
+#define ANALYSIS_TOOL_MEMORY_VIEWER_ROW_GROUPS_H
+
+#include "tool/memory_viewer/row_fields.h"
+
+/* The way that the parameter `by` names, `usual` without it; false with an `argument` report. */
+bool row_groups_way(const struct tool_request *request, size_t usual, size_t *way, struct err *err);
+const char *row_groups_name(size_t way);
+/* The key of row `at`, in the request's arena: for "scope" the op name without its last part and with a star for
+ * each number; for "layer" the first word like "layer_12" of the op name, a guess; "" where there is none. */
+struct str row_groups_key(const struct row_fields_context *row, uint32_t at, size_t way);
+
+#endif
