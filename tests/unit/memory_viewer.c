@@ -252,7 +252,44 @@ START_TEST(maps_hold_every_buffer_at_any_width)
             ck_assert_double_le(number(rectangle, "high_bytes"), number(data, "height_bytes"));
         }
         ck_assert_double_eq(count, number(data, "rectangle_count"));
+        double bands = 0, band_bytes = 0;
+        cJSON_ArrayForEach(rectangle, cJSON_GetObjectItem(data, "indefinite"))
+        {
+            bands += number(rectangle, "count");
+            band_bytes += number(rectangle, "bytes");
+        }
+        ck_assert_double_eq(bands, number(data, "indefinite_count"));
+        ck_assert_double_eq(band_bytes, number(data, "indefinite_bytes"));
         cJSON_Delete(root);
+    }
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(strips_and_map_show_what_the_filter_lists)
+{
+    static const char *const filters[] = {"", "cat:parameter", "cat:temporary >1KiB", "-cat:temporary"};
+    struct asked asked;
+    asked_open(&asked, real_modules[_i]);
+    for (int i = 0; i < 4; i++) {
+        struct analysis_param params[] = {{"filter", filters[i]}, {"step", "all"}};
+        cJSON *strips_root, *rows_root, *all_root, *map_root, *band;
+        cJSON *strips = ask_many(&asked, "strips", params, 1, &strips_root);
+        cJSON *rows = ask_many(&asked, "buffers", params, 1, &rows_root);
+        cJSON *all = ask_many(&asked, "buffers", params, 2, &all_root);
+        cJSON *map = ask_many(&asked, "map", params, 1, &map_root);
+        ck_assert_double_eq(number(strips, "matched_count"), number(rows, "matched_count"));
+        ck_assert_double_eq(number(strips, "matched_bytes"), number(rows, "matched_bytes"));
+        ck_assert_double_eq(number(strips, "buffer_count"), number(rows, "total_count"));
+        double count = number(map, "rectangle_count");
+        cJSON_ArrayForEach(band, cJSON_GetObjectItem(map, "indefinite")) count += number(band, "count");
+        ck_assert_double_le(count, number(all, "matched_count")); /* buffers without bytes are no rectangles */
+        if (i == 1)
+            ck_assert_double_eq(number(map, "rectangle_count"), 0);
+        cJSON_Delete(strips_root);
+        cJSON_Delete(rows_root);
+        cJSON_Delete(all_root);
+        cJSON_Delete(map_root);
     }
     asked_close(&asked);
 }
@@ -349,6 +386,7 @@ int main(void)
     tcase_add_test(tests, scopes_are_grouped_over_their_numbers);
     tcase_add_loop_test(tests, windows_balance, 0, modules);
     tcase_add_loop_test(tests, maps_hold_every_buffer_at_any_width, 0, modules);
+    tcase_add_loop_test(tests, strips_and_map_show_what_the_filter_lists, 0, modules);
     tcase_add_test(tests, without_a_trace_the_schedule_answers);
     tcase_add_test(tests, scoped_vmem_comes_from_the_pool);
     tcase_add_test(tests, odd_files_have_notes_not_crashes);

@@ -3,15 +3,16 @@
  * their allocation up; what lives from begin to end as a list of its own, since
  * it has no offset in the heap.
  *
- * At most two rectangles a pixel column: one for each of the largest, and for
- * the rest of a column one that bounds it and counts it. Zooming in, by asking
- * for a smaller range, takes merged ones apart. */
+ * At most two rectangles a pixel column: as many of the largest as there are
+ * columns, and for the rest a grid of as many cells, each with one rectangle
+ * that bounds what begins there and counts it. Zooming in, by asking for a
+ * smaller range, takes merged ones apart. */
 #include "base/sum.h"
 #include "tool/memory_viewer/row_fields.h"
 
 #include <stdlib.h>
 
-enum { WIDTH_MOST = 8192 };
+enum { WIDTH_MOST = 8192, CELL_COLUMNS = 16, BANDS = 16, INDEFINITE_NAMED = 24 };
 
 struct range {
     int64_t from, to, low, high; /* steps, bytes of offset */
@@ -51,14 +52,15 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static uint32_t rectangles_collect(const struct plan_space *space, const struct range *range, struct rectangle *rectangles)
+static uint32_t rectangles_collect(const struct plan_space *space, const struct filter *filter, const struct range *range,
+                                   struct rectangle *rectangles)
 {
     uint32_t count = 0;
     for (uint32_t i = space->indefinite_row_count; i < space->row_count; i++) {
         const struct plan_row *row = &space->rows[i];
         int64_t steps = smaller(end_of_life(space, row), range->to) - larger(row->born, range->from);
         int64_t bytes = smaller(row->offset_bytes + row->bytes, range->high) - larger(row->offset_bytes, range->low);
-        if (steps > 0 && bytes > 0)
+        if (steps > 0 && bytes > 0 && filter_matches(filter, i))
             rectangles[count++] = (struct rectangle){i, (double)steps * (double)bytes};
     }
     qsort(rectangles, count, sizeof *rectangles, larger_first);
@@ -81,6 +83,7 @@ static void rectangle_write(const struct row_fields_context *row, struct json *j
     json_key_int(json, "largest_bytes", buffer->bytes);
     json_key_string(json, "category", row_fields_text(row, at, ROW_CATEGORY));
     json_key_string(json, "name", row_fields_text(row, at, ROW_NAME));
+    json_key_string(json, "source", row_fields_text(row, at, ROW_LINE));
     json_object_end(json);
 }
 
@@ -110,16 +113,39 @@ static void rest_write(struct json *json, const struct rest *rest)
     json_key_int(json, "largest_bytes", rest->largest_bytes);
     json_key_null(json, "category");
     json_key_null(json, "name");
+    json_key_null(json, "source");
     json_object_end(json);
 }
 
-static void rectangles_write(const struct row_fields_context *row, struct json *json, const struct range *range)
+static int64_t grid_columns(const struct range *range)
+{
+    return larger(1, range->width / CELL_COLUMNS);
+}
+
+static int64_t grid_bands(const struct range *range)
+{
+    return smaller(BANDS, range->width);
+}
+
+/* The cell of the grid in which a row begins. */
+static int64_t cell_of(const struct range *range, const struct plan_row *row)
+{
+    int64_t columns = grid_columns(range), bands = grid_bands(range);
+    int64_t column = (larger(row->born, range->from) - range->from) * columns / (range->to - range->from);
+    double height = (double)(range->high - range->low), above = (double)(larger(row->offset_bytes, range->low) - range->low);
+    int64_t band = (int64_t)(above / height * (double)bands);
+    return column * bands + smaller(band, bands - 1);
+}
+
+static void rectangles_write(const struct row_fields_context *row, const struct filter *filter, struct json *json,
+                             const struct range *range)
 {
     const struct plan_space *space = row->space;
     struct arena *arena = row->request->arena;
     struct rectangle *rectangles = arena_array(arena, struct rectangle, (size_t)space->row_count + 1);
-    struct rest *rests = arena_array(arena, struct rest, (size_t)range->width + 1);
-    uint32_t count = rectangles_collect(space, range, rectangles);
+    int64_t cell_count = grid_columns(range) * grid_bands(range);
+    struct rest *rests = arena_array(arena, struct rest, (size_t)cell_count);
+    uint32_t count = rectangles_collect(space, filter, range, rectangles);
     uint32_t own = count <= 2 * range->width ? count : (uint32_t)range->width;
     json_key_uint(json, "rectangle_count", count);
     json_key(json, "rectangles");
@@ -130,12 +156,68 @@ static void rectangles_write(const struct row_fields_context *row, struct json *
             continue;
         }
         const struct plan_row *buffer = &space->rows[rectangles[i].row];
-        int64_t column = (larger(buffer->born, range->from) - range->from) * range->width / (range->to - range->from);
-        rest_add(&rests[column], space, buffer);
+        rest_add(&rests[cell_of(range, buffer)], space, buffer);
     }
-    for (int64_t i = 0; i < range->width; i++)
+    for (int64_t i = 0; i < cell_count; i++)
         if (rests[i].count > 0)
             rest_write(json, &rests[i]);
+    json_array_end(json);
+}
+
+static void band_write(const struct row_fields_context *row, struct json *json, uint32_t at)
+{
+    const struct plan_row *buffer = &row->space->rows[at];
+    json_object_begin(json);
+    json_key(json, "id");
+    views_row_id(json, row->request->plan, buffer);
+    json_key_uint(json, "count", 1);
+    json_key_int(json, "bytes", buffer->bytes);
+    json_key_int(json, "padding_bytes", views_padding(buffer));
+    json_key_int(json, "largest_bytes", buffer->bytes);
+    json_key_string(json, "category", row_fields_text(row, at, ROW_CATEGORY));
+    json_key_string(json, "name", row_fields_text(row, at, ROW_NAME));
+    json_key_string(json, "source", row_fields_text(row, at, ROW_LINE));
+    json_object_end(json);
+}
+
+static void band_rest_write(struct json *json, const struct rest *rest, const char *category)
+{
+    json_object_begin(json);
+    json_key_null(json, "id");
+    json_key_uint(json, "count", rest->count);
+    json_key_int(json, "bytes", rest->bytes);
+    json_key_null(json, "padding_bytes");
+    json_key_int(json, "largest_bytes", rest->largest_bytes);
+    json_key_text(json, "category", category);
+    json_key_null(json, "name");
+    json_key_null(json, "source");
+    json_object_end(json);
+}
+
+/* What lives from begin to end: the largest by themselves, the rest added up by category. */
+static void indefinite_write(const struct row_fields_context *row, const struct filter *filter, struct json *json)
+{
+    const struct plan_space *space = row->space;
+    const struct plan *plan = row->request->plan;
+    struct rectangle *items = arena_array(row->request->arena, struct rectangle, (size_t)space->indefinite_row_count + 1);
+    struct rest rests[PLAN_CATEGORY_COUNT] = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < space->indefinite_row_count; i++)
+        if (filter_matches(filter, i))
+            items[count++] = (struct rectangle){i, (double)space->rows[i].bytes};
+    qsort(items, count, sizeof *items, larger_first);
+    json_key(json, "indefinite");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_row *buffer = &space->rows[items[i].row];
+        if (i >= INDEFINITE_NAMED)
+            rest_add(&rests[plan_category_of(&plan->hlo.allocations[buffer->allocation_at])], space, buffer);
+        else
+            band_write(row, json, items[i].row);
+    }
+    for (int i = 0; i < PLAN_CATEGORY_COUNT; i++)
+        if (rests[i].count > 0)
+            band_rest_write(json, &rests[i], plan_category_name((enum plan_category)i));
     json_array_end(json);
 }
 
@@ -151,7 +233,10 @@ static int64_t height_of(const struct plan_space *space)
 bool view_map(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct row_fields_context row = {request, views_space(request, err)};
+    struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};
+    struct filter filter;
     struct range range;
+    const char *filter_text = tool_param_text(request, "filter");
     if (row.space == NULL)
         return false;
     int64_t height = height_of(row.space), steps = row.space->step_count;
@@ -159,7 +244,8 @@ bool view_map(const struct tool_request *request, struct json *json, struct err 
         !tool_param_number(request, "from", 0, steps, 0, &range.from, err) ||
         !tool_param_number(request, "to", range.from, steps, steps, &range.to, err) ||
         !tool_param_number(request, "low", 0, height, 0, &range.low, err) ||
-        !tool_param_number(request, "high", range.low, height, height, &range.high, err))
+        !tool_param_number(request, "high", range.low, height, height, &range.high, err) ||
+        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
         return false;
     json_object_begin(json);
     json_key_int(json, "space", row.space->space);
@@ -171,7 +257,8 @@ bool view_map(const struct tool_request *request, struct json *json, struct err 
     json_key_int(json, "high_bytes", range.high);
     json_key_uint(json, "indefinite_count", row.space->indefinite_row_count);
     json_key_int(json, "indefinite_bytes", row.space->indefinite_bytes);
-    rectangles_write(&row, json, &range);
+    indefinite_write(&row, &filter, json);
+    rectangles_write(&row, &filter, json, &range);
     json_object_end(json);
     return true;
 }

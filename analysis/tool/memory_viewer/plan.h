@@ -21,7 +21,7 @@
 
 #define PLAN_NONE UINT32_MAX
 
-enum plan_category { PLAN_PARAMETER, PLAN_OUTPUT, PLAN_THREAD_LOCAL, PLAN_CONSTANT, PLAN_TEMPORARY };
+enum plan_category { PLAN_PARAMETER, PLAN_OUTPUT, PLAN_THREAD_LOCAL, PLAN_CONSTANT, PLAN_TEMPORARY, PLAN_CATEGORY_COUNT };
 
 enum plan_unit {
     PLAN_UNIT_NONE,       /* nothing moves: what there is lives from begin to end */

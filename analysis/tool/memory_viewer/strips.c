@@ -5,9 +5,10 @@
  * A bar is as wide as its bytes. Bars narrower than LEAST_PIXELS at the asked
  * width are merged with their neighbours until together they are not: so an
  * answer has at most width / LEAST_PIXELS merged bars beside the wide ones. */
+#include "base/sum.h"
 #include "input/shape.h"
 #include "tool/memory_viewer/describe.h"
-#include "tool/memory_viewer/views_shared.h"
+#include "tool/memory_viewer/row_fields.h"
 
 #include <stdlib.h>
 
@@ -120,12 +121,13 @@ static void strip_write(struct strip *strip, const char *name)
     json_array_end(strip->json);
 }
 
-static uint32_t items_collect(const struct plan_space *space, uint32_t step, bool by_padding, struct item *items)
+static uint32_t items_collect(const struct plan_space *space, const struct filter *filter, uint32_t step, bool by_padding,
+                              struct item *items)
 {
     uint32_t count = 0, rank = 0;
     for (uint32_t i = 0; i < space->row_count; i++) {
         const struct plan_row *row = &space->rows[i];
-        if (!plan_row_is_alive(row, step))
+        if (!plan_row_is_alive(row, step) || !filter_matches(filter, i))
             continue;
         int64_t weight = by_padding ? views_padding(row) : row->bytes;
         if (weight > 0 || !by_padding)
@@ -135,14 +137,27 @@ static uint32_t items_collect(const struct plan_space *space, uint32_t step, boo
     return count;
 }
 
+static uint32_t alive_count(const struct plan_space *space, uint32_t step)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < space->row_count; i++)
+        count += plan_row_is_alive(&space->rows[i], step);
+    return count;
+}
+
 bool view_strips(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
-    int64_t width;
+    struct row_fields_context row = {request, space};
+    struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};
+    struct filter filter;
+    const char *filter_text = tool_param_text(request, "filter");
+    int64_t width, matched_bytes = 0;
     uint32_t step;
     bool is_all;
     if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
-        !views_step(request, space, false, &step, &is_all, err))
+        !views_step(request, space, false, &step, &is_all, err) ||
+        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
         return false;
     struct item *items = arena_array(request->arena, struct item, (size_t)space->row_count + 1);
     struct strip strip = {request, json, items, 0, space->step_count, (double)width};
@@ -150,14 +165,18 @@ bool view_strips(const struct tool_request *request, struct json *json, struct e
     json_key_int(json, "space", space->space);
     json_key_uint(json, "step", step);
     json_key_int(json, "bytes", plan_bytes_at(space, step));
-    strip.count = items_collect(space, step, false, items);
-    json_key_uint(json, "buffer_count", strip.count);
+    json_key_uint(json, "buffer_count", alive_count(space, step));
+    strip.count = items_collect(space, &filter, step, false, items);
+    for (uint32_t i = 0; i < strip.count; i++)
+        matched_bytes = sum_add(matched_bytes, items[i].weight);
+    json_key_uint(json, "matched_count", strip.count);
+    json_key_int(json, "matched_bytes", matched_bytes);
     json_key(json, "orders");
     json_object_begin(json);
     strip_write(&strip, "program");
     qsort(items, strip.count, sizeof *items, heavier_first);
     strip_write(&strip, "size");
-    strip.count = items_collect(space, step, true, items);
+    strip.count = items_collect(space, &filter, step, true, items);
     qsort(items, strip.count, sizeof *items, heavier_first);
     strip_write(&strip, "padding");
     json_object_end(json);
