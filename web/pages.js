@@ -20,6 +20,16 @@ export const PAGES = [
     lacks: (session) => (session.module_count === 0 ? 'No program in this session' : ''),
     moment: (text) => (/^\d{1,15}$/.test(text) ? { step: Number(text) } : null),
   },
+  {
+    tool: 'device_memory',
+    word: 'Device',
+    title: 'Device Memory: live arrays by call stack',
+    key: 'd',
+    icon: 'M3 4h18v4H3zM3 10h12v4H3zM3 16h7v4H3z',
+    load: () => import('./tools/device_memory.js'),
+    levels: ['session'],
+    lacks: (session) => (session.profile_count ? '' : 'No device profile in this session'),
+  },
 ];
 
 export const HOME = {

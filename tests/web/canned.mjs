@@ -66,6 +66,7 @@ export function makeWorld(change = {}) {
     hosts: [{ id: 'bbbbbbbbbbbb', name: change.hostName ?? 'host0' }],
     module_count: change.modules?.length ?? 1,
     has_error_text: false,
+    ...change.session,
   };
   return { buffers, live, space, module, session, change };
 }

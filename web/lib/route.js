@@ -34,6 +34,7 @@ const KINDS = {
   metric: 'text',
   by: 'text',
   invert: 'text',
+  pivot: 'text',
   machinery: 'text',
   focus: 'list',
   ignore: 'list',

@@ -7,12 +7,13 @@ import { begin, nextFrame } from '../lib/activity.js';
 import { onTheme } from '../lib/theme.js';
 import { createTreeMirror } from './icicle_tree.js';
 import { buildTree, makeRects, rectAt, rectOf, visibleRects } from './icicle_layout.js';
-import { drawList, paintFrameOutline, paintIcicle, ROW_PX } from './icicle_paint.js';
+import { paintFrameOutline, paintIcicle, ROW_PX } from './icicle_paint.js';
 import { prepare } from './strips_paint.js';
 
-const MOST_RECTS = 4000;
+const MOST_RECTS = 8000;
 const MOST_PX = 8192;
 const SNAP_PX = 4;
+const APART_PX = 8;
 const MOVE_MS = 120;
 const NOTCH = 1.2;
 const PAN = 0.15;
@@ -22,8 +23,8 @@ const MOST_SAME = 500;
 
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node | null, many), onDouble(node).
- * Out: {node, draw(tree, look, label), mark({hover, pin}), search(isHit), zoomTo(node | null), …}. */
+/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node | null), onMove() after a zoom by hand.
+ * Out: see the end of this function; look is that of icicle_paint.js. */
 export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {} }) {
   const base = el('canvas', { role: 'img', class: 'icicle-base' });
   const over = el('canvas', { 'aria-hidden': 'true', class: 'icicle-over' });
@@ -137,6 +138,18 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     set(view.from + by, view.to + by);
     onMove();
   };
+  /* Frames that are drawn as one come apart: the first, which is the largest, is wide enough to be seen. */
+  const takeApart = (node, many) => {
+    let to = tree.x[node];
+    let at = node;
+    for (let i = 0; i < many; i++) {
+      to += tree.width[at];
+      at = tree.end[at];
+    }
+    const most = (tree.width[node] * size.width) / APART_PX;
+    glide(tree.x[node], Math.min(to, tree.x[node] + most));
+    onMove();
+  };
   const zoomTo = (node) => {
     if (!tree.length) return;
     const to = Math.max(0, node ?? 0);
@@ -167,7 +180,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       onHover(node, 0, rect >= 0 ? markOf(rect) : picture.getBoundingClientRect());
       nextFrame(paintOver);
     },
-    onEnter: (node) => onPick(node, 0),
+    onEnter: onPick,
     onLeave: () => {
       onLeave();
       nextFrame(paintOver);
@@ -218,8 +231,9 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   picture.addEventListener('click', (event) => {
     if (drag?.isMoved) return;
     const rect = at(event);
-    if (rect < 0) onPick(null, 0);
-    else onPick(rects.node[rect], rects.merged[rect]);
+    if (rect < 0) onPick(null);
+    else if (rects.merged[rect]) takeApart(rects.node[rect], rects.merged[rect]);
+    else onPick(rects.node[rect]);
   });
   scroll.addEventListener('scroll', () => nextFrame(paint));
   scroll.addEventListener(
@@ -287,12 +301,13 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     panBy: (steps) => pan(steps * PAN),
     show,
     focus: () => mirror.node.focus(),
-    /* What is drawn now, for an SVG. */
-    list: () => drawList(rects, look, place()),
-    paintOn(context, ratio) {
-      paintIcicle(context, tree, rects, look, { ...place(), ratio });
-    },
-    /* Times of one full drawing, for measuring: ms. */
+    /* The same drawing elsewhere: {width, height, paint(context)}, or null while there is none. */
+    drawing: () =>
+      isReady() && {
+        width: size.width,
+        height: Math.min(size.height, (tree.deepest - view.base + 1) * ROW_PX),
+        paint: (context) => paintIcicle(context, tree, rects, look, { ...place(), ratio: 1 }),
+      },
     destroy() {
       stopMoving?.();
       stopTheme();

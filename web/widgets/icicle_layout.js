@@ -118,7 +118,7 @@ function put(out, node, merged, left, wide, row, px) {
 /* Fills `out` with at most out.most rectangles: when there are more, narrower ones are joined. */
 export function visibleRects(tree, window, out) {
   let least = LEAST_PX;
-  while (!collect(tree, window, least, out) && least < window.px) least *= 1.5;
+  while (!collect(tree, window, least, out) && least < window.px) least *= 1.2;
   return out;
 }
 

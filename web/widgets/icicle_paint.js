@@ -105,25 +105,3 @@ export function paintFrameOutline(context, rects, at, { scrollPx, ratio }, kind)
   context.lineWidth = 2;
   context.strokeRect(x + 1, y + 1, Math.max(0.5, width - 2), height - 2);
 }
-
-/* The same picture as SVG rectangles and words: [{x, y, width, height, fill, ink, text}]. */
-export function drawList(rects, look, { scrollPx }) {
-  const list = [];
-  for (let at = 0; at < rects.length; at++) {
-    const node = rects.node[at];
-    const [x, y, width, height] = boxOf(rects, at, scrollPx, 1);
-    const slot = rects.merged[at] ? look.slotOfMany(node) : look.slot[node];
-    const most = Math.floor((width - 2 * PAD_PX) / LETTER_PX);
-    const whole = rects.merged[at] ? counted(rects.merged[at], 'frame') : look.label(node, most);
-    list.push({
-      x,
-      y,
-      width,
-      height,
-      fill: look.palette[slot].fill,
-      ink: look.palette[slot].ink,
-      text: most < 2 ? '' : cutMiddle(visible(whole), most),
-    });
-  }
-  return list;
-}

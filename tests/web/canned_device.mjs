@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * canned_device.mjs: answers about one device profile, in place of the daemon's, for what no real
+ * file shows: hostile names, stacks by the thousand, views that fail. */
+
+const MIB = 1024 ** 2;
+const ID = 'dddddddddddd';
+
+/* rows: [[frame indices root first], bytes, count]; frames: [{function, file, line}]. */
+function treeOf(frames, rows) {
+  const root = { frame: -1, total: 0, self: 0, count: 0, below: new Map() };
+  for (const [stack, bytes, count] of rows) {
+    let node = root;
+    node.total += bytes;
+    node.count += count;
+    for (const at of stack) {
+      if (!node.below.has(at)) node.below.set(at, { frame: at, total: 0, self: 0, count: 0, below: new Map() });
+      node = node.below.get(at);
+      node.total += bytes;
+      node.count += count;
+    }
+    node.self += bytes;
+  }
+  return root;
+}
+
+function columnsOf(root) {
+  const nodes = { depth: [], frame: [], total: [], self: [], count: [], folded_above: [], folded_below: [] };
+  const add = (node, depth) => {
+    for (const [name, value] of Object.entries({ depth, frame: node.frame, total: node.total, self: node.self, count: node.count, folded_above: 0, folded_below: 0 }))
+      nodes[name].push(value);
+    for (const child of [...node.below.values()].sort((a, b) => b.total - a.total)) add(child, depth + 1);
+  };
+  add(root, 0);
+  return nodes;
+}
+
+const idOf = (at) => `f${String(at).padStart(11, '0')}`;
+
+/* change: {frames, rows, notes, summary (over the usual), fails: {view: problem}}. Out: intercept(parts, query) of
+ * canned.mjs, with `session` to put into its world. */
+export function makeDevice(change = {}) {
+  const frames = change.frames ?? [
+    { function: 'main', file: '/a/train.py', line: 140 },
+    { function: 'fit', file: '/a/train.py', line: 102 },
+    { function: 'init_state', file: '/a/train.py', line: 88 },
+    { function: 'load_batch', file: '/a/data.py', line: 31 },
+  ];
+  const rows = change.rows ?? [
+    [[0, 1, 2], 8 * MIB, 8],
+    [[0, 3], 2 * MIB, 4],
+  ];
+  const total = rows.reduce((sum, [, bytes]) => sum + bytes, 0);
+  const count = rows.reduce((sum, [, , many]) => sum + many, 0);
+  const frameOf = (at) => ({
+    id: idOf(at),
+    ...frames[at],
+    name: `${frames[at].function} ${frames[at].file.split('/').pop()}:${frames[at].line}`,
+    is_machinery: false,
+  });
+  const common = { metric: { name: 'space', unit: 'bytes' }, is_diff: false, percent_base: total, total, filters: change.filters ?? [] };
+  const sums = frames.map(() => ({ self: 0, total: 0 }));
+  for (const [stack, bytes] of rows) {
+    sums[stack.at(-1)].self += bytes;
+    for (const at of new Set(stack)) sums[at].total += bytes;
+  }
+  const holds = (at) => sums[at];
+  const topRows = () =>
+    frames
+      .map((_, at) => {
+        const { self, total: all } = holds(at);
+        return { frame: frameOf(at), self, self_percent: (100 * self) / total, total: all, total_percent: (100 * all) / total, count: 1, each_least: self || null, each_most: self || null };
+      })
+      .sort((a, b) => b.total - a.total)
+      .slice(0, 100);
+  const fileAt = new Map();
+  for (const { file } of frames) if (!fileAt.has(file)) fileAt.set(file, fileAt.size);
+  const files = [...fileAt.keys()];
+  const views = {
+    summary: () => ({
+      ...common,
+      profiles: [{ id: ID, name: change.profileName ?? 'memory.prof', role: 'profile', size_bytes: 1234, captured_at_ms: null, captured_at_from: null, sample_count: rows.length, total }],
+      sample_types: [
+        { name: 'allocations', unit: 'count' },
+        { name: 'space', unit: 'bytes' },
+      ],
+      buffer_count: count,
+      executable_count: 2,
+      executable_unknown_count: 2,
+      executable_bytes: 0,
+      stackless_count: 0,
+      devices: [{ name: change.device ?? 'TPU_0', total, count }],
+      kinds: [{ name: 'buffer', total, count }],
+      top: topRows()
+        .filter(({ self }) => self > 0)
+        .slice(0, 3)
+        .map(({ frame, self }) => ({ frame, callee: null, self, percent: (100 * self) / total, count: 1 })),
+      rest: 0,
+      before_total: null,
+      after_total: null,
+      sample_count: rows.length,
+      has_source: false,
+      ...change.summary,
+    }),
+    flame: () => ({
+      ...common,
+      files,
+      frames: {
+        id: frames.map((_, at) => idOf(at)),
+        function: frames.map((each) => each.function),
+        file: frames.map(({ file }) => fileAt.get(file)),
+        line: frames.map(({ line }) => line),
+        is_machinery: frames.map(() => 0),
+      },
+      nodes: columnsOf(treeOf(frames, rows)),
+      sample_count: rows.length,
+      depth_most: 4,
+      left_out: { node_count: 0, below: 0 },
+    }),
+    top: () => ({ ...common, row_count: frames.length, matched_count: frames.length, offset: 0, matched_self: total, rows: topRows() }),
+    callers: (query) => {
+      const at = frames.findIndex((_, each) => idOf(each) === query.get('frame'));
+      if (at < 0) return { ...common, nodes: [] };
+      const { self, total: all } = holds(at);
+      const side = (step) => {
+        const sums = new Map();
+        for (const [stack, bytes] of rows) {
+          const place = stack.indexOf(at);
+          const next = place < 0 ? undefined : stack[place + step];
+          if (next !== undefined) sums.set(next, (sums.get(next) ?? 0) + bytes);
+        }
+        return [...sums].map(([each, value]) => ({ frame: frameOf(each), value, percent: (100 * value) / all }));
+      };
+      return { ...common, nodes: [{ frame: frameOf(at), self, self_percent: 0, total: all, total_percent: 0, callers: side(-1), callees: side(1) }] };
+    },
+    traces: () => ({ ...common, row_count: 0, offset: 0, frames: [], rows: [] }),
+    tags: () => ({ ...common, keys: [], pivot: { row_key: 'device', column_key: 'kind', rows: [], columns: [], totals: [], counts: [] } }),
+    graph: () => ({
+      ...common,
+      node_count: frames.length,
+      edge_count: 2,
+      node_cutoff: 0,
+      edge_cutoff: 0,
+      dropped_node_count: 0,
+      dropped_edge_count: 0,
+      nodes: frames.map((_, at) => ({ frame: frameOf(at), ...holds(at), count: 1 })),
+      edges: [...new Set(rows.flatMap(([stack]) => stack.slice(1).map((to, at) => `${stack[at]} ${to}`)))].map((pair) => {
+        const [from, to] = pair.split(' ').map(Number);
+        return { from: idOf(from), to: idOf(to), value: holds(to).total, is_residual: false, is_inline: false };
+      }),
+    }),
+  };
+  return {
+    id: ID,
+    session: { kind: 'profiles', profile_count: 1, module_count: 0 },
+    intercept(parts, query) {
+      if (parts[0] === 'sessions' && parts[2] === 'profiles')
+        return { json: { session: parts[1], profiles: [{ id: ID, name: change.profileName ?? 'memory.prof', file: 'memory.prof', size_bytes: 1234, modified_at_ms: 0 }], not_read: [] } };
+      if (parts[0] !== 'device_memory') return null;
+      const problem = change.fails?.[parts[1]];
+      if (problem) return { status: problem.status, json: { type: 'about:blank', title: '', file: null, offset_bytes: null, ...problem } };
+      const make = views[parts[1]];
+      return make && { json: { tool: 'device_memory', view: parts[1], params: {}, notes: change.notes ?? [], data: make(query) } };
+    },
+  };
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device.mjs: the Device Memory page with answers in place of the daemon's: what no real file shows. */
+
+import { answerer, makeWorld } from '../canned.mjs';
+import { makeDevice } from '../canned_device.mjs';
+import { idle, pixels, text } from '../harness.mjs';
+
+const HOSTILE = '<img src=x onerror=alert(1)>\u202etxt.\u0000"]; evil [label="';
+
+const place = (base, query = '') => `${base}?tool=device_memory&session=cccccccccccc${query}`;
+
+/* Canned answers about one profile; see canned_device.mjs. */
+function answers(change = {}, world = {}) {
+  const device = makeDevice(change);
+  const intercept = (parts, query) => world.intercept?.(parts, query) ?? device.intercept(parts, query);
+  return answerer(makeWorld({ ...world, session: device.session, intercept }));
+}
+
+/* Stacks of `depth` frames, `many` of them, that part at the root. */
+function wide(many, depth) {
+  const frames = [];
+  const rows = [];
+  for (let at = 0; at < many; at++) {
+    const stack = [];
+    for (let level = 0; level < depth; level++) {
+      frames.push({ function: `f${at}_${level}`, file: `/a/file${at % 7}.py`, line: level + 1 });
+      stack.push(frames.length - 1);
+    }
+    rows.push([stack, Math.round(1e9 / (at + 1)), 1]);
+  }
+  return { frames, rows };
+}
+
+/* Centre of the frame that `share` of the width and this row name. */
+async function frameAt(page, share, row) {
+  const box = await page.locator('.icicle-picture').boundingBox();
+  return [box.x + box.width * share, box.y + row * 20 + 10];
+}
+
+export function run({ test, equal, includes, truth, daemon, open }) {
+  test('the page opens on a sentence, and names where most was made', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers() });
+    equal(
+      await text(page, 'h1'),
+      '10.00 MiB live on TPU_0: 10.00 MiB in 12 buffers; 2 executables of unknown size.',
+    );
+    equal(await text(page, '.device-most'), 'Most: init_state train.py:88 8.00 MiB (80 %) · load_batch data.py:31 2.00 MiB (20 %)');
+    includes(await text(page, '.device-standing'), 'Counts live arrays and code only.');
+    includes(await page.title(), '10.00 MiB · memory.prof · Device Memory');
+    await page.finish();
+  });
+
+  test('the call graph is laid out under the policy of the page, without a violation', async () => {
+    const page = await open(place(await daemon('--demo'), '&view=graph'), { canned: answers() });
+    await page.waitForSelector('.graph-box');
+    equal(await page.locator('.graph-box').count(), 4);
+    equal(await page.locator('.graph-edge').count(), 3);
+    equal(await page.locator('.graph-list li').count(), 4);
+    equal(await page.evaluate(() => globalThis.violations), []);
+    const boxes = await page.locator('.graph-box').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+    truth(boxes[0] < boxes[1] && boxes[1] < boxes[2], `callers stand above: ${boxes}`);
+    await page.finish();
+  });
+
+  test('names that look like markup or turn the text around stay text, in every view', async () => {
+    const frames = [
+      { function: HOSTILE, file: `/a/${HOSTILE}.py`, line: 1 },
+      { function: HOSTILE.repeat(60), file: '/b/x.py', line: 2 },
+    ];
+    const canned = answers({ frames, rows: [[[0, 1], 1000, 1]], profileName: HOSTILE, device: HOSTILE });
+    for (const view of ['flame', 'graph', 'top', 'callers']) {
+      const page = await open(place(await daemon('--demo'), `&view=${view}`), { canned });
+      if (view === 'graph') await page.waitForSelector('.graph-box');
+      equal(await page.locator('main img').count(), 0, view);
+      truth(!(await page.locator('main').innerText()).includes('\u202e'), `${view} turns the text around`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+      equal(wide, false, `${view} is wider than the window`);
+      await page.finish();
+    }
+  });
+
+  test('a click pins and zooms, the path leads back, 0 shows all', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers() });
+    const before = await pixels(page, '.icicle-base');
+    await page.mouse.click(...(await frameAt(page, 0.2, 2)));
+    await idle(page);
+    includes(page.url(), 'pin=f:f00000000000.f00000000001');
+    truth((await pixels(page, '.icicle-base')) !== before, 'nothing was zoomed');
+    equal(await text(page, '.device-path'), 'all › main train.py:140 › fit train.py:102');
+    equal(await text(page, '#details .details-title'), 'Pinned frame');
+    includes(await text(page, '#details'), '8.00 MiB');
+    await page.reload();
+    await idle(page);
+    equal(await text(page, '.path-here'), 'fit train.py:102');
+    await page.mouse.move(2, 2);
+    await page.keyboard.press('0');
+    await idle(page);
+    equal(await page.locator('.device-path').isVisible(), false);
+    equal(await pixels(page, '.icicle-base'), before);
+    await page.goBack();
+    await idle(page);
+    equal(await text(page, '.path-here'), 'fit train.py:102');
+    await page.finish();
+  });
+
+  test('the tree beside the canvas is walked with arrows and pins with Enter', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers() });
+    const tree = page.locator('[role="tree"]');
+    await tree.focus();
+    const active = async () =>
+      page.evaluate(() => {
+        const id = document.querySelector('[role="tree"]').getAttribute('aria-activedescendant');
+        const item = document.getElementById(id);
+        return [item.firstChild.textContent, item.getAttribute('aria-level'), item.getAttribute('aria-setsize')];
+      });
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowDown');
+    equal(await active(), ['load_batch data.py:31, 2.00 mebibytes, 20 % of the total, self 2.00 mebibytes.', '3', '2']);
+    await page.keyboard.press('Enter');
+    await idle(page);
+    includes(page.url(), 'pin=f:f00000000000.f00000000003');
+    await page.finish();
+  });
+
+  test('a search lights what it finds and says what that holds', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers() });
+    const before = await pixels(page, '.icicle-base');
+    await page.keyboard.press('/');
+    await page.keyboard.type('init|load');
+    await page.waitForURL(/find=init/);
+    await idle(page);
+    equal(await text(page, '.device-found'), '2 frames: 10.00 MiB, 100 % of the total.');
+    truth((await pixels(page, '.icicle-base')) !== before, 'nothing faded');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('init(');
+    await page.waitForURL(/find=init\(/);
+    await idle(page);
+    equal(await text(page, '.device-found'), 'searched as it stands: No frame matches.');
+    await page.finish();
+  });
+
+  test('filters are chips that stay when the view changes, and say what they do not match', async () => {
+    const filters = [
+      { parameter: 'focus', expression: 'func(', matched_count: 0, is_literal: true, fault_at: 4, fault: 'missing )', nearest: null },
+      { parameter: 'ignore', expression: 'ini_state', matched_count: 0, is_literal: false, fault_at: null, fault: null, nearest: 'init_state' },
+    ];
+    const page = await open(place(await daemon('--demo')), { canned: answers({ filters }) });
+    await page.fill('.chip-input', 'func(');
+    await page.keyboard.press('Enter');
+    await idle(page);
+    await page.selectOption('.chip-kind', 'ignore');
+    await page.fill('.chip-input', 'ini_state');
+    await page.keyboard.press('Enter');
+    await idle(page);
+    const chips = () => page.locator('.chip').allInnerTexts();
+    const wanted = ['focus: func(×', 'ignore: ini_state×'];
+    equal((await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')), wanted);
+    equal(await text(page, '.chip-fault'), '(');
+    equal(await page.locator('.chip-said').allInnerTexts(), [
+      'missing ); searched as it stands meanwhile',
+      'No frame matches "ini_state". Nearest: init_state.',
+    ]);
+    for (const key of ['2', '3', '4', '1']) {
+      await page.locator('h1').click();
+      await page.keyboard.press(key);
+      await idle(page);
+      equal((await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')), wanted, key);
+      includes(page.url(), 'focus=func(&ignore=ini_state');
+    }
+    await page.locator('.chip-drop').first().click();
+    await idle(page);
+    truth(!page.url().includes('focus='), 'the chip is still in the URL');
+    await page.finish();
+  });
+
+  test('a hundred thousand frames are drawn, and the deepest is reached', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers(wide(1000, 100)) });
+    includes(await text(page, '.panel-flame h2'), '100,000 frames');
+    const scroll = page.locator('.icicle');
+    equal(await scroll.evaluate((node) => node.scrollHeight), 2020);
+    await scroll.evaluate((node) => {
+      node.scrollTop = node.scrollHeight;
+    });
+    await idle(page);
+    const box = await scroll.boundingBox();
+    await page.mouse.move(box.x + 3, box.y + box.height - 10);
+    await page.waitForSelector('.tooltip:not([hidden])');
+    includes(await text(page, '.tooltip'), 'f0_99 file0.py:100');
+    await page.finish();
+  });
+
+  test('frames too narrow to be drawn are one, and a click on it takes them apart', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers(wide(1000, 3)) });
+    const before = await pixels(page, '.icicle-base');
+    const point = await frameAt(page, 0.99, 1);
+    await page.mouse.move(...point);
+    await page.waitForSelector('.tooltip:not([hidden])');
+    includes(await text(page, '.tooltip'), ' frames');
+    await page.mouse.click(...point);
+    await idle(page);
+    truth((await pixels(page, '.icicle-base')) !== before, 'nothing was zoomed');
+    truth(!page.url().includes('pin='), 'many frames cannot be pinned');
+    await page.mouse.move(...(await frameAt(page, 0.01, 3)));
+    await page.waitForSelector('.tooltip:not([hidden])');
+    includes(await text(page, '.tooltip'), '_2 file');
+    await page.finish();
+  });
+
+  test('a view that fails says so in its place, the others stay', async () => {
+    const fails = { flame: { status: 413, code: 'limit', detail: 'this answer would be too large' } };
+    const page = await open(place(await daemon('--demo')), { canned: answers({ fails }), allow: /413/ });
+    includes(await text(page, '.panel-flame .message'), 'The flame graph cannot be shown.');
+    includes(await text(page, '.panel-top'), 'init_state');
+    await page.finish();
+  });
+
+  test('a file that was dropped and is gone is asked for again', async () => {
+    const sha = '3f9c'.repeat(16);
+    const lost = { status: 404, code: 'notfound', detail: 'no such profile' };
+    const page = await open(place(await daemon('--demo'), `&local=${sha}`), {
+      canned: answers({ fails: { summary: lost, flame: lost, top: lost } }),
+      allow: /404/,
+    });
+    const said = await text(page, '.whole-page');
+    includes(said, 'This link shows a file that was dropped, not stored:');
+    includes(said, 'sha256 3f9c3f9c3f9c');
+    includes(said, 'Drop it again to see the same view.');
+    await page.finish();
+  });
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_memory.js: device memory profiles by call stack. One sentence, then seven views of the same
+ * profiles under the same filters; a frame that is hovered or pinned is lit in all of them.
+ *
+ * Reads top down: build the page, load what the URL names, light what is hovered or pinned. */
+
+import { get, isAbort, Problem } from '../lib/api.js';
+import { nextFrame } from '../lib/activity.js';
+import { el, fill, loadStyle } from '../lib/dom.js';
+import { createStore } from '../lib/store.js';
+import { message } from '../widgets/panel.js';
+import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
+import { createControls } from './device_memory_controls.js';
+import { createDetailsOf } from './device_memory_details.js';
+import { createHead } from './device_memory_head.js';
+import { keysOf } from './device_memory_keys.js';
+import { commonParams, compared, countFilters, stateOf } from './device_memory_state.js';
+import { createBuffers } from './device_memory_buffers.js';
+import { createCallers } from './device_memory_callers.js';
+import { createFlame } from './device_memory_flame.js';
+import { createGraph } from './device_memory_graph.js';
+import { createSeries } from './device_memory_series.js';
+import { createSource } from './device_memory_source.js';
+import { createTop } from './device_memory_top.js';
+import * as empty from './device_memory_empty.js';
+import * as say from './device_memory_text.js';
+
+const MAKERS = {
+  flame: createFlame,
+  graph: createGraph,
+  top: createTop,
+  callers: createCallers,
+  source: createSource,
+  buffers: createBuffers,
+  series: createSeries,
+};
+
+/* context: of app.js. Out: {show(selection, route), hear(route), escape(), unmount()}. */
+export function mount(root, context) {
+  const view = {
+    root,
+    context,
+    store: createStore({ hover: null, pin: null }),
+    session: '',
+    sessionName: '',
+    profiles: [],
+    state: stateOf({}),
+    summary: null,
+    tabs: new Map(),
+    tab: null,
+    controller: new AbortController(),
+  };
+  view.ask = (name, params = {}, signal = view.controller.signal) =>
+    get(`device_memory/${name}`, { ...commonParams(view.state, view.session), ...params }, { signal });
+  view.choose = (patch) => patch && context.choose(patch);
+  view.pin = (path) => context.pin(path, 'f');
+  view.tooltip = showTooltip;
+  view.untip = hideTooltip;
+  view.light = () => lightUp(view);
+  const styled = loadStyle('device.css');
+  build(view);
+  view.store.subscribe(() => nextFrame(view.light));
+  context.bind(keysOf(view), 'Device Memory');
+  return {
+    async show(selection, route) {
+      await styled;
+      await show(view, selection, route);
+    },
+    hear: (route) => apply(view, route),
+    escape: () => escape(view),
+    unmount() {
+      view.controller.abort();
+      hideTooltip();
+      view.details.clear();
+      for (const tab of view.tabs.values()) tab.destroy?.();
+    },
+  };
+}
+
+function build(view) {
+  view.head = createHead(view);
+  view.controls = createControls(view);
+  view.details = createDetailsOf(view);
+  view.place = el('div', { class: 'device-views' });
+  view.wholePage = el('div', { class: 'whole-page', hidden: true });
+  view.body = el('div', { class: 'device-body' }, view.controls.node, view.place);
+  fill(view.root, el('div', { class: 'device' }, view.head.node, view.wholePage, view.body));
+}
+
+/* ---- loading ------------------------------------------------------------------- */
+
+/* selection: what the frame found; without a session, what was dropped on the page is shown. */
+async function show(view, selection, route) {
+  view.session = selection.session?.id ?? '';
+  view.sessionName = selection.session?.name ?? '';
+  view.state = stateOf(route);
+  view.profiles = [];
+  view.summary = null;
+  view.key = '';
+  for (const tab of view.tabs.values()) tab.forget();
+  if (!view.session && !compared(view.state).shown) {
+    instead(view, empty.noProfiles(), 'No device profile to show.');
+    return;
+  }
+  await Promise.all([listProfiles(view), apply(view, route)]);
+}
+
+/* What there is to choose from, and what could not be read. */
+async function listProfiles(view) {
+  if (!view.session) return;
+  const { session } = view;
+  try {
+    const list = await get(`sessions/${encodeURIComponent(session)}/profiles`);
+    if (session !== view.session) return;
+    view.profiles = list.profiles;
+    view.notRead = list.not_read;
+    view.controls.draw();
+    view.head.setNotRead(list.not_read);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+  }
+}
+
+/* Shows what the route says; asks only for what changed. */
+async function apply(view, route) {
+  view.state = stateOf(route);
+  const key = JSON.stringify([view.session, commonParams(view.state, view.session)]);
+  const isOther = key !== view.key;
+  if (isOther) {
+    view.key = key;
+    view.controller.abort();
+    view.controller = new AbortController();
+    hideTooltip();
+  }
+  view.controls.draw();
+  const path = view.state.pin;
+  view.store.set({ pin: path ? path.slice(path.lastIndexOf('.') + 1) : null });
+  await Promise.all([isOther ? loadSummary(view) : null, openTab(view)]);
+}
+
+async function loadSummary(view) {
+  const { signal } = view.controller;
+  try {
+    const { data, notes } = await view.ask('summary');
+    if (signal.aborted) return;
+    view.summary = data;
+    view.wholePage.hidden = true;
+    view.body.hidden = false;
+    if (data.sample_count === 0 && countFilters(view.state) === 0)
+      instead(view, empty.noSamples(data), 'Nothing is live in this profile.');
+    view.head.show(data, notes);
+    view.controls.draw();
+    view.context.setTitle(say.titleOf(data));
+    view.light();
+  } catch (error) {
+    if (isAbort(error) || signal.aborted) return;
+    if (!(error instanceof Problem)) throw error;
+    if (error.code === 'gone') throw error;
+    const { local } = view.state;
+    const isLost = error.status === 404 && local && compared(view.state).shown === local;
+    instead(view, isLost ? empty.dropAgain(local) : empty.failed('This profile', error), 'Nothing to show.');
+  }
+}
+
+/* One message in place of all views. */
+function instead(view, content, sentence) {
+  view.head.say(sentence);
+  view.body.hidden = true;
+  fill(view.wholePage, message(content));
+  view.wholePage.hidden = false;
+  view.details.clear();
+}
+
+async function openTab(view) {
+  const { view: name } = view.state;
+  if (!view.tabs.has(name)) view.tabs.set(name, MAKERS[name](view));
+  const tab = view.tabs.get(name);
+  if (tab !== view.tab) {
+    hideTooltip();
+    view.tab = tab;
+    view.store.set({ hover: null });
+    fill(view.place, tab.node);
+    view.head.redraw();
+    const attributes = view.controls.panelAttributes(name);
+    for (const [attribute, value] of Object.entries(attributes)) view.place.setAttribute(attribute, value);
+  }
+  await tab.show();
+  view.light();
+}
+
+/* ---- what is lit ------------------------------------------------------------------- */
+
+function lightUp(view) {
+  const { hover, pin } = view.store.state;
+  view.tab?.light?.(hover, pin);
+  view.details.light(hover, pin);
+}
+
+/* One step back: tooltip, pin. True if there was one. */
+function escape(view) {
+  if (dismissTooltip()) return true;
+  if (view.tab?.escape?.()) return true;
+  if (!view.state.pin) return false;
+  view.pin(null);
+  return true;
+}
+

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_memory_empty.js: what stands where nothing can be shown: what is missing, why, and the
+ * command that fills it. Pure: contents for message() of panel.js. */
+
+import { problemText } from '../lib/api.js';
+import { counted, cutMiddle, visible } from '../lib/format.js';
+
+const SAVE = '`jax.profiler.save_device_memory_profile("memory.prof")`';
+
+export function noProfiles() {
+  return {
+    title: 'No device profile here.',
+    text: `Call ${SAVE} while the arrays exist and put the file into the watched folder, or drop it on this page.`,
+  };
+}
+
+export function noSamples() {
+  return {
+    title: 'This profile has 0 samples.',
+    text: `It was taken when no array was alive, e.g. before the first step. Call ${SAVE} while the arrays exist.`,
+  };
+}
+
+export function failed(what, problem) {
+  return { kind: 'error', title: `${what} cannot be shown.`, text: problemText(problem) };
+}
+
+/* The daemon keeps what is dropped in its memory only. known: {name, size} of this browser, or null. */
+export function dropAgain(sha, known = null) {
+  const file = known ? `${visible(known.name)}, ${known.size}, ` : '';
+  return {
+    title: 'This link shows a file that was dropped, not stored:',
+    text: `${file}sha256 ${visible(sha).slice(0, 12)}…. Drop it again to see the same view.`,
+  };
+}
+
+/* chips: what chipFault() said of each filter. */
+export function noMatch(filterCount, chips) {
+  return {
+    title: `Nothing passes the ${counted(filterCount, 'filter')}.`,
+    text: chips.length ? chips.join(' ') : 'Each matches something, but no sample passes all of them.',
+  };
+}
+
+export function nothingFolded() {
+  return {
+    title: 'Only frames of JAX and Python here.',
+    text: 'Every stack of this profile stays inside the libraries; switch `machinery` on to see them.',
+  };
+}
+
+export function noFrameChosen(what) {
+  return { title: 'No frame is chosen.', text: `Click a frame in the flame graph or a row in Top; ${what}` };
+}
+
+export function noSource(file, reason) {
+  return {
+    title: `The text of ${cutMiddle(visible(file), 80)} is not shown.`,
+    text: reason
+      ? `${visible(reason)}.`.replace(/\.\.$/, '.')
+      : 'Start the daemon with `--source-root=DIR` to see it beside its figures.',
+  };
+}
+
+export function onlyOneProfile() {
+  return {
+    title: 'Only one profile here.',
+    text: 'A series needs two or more: call `jax.profiler.save_device_memory_profile(f"memory{step}.prof")` every few steps.',
+  };
+}
+
+export function noStacks() {
+  return {
+    title: 'No call stacks in this profile.',
+    text: 'Tracebacks were switched off when it was taken; sizes and devices are in Buffers.',
+  };
+}
+
+export function graphFailed(reason) {
+  return {
+    kind: 'error',
+    title: 'The call graph could not be laid out.',
+    text: `${visible(reason)}. The list beside it holds the same functions.`,
+  };
+}
+
+export function stopped(what) {
+  return { title: `Stopped reading ${what}.`, text: 'Choose the view again to read it.' };
+}

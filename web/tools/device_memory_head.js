@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_memory_head.js: the answer of the Device Memory page: what is live, where most of it was
+ * made, what the filters let through, and what the profile cannot know. */
+
+import { el, figure, fill, prose } from '../lib/dom.js';
+import { counted, cutMiddle, visible } from '../lib/format.js';
+import { notesButton } from '../widgets/notices.js';
+import { countFilters } from './device_memory_state.js';
+import * as say from './device_memory_text.js';
+
+const SITE = 56;
+
+function nodesOf(parts) {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      if (part.name !== undefined) return el('bdi', { dir: 'ltr', class: 'name-inline' }, cutMiddle(part.name, SITE));
+      const className = part.role === 'main' ? 'answer-figure' : '';
+      if (part.bytes === undefined) return el('span', { class: `figure ${className}` }, part.text);
+      return figure(part.bytes, part.text, className);
+    });
+}
+
+/* "init_state train.py:88 7.72 GiB (62 %)": a click pins it everywhere. */
+function mostList(view, summary) {
+  const items = say.mostItems(summary);
+  if (items.length === 0) return null;
+  return el(
+    'p',
+    { class: 'device-most' },
+    el('span', { class: 'dim' }, summary.is_diff ? 'Most changed: ' : 'Most: '),
+    items.map(({ frame, text, value, share }, at) => [
+      at ? ' · ' : '',
+      el(
+        'button',
+        {
+          type: 'button',
+          class: 'site-button',
+          title: visible(`${text}\n${frame.file}`),
+          on: {
+            click: () => view.pin(frame.id),
+            pointerenter: () => view.store.set({ hover: frame.id }),
+            pointerleave: () => view.store.set({ hover: null }),
+          },
+        },
+        el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(text, SITE)),
+      ),
+      ' ',
+      el('span', { class: 'figure strong' }, value),
+      el('span', { class: 'dim' }, ` (${share})`),
+    ]),
+  );
+}
+
+/* Out: {node, show(summary, notes), lead(parts or null), say(sentence), setNotRead(list)}; lead: what a view
+ * puts before all, while it is the one shown. */
+export function createHead(view) {
+  const title = el('h1', { class: 'answer' });
+  const aside = el('div', { class: 'answer-aside' });
+  const more = el('div', { class: 'answer-more' });
+  const standing = el(
+    'p',
+    { class: 'device-standing dim' },
+    'Counts live arrays and code only. Temporaries inside a compiled program are in the ',
+    el('a', { href: '?tool=memory_viewer' }, 'Memory Viewer'),
+    '.',
+  );
+  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
+  let notes = [];
+  let notRead = [];
+  let leading = null;
+  const drawTitle = () => {
+    const { summary } = view;
+    if (!summary) return;
+    const own = nodesOf(summary.is_diff ? say.changeSentence(summary) : say.liveSentence(summary));
+    const isLed = leading !== null && view.state.view === 'series';
+    fill(
+      title,
+      el('span', { class: 'answer-first' }, isLed ? nodesOf(leading) : own),
+      isLed ? [' ', el('span', { class: 'answer-second dim' }, own)] : null,
+    );
+  };
+  const drawNotes = () =>
+    fill(
+      aside,
+      notesButton([
+        ...notes,
+        ...notRead.map(({ file, reason }) => ({ text: `${visible(file)} is not shown: ${reason}.` })),
+      ]),
+    );
+  return {
+    node,
+    show(summary, nextNotes) {
+      notes = nextNotes;
+      const passed = say.filteredSentence(summary, countFilters(view.state));
+      drawTitle();
+      standing.querySelector('a').setAttribute('href', `?tool=memory_viewer${view.session ? `&session=${view.session}` : ''}`);
+      fill(
+        more,
+        mostList(view, summary),
+        passed ? el('p', { class: 'device-passed' }, prose(passed)) : null,
+        summary.stackless_count > 0
+          ? el(
+              'p',
+              { class: 'dim' },
+              `${counted(summary.stackless_count, 'sample')} without a call stack: shown as (no stack); tracebacks were switched off when they were made.`,
+            )
+          : null,
+        standing,
+      );
+      drawNotes();
+    },
+    lead(parts) {
+      leading = parts;
+      drawTitle();
+    },
+    redraw: drawTitle,
+    say(sentence) {
+      fill(title, el('span', { class: 'answer-first' }, sentence));
+      fill(more);
+      drawNotes();
+    },
+    setNotRead(list) {
+      notRead = list ?? [];
+      drawNotes();
+    },
+  };
+}

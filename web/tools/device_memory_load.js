@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_memory_load.js: one view asks for its data, once for the same question, and says in its own
+ * panel what went wrong. */
+
+import { isAbort, Problem } from '../lib/api.js';
+import { message } from '../widgets/panel.js';
+import { commonParams } from './device_memory_state.js';
+import * as empty from './device_memory_empty.js';
+
+/* what: "The flame graph"; sentence: said after a second. Out: {load(name, params, draw), forget()}; load
+ * resolves with the data, with the one that is drawn already if nothing changed, else with null. */
+export function createLoader(view, panel, { what, sentence }) {
+  let key = '';
+  let last = null;
+  let controller = null;
+  return {
+    async load(name, params, draw) {
+      const next = JSON.stringify([view.session, commonParams(view.state, view.session), name, params]);
+      if (next === key) return last;
+      controller?.abort();
+      controller = new AbortController();
+      const { signal } = controller;
+      key = next;
+      last = null;
+      const cancel = () => {
+        controller.abort();
+        key = '';
+        panel.say(message(empty.stopped(sentence)));
+      };
+      const end = panel.wait(`Reading ${sentence}.`, cancel);
+      try {
+        const { data } = await view.ask(name, params, signal);
+        if (signal.aborted) return null;
+        panel.show();
+        last = data;
+        draw(data);
+        return data;
+      } catch (error) {
+        if (isAbort(error) || signal.aborted) return null;
+        key = '';
+        if (!(error instanceof Problem)) throw error;
+        panel.say(message(empty.failed(what, error)));
+        return null;
+      } finally {
+        end();
+      }
+    },
+    forget() {
+      controller?.abort();
+      key = '';
+      last = null;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_memory_source.js: the text of a file with what each line holds beside it; without the text,
+ * the lines that hold something. */
+
+import { get, isAbort, Problem } from '../lib/api.js';
+import { el, fill, name } from '../lib/dom.js';
+import { count, visible } from '../lib/format.js';
+import { createPanel, message } from '../widgets/panel.js';
+import { copyButton } from '../widgets/details.js';
+import { shareBar } from './device_memory_parts.js';
+import { createLoader } from './device_memory_load.js';
+import * as empty from './device_memory_empty.js';
+import { amount } from './device_memory_text.js';
+
+const AROUND = 12;
+const FAR = 400;
+
+export function createSource(view) {
+  const panel = createPanel('panel-source', 'Source');
+  const loader = createLoader(view, panel, { what: 'The source', sentence: 'source lines' });
+  const said = el('div', { class: 'source-said' });
+  const lines = el('div', { class: 'source-lines', tabindex: '0', role: 'region', 'aria-label': 'Source lines' });
+  panel.body.append(said, lines);
+
+  const draw = async (data) => {
+    panel.setTitle('Source', el('span', { class: 'dim' }, ' ', name(data.file)));
+    panel.setAside(copyButton(data.file));
+    const text = await readText(data.file);
+    fill(said, text.reason === null ? null : message(empty.noSource(data.file, text.reason)));
+    fill(lines, table(view, data, text.lines));
+    lines.querySelector('.is-here')?.scrollIntoView({ block: 'center' });
+  };
+  return {
+    node: panel.node,
+    async show() {
+      const frame = view.store.state.pin ?? view.summary?.top[0]?.frame.id ?? null;
+      if (!frame || frame === 'none' || frame === 'machinery') {
+        loader.forget();
+        panel.say(message(empty.noFrameChosen('the lines of its file stand here then.')));
+        return;
+      }
+      const data = await loader.load('source', { frame }, () => {});
+      if (data) await draw(data);
+    },
+    forget: loader.forget,
+    light() {},
+    destroy() {},
+  };
+}
+
+/* {lines, reason}: reason is null when the text is there. */
+async function readText(file) {
+  try {
+    const answer = await get('source', { file });
+    return { lines: answer.lines ?? [], reason: answer.is_available ? null : (answer.reason ?? '') };
+  } catch (error) {
+    if (isAbort(error) || !(error instanceof Problem)) throw error;
+    return { lines: [], reason: error.message };
+  }
+}
+
+/* Lines around those that hold something; of a short file all. */
+function wantedLines(figures, text) {
+  if (text.length === 0) return [...figures.keys()].sort((a, b) => a - b);
+  if (text.length <= FAR) return text.map((_, at) => at + 1);
+  const wanted = new Set();
+  for (const line of figures.keys())
+    for (let at = Math.max(1, line - AROUND); at <= Math.min(text.length, line + AROUND); at++) wanted.add(at);
+  return [...wanted].sort((a, b) => a - b);
+}
+
+function table(view, data, text) {
+  const figures = new Map();
+  for (const { line, self, total } of data.lines) {
+    const known = figures.get(line) ?? { self: 0, total: 0 };
+    figures.set(line, { self: known.self + self, total: known.total + total });
+  }
+  const functions = new Map(data.lines.map((each) => [each.line, each.function]));
+  const most = Math.max(1, ...[...figures.values()].map(({ total }) => Math.abs(total)));
+  const largest = [...figures].sort((a, b) => Math.abs(b[1].total) - Math.abs(a[1].total))[0]?.[0];
+  let before = 0;
+  const rows = wantedLines(figures, text).flatMap((line) => {
+    const found = figures.get(line);
+    const gap = before && line > before + 1 ? el('tr', { class: 'source-gap' }, el('td', { colspan: 5 }, '⋯')) : null;
+    before = line;
+    return [
+      gap,
+      el(
+        'tr',
+        { class: `${found ? 'has-figures' : ''} ${line === largest ? 'is-here' : ''}`.trim() || null },
+        el('td', { class: 'is-number' }, found ? amount(data.metric, found.self) : ''),
+        el('td', { class: 'is-number' }, found ? amount(data.metric, found.total) : ''),
+        el('td', { class: 'source-bar' }, found ? shareBar(Math.abs(found.total) / most) : null),
+        el('td', { class: 'is-number dim source-number' }, count(line)),
+        el(
+          'td',
+          { class: 'source-text' },
+          el('code', {}, text.length ? visible(text[line - 1] ?? '') : visible(functions.get(line) ?? '')),
+        ),
+      ),
+    ];
+  });
+  return el(
+    'table',
+    { class: 'source-table' },
+    el(
+      'thead',
+      {},
+      el(
+        'tr',
+        {},
+        ['Self', 'Total', '', 'Line', text.length ? 'Text' : 'Function'].map((word, at) =>
+          el('th', { scope: 'col', class: at < 2 || at === 3 ? 'is-number' : null }, word || el('span', { class: 'hidden' }, 'Share')),
+        ),
+      ),
+    ),
+    el('tbody', {}, rows),
+  );
+}

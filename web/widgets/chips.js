@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * chips.js: conditions as a row of words that can be taken away one by one, and a field that adds
+ * one. A fault is underlined where it stands, and said below; the rest goes on. */
+
+import { el, fill } from '../lib/dom.js';
+import { cutMiddle, visible } from '../lib/format.js';
+
+const MOST = 48;
+let serial = 0;
+
+/* The value with the part from `faultAt` on underlined. */
+function valueNode(value, faultAt) {
+  if (faultAt === null || faultAt === undefined)
+    return el('bdi', { class: 'chip-value', dir: 'ltr' }, cutMiddle(visible(value), MOST));
+  const at = Math.min(faultAt, Math.max(0, value.length - 1));
+  return el(
+    'bdi',
+    { class: 'chip-value', dir: 'ltr' },
+    visible(value.slice(0, at)),
+    el('span', { class: 'chip-fault' }, visible(value.slice(at)) || '\u00a0'),
+  );
+}
+
+function chipNode({ key, value, text, faultAt = null, isEmpty = false, onDrop }) {
+  return el(
+    'li',
+    { class: `chip ${isEmpty ? 'is-empty' : ''} ${faultAt !== null ? 'is-faulty' : ''}`.trim(), title: text },
+    key ? el('span', { class: 'chip-key' }, `${key}: `) : null,
+    valueNode(value, faultAt),
+    el(
+      'button',
+      {
+        type: 'button',
+        class: 'chip-drop',
+        'aria-label': `Take away ${key ? `${key} ` : ''}${cutMiddle(visible(value), MOST)}`,
+        on: { click: onDrop },
+      },
+      '×',
+    ),
+  );
+}
+
+/* In: kinds [[name, word]] of the select, label, placeholder, onAdd(kind, text).
+ * Out: {node, set({chips, faults, kind, hints, onClear}), focus()}. chips: [{key, value, text, faultAt, isEmpty,
+ * onDrop}]; faults: sentences; hints: texts that the field offers. */
+export function createChips({ kinds, label, placeholder, onAdd }) {
+  const id = `chips-${++serial}`;
+  const list = el('ul', { class: 'chip-list', 'aria-label': label });
+  const select = el(
+    'select',
+    { class: 'chip-kind', 'aria-label': 'Kind of filter' },
+    kinds.map(([name, word]) => el('option', { value: name }, word)),
+  );
+  const offers = el('datalist', { id: `${id}-offers` });
+  const input = el('input', {
+    type: 'text',
+    class: 'chip-input',
+    placeholder,
+    'aria-label': label,
+    'aria-describedby': `${id}-faults`,
+    list: `${id}-offers`,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
+  const faultList = el('div', { id: `${id}-faults`, class: 'chip-faults', role: 'status' });
+  const clear = el('button', { type: 'button', class: 'text-button chip-clear', hidden: true }, 'no filters');
+  const form = el('span', { class: 'chip-form' }, select, input, offers);
+  const node = el('div', { class: 'chips' }, el('div', { class: 'chip-row' }, list, form, clear), faultList);
+  let onClear = () => {};
+  let drop = null;
+
+  clear.addEventListener('click', () => onClear());
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && input.value.trim() && !event.isComposing) {
+      const text = input.value;
+      input.value = '';
+      onAdd(select.value, text);
+      event.preventDefault();
+    } else if (event.key === 'Backspace' && input.value === '' && drop) {
+      drop();
+      event.preventDefault();
+    } else if (event.key === 'Escape') {
+      if (input.value) input.value = '';
+      else input.blur();
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  });
+  return {
+    node,
+    set({ chips, faults = [], hints = [], onClear: clearAll = () => {} }) {
+      onClear = clearAll;
+      drop = chips.at(-1)?.onDrop ?? null;
+      const hadFocus = list.contains(document.activeElement);
+      fill(list, chips.map(chipNode));
+      list.hidden = chips.length === 0;
+      clear.hidden = chips.length < 2;
+      fill(
+        faultList,
+        faults.map((text) => el('p', { class: 'chip-said' }, text)),
+      );
+      fill(
+        offers,
+        hints.map((text) => el('option', { value: text })),
+      );
+      if (hadFocus) input.focus();
+    },
+    get kind() {
+      return select.value;
+    },
+    focus: () => input.focus(),
+  };
+}

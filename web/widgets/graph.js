@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * graph.js: boxes and arrows where graph_layout.js put them, as SVG; drag pans, the wheel zooms about
+ * the pointer once the graph is active or with Ctrl. */
+
+import { el, fill, svg } from '../lib/dom.js';
+import { cutMiddle, visible } from '../lib/format.js';
+import { edgeWidth } from './graph_layout.js';
+
+const LETTER_PX = 7.25;
+const LINE_PX = 16;
+const PAD_PX = 8;
+const BAR_PX = 4;
+const MOST_LETTERS = 34;
+const NOTCH = 1.2;
+const PAN = 0.15;
+const LEAST_SCALE = 0.05;
+const MOST_SCALE = 4;
+const MARGIN_PX = 12;
+
+/* Size of a box with these lines, in px. */
+export function boxSize(lines) {
+  const letters = Math.min(MOST_LETTERS, Math.max(...lines.map((line) => Array.from(line).length), 6));
+  return { width: letters * LETTER_PX + 2 * PAD_PX, height: lines.length * LINE_PX + 2 * PAD_PX + BAR_PX };
+}
+
+function pathOf({ points, tip }) {
+  if (points.length === 0) return '';
+  const at = ({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  let path = `M${at(points[0])}`;
+  for (let i = 1; i + 2 < points.length; i += 3) path += `C${at(points[i])} ${at(points[i + 1])} ${at(points[i + 2])}`;
+  return tip ? `${path}L${at(tip)}` : path;
+}
+
+function arrowOf({ points, tip }) {
+  const from = points.at(-1);
+  if (!tip || !from) return '';
+  const angle = Math.atan2(tip.y - from.y, tip.x - from.x);
+  const corner = (turn) => `${(tip.x - 9 * Math.cos(angle + turn)).toFixed(1)} ${(tip.y - 9 * Math.sin(angle + turn)).toFixed(1)}`;
+  return `M${tip.x.toFixed(1)} ${tip.y.toFixed(1)}L${corner(0.4)}L${corner(-0.4)}Z`;
+}
+
+/* nodes: [{id, lines, share, className, title}]; edges: [{share, text, className, isDashed}].
+ * onPick(id), onHover(id, mark), onLeave(). Out: see the end. */
+export function createGraph({ onPick, onHover, onLeave }) {
+  const scene = svg('g', {});
+  const picture = svg('svg', { class: 'graph-picture', role: 'img' }, scene);
+  const node = el('div', { class: 'graph' }, picture);
+  let layout = null;
+  let boxes = new Map();
+  let place = { x: 0, y: 0, scale: 1 };
+  let isActive = false;
+
+  const apply = () =>
+    scene.setAttribute(
+      'transform',
+      `translate(${place.x.toFixed(2)} ${place.y.toFixed(2)}) scale(${place.scale.toFixed(4)})`,
+    );
+  const room = () => ({ width: Math.max(1, node.clientWidth), height: Math.max(1, node.clientHeight) });
+  const fit = () => {
+    if (!layout) return;
+    const { width, height } = room();
+    const scale = Math.min(1, (width - 2 * MARGIN_PX) / layout.width, (height - 2 * MARGIN_PX) / layout.height);
+    place = {
+      scale: Math.max(LEAST_SCALE, scale),
+      x: (width - layout.width * scale) / 2,
+      y: Math.max(MARGIN_PX, (height - layout.height * scale) / 2),
+    };
+    apply();
+  };
+  const zoomAt = (px, py, factor) => {
+    const scale = Math.min(MOST_SCALE, Math.max(LEAST_SCALE, place.scale * factor));
+    const by = scale / place.scale;
+    place = { scale, x: px - (px - place.x) * by, y: py - (py - place.y) * by };
+    apply();
+  };
+  const panBy = (x, y) => {
+    place = { ...place, x: place.x + x, y: place.y + y };
+    apply();
+  };
+  const centre = (id) => {
+    const at = boxes.get(id)?.at;
+    if (!at) return;
+    const { width, height } = room();
+    const scale = Math.max(place.scale, 0.8);
+    place = { scale, x: width / 2 - at.x * scale, y: height / 2 - at.y * scale };
+    apply();
+  };
+
+  const boxNode = (each, at) => {
+    const { width, height } = boxSize(each.lines);
+    const left = at.x - width / 2;
+    const top = at.y - height / 2;
+    const group = svg(
+      'g',
+      { class: `graph-box ${each.className ?? ''}`.trim(), 'data-id': each.id },
+      svg('title', {}, each.title),
+      svg('rect', { class: 'graph-frame', x: left, y: top, width, height, rx: 4 }),
+      svg('rect', { class: 'graph-bar', x: left, y: top + height - BAR_PX, width: width * Math.min(1, each.share), height: BAR_PX }),
+      each.lines.map((line, i) =>
+        svg(
+          'text',
+          { class: i === 0 ? 'graph-name' : 'graph-line', x: left + PAD_PX, y: top + PAD_PX + LINE_PX * (i + 0.75) },
+          cutMiddle(visible(line), MOST_LETTERS),
+        ),
+      ),
+    );
+    boxes.set(each.id, { group, at });
+    return group;
+  };
+  const edgeNode = (each, drawn) => [
+    svg('path', {
+      class: `graph-edge ${each.className ?? ''} ${each.isDashed ? 'is-dashed' : ''}`.trim(),
+      d: pathOf(drawn),
+      'stroke-width': edgeWidth(each.share).toFixed(2),
+    }),
+    svg('path', { class: `graph-arrow ${each.className ?? ''}`.trim(), d: arrowOf(drawn) }),
+    drawn.label ? svg('text', { class: 'graph-weight', x: drawn.label.x, y: drawn.label.y + 4, 'text-anchor': 'middle' }, each.text) : null,
+  ];
+
+  /* ---- pointer ---- */
+  let drag = null;
+  const idAt = (event) => event.target.closest?.('[data-id]')?.dataset.id ?? null;
+  picture.addEventListener('pointerdown', (event) => {
+    if (event.button > 1) return;
+    drag = { x: event.clientX, y: event.clientY, from: { ...place }, isMoved: false };
+  });
+  picture.addEventListener('pointermove', (event) => {
+    if (drag) {
+      const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
+      if (!drag.isMoved && Math.hypot(x, y) < 5) return;
+      if (!drag.isMoved) picture.setPointerCapture(event.pointerId);
+      drag.isMoved = true;
+      place = { ...place, x: drag.from.x + x, y: drag.from.y + y };
+      apply();
+      return;
+    }
+    const id = idAt(event);
+    if (id) onHover(id, boxes.get(id).group.getBoundingClientRect());
+    else onLeave();
+  });
+  const endDrag = () => {
+    const wasMoved = drag?.isMoved;
+    setTimeout(() => {
+      drag = null;
+    }, 0);
+    return wasMoved;
+  };
+  picture.addEventListener('pointerup', endDrag);
+  picture.addEventListener('pointercancel', endDrag);
+  picture.addEventListener('pointerleave', onLeave);
+  picture.addEventListener('click', (event) => {
+    isActive = true;
+    if (!drag?.isMoved) onPick(idAt(event));
+  });
+  document.addEventListener('pointerdown', (event) => {
+    if (!node.contains(event.target)) isActive = false;
+  });
+  picture.addEventListener(
+    'wheel',
+    (event) => {
+      if (!isActive && !event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const box = picture.getBoundingClientRect();
+      zoomAt(event.clientX - box.left, event.clientY - box.top, event.deltaY < 0 ? NOTCH : 1 / NOTCH);
+    },
+    { passive: false },
+  );
+
+  return {
+    node,
+    picture,
+    draw(nodes, edges, nextLayout, label) {
+      layout = nextLayout;
+      boxes = new Map();
+      picture.setAttribute('aria-label', label);
+      fill(
+        scene,
+        edges.map((each, at) => (layout.edges[at] ? edgeNode(each, layout.edges[at]) : null)),
+        nodes.map((each, at) => (layout.nodes[at] ? boxNode(each, layout.nodes[at]) : null)),
+      );
+      fit();
+    },
+    mark({ hover, pin }) {
+      for (const [id, { group }] of boxes) {
+        group.classList.toggle('is-hover', id === hover);
+        group.classList.toggle('is-pinned', id === pin);
+      }
+    },
+    get isDrawn() {
+      return boxes.size > 0;
+    },
+    has: (id) => boxes.has(id),
+    fit,
+    centre,
+    zoomBy: (factor) => zoomAt(room().width / 2, room().height / 2, factor),
+    panBy: (steps) => panBy(-steps * PAN * room().width, 0),
+    /* The drawing alone, at its own size, for a file. */
+    get size() {
+      return layout && { width: layout.width, height: layout.height };
+    },
+    get layout() {
+      return layout;
+    },
+  };
+}

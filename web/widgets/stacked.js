@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * stacked.js: columns of stacked parts, one column a profile, on our own canvas; two of them can be
+ * marked A and B. Hover and marks are drawn on an overlay. */
+
+import { el } from '../lib/dom.js';
+import { nextFrame } from '../lib/activity.js';
+import { byteStep, bytes, count, unitOf } from '../lib/format.js';
+import { onTheme, token } from '../lib/theme.js';
+import { createMirror } from './mirror.js';
+import { prepare } from './strips_paint.js';
+
+const LEFT_PX = 64;
+const BOTTOM_PX = 22;
+const TOP_PX = 18;
+const GAP_FROM_PX = 6;
+const LABEL_PX = 76;
+
+/* Pure: tops of the parts of each column: [part][column] → sum up to and with it. */
+export function stackUp(parts, columns) {
+  const sums = new Float64Array(columns);
+  return parts.map(({ values }) => {
+    for (let at = 0; at < columns; at++) sums[at] += Math.max(0, values[at] ?? 0);
+    return Float64Array.from(sums);
+  });
+}
+
+/* Column under x, or -1. */
+export function columnAt(x, width, columns) {
+  const at = Math.floor(((x - LEFT_PX) / Math.max(1, width - LEFT_PX)) * columns);
+  return at >= 0 && at < columns ? at : -1;
+}
+
+/* In: sentence(column), onHover(column, mark), onLeave(), onPick(column).
+ * Out: {node, draw({parts: [{fill(), values}], names, isBytes, label}), mark({a, b}), drawing(), destroy()}. */
+export function createStacked({ sentence, onHover, onLeave, onPick }) {
+  const base = el('canvas', { role: 'img', class: 'stacked-base' });
+  const over = el('canvas', { 'aria-hidden': 'true', class: 'stacked-over' });
+  const plot = el('div', { class: 'stacked' }, base, over);
+  let data = { parts: [], names: [], isBytes: true, label: '' };
+  let tops = [];
+  let marks = { a: -1, b: -1 };
+  let hover = -1;
+  let size = { width: 0, height: 0, ratio: 1 };
+
+  const columns = () => data.names.length;
+  const isReady = () => columns() > 0 && size.width > LEFT_PX && size.height > TOP_PX + BOTTOM_PX;
+  const left = (at) => LEFT_PX + ((size.width - LEFT_PX) * at) / columns();
+  const most = () => Math.max(1, ...(tops.at(-1) ?? [1]));
+  const y = (value) => size.height - BOTTOM_PX - ((size.height - TOP_PX - BOTTOM_PX) * value) / most();
+
+  const paintBase = (context) => {
+    paintAxis(context, { ...data, size, y, most: most() });
+    for (let part = 0; part < data.parts.length; part++) {
+      context.fillStyle = data.parts[part].fill();
+      for (let at = 0; at < columns(); at++) {
+        const low = part ? tops[part - 1][at] : 0;
+        const high = tops[part][at];
+        if (high <= low) continue;
+        const from = Math.round(left(at));
+        const to = Math.round(left(at + 1));
+        const gap = to - from >= GAP_FROM_PX ? Math.max(1, Math.round((to - from) * 0.12)) : 0;
+        context.fillRect(from, y(high), Math.max(1, to - from - gap), Math.max(0.5, y(low) - y(high)));
+      }
+    }
+    paintNames(context, { names: data.names, left, size });
+  };
+  const paintOver = () => {
+    if (!isReady()) return;
+    const context = prepare(over, size.width, size.height, size.ratio);
+    if (!context) return;
+    if (hover >= 0) {
+      context.fillStyle = token('hover');
+      context.fillRect(left(hover), TOP_PX, left(hover + 1) - left(hover), size.height - TOP_PX - BOTTOM_PX);
+    }
+    for (const [word, at] of [
+      ['A', marks.a],
+      ['B', marks.b],
+    ])
+      if (at >= 0) flag(context, word, (left(at) + left(at + 1)) / 2, size);
+    mirror.setPinned(marks.b >= 0 ? marks.b : marks.a);
+  };
+  const paint = () => {
+    if (!isReady()) return;
+    const context = prepare(base, size.width, size.height, size.ratio);
+    if (!context) return;
+    paintBase(context);
+    paintOver();
+  };
+  const setHover = (at) => {
+    if (at === hover) return;
+    hover = at;
+    nextFrame(paintOver);
+  };
+  const markOf = (at) => {
+    const box = plot.getBoundingClientRect();
+    return { left: box.left + left(at), right: box.left + left(at + 1), top: box.top + TOP_PX, bottom: box.bottom };
+  };
+  const mirror = createMirror({
+    label: '',
+    sentence: (item) => sentence(item.at),
+    onMove: (at) => {
+      setHover(at);
+      onHover(at, markOf(at));
+    },
+    onEnter: onPick,
+    onLeave: () => {
+      setHover(-1);
+      onLeave();
+    },
+  });
+  plot.append(mirror.node);
+  const at = (event) => columnAt(event.clientX - plot.getBoundingClientRect().left, size.width, columns());
+  plot.addEventListener('pointermove', (event) => {
+    const column = at(event);
+    setHover(column);
+    if (column < 0) onLeave();
+    else onHover(column, markOf(column));
+  });
+  plot.addEventListener('pointerleave', () => {
+    if (mirror.hasFocus) return;
+    setHover(-1);
+    onLeave();
+  });
+  plot.addEventListener('click', (event) => {
+    const column = at(event);
+    if (column >= 0) onPick(column);
+  });
+  const watch = new ResizeObserver(() => {
+    size = { width: plot.clientWidth, height: plot.clientHeight, ratio: window.devicePixelRatio || 1 };
+    nextFrame(paint);
+  });
+  watch.observe(plot);
+  const stopTheme = onTheme(() => nextFrame(paint));
+  return {
+    node: plot,
+    draw(next) {
+      data = next;
+      tops = stackUp(data.parts, columns());
+      base.setAttribute('aria-label', data.label);
+      mirror.setLabel(`${data.label} Arrow keys move, Enter chooses A, then B.`);
+      mirror.setItems(data.names.map((_, column) => ({ at: column })));
+      nextFrame(paint);
+    },
+    mark(next) {
+      marks = next;
+      nextFrame(paintOver);
+    },
+    drawing: () => isReady() && { width: size.width, height: size.height, paint: paintBase },
+    destroy() {
+      watch.disconnect();
+      stopTheme();
+    },
+  };
+}
+
+function paintAxis(context, { isBytes, size, y, most }) {
+  const room = size.height - TOP_PX - BOTTOM_PX;
+  const step = isBytes ? byteStep(most, room) : niceStep(most, room);
+  const unit = unitOf(most);
+  context.font = `12px ${token('sans')}`;
+  context.textBaseline = 'middle';
+  context.textAlign = 'right';
+  context.lineWidth = 1;
+  for (let value = 0; value <= most; value += step) {
+    context.strokeStyle = token('line');
+    context.beginPath();
+    const at = Math.round(y(value)) + 0.5;
+    context.moveTo(LEFT_PX, at);
+    context.lineTo(size.width, at);
+    context.stroke();
+    context.fillStyle = token('text2');
+    const isLast = value + step > most;
+    const words = isBytes ? bytes(value, unit, decimals(step, unit)) : count(value);
+    context.fillText(isLast || !isBytes ? words : value === 0 ? '0' : words.split(' ')[0], LEFT_PX - 8, at);
+  }
+  context.textAlign = 'left';
+}
+
+/* As many as it takes for two ticks to differ. */
+function decimals(step, unit) {
+  const share = step / 1024 ** unit;
+  return share >= 1 ? 0 : share >= 0.25 ? 2 : 3;
+}
+
+function niceStep(range, px) {
+  const least = (range * 40) / Math.max(px, 40);
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return Math.max(1, [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least) ?? power * 10);
+}
+
+function paintNames(context, { names, left, size }) {
+  context.font = `12px ${token('sans')}`;
+  context.textBaseline = 'top';
+  context.textAlign = 'center';
+  context.fillStyle = token('text2');
+  const every = Math.max(1, Math.ceil(LABEL_PX / Math.max(1, left(1) - left(0))));
+  const most = Math.max(6, Math.floor((every * (left(1) - left(0))) / 7) - 1);
+  for (let at = 0; at < names.length; at += every) {
+    const short = names[at].length > most ? `…${names[at].slice(-(most - 1))}` : names[at];
+    context.fillText(short, (left(at) + left(at + 1)) / 2, size.height - BOTTOM_PX + 6);
+  }
+  context.textAlign = 'left';
+}
+
+function flag(context, word, x, size) {
+  context.strokeStyle = token('accent');
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(Math.round(x) + 0.5, 4);
+  context.lineTo(Math.round(x) + 0.5, size.height - BOTTOM_PX);
+  context.stroke();
+  context.fillStyle = token('accent');
+  context.fillRect(Math.round(x), 2, 16, 15);
+  context.fillStyle = token('panel');
+  context.font = `600 12px ${token('sans')}`;
+  context.textBaseline = 'middle';
+  context.textAlign = 'center';
+  context.fillText(word, Math.round(x) + 8, 10);
+  context.textAlign = 'left';
+}
