@@ -17,9 +17,10 @@ import { createDetails } from './widgets/details.js';
 import { createBanners } from './widgets/notices.js';
 import { startPane } from './widgets/pane.js';
 import { message } from './widgets/panel.js';
+import { watchDrops } from './widgets/drop_zone.js';
 import { drawRail } from './widgets/rail.js';
 import { checkSession, watchReach } from './widgets/reach.js';
-import { frameCommands, openHelp, openPalette } from './commands.js';
+import { frameCommands, openHelp, openIntake, openPalette } from './commands.js';
 import { HOME, pageOf, PAGES, usualPage } from './pages.js';
 
 /* Banners that belong to what the URL names; the next choice drops them. */
@@ -90,6 +91,13 @@ const context = {
   link: (session, patch = {}) => router.link({ ...emptyRoute(), session, ...patch }),
   pin: (id, kind = 'b') => router.push({ ...routeHere(), pin: id === null ? null : { kind, id } }),
   setCapacity: (capacity) => router.push({ ...routeHere(), capacity }),
+  /* A file or a text of the reader: what it is stands in a banner before anything opens. */
+  takeIn: () => openIntake(takeIn),
+  /* Where the reason of a failure stands. */
+  verdictOf: (session) => {
+    const row = PAGES.find((each) => each.leads?.(session));
+    return row ? { tool: row.tool } : {};
+  },
   setFilter: (filter) => router.replace({ ...router.route, filter }),
   /* Keys and commands of this page, see keys.js; taken back when another page opens. */
   bind: (rows, group) => pageKeys.push(bind(rows, group)),
@@ -131,6 +139,22 @@ const showRail = () => drawRail(at('rail'), railEntries(), pageRow?.tool);
 function drawTheme() {
   at('theme').setAttribute('aria-label', `Theme: ${themeName()}. Press for the next.`);
   at('theme').title = `Theme: ${themeName()}`;
+}
+
+async function takeIn(blob, fileName) {
+  const end = begin();
+  banners.set('intake', { text: `Looking at ${cutMiddle(visible(fileName), 60)}.` });
+  try {
+    const { recognise } = await import('./intake.js');
+    const { text, label, link } = await recognise(blob, fileName);
+    const action = link && { label, run: () => openLink(router.link({ ...emptyRoute(), ...link })) };
+    banners.set('intake', { text, action });
+  } catch (error) {
+    banners.drop('intake');
+    showFailure(error);
+  } finally {
+    end();
+  }
 }
 
 /* What stands in the caption of a picture. */
@@ -324,11 +348,16 @@ function bindPage() {
       escape: () => Boolean(page?.escape?.()) || details.shut(),
       sources,
       togglePane: pane.toggle,
+      takeIn,
       lookAgain: () => go(router.route, true),
     }),
     'Everywhere',
   );
   setSubject(subjectNow);
+  watchDrops({
+    onFile: (file) => takeIn(file, file.name),
+    onText: (text) => takeIn(new Blob([text], { type: 'text/plain' }), 'the pasted text'),
+  });
 }
 
 async function start() {

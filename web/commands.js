@@ -21,6 +21,9 @@ const loadHelp = () => import('./widgets/help.js');
 export const openSettings = () => withModule(loadHelp, (help) => help.openSettings());
 export const openHelp = () => withModule(loadHelp, (help) => help.openHelp(openSettings));
 
+/* take(blob, name): see intake.js. */
+export const openIntake = (take) => withModule(() => import('./widgets/intake_dialog.js'), (dialog) => dialog.openIntake(take));
+
 /* sources: see palette.js. */
 export function openPalette(sources, first = '') {
   return withModule(
@@ -30,8 +33,8 @@ export function openPalette(sources, first = '') {
 }
 
 /* In: open(href), entries() → rows of the rail, escape() → true if something closed, sources of the
- * palette, togglePane(), lookAgain(). */
-export function frameCommands({ open, entries, escape, sources, togglePane, lookAgain }) {
+ * palette, togglePane(), takeIn(blob, name), lookAgain(). */
+export function frameCommands({ open, entries, escape, sources, togglePane, takeIn, lookAgain }) {
   const goTo = entries().map(({ tool, key, title }) => ({
     keys: [`g ${key}`],
     does: `go to ${title.replace(/:.*/, '')}`,
@@ -53,6 +56,7 @@ export function frameCommands({ open, entries, escape, sources, togglePane, look
       run: () => setSetting('letters', setting('letters') === 'on' ? 'off' : 'on'),
     },
     { does: 'settings', run: () => void openSettings() },
+    { does: 'open a file or paste a text', run: () => void openIntake(takeIn) },
     { does: 'look for new files', run: lookAgain },
     { does: 'about: version, commit, licences', run: () => withModule(loadHelp, (help) => help.openAbout()) },
   ];

@@ -67,14 +67,15 @@ async function readProblem(response) {
   });
 }
 
-async function request(path, params, signal) {
+async function request(path, params, signal, sent = {}) {
   const url = new URL(path, document.baseURI);
   for (const [name, value] of Object.entries(params)) {
-    if (value !== null && value !== undefined && value !== '') url.searchParams.set(name, value);
+    for (const each of [value].flat())
+      if (each !== null && each !== undefined && each !== '') url.searchParams.append(name, each);
   }
   let response;
   try {
-    response = await fetch(url, { headers: { Accept: 'application/json' }, signal });
+    response = await fetch(url, { ...sent, headers: { Accept: 'application/json', ...sent.headers }, signal });
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     reached(false);
@@ -90,6 +91,16 @@ export async function get(path, params = {}, { signal = null, isQuiet = false } 
   const end = isQuiet ? () => {} : beginRequest();
   try {
     return await request(`api/v1/${path}`, params, signal);
+  } finally {
+    end();
+  }
+}
+
+/* POST api/v1/<path> with a file or a text; params as for get(). */
+export async function post(path, body, type = 'application/octet-stream', params = {}, { signal = null } = {}) {
+  const end = beginRequest();
+  try {
+    return await request(`api/v1/${path}`, params, signal, { method: 'POST', body, headers: { 'Content-Type': type } });
   } finally {
     end();
   }

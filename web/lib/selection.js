@@ -10,8 +10,9 @@ const MOST_LOOKS = 12;
 
 const short = (text) => cutMiddle(visible(text), 40);
 
-export function listSessions(filter = '', signal = null) {
-  return get('sessions', { sort: 'newest', filter, limit: PAGE }, { signal });
+/* sort: newest, name or largest. */
+export function listSessions(filter = '', signal = null, sort = 'newest') {
+  return get('sessions', { sort, filter, limit: PAGE }, { signal });
 }
 
 export function listModules(session, host, filter = '', signal = null) {

@@ -2,126 +2,27 @@
  * home.js: what was found under the watched folders, what could not be read, and why. */
 
 import { get, isAbort } from '../lib/api.js';
-import { el, fill, name, nameInline, prose } from '../lib/dom.js';
-import { ago, bytes, count, counted, cutMiddle, visible, when } from '../lib/format.js';
+import { el, figure, fill, nameInline, prose } from '../lib/dom.js';
+import { ago, bytes, count, counted, visible } from '../lib/format.js';
 import { listSessions } from '../lib/selection.js';
 import { message } from '../widgets/panel.js';
-import { fillLargest, largestCells } from './home_largest.js';
+import { foundText } from './home_found.js';
+import { fillRows, sessionRow, sessionTable } from './home_rows.js';
+import * as say from './home_text.js';
 
 const ASK_AFTER_MS = 300;
-const FILTER_FROM = 8;
-const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos' };
+const SORTS = [
+  ['newest', 'newest'],
+  ['name', 'name'],
+  ['largest', 'largest on disk'],
+];
 
-const roots = (about) =>
-  about.roots.map((root) => visible(root.path)).join(', ') || 'the files given at start';
-
-/* Pure: what a session holds, in words. */
-export function foundText(session) {
-  const words = [KINDS[session.kind] ?? session.kind];
-  if (session.module_count === null) words.push('not read yet');
-  else if (session.module_count === 0) words.push('no program');
-  else words.push(counted(session.module_count, 'module'));
-  if (session.has_error_text) words.push('error text');
-  return words.join(', ');
-}
-
-/* Pure: the sentence at the top. */
-export function headline(list, about) {
-  if (list.total === 0) return `No profiles under ${cutMiddle(roots(about), 80)}.`;
-  const newest = list.sessions[0];
-  if (list.matched < list.total || !newest)
-    return `${count(list.matched)} of ${counted(list.total, 'session')}.`;
-  const time = newest.modified_at_ms ? `, ${when(newest.modified_at_ms)}` : '';
-  return `${counted(list.total, 'session')}; newest: ${cutMiddle(visible(newest.name), 60)}${time}.`;
-}
-
-/* Pure: the message for folders without a profile. */
-export function emptyMessage(about) {
-  const root = about.roots[0];
-  const path = root ? visible(root.path).replaceAll('`', '\u02cb') : '/tmp/xprof';
-  const files = about.roots.reduce((sum, each) => sum + each.file_count, 0);
-  const depth = about.roots.reduce((most, each) => Math.max(most, each.depth), 0);
-  return {
-    title: `No profiles under ${roots(about)}.`,
-    text:
-      `Looked at ${counted(files, 'file')}, ${counted(depth, 'level')} deep; none is a trace, dump or HLO proto. ` +
-      `Record one with \`jax.profiler.trace("${path}")\`; it appears here without a restart. Or open a file directly: \`memviewd FILE_OR_DIR\`.`,
-  };
-}
-
-/* Pure: the message for a folder that cannot be read. */
-export function unreadableRoot(root) {
-  return {
-    kind: 'error',
-    title: `Cannot read ${visible(root.path)}: ${visible(root.reason || 'no reason was given')}.`,
-    text: 'Give the user of the daemon read access, or start it with another `--logdir`.',
-  };
-}
-
-/* {session, node, cells, onTotal}: what is not read yet is filled in later. */
-function sessionRow(session, context) {
-  const hosts = session.host_count ?? session.hosts?.length ?? 0;
-  const cells = largestCells();
-  const found = el('td', { class: 'h-found' }, foundText(session));
-  const onTotal = (total) => fill(found, foundText({ ...session, module_count: total }));
-  const node = el(
-    'tr',
-    {},
-    el('td', { class: 'h-when' }, when(session.modified_at_ms)),
-    el('td', { class: 'h-name' }, el('a', { href: context.link(session.id) }, name(session.name))),
-    found,
-    el('td', { class: 'h-hosts' }, hosts > 0 ? count(hosts) : '–'),
-    el('td', { class: 'h-size' }, bytes(session.size_bytes)),
-    cells.largest,
-    cells.verdict,
-  );
-  return { session, node, cells, onTotal };
-}
-
-function sessionTable(list, rows) {
-  const titles = [
-    ['When', 'h-when'],
-    ['Session', 'h-name'],
-    ['Found', 'h-found'],
-    ['Hosts', 'h-hosts'],
-    ['On disk', 'h-size'],
-    ['Largest, GiB', 'h-largest'],
-    ['Verdict', 'h-verdict'],
-  ];
-  const rest = list.matched - list.sessions.length;
-  return el(
-    'table',
-    { class: 'grid home-grid' },
-    el(
-      'thead',
-      {},
-      el(
-        'tr',
-        {},
-        titles.map(([title, className]) => el('th', { scope: 'col', class: className }, title)),
-      ),
-    ),
-    el(
-      'tbody',
-      {},
-      rows.map((row) => row.node),
-    ),
-    rest > 0
-      ? el(
-          'tfoot',
-          {},
-          el(
-            'tr',
-            {},
-            el(
-              'td',
-              { colspan: 7 },
-              `${count(list.sessions.length)} of ${count(list.matched)} sessions; the filter narrows the list.`,
-            ),
-          ),
-        )
-      : null,
-  );
+function nodesOf(parts) {
+  return parts.map((part) => {
+    if (typeof part === 'string') return part;
+    if (part.name !== undefined) return nameInline(part.name, 60);
+    return figure(part.bytes, part.text ?? bytes(part.bytes), part.role ?? '');
+  });
 }
 
 function notRead(list) {
@@ -129,7 +30,7 @@ function notRead(list) {
   return el(
     'details',
     { class: 'not-read', open: list.not_read.length <= 5 },
-    el('summary', {}, `Not read: ${counted(list.not_read.length, 'file')}`),
+    el('summary', {}, say.notReadTitle(list.not_read)),
     el(
       'ul',
       {},
@@ -150,26 +51,34 @@ function notRead(list) {
   );
 }
 
-function watched(about) {
+function watched(about, lookAgain) {
+  const roots = about.roots.filter((root) => root.readable);
   return el(
     'p',
     { class: 'dim watched' },
     'Watched: ',
-    about.roots
-      .filter((root) => root.readable)
-      .map((root, at) => [
-        at ? '; ' : '',
-        nameInline(root.path, 100),
-        `, ${counted(root.file_count, 'file')}, last looked ${ago(root.last_scan_ms)}`,
-      ])
-      .flat(),
+    roots.length === 0 ? 'no folder that can be read' : null,
+    roots.map((root, at) => [
+      at ? '; ' : '',
+      nameInline(root.path, 100),
+      `, ${counted(root.file_count, 'file')}, last looked ${ago(root.last_scan_ms)}`,
+    ]),
+    ' ',
+    el('button', { type: 'button', class: 'text-button', on: { click: lookAgain } }, 'Look now'),
   );
 }
 
-/* context: {link(session), setFilter(text), setTitle(text)}. */
-export function mount(root, context) {
-  const title = el('h1', { class: 'answer' });
-  const news = el('div', { role: 'status' });
+function intakeZone(context) {
+  return el(
+    'div',
+    { class: 'intake' },
+    el('span', {}, 'Drop a file or paste an error text: memory.prof · log · error text'),
+    el('button', { type: 'button', class: 'text-button', 'aria-haspopup': 'dialog', on: { click: context.takeIn } }, 'Paste or choose'),
+  );
+}
+
+/* Filter and order. Out: {node, set(route)}. */
+function createTools(context) {
   const input = el('input', {
     type: 'search',
     class: 'home-filter',
@@ -177,40 +86,91 @@ export function mount(root, context) {
     'aria-label': 'Filter sessions by name',
     spellcheck: 'false',
   });
-  const tools = el('div', { class: 'home-tools', hidden: true }, input);
-  const body = el('div', { class: 'home-body' });
-  root.replaceChildren(el('div', { class: 'home' }, title, news, tools, body));
-  let controller = null;
+  const select = el(
+    'select',
+    { class: 'home-sort', on: { change: () => context.choose({ sort: select.value === 'newest' ? '' : select.value, tool: 'home', session: '' }) } },
+    SORTS.map(([value, word]) => el('option', { value }, word)),
+  );
   let timer = 0;
-  let filter = '';
-
   input.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(() => context.setFilter(input.value.trim()), ASK_AFTER_MS);
   });
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || input.value === '') return;
+    event.preventDefault();
+    input.value = '';
+    context.setFilter('');
+  });
+  context.bind([{ keys: ['/'], does: 'to the filter', run: () => input.focus() }]);
+  return {
+    node: el('div', { class: 'home-tools', hidden: true }, input, el('label', {}, 'sort: ', select)),
+    stop: () => clearTimeout(timer),
+    set({ filter, sort }) {
+      if (document.activeElement !== input) input.value = filter;
+      select.value = SORTS.some(([value]) => value === sort) ? sort : 'newest';
+    },
+  };
+}
 
-  function draw(list, about) {
-    const rows = list.sessions.map((session) => sessionRow(session, context));
-    const broken = about.roots.filter((each) => !each.readable);
-    const isEmpty = list.total === 0;
+/* context: {link(session, patch), setFilter(text), choose(patch), setTitle(text), bind(rows), takeIn(),
+ * verdictOf(session) → patch of the link that says why}. */
+export function mount(root, context) {
+  const title = el('h1', { class: 'answer home-answer' });
+  const aside = el('p', { class: 'home-tally' });
+  const news = el('div', { role: 'status' });
+  const tools = createTools(context);
+  const body = el('div', { class: 'home-body' });
+  root.replaceChildren(
+    el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, intakeZone(context), tools.node, body),
+  );
+  let controller = null;
+  let route = null;
+  let shown = null;
+
+  const sort = () => (SORTS.some(([value]) => value === route.sort) ? route.sort : 'newest');
+  const isPlain = () => route.filter === '' && sort() === 'newest';
+
+  function sayAnswer(list, rows) {
+    const newest = rows[0];
+    const over = rows.filter((row) => row.worst?.word === 'over').length;
+    fill(aside, isPlain() || over ? say.tally(list, over) : '');
+    if (!newest || !isPlain()) {
+      fill(title, nodesOf(say.listParts(list, sort())));
+      return;
+    }
+    const kind = foundText(newest.session).split(',')[0];
+    const isOver = newest.worst?.word === 'over';
     fill(
       title,
-      isEmpty && broken.length && broken.length === about.roots.length
-        ? 'Nothing can be read.'
-        : headline(list, about),
+      nodesOf(say.newestParts(newest.session, kind, newest.worst)),
+      ' ',
+      el('a', { href: context.link(newest.session.id, isOver ? context.verdictOf(newest.session) : {}) }, isOver ? 'See why' : 'Open'),
     );
+  }
+
+  function draw(list, about) {
+    const rows = list.sessions.map((session) => sessionRow(session, context.link(session.id)));
+    const broken = about.roots.filter((each) => !each.readable);
+    const isEmpty = list.total === 0;
     context.setTitle(`${isEmpty ? 'no profiles' : counted(list.total, 'session')} – memviewd`);
-    tools.hidden = list.total < FILTER_FROM && filter === '';
+    if (isEmpty) {
+      fill(aside);
+      fill(title, broken.length && broken.length === about.roots.length ? 'Nothing can be read.' : `No profiles under ${say.short(say.rootsText(about))}.`);
+    } else sayAnswer(list, rows);
+    tools.node.hidden = list.total < 2 && isPlain();
     fill(
       body,
-      broken.map((each) => message(unreadableRoot(each))),
-      isEmpty && broken.length < Math.max(1, about.roots.length) ? message(emptyMessage(about)) : null,
+      broken.map((each) => message(say.unreadableRoot(each))),
+      isEmpty && broken.length < Math.max(1, about.roots.length) ? message(say.emptyMessage(about)) : null,
       !isEmpty && list.matched === 0
-        ? message({ title: `No session matches "${visible(filter)}".`, text: 'Clear the field to see all.' })
+        ? message({ title: `No session matches "${visible(route.filter)}".`, text: 'Clear the field to see all.' })
         : null,
-      list.sessions.length ? el('div', { class: 'panel' }, sessionTable(list, rows)) : null,
+      list.sessions.length
+        ? el('div', { class: 'panel', tabindex: '0', role: 'region', 'aria-label': 'What was found' }, sessionTable(list, rows))
+        : null,
       notRead(list),
-      watched(about),
+      watched(about, load),
     );
     return rows;
   }
@@ -220,10 +180,11 @@ export function mount(root, context) {
     controller = new AbortController();
     const { signal } = controller;
     try {
-      const [list, about] = await Promise.all([listSessions(filter, signal), get('about', {}, { signal })]);
+      const [list, about] = await Promise.all([listSessions(route.filter, signal, sort()), get('about', {}, { signal })]);
       const rows = draw(list, about);
+      shown = list;
       fill(news);
-      fillLargest(rows, signal);
+      fillRows(rows, signal, () => sayAnswer(list, rows));
     } catch (error) {
       if (isAbort(error) || error.code === 'gone') return;
       fill(title, 'The list of sessions could not be read.');
@@ -232,29 +193,32 @@ export function mount(root, context) {
   }
 
   return {
-    show(selection, route) {
-      filter = route.filter;
-      if (document.activeElement !== input) input.value = filter;
+    show(selection, next) {
+      route = next;
+      tools.set(next);
       return load();
     },
-    hear(route) {
-      return this.show(null, route);
+    hear(next) {
+      return this.show(null, next);
     },
     /* The list never shifts under the pointer: a line says that there is more. */
-    filesChanged() {
+    async filesChanged() {
+      const now = await listSessions(route.filter, null, sort()).catch(() => null);
+      const text = now && shown ? say.newsText(shown, now) : '';
+      if (!text) return;
       fill(
         news,
         el(
           'p',
           { class: 'banner' },
-          el('span', { class: 'banner-text' }, prose('The watched folders changed.')),
+          el('span', { class: 'banner-text' }, prose(`${text} · `)),
           el('button', { type: 'button', class: 'text-button', on: { click: load } }, 'Show'),
         ),
       );
     },
     unmount() {
       controller?.abort();
-      clearTimeout(timer);
+      tools.stop();
     },
   };
 }

@@ -48,7 +48,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
   test('Home lists what was found and leads into it', async () => {
     const base = await daemon(`--logdir=${join(fixtures, 'dumps')}`);
     const page = await open(`${base}?tool=home`);
-    includes(await text(page, 'h1'), '4 sessions; newest:');
+    includes(await text(page, '.home-tally'), '4 sessions, 4 of them over');
     equal(await page.locator('.home-grid tbody tr').count(), 4);
     await page.locator('.home-grid a', { hasText: 'seed-matmul-327680' }).click();
     await page.waitForURL(/session=/);
@@ -70,7 +70,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       includes(await text(page, 'h1'), 'No profiles under');
       writeFileSync(join(folder, 'x.hlo.pb'), 'this is no HLO proto');
       await page.waitForSelector('.banner', { timeout: 30000 });
-      includes(await text(page, '.banner'), 'The watched folders changed.');
+      includes(await text(page, '.banner'), '1 new session');
       await page.locator('.banner button').click();
       await idle(page);
       truth(

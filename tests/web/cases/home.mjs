@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * home.mjs: what was found, with its worst figure; files that are dropped and texts that are pasted. */
+
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { idle, startDaemon, text } from '../harness.mjs';
+
+/* Drops or pastes as a browser would: the events carry the same data. */
+function give(page, kind, name, content) {
+  return page.evaluate(
+    ([event, fileName, body]) => {
+      const data = new DataTransfer();
+      const bytes = Uint8Array.from(body);
+      if (event === 'paste') data.setData('text/plain', new TextDecoder().decode(bytes));
+      else data.items.add(new File([bytes], fileName));
+      const made =
+        event === 'paste'
+          ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
+          : new DragEvent(event, { dataTransfer: data, bubbles: true, cancelable: true });
+      document.body.dispatchEvent(made);
+    },
+    [kind, name, [...content]],
+  );
+}
+
+export function run({ test, includes, equal, truth, daemon, open, fixtures, binary }) {
+  const dumps = () => daemon(`--logdir=${join(fixtures, 'dumps')}`);
+  const oomText = () => readFileSync(join(fixtures, 'oom', '0.4.35-libtpu0.0.2-v5e-seed.txt'));
+  const banner = (page, word) =>
+    page.waitForFunction((wanted) => document.querySelector('.banner-text')?.innerText.includes(wanted), word);
+
+  test('each session has its worst figure, its share of the capacity and a word', async () => {
+    const page = await open(`${await dumps()}?tool=home`);
+    const rows = await page.locator('.home-grid tbody tr').evaluateAll((lines) =>
+      lines.map((line) => ['h-name', 'h-largest', 'h-share', 'h-verdict'].map((name) => line.querySelector(`.${name}`).innerText.trim())),
+    );
+    const row = (name) => rows.find(([each]) => each.startsWith(name));
+    equal(row('d-tile'), ['d-tile-padding', '520.25', '3,303 %', 'over']);
+    equal(row('seed'), ['seed-matmul-327680', '300.00', '1,905 %', 'over']);
+    const tick = await page.locator('tr', { hasText: 'd-tile' }).locator('.share-tick').evaluate((node) => parseFloat(node.style.left));
+    truth(Math.abs(tick - 100 / 33.03) < 0.05, `the tick of the capacity stands at ${tick} %`);
+    includes(await text(page, '.home-tally'), '4 sessions, 4 of them over');
+    includes(await text(page, 'h1'), 'over by');
+    equal(await page.locator('h1').count(), 1);
+    await page.finish();
+  });
+
+  test('the demo fits no v5e: the headline says by how much, and leads to it', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=home`);
+    await page.waitForFunction(() => document.querySelector('h1').innerText.includes('over by'));
+    includes(await text(page, 'h1'), 'Newest: jit_train_step, over by 17.74 GiB (XLA dump');
+    equal(await text(page, 'td.h-share'), '213 %');
+    await page.locator('h1 a').click();
+    await page.waitForURL(/session=/);
+    await idle(page);
+    includes(await text(page, 'h1'), '33.49 GiB');
+    await page.finish();
+  });
+
+  test('filter and order stand in the URL', async () => {
+    const page = await open(`${await dumps()}?tool=home`);
+    await page.keyboard.press('/');
+    await page.keyboard.type('tile');
+    await page.waitForURL(/filter=tile/);
+    await idle(page);
+    equal(await page.locator('.home-grid tbody tr').count(), 1);
+    includes(await text(page, 'h1'), '1 of 4 sessions match.');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => document.querySelectorAll('.home-grid tbody tr').length === 4);
+    await page.locator('.home-sort').selectOption('name');
+    await page.waitForURL(/sort=name/);
+    await idle(page);
+    const names = await page.locator('.home-grid .h-name a').allInnerTexts();
+    equal(names, [...names].sort());
+    await page.reload();
+    await idle(page);
+    equal(await page.locator('.home-sort').inputValue(), 'name');
+    await page.finish();
+  });
+
+  test('a text dropped or pasted is named before the view is left', async () => {
+    for (const kind of ['drop', 'paste']) {
+      const page = await open(await daemon('--demo'));
+      const url = page.url();
+      const title = await text(page, 'h1');
+      await give(page, kind, 'job.log', oomText());
+      await banner(page, 'This looks like a TPU compile-time OOM');
+      equal(page.url(), url, 'the view was left');
+      equal(await text(page, 'h1'), title);
+      await page.finish();
+    }
+  });
+
+  test('what cannot be used says what it is and what to do', async () => {
+    const page = await open(await daemon('--demo'), { allow: /4\d\d/ });
+    await give(page, 'drop', 'host0.xplane.pb', Buffer.from([0x0a, 0x03, 1, 2, 3]));
+    await banner(page, 'host0.xplane.pb is a trace or a dump');
+    await give(page, 'drop', 'empty.log', Buffer.from([]));
+    await banner(page, 'empty.log is empty.');
+    await give(page, 'drop', 'notes.txt', Buffer.from('nothing about it\n'));
+    await banner(page, 'No out-of-memory report found in');
+    await page.finish();
+  });
+
+  test('a text typed into the box does the same by keys alone', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=home`);
+    await page.locator('.intake button').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.intake-text');
+    await page.keyboard.insertText(oomText().toString());
+    await page.keyboard.press('Control+Enter');
+    await banner(page, 'This looks like a TPU compile-time OOM');
+    equal(await page.locator('dialog').count(), 0);
+    await page.finish();
+  });
+
+  test('what was pasted into a field is not taken', async () => {
+    const page = await open(`${await dumps()}?tool=home`);
+    await page.locator('.home-filter').focus();
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', 'RESOURCE_EXHAUSTED: Out of memory');
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await idle(page);
+    equal(await page.locator('.banner').count(), 0);
+    await page.finish();
+  });
+
+  test('a new session is announced by a line, and shown when asked', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-home-'));
+    cpSync(join(fixtures, 'dumps/seed-matmul-327680'), join(folder, 'first'), { recursive: true });
+    const own = await startDaemon(binary, [`--logdir=${folder}`]);
+    try {
+      const page = await open(`${own.url}?tool=home`);
+      equal(await page.locator('.home-grid tbody tr').count(), 1);
+      cpSync(join(fixtures, 'dumps/d-tile-padding'), join(folder, 'second'), { recursive: true });
+      await page.waitForSelector('.home .banner', { timeout: 30000 });
+      includes(await text(page, '.home .banner'), '1 new session · Show');
+      equal(await page.locator('.home-grid tbody tr').count(), 1, 'the list moved by itself');
+      await page.locator('.home .banner button').click();
+      await page.waitForFunction(() => document.querySelectorAll('.home-grid tbody tr').length === 2);
+      equal(await page.locator('.home .banner').count(), 0);
+      await page.finish();
+    } finally {
+      await own.stop();
+      rmSync(folder, { recursive: true });
+    }
+  });
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * home_found.js: what a session holds, its worst figure, and one word of verdict. One row a kind of
+ * content; the first row that knows a session says its figure. */
+
+import { get } from '../lib/api.js';
+import { recordedCapacity, sessionVerdict, verdictOf } from '../lib/capacity.js';
+import { counted } from '../lib/format.js';
+import { listModules } from '../lib/selection.js';
+
+const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: 'device profiles' };
+
+/* Pure: the module and memory space nearest to or furthest above its capacity; without any capacity the
+ * largest. {bytes, capacity, by, name, word}; word is "over", "fits", "too close", "no limit" or "". */
+export function worstOf(modules, errorTexts) {
+  let worst = null;
+  for (const module of modules)
+    for (const { space, total_bytes: total } of module.spaces ?? []) {
+      const capacity = recordedCapacity(errorTexts, space);
+      const verdict = verdictOf(total, capacity, space);
+      const needed = verdict?.isOfText ? capacity.needed : total;
+      const share = capacity ? needed / capacity.bytes : -1;
+      if (worst && (share < worst.share || (share === worst.share && needed <= worst.bytes))) continue;
+      worst = { share, bytes: needed, capacity: capacity?.bytes ?? null, by: verdict?.by ?? 0, name: module.name };
+    }
+  if (!worst) return null;
+  const { share, ...figure } = worst;
+  const isUnsure = figure.capacity !== null && sessionVerdict(modules, errorTexts) === '';
+  return { ...figure, word: sessionVerdict(modules, errorTexts) || (isUnsure ? 'too close' : 'no limit') };
+}
+
+/* Pure: the same of a failure that a text tells. */
+export function worstOfFailure(failure) {
+  const { needed_bytes: needed, capacity_bytes: capacity, exceeded_bytes: over, module } = failure;
+  const by = over ?? (needed !== null && capacity !== null ? needed - capacity : 0);
+  return { bytes: needed, capacity, by: Math.max(0, by), name: module ?? '', word: 'over' };
+}
+
+async function lookAtModules(session, signal) {
+  const [modules, detail] = await Promise.all([
+    listModules(session.id, '', '', signal),
+    session.has_error_text ? get(`sessions/${encodeURIComponent(session.id)}`, {}, { signal }) : null,
+  ]);
+  const found = worstOf(modules.modules, detail?.error_texts ?? []);
+  const isTold = session.failure && found?.word !== 'over';
+  return { module_count: modules.total, worst: isTold ? worstOfFailure(session.failure) : found };
+}
+
+async function lookAtProfiles(session, signal) {
+  const { data } = await get('device_memory/summary', { session: session.id }, { signal });
+  return { worst: { bytes: data.total, capacity: null, by: 0, name: '', word: 'live' } };
+}
+
+/* is(session), words(session) for the column "Found", look(session, signal) → {worst, module_count}. */
+const HOLDINGS = [
+  {
+    is: (session) => session.kind === 'profiles',
+    words: ({ profile_count: total }) =>
+      total === undefined ? '' : `${counted(total, 'profile')}${total > 1 ? ', a series' : ''}`,
+    look: lookAtProfiles,
+  },
+  {
+    is: (session) => session.module_count !== 0,
+    words: ({ module_count: total }) => (total === null ? 'not read yet' : counted(total, 'module')),
+    look: lookAtModules,
+  },
+  { is: (session) => Boolean(session.has_memory_events), words: () => 'memory events', look: null },
+  {
+    is: (session) => Boolean(session.failure),
+    words: () => '',
+    look: async (session) => ({ worst: worstOfFailure(session.failure) }),
+  },
+];
+
+/* Pure: what a session holds, in words. */
+export function foundText(session) {
+  const words = HOLDINGS.filter((row) => row.is(session)).map((row) => row.words(session));
+  const kind = KINDS[session.kind] ?? session.kind;
+  const all = [kind, ...words, session.has_error_text && session.kind !== 'text' ? 'error text' : ''].filter(Boolean);
+  return all.length === 1 && session.kind === 'trace' ? `${kind}, no program` : all.join(', ');
+}
+
+/* {worst, module_count}; worst is null where no figure is known. */
+export async function lookAt(session, signal) {
+  const row = HOLDINGS.find((each) => each.look && each.is(session));
+  return row ? row.look(session, signal) : { worst: null };
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * home_text.js: the sentences of Home. Pure. A part is a string or {text, role}. */
+
+import { bytes, count, counted, cutMiddle, visible, when } from '../lib/format.js';
+
+const CODES = {
+  malformed: 'malformed',
+  truncated: 'truncated',
+  unsupported: 'not supported',
+  limit: 'over a limit',
+  notfound: 'missing',
+  argument: 'not usable',
+  io: 'unreadable',
+  changed: 'changed while read',
+};
+
+export const rootsText = (about) =>
+  about.roots.map((root) => visible(root.path)).join(', ') || 'the files given at start';
+
+const short = (text) => cutMiddle(visible(text), 60);
+
+/* "dump, 12:02 today" */
+const placeText = (session, kind) => [kind, session.modified_at_ms ? when(session.modified_at_ms) : ''].filter(Boolean).join(', ');
+
+/* What the newest session says: needs its figure, once it is read. `kind` is its first word. */
+export function newestParts(session, kind, worst) {
+  const place = ` (${placeText(session, kind)}).`;
+  const name = { name: worst?.name || session.name };
+  if (!worst || worst.bytes === null) return ['Newest: ', { name: session.name }, place];
+  if (worst.word === 'over' && worst.by > 0)
+    return ['Newest: ', name, ', ', { text: `over by ${bytes(worst.by)}`, role: 'over', bytes: worst.by }, place];
+  if (worst.word === 'fits')
+    return ['Newest: ', name, ', fits: ', { bytes: worst.bytes }, ' of ', { bytes: worst.capacity }, place];
+  if (worst.word === 'live') return ['Newest: ', name, ', ', { bytes: worst.bytes }, ' live', place];
+  return ['Newest: ', name, ', needs ', { bytes: worst.bytes }, place];
+}
+
+/* The answer when the list is not simply the newest first. */
+export function listParts(list, sort) {
+  const order = { name: ', by name', largest: ', largest on disk first' }[sort] ?? '';
+  if (list.matched < list.total) return [`${count(list.matched)} of ${counted(list.total, 'session')} match${order}.`];
+  return [`${counted(list.total, 'session')}${order}.`];
+}
+
+/* "7 sessions, 2 of them over" */
+export function tally(list, overCount) {
+  const all = counted(list.total, 'session');
+  return overCount ? `${all}, ${count(overCount)} of them over` : all;
+}
+
+/* The message for folders without a profile. */
+export function emptyMessage(about) {
+  const root = about.roots[0];
+  const path = root ? visible(root.path).replaceAll('`', '\u02cb') : '/tmp/xprof';
+  const files = about.roots.reduce((sum, each) => sum + each.file_count, 0);
+  const depth = about.roots.reduce((most, each) => Math.max(most, each.depth), 0);
+  return {
+    title: `No profiles under ${rootsText(about)}.`,
+    text:
+      `Looked at ${counted(files, 'file')}, ${counted(depth, 'level')} deep; none is a trace, dump, HLO proto or device profile. ` +
+      `Record one with \`jax.profiler.trace("${path}")\`; it appears here without a restart. Or drop a file here, or open one directly: \`memviewd FILE_OR_DIR\`. An example: \`memviewd --demo\`.`,
+  };
+}
+
+/* The message for a folder that cannot be read. */
+export function unreadableRoot(root) {
+  return {
+    kind: 'error',
+    title: `Cannot read ${visible(root.path)}: ${visible(root.reason || 'no reason was given')}.`,
+    text: 'Give the user of the daemon read access, or start it with another `--logdir`.',
+  };
+}
+
+/* "Not read: 3 files (2 truncated, 1 unreadable)" */
+export function notReadTitle(files) {
+  const codes = new Map();
+  for (const { code } of files) codes.set(code, (codes.get(code) ?? 0) + 1);
+  const words = [...codes].map(([code, total]) => `${count(total)} ${CODES[code] ?? 'not usable'}`);
+  return `Not read: ${counted(files.length, 'file')} (${words.join(', ')})`;
+}
+
+/* What is new since the list was made; "" if nothing that it would show. */
+export function newsText(shown, now) {
+  const ids = new Map(shown.sessions.map((session) => [session.id, session.modified_at_ms]));
+  const added = now.sessions.filter((session) => !ids.has(session.id)).length;
+  const changed = now.sessions.filter((session) => ids.has(session.id) && ids.get(session.id) !== session.modified_at_ms).length;
+  const gone = shown.total + added - now.total;
+  const words = [
+    added ? counted(added, 'new session') : '',
+    changed ? `${counted(changed, 'session')} changed` : '',
+    gone > 0 ? `${counted(gone, 'session')} gone` : '',
+    shown.not_read.length === now.not_read.length ? '' : 'other files that cannot be read',
+  ];
+  return words.filter(Boolean).join(', ');
+}
+
+export { short };

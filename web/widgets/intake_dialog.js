@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * intake_dialog.js: a text to paste or a file to choose, for those who do not drop. */
+
+import { el } from '../lib/dom.js';
+import { dialogHead, openDialog } from './dialog.js';
+
+/* take(blob, name) */
+export function openIntake(take) {
+  const field = el('textarea', {
+    class: 'intake-text mono',
+    rows: '10',
+    spellcheck: 'false',
+    'aria-label': 'Error text or log',
+    placeholder: 'RESOURCE_EXHAUSTED: …',
+  });
+  openDialog({
+    title: 'Paste a text or choose a file',
+    className: 'intake-dialog',
+    content: (close) => {
+      const file = el('input', {
+        type: 'file',
+        class: 'intake-file',
+        'aria-label': 'Choose a file',
+        on: {
+          change: () => {
+            close();
+            for (const each of file.files) take(each, each.name);
+          },
+        },
+      });
+      const go = () => {
+        if (!field.value.trim()) return;
+        close();
+        take(new Blob([field.value], { type: 'text/plain' }), 'the pasted text');
+      };
+      field.addEventListener('keydown', (event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) go();
+      });
+      return [
+        dialogHead('Paste an error text, or choose a file', close),
+        el('div', { class: 'dialog-body' }, field, file),
+        el(
+          'footer',
+          { class: 'dialog-foot' },
+          el('button', { type: 'button', class: 'text-button', on: { click: go } }, 'Look at the text'),
+        ),
+      ];
+    },
+  });
+  field.focus();
+}
