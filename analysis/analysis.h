@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/source.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -188,5 +189,41 @@ bool analysis_view_at(size_t at, struct analysis_view *view);
  * parameter), limit, malformed (the trace cannot be replayed: view "xprof"). */
 bool analysis_answer(const struct analysis_module *module, const char *tool, const char *view,
                      const struct analysis_param *params, size_t param_count, struct buf *out, struct err *err);
+
+/* ---- Device profiles ------------------------------------------------------------- */
+
+struct analysis_profile; /* opaque; immutable once read */
+
+/* Decodes a profile (profile.proto, gzip or not, by any producer). `limit_bytes` bounds
+ * the memory it may take (0 = no limit). NULL on error: `unsupported` for other files,
+ * `malformed` for what pprof would refuse too. */
+struct analysis_profile *analysis_profile_read(const struct source *source, uint64_t limit_bytes, struct err *err);
+uint64_t analysis_profile_memory_bytes(const struct analysis_profile *profile);
+void analysis_profile_free(struct analysis_profile *profile);
+
+uint64_t analysis_profile_sample_count(const struct analysis_profile *profile);
+/* Name and unit of a sample type, borrowed; false past the end. */
+bool analysis_profile_type_at(const struct analysis_profile *profile, size_t at, struct str *name, struct str *unit);
+
+/* One of the profiles that a question is about. Texts are borrowed. */
+struct analysis_profile_use {
+    const struct analysis_profile *profile; /* NULL: it could not be read: code and reason */
+    const char *id, *name;
+    uint64_t size_bytes;
+    int64_t modified_at_ms; /* of the file, Unix time; 0: not known */
+    bool is_base;           /* to be subtracted */
+    enum err_code code;
+    const char *reason;
+};
+
+struct analysis_profile_question {
+    const struct analysis_profile_use *uses;
+    size_t use_count;
+    bool has_source; /* source lines may be shown: --source-root */
+};
+
+/* Answers a view of the tool "device_memory"; as analysis_answer otherwise. */
+bool analysis_profile_answer(const struct analysis_profile_question *asked, const char *view, const struct analysis_param *params,
+                             size_t param_count, struct buf *out, struct err *err);
 
 #endif

@@ -21,6 +21,7 @@ struct option {
 #define SERVE (1u << COMMANDS_BIT_AT_SERVE)
 #define SUMMARY (1u << COMMANDS_BIT_AT_SUMMARY)
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
+#define TOP (1u << COMMANDS_BIT_AT_TOP)
 static const struct option OPTIONS[] = {
 #define OPTION(commands, name, kind, field, argument, usual, help)                                                     \
     {commands, name, kind, offsetof(struct options, field), argument, usual, help},
@@ -136,6 +137,10 @@ void options_free(struct options *options)
 {
     free(options->logdirs.items);
     free(options->paths.items);
+    free(options->bases.items);
+    free(options->diff_bases.items);
+    for (int at = 0; at < OPTIONS_FILTER_COUNT; at++)
+        free(options->filters[at].items);
 }
 
 void options_print_help(enum commands_bit_at command)

@@ -17,11 +17,24 @@ struct options_list {
     size_t count, capacity;
 };
 
+/* Filters of profiles, in the order they are applied. */
+enum options_filter {
+    OPTIONS_FOCUS,
+    OPTIONS_IGNORE,
+    OPTIONS_HIDE,
+    OPTIONS_SHOW,
+    OPTIONS_SHOW_FROM,
+    OPTIONS_TAG,
+    OPTIONS_TAGFOCUS,
+    OPTIONS_TAGIGNORE,
+    OPTIONS_FILTER_COUNT,
+};
+
 struct options {
-    struct options_list logdirs, paths;
-    int64_t port, space, memory_limit_mib;
-    const char *bind, *allowed_hosts, *web_folder, *token_file, *module;
-    bool is_demo, is_without_token, is_verbose, is_json, is_csv, is_help, is_version;
+    struct options_list logdirs, paths, bases, diff_bases, filters[OPTIONS_FILTER_COUNT];
+    int64_t port, space, memory_limit_mib, limit;
+    const char *bind, *allowed_hosts, *web_folder, *token_file, *module, *by, *metric;
+    bool is_demo, is_without_token, is_verbose, is_json, is_csv, is_normalized, is_folding, is_help, is_version;
 };
 
 /* Reads the arguments (they end with NULL and must outlive `options`). False

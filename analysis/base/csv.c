@@ -29,6 +29,12 @@ void csv_int(struct csv *csv, int64_t value)
     buf_format(csv->out, "%lld", (long long)value);
 }
 
+void csv_double(struct csv *csv, double value)
+{
+    cell_begin(csv);
+    buf_format(csv->out, "%.6g", value);
+}
+
 void csv_none(struct csv *csv)
 {
     cell_begin(csv);

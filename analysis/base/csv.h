@@ -19,6 +19,8 @@ struct csv {
 
 void csv_text(struct csv *csv, struct str text);
 void csv_int(struct csv *csv, int64_t value);
+/* Six digits: for percentages and slopes. */
+void csv_double(struct csv *csv, double value);
 /* A cell without anything: not known. */
 void csv_none(struct csv *csv);
 void csv_row_end(struct csv *csv);

@@ -86,12 +86,18 @@ static bool find_profile(struct study *study, struct err *err)
 
 static bool prepare(struct study *study, struct err *err)
 {
-    bool shows_machinery;
-    if (!find_metric(study, err) || !read_switch(study->request, "machinery", false, &shows_machinery, err))
+    bool shows_machinery, is_strict;
+    if (!find_metric(study, err) || !read_switch(study->request, "machinery", false, &shows_machinery, err) ||
+        !read_switch(study->request, "strict", false, &is_strict, err))
         return false;
     study->folds = !shows_machinery;
     study->percent_base = find_percent_base(study);
     chips_read(study->request, &study->chips);
+    for (uint32_t i = 0; is_strict && i < study->chips.count; i++) {
+        const struct chip *chip = &study->chips.items[i];
+        if (chip->is_literal)
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "\"%.80s\": %s, at %zu", chip->expression, chip->fault.text, chip->fault.at);
+    }
     const bool *keep = labels_keep(&study->chips, study->pprof, study->arena, err);
     if (err_is_set(err))
         return false;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sites.c: see sites.h. */
+#include "tool/device_memory/sites.h"
+
+struct same_key {
+    const struct sites *sites;
+    struct sites_key key;
+};
+
+static bool is_key(const void *context, uint32_t at)
+{
+    const struct same_key *same = context;
+    const struct sites_key *known = &same->sites->keys[at];
+    return known->frame == same->key.frame && str_equal(known->callee, same->key.callee);
+}
+
+void sites_init(struct sites *sites, struct arena *arena)
+{
+    *sites = (struct sites){.arena = arena};
+    intern_init(&sites->table, arena);
+}
+
+uint32_t sites_of(struct sites *sites, const struct study *study, const struct study_walk *walk)
+{
+    struct same_key same = {sites, {walk->frames[walk->count - 1], {"", 0}}};
+    if (walk->callee != PPROF_NONE)
+        same.key.callee = study->pprof->functions[study->pprof->lines[walk->callee].function].name;
+    uint64_t hash = intern_hash_text(same.key.callee, same.key.frame);
+    uint32_t at = intern_find(&sites->table, hash, is_key, &same);
+    if (at != INTERN_NONE)
+        return at;
+    at = intern_add(&sites->table, hash);
+    if (at == sites->capacity) {
+        uint32_t capacity = sites->capacity == 0 ? 64 : sites->capacity * 2;
+        struct sites_key *keys = arena_array(sites->arena, struct sites_key, capacity);
+        if (at > 0)
+            memcpy(keys, sites->keys, at * sizeof *keys);
+        sites->keys = keys;
+        sites->capacity = capacity;
+    }
+    sites->keys[at] = same.key;
+    return at;
+}
+
+void sites_write(const struct sites *sites, uint32_t at, const struct study *study, struct json *json)
+{
+    const struct sites_key *key = &sites->keys[at];
+    json_key(json, "frame");
+    frames_write(study->frames, key->frame, study->request->scratch, json);
+    if (key->callee.length > 0)
+        json_key_string(json, "callee", key->callee);
+    else
+        json_key_null(json, "callee");
+}

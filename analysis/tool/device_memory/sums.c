@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sums.c: see sums.h. */
+#include "tool/device_memory/sums.h"
+
+void sums_add(const struct study *study, const struct study_sample *sample, bool is_leaf, struct sums_row *row)
+{
+    int64_t value = study_value(study, sample), each;
+    row->total = pprof_add(row->total, value);
+    row->count = pprof_add(row->count, study_count(study, sample));
+    if (is_leaf)
+        row->self = pprof_add(row->self, value);
+    if (study->is_diff && study_is_base(study, sample)) {
+        row->before_total = pprof_add(row->before_total, -value);
+        row->before_self = is_leaf ? pprof_add(row->before_self, -value) : row->before_self;
+    }
+    if (study_each(study, sample, &each)) {
+        row->each_least = row->each_least < 0 || each < row->each_least ? each : row->each_least;
+        row->each_most = each > row->each_most ? each : row->each_most;
+    }
+}
+
+void sums_make(const struct study *study, struct sums *sums)
+{
+    uint32_t frame_count = study->frames->count;
+    uint32_t *seen = arena_array(study->arena, uint32_t, frame_count); /* the last sample that met it, plus 1 */
+    struct study_walk walk;
+    sums->study = study;
+    sums->rows = arena_array(study->arena, struct sums_row, frame_count);
+    sums->listed = arena_array(study->arena, uint32_t, frame_count);
+    sums->listed_count = 0;
+    for (uint32_t i = 0; i < frame_count; i++)
+        sums->rows[i].each_least = sums->rows[i].each_most = -1;
+    study_walk_init(study, &walk);
+    for (uint32_t i = 0; i < study->sample_count; i++) {
+        const struct study_sample *sample = &study->samples[i];
+        study_walk_to(study, sample, &walk);
+        uint32_t leaf = walk.frames[walk.count - 1];
+        seen[leaf] = i + 1;
+        sums_add(study, sample, true, &sums->rows[leaf]);
+        for (uint32_t at = 0; at + 1 < walk.count; at++) {
+            uint32_t frame = walk.frames[at];
+            if (seen[frame] == i + 1)
+                continue;
+            seen[frame] = i + 1;
+            sums_add(study, sample, false, &sums->rows[frame]);
+        }
+    }
+    for (uint32_t i = 0; i < frame_count; i++)
+        if (seen[i] > 0)
+            sums->listed[sums->listed_count++] = i;
+}
+
+const char *sums_change(int64_t before, int64_t after)
+{
+    if (before == after)
+        return "same";
+    return before == 0 ? "new" : after == 0 ? "gone" : after > before ? "grown" : "shrunk";
+}
+
+void sums_write(const struct study *study, const struct sums_row *row, struct json *json)
+{
+    json_key_int(json, "self", row->self);
+    json_key_int(json, "total", row->total);
+    if (!study->is_diff)
+        return;
+    int64_t after_total = pprof_add(row->total, row->before_total);
+    json_key_int(json, "before_self", row->before_self);
+    json_key_int(json, "before_total", row->before_total);
+    json_key_int(json, "after_self", pprof_add(row->self, row->before_self));
+    json_key_int(json, "after_total", after_total);
+    json_key_text(json, "change", sums_change(row->before_total, after_total));
+}

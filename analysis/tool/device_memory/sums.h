@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sums.h: what each frame holds by itself (pprof's flat) and with all it calls
+ * (cum): a sample counts once for a frame, however often it is in its stack. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_SUMS_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_SUMS_H
+
+#include "tool/device_memory/study.h"
+
+/* In a difference self and total are what is left; before_… is the base's. */
+struct sums_row {
+    int64_t self, total, before_self, before_total, count;
+    int64_t each_least, each_most; /* exact sizes of the buffers in total; -1: none is known */
+};
+
+struct sums {
+    const struct study *study;
+    struct sums_row *rows; /* of each frame */
+    uint32_t *listed;      /* frames that hold anything */
+    uint32_t listed_count;
+};
+
+void sums_make(const struct study *study, struct sums *sums);
+/* Adds a sample to a row that is part of its stack, or its leaf. */
+void sums_add(const struct study *study, const struct study_sample *sample, bool is_leaf, struct sums_row *row);
+
+/* "self", "total" and, of a difference, the sides and "change". */
+void sums_write(const struct study *study, const struct sums_row *row, struct json *json);
+/* "new", "gone", "grown", "shrunk", "same". */
+const char *sums_change(int64_t before, int64_t after);
+
+#endif
