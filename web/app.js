@@ -18,6 +18,7 @@ import { createBanners } from './widgets/notices.js';
 import { startPane } from './widgets/pane.js';
 import { message } from './widgets/panel.js';
 import { watchDrops } from './widgets/drop_zone.js';
+import { toast } from './widgets/toast.js';
 import { drawRail } from './widgets/rail.js';
 import { checkSession, watchReach } from './widgets/reach.js';
 import { frameCommands, openHelp, openIntake, openPalette } from './commands.js';
@@ -91,6 +92,8 @@ const context = {
   link: (session, patch = {}) => router.link({ ...emptyRoute(), session, ...patch }),
   pin: (id, kind = 'b') => router.push({ ...routeHere(), pin: id === null ? null : { kind, id } }),
   setCapacity: (capacity) => router.push({ ...routeHere(), capacity }),
+  /* A hint of one sentence, for eyes and screen readers. */
+  say: toast,
   /* A file or a text of the reader: what it is stands in a banner before anything opens. */
   takeIn: () => openIntake(takeIn),
   /* Where the reason of a failure stands. */

@@ -11,6 +11,7 @@ import { later, nextFrame } from '../lib/activity.js';
 import { around, moved } from '../lib/range.js';
 import { createStore } from '../lib/store.js';
 import { createCurve, LEAST_STEPS } from '../widgets/curve.js';
+import { exportEntries } from '../widgets/export_menu.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { buffersKey } from '../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
@@ -115,6 +116,14 @@ function build(view) {
   });
   const pinItem = (item) => item.id !== null && view.context.pin(item.id);
   view.pinItem = pinItem;
+  view.curvePanel.setMenu(
+    exportEntries({
+      name: 'curve',
+      title: 'Memory over program order',
+      drawing: () => !view.curvePanel.body.hidden && view.curve.drawing(),
+      table: () => view.curve.table(),
+    }),
+  );
   view.windowLine = createWindowLine({
     onZoom: () => view.place.zoomToWindow(),
     onClear: () => view.place.setWindow(null),

@@ -10,6 +10,7 @@ import { nextFrame } from '../lib/activity.js';
 import { onTheme } from '../lib/theme.js';
 import { following, moved, whole, zoomed } from '../lib/range.js';
 import { createBrush } from './brush.js';
+import { curveLegend, paintCurve } from './curve_picture.js';
 import { bindSliderKeys } from './curve_keys.js';
 import { createCurveOver } from './curve_over.js';
 import { columnsOf, createPlot } from './curve_plot.js';
@@ -35,7 +36,7 @@ function stepUnder(u, data, x) {
 /* actions: onHover(reading, mark), onLeave(), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
  * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, showSpan, showStep,
- * setUnpadded, cancel, paintCount, destroy}. */
+ * setUnpadded, drawing, table, cancel, pointCount, destroy}. */
 export function createCurve(actions) {
   const { onHover, onLeave, sentence } = actions;
   const slider = el('div', {
@@ -223,6 +224,20 @@ export function createCurve(actions) {
       compose();
       plot?.setSeries(2, { show: isShown });
     },
+    /* What is in view, for a picture and for its table; null while nothing is drawn. */
+    drawing: () =>
+      data && {
+        width: Math.max(640, host.clientWidth),
+        height: 280,
+        paint: (context) => paintCurve(context, data, Math.max(640, host.clientWidth), 280),
+        legend: curveLegend(data),
+      },
+    table: () => ({
+      columns: [{ key: 'step' }, { key: 'live_bytes' }, { key: 'live_unpadded_bytes' }],
+      rows: data.steps
+        .map((step, at) => ({ step, live_bytes: data.bytes[at], live_unpadded_bytes: data.unpadded[at] }))
+        .filter(({ step }) => step >= data.from && step <= data.to),
+    }),
     pointCount: () => (data ? pointAt(data.steps, data.to) - pointAt(data.steps, data.from) : 0),
     cancel: () => gestures?.cancel() ?? false,
     destroy() {

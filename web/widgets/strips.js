@@ -116,6 +116,10 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin }) {
       marks = next;
       if (!isSame) nextFrame(paintOver);
     },
+    /* The same bars on another context, see picture.js. */
+    paintInto(context, width, height) {
+      paintBars(context, layOut(bars, order, width, 1), order, width, height);
+    },
     repaint() {
       nextFrame(paint);
     },
