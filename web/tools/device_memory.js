@@ -135,7 +135,8 @@ async function apply(view, route) {
   view.controls.draw();
   const path = view.state.pin;
   view.store.set({ pin: path ? path.slice(path.lastIndexOf('.') + 1) : null });
-  await Promise.all([isOther ? loadSummary(view) : null, openTab(view)]);
+  if (isOther) view.summaryRead = loadSummary(view);
+  await Promise.all([view.summaryRead, openTab(view)]);
 }
 
 async function loadSummary(view) {

@@ -1,65 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_flame.js: the flame graph: one icicle, two (a frame with its callers above it), or one
+ * device_memory_flame.js: the flame graph: one icicle; two (a frame with its callers above it); or one
  * a device. A click pins and zooms in one act; the path above stays as a breadcrumb. */
 
 import { later } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
-import { count, counted, percent } from '../lib/format.js';
+import { count, counted, visible } from '../lib/format.js';
 import { onTheme } from '../lib/theme.js';
 import { exportEntries } from '../widgets/export_menu.js';
-import { createIcicle } from '../widgets/icicle.js';
-import { pathOf, searchTree } from '../widgets/icicle_layout.js';
 import { createLegend } from '../widgets/legend.js';
 import { createPanel, message } from '../widgets/panel.js';
-import { hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { countFilters, quoted } from './device_memory_state.js';
 import { createLoader } from './device_memory_load.js';
+import { createPart } from './device_memory_part.js';
+import { csvLink, download, shareBar } from './device_memory_parts.js';
+import { drawPath } from './device_memory_path.js';
 import { createTopPanel } from './device_memory_top.js';
-import { coloursOf, findPath, matcher, nodeOfFrame, pathIds, readFlame } from './device_memory_tree.js';
+import { findPath } from './device_memory_tree.js';
 import * as empty from './device_memory_empty.js';
 import * as say from './device_memory_text.js';
 
 const ASK_AFTER_MS = 120;
-const MOST_CRUMBS = 12;
+const MOST_DEVICES = 16;
+const MOST_PIN = 1800;
 
 export function createFlame(view) {
-  const flame = {
-    view,
-    data: null,
-    read: null,
-    colours: null,
-    root: '', // path that the answer begins with; "" = all
-    found: null,
-    match: -1,
-    takeBack: null,
-  };
+  const flame = { view, whole: null, parts: [], shown: '', takeBack: null };
   build(flame);
-  const { icicle, top } = flame;
+  const main = () => flame.parts[0];
   return {
     node: flame.node,
     show: () => show(flame),
     forget() {
-      flame.loader.forget();
-      flame.subLoader.forget();
-      top.forget();
-      flame.data = null;
+      for (const loader of [flame.loader, flame.subLoader]) loader.forget();
+      flame.top.forget();
+      flame.whole = null;
+      flame.shown = '';
     },
-    light: (hover, pin) => {
-      top.light(hover, pin);
-      if (!flame.read) return;
-      icicle.mark({ hover: flame.hoverNode ?? nodeOf(flame, hover), pin: pinNode(flame) });
+    light(hover, pin) {
+      flame.top.light(hover, pin);
+      for (const part of flame.parts) part.light(hover);
     },
-    zoomBy: (factor) => icicle.zoomBy(factor),
-    panBy: (steps) => icicle.panBy(steps),
-    showAll: () => (view.state.pin ? view.pin(null) : icicle.zoomTo(0)),
-    showPin: () => pinNode(flame) > 0 && icicle.zoomTo(pinNode(flame)),
+    zoomBy: (factor) => flame.parts.forEach((part) => part.icicle.zoomBy(factor)),
+    panBy: (steps) => flame.parts.forEach((part) => part.icicle.panBy(steps)),
+    showAll() {
+      if (view.state.pin) view.pin(null);
+      else for (const part of flame.parts) part.icicle.zoomTo(0);
+    },
+    showPin: () => flame.parts.forEach((part) => part.nodeOfPin() > 0 && part.zoomToPin()),
     focusFind: () => flame.find.focus(),
-    nextMatch: (by) => nextMatch(flame, by),
+    nextMatch: (by) => main()?.nextMatch(by),
     destroy() {
       flame.takeBack?.();
       flame.stopTheme();
-      icicle.destroy();
-      top.destroy();
+      flame.parts.forEach((part) => part.destroy());
+      flame.top.destroy();
     },
   };
 }
@@ -87,34 +81,51 @@ function build(flame) {
     type: 'checkbox',
     on: { change: () => view.choose({ invert: flame.invert.checked ? '1' : '', pin: null }) },
   });
+  flame.split = el('input', {
+    type: 'checkbox',
+    on: { change: () => view.choose({ group: flame.split.checked ? 'device' : '', pivot: '' }) },
+  });
+  const toggle = (box, word, title) => el('label', { class: 'device-toggle', title }, box, word);
+  flame.invertLabel = toggle(flame.invert, 'invert', 'Call sites on top, their callers below (v)');
+  flame.splitLabel = toggle(flame.split, 'by device', 'One picture a device, side by side');
   flame.legend = createLegend('Colours of the flame graph');
-  flame.path = el('nav', { class: 'device-path', 'aria-label': 'Frames above' });
-  flame.icicle = createIcicle({
-    sentence: (node) => say.nodeSentence(flame.data.metric, factsOf(flame, node), flame.data.is_diff),
-    onHover: (node, many, mark) => hover(flame, node, many, mark),
-    onLeave: () => leave(flame),
-    onPick: (node) => pick(flame, node),
-  });
-  flame.panel = createPanel('panel-flame', 'Flame graph', {
-    menu: exportEntries({
-      name: 'flame',
-      title: () => flame.title ?? 'Flame graph',
-      drawing: () => {
-        const drawing = flame.icicle.drawing();
-        return drawing ? { ...drawing, legend: legendOf(flame).map(({ word, fill: colour }) => ({ word, colour })) } : null;
-      },
-    }),
-  });
-  flame.panel.body.append(flame.path, flame.icicle.node);
+  flame.path = el('nav', { class: 'device-path', 'aria-label': 'Frames above', hidden: true });
+  flame.partsNode = el('div', { class: 'flame-parts' });
+  flame.panel = createPanel('panel-flame', 'Flame graph', { menu: menuOf(flame) });
+  flame.panel.setAside(
+    flame.legend.node,
+    el('span', { class: 'flame-tools' }, flame.splitLabel, flame.invertLabel, flame.foundText, flame.find),
+  );
+  flame.panel.body.append(flame.path, flame.partsNode);
   flame.top = createTopPanel(view, { isShort: true });
   flame.loader = createLoader(view, flame.panel, { what: 'The flame graph', sentence: 'call stacks' });
   flame.subLoader = createLoader(view, flame.panel, { what: 'This part of the flame graph', sentence: 'more call stacks' });
   flame.node = el('div', { class: 'device-flame' }, flame.panel.node, flame.top.node);
-  flame.stopTheme = onTheme(() => flame.colours && recolour(flame));
+  flame.stopTheme = onTheme(() => {
+    for (const part of flame.parts) part.recolour();
+    if (flame.parts[0]?.read) drawLegend(flame);
+  });
+}
+
+function menuOf(flame) {
+  const entries = exportEntries({
+    name: 'flame',
+    title: () => flame.title ?? 'Flame graph',
+    drawing: () => {
+      const drawing = flame.parts[0]?.icicle.drawing();
+      if (!drawing) return null;
+      return { ...drawing, legend: flame.parts[0].legend().map(({ word, fill: colour }) => ({ word, colour })) };
+    },
+  });
+  const collapsed = {
+    word: 'Stacks, one a line (collapsed)',
+    run: () => download(csvLink(flame.view, 'traces', {}, 'collapsed')),
+  };
+  return () => [...entries(), collapsed];
 }
 
 function onFindKey(flame, event) {
-  if (event.key === 'Enter') nextMatch(flame, event.shiftKey ? -1 : 1);
+  if (event.key === 'Enter') flame.parts[0]?.nextMatch(event.shiftKey ? -1 : 1);
   else if (event.key === 'Escape') {
     if (flame.find.value) {
       flame.find.value = '';
@@ -125,76 +136,89 @@ function onFindKey(flame, event) {
   event.stopPropagation();
 }
 
-const invertLabel = (flame) =>
-  el('label', { class: 'device-toggle', title: 'Call sites on top, their callers below (v)' }, flame.invert, 'invert');
-
 /* ---- loading ------------------------------------------------------------------------ */
+
+/* "" = one icicle, else what there are several of. */
+function modeOf({ view }) {
+  if (view.state.pivot) return 'pivot';
+  return view.state.isSplit && (view.summary?.devices.length ?? 0) > 1 ? 'device' : '';
+}
 
 async function show(flame) {
   const { view } = flame;
   const { state } = view;
   flame.invert.checked = state.isInverted;
+  flame.split.checked = state.isSplit;
   if (document.activeElement !== flame.find) flame.find.value = state.find;
-  const params = state.isInverted ? { invert: '1' } : {};
-  const loaded = flame.loader.load('flame', params, (data) => {
-    flame.whole = data;
-    draw(flame, data, '');
-  });
-  const [data] = await Promise.all([loaded, flame.top.show()]);
-  if (!data) return;
-  await showPart(flame, params);
+  const top = flame.top.show();
+  if (state.isSplit) await view.summaryRead;
+  const mode = modeOf(flame);
+  const params = state.isInverted && mode !== 'pivot' ? { invert: '1' } : {};
+  if (mode === 'pivot') await showPivot(flame);
+  else if (mode === 'device') await showDevices(flame, params);
+  else await showWhole(flame, params);
   search(flame);
+  await top;
+  flame.splitLabel.hidden = !state.isSplit && (view.summary?.devices.length ?? 0) < 2;
 }
 
-/* A pinned frame that the whole picture leaves out, or of which it leaves much out, is asked for. */
-async function showPart(flame, params) {
-  const { pin } = flame.view.state;
-  if (flame.root !== '' && !`${pin}.`.startsWith(`${flame.root}.`)) draw(flame, flame.whole, '');
-  if (!pin) {
-    if (flame.root !== '') draw(flame, flame.whole, '');
-    else zoomToPin(flame);
-    return;
+/* A click pins a frame and zooms to it; again lets go. A path too long for a link is its last frame alone. */
+function pickOf(flame) {
+  return (path, id) => {
+    const { view } = flame;
+    const pin = path.length > MOST_PIN ? id : path;
+    view.pin(!pin || pin === view.state.pin ? null : pin);
+  };
+}
+
+/* As many parts as there shall be; those that are there already stay. */
+function setParts(flame, makers) {
+  const shape = makers.map(({ isFlipped = false }) => isFlipped).join();
+  if (flame.shape === shape) return;
+  flame.shape = shape;
+  flame.parts.forEach((part) => part.destroy());
+  flame.parts = makers.map((options) => createPart(flame.view, { onPick: pickOf(flame), ...options }));
+  fill(
+    flame.partsNode,
+    flame.parts.map(({ node }) => node),
+  );
+}
+
+async function showWhole(flame, params) {
+  const data = await flame.loader.load('flame', params, (found) => {
+    flame.whole = found;
+    flame.shown = '';
+  });
+  if (!data) return;
+  if (flame.shown !== 'whole') {
+    setParts(flame, [{}]);
+    flame.partsNode.classList.remove('is-split');
+    drawWhole(flame, data, '');
+    flame.shown = 'whole';
   }
-  const isPath = pin.includes('.') || findPath(flame.read, pin).isWhole;
-  const { isWhole, node } = findPath(flame.read, relative(flame, pin));
-  const isThin = flame.data.left_out?.node_count > 0 && flame.read.tree.width[node] < flame.read.tree.width[0] / 2;
-  if (isPath && (!isWhole || (isThin && flame.root !== pin)))
-    await flame.subLoader.load('flame', { ...params, at: pin }, (data) => draw(flame, data, pin));
-  else zoomToPin(flame);
+  await showPinned(flame, params);
 }
 
-const relative = (flame, path) => (flame.root ? path.slice(flame.root.length + 1) : path);
+function drawWhole(flame, data, at) {
+  const { view } = flame;
+  const [part] = flame.parts;
+  const known = at && !data.is_diff ? part.files : null;
+  const frames = data.nodes.depth.length - 1;
+  part.setHeading();
+  part.draw(data, { at, known, label: say.flameLabel(view.summary ?? data, frames, view.state.isInverted) });
+  said(flame, data, frames);
+}
 
-function draw(flame, data, root) {
+/* Title, legend, and why nothing is there. */
+function said(flame, data, frames) {
   const { view, panel } = flame;
-  flame.data = data;
-  flame.root = root;
-  flame.hoverNode = null;
-  flame.match = -1;
-  flame.read = readFlame(data);
-  view.names = [...new Set(flame.read.names.function.filter(Boolean))];
-  const isSame = root !== '' && flame.colours;
-  flame.colours = coloursOf(flame.read, data.is_diff, isSame ? flame.colours.files : null);
-  const shown = flame.read.tree.length - 1;
   flame.title = data.is_diff ? 'Flame graph of the change' : 'Flame graph';
-  panel.setTitle(
-    flame.title,
-    el('span', { class: 'dim' }, ` ${counted(shown, 'frame')}${leftOutWords(data)}`),
-  );
-  panel.setAside(flame.legend.node, invertLabel(flame), flame.foundText, flame.find);
-  if (shown === 0 || data.total === 0) {
-    const isFiltered = countFilters(view.state) > 0;
-    if (shown === 0)
-      panel.say(message(isFiltered ? empty.noMatch(countFilters(view.state), view.controls.faults()) : empty.noSamples()));
-  }
-  flame.icicle.draw(
-    flame.read.tree,
-    lookOf(flame),
-    say.flameLabel(view.summary ?? data, shown, view.state.isInverted),
-    Math.max(0, pinNode(flame)),
-  );
-  recolour(flame);
-  drawPath(flame);
+  view.names = [...new Set(flame.parts[0].read.names.function.filter(Boolean))];
+  panel.setTitle(flame.title, el('span', { class: 'dim' }, ` ${counted(frames, 'frame')}${leftOutWords(data)}`));
+  drawLegend(flame);
+  if (frames > 0) return;
+  const many = countFilters(view.state);
+  panel.say(message(many ? empty.noMatch(many, view.controls.faults()) : empty.noSamples()));
 }
 
 function leftOutWords(data) {
@@ -202,190 +226,133 @@ function leftOutWords(data) {
   return left > 0 ? `; ${count(left)} smaller than ${say.amount(data.metric, below)} appear when zoomed` : '';
 }
 
-function lookOf({ colours, read }) {
-  return {
-    palette: colours.palette(),
-    slot: colours.slot,
-    slotOfMany: colours.slotOfMany,
-    label: (node) => {
-      const at = read.tree.frame[node];
-      return read.names.text[at];
-    },
-  };
-}
-
-function legendOf(flame) {
-  const palette = flame.colours.palette();
-  return flame.colours.legend.map((entry) => ({ ...entry, fill: palette[entry.slot].fill }));
-}
-
-function recolour(flame) {
+function drawLegend(flame) {
   flame.legend.set(
-    legendOf(flame).map(({ file, ...entry }) => ({
+    flame.parts[0].legend().map(({ file, ...entry }) => ({
       ...entry,
       onClick: file ? () => flame.view.choose({ focus: [...flame.view.state.filters.focus, quoted(file)] }) : null,
     })),
   );
-  flame.icicle.recolour(lookOf(flame));
 }
 
-/* ---- hover, pin, path ------------------------------------------------------------------ */
-
-/* What is said of a node. */
-function factsOf(flame, node, many = 0) {
-  const { tree, names, before, after, folded } = flame.read;
-  const at = tree.frame[node];
-  return {
-    name: names.text[at],
-    source: names.source[at],
-    total: tree.total[node],
-    self: tree.self[node],
-    share: percent(Math.abs(tree.total[node]), flame.data.percent_base),
-    many,
-    folded: folded.above[node] ?? 0,
-    before: before?.[node] ?? 0,
-    after: after?.[node] ?? 0,
-  };
-}
-
-/* Sum of siblings that are drawn as one. */
-function factsOfMany(flame, node, many) {
-  const { tree } = flame.read;
-  let total = 0;
-  let at = node;
-  for (let i = 0; i < many; i++) {
-    total += tree.total[at];
-    at = tree.end[at];
-  }
-  return { ...factsOf(flame, node, many), total };
-}
-
-function hover(flame, node, many, mark) {
-  const facts = many ? factsOfMany(flame, node, many) : factsOf(flame, node);
-  flame.hoverNode = node;
-  showTooltip(`f:${node}`, say.nodeLines(flame.data.metric, facts, flame.data.is_diff), mark);
-  flame.view.store.set({ hover: many ? null : flame.read.names.id[flame.read.tree.frame[node]] || null });
-  flame.icicle.mark({ hover: node, pin: pinNode(flame) });
-}
-
-function leave(flame) {
-  flame.hoverNode = null;
-  hideTooltip();
-  flame.view.store.set({ hover: null });
-  flame.icicle.mark({ hover: -1, pin: pinNode(flame) });
-}
-
-/* The pinned frame again lets go; joined frames zoom in on their parent's part. */
-function pick(flame, node) {
-  const { view, read } = flame;
-  if (node === null) return;
-  const path = [flame.root, pathIds(read, node)].filter(Boolean).join('.');
-  view.pin(path === '' || path === view.state.pin ? null : path);
-}
-
-function nodeOf(flame, id) {
-  return id ? nodeOfFrame(flame.read, id) : -1;
-}
-
-function pinNode(flame) {
+/* A pinned frame that the whole picture leaves out, or of which it leaves much out, is asked for. */
+async function showPinned(flame, params) {
   const { pin } = flame.view.state;
-  if (!pin || !flame.read) return -1;
-  const found = findPath(flame.read, relative(flame, pin));
-  if (found.isWhole) return found.node;
-  return pin.includes('.') ? -1 : nodeOf(flame, pin);
+  const [part] = flame.parts;
+  if (part.root !== '' && !`${pin}.`.startsWith(`${part.root}.`)) drawWhole(flame, flame.whole, '');
+  const { read, root } = part;
+  const found = findPath(read, root ? pin.slice(root.length + 1) : pin);
+  const isPath = pin.includes('.') || found.isWhole;
+  const isThin = part.data.left_out?.node_count > 0 && read.tree.width[found.node] < read.tree.width[0] / 2;
+  if (pin && isPath && (!found.isWhole || (isThin && root !== pin)))
+    await flame.subLoader.load('flame', { ...params, at: pin }, () => {}).then((data) => data && drawWhole(flame, data, pin));
+  part.zoomToPin();
+  drawPath(flame, part);
 }
 
-function zoomToPin(flame) {
-  flame.icicle.zoomTo(Math.max(0, pinNode(flame)));
-  drawPath(flame);
-}
+/* ---- several ------------------------------------------------------------------------- */
 
-/* all › main › … › init_state: each goes back to itself. */
-function drawPath(flame) {
-  const { view, read } = flame;
-  const node = pinNode(flame);
-  flame.path.hidden = node <= 0 && flame.root === '';
-  if (flame.path.hidden) return;
-  const above = [];
-  let ids = '';
-  if (flame.root) {
-    const whole = flame.whole ? readFlame(flame.whole) : null;
-    for (const id of flame.root.split('.')) {
-      ids = ids ? `${ids}.${id}` : id;
-      const at = whole ? whole.names.id.indexOf(id) : -1;
-      above.push({ ids, text: at >= 0 ? whole.names.text[at] : id });
-    }
-  }
-  for (const each of pathOf(read.tree, Math.max(0, node)).slice(1)) {
-    const own = read.names.id[read.tree.frame[each]];
-    ids = ids ? `${ids}.${own}` : own;
-    above.push({ ids, text: read.names.text[read.tree.frame[each]] });
-  }
-  const crumb = (path, text, isLast) =>
-    isLast
-      ? el('span', { class: 'path-here', 'aria-current': 'true' }, el('bdi', { dir: 'ltr', class: 'mono' }, text))
-      : el(
-          'button',
-          { type: 'button', class: 'path-step', on: { click: () => view.pin(path || null) } },
-          el('bdi', { dir: 'ltr', class: 'mono' }, text),
-        );
-  const hidden = above.length > MOST_CRUMBS ? above.length - MOST_CRUMBS : 0;
+/* All callers of a frame above it, all it called below. */
+async function showPivot(flame) {
+  const { view } = flame;
+  const { pivot } = view.state;
+  const data = await flame.loader.load('flame', { pivot }, () => {
+    flame.shown = '';
+  });
+  if (!data || flame.shown === pivot) return;
+  flame.shown = pivot;
+  const onPick = (path, id) => view.pin(id === view.store.state.pin ? null : id);
+  setParts(flame, [{ isFlipped: true, onPick }, { onPick }]);
+  flame.partsNode.classList.remove('is-split');
+  const at = data.frames.id.indexOf(pivot);
+  const rootName = at < 0 ? 'this frame' : say.frameText(data, at);
+  const [above, below] = flame.parts;
+  above.draw({ ...data, nodes: data.callers }, { rootName, label: `Callers of ${rootName}, nearest first.` });
+  below.draw(data, { rootName, known: data.is_diff ? null : above.files, label: `What ${rootName} called.` });
+  above.setHeading('Callers, the nearest below');
+  below.setHeading('Callees');
   fill(
     flame.path,
-    crumb('', 'all', false),
-    hidden ? [' › ', el('span', { class: 'dim' }, `${counted(hidden, 'frame')} …`)] : null,
-    above
-      .slice(hidden)
-      .map(({ ids: path, text }, at, list) => [' › ', crumb(path, text, at === list.length - 1)]),
+    'Sandwich of ',
+    el('bdi', { dir: 'ltr', class: 'mono path-here' }, rootName),
+    ' ',
+    el('button', { type: 'button', class: 'text-button', on: { click: () => view.choose({ pivot: '' }) } }, 'back to all'),
   );
+  flame.path.hidden = false;
+  said(flame, data, data.nodes.depth.length + data.callers.depth.length - 1);
+}
+
+/* One icicle a device, largest first, each at the full width of its place. */
+async function showDevices(flame, params) {
+  const { view } = flame;
+  const devices = view.summary.devices.slice(0, MOST_DEVICES);
+  const shown = JSON.stringify([view.key, devices.map(({ name }) => name), params]);
+  if (flame.shown === shown) {
+    flame.parts.forEach((part) => part.zoomToPin());
+    return;
+  }
+  const others = view.state.filters.tag.filter((tag) => !tag.startsWith('device='));
+  const end = flame.panel.wait('Reading call stacks of each device.', () => view.choose({ group: '' }));
+  try {
+    const answers = await Promise.all(
+      devices.map(({ name }) => view.ask('flame', { ...params, tag: [...others, `device=${name}`] })),
+    );
+    flame.shown = shown;
+    flame.loader.forget();
+    flame.panel.show();
+    setParts(flame, devices.map(() => ({})));
+    flame.partsNode.classList.add('is-split');
+    const most = Math.max(...answers.map(({ data }) => Math.abs(data.total)), 1);
+    let frames = 0;
+    answers.forEach(({ data }, at) => {
+      const part = flame.parts[at];
+      frames += data.nodes.depth.length - 1;
+      part.draw(data, {
+        known: at && !data.is_diff ? flame.parts[0].files : null,
+        label: `${visible(devices[at].name)}: ${say.flameLabel(data, data.nodes.depth.length - 1, view.state.isInverted)}`,
+      });
+      part.setHeading(
+        el('bdi', { dir: 'ltr', class: 'mono' }, visible(devices[at].name)),
+        el('span', { class: 'figure dim' }, ` ${say.amount(data.metric, data.total)}`),
+        shareBar(Math.abs(data.total) / most),
+      );
+    });
+    flame.path.hidden = true;
+    said(flame, answers[0].data, frames);
+  } finally {
+    end();
+  }
 }
 
 /* ---- search ---------------------------------------------------------------------------- */
 
 function search(flame) {
   const { find } = flame.view.state;
-  if (!flame.read) return;
+  const [part] = flame.parts;
+  if (!part?.read) return;
+  const all = flame.parts.map((each) => each.search(find));
   if (!find) {
-    flame.found = null;
-    flame.icicle.search(null);
     fill(flame.foundText);
     return;
   }
-  const { isMatch, isLiteral } = matcher(flame.read.names, find);
-  const found = searchTree(flame.read.tree, isMatch);
-  flame.found = found;
-  flame.match = -1;
-  flame.icicle.search(found.isHit);
-  const words = say.foundSentence(
-    flame.data.metric,
-    { matched_total: found.total, matched_count: found.nodes.length },
-    flame.data.percent_base,
-    found.nodes.length,
-  );
-  const isThin = flame.data.left_out?.node_count > 0;
-  fill(flame.foundText, isLiteral ? 'searched as it stands: ' : '', isThin ? '≥ ' : '', words);
-  if (isThin) exactSearch(flame, find);
+  const isPivot = modeOf(flame) === 'pivot';
+  const total = isPivot ? all[0].total : all.reduce((sum, each) => sum + each.total, 0);
+  const nodes = all.reduce((sum, each) => sum + each.nodes.length, 0);
+  const { metric, percent_base: base, left_out: left } = part.data;
+  const isThin = left?.node_count > 0;
+  const words = say.foundSentence(metric, { matched_total: total, matched_count: nodes }, base, nodes);
+  fill(flame.foundText, all[0].isLiteral ? 'searched as it stands: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
+  if (isThin && !isPivot) exactSearch(flame, find, nodes);
 }
 
 /* Of what is too small to be sent, the daemon knows the sum. */
-async function exactSearch(flame, find) {
+async function exactSearch(flame, find, nodes) {
   const { view } = flame;
   try {
     const { data } = await view.ask('flame', { search: find, least: '1', ...(view.state.isInverted ? { invert: '1' } : {}) });
     if (view.state.find !== find || !data.search || data.search.is_literal) return;
-    fill(flame.foundText, say.foundSentence(data.metric, data.search, data.percent_base, flame.found.nodes.length));
+    fill(flame.foundText, say.foundSentence(data.metric, data.search, data.percent_base, Math.max(nodes, 1)));
   } catch {
     /* the bound stays */
   }
-}
-
-function nextMatch(flame, by) {
-  const nodes = flame.found?.nodes ?? [];
-  if (nodes.length === 0) return;
-  flame.match = (flame.match + by + nodes.length) % nodes.length;
-  const node = nodes[flame.match];
-  flame.icicle.show(node);
-  flame.hoverNode = node;
-  flame.view.store.set({ hover: flame.read.names.id[flame.read.tree.frame[node]] });
-  flame.icicle.mark({ hover: node, pin: pinNode(flame) });
 }

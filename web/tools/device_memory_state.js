@@ -19,8 +19,6 @@ export const GRAINS = [
 ];
 /* Chips: one expression each, in the order in which they apply. */
 export const FILTERS = ['focus', 'ignore', 'hide', 'show', 'show_from', 'tag'];
-/* `filter` and `find` belong to one view; these stay when the view changes. */
-const KEPT = [...FILTERS, 'metric', 'by', 'machinery', 'a', 'b'];
 
 const oneOf = (list, value, usual) => (list.includes(value) ? value : usual);
 const asList = (value) => (Array.isArray(value) ? value : value ? [value] : []);
@@ -47,6 +45,8 @@ export function stateOf(route) {
     local: route.local ?? '',
     files: asList(route.files),
     order: oneOf(['name', 'time', 'hand'], route.order, 'name'),
+    pivot: route.pivot ?? '',
+    isSplit: route.group === 'device',
     find: route.find ?? '',
     filter: route.filter ?? '',
     sort: route.sort ?? '',
@@ -83,15 +83,6 @@ export function seriesParams(state, session) {
 
 export function countFilters({ filters }) {
   return FILTERS.reduce((sum, name) => sum + filters[name].length, 0);
-}
-
-/* Do two states ask the same of the daemon (but for what only one view wants)? */
-export function isSameData(one, two) {
-  return KEPT.concat('local').every((name) =>
-    FILTERS.includes(name)
-      ? one.filters[name].join('\n') === two.filters[name].join('\n')
-      : (one[name] ?? '') === (two[name] ?? ''),
-  ) && one.isMachinery === two.isMachinery;
 }
 
 /* ---- gestures: each gives a patch for the URL ------------------------------------ */

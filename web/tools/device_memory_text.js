@@ -178,6 +178,16 @@ export function foundSentence(metric, search, base, shownCount) {
   return `${counted(shownCount, 'frame')}: ${amount(metric, search.matched_total)}, ${percent(search.matched_total, base)} of the total.`;
 }
 
+/* Name of a frame of an answer of columns. */
+export function frameText({ files, frames }, at) {
+  const source = frames.file[at] < 0 ? '' : sourceLine(files[frames.file[at]], frames.line[at]);
+  return [frames.function[at], source].filter(Boolean).map(visible).join(' ') || specialName(frames.id[at]);
+}
+
+function specialName(id) {
+  return id === 'none' ? '(no stack)' : id === 'machinery' ? '(no user frame)' : '(no name)';
+}
+
 /* ---- filters --------------------------------------------------------------------- */
 
 /* Why a chip is marked, or "". */

@@ -5,6 +5,7 @@
 import { sourceLine, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { buildTree, childrenOf, pathOf } from '../widgets/icicle_layout.js';
+import { frameText } from './device_memory_text.js';
 
 /* Files with the most bytes get a colour each; the rest and libraries are grey. */
 const COLOURS = ['parameter', 'output', 'activation', 'optimizer', 'temporary', 'constant', 'collective', 'gradient'];
@@ -33,7 +34,7 @@ export function readFlame({ files, frames, nodes }, rootName = 'all') {
     names.source.push(source);
     names.file.push(file);
     names.isMachinery.push(frames.is_machinery[at]);
-    names.text.push([frames.function[at], source].filter(Boolean).join(' ') || specialName(frames.id[at]));
+    names.text.push(frameText({ files, frames }, at));
   }
   return {
     tree,
@@ -43,10 +44,6 @@ export function readFlame({ files, frames, nodes }, rootName = 'all') {
     before: nodes.before ?? null,
     after: nodes.after ?? null,
   };
-}
-
-function specialName(id) {
-  return id === 'none' ? '(no stack)' : id === 'machinery' ? '(no user frame)' : '(no name)';
 }
 
 /* "id.id.id" of the frames from the root to a node; "" for the root. */

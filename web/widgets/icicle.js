@@ -7,7 +7,7 @@ import { begin, nextFrame } from '../lib/activity.js';
 import { onTheme } from '../lib/theme.js';
 import { createTreeMirror } from './icicle_tree.js';
 import { buildTree, makeRects, rectAt, rectOf, visibleRects } from './icicle_layout.js';
-import { paintFrameOutline, paintIcicle, ROW_PX } from './icicle_paint.js';
+import { paintFrameOutline, paintIcicle, ROW_PX, topOf } from './icicle_paint.js';
 import { prepare } from './strips_paint.js';
 
 const MOST_RECTS = 8000;
@@ -23,9 +23,10 @@ const MOST_SAME = 500;
 
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node | null), onMove() after a zoom by hand.
+/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node | null), onMove() after a zoom by hand;
+ * isFlipped: the root stands at the bottom.
  * Out: see the end of this function; look is that of icicle_paint.js. */
-export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {} }) {
+export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, isFlipped = false }) {
   const base = el('canvas', { role: 'img', class: 'icicle-base' });
   const over = el('canvas', { 'aria-hidden': 'true', class: 'icicle-over' });
   const picture = el('div', { class: 'icicle-picture' }, base, over);
@@ -40,7 +41,15 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   let marks = { hover: -1, pin: -1 };
   let stopMoving = null;
 
-  const place = () => ({ scrollPx: scroll.scrollTop, ratio: size.ratio, isHit });
+  /* Rows of the tree, or of the picture if those are more. */
+  const rowCount = () => Math.max(tree.deepest - view.base + 1, Math.floor(size.height / ROW_PX));
+  const place = () => ({ scrollPx: scroll.scrollTop, ratio: size.ratio, rows: isFlipped ? rowCount() : 0, isHit });
+  const rowsInView = () => {
+    const first = Math.floor(scroll.scrollTop / ROW_PX);
+    const last = Math.floor((scroll.scrollTop + size.height - 1) / ROW_PX);
+    if (!isFlipped) return { firstRow: first, lastRow: last };
+    return { firstRow: Math.max(0, rowCount() - 1 - last), lastRow: Math.max(0, rowCount() - 1 - first) };
+  };
   const isReady = () => look !== null && tree.length > 0 && size.width > 0 && size.height > 0;
 
   /* ---- drawing ---- */
@@ -69,15 +78,18 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     if (!isReady()) return;
     const context = prepare(base, size.width, size.height, size.ratio);
     if (!context) return;
-    const firstRow = Math.floor(scroll.scrollTop / ROW_PX);
-    const lastRow = Math.floor((scroll.scrollTop + size.height - 1) / ROW_PX);
-    visibleRects(tree, { ...view, firstRow, lastRow, px: size.width }, rects);
+    visibleRects(tree, { ...view, ...rowsInView(), px: size.width }, rects);
     paintIcicle(context, tree, rects, look, place());
     paintOver();
   };
+  const toRoot = () => {
+    scroll.scrollTop = isFlipped ? scroll.scrollHeight : 0;
+  };
   const fit = () => {
     const rows = Math.max(1, tree.deepest - view.base + 1);
+    const wasAtRoot = isFlipped && scroll.scrollTop + size.height >= scroll.scrollHeight - 1;
     spacer.style.height = `${Math.max(0, Math.min(8e6, rows * ROW_PX) - size.height)}px`;
+    if (wasAtRoot) toRoot();
   };
   const watch = new ResizeObserver(() => {
     size = {
@@ -156,19 +168,20 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     const isNew = view.base !== tree.depth[to];
     view.base = tree.depth[to];
     fit();
-    if (isNew) scroll.scrollTop = 0;
+    if (isNew) toRoot();
     glide(tree.x[to], tree.x[to] + (tree.width[to] || 1));
   };
 
   /* ---- pointer ---- */
   const at = (event) => {
     const box = picture.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top + scroll.scrollTop) / ROW_PX);
+    const line = Math.floor((event.clientY - box.top + scroll.scrollTop) / ROW_PX);
+    const row = isFlipped ? rowCount() - 1 - line : line;
     return rectAt(rects, event.clientX - box.left, row, SNAP_PX);
   };
   const markOf = (rect) => {
     const box = picture.getBoundingClientRect();
-    const top = box.top + rects.row[rect] * ROW_PX - scroll.scrollTop;
+    const top = box.top + topOf(rects.row[rect], place());
     const left = box.left + rects.x[rect];
     return { left, right: left + rects.width[rect], top, bottom: top + ROW_PX };
   };
@@ -191,7 +204,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   function show(node) {
     if (tree.depth[node] < view.base || tree.x[node] >= view.to || tree.x[node] + tree.width[node] <= view.from)
       zoomTo(tree.depth[node] < view.base ? node : 0);
-    const top = (tree.depth[node] - view.base) * ROW_PX;
+    const top = topOf(tree.depth[node] - view.base, { ...place(), scrollPx: 0 });
     if (top < scroll.scrollTop) scroll.scrollTop = top;
     else if (top + ROW_PX > scroll.scrollTop + size.height) scroll.scrollTop = top + ROW_PX - size.height;
     paint();
@@ -278,8 +291,8 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       view.base = tree.depth[to] ?? 0;
       view.from = tree.x[to] ?? 0;
       view.to = view.from + (tree.width[to] || 1);
-      scroll.scrollTop = 0;
       fit();
+      toRoot();
       nextFrame(paint);
     },
     mark(next) {
