@@ -3,7 +3,7 @@
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
  * api_modules.c (a session's modules), api_view.c (what a tool says of one),
- * api_oom.c (out-of-memory texts), api_capacity.c (how much memory devices have). */
+ * api_oom.c (out-of-memory texts), api_profiles.c (device profiles), api_capacity.c (how much memory devices have). */
 #ifndef SERVER_API_H
 #define SERVER_API_H
 
@@ -27,7 +27,13 @@ struct response *api_modules(const struct server *server, const struct request *
 struct response *api_oom(const struct server *server, const struct request *request);
 struct response *api_oom_give(const struct server *server, const struct request *request);
 struct response *api_oom_text(const struct server *server, const struct request *request);
+struct response *api_profiles(const struct server *server, const struct request *request);
+struct response *api_profile_give(const struct server *server, const struct request *request);
+struct response *api_device_view(const struct server *server, const struct request *request);
 struct response *api_view(const struct server *server, const struct request *request);
+
+/* Is there such a view of such a tool? */
+bool api_is_view(const char *tool, const char *view);
 
 /* The session and the host (NULL when not named) that a request is about, or
  * the refusal. `id` NULL: no session was named. */

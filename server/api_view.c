@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_view(const char *tool, const char *view)
+bool api_is_view(const char *tool, const char *view)
 {
     struct analysis_view row;
     for (size_t at = 0; analysis_view_at(at, &row); at++) {
@@ -53,7 +53,7 @@ static struct response *answer(const struct server *server, const struct request
 
 struct response *api_view(const struct server *server, const struct request *request)
 {
-    if (!is_view(request->captures[0], request->captures[1]))
+    if (!api_is_view(request->captures[0], request->captures[1]))
         return response_problem(404, "notfound", "there is no such tool or view");
     struct response *refusal = listing_check_once(request);
     if (refusal)

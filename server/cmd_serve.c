@@ -123,12 +123,13 @@ static void print_url(const struct daemon *daemon)
         log_line("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
 }
 
-static void wait_for_end(struct httpd *httpd, struct texts *texts, const sigset_t *ends)
+static void wait_for_end(struct httpd *httpd, const struct server *server, const sigset_t *ends)
 {
     const struct timespec second = {.tv_sec = 1, .tv_nsec = 0};
     while (sigtimedwait(ends, NULL, &second) < 0) {
         httpd_watch(httpd);
-        texts_expire(texts);
+        texts_expire(server->texts);
+        profiles_expire(server->profiles);
     }
 }
 
@@ -150,6 +151,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     listen_close(&daemon->listening);
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     index_free(daemon->server.index);
+    profiles_free(daemon->server.profiles);
     texts_free(daemon->server.texts); /* their bytes are the store's account's */
     store_free(daemon->server.store);
     return COMMANDS_DONE;
@@ -163,6 +165,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     int64_t limit_mib = daemon->options.memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_usual_limit());
     daemon->server.texts = texts_new();
+    daemon->server.profiles = profiles_new(store_account(daemon->server.store));
     struct jobs *jobs = jobs_new(&daemon->server);
     struct httpd *httpd = httpd_start(&daemon->server, jobs, &daemon->listening);
     if (!httpd || !index_start(daemon->server.index)) {
@@ -170,7 +173,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
         return COMMANDS_INTERNAL;
     }
     print_url(daemon);
-    wait_for_end(httpd, daemon->server.texts, ends);
+    wait_for_end(httpd, &daemon->server, ends);
     return stop(daemon, httpd, jobs, ends);
 }
 

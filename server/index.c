@@ -4,6 +4,7 @@
 #include "server/demo_files.h"
 #include "server/moment.h"
 #include "server/sessions.h"
+#include "server/tree_profiles.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static void refresh(struct index *index)
         if (differs && index->roots[at].tree->is_file)
             identify(&index->roots[at]);
         is_changed |= differs;
+        is_changed |= differs && tree_profiles_look(index->roots[at].tree);
     }
     is_changed |= index->verdicts && verdicts_have_news(index->verdicts);
     if (is_changed || index->generation == 0)

@@ -34,6 +34,45 @@ static bool is_dump_name(const char *name)
     return digits >= 4 && name[7 + digits] == '.';
 }
 
+bool names_claims_profile(const char *name)
+{
+    size_t length = without_gzip(name);
+    return without(name, length, ".prof") || without(name, length, ".pprof");
+}
+
+/* Names under which pprof profiles are found: heap.pb.gz, profile.out, memory, heap.1.gz. */
+static bool may_be_profile(const char *name, size_t length)
+{
+    bool has_word = strcasestr(name, "prof") || strcasestr(name, "heap") || strcasestr(name, "mem");
+    bool has_dot = memchr(name, '.', length) != NULL;
+    return without(name, length, ".pb") || without(name, length, ".heap") ||
+           (has_word && (!has_dot || names_is_gzip(name) || without(name, length, ".out") || without(name, length, ".bin")));
+}
+
+int names_compare(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t x = strspn(a, "0123456789"), y = strspn(b, "0123456789");
+        if (x > 0 && y > 0) {
+            for (; x > 1 && *a == '0'; x--)
+                a++;
+            for (; y > 1 && *b == '0'; y--)
+                b++;
+            int order = x != y ? (x < y ? -1 : 1) : memcmp(a, b, x);
+            if (order != 0)
+                return order;
+            a += x;
+            b += y;
+        } else if (*a != *b) {
+            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (*a != '\0') - (*b != '\0');
+}
+
 enum names_kind names_kind_of(const char *name)
 {
     size_t length = without_gzip(name);
@@ -47,7 +86,9 @@ enum names_kind names_kind_of(const char *name)
         return NAMES_HLO;
     if (strcmp(name, "error.txt") == 0 || strcmp(name, "error.txt.gz") == 0)
         return NAMES_ERROR_TEXT;
-    return without(name, length, ".log") || without(name, length, ".txt") ? NAMES_LOG : NAMES_OTHER;
+    if (without(name, length, ".log") || without(name, length, ".txt"))
+        return NAMES_LOG;
+    return names_claims_profile(name) || may_be_profile(name, length) ? NAMES_PROFILE : NAMES_OTHER;
 }
 
 static const struct {
@@ -110,7 +151,7 @@ size_t names_host_length(const char *name)
 
 size_t names_title_length(const char *name)
 {
-    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb", ".hlo.pb", ".hlo_snapshot.pb", ".pb"};
+    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb", ".hlo.pb", ".hlo_snapshot.pb", ".pb", ".prof", ".pprof"};
     size_t length = without_gzip(name);
     for (size_t at = 0; at < sizeof(ENDINGS) / sizeof(ENDINGS[0]); at++) {
         if (without(name, length, ENDINGS[at]))
@@ -132,6 +173,8 @@ const char *names_word(const char *name)
         return "error_text";
     case NAMES_LOG:
         return "log";
+    case NAMES_PROFILE:
+        return "profile";
     case NAMES_DUMP_SIBLING:
     case NAMES_OTHER:
         break;

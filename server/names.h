@@ -18,6 +18,7 @@ enum names_kind {
     NAMES_DUMP_SIBLING, /* module_NNNN.NAME… of any other kind */
     NAMES_ERROR_TEXT,   /* error.txt */
     NAMES_LOG,          /* NAME.log, NAME.txt: shown when it tells of a lack of memory */
+    NAMES_PROFILE,      /* NAME.prof, NAME.pb… and others that may be: the bytes decide */
 };
 
 enum names_kind names_kind_of(const char *name);
@@ -42,9 +43,15 @@ size_t names_title_length(const char *name);
 size_t names_host_length(const char *name);
 
 /* A word for the page: "trace", "hlo", "buffer_assignment", "live_range",
- * "memory_usage_report", "error_text", "log", "other". */
+ * "memory_usage_report", "error_text", "log", "profile", "other". */
 const char *names_word(const char *name);
 
 bool names_is_gzip(const char *name);
+
+/* NAME.prof and the like: whoever wrote it meant it to be a profile. */
+bool names_claims_profile(const char *name);
+
+/* Orders names as people do: memory2 before memory10. */
+int names_compare(const char *a, const char *b);
 
 #endif

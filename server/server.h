@@ -5,6 +5,7 @@
 
 #include "server/guard.h"
 #include "server/index.h"
+#include "server/profiles.h"
 #include "server/store.h"
 #include "server/texts.h"
 
@@ -14,6 +15,8 @@ struct server {
     struct index *index;
     struct store *store;
     struct texts *texts;
+    struct profiles *profiles;
+    bool has_source; /* source lines may be shown */
     struct guard guard;
     const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
     int64_t started_at_ms;  /* Unix time */

@@ -10,7 +10,7 @@ struct contents {
     const struct tree_folder *folder;
     const char *run_name;        /* NULL unless right below plugins/profile */
     struct snapshot_file *files; /* one for each of folder->files */
-    size_t trace_count, module_count, hlo_count, cache_count, sibling_count, text_count;
+    size_t trace_count, module_count, hlo_count, cache_count, sibling_count, text_count, profile_count;
 };
 
 static const char *last_component(const char *path)
@@ -60,8 +60,12 @@ static const char *file_reason(struct sessions_builder *builder, const struct tr
     *code = ERR_truncated;
     bool is_marker = strncmp(file->name, "NO_MODULE.", 10) == 0; /* XProf's, always empty */
     bool is_input = file->kind == NAMES_TRACE || file->kind == NAMES_HLO || file->kind == NAMES_DUMP_MODULE ||
-                    file->kind == NAMES_XPROF_CACHE || builder->tree->is_file;
-    return is_input && !is_marker && file->identity.size_bytes == 0 ? "is empty: nothing was written to it" : NULL;
+                    file->kind == NAMES_XPROF_CACHE || names_claims_profile(file->name) || builder->tree->is_file;
+    if (is_input && !is_marker && file->identity.size_bytes == 0)
+        return "is empty: nothing was written to it";
+    *code = ERR_unsupported;
+    bool is_known = files_identity_equal(&file->looked_into, &file->identity);
+    return names_claims_profile(file->name) && is_known && !file->is_profile ? "is not a profile: neither gzip nor profile.proto" : NULL;
 }
 
 /* Could be opened at all; a link that leads out or nowhere could not. */
@@ -95,7 +99,7 @@ static bool is_text(enum names_kind kind)
 static enum names_kind kind_of(const struct sessions_builder *builder, const struct tree_file *file)
 {
     if (!builder->tree->is_file)
-        return file->kind;
+        return file->kind == NAMES_PROFILE && !file->is_profile ? NAMES_OTHER : file->kind;
     switch (builder->lone_kind) {
     case ANALYSIS_KIND_XSPACE:
         return NAMES_TRACE;
@@ -107,8 +111,9 @@ static enum names_kind kind_of(const struct sessions_builder *builder, const str
         return NAMES_LOG;
     case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
         return is_text(file->kind) ? NAMES_LOG : NAMES_OTHER;
-    case ANALYSIS_KIND_EMPTY:
     case ANALYSIS_KIND_PPROF:
+        return NAMES_PROFILE;
+    case ANALYSIS_KIND_EMPTY:
     case ANALYSIS_KIND_MEMORY_USAGE_REPORT:
         break;
     }
@@ -130,6 +135,7 @@ static struct contents contents_of(struct sessions_builder *builder, const struc
         contents.cache_count += kind == NAMES_XPROF_CACHE && folder->files[at].identity.size_bytes > 0;
         contents.sibling_count += kind == NAMES_DUMP_SIBLING;
         contents.text_count += is_text(kind);
+        contents.profile_count += kind == NAMES_PROFILE;
     }
     return contents;
 }
@@ -138,7 +144,7 @@ static struct contents contents_of(struct sessions_builder *builder, const struc
 static const char *folder_name(struct sessions_builder *builder, const struct contents *contents)
 {
     const struct tree_folder *folder = contents->folder;
-    size_t inputs = contents->trace_count + contents->hlo_count + contents->cache_count;
+    size_t inputs = contents->trace_count + contents->hlo_count + contents->cache_count + contents->profile_count;
     if (folder->path[0])
         return text_of(builder, folder->path, strlen(folder->path));
     for (size_t at = 0; at < folder->file_count && inputs == 1 && contents->module_count == 0; at++) {
@@ -303,6 +309,65 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
     count_in(session, file, true);
 }
 
+/* ---- profiles ---- */
+
+static int by_natural_name(const struct snapshot_profile *x, const struct snapshot_profile *y)
+{
+    int order = names_compare(x->file->name, y->file->name);
+    return order ? order : strcmp(x->file->place.root, y->file->place.root);
+}
+
+static void add_profile(struct sessions_builder *builder, struct snapshot_session *session, const struct snapshot_file *file,
+                        const struct snapshot_file **files)
+{
+    struct snapshot_profile profile = {.file = file};
+    uint64_t hash = hash_text(session->id, hash_text("profile", 0));
+    hash_id(profile.id, hash_text(builder->tree->is_file ? builder->root_path : file->name, hash));
+    size_t at = session->profile_count++;
+    for (; at > 0 && by_natural_name(&session->profiles[at - 1], &profile) > 0; at--)
+        session->profiles[at] = session->profiles[at - 1];
+    session->profiles[at] = profile;
+    files[session->file_count++] = file;
+    count_in(session, file, true);
+}
+
+/* The profiles of a folder are one session, a series. */
+static void add_profiles(struct sessions_builder *builder, const struct contents *contents)
+{
+    struct memory_pool *pool = &builder->snapshot->pool;
+    struct snapshot_session *session = add_session(builder, contents, SNAPSHOT_PROFILES);
+    const struct snapshot_file **files = memory_pool_new(pool, contents->profile_count * sizeof(*files));
+    session->profiles = memory_pool_new(pool, contents->profile_count * sizeof(*session->profiles));
+    session->files = files;
+    atomic_store(session->module_count, 0);
+    for (size_t at = 0; at < contents->folder->file_count; at++) {
+        const struct tree_file *from = &contents->folder->files[at];
+        if (kind_of(builder, from) == NAMES_PROFILE && is_listed(from))
+            add_profile(builder, session, &contents->files[at], files);
+    }
+}
+
+/* Profiles that are named one by one are one session together. */
+static void add_lone_profile(struct sessions_builder *builder, const struct contents *contents)
+{
+    struct memory_pool *pool = &builder->snapshot->pool;
+    struct snapshot_session *session = builder->lone_profiles;
+    if (!session)
+        session = builder->lone_profiles = add_session(builder, contents, SNAPSHOT_PROFILES);
+    size_t count = session->profile_count;
+    struct snapshot_profile *profiles = memory_pool_new(pool, (count + 1) * sizeof(*profiles));
+    const struct snapshot_file **files = memory_pool_new(pool, (count + 1) * sizeof(*files));
+    if (count > 0) {
+        memcpy(profiles, session->profiles, count * sizeof(*profiles));
+        memcpy(files, session->files, count * sizeof(*files));
+        session->name = "profiles";
+    }
+    session->profiles = profiles;
+    session->files = files;
+    atomic_store(session->module_count, 0);
+    add_profile(builder, session, &contents->files[0], files);
+}
+
 static struct snapshot_session *add_hlo(struct sessions_builder *builder, const struct contents *contents,
                                         enum snapshot_kind kind)
 {
@@ -361,6 +426,8 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
         if (is_listed(&folder->files[at]) && is_text(kind_of(builder, &folder->files[at])))
             add_text(builder, &contents, at);
     }
+    if (contents.profile_count > 0)
+        (builder->tree->is_file ? add_lone_profile : add_profiles)(builder, &contents);
     if (contents.run_name)
         add_run(builder, contents.run_name, trace);
     if (folder->reason && folder->path[0])
@@ -372,7 +439,7 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
         enum names_kind kind = kind_of(builder, &folder->files[at]);
         if (!reason && builder->tree->is_file && kind == NAMES_OTHER) {
             code = ERR_unsupported;
-            reason = memory_pool_format(&builder->snapshot->pool, "is not a trace, not an HLO file and no text (%s)",
+            reason = memory_pool_format(&builder->snapshot->pool, "is not a trace, not an HLO file, not a profile and no text (%s)",
                                         analysis_kind_name(builder->lone_kind));
         }
         if (reason)

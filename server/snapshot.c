@@ -12,6 +12,8 @@ const char *snapshot_kind_name(enum snapshot_kind kind)
         return "dump";
     case SNAPSHOT_TEXT:
         return "text";
+    case SNAPSHOT_PROFILES:
+        return "profiles";
     case SNAPSHOT_HLO:
         break;
     }

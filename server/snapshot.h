@@ -48,7 +48,13 @@ struct snapshot_text {
     struct verdict verdict;
 };
 
-enum snapshot_kind { SNAPSHOT_TRACE, SNAPSHOT_DUMP, SNAPSHOT_HLO, SNAPSHOT_TEXT };
+/* One device profile of a series. */
+struct snapshot_profile {
+    char id[HASH_ID_SIZE];
+    const struct snapshot_file *file;
+};
+
+enum snapshot_kind { SNAPSHOT_TRACE, SNAPSHOT_DUMP, SNAPSHOT_HLO, SNAPSHOT_TEXT, SNAPSHOT_PROFILES };
 const char *snapshot_kind_name(enum snapshot_kind kind);
 
 /* What a person opens. */
@@ -65,6 +71,8 @@ struct snapshot_session {
     _Atomic int64_t *module_count;            /* -1 until modules.c has counted; the one thing that changes */
     size_t text_count;
     const struct snapshot_text *texts;        /* error.txt first, then those with failures */
+    size_t profile_count;
+    struct snapshot_profile *profiles; /* by name, 2 before 10; only of SNAPSHOT_PROFILES */
     bool is_text_only; /* a dump without any HLO file that can be opened */
 };
 
