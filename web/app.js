@@ -5,11 +5,11 @@
 import { isAbort, Problem, problemText, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';
 import { el, fill, name } from './lib/dom.js';
-import { setSubject } from './lib/export.js';
 import { bytes, cutMiddle, visible, when } from './lib/format.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
 import { choose, createRouter, emptyRoute, isSamePlace } from './lib/route.js';
 import { listModules, listSessions, resolve } from './lib/selection.js';
+import { setSubject } from './lib/subject.js';
 import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
 import { createCrumbs } from './widgets/crumbs.js';
@@ -168,7 +168,7 @@ function subjectNow() {
     module: module?.name ?? '',
     space: space?.name ?? '',
     file: module?.file ?? '',
-    link: location.href,
+    link: new URL(router.link(pageRow === HOME ? router.route : routeHere()), location.href).href,
   };
 }
 

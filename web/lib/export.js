@@ -6,38 +6,13 @@
 
 import { cutMiddle, visible } from './format.js';
 import { record, replay, textWidth, toSvg } from './picture.js';
-import { setting } from './settings.js';
+import { factsLine, isWithoutPaths, linkHere } from './subject.js';
 import { token } from './theme.js';
 
 const MARGIN_PX = 16;
 const LINE_PX = 20;
 const MOST_PX = 8192;
 const MOST_IN_MARKDOWN = 50;
-
-let subject = () => ({ session: '', module: '', space: '', file: '', link: '' });
-
-/* The frame says what is shown now: {session, module, space, file, link}, each a text. */
-export function setSubject(next) {
-  subject = next;
-}
-
-export const isWithoutPaths = () => setting('paths') === 'without';
-
-/* A filter may name a source line. */
-function linkOf({ link }) {
-  if (!isWithoutPaths() || !link) return link;
-  const url = new URL(link);
-  url.searchParams.delete('filter');
-  return url.href;
-}
-
-/* "session · module · HBM · file · 2025-11-21 12:02" */
-export function factsLine(nowMs = Date.now()) {
-  const { session, module, space, file } = subject();
-  const date = new Date(nowMs - new Date(nowMs).getTimezoneOffset() * 60000).toISOString();
-  const base = isWithoutPaths() ? '' : (file ?? '').slice((file ?? '').lastIndexOf('/') + 1);
-  return [session, module, space, base, date.slice(0, 16).replace('T', ' ')].filter(Boolean).map(visible).join(' · ');
-}
 
 /* ---- tables ------------------------------------------------------------------ */
 
@@ -156,7 +131,7 @@ export function captioned(title, { width, height, paint, legend = [] }) {
       y += LINE_PX;
     }
     context.fillStyle = token('text2');
-    context.fillText(fitted(linkOf(subject()), plain, wide), 0, y);
+    context.fillText(fitted(linkHere(), plain, wide), 0, y);
   });
 }
 
@@ -175,13 +150,6 @@ export function toPng(picture, ratio = 2) {
 export { toSvg };
 
 /* ---- files ------------------------------------------------------------------- */
-
-/* "memviewd-jit_train_step-curve.png": what is no plain character becomes a dash. */
-export function fileName(name, ending) {
-  const { session, module } = subject();
-  const words = ['memviewd', module || session, name].filter(Boolean).join('-');
-  return `${words.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 120)}.${ending}`;
-}
 
 export function save(blob, name) {
   const url = URL.createObjectURL(blob);

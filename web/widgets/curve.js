@@ -10,7 +10,6 @@ import { nextFrame } from '../lib/activity.js';
 import { onTheme } from '../lib/theme.js';
 import { following, moved, whole, zoomed } from '../lib/range.js';
 import { createBrush } from './brush.js';
-import { curveLegend, paintCurve } from './curve_picture.js';
 import { bindSliderKeys } from './curve_keys.js';
 import { createCurveOver } from './curve_over.js';
 import { columnsOf, createPlot } from './curve_plot.js';
@@ -226,12 +225,7 @@ export function createCurve(actions) {
     },
     /* What is in view, for a picture and for its table; null while nothing is drawn. */
     drawing: () =>
-      data && {
-        width: Math.max(640, host.clientWidth),
-        height: 280,
-        paint: (context) => paintCurve(context, data, Math.max(640, host.clientWidth), 280),
-        legend: curveLegend(data),
-      },
+      data && import('./curve_picture.js').then(({ curveDrawing }) => curveDrawing(data, host.clientWidth)),
     table: () => ({
       columns: [{ key: 'step' }, { key: 'live_bytes' }, { key: 'live_unpadded_bytes' }],
       rows: data.steps

@@ -11,6 +11,8 @@ import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
 const AXIS_PX = 26;
 const TOP_PX = 4;
 const TICK_PX = 70;
+const LEAST_WIDTH_PX = 640;
+const HEIGHT_PX = 280;
 
 /* Points of a stepped line in view: [[x, y], …]. */
 function stepped(u, data, values) {
@@ -60,7 +62,7 @@ function paintAxes(u, data, top) {
 }
 
 /* data: what the plot draws, see curve.js, {from, to} the steps in view. Paints width × height. */
-export function paintCurve(context, data, width, height) {
+function paintCurve(context, data, width, height) {
   const bbox = {
     left: LEFT_PX,
     top: TOP_PX,
@@ -102,11 +104,22 @@ export function paintCurve(context, data, width, height) {
 }
 
 /* Words of what the lines mean. */
-export function curveLegend(data) {
+function curveLegend(data) {
   const isOver = data.capacity?.isOver && data.bytes.some((value) => value > data.capacity.bytes);
   return [
     { word: 'padded', colour: token('text'), kind: 'line' },
     data.hasUnpadded === false ? null : { word: 'unpadded', colour: token('text'), kind: 'dashed' },
     isOver ? { word: 'above capacity', colour: token('over'), kind: 'line' } : null,
   ].filter(Boolean);
+}
+
+/* For captioned() of export.js. */
+export function curveDrawing(data, widthPx) {
+  const width = Math.max(LEAST_WIDTH_PX, widthPx);
+  return {
+    width,
+    height: HEIGHT_PX,
+    paint: (context) => paintCurve(context, data, width, HEIGHT_PX),
+    legend: curveLegend(data),
+  };
 }

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  * export_menu.js: the entries that every panel has behind ⋯: PNG, SVG, CSV, Markdown, copy link. */
 
-import {
-  captioned,
-  csvText,
-  factsLine,
-  fileName,
-  isWithoutPaths,
-  markdownText,
-  save,
-  saveText,
-  shownTable,
-  toPng,
-  toSvg,
-} from '../lib/export.js';
+import { begin } from '../lib/activity.js';
 import { setSetting } from '../lib/settings.js';
+import { factsLine, fileName, isWithoutPaths, linkHere } from '../lib/subject.js';
 import { copyText, toast } from './toast.js';
 
+/* What draws and writes is loaded when it is first asked for. */
+async function withExport(act) {
+  const end = begin();
+  try {
+    await act(await import('../lib/export.js'));
+  } finally {
+    end();
+  }
+}
+
 /* In: name ("curve", part of the file name), title (text or function), and what there is:
- * - drawing() → {width, height, paint(context), legend}, see captioned() of export.js; null: not now;
+ * - drawing() → {width, height, paint(context), legend} or a promise of it, see captioned() of export.js;
+ *   null: not now;
  * - table() → {columns, rows} or a promise of it, see export.js; what stands behind the picture;
  * - csv() → link to all rows on the server, instead of those of table().
  * Out: entries for createPanel({menu}) or createMenu. */
 export function exportEntries({ name, title, drawing = null, table = null, csv = null }) {
   const titleNow = () => (typeof title === 'function' ? title() : title);
-  const picture = async (ending) => {
-    const made = captioned(titleNow(), drawing());
-    if (ending === 'png') save(await toPng(made), fileName(name, 'png'));
-    else saveText(toSvg(made, titleNow()), fileName(name, 'svg'), 'image/svg+xml');
-  };
-  const rows = async () => shownTable(await table());
+  const picture = (ending) =>
+    withExport(async ({ captioned, save, saveText, toPng, toSvg }) => {
+      const made = captioned(titleNow(), await drawing());
+      if (ending === 'png') save(await toPng(made), fileName(name, 'png'));
+      else saveText(toSvg(made, titleNow()), fileName(name, 'svg'), 'image/svg+xml');
+    });
+  const rowsFor = (act) => withExport(async (lib) => act(lib, lib.shownTable(await table())));
   return () => {
     const why = drawing && !drawing() ? 'nothing is drawn' : '';
     return [
@@ -37,14 +38,14 @@ export function exportEntries({ name, title, drawing = null, table = null, csv =
       drawing && { word: 'Picture (SVG)', run: () => picture('svg'), why },
       (table || csv) && {
         word: 'Table (CSV)',
-        run: async () => {
-          if (csv) downloadLink(csv());
-          else saveText(csvText(await rows()), fileName(name, 'csv'), 'text/csv');
-        },
+        run: () =>
+          csv
+            ? downloadLink(csv())
+            : rowsFor(({ csvText, saveText }, rows) => saveText(csvText(rows), fileName(name, 'csv'), 'text/csv')),
       },
       table && {
         word: 'Table (Markdown) to the clipboard',
-        run: async () => copyText(markdownText(await rows(), titleNow(), factsLine())),
+        run: () => rowsFor(({ markdownText }, rows) => copyText(markdownText(rows, titleNow(), factsLine()))),
       },
       { word: 'Copy link', key: 'y', run: copyLink },
       (drawing || table) && {
@@ -61,7 +62,7 @@ export function exportEntries({ name, title, drawing = null, table = null, csv =
 
 /* The address of this page as it is now. */
 export function copyLink() {
-  return copyText(location.href);
+  return copyText(linkHere());
 }
 
 function downloadLink(href) {

@@ -87,7 +87,8 @@ function labels(context, rects, height, isPadding) {
     context.clip();
     context.fillStyle = categoryInk(bar.category);
     context.font = `600 12px ${token('sans')}`;
-    context.fillText(bytes(bar.bytes), x + 6, height - 20);
+    const size = bytes(bar.bytes);
+    if (context.measureText(size).width + 10 <= width) context.fillText(size, x + 6, height - 20);
     context.font = `12px ${token('mono')}`;
     const most = Math.max(3, Math.floor((width - 12) / 7.3));
     context.fillText(

@@ -106,7 +106,12 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await press(page, 'y');
     await page.waitForFunction(() => document.querySelector('.toast')?.innerText === 'Copied');
-    equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    truth(/[?&]session=[0-9a-f]{12}&.*capacity=v5p/.test(link), `the link ${link} does not name what is shown`);
+    const title = await text(page, 'h1');
+    await page.goto(link);
+    await idle(page);
+    equal(await text(page, 'h1'), title);
     await page.finish();
   });
 
