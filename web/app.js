@@ -8,7 +8,7 @@ import { el, fill, name } from './lib/dom.js';
 import { bytes, cutMiddle, visible, when } from './lib/format.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
 import { choose, createRouter, emptyRoute, isSamePlace } from './lib/route.js';
-import { listModules, listSessions, resolve } from './lib/selection.js';
+import { listModules, listSessions, NOTHING, resolve } from './lib/selection.js';
 import { setSubject } from './lib/subject.js';
 import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
@@ -150,7 +150,10 @@ async function takeIn(blob, fileName) {
   try {
     const { recognise } = await import('./intake.js');
     const { text, label, link } = await recognise(blob, fileName);
-    const action = link && { label, run: () => openLink(router.link({ ...emptyRoute(), ...link })) };
+    /* What the URL names already, dropped once more: the same view of it. */
+    const isAwaited = link?.local === router.route.local && link?.tool === router.route.tool;
+    const open = () => (isAwaited ? go(router.route, true) : openLink(router.link({ ...emptyRoute(), ...link })));
+    const action = link && { label, run: open };
     banners.set('intake', { text, action });
   } catch (error) {
     banners.drop('intake');
@@ -242,6 +245,7 @@ async function lookUp(route, signal) {
   const loading = (named ?? PAGES[0]).load();
   loading.catch(() => {}); // asked again when it is needed
   const sessions = await listSessions('', signal);
+  if (named?.isAlone?.(route)) return { row: named, found: { ...NOTHING, sessions } };
   const { row, found } = named
     ? { row: named, found: await resolve(route, named, sessions, signal) }
     : await lookUpUsual(route, sessions, signal);

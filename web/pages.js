@@ -6,6 +6,7 @@
  * - levels: the selectors of the breadcrumb that it uses; without "module" none is looked up.
  * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
  * - moment(text): what `:1536` in the palette changes in the URL, or null; left out without moments.
+ * - isAlone(route): true if what the URL names needs no session, e.g. a file that was dropped.
  * - leads(session): true if `/` opens this page when that session is the newest. */
 
 export const PAGES = [
@@ -29,6 +30,7 @@ export const PAGES = [
     load: () => import('./tools/device_memory.js'),
     levels: ['session'],
     lacks: (session) => (session.profile_count ? '' : 'No device profile in this session'),
+    isAlone: (route) => route.local !== '' && route.session === '',
   },
 ];
 

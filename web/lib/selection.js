@@ -81,7 +81,8 @@ async function findModules(session, route, host, known, signal) {
   }
 }
 
-const NOTHING = { session: null, host: null, modules: null, module: null, problem: null };
+/* What is selected when a page needs no session. */
+export const NOTHING = { session: null, host: null, modules: null, module: null, problem: null };
 
 /* page: {levels, lacks} of pages.js; sessions: the newest of them, as listed. Out: {sessions, session, host, modules, module, problem, warnings};
  * session is null when nothing can be shown, problem is why its modules cannot be listed; modules and module

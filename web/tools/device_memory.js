@@ -7,6 +7,7 @@
 import { get, isAbort, Problem } from '../lib/api.js';
 import { nextFrame } from '../lib/activity.js';
 import { el, fill, loadStyle } from '../lib/dom.js';
+import { dropped } from '../lib/dropped.js';
 import { createStore } from '../lib/store.js';
 import { message } from '../widgets/panel.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
@@ -159,7 +160,7 @@ async function loadSummary(view) {
     if (error.code === 'gone') throw error;
     const { local } = view.state;
     const isLost = error.status === 404 && local && compared(view.state).shown === local;
-    instead(view, isLost ? empty.dropAgain(local) : empty.failed('This profile', error), 'Nothing to show.');
+    instead(view, isLost ? empty.dropAgain(local, dropped(local)) : empty.failed('This profile', error), 'Nothing to show.');
   }
 }
 

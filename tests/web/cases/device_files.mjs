@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_files.mjs: the Device Memory page on real profiles. Figures are pprof's own, recorded in
+ * --shared, and those of JAX's guide to device memory profiles. */
+
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { bytes } from '../../../web/lib/format.js';
+import { idle, pixels, startDaemon, text } from '../harness.mjs';
+
+const SERIES = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((at) => `memory${at}.prof`);
+
+/* "  40000000B 43.47%  91%  80000000B 86.93%  func1" → {name: {flat, cum}}; equal names are summed. */
+function readTop(answer) {
+  const rows = new Map();
+  for (const line of answer.split('\n')) {
+    const match = /^\s*(-?\d+)B?\s+\S+\s+\S+\s+(-?\d+)B?\s+\S+\s+(.+)$/.exec(line);
+    if (match) rows.set(match[3].trim(), { flat: Number(match[1]), cum: Number(match[2]) });
+  }
+  return rows;
+}
+
+export function run({ test, equal, includes, truth, open, shared, binary }) {
+  const needs = { shared: true };
+  const golden = () => JSON.parse(gunzipSync(readFileSync(join(shared, 'golden/pprof.json.gz')))).answers;
+  const top = (key) => readTop(golden()[key]);
+
+  /* Serves copies of these profiles; body(url, folder). */
+  async function serve(names, body) {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-device-'));
+    for (const name of names) copyFileSync(join(shared, 'data/memprof', name), join(folder, name));
+    const daemon = await startDaemon(binary, [`--logdir=${folder}`]);
+    try {
+      await body(`${daemon.url}?tool=device_memory`, folder);
+    } finally {
+      await daemon.stop();
+      rmSync(folder, { recursive: true });
+    }
+  }
+  const rowOf = (page, words) => page.locator('.panel-table tbody tr', { hasText: words }).first();
+  const cells = async (row) => (await row.locator('td').allInnerTexts()).map((each) => each.replace(/\s+/g, ' ').trim());
+
+  test(
+    'func2 and its callees hold 76.29 MiB, of which func1 38.15',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(base);
+        const known = top('top functions memory.prof');
+        equal(bytes(known.get('func2').cum), '76.29 MiB');
+        equal(bytes(known.get('func1').cum), '38.15 MiB');
+        includes(await text(page, 'h1'), `${bytes(known.get('__call__').cum)} live on cpu:0`);
+        await page.keyboard.press('3');
+        await idle(page);
+        await page.selectOption('[aria-label="Grain"]', 'function');
+        await idle(page);
+        equal((await cells(rowOf(page, 'func2')))[2], '76.29');
+        equal((await cells(rowOf(page, 'func1')))[2], '38.15');
+        await rowOf(page, 'func2').click();
+        await idle(page);
+        await page.keyboard.press('4');
+        await page.waitForSelector('.callers');
+        includes(await text(page, '.callers-middle'), '76.29 MiB total');
+        includes(await text(page, '.callers-side:last-child'), 'func1 38.15 MiB 50 %');
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'with machinery on and functions merged by name, Top shows every figure of pprof',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(`${base}&view=top&by=function&machinery=1`);
+        const known = top('top functions memory.prof');
+        await page.evaluate(() => document.querySelector('.grid-scroll').scrollTo(0, 0));
+        const found = new Map();
+        for (const row of await page.locator('.panel-top tbody tr[data-id]').all()) {
+          const titles = await row.locator('td').evaluateAll((all) => all.map((cell) => cell.querySelector('[title]')?.title ?? cell.innerText));
+          const exact = (title) => Number(title.replace(/[^\d]/g, ''));
+          found.set((await cells(row))[6], { flat: exact(titles[0]), cum: exact(titles[2]) });
+        }
+        truth(found.size > 15, `${found.size} rows`);
+        for (const [name, figures] of found) equal(figures, known.get(name), name);
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'the call graph is drawn for a real profile, and no violation of the policy is reported',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(`${base}&view=graph&by=function`);
+        await page.waitForSelector('.graph-box');
+        const boxes = await page.locator('.graph-box').evaluateAll((all) => all.map((each) => each.textContent));
+        truth(boxes.some((each) => each.includes('func2') && each.includes('76.29 MiB')), boxes.join(' | '));
+        truth((await page.locator('.graph-edge').count()) > 0, 'no arrow is drawn');
+        equal(await page.evaluate(() => globalThis.violations), []);
+        const worker = page.workers();
+        equal(worker.length, 1);
+        includes(worker[0].url(), 'widgets/graph_worker.js');
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'the layout code is not asked for before the graph is opened',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(base);
+        const asked = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+        equal(asked.filter((name) => /graph_worker|viz\.js/.test(name)), []);
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'machinery is folded at first: the lines of the reader are what one sees',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(base);
+        const words = async () => (await page.locator('.panel-top tbody tr[data-id]').allInnerTexts()).join(' ');
+        includes(await text(page, '.device-most'), 'memprof.py:');
+        truth(!(await words()).includes('pxla.py'), 'frames of JAX are shown');
+        await page.keyboard.press('l');
+        await idle(page);
+        includes(await words(), 'pxla.py:395');
+        includes(page.url(), 'machinery=1');
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'a filter holds in every view',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(`${base}&focus=func1`);
+        const known = top('focus func1 top functions memory.prof').get('func1').cum;
+        includes(await text(page, '.device-passed'), `${bytes(known)} of`);
+        for (const [key, where] of [
+          ['1', '.panel-top'],
+          ['2', '.graph-list'],
+          ['3', '.panel-top'],
+          ['6', '.panel-buffers'],
+        ]) {
+          await page.keyboard.press(key);
+          await idle(page);
+          const said = await text(page, where);
+          includes(said, '38.15', `view ${key}`);
+          truth(!said.includes('76.29'), `view ${key} shows what the filter leaves out: ${said}`);
+        }
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'an expression that matches nothing says so and names the nearest',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(`${base}&focus=funk2`);
+        includes(await text(page, '.chip-faults'), 'No frame matches "funk2". Nearest: func2.');
+        includes(await text(page, '.panel-flame .message'), 'Nothing passes the 1 filter.');
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'the leak: the first row of the series is the normal of anotherfunc, afunction is steady',
+    () =>
+      serve(SERIES, async (base) => {
+        const page = await open(`${base}&view=series`);
+        const grown = top('diff_base memory1.prof top lines memory9.prof');
+        const change = [...grown].find(([name]) => name.startsWith('anotherfunc '))[1].cum;
+        const rows = page.locator('.panel-sites tbody tr[data-id]');
+        const first = await cells(rows.first());
+        equal(first[0], 'grows');
+        includes(first[1], 'anotherfunc › normal');
+        includes(first[4], `▲ +${bytes(change).split(' ')[0]}`);
+        const steady = rows.filter({ hasText: 'afunction' });
+        for (const row of await steady.all()) equal((await cells(row))[0], 'steady');
+        truth((await steady.count()) > 0, 'afunction is not listed');
+        includes(await text(page, 'h1'), '1 call site grows over 9 profiles: anotherfunc memprof.py:19 › normal, +');
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'two points of the series are A and B: every view shows the difference, x swaps them',
+    () =>
+      serve(SERIES, async (base) => {
+        const page = await open(`${base}&view=series`);
+        const grown = [...top('diff_base memory1.prof top functions memory9.prof')].find(([name]) => name === 'anotherfunc')[1].cum;
+        const before = await pixels(page, '.stacked-over');
+        const box = await page.locator('.stacked').boundingBox();
+        const point = (at) => [box.x + 64 + ((box.width - 64) * (at + 0.5)) / 9, box.y + box.height / 2];
+        await page.mouse.click(...point(0));
+        await idle(page);
+        await page.mouse.click(...point(8));
+        await idle(page);
+        truth((await pixels(page, '.stacked-over')) !== before, 'A and B are not drawn');
+        includes(await text(page, '.series-marks'), `A memory1.prof, B memory9.prof: ▲ +${bytes(grown)}`);
+        for (const [key, where] of [
+          ['1', '.panel-top'],
+          ['2', '.graph-list'],
+          ['3', '.panel-top'],
+        ]) {
+          await page.keyboard.press(key);
+          await idle(page);
+          includes(await text(page, 'h1'), `+${bytes(grown)} from memory1.prof`);
+          includes(await text(page, where), bytes(grown).split(' ')[0], `view ${key}`);
+        }
+        await page.keyboard.press('x');
+        await idle(page);
+        includes(await text(page, 'h1'), `−${bytes(grown)} from memory9.prof`);
+        await page.goBack();
+        await idle(page);
+        includes(await text(page, 'h1'), `+${bytes(grown)} from memory1.prof`);
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'one profile is no series, and two make no trend',
+    async () => {
+      await serve(SERIES.slice(0, 1), async (base) => {
+        const page = await open(`${base}&view=series`);
+        includes(await text(page, '.panel-series'), 'Only one profile here. A series needs two or more');
+        await page.finish();
+      });
+      await serve(SERIES.slice(0, 2), async (base) => {
+        const page = await open(`${base}&view=series`);
+        const known = top('diff_base memory1.prof top functions memory2.prof').get('anotherfunc').cum;
+        includes(await text(page, 'h1'), `2 profiles: change +${bytes(known)}; a trend needs 3.`);
+        await page.finish();
+      });
+    },
+    needs,
+  );
+
+  test(
+    'buffers stand with their exact sizes, and by device and kind',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(`${base}&view=buffers`);
+        const first = await cells(page.locator('.panel-buffers tbody tr[data-id]').first());
+        equal(first.slice(0, 5), ['38.15 MiB', '1 ×', '38.15', 'cpu:0', 'buffer']);
+        includes(await text(page, '.pivot'), 'cpu:0');
+        await page.locator('.pivot .site-button', { hasText: 'executable' }).click();
+        await idle(page);
+        includes(page.url(), 'tag=kind');
+        includes(await text(page, '.panel-buffers'), 'executable');
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
+    'a dropped profile is shown without being stored, and asked for again by a daemon that does not know it',
+    () =>
+      serve(['memory.prof'], async (base, folder) => {
+        const page = await open(base);
+        const file = readFileSync(join(shared, 'data/memprof/memory9.prof')).toString('base64');
+        await page.evaluate((data) => {
+          const raw = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([raw], 'memory9.prof'));
+          document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer }));
+        }, file);
+        await page.locator('.banner .text-button', { hasText: 'Open profile' }).click();
+        await page.waitForURL(/local=/);
+        await idle(page);
+        const total = bytes(top('top functions memory9.prof').get('<module>').cum);
+        includes(await text(page, 'h1'), `${total} live`);
+        truth(!existsSync(join(folder, 'memory9.prof')), 'the file was stored');
+        await page.reload();
+        await idle(page);
+        includes(await text(page, 'h1'), `${total} live`);
+        await page.finish();
+      }),
+    needs,
+  );
+}
