@@ -86,7 +86,7 @@ export function makeDevice(change = {}) {
       buffer_count: count,
       executable_count: 2,
       executable_unknown_count: 2,
-      executable_bytes: 0,
+      executable_total: 0,
       stackless_count: 0,
       devices: [{ name: change.device ?? 'TPU_0', total, count }],
       kinds: [{ name: 'buffer', total, count }],

@@ -86,7 +86,7 @@ export function liveSentence(summary) {
 }
 
 function programsWords(summary) {
-  const { executable_count: all, executable_unknown_count: unknown, executable_bytes: known } = summary;
+  const { executable_count: all, executable_unknown_count: unknown, executable_total: known } = summary;
   if (!all) return [];
   const words = counted(all, 'executable');
   if (unknown === all) return [`; ${words} of unknown size`];
