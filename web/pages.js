@@ -22,6 +22,16 @@ export const PAGES = [
     moment: (text) => (/^\d{1,15}$/.test(text) ? { step: Number(text) } : null),
   },
   {
+    tool: 'memory_profile',
+    word: 'Profile',
+    title: 'Memory Profile: what the allocator did over time',
+    key: 'r',
+    icon: 'M3 19h18M4 16l4-7 4 4 4-9 4 8',
+    load: () => import('./tools/memory_profile.js'),
+    levels: ['session', 'host'],
+    lacks: (session) => (session.kind === 'trace' ? '' : 'No trace in this session'),
+  },
+  {
     tool: 'device_memory',
     word: 'Device',
     title: 'Device Memory: live arrays by call stack',

@@ -186,3 +186,32 @@ export function byteStep(range, px, leastPx = 40) {
   while (step < (range * leastPx) / Math.max(px, leastPx)) step *= 2;
   return step;
 }
+
+const TIME_UNITS = [
+  { name: 'ns', ps: 1e3 },
+  { name: '\u00b5s', ps: 1e6 },
+  { name: 'ms', ps: 1e9 },
+  { name: 's', ps: 1e12 },
+];
+
+/* Unit for picoseconds of this size: {name, ps}. */
+export function timeUnit(ps) {
+  return [...TIME_UNITS].reverse().find((unit) => Math.abs(ps) >= unit.ps) ?? TIME_UNITS[0];
+}
+
+/* "812.4 ms" below 10 s, "12.34 s" above it; `stepPs` asks for as many decimals as tell such steps apart. */
+export function time(ps, stepPs = null) {
+  if (ps === null || ps === undefined) return NONE;
+  const unit = Math.abs(ps) >= 1e13 ? TIME_UNITS[3] : TIME_UNITS[2];
+  const needed = stepPs ? Math.max(0, Math.ceil(Math.log10(unit.ps / stepPs))) : 0;
+  return `${fixed(ps / unit.ps, Math.min(9, Math.max(unit.name === 's' ? 2 : 1, needed)))} ${unit.name}`;
+}
+
+/* A length of time in its own unit: "850 ns", "12.3 \u00b5s", "4.1 ms", "12.34 s". */
+export function duration(ps) {
+  if (ps === null || ps === undefined) return NONE;
+  if (ps === 0) return '0';
+  const unit = timeUnit(ps);
+  const value = ps / unit.ps;
+  return `${fixed(value, value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2)} ${unit.name}`;
+}

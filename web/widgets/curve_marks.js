@@ -100,7 +100,7 @@ export function paintMarks(u, data, ratio) {
     ctx.font = `600 ${13 * ratio}px ${token('sans')}`;
     ctx.textBaseline = 'bottom';
     ctx.textAlign = 'left';
-    const words = `peak ${bytes(data.peak.bytes)}, step ${count(data.peak.step)}`;
+    const words = data.peakWords ?? `peak ${bytes(data.peak.bytes)}, step ${count(data.peak.step)}`;
     label = labelPlace(u.bbox, ...peak, ctx.measureText(words).width, ratio);
     const line = data.capacity ? u.valToPos(data.capacity.bytes, 'y', true) : NaN;
     if (line > label.y - 18 * ratio && line < label.y + 2 * ratio) {

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_states.mjs: what no recorded trace shows together, on canned answers: launches, a leak, two
+ * memory ids, marks, a flat line, nothing at all. */
+
+import { idle, text } from '../harness.mjs';
+import { answerer, makeWorld } from '../canned.mjs';
+import { profileAnswers } from '../canned_profile.mjs';
+
+export function run({ test, equal, includes, truth, daemon, open }) {
+  const show = async (query, change = {}, how = {}) => {
+    const world = makeWorld({ intercept: profileAnswers(change) });
+    return open(`${await daemon('--demo')}?tool=memory_profile${query}`, { canned: answerer(world), ...how });
+  };
+  const search = (page, name) => page.evaluate((key) => new URLSearchParams(location.search).get(key), name);
+
+  test('answer, memory ids with their spread, and rows that equal the curve', async () => {
+    const page = await show('');
+    includes(await text(page, 'h1'), 'GPU_0_bfc reached 490.00 MiB of 1.00 GiB at 24.0 ms (step 1)');
+    equal(await page.locator('.pool').count(), 2);
+    includes(await text(page, '.pools-row'), 'spread 100.00 MiB');
+    includes(await text(page, '.panel-live'), '490.00 MiB = curve at this moment ✓');
+    includes(await text(page, '.panel-live tbody'), 'before the window (inferred)');
+    includes(await page.title(), '490.00 MiB · GPU_0_bfc · run/one – memviewd');
+    await page.finish();
+  });
+
+  test('arrows in the memory ids choose, and the URL follows', async () => {
+    const page = await show('');
+    await page.focus('.pool[aria-checked="true"]');
+    await page.keyboard.press('ArrowRight');
+    await idle(page);
+    equal(await search(page, 'memory'), 'GPU_1_bfc');
+    includes(await text(page, 'h1'), '390.00 MiB');
+    await page.goBack();
+    await idle(page);
+    includes(await text(page, 'h1'), '490.00 MiB');
+    await page.finish();
+  });
+
+  test('the keyboard moves the moment, marks A and B, and the table says what was born and died', async () => {
+    const page = await show('');
+    await page.focus('.curve-slider');
+    await page.keyboard.press('ArrowRight');
+    await idle(page);
+    equal(await search(page, 'time'), '24600000000');
+    includes(await text(page, '.panel-live h2'), 'at 24.600 ms');
+    await page.keyboard.press('m');
+    await page.keyboard.press('End');
+    await idle(page);
+    await page.keyboard.press('m');
+    await idle(page);
+    equal([await search(page, 'a'), await search(page, 'b')], ['24600000000', '208000000000']);
+    includes(await text(page, '.panel-live .tab-answer'), 'between A (24.6 ms) and B (208.0 ms): born');
+    equal(await page.locator('.curve-flag:visible').count(), 2);
+    includes(await text(page, '.panel-live thead'), 'Born');
+    await page.keyboard.press('m');
+    await idle(page);
+    equal(await search(page, 'a'), null);
+    await page.finish();
+  });
+
+  test('growth: the leak of 1 MiB a step is the first row', async () => {
+    const page = await show('');
+    await page.click('role=tab[name="Growth"]');
+    await idle(page);
+    equal(await search(page, 'view'), 'growth');
+    const row = await text(page, '.panel-growth tbody tr');
+    includes(row, '+1.00 MiB ▲');
+    includes(row, 'metrics/append');
+    includes(await text(page, '.panel-growth .tab-answer'), 'grows 1.00 MiB a step, 19 of 19 steps');
+    await page.finish();
+  });
+
+  test('an event that is pinned names its partner and stands in the URL', async () => {
+    const page = await show('&view=events');
+    await page.click('.panel-events tbody tr:nth-child(2)');
+    await idle(page);
+    equal(await search(page, 'pin'), 'e:1');
+    includes(await text(page, '#details'), 'Freed');
+    equal(await page.locator('.panel-events tr.is-pinned').count(), 1);
+    await page.keyboard.press('Escape');
+    await idle(page);
+    equal(await search(page, 'pin'), null);
+    await page.finish();
+  });
+
+  test('free can be hidden: the axis then says where it starts, and the URL keeps it', async () => {
+    const page = await show('');
+    truth(await page.locator('.timeline .axis-words').first().isHidden(), 'the axis begins at 0');
+    await page.click('button.key-free');
+    await idle(page);
+    equal(await search(page, 'hide'), 'free');
+    includes(await text(page, '.timeline .axis-words'), 'axis starts at');
+    await page.finish();
+  });
+
+  test('a click on a step selects it, Enter zooms to it, 0 shows all', async () => {
+    const page = await show('');
+    const box = await page.locator('.lanes-plot').boundingBox();
+    await page.mouse.click(box.x + box.width * 0.5, box.y + 8);
+    await idle(page);
+    truth(/^\d+-\d+$/.test(await search(page, 'sel')), 'a window is selected');
+    await page.focus('.curve-slider');
+    await page.keyboard.press('Enter');
+    await idle(page);
+    const [from, to] = (await search(page, 'sel')).split('-');
+    equal([await search(page, 'from'), await search(page, 'to')], [from, to]);
+    await page.keyboard.press('0');
+    await idle(page);
+    await page.waitForFunction(() => !new URLSearchParams(location.search).has('from'));
+    await page.finish();
+  });
+
+  test('a launch leads to its plan in the Memory Viewer', async () => {
+    const page = await show('');
+    const box = await page.locator('.lanes-plot').boundingBox();
+    await page.mouse.click(box.x + box.width * 0.5, box.y + 26);
+    await idle(page);
+    includes(await text(page, '#details'), 'jit_train_step');
+    includes(await page.locator('#details a').first().getAttribute('href'), 'module=aaaaaaaaaaaa');
+    await page.finish();
+  });
+
+  test('addresses: blocks and holes to scale, the list beside the canvas names them', async () => {
+    const page = await show('&view=addresses');
+    includes(await text(page, '.panel-addresses .tab-answer'), 'largest hole between them has 8.00 MiB');
+    await page.focus('.panel-addresses [role="listbox"]');
+    await page.keyboard.press('ArrowDown');
+    await page.waitForSelector('.tooltip:visible');
+    includes(await text(page, '.tooltip'), 'MiB');
+    includes(await text(page, '.panel-fragmentation .tab-answer'), 'it would have fitted at every moment');
+    await page.finish();
+  });
+
+  test('no memory events: which option records them, and where the plan is', async () => {
+    const page = await show('', { reason: { code: 'no_memory_events', text: 'none' } });
+    includes(await text(page, 'h1'), 'no memory event was recorded');
+    includes(await text(page, '.whole-page'), 'options.host_tracer_level = 2');
+    includes(await text(page, '.whole-page'), 'Memory Viewer');
+    await page.finish();
+  });
+
+  test('a flat line says why, and names the plan that explains it', async () => {
+    const finding = { code: 'flat_line', text: 'The line is flat: the TPU runtime reserves HBM at start.' };
+    const page = await show('', { finding });
+    includes(await text(page, '.answer-more'), 'The line is flat: the TPU runtime reserves HBM at start.');
+    includes(await text(page, '.answer-more a'), 'jit_train_step');
+    await page.finish();
+  });
+
+  test('an event of the URL that is not there gives a banner, and the rest stands', async () => {
+    const page = await show('&pin=e:99999', {}, { allow: /404/ });
+    includes(await text(page, '#banners'), 'Event 99999 is not in this trace');
+    includes(await text(page, '.panel-live'), 'curve at this moment ✓');
+    await page.finish();
+  });
+
+  for (const [width, height] of [
+    [1440, 900],
+    [390, 844],
+  ])
+    test(`nothing runs out of the page at ${width} px`, async () => {
+      for (const view of ['live', 'events', 'growth', 'addresses']) {
+        const page = await show(`&view=${view}`, {}, { width, height });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        truth(wide <= width, `${view}: ${wide} px wide`);
+        await page.finish();
+      }
+    });
+}

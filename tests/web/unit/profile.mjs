@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile.mjs: sentences of the Memory Profile, its axes, and what the URL asks of it. */
+
+import { duration, time } from '../../../web/lib/format.js';
+import { axisWords, byteRange, byteTickLabels, byteTicks, columnsOf, timeLabels } from '../../../web/widgets/timeline_axis.js';
+import { choosePool, distinct, markOf, readAt, timelineOf, windowOf } from '../../../web/tools/memory_profile_load.js';
+import { changed, nextMarks, rangeOf, wantedOf } from '../../../web/tools/memory_profile_state.js';
+import { emptyRoute } from '../../../web/lib/route.js';
+import * as say from '../../../web/tools/memory_profile_text.js';
+
+const GIB = 1024 ** 3;
+const MIB = 1024 ** 2;
+const textOf = (parts) => parts.map((part) => (typeof part === 'string' ? part : (part.text ?? part.name))).join('');
+
+const peak = {
+  time_ps: 812.4e9,
+  event: 3,
+  in_use_bytes: 70.1 * GIB,
+  stack_bytes: 0,
+  heap_bytes: 70.1 * GIB,
+  free_bytes: 9.9 * GIB,
+  fragmentation: 0.41,
+  step: 3,
+};
+const pool = {
+  memory: 'GPU_0_bfc',
+  host: 'h',
+  peak,
+  capacity_bytes: 80 * GIB,
+  allocation_count: 12,
+  deallocation_count: 1,
+  never_freed_count: 3,
+  before_window_count: 0,
+  lifetime_peak_bytes: 72 * GIB,
+  least_bytes: GIB,
+  has_free: true,
+  finding: null,
+};
+
+/* Three events, two of one instant, after a start with 8 bytes in use. */
+const answer = {
+  from_ps: 0,
+  to_ps: 100,
+  start_ps: 0,
+  end_ps: 100,
+  is_thinned: false,
+  has_free: true,
+  has_fragmentation: true,
+  before: { time_ps: 0, event: null, stack_bytes: 3, heap_bytes: 5, free_bytes: 92, fragmentation: 0, step: null },
+  columns: {
+    time_ps: [10, 10, 50],
+    event: [0, 1, 2],
+    stack_bytes: [3, 3, 3],
+    heap_bytes: [15, 25, 5],
+    free_bytes: [82, 72, 92],
+    fragmentation: [0, 0.5, 0],
+    step: [0, 0, 1],
+  },
+  details: {
+    texts: ['mul', 'f32'],
+    activity: ['allocation', 'allocation', 'deallocation'],
+    size_bytes: [10, 10, 20],
+    requested_bytes: [9, 10, null],
+    address: ['0x1', '0x2', '0x1'],
+    op: [0, -1, -1],
+    region: [-1, -1, -1],
+    dtype: [1, 1, 1],
+    shape: [-1, -1, -1],
+  },
+  peak: { time_ps: 10, in_use_bytes: 28 },
+  local_peaks: [],
+};
+
+export function run({ test, equal, truth }) {
+  test('the answer names what reached how much of what, and when', () => {
+    equal(
+      textOf(say.answer(pool)),
+      'GPU_0_bfc reached 70.10 of 80.00 GiB at 812.4 ms (step 3); 41 % of the 9.90 GiB free is outside the largest hole.',
+    );
+    const second = say.second(pool).map(textOf).join(' ');
+    equal(
+      second,
+      '12 allocations and 1 free, 3 never freed in the trace. The highest since the program began: 72.00 GiB.',
+    );
+    equal(
+      textOf(say.answer({ ...pool, memory: '2', capacity_bytes: null, peak: { ...peak, fragmentation: 0, step: null } })),
+      'TPU 2 reached 70.10 GiB at 812.4 ms.',
+    );
+  });
+
+  test('growth says what grows, how fast and in how many steps', () => {
+    const row = { slope_bytes_per_step: MIB, grown_count: 20, shrunk_count: 0, step_count: 20, first_bytes: 0, last_bytes: 20 * MIB };
+    equal(say.growthWords({ ...row, verdict: 'grows' }, 'step'), 'grows 1.00 MiB a step, 20 of 20 steps');
+    equal(say.growthWords({ ...row, verdict: 'grows' }, 'launch'), 'grows 1.00 MiB a launch, 20 of 20 launches');
+    equal(say.growthWords({ ...row, verdict: 'steps_once' }, 'step'), 'steps once: +20.00 MiB and then level');
+    equal(
+      textOf(say.growthAnswer({ boundary: 'step', whole: { ...row, verdict: 'steady' }, rows: [{ ...row, op: 'append', verdict: 'grows' }] })),
+      'In use at step boundaries: steady over 20 steps. First: append grows 1.00 MiB a step, 20 of 20 steps.',
+    );
+  });
+
+  test('rows that do not add up to the curve say by how much', () => {
+    equal(say.balance({ total_bytes: 100, in_use_bytes: 100, matches_curve: true }), '100 B = curve at this moment ✓');
+    equal(
+      say.balance({ total_bytes: 90, in_use_bytes: 100, matches_curve: false }),
+      '90 B, but the curve says 100 B: +10 B unexplained',
+    );
+  });
+
+  test('the timeline begins with what was there before, and holds the last value', () => {
+    const drawn = timelineOf(answer, { range: [0, 100], isFree: true });
+    equal(drawn.x, [0, 10, 11, 50]);
+    equal(drawn.times, [0, 10, 10, 50]);
+    equal(drawn.used, [8, 18, 28, 8]);
+    equal(drawn.layers[0].values, [100, 100, 100, 100], 'in use and free');
+    equal([drawn.least, drawn.most], [8, 100]);
+    const columns = columnsOf(drawn);
+    equal(columns[0], [0, 10, 11, 50, 100]);
+    equal(columns[2].at(-1), 8, 'the last value has a width');
+    equal(timelineOf(answer, { range: [0, 100], isFree: false }).most, 28, 'free is out of the height');
+  });
+
+  test('a reading names the event that holds, and nothing that is not recorded', () => {
+    const drawn = timelineOf(answer, { range: [0, 100], isFree: true });
+    const first = readAt(drawn, answer, 1);
+    equal([first.op, first.size_bytes, first.requested_bytes, first.shape], ['mul', 10, 9, null]);
+    equal(readAt(drawn, answer, 0).activity, undefined, 'before the first event there is none');
+    equal(textOf(say.readingLines(first)[0]), 'alloc 10 B mul');
+    equal(textOf(say.eventTitle(readAt(drawn, answer, 3))), 'free 20 B');
+  });
+
+  test('times of one instant become distinct, in order', () => {
+    equal(distinct([5, 5, 5, 6, 20]), [5, 6, 7, 8, 20]);
+  });
+
+  test('a fitted byte axis says that it does not begin at 0, any other begins there', () => {
+    const flat = byteRange({ least: 40 * GIB, most: 40.5 * GIB, isFitted: true }, 200);
+    truth(flat[0] > 39 * GIB && flat[0] < 40 * GIB, `starts at ${flat[0]}`);
+    truth(axisWords(flat[0]).startsWith('axis starts at 39.9'), axisWords(flat[0]));
+    equal(byteRange({ least: 40 * GIB, most: 40.5 * GIB, isFitted: false }, 200)[0], 0);
+    equal(byteRange({ least: GIB, most: 40 * GIB, isFitted: true }, 200)[0], 0, 'nearly the whole height anyway');
+    equal(axisWords(0), '');
+    const ticks = byteTicks(...flat, 200);
+    const labels = byteTickLabels(ticks);
+    equal(new Set(labels).size, labels.length, 'no two labels alike');
+    equal(byteTickLabels([0, 8 * GIB, 16 * GIB]), ['0', '8', '16 GiB']);
+  });
+
+  test('labels of time have one unit, and tell neighbours apart', () => {
+    equal(timeLabels([0, 20e9, 40e9]), ['0', '20', '40 ms']);
+    equal(timeLabels([1.5e12, 2e12]), ['1.5', '2.0 s']);
+    equal(timeLabels([812.4e9, 812.6e9]), ['812.4', '812.6 ms']);
+    equal(time(812.4e9), '812.4 ms');
+    equal(time(12.345e12), '12.35 s');
+    equal(time(812.412345e9, 1e6), '812.412 ms');
+    equal(duration(4.1e9), '4.10 ms');
+    equal(duration(850e3), '850 ns');
+  });
+
+  test('the URL names moment, range, window, marks, event and tab; what it leaves out is the peak and all', () => {
+    const route = { ...emptyRoute(), time: 5, from: 1, to: 9, sel: '2-4', a: '3', b: 'x', pin: { kind: 'e', id: '12' }, view: 'growth' };
+    const wanted = wantedOf(route, pool);
+    equal(wanted, { time: 5, from: 1, to: 9, window: [2, 4], a: 3, b: null, pin: '12', view: 'growth', isFree: true });
+    equal(wantedOf(emptyRoute(), pool), { time: null, from: null, to: null, window: null, a: null, b: null, pin: null, view: 'live', isFree: true });
+    equal(wantedOf({ ...emptyRoute(), hide: ['free'] }, pool).isFree, false);
+    equal(wantedOf(emptyRoute(), { ...pool, least_bytes: 70 * GIB }).isFree, false, 'a flat line fills the height');
+    equal(rangeOf({ from: -5, to: 200 }, [0, 100]), [0, 100]);
+    equal(rangeOf({ from: 90, to: 10 }, [0, 100]), [0, 100], 'a range that is none');
+    equal([...changed(wanted, { ...wanted, to: 8, window: [2, 5] })], ['range', 'window']);
+    equal([windowOf('4-2'), windowOf('a'), markOf('-1')], [null, null, null]);
+  });
+
+  test('m marks A, then B, then nothing', () => {
+    equal(nextMarks({ a: null, b: null }, 7), { a: '7', b: '' });
+    equal(nextMarks({ a: 7, b: null }, 9), { a: '7', b: '9' });
+    equal(nextMarks({ a: 7, b: 9 }, 11), { a: '', b: '' });
+  });
+
+  test('the memory id of the URL on the host of the URL, else the worst', () => {
+    const pools = [
+      { host: 'x', memory: '0' },
+      { host: 'y', memory: '0' },
+      { host: 'y', memory: '1' },
+    ];
+    equal(choosePool(pools, { host: '', memory: '' }), pools[0]);
+    equal(choosePool(pools, { host: 'y', memory: '' }), pools[1]);
+    equal(choosePool(pools, { host: 'y', memory: '1' }), pools[2]);
+    equal(choosePool(pools, { host: '', memory: '7' }), null, 'a name that is not there');
+  });
+}

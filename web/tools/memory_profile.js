@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile.js: what the allocator did over time. Answer, memory ids of all hosts, timeline, and at a
+ * moment: what is live, the events, growth, addresses. All that is chosen stands in the URL.
+ *
+ * Reads top down: build the views, load what the URL names, hear what changes in it. */
+
+import { get, isAbort, Problem } from '../lib/api.js';
+import { el, fill, name } from '../lib/dom.js';
+import { cutMiddle, visible } from '../lib/format.js';
+import { isAll } from '../lib/range.js';
+import { listModules } from '../lib/selection.js';
+import { createPanel, message } from '../widgets/panel.js';
+import { createTabs } from '../widgets/tabs.js';
+import { dismissTooltip, hideTooltip } from '../widgets/tooltip.js';
+import { createAddresses } from './memory_profile_addresses.js';
+import * as details from './memory_profile_details.js';
+import * as empty from './memory_profile_empty.js';
+import { createHead, createPools } from './memory_profile_head.js';
+import { bindProfileKeys } from './memory_profile_keys.js';
+import { asker, choosePool } from './memory_profile_load.js';
+import { changed, rangeOf, wantedOf } from './memory_profile_state.js';
+import { createProfileTable } from './memory_profile_table.js';
+import { createTimelinePanel } from './memory_profile_timeline.js';
+import * as say from './memory_profile_text.js';
+
+const TABS = [
+  { id: 'live', word: 'Live', key: '1' },
+  { id: 'events', word: 'Events', key: '2' },
+  { id: 'growth', word: 'Growth', key: '3' },
+  { id: 'addresses', word: 'Address map', key: '4' },
+];
+const PANE_AFTER_MS = 40;
+
+const short = (text) => cutMiddle(visible(text), 60);
+
+/* context: see app.js. Out: {show(selection, route), hear(route), escape(), unmount()}. */
+export function mount(root, context) {
+  const view = {
+    root,
+    context,
+    controller: null,
+    serial: 0,
+    session: null,
+    summary: null,
+    pool: null,
+    place: null,
+    ask: null,
+    all: [0, 1],
+    wanted: wantedOf(context.route, null),
+    pinned: null,
+    programs: [],
+  };
+  view.range = () => rangeOf(view.wanted, view.all);
+  view.isZoomed = () => !isAll(view.range(), view.all);
+  view.toggleFree = () => toggleFree(view);
+  view.focusFilter = () => view.tabsOf[view.wanted.view].focusFilter?.();
+  build(view);
+  bindProfileKeys(view);
+  return {
+    show: (selection, route) => show(view, selection, route),
+    hear: (route) => hear(view, route),
+    escape: () => escape(view),
+    unmount() {
+      view.controller?.abort();
+      clearTimeout(view.paneTimer);
+      hideTooltip();
+      view.timeline.destroy();
+      Object.values(view.tabsOf).forEach((tab) => tab.destroy());
+    },
+  };
+}
+
+/* ---- views ------------------------------------------------------------------ */
+
+function build(view) {
+  const { context } = view;
+  const setMoment = (time) => context.choose({ time: time === view.peakTime ? null : time });
+  const setRange = (range, isEnd) => moveTo(view, range, isEnd);
+  const setWindow = (range, isEnd) => selectWindow(view, range, isEnd);
+  view.head = createHead();
+  view.pools = createPools((pool) => choosePoolOf(view, pool));
+  view.poolsPanel = createPanel('panel-pools', 'Memory ids, worst first');
+  view.poolsPanel.body.append(view.pools.node);
+  view.timeline = createTimelinePanel(view, {
+    onReading: (reading) => hoverReading(view, reading),
+    onMoment: setMoment,
+    onRange: setRange,
+    onSelect: setWindow,
+    onPickRun: (run) => pickRun(view, run),
+    onLayer: () => toggleFree(view),
+  });
+  const onPin = (row, kind) => pinRow(view, row, kind);
+  const onDraw = () => markRows(view);
+  const tableActions = { onHover: () => {}, onLeave: () => {}, onPin, onDraw };
+  view.tabsOf = {
+    live: createProfileTable(view, 'live', tableActions),
+    events: createProfileTable(view, 'events', tableActions),
+    growth: createProfileTable(view, 'growth', tableActions),
+    addresses: createAddresses(view, {
+      onMoment: setMoment,
+      onRange: setRange,
+      onSelect: setWindow,
+      onPickBlock: (block) => block.event !== null && context.pin(String(block.event), 'e'),
+    }),
+  };
+  view.tabs = createTabs({
+    tabs: TABS,
+    label: 'What to see of the moment',
+    onChoose: (id) => context.choose({ view: id === TABS[0].id ? '' : id, sort: '' }),
+  });
+  view.tabBody = el('div', {});
+  view.tabsNode = el('div', { class: 'panel panel-tabs' }, view.tabs.node, view.tabBody);
+  view.wholePage = el('div', { class: 'whole-page', hidden: true });
+  view.parts = [view.poolsPanel.node, view.timeline.panel.node, view.tabsNode];
+  fill(view.root, el('div', { class: 'viewer profile' }, view.head.node, view.wholePage, view.parts));
+}
+
+/* A reason, and nothing else. */
+function only(view, content, sentence, notes = []) {
+  view.pool = null;
+  fill(view.wholePage, message(content));
+  view.wholePage.hidden = false;
+  for (const part of view.parts) part.hidden = true;
+  view.head.say(sentence, notes);
+  view.context.details.clear();
+  view.context.setTitle('Memory Profile – memviewd');
+}
+
+/* ---- loading ---------------------------------------------------------------- */
+
+async function show(view, selection, route) {
+  view.controller?.abort();
+  view.controller = new AbortController();
+  view.serial++;
+  const { signal } = view.controller;
+  const { session } = selection;
+  view.session = session;
+  view.pinned = null;
+  hideTooltip();
+  const stop = () => {
+    view.controller.abort();
+    only(view, empty.stopped(session.name), 'Stopped.');
+  };
+  const end = view.timeline.panel.wait(`Reading the events of ${short(session.name)}.`, stop);
+  try {
+    const answer = await get('memory_profile/summary', { session: session.id }, { signal });
+    view.summary = answer.data;
+    await showSummary(view, route, answer.notes, signal);
+  } catch (error) {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    only(view, empty.unreadable(session.name, error), `${short(session.name)} cannot be read.`);
+  } finally {
+    end();
+  }
+}
+
+async function showSummary(view, route, notes, signal) {
+  const { summary, session } = view;
+  if (summary.pools.length === 0) {
+    const reason = summary.reason ?? { code: 'no_memory_events', text: '' };
+    only(view, empty.noEvents(reason), 'Nothing to show: no memory event was recorded.', notes);
+    await showPrograms(view, signal);
+    return;
+  }
+  view.wholePage.hidden = true;
+  for (const part of view.parts) part.hidden = false;
+  await showPool(view, route, notes, signal);
+}
+
+/* One memory id of one host. */
+async function showPool(view, route, notes, signal) {
+  const { summary, session, context } = view;
+  let pool = choosePool(summary.pools, route);
+  if (!pool) {
+    context.banners.set('warning-0', {
+      text: `Memory id ${short(route.memory)} is not in this session; showing the worst.`,
+    });
+    pool = choosePool(summary.pools, { host: route.host, memory: '' });
+  }
+  Object.assign(view, { pool, peakTime: pool.peak.time_ps, notes: [...notes, ...pool.notes], programs: [] });
+  view.place = { session: session.id, host: pool.host, memory: pool.memory };
+  view.ask = asker(view.place, signal);
+  view.wanted = wantedOf(route, pool);
+  view.tabsOf.addresses.reset();
+  view.pools.draw(summary, pool);
+  view.poolsPanel.node.hidden = summary.pools.length === 1;
+  context.setTitle(say.pageTitle(pool, session.name));
+  sayAnswer(view);
+  await view.timeline.load();
+  showTab(view);
+  await Promise.all([loadTab(view), showPin(view), showPrograms(view, signal)]);
+}
+
+function sayAnswer(view) {
+  view.head.show({ pool: view.pool, notes: view.notes, links: programLinks(view) });
+}
+
+/* The plan explains what the allocator does not: named where the line is flat. */
+function programLinks(view) {
+  const [first] = view.programs;
+  if (!first || view.pool?.finding?.code !== 'flat_line') return [];
+  return [el('a', { href: first.href }, 'Its largest plan: ', name(first.name)), '.'];
+}
+
+/* Programs of the same session, largest first; nothing is lost if they cannot be read. */
+async function showPrograms(view, signal) {
+  const { context, session } = view;
+  try {
+    const { modules, total } = await listModules(session.id, '', '', signal);
+    view.programs = modules.map((module) => ({
+      name: module.name,
+      key: module.key,
+      bytes: module.largest_total_bytes,
+      href: context.link(session.id, { tool: 'memory_viewer', module: module.id }),
+    }));
+    if (!view.pool && total > 0)
+      view.wholePage.append(
+        el(
+          'p',
+          { class: 'message' },
+          total === 1 ? 'The plan of its program is in the ' : `The plans of its ${total} programs are in the `,
+          el('a', { href: context.link(session.id, { tool: 'memory_viewer' }) }, 'Memory Viewer'),
+          '.',
+        ),
+      );
+    if (view.pool) {
+      sayAnswer(view);
+      showDetails(view);
+    }
+  } catch (error) {
+    if (!isAbort(error) && !(error instanceof Problem)) throw error;
+  }
+}
+
+function showTab(view) {
+  const { view: id } = view.wanted;
+  const tab = view.tabsOf[id];
+  view.tabs.set(id);
+  for (const [name, value] of Object.entries(view.tabs.panelAttributes(id))) view.tabBody.setAttribute(name, value);
+  view.tabBody.className = `tab-body tab-${id}`;
+  fill(
+    view.tabBody,
+    (tab.panels ?? [tab.panel]).map((panel) => panel.node),
+  );
+}
+
+function loadTab(view) {
+  return view.tabsOf[view.wanted.view].load();
+}
+
+/* ---- what changes in the URL -------------------------------------------------- */
+
+async function hear(view, route) {
+  if (!view.summary || view.summary.pools.length === 0) return;
+  const before = view.wanted;
+  const pool = choosePool(view.summary.pools, route);
+  if (pool && pool !== view.pool) {
+    await showPool(view, route, [], view.controller.signal);
+    return;
+  }
+  view.wanted = { ...wantedOf(route, view.pool), span: before.span };
+  const what = changed(before, view.wanted);
+  if (what.has('isFree')) view.timeline.draw();
+  if (what.has('range')) view.timeline.moved();
+  else view.timeline.place();
+  if (what.has('view')) showTab(view);
+  await Promise.all([view.tabsOf[view.wanted.view].hear(), what.has('pin') ? showPin(view) : null]);
+}
+
+function choosePoolOf(view, pool) {
+  const worst = view.summary.pools[0];
+  const [firstHost] = view.session.hosts;
+  view.context.choose({
+    host: pool === worst || pool.host === firstHost?.id ? '' : pool.host,
+    memory: pool === worst ? '' : pool.memory,
+    time: null,
+    from: null,
+    to: null,
+    sel: '',
+    a: '',
+    b: '',
+    pin: null,
+    low: null,
+    high: null,
+  });
+}
+
+function moveTo(view, range, isEnd) {
+  const [from, to] = isAll(range, view.all) ? [null, null] : range;
+  if (isEnd) view.context.choose({ from, to });
+  else view.context.move({ from, to });
+}
+
+function selectWindow(view, range, isEnd) {
+  const sel = range ? `${range[0]}-${range[1]}` : '';
+  if (isEnd) view.context.choose({ sel });
+  else {
+    view.wanted = { ...view.wanted, window: range };
+    view.timeline.place();
+  }
+}
+
+function toggleFree(view) {
+  const { route } = view.context;
+  const without = (list) => list.filter((word) => word !== 'free');
+  const isOn = view.wanted.isFree;
+  view.context.choose({
+    hide: isOn ? [...without(route.hide), 'free'] : without(route.hide),
+    show: isOn ? without(route.show) : [...without(route.show), 'free'],
+  });
+}
+
+/* ---- pins and the pane -------------------------------------------------------- */
+
+function pinRow(view, row, kind) {
+  const { context } = view;
+  if (kind === 'events' || (kind === 'live' && row.count === 1 && row.event !== null && row.event !== undefined)) {
+    const isSame = context.route.pin?.id === String(row.event);
+    const time = row.time_ps ?? row.freed_ps ?? null;
+    context.choose({
+      pin: isSame ? null : { kind: 'e', id: String(row.event) },
+      ...(kind === 'events' && !isSame && time !== null ? { time } : {}),
+    });
+    return;
+  }
+  view.pinned = view.pinned?.row.id === row.id ? null : { row, kind };
+  markRows(view);
+  showDetails(view);
+}
+
+function pickRun(view, run) {
+  view.pinned = { run };
+  view.context.choose({ sel: `${run.from}-${Math.max(run.to, run.from + 1)}` });
+  showDetails(view);
+}
+
+/* Reads the event of the URL; its life is shaded on the timeline. */
+async function showPin(view) {
+  const { pin, pool } = { pin: view.wanted.pin, pool: view.pool };
+  const goTo = (time) => view.context.choose({ time });
+  view.event = null;
+  view.wanted.span = null;
+  if (pin !== null) {
+    try {
+      const { data } = await view.ask('event', { id: pin });
+      if (pool !== view.pool || pin !== view.wanted.pin) return;
+      view.event = details.eventDetails(data, goTo);
+      view.wanted.span = spanOf(data, view.all);
+      view.pinned = null;
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      view.context.banners.set('pin', { text: `Event ${short(pin)} is not in this trace; showing the moment.` });
+    }
+  }
+  view.timeline.place();
+  view.tabsOf.addresses.setPinned(pin === null ? null : Number(pin));
+  markRows(view);
+  showDetails(view);
+}
+
+function spanOf({ event, partner, relation }, all) {
+  if (partner) return [event.time_ps, partner.time_ps].sort((a, b) => a - b);
+  return relation === 'before_window' ? [all[0], event.time_ps] : [event.time_ps, all[1]];
+}
+
+function markRows(view) {
+  const id = view.wanted.pin !== null ? `e:${view.wanted.pin}` : (view.pinned?.row?.id ?? null);
+  for (const kind of ['live', 'events', 'growth']) view.tabsOf[kind].mark(null, id);
+}
+
+function showDetails(view) {
+  const { context, pinned } = view;
+  if (!view.pool) return;
+  if (view.event) context.details.show(view.event);
+  else if (pinned?.run) context.details.show(details.runDetails(pinned.run, planOf(view, pinned.run)));
+  else if (pinned?.kind === 'growth')
+    context.details.show(details.growthDetails(pinned.row, 'step', () => listRow(view, pinned.row)));
+  else if (pinned) context.details.show(details.groupDetails(pinned.row, () => listRow(view, pinned.row)));
+  else if (view.reading?.activity) context.details.show(details.readingDetails(view.reading));
+  else context.details.show(details.pageDetails(view.pool, view.timeline.data, view.programs));
+}
+
+const planOf = (view, { item }) => view.programs.find((program) => item.key && program.key === item.key)?.href ?? '';
+
+/* The allocations behind a row, one by one. */
+function listRow(view, row) {
+  const term = (field, value) => (value ? `${field}:"${String(value).replaceAll('"', '')}"` : '');
+  const filter = [term('op', row.op), term('shape', row.shape), term('dtype', row.dtype)].filter(Boolean).join(' ');
+  view.pinned = null;
+  view.context.choose({ view: '', group: 'none', filter, sort: '' });
+}
+
+/* The pane follows the pointer a moment later, so that a movement across costs nothing. */
+function hoverReading(view, reading) {
+  view.reading = reading;
+  clearTimeout(view.paneTimer);
+  if (view.event || view.pinned) return;
+  view.paneTimer = setTimeout(() => showDetails(view), PANE_AFTER_MS);
+}
+
+/* One step back: tooltip, pin, window. True if there was one. */
+function escape(view) {
+  const { context } = view;
+  if (dismissTooltip()) return true;
+  if (view.pinned) {
+    view.pinned = null;
+    markRows(view);
+    showDetails(view);
+    return true;
+  }
+  if (view.wanted.pin !== null) {
+    context.pin(null);
+    return true;
+  }
+  if (view.wanted.window) {
+    context.choose({ sel: '' });
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_columns.js: columns of what is live, of the pairs of events and of growth. One unit a
+ * column, said in the header; what would print 0.00 is printed in its own unit. */
+
+import { bytesInColumn, count, duration, exactBytes, signedBytes, time, timeUnit, unitName, unitOf } from '../lib/format.js';
+import { el, figure, name } from '../lib/dom.js';
+import { sparkline } from '../widgets/sparkline.js';
+import { growthWords, verdictWord } from './memory_profile_text.js';
+
+const isKnown = (value) => value !== null && value !== undefined;
+const none = () => el('span', { class: 'dim' }, '–');
+
+export function inUnit(value, unit) {
+  if (!isKnown(value)) return none();
+  const { text, isOwn } = bytesInColumn(value, unit);
+  const node = el('span', { class: isOwn ? 'figure dim' : 'figure', title: exactBytes(value) }, text);
+  /* Cards on a phone have no header that says the unit. */
+  return isOwn ? node : [node, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
+}
+
+function size(key, title, unit, of, more = {}) {
+  return {
+    key,
+    title: `${title}, ${unitName(unit)}`,
+    className: `c-${key}`,
+    width: 6.5,
+    isNumber: true,
+    sortKey: key,
+    card: key === 'size' ? 'figure' : undefined,
+    cell: (row) => inUnit(of(row), unit),
+    copy: [`${key}_bytes`, of],
+    ...more,
+  };
+}
+
+function number(key, title, of, more = {}) {
+  return {
+    key,
+    title,
+    className: `c-${key}`,
+    width: 4.5,
+    isNumber: true,
+    sortKey: key,
+    cell: (row) => (isKnown(of(row)) ? el('span', { class: 'figure' }, count(of(row))) : none()),
+    copy: [key, of],
+    ...more,
+  };
+}
+
+function text(key, title, of, more = {}) {
+  return {
+    key,
+    title,
+    className: `c-${key}`,
+    sortKey: key,
+    cell: (row) => (of(row) ? name(of(row)) : none()),
+    copy: [key, (row) => of(row) ?? ''],
+    ...more,
+  };
+}
+
+const REMAINDERS = {
+  stack: 'stack, reserved by the runtime',
+  before_window: 'before the window (inferred)',
+  before_window_freed: 'before the window, freed in it (inferred)',
+  unaccounted: 'not explained by any event',
+};
+
+/* "before the window (inferred)" in place of an op. */
+function opOf(row) {
+  if (!row.isRemainder) return row.op ? name(row.op) : el('span', { class: 'dim' }, 'not recorded');
+  return el('span', { class: 'inferred' }, REMAINDERS[row.code] ?? row.code);
+}
+
+function sourceOf(row) {
+  if (row.isRemainder) return el('span', { class: 'dim', title: row.text }, row.text);
+  return el('span', { class: 'dim' }, row.count === 1 ? '1 event' : `${count(row.count)} events`);
+}
+
+/* largest: of the rows listed; hasMarks: born and died between A and B. */
+export function liveColumns(largest, hasMarks) {
+  const unit = unitOf(largest);
+  const marks = hasMarks
+    ? [
+        size('born', 'Born', unit, (row) => row.born_bytes),
+        size('died', 'Died', unit, (row) => row.died_bytes),
+      ]
+    : [];
+  return [
+    size('size', 'Size', unit, (row) => row.size_bytes),
+    size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 8 }),
+    ...marks,
+    number('count', 'Count', (row) => row.count, { card: 'line' }),
+    text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),
+    number('step', 'Step', (row) => row.step, { width: 3.5 }),
+    text('region', 'Region', (row) => row.region, { width: 5.5 }),
+    text('dtype', 'Dtype', (row) => row.dtype, { width: 4.5 }),
+    text('shape', 'Shape', (row) => row.shape, { width: 10.5, card: 'line' }),
+    text('thread', 'Thread', (row) => row.thread, { width: 10, isHidden: true }),
+    {
+      key: 'source',
+      title: 'Figure from',
+      className: 'c-figure-source',
+      width: 9.5,
+      cell: sourceOf,
+      copy: ['source', (row) => (row.isRemainder ? row.text : `${row.count} events`)],
+    },
+  ];
+}
+
+const inMs = (ps) => (isKnown(ps) ? ps / 1e9 : null);
+
+function whenOf(row) {
+  if (row.kind === 'before_window') return el('span', { class: 'inferred' }, 'before');
+  return el('span', { class: 'figure' }, time(row.time_ps, 1e6).replace(/ m?s$/, ''));
+}
+
+function lifetimeOf(row) {
+  if (row.kind === 'never_freed') return el('span', { class: 'dim' }, 'never freed');
+  return isKnown(row.lifetime_ps)
+    ? el('span', { class: 'figure' }, duration(row.lifetime_ps))
+    : el('span', { class: 'dim' }, 'not known');
+}
+
+/* The figures of a column of times share the unit of the largest. */
+export function eventColumns(largest, endPs) {
+  const unit = unitOf(largest);
+  return [
+    {
+      key: 'time',
+      title: `Time, ${timeUnit(Math.max(endPs, 1e9)).name === 's' && endPs >= 1e13 ? 's' : 'ms'}`,
+      className: 'c-time',
+      width: 7,
+      isNumber: true,
+      sortKey: 'time',
+      cell: whenOf,
+      copy: ['time_ms', (row) => inMs(row.time_ps)],
+    },
+    size('size', 'Size', unit, (row) => row.size_bytes),
+    size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 8.5, isHidden: true }),
+    text('op', 'Op', (row) => row.op, { card: 'title' }),
+    text('address', 'Address', (row) => row.address, { width: 9, sortKey: null }),
+    {
+      key: 'lifetime',
+      card: 'line',
+      title: 'Lifetime',
+      className: 'c-lifetime',
+      width: 7,
+      isNumber: true,
+      sortKey: 'lifetime',
+      cell: lifetimeOf,
+      copy: ['lifetime_ms', (row) => inMs(row.lifetime_ps)],
+    },
+    text('freed_by', 'Freed by', (row) => row.freed_by ?? (row.freed_ps === null ? '' : row.freed_thread)),
+    number('step', 'Step', (row) => row.step, { width: 3.5 }),
+    number('freed_step', 'Freed in', (row) => row.freed_step, { width: 5.5, sortKey: null }),
+    text('region', 'Region', (row) => row.region, { width: 6, isHidden: true }),
+    text('dtype', 'Dtype', (row) => row.dtype, { width: 4.5 }),
+    text('shape', 'Shape', (row) => row.shape, { width: 10.5, card: 'line' }),
+    text('thread', 'Thread', (row) => row.thread, { width: 10, isHidden: true }),
+  ];
+}
+
+function slopeOf(row) {
+  const className = row.slope_bytes_per_step > 0 ? 'grown' : row.slope_bytes_per_step < 0 ? 'shrunk' : 'dim';
+  const mark = row.verdict === 'grows' ? ' ▲' : row.verdict === 'shrinks' ? ' ▼' : '';
+  return el('span', { class: `figure ${mark ? className : ''}` }, signedBytes(Math.round(row.slope_bytes_per_step)), mark);
+}
+
+/* boundary: "step" or "launch". */
+export function growthColumns(largest, boundary) {
+  const unit = unitOf(largest);
+  return [
+    {
+      key: 'slope',
+      card: 'line',
+      title: `Slope a ${boundary}`,
+      className: 'c-slope',
+      width: 8,
+      isNumber: true,
+      sortKey: 'slope',
+      cell: slopeOf,
+      copy: [`slope_bytes_per_${boundary}`, (row) => row.slope_bytes_per_step],
+    },
+    {
+      key: 'verdict',
+      title: 'Verdict',
+      className: 'c-growth-verdict',
+      width: 7,
+      sortKey: 'verdict',
+      cell: (row) => el('span', { title: growthWords(row, boundary) }, verdictWord(row.verdict)),
+      copy: ['verdict', (row) => verdictWord(row.verdict)],
+    },
+    {
+      key: 'sparkline',
+      title: `Each ${boundary}`,
+      className: 'c-sparkline',
+      width: 8,
+      cell: (row) => sparkline(row.sparkline_bytes, `Live at each ${boundary}`),
+    },
+    size('first', 'First', unit, (row) => row.first_bytes, { sortKey: null }),
+    size('size', 'Last', unit, (row) => row.last_bytes, { copy: ['last_bytes', (row) => row.last_bytes] }),
+    number('grown', `Grew in`, (row) => row.grown_count, {
+      width: 6,
+      sortKey: null,
+      cell: (row) => el('span', { class: 'figure' }, `${count(row.grown_count)} of ${count(row.step_count)}`),
+    }),
+    text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),
+    text('dtype', 'Dtype', (row) => row.dtype, { width: 4.5 }),
+    text('shape', 'Shape', (row) => row.shape, { width: 10.5, card: 'line' }),
+  ];
+}
+
+/* A sum in the column of sizes, for the row of what a filter leaves out. */
+export const sizeCell = (value) => figure(value);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_empty.js: what stands where nothing can be drawn: what is missing, why,
+ * and the option that records it. Pure; each answer is {title, text, kind}. */
+
+import { problemText } from '../lib/api.js';
+import { cutMiddle, visible } from '../lib/format.js';
+
+const RECORD =
+  '`options = jax.profiler.ProfileOptions(); options.host_tracer_level = 2; ' +
+  'jax.profiler.start_trace("/tmp/xprof", profiler_options=options)`';
+/* A backquote begins a command in our sentences; in a name it is only a mark. */
+const safe = (text) => visible(text).replaceAll('`', '\u02cb');
+const short = (text) => safe(cutMiddle(text, 60));
+const ended = (text) => safe(text).replace(/[.]?$/, '.');
+
+/* reason: {code, text} of the summary. */
+export function noEvents(reason) {
+  if (reason.code === 'no_memory_events')
+    return {
+      title: 'No memory events in this session.',
+      text:
+        'JAX on CPU records none; on GPU and TPU they need host tracer level 2 or higher: ' + `${RECORD}.`,
+    };
+  if (reason.code === 'no_host_plane')
+    return {
+      title: 'No host events in this session.',
+      text: `Memory events are recorded by the host, and this trace has no host plane. Record it with the host tracer on: ${RECORD}.`,
+    };
+  if (reason.code === 'not_a_trace')
+    return {
+      title: 'This session holds no trace.',
+      text: `${ended(reason.text)} A trace is recorded with \`jax.profiler.trace("/tmp/xprof")\`.`,
+    };
+  return { kind: 'error', title: 'The memory events cannot be read.', text: ended(reason.text) };
+}
+
+export function failed(what, problem) {
+  if (problem.code === 'gone')
+    return {
+      kind: 'error',
+      title: `${what} could not be read.`,
+      text: 'The daemon does not answer. This page tries again by itself.',
+    };
+  return {
+    kind: 'error',
+    title: `${what} could not be read.`,
+    text: `${safe(problemText(problem))} The rest of the page is not touched by this.`,
+  };
+}
+
+export function unreadable(sessionName, problem) {
+  return {
+    kind: 'error',
+    title: `${short(sessionName)} cannot be read.`,
+    text: `${safe(problemText(problem))} The other sessions still work: choose one in the bar above.`,
+  };
+}
+
+export function stopped(what) {
+  return {
+    title: `Reading ${short(what)} was stopped.`,
+    text: 'Nothing is wrong with it: choose it again in the bar above.',
+  };
+}
+
+export function noRows(view, isFiltered) {
+  if (isFiltered) return { title: 'Nothing matches.', text: 'The filter leaves out every row. Clear it to see all.' };
+  const texts = {
+    live: ['Nothing is live at this moment.', 'No allocation of the trace is open here; what is in use was there before.'],
+    events: ['No allocation in this window.', 'Show all with `0`, or move the window.'],
+    growth: ['Nothing lives across a step.', 'What each step allocates, it frees before the next one begins.'],
+  };
+  const [title, text] = texts[view];
+  return { title, text };
+}
+
+/* Why there is no growth, no address map, no fragmentation. */
+export function reasonOf(reason) {
+  const titles = {
+    no_steps: 'No step boundaries in this trace.',
+    no_addresses: 'No addresses in this trace.',
+    no_free_figures: 'This allocator does not say what is free.',
+  };
+  const more = {
+    no_steps: 'Growth is told from one step to the next. Mark steps with `jax.profiler.StepTraceAnnotation("train", step_num=i)`.',
+    no_addresses: 'The events carry no address, so blocks and holes cannot be placed.',
+    no_free_figures: 'Free memory and fragmentation are recorded by BFC allocators and the TPU runtime only.',
+  };
+  return { title: titles[reason.code] ?? 'Not known.', text: more[reason.code] ?? ended(reason.text) };
+}

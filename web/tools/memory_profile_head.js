@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_head.js: the answer of the page, and the pools of all hosts, worst first. */
+
+import { el, figure, fill, name, nameInline } from '../lib/dom.js';
+import { bytes } from '../lib/format.js';
+import { notesButton } from '../widgets/notices.js';
+import { sparkline } from '../widgets/sparkline.js';
+import { answer, poolName, poolSentence, second } from './memory_profile_text.js';
+
+const CLASSES = { main: 'answer-figure', over: 'over' };
+
+/* Parts of a sentence become nodes: text, figures with their exact bytes, names. */
+export function nodesOf(parts) {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      if (part.name !== undefined) return nameInline(part.name, 60);
+      return figure(part.bytes, part.text, CLASSES[part.role] ?? '');
+    });
+}
+
+/* Out: {node, show({pool, notes, links}), say(sentence, notes)}. links: nodes after the second sentence. */
+export function createHead() {
+  const title = el('h1', { class: 'answer' });
+  const aside = el('div', { class: 'answer-aside' });
+  const more = el('p', { class: 'answer-more' });
+  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
+  return {
+    node,
+    show({ pool, notes, links = [] }) {
+      fill(title, el('span', { class: 'answer-first' }, nodesOf(answer(pool))));
+      fill(aside, notesButton(notes));
+      fill(
+        more,
+        second(pool).map((sentence) => [el('span', {}, nodesOf(sentence)), ' ']),
+        links,
+      );
+    },
+    say(sentence, notes = []) {
+      fill(title, el('span', { class: 'answer-first' }, sentence));
+      fill(aside, notesButton(notes));
+      fill(more);
+    },
+  };
+}
+
+/* The pools as one choice (WAI-ARIA radio group): arrows move and choose. onChoose(pool).
+ * Out: {node, draw(summary, chosen)}. */
+export function createPools(onChoose) {
+  const list = el('div', { class: 'pools', role: 'radiogroup', 'aria-label': 'Memory id, worst first' });
+  const spread = el('span', { class: 'pools-spread dim' });
+  const node = el('div', { class: 'pools-row' }, list, spread);
+  let pools = [];
+  const choose = (at, isFocused) => {
+    const to = (at + pools.length) % pools.length;
+    onChoose(pools[to]);
+    if (isFocused) list.children[to]?.focus();
+  };
+  list.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = [...list.children].indexOf(document.activeElement);
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    if (event.key in steps) choose(at + steps[event.key], true);
+    else if (event.key === 'Home') choose(0, true);
+    else if (event.key === 'End') choose(pools.length - 1, true);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return {
+    node,
+    draw(summary, chosen) {
+      ({ pools } = summary);
+      const hosts = summary.hosts.length;
+      fill(
+        list,
+        pools.map((pool, at) => {
+          const isChosen = pool === chosen;
+          return el(
+            'button',
+            {
+              type: 'button',
+              role: 'radio',
+              class: 'pool',
+              'aria-checked': String(isChosen),
+              'aria-label': poolSentence(pool, hosts),
+              tabindex: isChosen ? '0' : '-1',
+              'data-memory': pool.memory,
+              on: { click: () => choose(at, false) },
+            },
+            name(hosts > 1 ? `${pool.host_name} ${poolName(pool)}` : poolName(pool)),
+            figure(pool.peak.in_use_bytes, bytes(pool.peak.in_use_bytes), 'strong'),
+            sparkline(pool.sparkline_bytes, 'In use over time'),
+          );
+        }),
+      );
+      fill(
+        spread,
+        summary.spread_bytes === null ? '' : ['spread ', figure(summary.spread_bytes)],
+      );
+      list.querySelector('[aria-checked="true"]')?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    },
+  };
+}

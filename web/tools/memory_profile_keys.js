@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_keys.js: the keys of the Memory Profile; all of them are commands of the palette too. */
+
+import { around, following, isAll, moved, zoomed } from '../lib/range.js';
+import { LEAST_PS } from '../widgets/timeline.js';
+import { nextMarks } from './memory_profile_state.js';
+
+const NOTCH = 1.2 ** 2;
+const PAN_SHARE = 0.2;
+const FAR = 10;
+
+export function bindProfileKeys(view) {
+  const { context } = view;
+  const isOn = () => view.pool !== null;
+  const moment = () => view.wanted.time ?? view.peakTime;
+  const setRange = (range) => {
+    const [from, to] = isAll(range, view.all) ? [null, null] : range;
+    context.move({ from, to });
+  };
+  const zoom = (factor) => {
+    const [from, to] = view.range();
+    const about = moment() >= from && moment() < to ? moment() : (from + to) / 2;
+    setRange(zoomed([from, to], view.all, LEAST_PS, about, factor));
+  };
+  const pan = (direction) => {
+    const [from, to] = view.range();
+    setRange(moved([from, to], view.all, direction * PAN_SHARE * (to - from)));
+  };
+  /* The moment moves, and what is in view with it. */
+  const goTo = (time, isChoice = false) => {
+    const range = following(view.range(), view.all, time);
+    const [from, to] = isAll(range, view.all) ? [null, null] : range;
+    context[isChoice ? 'choose' : 'move']({ time: time === view.peakTime ? null : time, from, to });
+  };
+  const local = (direction) => {
+    const peaks = [...view.timeline.data.local_peaks, view.timeline.data.peak].map((peak) => peak.time_ps);
+    const beyond = peaks.filter((time) => (time - moment()) * direction > 0).sort((a, b) => (a - b) * direction);
+    if (beyond.length) goTo(beyond[0], true);
+  };
+  const beside = (far) => () => goTo(view.timeline.beside(moment(), far));
+  const toWindow = () => {
+    if (!view.wanted.window) return false;
+    const [from, to] = around(view.wanted.window, view.all, LEAST_PS, 0);
+    context.choose({ from, to });
+    return true;
+  };
+  const swap = () => {
+    const { a, b } = view.wanted;
+    if (a === null || b === null) return false;
+    context.choose({ a: String(b), b: String(a) });
+    return true;
+  };
+  const mark = () => context.choose(nextMarks(view.wanted, moment()));
+  const tab = (id) => () => context.choose({ view: id === 'live' ? '' : id, sort: '' });
+  const within = view.timeline.slider;
+  const centre = () => {
+    const span = view.wanted.span ?? [moment(), moment() + LEAST_PS];
+    const [from, to] = around(span, view.all, LEAST_PS);
+    context.choose({ from, to });
+  };
+  context.bind(
+    [
+      { keys: ['p'], does: 'moment to the peak', run: () => goTo(view.peakTime, true) },
+      { keys: ['['], does: 'previous local peak', run: () => local(-1) },
+      { keys: [']'], does: 'next local peak', run: () => local(1) },
+      { keys: ['w', 'W', '+', '='], does: 'zoom in', run: () => zoom(NOTCH) },
+      { keys: ['s', 'S', '-', '−'], does: 'zoom out', run: () => zoom(1 / NOTCH) },
+      { keys: ['a', 'A'], does: 'earlier', run: () => pan(-1) },
+      { keys: ['d', 'D'], does: 'later', run: () => pan(1) },
+      { keys: ['0'], does: 'show all of the time', run: () => setRange(view.all) },
+      { keys: ['f'], does: 'fit the pinned event or the moment', run: centre },
+      { keys: ['m'], does: 'mark the moment as A, then B; third clears', run: mark },
+      { keys: ['x'], does: 'swap A and B', run: swap },
+      { keys: ['u'], does: 'free memory on or off', run: () => view.toggleFree() },
+      { keys: ['/'], does: 'to the filter', run: () => view.focusFilter() },
+      { keys: ['1'], does: 'what is live', run: tab('live') },
+      { keys: ['2'], does: 'events', run: tab('events') },
+      { keys: ['3'], does: 'growth', run: tab('growth') },
+      { keys: ['4'], does: 'address map', run: tab('addresses') },
+      { keys: ['ArrowLeft', 'ArrowDown'], does: 'event before', run: beside(-1), within },
+      { keys: ['ArrowRight', 'ArrowUp'], does: 'event after', run: beside(1), within },
+      { keys: ['Shift+ArrowLeft'], does: 'ten events back', run: beside(-FAR), within },
+      { keys: ['Shift+ArrowRight'], does: 'ten events on', run: beside(FAR), within },
+      { keys: ['Home'], does: 'first event', run: () => goTo(view.all[0]), within },
+      { keys: ['End'], does: 'last event', run: () => goTo(view.all[1]), within },
+      { keys: ['Enter'], does: 'zoom to the selected window', run: toWindow, within },
+    ].map((row) => ({ ...row, isOn })),
+    'Memory Profile',
+  );
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_load.js: asks the daemon for what the Memory Profile shows, and turns answers into
+ * what the widgets want. All but asker is pure. */
+
+import { get } from '../lib/api.js';
+
+export const PAGE_ROWS = 100;
+
+/* place: {session, host, memory}. Out: ask(view, params, signal) → answer. */
+export function asker(place, signal) {
+  return (view, params = {}, own = null) =>
+    get(`memory_profile/${view}`, { ...place, ...params }, { signal: own ? AbortSignal.any([signal, own]) : signal });
+}
+
+/* Link to all rows as CSV. */
+export function csvLink(place, view, params) {
+  const url = new URL(`api/v1/memory_profile/${view}`, document.baseURI);
+  for (const [name, value] of Object.entries({ ...place, ...params, format: 'csv' }))
+    if (value !== '' && value !== null && value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/* The pool that the URL names, else the worst. */
+export function choosePool(pools, { host, memory }) {
+  const here = pools.filter((pool) => !host || pool.host === host);
+  if (memory === null || memory === undefined || memory === '') return here[0] ?? pools[0] ?? null;
+  return here.find((pool) => pool.memory === memory) ?? null;
+}
+
+/* Times of events made distinct, a picosecond at a time. */
+export function distinct(times) {
+  const x = new Array(times.length);
+  let last = -Infinity;
+  for (let at = 0; at < times.length; at++) {
+    last = Math.max(times[at], last + 1);
+    x[at] = last;
+  }
+  return x;
+}
+
+/* The state before the first event of a window is part of its picture. */
+function withBefore(data) {
+  const { columns, before, from_ps: from } = data;
+  const isShown = before && (columns.time_ps.length === 0 || columns.time_ps[0] > from);
+  if (!isShown) return { columns, shift: 0 };
+  const names = {
+    time_ps: from,
+    event: before.event,
+    stack_bytes: before.stack_bytes,
+    heap_bytes: before.heap_bytes,
+    free_bytes: before.free_bytes,
+    fragmentation: before.fragmentation,
+    step: before.step,
+  };
+  return {
+    columns: Object.fromEntries(Object.entries(names).map(([name, value]) => [name, [value, ...columns[name]]])),
+    shift: 1,
+  };
+}
+
+/* The timeline as the widget wants it. isFree: the free area is shown. */
+export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation }) {
+  const { columns, shift } = withBefore(data);
+  const count = columns.time_ps.length;
+  const used = new Array(count);
+  const whole = new Array(count);
+  let least = Infinity;
+  let most = 0;
+  for (let at = 0; at < count; at++) {
+    used[at] = columns.stack_bytes[at] + columns.heap_bytes[at];
+    whole[at] = columns.free_bytes[at] === null ? null : used[at] + columns.free_bytes[at];
+    least = Math.min(least, used[at]);
+    most = Math.max(most, used[at], isFree ? (whole[at] ?? 0) : 0);
+  }
+  const hasStack = columns.stack_bytes.some((value) => value > 0);
+  const layers = [
+    isFree && { values: whole, fill: 'panel', stroke: 'control', width: 1 },
+    { values: used, fill: 'alloc-heap', stroke: 'alloc-edge', width: 1 },
+    hasStack && { values: columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
+    hasFragmentation && { values: columns.fragmentation, fill: '', stroke: 'text', dash: [4, 3], isShare: true, width: 1.25 },
+  ].filter(Boolean);
+  const peakOf = (point) => point && { step: point.time_ps, bytes: point.in_use_bytes };
+  return {
+    all: [data.start_ps, Math.max(data.end_ps, data.start_ps + 1)],
+    range,
+    x: distinct(columns.time_ps),
+    times: columns.time_ps,
+    events: columns.event,
+    end: data.to_ps,
+    used,
+    columns,
+    shift,
+    layers,
+    least: Number.isFinite(least) ? least : 0,
+    most,
+    isFitted: !isFree,
+    isThinned: data.is_thinned,
+    hasStack,
+    peak: peakOf(data.peak),
+    localPeaks: data.local_peaks.map(peakOf),
+  };
+}
+
+/* What is known of the event that stands at index `at` of a drawn timeline. */
+export function readAt(drawn, data, at) {
+  const { columns, shift } = drawn;
+  const reading = {
+    time_ps: columns.time_ps[at],
+    event: columns.event[at],
+    step: columns.step[at],
+    in_use_bytes: drawn.used[at],
+    stack_bytes: columns.stack_bytes[at],
+    heap_bytes: columns.heap_bytes[at],
+    free_bytes: columns.free_bytes[at],
+    fragmentation: columns.fragmentation[at],
+  };
+  const { details } = data;
+  const index = at - shift;
+  if (!details || index < 0) return reading;
+  const text = (name) => details.texts[details[name][index]] ?? null;
+  return {
+    ...reading,
+    activity: details.activity[index],
+    size_bytes: details.size_bytes[index],
+    requested_bytes: details.requested_bytes[index],
+    address: details.address[index],
+    op: text('op'),
+    region: text('region'),
+    dtype: text('dtype'),
+    shape: text('shape'),
+  };
+}
+
+/* Lanes of the answer for the widget: steps first. */
+export function lanesOf(data) {
+  const count = (item, text) => (item.merged_count > 1 ? `${text} +${item.merged_count - 1}` : text);
+  const step = (item) => ({
+    kind: 'step',
+    from: item.start_ps,
+    to: item.end_ps,
+    text: count(item, String(item.step)),
+    isJoined: item.merged_count > 1,
+    item,
+  });
+  const launch = (item) => ({
+    kind: 'launch',
+    from: item.start_ps,
+    to: item.end_ps,
+    text: count(item, item.name),
+    isJoined: item.merged_count > 1,
+    item,
+  });
+  return [
+    data.steps.length ? { title: 'steps', items: data.steps.map(step) } : null,
+    ...data.lanes.map((lane) => ({ title: lane.name, items: lane.launches.map(launch) })),
+  ].filter(Boolean);
+}
+
+/* What one chart of the fragmentation answer draws: what is free, and the largest chunk of it. */
+export function fragmentationOf(data, range) {
+  const { columns } = data;
+  const most = Math.max(1, ...columns.free_bytes);
+  return {
+    all: range.all,
+    range: range.range,
+    x: distinct(columns.time_ps),
+    times: columns.time_ps,
+    end: data.to_ps,
+    layers: [
+      { values: columns.free_bytes, fill: 'panel', stroke: 'control', width: 1 },
+      { values: columns.largest_free_bytes, fill: 'area', stroke: 'text', width: 1.25 },
+    ],
+    least: Math.min(...columns.largest_free_bytes, most),
+    most,
+    isFitted: false,
+    isThinned: true,
+    peak: null,
+    localPeaks: [],
+  };
+}
+
+/* Marks of the URL: numbers or nothing. */
+export const markOf = (text) => (/^\d{1,16}$/.test(text ?? '') ? Number(text) : null);
+
+/* "a-b" of the URL → [a, b], or null. */
+export function windowOf(sel) {
+  const match = /^(\d{1,16})-(\d{1,16})$/.exec(sel ?? '');
+  return match && Number(match[2]) > Number(match[1]) ? [Number(match[1]), Number(match[2])] : null;
+}

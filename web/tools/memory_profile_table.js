@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_table.js: the three tables: what is live at the moment, pairs of events, growth.
+ * Sorted, filtered and paged by the daemon; what is asked stands in the URL. */
+
+import { later } from '../lib/activity.js';
+import { isAbort, Problem } from '../lib/api.js';
+import { el, fill } from '../lib/dom.js';
+import { counted, unitOf } from '../lib/format.js';
+import { createPanel, message } from '../widgets/panel.js';
+import { exportEntries } from '../widgets/export_menu.js';
+import { createTable } from '../widgets/table.js';
+import { pagedRows } from '../widgets/table_rows.js';
+import { eventColumns, growthColumns, inUnit, liveColumns } from './memory_profile_columns.js';
+import { csvLink, markOf, PAGE_ROWS } from './memory_profile_load.js';
+import * as empty from './memory_profile_empty.js';
+import { nodesOf } from './memory_profile_head.js';
+import * as say from './memory_profile_text.js';
+
+const TYPED_AFTER_MS = 300;
+const GROUPS = [
+  ['', 'equal ones'],
+  ['op', 'op'],
+  ['op,shape', 'op and shape'],
+  ['step', 'step'],
+  ['dtype', 'dtype'],
+  ['shape', 'shape'],
+  ['region', 'region'],
+  ['thread', 'thread'],
+  ['none', 'none'],
+];
+
+const largestOf = (rows, names) =>
+  rows.reduce((most, row) => Math.max(most, ...names.map((name) => Math.abs(row[name] ?? 0))), 0);
+
+/* What makes the three differ. params(view) → question; id(row); title(view, data); columns(data); said(view, data). */
+const KINDS = {
+  live: {
+    sort: '-size',
+    kind: ['group', 'groups'],
+    params: ({ wanted, route }) => ({
+      time: wanted.time ?? 'peak',
+      group: route.group || 'same',
+      a: hasBoth(route) ? markOf(route.a) : null,
+      b: hasBoth(route) ? markOf(route.b) : null,
+    }),
+    id: (row) => row.key,
+    title: (view, data) => ['Live ', el('span', { class: 'dim' }, say.momentWords(data, view.wanted.time === null))],
+    columns: (view, data, rows) =>
+      liveColumns(largestOf(rows, ['size_bytes']), data.between !== null && data.between !== undefined),
+    lead: (data) =>
+      data.remainders
+        .filter(({ size_bytes: size }) => size !== 0)
+        .map((row) => ({ ...row, id: `r:${row.code}`, isRemainder: true, requested_bytes: null })),
+    aside: (data) => (data.between ? say.betweenWords(data.between) : ''),
+    foot: (data, unit) => ({
+      rest: data.matched < data.total && {
+        values: { size: inUnit(data.rows_bytes - data.matched_bytes, unit) },
+        text: `${counted(data.total - data.matched, 'group')} that the filter leaves out`,
+      },
+      text: el(
+        'span',
+        { class: data.matches_curve ? '' : 'caution' },
+        `${say.matchedWords('live', data, data.rows_bytes)} · ${say.balance(data)}`,
+      ),
+    }),
+  },
+  events: {
+    sort: 'time',
+    kind: ['pair', 'pairs'],
+    params: ({ wanted }) => ({
+      from: wanted.window?.[0] ?? wanted.from,
+      to: wanted.window?.[1] ?? wanted.to,
+    }),
+    id: (row) => `e:${row.event}`,
+    title: (view) => [
+      'Events ',
+      el('span', { class: 'dim' }, view.wanted.window ? 'of the selected window' : view.isZoomed() ? 'of what is in view' : 'of the whole trace'),
+    ],
+    columns: (view, data, rows) => eventColumns(largestOf(rows, ['size_bytes']), view.all[1]),
+    foot: (data) => ({ rest: null, text: say.matchedWords('events', data, null) }),
+  },
+  growth: {
+    sort: '-slope',
+    kind: ['row', 'rows'],
+    params: () => ({}),
+    id: (row) => row.key,
+    title: (view, data) => ['Growth ', el('span', { class: 'dim' }, `from ${data.boundary ?? 'step'} to ${data.boundary ?? 'step'}`)],
+    columns: (view, data, rows) => growthColumns(largestOf(rows, ['first_bytes', 'last_bytes']), data.boundary ?? 'step'),
+    answer: (data) => nodesOf(say.growthAnswer(data)),
+    foot: (data) => ({ rest: null, text: say.matchedWords('growth', data, null) }),
+  },
+};
+
+const hasBoth = (route) => markOf(route.a) !== null && markOf(route.b) !== null;
+
+/* Rows that stand above those of the daemon, in one source. */
+function withLead(lead, source) {
+  const inner = (index) => Math.max(0, index - lead.length);
+  return {
+    get count() {
+      return lead.length + source.count;
+    },
+    at: (index) => (index < lead.length ? lead[index] : source.at(index - lead.length)),
+    need: (from, to) => source.need(inner(from), inner(to)),
+    load: (from, to) => source.load(inner(from), inner(to)),
+    listen: source.listen,
+    stop: source.stop,
+  };
+}
+
+/* view: {ask, place, context, wanted, all, isZoomed()}; actions: onHover(row), onLeave(), onPin(row, kind).
+ * Out: {panel, load(), hear(), mark(hover, pin), focusFilter(), destroy()}. */
+export function createProfileTable(view, name, actions) {
+  const kind = KINDS[name];
+  const { context } = view;
+  const answer = el('p', { class: 'tab-answer', hidden: true });
+  const tools = createTools(name, context);
+  const panel = createPanel(`panel-inner panel-${name}`, kind.kind[1], {
+    menu: exportEntries({
+      name: `memory-profile-${name}`,
+      title: () => panelTitle(),
+      csv: () => csvLink(view.place, name, params()),
+    }),
+  });
+  const panelTitle = () => panel.node.querySelector('h2').textContent;
+  const table = createTable({
+    kind: kind.kind,
+    onHover: actions.onHover,
+    onLeave: actions.onLeave,
+    onPin: (row) => actions.onPin(row, name),
+    onSort: (sort) => context.choose({ sort: sort === kind.sort ? '' : sort }),
+  });
+  panel.body.append(answer, table.node);
+  panel.setAside(tools.node);
+  let asked = '';
+
+  const params = () => {
+    const { route } = context;
+    return {
+      ...kind.params({ wanted: view.wanted, route }),
+      sort: route.sort || kind.sort,
+      filter: route.filter,
+    };
+  };
+  const keyOf = () => JSON.stringify([view.place, params(), view.serial]);
+
+  const load = async () => {
+    const question = params();
+    const key = keyOf();
+    const { ask } = view;
+    asked = key;
+    const end = panel.wait('', null);
+    try {
+      const { data } = await ask(name, { ...question, limit: PAGE_ROWS });
+      if (asked !== key) return;
+      tools.sayProblem('');
+      draw(data, question, ask);
+    } catch (error) {
+      if (isAbort(error) || asked !== key) return;
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 400 && question.filter) tools.sayProblem(error.message);
+      else panel.say(message(empty.failed('The table', error)));
+    } finally {
+      end();
+    }
+  };
+
+  const named = (rows) => rows.map((row) => ({ ...row, id: kind.id(row) }));
+
+  function draw(data, question, ask) {
+    if (data.reason) {
+      panel.say(message(empty.reasonOf(data.reason)));
+      return;
+    }
+    const first = named(data.rows);
+    const lead = kind.lead?.(data) ?? [];
+    const all = [...lead, ...first];
+    const title = kind.title(view, data);
+    panel.show();
+    panel.setTitle(...title);
+    fill(answer, kind.answer?.(data) ?? kind.aside?.(data) ?? '');
+    answer.hidden = answer.textContent === '';
+    const source = pagedRows({
+      count: data.matched,
+      first,
+      pageRows: PAGE_ROWS,
+      ask: async (offset, limit, signal) => named((await ask(name, { ...question, offset, limit }, signal)).data.rows),
+      onProblem: (error) => panel.say(message(empty.failed('The table', error))),
+    });
+    table.show({
+      source: lead.length ? withLead(lead, source) : source,
+      columns: kind.columns(view, data, all),
+      sort: question.sort,
+      foot: kind.foot(data, unitOf(largestOf(all, ['size_bytes']))),
+      label: panelTitle(),
+    });
+    if (all.length === 0) panel.say(message(empty.noRows(name, Boolean(question.filter))));
+    tools.set(context.route);
+    actions.onDraw(name, data);
+  }
+
+  return {
+    panel,
+    load,
+    /* Another moment, window, filter or order. */
+    hear() {
+      tools.set(context.route);
+      return keyOf() === asked ? null : load();
+    },
+    mark: table.mark,
+    focusFilter: tools.focus,
+    destroy: table.destroy,
+  };
+}
+
+/* The filter, and for what is live the grouping. */
+function createTools(name, context) {
+  const problem = el('span', { class: 'field-problem', role: 'status', hidden: true });
+  const input = el('input', {
+    type: 'search',
+    class: 'table-filter',
+    placeholder: 'filter, e.g. >1MiB op:mul',
+    'aria-label': 'Filter',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
+  let takeBack = null;
+  const typed = () => {
+    takeBack = null;
+    context.setFilter(input.value.trim());
+  };
+  input.addEventListener('input', () => {
+    takeBack?.();
+    takeBack = later(typed, TYPED_AFTER_MS);
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter') return;
+    takeBack?.();
+    typed();
+  });
+  const select = el(
+    'select',
+    { class: 'table-group', 'aria-label': 'Group by', on: { change: () => context.choose({ group: select.value }) } },
+    GROUPS.map(([value, word]) => el('option', { value }, word)),
+  );
+  const node = el(
+    'span',
+    { class: 'table-tools' },
+    problem,
+    input,
+    name === 'live' ? el('label', { class: 'dim' }, 'group: ', select) : null,
+  );
+  return {
+    node,
+    focus: () => input.focus(),
+    set(route) {
+      if (document.activeElement !== input && input.value !== route.filter) input.value = route.filter;
+      if (GROUPS.some(([value]) => value === route.group)) select.value = route.group;
+    },
+    sayProblem(text) {
+      problem.textContent = text;
+      problem.hidden = text === '';
+      input.setAttribute('aria-invalid', String(text !== ''));
+    },
+  };
+}
+

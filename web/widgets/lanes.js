@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * lanes.js: what ran when, below a timeline and on its scale: one row a lane, one box a run. Boxes under
+ * 1 px were joined by the daemon and say how many they are. */
+
+import { el, fill, name } from '../lib/dom.js';
+import { nextFrame } from '../lib/activity.js';
+import { cutMiddle, visible } from '../lib/format.js';
+import { onTheme, token } from '../lib/theme.js';
+import { createMirror } from './mirror.js';
+import { prepare } from './strips_paint.js';
+
+const ROW_PX = 18;
+const BOX_PX = 14;
+const TEXT_FROM_PX = 26;
+const LETTER_PX = 7;
+const NEAR_PX = 4;
+
+/* actions: onHover(item, mark), onLeave(), onPick(item), onZoom(item), sentence(item).
+ * lanes: [{title, items: [{from, to, text, isJoined}]}], items ascending. Out: {node, draw(lanes, range), setRange, mark, destroy}. */
+export function createLanes({ leftPx, ...actions }) {
+  const titles = el('div', { class: 'lanes-titles' });
+  const base = el('canvas', { role: 'img', class: 'lanes-base' });
+  const plot = el('div', { class: 'lanes-plot' }, base);
+  const node = el('div', { class: 'lanes' }, titles, plot);
+  let lanes = [];
+  let flat = [];
+  let range = [0, 1];
+  let lit = null;
+  titles.style.width = `${leftPx}px`;
+
+  const xOf = (ps) => ((ps - range[0]) / Math.max(1, range[1] - range[0])) * plot.clientWidth;
+  const boxOf = (item) => {
+    const left = Math.max(-2, xOf(item.from));
+    const right = Math.min(plot.clientWidth + 2, xOf(item.to));
+    return { left, width: Math.max(1, right - left) };
+  };
+  const markOf = (item) => {
+    const box = plot.getBoundingClientRect();
+    const { left, width } = boxOf(item);
+    const top = box.top + item.row * ROW_PX;
+    return { left: box.left + left, right: box.left + left + width, top, bottom: top + ROW_PX };
+  };
+  const mirror = createMirror({
+    label: 'Steps and programs that ran',
+    sentence: actions.sentence,
+    onMove: (at) => light(flat[at]),
+    onEnter: (at) => actions.onPick(flat[at]),
+    onLeave: () => light(null),
+  });
+  plot.append(mirror.node);
+
+  const paint = () => {
+    const [width, height] = [plot.clientWidth, lanes.length * ROW_PX];
+    if (width <= 0 || height <= 0) return;
+    const context = prepare(base, width, height, window.devicePixelRatio || 1);
+    if (!context) return;
+    context.font = `12px ${token('sans')}`;
+    context.textBaseline = 'middle';
+    lanes.forEach((lane, row) => paintLane(context, lane.items, row, { boxOf, width, lit }));
+  };
+  const light = (item) => {
+    if (item === lit) return;
+    lit = item;
+    nextFrame(paint);
+    if (item) actions.onHover(item, markOf(item));
+    else actions.onLeave();
+  };
+  /* The box under the pointer, else the nearest within 4 px. */
+  const itemAt = (event) => {
+    const box = plot.getBoundingClientRect();
+    const lane = lanes[Math.floor((event.clientY - box.top) / ROW_PX)];
+    const x = event.clientX - box.left;
+    const away = (item) => {
+      const { left, width } = boxOf(item);
+      return Math.max(left - x, x - left - width, 0);
+    };
+    const near = (lane?.items ?? []).filter((item) => away(item) <= NEAR_PX).sort((a, b) => away(a) - away(b));
+    return near[0] ?? null;
+  };
+  plot.addEventListener('pointermove', (event) => light(itemAt(event)));
+  plot.addEventListener('pointerleave', () => {
+    if (!mirror.hasFocus) light(null);
+  });
+  plot.addEventListener('click', (event) => {
+    const item = itemAt(event);
+    if (item) actions.onPick(item);
+  });
+  plot.addEventListener('dblclick', (event) => {
+    const item = itemAt(event);
+    if (item) actions.onZoom(item);
+  });
+  const watch = new ResizeObserver(() => nextFrame(paint));
+  watch.observe(plot);
+  const offTheme = onTheme(() => nextFrame(paint));
+
+  return {
+    node,
+    get width() {
+      return plot.clientWidth;
+    },
+    draw(next, nextRange, label) {
+      lanes = next;
+      range = nextRange;
+      flat = lanes.flatMap(({ items }, row) =>
+        items.map((item) => {
+          item.row = row;
+          return item;
+        }),
+      );
+      lit = null;
+      fill(
+        titles,
+        lanes.map(({ title }) => el('div', { class: 'lane-title' }, name(title))),
+      );
+      plot.style.height = `${lanes.length * ROW_PX}px`;
+      base.setAttribute('aria-label', label);
+      mirror.setItems(flat);
+      nextFrame(paint);
+    },
+    setRange(next) {
+      range = next;
+      nextFrame(paint);
+    },
+    setRight(px) {
+      plot.style.marginRight = `${px}px`;
+    },
+    destroy() {
+      watch.disconnect();
+      offTheme();
+    },
+  };
+}
+
+function paintLane(context, items, row, { boxOf, width, lit }) {
+  const y = row * ROW_PX + (ROW_PX - BOX_PX) / 2;
+  for (const item of items) {
+    const box = boxOf(item);
+    if (box.left > width || box.left + box.width < 0) continue;
+    const gap = box.width >= 4 ? 1 : 0;
+    context.fillStyle = token(item === lit ? 'accent' : 'lane');
+    context.fillRect(box.left, y, box.width - gap, BOX_PX);
+    if (item.isJoined && box.width >= 3) {
+      context.fillStyle = token('panel');
+      context.fillRect(Math.round(box.left + box.width / 2), y, 1, 4);
+    }
+    if (box.width < TEXT_FROM_PX) continue;
+    const left = Math.max(0, box.left) + 4;
+    const room = Math.min(width, box.left + box.width) - left - 4;
+    const most = Math.floor(room / LETTER_PX);
+    if (most < 1) continue;
+    context.fillStyle = token(item === lit ? 'panel' : 'text');
+    const text = visible(item.text);
+    if (text.length <= most || most >= 6) context.fillText(cutMiddle(text, most), left, y + BOX_PX / 2 + 0.5);
+  }
+}

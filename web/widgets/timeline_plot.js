@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * timeline_plot.js: the plot over time: stepped layers that lie one in front of the other, a share
+ * on its own axis at the right. What was is held until the next event, never interpolated.
+ *
+ * get() → {range: [from, to], low, high, layers: [{values, fill, stroke, dash, isShare}], peak, localPeaks,
+ * peakWords, capacity, note}. Layers are drawn in order: the largest sum first. */
+
+import { token } from '../lib/theme.js';
+import { pointAt } from './readings.js';
+import { paintMarks } from './curve_marks.js';
+import { byteTickLabels, byteTicks, columnsOf, timeIncrements, timeLabels } from './timeline_axis.js';
+
+const { uPlot } = globalThis;
+export const LEFT_PX = 80;
+export const RIGHT_PX = 12;
+export const SHARE_PX = 52;
+const FONT = '13px';
+const X_AXIS_PX = 26;
+const TOP_PX = 9;
+const BREAK_PX = 6;
+
+/* Height of the plot itself. */
+export const plotPx = (hostPx) => Math.max(40, hostPx - X_AXIS_PX - TOP_PX);
+
+function series({ fill, stroke, dash, isShare, width }, paths) {
+  return {
+    scale: isShare ? 'share' : 'y',
+    stroke: () => token(stroke),
+    fill: fill ? () => token(fill) : undefined,
+    width: width ?? 1,
+    dash,
+    paths,
+    points: { show: false },
+    spanGaps: false,
+  };
+}
+
+export function createPlot(host, get, hooks) {
+  const font = `${FONT} ${token('sans')}`;
+  const axis = { stroke: () => token('text2'), grid: { stroke: () => token('line'), width: 1 }, font };
+  const paths = uPlot.paths.stepped({ align: 1 });
+  const { layers } = get();
+  const hasShare = layers.some((layer) => layer.isShare);
+  const options = {
+    width: Math.max(120, host.clientWidth),
+    height: Math.max(60, host.clientHeight),
+    legend: { show: false },
+    pxAlign: 1,
+    padding: [TOP_PX, hasShare ? 0 : RIGHT_PX, 0, 0],
+    cursor: {
+      y: false,
+      points: { show: false },
+      drag: { x: false, y: false, setScale: false },
+      bind: { dblclick: () => null },
+      dataIdx: (u, at, hovered, x) => pointAt(get().x, x),
+    },
+    scales: {
+      x: { time: false, range: () => get().range },
+      y: { range: () => [get().low, get().high] },
+      share: { range: () => [0, 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        ticks: { stroke: () => token('line'), size: 4 },
+        size: X_AXIS_PX,
+        gap: 2,
+        space: 80,
+        incrs: timeIncrements(),
+        values: (u, splits) => timeLabels(splits),
+      },
+      {
+        ...axis,
+        ticks: { show: false },
+        size: LEFT_PX,
+        gap: 6,
+        splits: (u) => byteTicks(get().low, get().high, plotPx(u.height)),
+        values: (u, splits) => byteTickLabels(splits),
+      },
+      ...(hasShare
+        ? [
+            {
+              ...axis,
+              scale: 'share',
+              side: 1,
+              grid: { show: false },
+              ticks: { show: false },
+              size: SHARE_PX,
+              gap: 6,
+              splits: () => [0, 0.5, 1],
+              values: (u, splits) => splits.map((value) => `${Math.round(100 * value)} %`),
+            },
+          ]
+        : []),
+    ],
+    series: [{}, ...layers.map((layer) => series(layer, paths))],
+    hooks: { draw: [(u) => paintOver(u, get(), uPlot.pxRatio)], ...hooks },
+  };
+  return new uPlot(options, columnsOf(get()), host);
+}
+
+/* A broken axis says so: two cuts at its foot, and the words. */
+function paintBreak(u, ratio) {
+  const { ctx, bbox } = u;
+  const x = bbox.left;
+  const y = bbox.top + bbox.height - 10 * ratio;
+  ctx.save();
+  ctx.strokeStyle = token('text');
+  ctx.lineWidth = 1.5 * ratio;
+  for (const at of [0, 4 * ratio]) {
+    ctx.beginPath();
+    ctx.moveTo(x - BREAK_PX * ratio, y - at + 3 * ratio);
+    ctx.lineTo(x + BREAK_PX * ratio, y - at - 3 * ratio);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function paintLine(u, { bytes, text }, ratio) {
+  const { ctx, bbox } = u;
+  const y = Math.round(u.valToPos(bytes, 'y', true));
+  if (!(y >= bbox.top && y <= bbox.top + bbox.height)) return;
+  ctx.save();
+  ctx.fillStyle = token('text');
+  ctx.fillRect(bbox.left, y - ratio, bbox.width, 2 * ratio);
+  ctx.font = `600 ${13 * ratio}px ${token('sans')}`;
+  ctx.textAlign = 'right';
+  ctx.textBaseline = 'top';
+  ctx.fillText(text, bbox.left + bbox.width - 4 * ratio, y + 4 * ratio);
+  ctx.restore();
+}
+
+function paintOver(u, data, ratio) {
+  if (data.low > 0) paintBreak(u, ratio);
+  if (data.capacity) paintLine(u, data.capacity, ratio);
+  if (!data.peak) return;
+  const [from, to] = data.range;
+  paintMarks(u, { ...data, from, to, capacity: null }, ratio);
+}
