@@ -30,6 +30,7 @@ export const PAGES = [
     load: () => import('./tools/memory_profile.js'),
     levels: ['session', 'host'],
     lacks: (session) => (session.kind === 'trace' ? '' : 'No trace in this session'),
+    moment: (text) => (/^\d{1,9}(\.\d{1,9})?$/.test(text) ? { time: Math.round(Number(text) * 1e9) } : null),
   },
   {
     tool: 'device_memory',
