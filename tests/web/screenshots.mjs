@@ -78,6 +78,42 @@ const STATES = {
   space: ['?space=1', async () => {}],
 };
 
+/* Of the Device Memory page; taken when what is served holds device profiles. */
+const frameAt = async (page, share, row) => {
+  const box = await page.locator('.icicle-picture').first().boundingBox();
+  return [box.x + box.width * share, box.y + row * 20 + 10];
+};
+const DEVICE_STATES = {
+  device_flame: ['', async () => {}],
+  device_hover: ['', async (page) => page.mouse.move(...(await frameAt(page, 0.1, 2)))],
+  device_pin: [
+    '&machinery=1',
+    async (page) => {
+      await page.mouse.click(...(await frameAt(page, 0.1, 3)));
+      await settle(page);
+      await page.mouse.move(2, 2);
+    },
+  ],
+  device_find: ['&find=normal', async () => {}],
+  device_filters: ['&focus=norm(al&ignore=ini_state', async () => {}],
+  device_graph: ['&view=graph', async (page) => page.waitForSelector('.graph-box')],
+  device_top: ['&view=top', async () => {}],
+  device_callers: ['&view=callers', async () => {}],
+  device_source: ['&view=source', async () => {}],
+  device_buffers: ['&view=buffers', async () => {}],
+  device_series: ['&view=series', async () => {}],
+  device_change: [
+    '&view=series',
+    async (page) => {
+      const list = page.locator('.stacked [role="listbox"]');
+      await list.focus();
+      for (const key of ['Home', 'Enter', 'End', 'Enter']) await page.keyboard.press(key);
+      await idle(page);
+      await page.keyboard.press('1');
+    },
+  ],
+};
+
 async function shoot(browser, url, name, width, height, scheme, act) {
   const page = await openPage(browser, url, { width, height, scheme });
   await act(page);
@@ -90,6 +126,8 @@ async function shoot(browser, url, name, width, height, scheme, act) {
 
 mkdirSync(options.out, { recursive: true });
 const daemon = await startDaemon(resolve(options.binary), positionals.length ? positionals : ['--demo']);
+const { sessions } = await (await fetch(`${daemon.url}api/v1/sessions`)).json();
+const hasProfiles = sessions.some((session) => session.profile_count > 0);
 const browser = await launchBrowser();
 try {
   for (const [width, height] of SIZES) {
@@ -98,6 +136,9 @@ try {
       if (!options.states) continue;
       for (const [name, [query, act]] of Object.entries(STATES))
         await shoot(browser, daemon.url + query, name, width, height, scheme, act);
+      if (!hasProfiles) continue;
+      for (const [name, [query, act]] of Object.entries(DEVICE_STATES))
+        await shoot(browser, `${daemon.url}?tool=device_memory${query}`, name, width, height, scheme, act);
     }
   }
 } finally {

@@ -90,6 +90,7 @@ export function createCallers(view) {
 
 /* With nothing pinned: the frame that holds most itself. */
 async function showLargest(view, loader, panel, draw) {
+  await view.summaryRead;
   const top = view.summary?.top[0] ?? null;
   const frame = top?.frame.id ?? (await largest(view));
   if (!frame) {

@@ -6,13 +6,13 @@ import { later } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
 import { count, counted, visible } from '../lib/format.js';
 import { onTheme } from '../lib/theme.js';
-import { exportEntries } from '../widgets/export_menu.js';
+import { downloadLink, exportEntries } from '../widgets/export_menu.js';
 import { createLegend } from '../widgets/legend.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { countFilters, quoted } from './device_memory_state.js';
 import { createLoader } from './device_memory_load.js';
 import { createPart } from './device_memory_part.js';
-import { csvLink, download, shareBar } from './device_memory_parts.js';
+import { csvLink, shareBar } from './device_memory_parts.js';
 import { drawPath } from './device_memory_path.js';
 import { createTopPanel } from './device_memory_top.js';
 import { findPath } from './device_memory_tree.js';
@@ -119,7 +119,7 @@ function menuOf(flame) {
   });
   const collapsed = {
     word: 'Stacks, one a line (collapsed)',
-    run: () => download(csvLink(flame.view, 'traces', {}, 'collapsed')),
+    run: () => downloadLink(csvLink(flame.view, 'traces', {}, 'collapsed')),
   };
   return () => [...entries(), collapsed];
 }

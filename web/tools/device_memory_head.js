@@ -95,7 +95,6 @@ export function createHead(view) {
       notes = nextNotes;
       const passed = say.filteredSentence(summary, countFilters(view.state));
       drawTitle();
-      standing.querySelector('a').setAttribute('href', `?tool=memory_viewer${view.session ? `&session=${view.session}` : ''}`);
       fill(
         more,
         mostList(view, summary),

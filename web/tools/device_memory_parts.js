@@ -60,11 +60,3 @@ export function shareBar(share, className = '') {
     svg('rect', { class: 'share-part', width: wide.toFixed(2), height: 8 }),
   );
 }
-
-/* Saves what the daemon answers at this address. */
-export function download(href) {
-  const link = el('a', { href, download: '' });
-  document.body.append(link);
-  link.click();
-  link.remove();
-}

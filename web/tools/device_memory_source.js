@@ -33,6 +33,7 @@ export function createSource(view) {
   return {
     node: panel.node,
     async show() {
+      if (!view.store.state.pin) await view.summaryRead;
       const frame = view.store.state.pin ?? view.summary?.top[0]?.frame.id ?? null;
       if (!frame || frame === 'none' || frame === 'machinery') {
         loader.forget();

@@ -78,7 +78,8 @@ export function commonParams(state, session) {
 export function seriesParams(state, session) {
   const { base, profile, ...rest } = commonParams(state, session);
   const isByHand = state.order === 'hand' && state.files.length > 0;
-  return { ...rest, profile: state.files, order: isByHand ? 'given' : state.order === 'time' ? 'time' : '' };
+  const wanted = session ? state.files : profile;
+  return { ...rest, profile: wanted, order: isByHand ? 'given' : state.order === 'time' ? 'time' : '' };
 }
 
 export function countFilters({ filters }) {

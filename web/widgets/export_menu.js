@@ -65,7 +65,8 @@ export function copyLink() {
   return copyText(linkHere());
 }
 
-function downloadLink(href) {
+/* Saves what the daemon answers at this address. */
+export function downloadLink(href) {
   const link = document.createElement('a');
   link.href = href;
   link.download = '';

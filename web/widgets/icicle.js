@@ -40,6 +40,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   let size = { width: 0, height: 0, ratio: 1 };
   let marks = { hover: -1, pin: -1 };
   let stopMoving = null;
+  let isFresh = false; // a tree that was not painted yet
 
   /* Rows of the tree, or of the picture if those are more. */
   const rowCount = () => Math.max(tree.deepest - view.base + 1, Math.floor(size.height / ROW_PX));
@@ -81,6 +82,8 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     visibleRects(tree, { ...view, ...rowsInView(), px: size.width }, rects);
     paintIcicle(context, tree, rects, look, place());
     paintOver();
+    if (isFresh) performance.mark('flame drawn');
+    isFresh = false;
   };
   const toRoot = () => {
     scroll.scrollTop = isFlipped ? scroll.scrollHeight : 0;
@@ -282,6 +285,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       tree = next;
       look = nextLook;
       isHit = null;
+      isFresh = true;
       stopMoving?.();
       marks = { hover: -1, pin: -1 };
       base.setAttribute('aria-label', label);
