@@ -52,7 +52,6 @@ export function mount(root, context) {
     wanted: '',
     capacity: null,
     ask: null,
-    sizeRanks: new Map(),
     hasUnpadded: true,
     centred: null,
   };
@@ -309,12 +308,10 @@ function centrePin(view) {
   else place.setRange(moved([from, to], all, (span[0] + span[1] - from - to) / 2));
 }
 
-/* The next buffer in the order of the table, or in that of the strip that was used last. */
+/* The next buffer in the order of the table. */
 async function byBuffer(view, direction) {
-  const rows = view.buffers?.rows ?? [];
-  const at = rows.findIndex((row) => row.id === view.store.state.pin);
-  const next = rows[at < 0 ? 0 : at + direction];
-  if (next) view.context.pin(next.id);
+  const row = await view.table.beside(view.store.state.pin, direction);
+  if (row && !row.isGroup) view.context.pin(row.id);
 }
 
 /* Once a frame, however often the pointer moved. */
@@ -327,8 +324,7 @@ function lightUp(view) {
   if (!view.space) return;
   const { hover, pin } = view.store.state;
   const hovered = hover?.startsWith('b:') ? hover.slice(2) : null;
-  const rankOf = (id, order) =>
-    view.records.get(id)?.ranks?.[order] ?? (order === 'size' ? view.sizeRanks.get(id) : null) ?? null;
+  const rankOf = (id, order) => view.table.rankOf(id, order);
   view.strips.mark(hover, pin === null ? null : buffersKey(pin), rankOf);
   view.table.mark(hovered, pin);
   const lit = view.records.get(hovered ?? pin);

@@ -44,6 +44,11 @@ export function viewerKeys(view) {
     },
     { keys: ['u'], does: 'unpadded curve on or off', run: () => view.toggleUnpadded() },
     { keys: [','], does: 'previous buffer in this order', run: () => view.byBuffer(-1) },
+    { keys: ['/'], does: 'to the filter', run: () => view.table.focusFilter() },
+    ...['layer', 'line', 'shape', 'dtype', 'op', 'scope', 'category', ''].map((group) => ({
+      does: group ? `group buffers by ${group}` : 'list buffers one by one',
+      run: () => view.context.choose({ group, sort: '' }),
+    })),
     { keys: ['.'], does: 'next buffer in this order', run: () => view.byBuffer(1) },
   ];
   return rows.map((row) => ({ ...row, isOn: () => hasSpace() && (row.isOn?.() ?? true) }));

@@ -1,105 +1,200 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_viewer_table.js: the table of the buffers that live at the moment: paged, sorted and
- * filtered by the daemon. What is asked stands in the URL: step, filter, sort. */
+ * memory_viewer_table.js: the table of the buffers that live at the moment, one by one or in groups that
+ * open; paged, sorted and filtered by the daemon. What is asked stands in the URL: step, filter, sort, group. */
 
 import { el } from '../lib/dom.js';
 import { count, unitOf } from '../lib/format.js';
 import { isAbort, Problem } from '../lib/api.js';
+import { createFilter } from '../widgets/filter.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createTable } from '../widgets/table.js';
-import { pagedRows } from '../widgets/table_rows.js';
+import { groupedRows, pagedRows } from '../widgets/table_rows.js';
 import { columnsOf, footOf } from './memory_viewer_columns.js';
+import { filterFields } from './memory_viewer_filter.js';
+import { createGroupChoice, groupColumns, wayOf } from './memory_viewer_groups.js';
+import { tableMenu } from './memory_viewer_table_menu.js';
 import * as empty from './memory_viewer_empty.js';
 import * as say from './memory_viewer_text.js';
 
 const PAGE_ROWS = 100;
 const USUAL_SORT = '-size';
+/* Columns by which groups are sorted. */
+const GROUP_SORT = /^-?(size|count|padding|largest|key)$/;
 
-/* view: {ask, space, records, context}; actions: onHover(row, mark), onLeave(), onPin(row).
- * Out: {panel, load(), hear(), mark(hover, pin), destroy()}. */
+/* view: {ask, space, records, context}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
+ * Out: {panel, load(), hear(), mark(hover, pin), rankOf(id, order), focusFilter(), beside(id, direction), destroy()}. */
 export function createBuffersTable(view, actions) {
   const panel = createPanel('panel-table', 'Buffers');
   const { context } = view;
   const table = createTable({
     kind: ['buffer', 'buffers'],
     ...actions,
+    onHover: (row, mark, isFocus) => !row.isGroup && actions.onHover(row, mark, isFocus),
     onSort: (sort) => context.choose({ sort: sort === USUAL_SORT ? '' : sort }),
   });
-  panel.body.append(table.node);
+  const filter = createFilter({
+    label: 'Filter buffers',
+    placeholder: 'filter, e.g. >64MiB cat:temporary ( / )',
+    fields: filterFields(view),
+    onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
+  });
+  const group = createGroupChoice((by) => context.choose({ group: by, sort: '' }));
+  const ranks = new Map();
   let asked = '';
+  let good = null; // the last filter that the daemon took
+  let drawnStep = null;
+  panel.node.classList.add('has-filter');
+  panel.setAside(filter.node, group.node);
+  panel.body.append(table.node);
+  panel.setMenu(tableMenu({ view, table, wanted: () => wanted() }));
 
   /* What the URL asks of the table. */
-  const wanted = () => {
-    const { filter, sort, step } = context.route;
+  function wanted() {
+    const { filter: text, sort, step, group: by } = context.route;
     const { space } = view;
     const isStep = Number.isInteger(step) && step >= 0 && step < space.step_count;
+    const way = wayOf(by);
     return {
+      space: space.space,
       step: space.replay_error ? 'all' : isStep ? step : 'peak',
-      sort: sort || USUAL_SORT,
-      filter,
+      filter: text,
+      sort: (way && !GROUP_SORT.test(sort) ? '' : sort) || USUAL_SORT,
+      by: way,
     };
-  };
+  }
 
-  const load = async () => {
-    const { space, ask } = view;
-    if (!space) return;
-    const params = { space: space.space, ...wanted() };
-    const key = JSON.stringify([params, ask.serial]);
+  /* A filter that is refused leaves what the last good one showed, at the step of now. */
+  async function load() {
+    if (!view.space) return;
+    const params = wanted();
+    const key = JSON.stringify([params, view.ask.serial]);
     asked = key;
+    filter.set(params.filter);
+    group.set(params.by);
     const end = panel.wait('', null);
     try {
-      const { data } = await ask('buffers', { ...params, limit: PAGE_ROWS });
-      if (asked === key) draw(data, params, ask);
+      await ask(params, key);
+      if (asked !== key) return;
+      good = params.filter;
+      filter.accept();
     } catch (error) {
       if (isAbort(error) || asked !== key) return;
       if (!(error instanceof Problem)) throw error;
-      panel.say(message(empty.failed('The table', error)));
+      if (isOfFilter(error)) await refuse(error, params, key);
+      else panel.say(message(empty.failed('The table', error)));
     } finally {
       end();
     }
-  };
+  }
 
-  function draw(data, params, ask) {
-    const { space, records } = view;
-    const unit = unitOf(data.largest_bytes);
+  async function refuse(error, params, key) {
+    filter.refuse(error);
+    const isDrawn = good !== null && drawnStep === key.replace(JSON.stringify(params.filter), '');
+    if (!isDrawn) await ask({ ...params, filter: good ?? '' }, key).catch(() => {});
+  }
+
+  async function ask(params, key) {
+    const asks = view.ask;
+    const { by, ...rest } = params;
+    const { data } = await (by
+      ? asks('groups', { ...params, limit: PAGE_ROWS })
+      : asks('buffers', { ...rest, limit: PAGE_ROWS }));
+    if (asked !== key) return;
+    if (by) drawGroups(data, params, asks);
+    else drawRows(data, params, asks);
+    drawnStep = key.replace(JSON.stringify(params.filter), '');
+  }
+
+  const keep = (rows) => {
+    view.records.add(rows);
+    for (const row of rows) ranks.set(row.id, row.ranks);
+    return rows;
+  };
+  const onProblem = (error) => panel.say(message(empty.failed('The table', error)));
+
+  function show(data, params, parts) {
+    const { space } = view;
     const where = whereText(data, space);
-    const keep = (rows) => {
-      records.add(rows);
-      return rows;
-    };
     panel.show();
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${where}`));
-    table.show({
+    table.show({ sort: params.sort, label: `Buffers ${where}`, ...parts });
+    if (data.total_count === 0) panel.say(message(empty.noBuffers()));
+    filter.forget();
+    actions.onDraw();
+  }
+
+  function drawRows(data, params, asks) {
+    const { by, ...rest } = params;
+    ranks.clear();
+    show(data, params, {
       source: pagedRows({
         count: data.matched_count,
         first: keep(data.rows),
         pageRows: PAGE_ROWS,
         ask: async (offset, limit, signal) =>
-          keep((await ask('buffers', { ...params, offset, limit }, signal)).data.rows),
-        onProblem: (error) => panel.say(message(empty.failed('The table', error))),
+          keep((await asks('buffers', { ...rest, offset, limit }, signal)).data.rows),
+        onProblem,
       }),
       columns: columnsOf(data.largest_bytes),
-      sort: params.sort,
-      foot: footOf(data, unit),
-      label: `Buffers ${where}`,
+      foot: footOf(data, unitOf(data.largest_bytes)),
     });
-    if (data.total_count === 0) panel.say(message(empty.noBuffers()));
-    actions.onDraw();
+  }
+
+  function drawGroups(data, params, asks) {
+    const named = (groups) => groups.map((each) => ({ ...each, id: `g:${each.key}` }));
+    const members = (of) =>
+      pagedRows({
+        count: of.count,
+        pageRows: PAGE_ROWS,
+        ask: async (offset, limit, signal) => {
+          const { data: page } = await asks(
+            'buffers',
+            { ...params, sort: USUAL_SORT, key: of.key, offset, limit },
+            signal,
+          );
+          return keep(page.rows);
+        },
+        onProblem,
+      });
+    ranks.clear();
+    show(data, params, {
+      source: groupedRows({
+        groups: pagedRows({
+          count: data.group_count,
+          first: named(data.groups),
+          pageRows: PAGE_ROWS,
+          ask: async (offset, limit, signal) =>
+            named((await asks('groups', { ...params, offset, limit }, signal)).data.groups),
+          onProblem,
+        }),
+        membersOf: members,
+      }),
+      columns: groupColumns(data.largest_bytes, params.by),
+      foot: footOf(data, unitOf(data.largest_bytes)),
+    });
   }
 
   return {
     panel,
     load,
-    /* Another step, filter or order. */
+    /* Another step, filter, order or grouping. */
     hear() {
-      if (view.space && JSON.stringify([{ space: view.space.space, ...wanted() }, view.ask.serial]) !== asked)
-        return load();
-      return null;
+      const isNew = view.space && JSON.stringify([wanted(), view.ask.serial]) !== asked;
+      return isNew ? load() : null;
     },
     mark: table.mark,
-    destroy: table.destroy,
+    focusFilter: filter.focus,
+    beside: table.beside,
+    /* Place of a buffer in an order of the strips at this step, if it is known. */
+    rankOf: (id, order) => ranks.get(id)?.[order] ?? null,
+    destroy() {
+      filter.destroy();
+      table.destroy();
+    },
   };
 }
+
+const isOfFilter = (error) => error.code === 'argument' && /^filter: /.test(error.message);
 
 /* "at the peak · step 376" */
 function whereText(data, space) {

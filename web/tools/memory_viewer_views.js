@@ -199,7 +199,6 @@ async function loadLargest(view) {
   try {
     const { data } = await ask('buffers', { space: space.space, step: 'peak', sort: '-size', limit: LISTED_ROWS });
     if (view.space !== space) return null;
-    view.sizeRanks = new Map(data.rows.map((row, at) => [row.id, at]));
     return data;
   } catch (error) {
     if (isAbort(error) || error instanceof Problem) return null;

@@ -35,6 +35,7 @@ import { naturalOf, revealed, scrollOf, windowOf } from './table_window.js';
 
 const FIRST_ROW_PX = 28;
 const PRINTED_ROWS = 50;
+const FOUND_WITHIN = 20000;
 
 /* kind: [one, many]; onHover(row, mark, isFocus), onLeave(), onPin(row, isChosenByKey), onSort(text),
  * onWaiting() → nodes for rows that are not here yet. Out: see the end of this function. */
@@ -134,6 +135,17 @@ export function createTable(options) {
     reveal(index, isFocused = false) {
       state.reveal(index);
       if (isFocused) state.focusAt(index, -1);
+    },
+    /* The row beside the one with this id in the present order, the first without one; null at the ends. */
+    async beside(id, direction) {
+      let at = 0;
+      while (at < Math.min(state.source.count, FOUND_WITHIN) && state.source.at(at)?.id !== id) at++;
+      const to = state.source.at(at)?.id === id ? at + direction : 0;
+      if (to < 0 || to >= state.source.count) return null;
+      if (!state.source.at(to)) await state.source.load(to, to + 1);
+      const row = state.source.at(to);
+      if (row) state.reveal(to);
+      return row;
     },
     focus: () => state.focusAt(state.active.row, state.active.column),
     get activeRow() {

@@ -2,8 +2,8 @@
  * table_copy.js: which rows of a table are chosen, and what they are as text: tab-separated with exact
  * figures, or Markdown for a bug report. */
 
-import { copyText } from '../lib/clipboard.js';
-import { visible } from '../lib/format.js';
+import { counted, visible } from '../lib/format.js';
+import { copyText } from './toast.js';
 
 const MOST_ROWS = 10000;
 
@@ -81,16 +81,15 @@ function indicesOf(state) {
   return state.active.row >= 0 && state.active.row < state.source.count ? [state.active.row] : [];
 }
 
-/* Copies them, after those that are not here were read. Resolves with the number of rows, 0 if it was
- * not allowed. */
+/* Copies them, after those that are not here were read. */
 export async function copyRows(state, form = 'tabs') {
   const indices = indicesOf(state);
-  if (indices.length === 0) return 0;
+  if (indices.length === 0) return;
   const columns = state.header.shown();
   if (indices.some((index) => !state.source.at(index)))
     await state.source.load(indices[0], indices[indices.length - 1] + 1);
   const rows = indices.map((index) => state.source.at(index)).filter(Boolean);
-  return (await copyText(FORMS[form](columns, rows))) ? rows.length : 0;
+  await copyText(FORMS[form](columns, rows), `Copied ${counted(rows.length, 'row')}`);
 }
 
 /* What Ctrl+C copies, at once; null where text is marked or rows are still to be read. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_table_menu.js: what stands behind ⋯ of the table of buffers. */
+
+import { exportEntries } from '../widgets/export_menu.js';
+import { copyText } from '../widgets/toast.js';
+
+/* Address of all rows that the filter keeps, as CSV. */
+function csvLink(view, wanted) {
+  const { by, ...rest } = wanted;
+  const params = { ...view.ask.place, ...(by ? wanted : rest), format: 'csv' };
+  const url = new URL(`api/v1/memory_viewer/${by ? 'groups' : 'buffers'}`, document.baseURI);
+  for (const [name, value] of Object.entries(params)) if (value !== '') url.searchParams.set(name, value);
+  return url.href;
+}
+
+/* wanted(): what is asked for now. Entries of menu.js, made at each opening. */
+export function tableMenu({ view, table, wanted }) {
+  const exports = exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink(view, wanted()) });
+  const rowLink = () => {
+    const row = table.activeRow;
+    return row && !row.isGroup ? view.context.linkHere({ pin: { kind: 'b', id: row.id } }) : null;
+  };
+  return () => [
+    ...exports(),
+    { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => table.copy('tabs') },
+    { word: 'Copy chosen rows as Markdown', run: () => table.copy('markdown') },
+    {
+      word: 'Copy link to the row',
+      why: rowLink() ? '' : 'no row is chosen',
+      run: () => copyText(new URL(rowLink(), document.baseURI).href),
+    },
+    ...table.columns().map(({ key, title, isShown }) => ({
+      word: `Column ${title.replace(/, [KMGT]?i?B$/, '')}`,
+      isOn: isShown,
+      run: () => table.setColumnShown(key, !isShown),
+    })),
+  ];
+}
