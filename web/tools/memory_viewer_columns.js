@@ -63,7 +63,7 @@ export function columnsOf(largest) {
       title: `Size, ${unitName(unit)}`,
       className: 'c-size',
       card: 'figure',
-      width: 6,
+      width: 6.75,
       isNumber: true,
       sortKey: 'size',
       cell: (row) => inUnit(row.bytes, unit),

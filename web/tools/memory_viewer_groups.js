@@ -48,6 +48,15 @@ function keyCell(row, by) {
   return node;
 }
 
+/* "13 × 2.00 GiB", or "28 × ≤ 2.00 GiB" where they differ. */
+function amountOf(row) {
+  const isAlike = row.count * row.largest_bytes === row.bytes;
+  return [el('span', { class: 'figure' }, `${count(row.count)} × ${isAlike ? '' : '≤ '}`), figure(row.largest_bytes)];
+}
+
+/* Left out of groups until the reader turns them on. */
+const OF_ONE = new Set(['opcode', 'born', 'dies']);
+
 /* The columns of buffers, with what a group says in their place. */
 export function groupColumns(largest, by) {
   const unit = unitOf(largest);
@@ -56,7 +65,6 @@ export function groupColumns(largest, by) {
     size: (row) => inUnit(row.bytes, unit),
     padding: (row) => (row.padding_bytes ? figure(row.padding_bytes) : '–'),
     name: (row) => keyCell(row, by),
-    kind: (row) => [swatch(row.category), categoryWord(row.category)],
   };
   const groupCopies = { size: (row) => row.bytes, padding: (row) => row.padding_bytes, name: (row) => row.key };
   const sorts = { size: 'size', padding: 'padding', name: 'key' };
@@ -64,6 +72,7 @@ export function groupColumns(largest, by) {
     ...column,
     title: { size: `Total, ${unitName(unit)}`, name: `${word[0].toUpperCase()}${word.slice(1)}` }[column.key] ?? column.title,
     sortKey: sorts[column.key] ?? null,
+    isHidden: column.isHidden || OF_ONE.has(column.key),
     least: column.key === 'name' ? 16 : column.least,
     cell: (row) => (row.isGroup ? (groupCells[column.key]?.(row) ?? '') : column.cell(row)),
     copy: column.copy && [
@@ -73,14 +82,14 @@ export function groupColumns(largest, by) {
   }));
   const amount = {
     key: 'count',
-    title: 'Count × largest',
+    title: 'Count × each',
+    hint: '≤: they differ, and no one is larger.',
     className: 'c-count',
     width: 9,
     isNumber: true,
     sortKey: 'count',
     card: 'line',
-    cell: (row) =>
-      row.isGroup ? [el('span', { class: 'figure' }, `${count(row.count)} × `), figure(row.largest_bytes)] : '',
+    cell: (row) => (row.isGroup ? amountOf(row) : ''),
     copy: ['count', (row) => (row.isGroup ? row.count : 1)],
   };
   return [columns[0], amount, ...columns.slice(1)];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table_copy.js: which rows of a table are chosen, and what they are as text: tab-separated with exact
- * figures, or Markdown for a bug report. */
+ * table_copy.js: which rows of a table are chosen, and their way to the clipboard. */
 
-import { counted, visible } from '../lib/format.js';
+import { counted } from '../lib/format.js';
+import { markdown, tabSeparated } from './table_text.js';
 import { copyText } from './toast.js';
 
 const MOST_ROWS = 10000;
@@ -43,33 +43,6 @@ export function createChosen(sourceOf, onChange) {
       change();
     },
   };
-}
-
-const plain = (value) => (value === null || value === undefined ? '' : visible(String(value)));
-
-/* Pure. A cell that a spreadsheet would take for a formula gets a quote before it; numbers do not. */
-export function tabSeparated(columns, rows) {
-  const cell = (value) => {
-    const text = plain(value);
-    return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
-  };
-  const kept = columns.filter((column) => column.copy);
-  return [
-    kept.map((column) => column.copy[0]).join('\t'),
-    ...rows.map((row) => kept.map((column) => cell(column.copy[1](row))).join('\t')),
-  ].join('\n');
-}
-
-/* Pure. */
-export function markdown(columns, rows) {
-  const kept = columns.filter((column) => column.copy);
-  const cell = (value) => plain(value).replace(/([\\|`*_<>[\]])/g, '\\$1');
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [
-    line(kept.map((column) => column.copy[0])),
-    line(kept.map((column) => (column.isNumber ? '--:' : '---'))),
-    ...rows.map((row) => line(kept.map((column) => cell(column.copy[1](row))))),
-  ].join('\n');
 }
 
 const FORMS = { tabs: tabSeparated, markdown };

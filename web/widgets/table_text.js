@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * table_text.js: rows of a table as text: tab-separated with exact figures, or Markdown for a bug report. Pure. */
+
+import { visible } from '../lib/format.js';
+
+const plain = (value) => (value === null || value === undefined ? '' : visible(String(value)));
+
+/* Pure. A cell that a spreadsheet would take for a formula gets a quote before it; numbers do not. */
+export function tabSeparated(columns, rows) {
+  const cell = (value) => {
+    const text = plain(value);
+    return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
+  };
+  const kept = columns.filter((column) => column.copy);
+  return [
+    kept.map((column) => column.copy[0]).join('\t'),
+    ...rows.map((row) => kept.map((column) => cell(column.copy[1](row))).join('\t')),
+  ].join('\n');
+}
+
+/* Pure. */
+export function markdown(columns, rows) {
+  const kept = columns.filter((column) => column.copy);
+  const cell = (value) => plain(value).replace(/([\\|`*_<>[\]])/g, '\\$1');
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [
+    line(kept.map((column) => column.copy[0])),
+    line(kept.map((column) => (column.isNumber ? '--:' : '---'))),
+    ...rows.map((row) => line(kept.map((column) => cell(column.copy[1](row))))),
+  ].join('\n');
+}
