@@ -9,11 +9,22 @@
 
 static const char *const repeatable[] = {"focus", "ignore", "hide", "show", "show_from", "tag", NULL};
 static const char *const common_params[] = {COMMON, NULL};
+static const char *const flame_params[] = {COMMON, "invert", "at", "pivot", "search", "nodes", NULL};
+static const char *const graph_params[] = {COMMON, "nodes", "node_fraction", "edge_fraction", "trim", NULL};
 static const char *const top_params[] = {COMMON, "zeros", "sort", "filter", "offset", "limit", "format", NULL};
+static const char *const callers_params[] = {COMMON, "frame", "match", NULL};
+static const char *const source_params[] = {COMMON, "frame", "file", NULL};
+static const char *const buffers_params[] = {COMMON, "sort", "filter", "offset", "limit", "format", NULL};
+static const char *const traces_params[] = {COMMON, "frame", "offset", "limit", "format", NULL};
+static const char *const tags_params[] = {COMMON, "rows", "columns", NULL};
+static const char *const series_params[] = {COMMON, "order", "sort", "filter", "offset", "limit", "format", NULL};
 
 static const struct tool_view views[] = {
-    {"summary", common_params, device_summary, false, repeatable},
-    {"top", top_params, device_top, false, repeatable},
+    {"summary", common_params, device_summary, false, repeatable}, {"flame", flame_params, device_flame, false, repeatable},
+    {"graph", graph_params, device_graph, false, repeatable},      {"top", top_params, device_top, false, repeatable},
+    {"callers", callers_params, device_callers, false, repeatable}, {"source", source_params, device_source, false, repeatable},
+    {"buffers", buffers_params, device_buffers, false, repeatable}, {"traces", traces_params, device_traces, false, repeatable},
+    {"tags", tags_params, device_tags, false, repeatable},         {"series", series_params, device_series, false, repeatable},
 };
 
 const struct tool tool_device_memory = {

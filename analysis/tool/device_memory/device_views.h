@@ -7,6 +7,14 @@
 #include "tool/tool.h"
 
 bool device_summary(const struct tool_request *request, struct json *json, struct err *err);
+bool device_flame(const struct tool_request *request, struct json *json, struct err *err);
+bool device_graph(const struct tool_request *request, struct json *json, struct err *err);
 bool device_top(const struct tool_request *request, struct json *json, struct err *err);
+bool device_callers(const struct tool_request *request, struct json *json, struct err *err);
+bool device_source(const struct tool_request *request, struct json *json, struct err *err);
+bool device_buffers(const struct tool_request *request, struct json *json, struct err *err);
+bool device_traces(const struct tool_request *request, struct json *json, struct err *err);
+bool device_tags(const struct tool_request *request, struct json *json, struct err *err);
+bool device_series(const struct tool_request *request, struct json *json, struct err *err);
 
 #endif

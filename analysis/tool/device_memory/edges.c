@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * edges.c: see edges.h. */
+#include "tool/device_memory/edges.h"
+
+struct same_edge {
+    const struct edges *edges;
+    uint32_t from, to;
+};
+
+static bool is_edge(const void *context, uint32_t at)
+{
+    const struct same_edge *same = context;
+    return same->edges->items[at].from == same->from && same->edges->items[at].to == same->to;
+}
+
+static struct edges_edge *edge_of(struct edges *edges, uint32_t from, uint32_t to)
+{
+    struct same_edge same = {edges, from, to};
+    uint64_t hash = intern_hash_number((uint64_t)from << 32 | to, 0);
+    uint32_t at = intern_find(&edges->table, hash, is_edge, &same);
+    if (at != INTERN_NONE)
+        return &edges->items[at];
+    at = intern_add(&edges->table, hash);
+    if (at == edges->capacity) {
+        uint32_t capacity = edges->capacity == 0 ? 256 : edges->capacity * 2;
+        struct edges_edge *items = arena_array(edges->study->arena, struct edges_edge, capacity);
+        if (at > 0)
+            memcpy(items, edges->items, at * sizeof *items);
+        edges->items = items;
+        edges->capacity = capacity;
+    }
+    edges->items[at] = (struct edges_edge){.from = from, .to = to};
+    edges->count = at + 1;
+    return &edges->items[at];
+}
+
+static void add_edge(struct edges *edges, uint32_t from, uint32_t to, int64_t value, bool is_residual, uint32_t stamp)
+{
+    struct edges_edge *edge = edge_of(edges, from, to);
+    if (edge->seen == stamp)
+        return;
+    edge->seen = stamp;
+    edge->value = pprof_add(edge->value, value);
+    edge->is_residual |= is_residual;
+}
+
+static void add_sample(struct edges *edges, const struct study_sample *sample, const struct study_walk *walk, const bool *kept,
+                       const bool *touching, uint32_t stamp)
+{
+    int64_t value = study_value(edges->study, sample), count = study_count(edges->study, sample);
+    uint32_t parent = INTERN_NONE;
+    bool is_residual = false;
+    for (uint32_t i = 0; i < walk->count; i++) {
+        uint32_t frame = walk->frames[i];
+        struct edges_node *node = &edges->nodes[frame];
+        if (kept != NULL && !kept[frame]) {
+            is_residual = true;
+            continue;
+        }
+        if (node->seen != stamp) {
+            node->seen = stamp;
+            node->total = pprof_add(node->total, value);
+            node->count = pprof_add(node->count, count);
+        }
+        if (parent != INTERN_NONE && parent != frame && (touching == NULL || touching[parent] || touching[frame]))
+            add_edge(edges, parent, frame, value, is_residual, stamp);
+        parent = frame;
+        is_residual = false;
+    }
+    if (parent == INTERN_NONE || is_residual)
+        return;
+    edges->nodes[parent].self = pprof_add(edges->nodes[parent].self, value);
+    edges->nodes[parent].label_sets |= value != 0 ? UINT64_C(1) << (edges->study->pprof->label_sets[sample->at] & 63) : 0;
+}
+
+void edges_make(const struct study *study, const bool *kept, const bool *touching, struct edges *edges)
+{
+    struct study_walk walk;
+    *edges = (struct edges){.study = study};
+    intern_init(&edges->table, study->arena);
+    edges->nodes = arena_array(study->arena, struct edges_node, study->frames->count);
+    study_walk_init(study, &walk);
+    for (uint32_t i = 0; i < study->sample_count; i++) {
+        const struct study_sample *sample = &study->samples[i];
+        if (study_value(study, sample) == 0)
+            continue;
+        study_walk_to(study, sample, &walk);
+        add_sample(edges, sample, &walk, kept, touching, i + 1);
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * edges.h: who calls whom: pprof's graph. A sample counts once for each pair of
+ * caller and callee that follow each other in its stack. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_EDGES_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_EDGES_H
+
+#include "base/intern.h"
+#include "tool/device_memory/study.h"
+
+struct edges_edge {
+    uint32_t from, to; /* frames: caller, callee */
+    int64_t value;
+    bool is_residual;  /* somewhere a frame between the two is left out */
+    uint32_t seen;     /* of edges.c: the last sample, plus 1 */
+};
+
+/* What a frame holds in this graph. */
+struct edges_node {
+    int64_t self, total, count;
+    uint32_t seen;      /* as above */
+    uint64_t label_sets; /* a bit for sets of labels of its own samples */
+};
+
+struct edges {
+    const struct study *study;
+    struct intern table;
+    struct edges_edge *items;
+    uint32_t count, capacity;
+    struct edges_node *nodes; /* of each frame */
+};
+
+/* The graph of the frames in `kept` (NULL: all). With `touching` only edges at one of these are made. */
+void edges_make(const struct study *study, const bool *kept, const bool *touching, struct edges *edges);
+
+#endif

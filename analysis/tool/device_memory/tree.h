@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tree.h: stacks with common beginnings as a tree, without its smallest nodes.
+ *
+ * The stacks are sorted, so that a node is a run of them; what is too small to be
+ * kept is never stored. Sizes never shrink towards the root: a kept node's parent
+ * is kept. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_TREE_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_TREE_H
+
+#include "tool/device_memory/study.h"
+
+#define TREE_ROOT UINT32_MAX
+
+struct tree_stack {
+    const uint32_t *frames;  /* in the order of the tree, from its root */
+    const uint16_t *folded;  /* machinery above each */
+    uint32_t length;
+    uint16_t folded_below;
+    uint32_t sample;         /* of study->samples */
+};
+
+struct tree_node {
+    uint32_t frame; /* TREE_ROOT: the root */
+    uint32_t depth; /* 0: the root */
+    int64_t total, self, count;
+    int64_t before, after; /* of a difference */
+    int64_t size;          /* without signs: what is compared and drawn */
+    uint32_t folded_above, folded_below;
+};
+
+struct tree {
+    struct tree_node *nodes; /* parents before their children, larger siblings first; the root is the first */
+    uint32_t count;
+    uint64_t left_out_count;
+    int64_t left_out_below; /* nodes smaller than this are left out; 0: none is */
+    uint32_t depth_most;
+};
+
+/* At most `nodes_most` nodes beside the root. Sorts `stacks`. */
+void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_most, struct tree *tree);
+
+#endif
