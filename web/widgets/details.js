@@ -77,7 +77,10 @@ export function createDetails(node, { onClose }) {
   const body = el('div', { class: 'details-body' });
   let isKept = false;
   const open = (isPinned) => node.classList.toggle('is-open', isPinned || isKept);
-  fill(node, el('header', { class: 'details-head' }, title, close), body);
+  /* One stop of the keyboard, so that it can be scrolled. */
+  const scroll = { class: 'details-scroll', tabindex: '0', role: 'group', 'aria-label': 'Details' };
+  fill(title, 'Details');
+  fill(node, el('div', scroll, el('header', { class: 'details-head' }, title, close), body));
   return {
     show({ heading, subject = '', parts, isPinned = false }) {
       open(isPinned);
@@ -104,7 +107,7 @@ export function createDetails(node, { onClose }) {
     clear() {
       isKept = false;
       node.classList.remove('is-open', 'is-pinned');
-      fill(title);
+      fill(title, 'Details');
       fill(body);
     },
   };

@@ -25,7 +25,7 @@ export function startPane(node, toggleDrawer) {
     'aria-valuemin': String(PANE_LEAST_PX),
     'aria-valuemax': String(PANE_MOST_PX),
   });
-  node.before(handle);
+  node.prepend(handle);
   const place = () => {
     const px = clamp(Number(setting('pane_px')) || USUAL_PX);
     const isShut = setting('pane') === 'shut';

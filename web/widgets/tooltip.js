@@ -29,7 +29,7 @@ function place(mark) {
 
 /* `key` names the mark; `lines` are arrays of nodes and texts. */
 export function showTooltip(key, lines, mark) {
-  if (!node.isConnected) document.body.append(node);
+  if (!node.isConnected) document.getElementById('main').append(node);
   if (dismissed === key) return;
   dismissed = null;
   clearTimeout(timer);

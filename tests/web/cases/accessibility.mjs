@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * accessibility.mjs: axe-core finds nothing on any page and in any state. */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { PAGES } from '../../../web/pages.js';
+import { idle, pointOn } from '../harness.mjs';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/* State of a page: name → what brings it about. */
+const press = (key, selector) => async (page) => {
+  await page.keyboard.press(key);
+  if (selector) await page.waitForSelector(selector);
+};
+const STATES = {
+  'as it opens': async () => {},
+  'with a pin': async (page) => page.mouse.click(...(await pointOn(page, 1, 0.05))),
+  'with a menu open': async (page) => page.locator('.menu-dots').first().click(),
+  'with a selector open': async (page) => {
+    if (await page.locator('#menu').isVisible()) await page.click('#menu');
+    await page.locator('.crumbs .selector-button').last().click();
+    await page.waitForSelector('.selector-option');
+  },
+  'with its notes open': async (page) => page.locator('.notes-button').first().click(),
+  'with the palette open': press('Control+k', '.palette-option'),
+  'with the keys open': press('?', '.help-row'),
+};
+
+export function run({ test, truth, daemon, open, fixtures }) {
+  async function check(page, what) {
+    await idle(page);
+    await page.evaluate(AXE);
+    const faults = await page.evaluate(async (tags) => {
+      const { violations } = await globalThis.axe.run(document, { runOnly: { type: 'tag', values: tags } });
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.slice(0, 3).map((node) => `${id}: ${node.target.join(' ')} (${node.failureSummary.split('\n').slice(1, 2).join('').trim()})`),
+      );
+    }, RULES);
+    truth(faults.length === 0, `${what}: ${faults.join('\n        ')}`);
+  }
+
+  for (const [width, height] of [
+    [1440, 900],
+    [1280, 720],
+    [390, 844],
+  ])
+    for (const scheme of ['light', 'dark'])
+      test(`nothing is found on the Memory Viewer at ${width} × ${height}, ${scheme}`, async () => {
+        /* Dark differs in its colours alone. */
+        for (const [name, act] of Object.entries(STATES).slice(0, scheme === 'dark' ? 2 : undefined)) {
+          const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { width, height, scheme });
+          await act(page);
+          await check(page, name);
+          await page.finish();
+        }
+      });
+
+  for (const scheme of ['light', 'dark'])
+    test(`nothing is found on Home, with sessions, empty and with its dialogs, ${scheme}`, async () => {
+      const base = await daemon(`--logdir=${join(fixtures, 'dumps')}`);
+      for (const width of [1440, 390]) {
+        const page = await open(`${base}?tool=home`, { width, height: 844, scheme });
+        await check(page, `Home at ${width}`);
+        await page.locator('.intake button').click();
+        await page.waitForSelector('.intake-text');
+        await check(page, 'the box for texts');
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('Control+k');
+        await page.keyboard.type('>settings');
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('.settings');
+        await check(page, 'settings');
+        await page.goto(`${base}?tool=home&filter=nothing`);
+        await check(page, 'no session matches');
+        await page.finish();
+      }
+    });
+
+  for (const row of PAGES.filter(({ tool }) => tool !== 'memory_viewer'))
+    test(`nothing is found on the page ${row.tool} without data`, async () => {
+      for (const [width, scheme] of [
+        [1440, 'light'],
+        [390, 'dark'],
+      ]) {
+        const page = await open(`${await daemon(`--logdir=${join(fixtures, 'dumps')}`)}?tool=${row.tool}`, {
+          width,
+          height: 844,
+          scheme,
+          allow: /4\d\d/,
+        });
+        await check(page, `${row.tool} at ${width}`);
+        await page.finish();
+      }
+    });
+}
