@@ -15,13 +15,16 @@ import { exportEntries } from '../widgets/export_menu.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { buffersKey } from '../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
+import { toast } from '../widgets/toast.js';
 import { createHead, nodesOf } from './memory_viewer_head.js';
 import { createStrips } from './memory_viewer_strips.js';
 import { createBuffersTable } from './memory_viewer_table.js';
 import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
 import { bufferDetails, mergedDetails, pageDetails } from './memory_viewer_details.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
+import { toggledCategory } from './memory_viewer_only.js';
 import { viewerKeys } from './memory_viewer_keys.js';
+import { createMapPanel, mapLines } from './memory_viewer_map.js';
 import { createPlace } from './memory_viewer_place.js';
 import {
   changeCapacity,
@@ -57,10 +60,19 @@ export function mount(root, context) {
   };
   view.records = createRecords(() => refresh(view));
   view.place = createPlace(view, {
-    moment: () => loadMoment(view),
-    range: (range) => view.curve.setRange(range),
-    rangeAtRest: () => loadDetail(view),
-    window: () => loadWindow(view).then(() => refresh(view)),
+    moment: () => {
+      view.map.setPlace();
+      loadMoment(view);
+    },
+    range: (range) => {
+      view.curve.setRange(range);
+      view.map.setView();
+    },
+    rangeAtRest: () => Promise.all([loadDetail(view), view.map.load()]),
+    window: () => {
+      view.map.setPlace();
+      loadWindow(view).then(() => refresh(view));
+    },
   });
   build(view);
   view.light = () => lightUp(view);
@@ -77,6 +89,7 @@ export function mount(root, context) {
     show: (selection, route) => show(view, selection, route),
     hear(route) {
       view.place.hear(route);
+      view.map.hear(route);
       return Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), view.table.hear()]);
     },
     escape: () => escape(view),
@@ -88,6 +101,7 @@ export function mount(root, context) {
       hideTooltip();
       view.curve.destroy();
       view.strips.destroy();
+      view.map.destroy();
       view.table.destroy();
     },
   };
@@ -99,19 +113,24 @@ function build(view) {
   view.head = createHead(createChooser(view));
   view.curvePanel = createPanel('panel-curve', 'Memory over program order');
   view.curve = createCurve({
-    onLeave: hideTooltip,
+    onLeave: () => {
+      hideTooltip();
+      view.map.map.showStep(null);
+    },
     sentence: (reading) => say.readingSentence(view.space, reading),
-    onHover: (reading, mark) =>
+    onHover: (reading, mark) => {
+      view.map.map.showStep(reading.step);
       showTooltip(
         `s:${reading.step}`,
         say.readingLines(view.space, reading).map((line) => nodesOf(line)),
         mark,
-      ),
+      );
+    },
     onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
     onWindow: (window) => view.place.setWindow(window),
     onRange: (range) => view.place.setRange(range),
     onAll: () => view.place.showAll(),
-    onHint: () => view.context.say?.('Click the chart or hold Ctrl to zoom.'),
+    onHint: hint,
   });
   const pinItem = (item) => item.id !== null && view.context.pin(item.id);
   view.pinItem = pinItem;
@@ -144,6 +163,21 @@ function build(view) {
     sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.space.peak_bytes),
     onWidth: () => loadStrips(view).then(() => refresh(view)),
   });
+  view.map = createMapPanel(view, {
+    onHover: (item, mark) => {
+      view.store.set({ hover: item.id === null ? null : buffersKey(item.id) });
+      showTooltip(
+        `map:${item.id ?? `${item.from} ${item.low_bytes} ${item.category}`}`,
+        mapLines(item, view.space).map((line) => nodesOf(line)),
+        mark,
+      );
+    },
+    onLeave: leave,
+    onStep: (step) => view.curve.showStep(step),
+    onPin,
+    onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
+    onHint: hint,
+  });
   view.table = createBuffersTable(view, {
     onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
     onLeave: leave,
@@ -151,7 +185,7 @@ function build(view) {
     onDraw: () => refresh(view),
   });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
-  view.panels = [view.curvePanel, view.strips.panel, view.table.panel];
+  view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel];
   view.root.replaceChildren(
     el(
       'div',
@@ -170,6 +204,16 @@ function hoverBar(view, key, bar, mark) {
     say.barLines(bar, view.records.get(bar.id), view.space.peak_bytes).map((line) => nodesOf(line)),
     mark,
   );
+}
+
+/* Said once the wheel turns over a chart that does not take it. */
+function hint() {
+  toast('Click the chart or hold Ctrl to zoom');
+}
+
+/* A legend word: only this category; with Ctrl it is added or taken away; again shows all. */
+function onlyCategory(view, category, isAdded) {
+  view.context.choose({ filter: toggledCategory(view.context.route.filter, category, isAdded) });
 }
 
 /* ---- loading ---------------------------------------------------------------- */
@@ -327,6 +371,7 @@ function lightUp(view) {
   const rankOf = (id, order) => view.table.rankOf(id, order);
   view.strips.mark(hover, pin === null ? null : buffersKey(pin), rankOf);
   view.table.mark(hovered, pin);
+  view.map.mark(hovered, pin);
   const lit = view.records.get(hovered ?? pin);
   view.curve.showSpan(lit ? spanOf(lit, view.space) : null);
   if (hovered !== null) view.records.want(hovered);
@@ -358,7 +403,7 @@ function spanOf(record, space) {
 
 /* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */
 function escape(view) {
-  if (view.curve.cancel()) return true;
+  if (view.curve.cancel() || view.map.map.cancel()) return true;
   if (dismissTooltip()) return true;
   if (view.space && view.place.window) {
     view.place.setWindow(null);

@@ -43,6 +43,10 @@ export function viewerKeys(view) {
       isOn: () => place.window !== null,
     },
     { keys: ['u'], does: 'unpadded curve on or off', run: () => view.toggleUnpadded() },
+    { keys: ['n'], does: 'next match on the map', run: () => view.map.search(1) },
+    { keys: ['N'], does: 'previous match on the map', run: () => view.map.search(-1) },
+    { keys: ['c'], does: 'next colour of the map: category, size, padding, age, source', run: () => view.map.nextColour() },
+    { keys: [], does: 'find buffers on the map', run: () => view.map.focusFind() },
     { keys: [','], does: 'previous buffer in this order', run: () => view.byBuffer(-1) },
     { keys: ['/'], does: 'to the filter', run: () => view.table.focusFilter() },
     ...['layer', 'line', 'shape', 'dtype', 'op', 'scope', 'category', ''].map((group) => ({

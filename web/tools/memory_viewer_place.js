@@ -14,6 +14,7 @@ const ASK_AFTER_MS = 120;
 const PAN_SHARE = 0.2;
 const NOTCH = 1.2;
 
+const NOWHERE = { step: null, range: null, bytes: null, window: null };
 const isStep = (value, space) => Number.isInteger(value) && value >= 0 && value < space.step_count;
 const quoted = (value) => cutMiddle(visible(String(value)), 40);
 
@@ -22,7 +23,7 @@ function windowOf(text) {
   return match ? [Number(match[1]), Number(match[2])] : null;
 }
 
-/* Pure: {step (null: the peak), range (null: all), window (null: none), said: {name: sentence}}. */
+/* Pure: {step (null: the peak), range (null: all), bytes (null: all), window (null: none), said: {name: sentence}}. */
 export function readPlace(space, route) {
   const said = {};
   const unit = unitWord(space);
@@ -48,13 +49,15 @@ export function readPlace(space, route) {
       window = null;
     }
   }
-  return { step: step === space.peak_step ? null : step, range, window, said };
+  const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
+  const offsets = isBytes ? [route.low, route.high] : null;
+  return { step: step === space.peak_step ? null : step, range, bytes: offsets, window, said };
 }
 
 /* hooks: moment(step), range([from, to)), rangeAtRest(range) 120 ms after its last movement,
  * window([first, last] | null). They are called after the part of the place that changed. */
 export function createPlace(view, hooks) {
-  let place = { step: null, range: null, window: null };
+  let place = NOWHERE;
   let takeBack = null;
 
   const all = () => [0, view.space.step_count];
@@ -70,21 +73,30 @@ export function createPlace(view, hooks) {
     }
     const before = place;
     /* Between two steps the hand is more exact than the URL. */
-    const rounded = place.range && whole(place.range).join() === next.range?.join();
-    place = { ...next, range: rounded ? place.range : next.range };
+    const kept = (name) => place[name] && whole(place[name]).join() === next[name]?.join();
+    place = { ...next, range: kept('range') ? place.range : next.range, bytes: kept('bytes') ? place.bytes : next.bytes };
     return before;
   };
   const soon = (task) => {
     takeBack?.();
     takeBack = later(task, ASK_AFTER_MS);
   };
-  const put = (next, isHeld) => {
-    place.range = isAll(next, all()) ? null : next;
-    const [from, to] = place.range ? whole(place.range) : [null, null];
-    const patch = { from: from || null, to: to === view.space.step_count ? null : to };
-    if (isHeld) view.context.move(patch);
+  const rest = () => {
     hooks.range(range());
     soon(() => hooks.rangeAtRest(range()));
+  };
+  const put = (next) => {
+    place = { ...place, range: isAll(next, all()) ? null : next };
+    const [from, to] = place.range ? whole(place.range) : [null, null];
+    view.context.move({ from: from || null, to: to === view.space.step_count ? null : to });
+    rest();
+  };
+  /* Offsets in view; null: all. */
+  const putBytes = (next) => {
+    place = { ...place, bytes: next };
+    const [low, high] = next ? whole(next) : [null, null];
+    view.context.move({ low, high });
+    rest();
   };
   return {
     get step() {
@@ -108,17 +120,14 @@ export function createPlace(view, hooks) {
     /* A space was opened: reads the place, calls nothing. */
     start(route) {
       takeBack?.();
-      place = { step: null, range: null, window: null };
+      place = NOWHERE;
       adopt(route);
     },
     hear(route) {
       if (!view.space) return;
       const before = adopt(route);
       if (before.step !== place.step) hooks.moment(moment());
-      if (before.range?.join() !== place.range?.join()) {
-        hooks.range(range());
-        soon(() => hooks.rangeAtRest(range()));
-      }
+      if (before.range?.join() !== place.range?.join() || before.bytes?.join() !== place.bytes?.join()) rest();
       if (before.window?.join() !== place.window?.join()) hooks.window(place.window);
     },
     /* isHeld: the hand is still moving, or a key may be held down. */
@@ -127,31 +136,39 @@ export function createPlace(view, hooks) {
       const to = Math.max(0, Math.min(view.space.step_count - 1, step));
       const patch = { step: to === view.space.peak_step ? null : to };
       const next = following(range(), all(), to);
-      if (next.join() !== range().join()) put(next, true);
+      if (next.join() !== range().join()) put(next);
       if (isHeld) view.context.move(patch);
       else view.context.choose(patch);
     },
     setWindow(window) {
       view.context.choose({ sel: window ? `${window[0]}-${window[1]}` : '' });
     },
-    setRange: (next) => isMoving() && put(next, true),
-    showAll: () => isMoving() && put(all(), true),
+    setRange: (next) => isMoving() && put(next),
+    setBytes: (next) => isMoving() && putBytes(next),
+    get bytes() {
+      return place.bytes;
+    },
+    showAll() {
+      if (!isMoving()) return;
+      put(all());
+      putBytes(null);
+    },
     /* Notches in, or out when negative; about the moment if it is in view. */
     zoom(notches) {
       if (!isMoving()) return;
       const [from, to] = range();
       const at = moment() >= from && moment() < to ? moment() + 0.5 : (from + to) / 2;
-      put(zoomed(range(), all(), LEAST_STEPS, at, NOTCH ** notches), true);
+      put(zoomed(range(), all(), LEAST_STEPS, at, NOTCH ** notches));
     },
     pan(direction) {
       if (!isMoving()) return;
       const [from, to] = range();
-      put(moved(range(), all(), direction * PAN_SHARE * (to - from)), true);
+      put(moved(range(), all(), direction * PAN_SHARE * (to - from)));
     },
     zoomToWindow() {
       if (!place.window) return false;
       const [a, b] = place.window;
-      put(zoomed([a, b + 1], all(), LEAST_STEPS, (a + b + 1) / 2, 1), true);
+      put(zoomed([a, b + 1], all(), LEAST_STEPS, (a + b + 1) / 2, 1));
       return true;
     },
     byPeak(direction) {

@@ -38,7 +38,7 @@ export async function showSpace(view, data, route, said, signal) {
     view.buffers = buffers;
     sayAnswer(view);
   });
-  await Promise.all([largest, view.table.load(), loadCurve(view), loadStrips(view)]);
+  await Promise.all([largest, view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route)]);
   if (view.space === space) await loadWindow(view);
 }
 
@@ -128,6 +128,12 @@ function loadCurve(view) {
     view.curve.setRange(view.place.range);
     loadDetail(view);
   });
+}
+
+function loadMap(view, route) {
+  const { space, map } = view;
+  map.panel.node.hidden = Boolean(space.replay_error) || space.step_unit === 'none';
+  return map.panel.node.hidden ? null : map.start(route);
 }
 
 const widthOf = (view) => Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth / 64) * 64);

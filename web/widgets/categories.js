@@ -14,6 +14,9 @@ const ROWS = {
 };
 const OTHER = { colour: 'unknown', word: 'several kinds' };
 
+/* In the order of the legend. */
+export const CATEGORY_NAMES = Object.keys(ROWS);
+
 const row = (category) => ROWS[category] ?? OTHER;
 
 export function categoryWord(category) {

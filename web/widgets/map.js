@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * map.js: the allocation map on our own canvas: steps across, offsets up, one rectangle a buffer;
+ * what lives from begin to end as bands above, since it has no offset. The base is drawn for a
+ * view; hover, pin, moment and window lie on an overlay. */
+
+import { el } from '../lib/dom.js';
+import { nextFrame } from '../lib/activity.js';
+import { moved, zoomed } from '../lib/range.js';
+import { onTheme, token } from '../lib/theme.js';
+import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
+import { bindGestures } from './gestures.js';
+import { colouring } from './map_colours.js';
+import { arrange, bandAt, bandsOf, rectangleAt } from './map_layout.js';
+import { boxOf, paintAxes, paintBands, paintRectangles, scales } from './map_paint.js';
+import { createMirror } from './mirror.js';
+import { paintOutline, prepare } from './strips_paint.js';
+
+const NEAR_PX = 4;
+const AXIS_PX = 22;
+const BAND_PX = 30;
+const BAND_GAP_PX = 4;
+const LEAST_STEPS = 8;
+const LEAST_BYTES = 64 * 1024;
+const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] };
+
+/* actions: onHover(item, mark), onLeave(), onStep(step | null), onPin(item), onMoment(step),
+ * onWindow([first, last]), onView({from, to, low, high}, isEnd), onAll(), onHint(), sentence(item).
+ * Out: {node, draw(answer), setView, setColour, setMatches, mark({hover, pin}), setPlace, showStep, cancel, destroy}. */
+export function createMap(actions) {
+  const base = el('canvas', { role: 'img', class: 'map-base' });
+  const over = el('canvas', { 'aria-hidden': 'true', class: 'map-over' });
+  const node = el('div', { class: 'map-plot' }, base, over);
+  let answer = EMPTY;
+  let map = { columns: arrange([]), slots: [], colouring: colouring('category', [], 1) };
+  let bands = [];
+  let size = { width: 0, height: 0, ratio: 1 };
+  let view = { from: 0, to: 1, low: 0, high: 1 };
+  let how = 'category';
+  let place = { moment: null, peak: null, window: null };
+  let drag = null;
+  let step = null;
+  let lit = { hover: null, pin: null };
+  let matches = [];
+  let drawnCount = 0;
+
+  const frame = () => {
+    const bandHeight = answer.indefinite.length ? BAND_PX : 0;
+    const top = bandHeight ? bandHeight + BAND_GAP_PX : 0;
+    return {
+      left: LEFT_PX,
+      width: Math.max(1, size.width - LEFT_PX - RIGHT_PX),
+      bandTop: 0,
+      bandHeight,
+      top,
+      height: Math.max(1, size.height - top - AXIS_PX),
+    };
+  };
+  const recolour = () => {
+    const { items } = map.columns;
+    map.colouring = colouring(how, [...items, ...answer.indefinite], answer.step_count);
+    map.slots = Uint8Array.from(items, map.colouring.classOf);
+  };
+  const boxOfLife = ({ from, to, low, high }) => boxOf(frame(), scales(frame(), view), from, to, low, high, size.ratio);
+  /* Where an item is drawn: its rectangle, its band, or the place that is known of it otherwise. */
+  const boxOfItem = (item) => {
+    const { left, width } = frame();
+    const band = bands.find((each) => each.item === item || (item.id !== null && each.item.id === item.id));
+    if (band) return { x: left, y: band.y, width, height: band.height };
+    if (item.from === undefined || item.low_bytes === undefined) return null;
+    return boxOfLife({ from: item.from, to: item.to, low: item.low_bytes, high: item.high_bytes });
+  };
+  const outline = (context, item, isPinned) => {
+    const box = item && boxOfItem(item);
+    if (!box) return;
+    context.save();
+    context.translate(0, box.y);
+    paintOutline(context, box, box.height, isPinned);
+    context.restore();
+  };
+  const line = (context, at, colour, wide) => {
+    const { left, width, top, height } = frame();
+    const x = scales(frame(), view).x(at + 0.5);
+    if (x < left - 1 || x > left + width + 1) return;
+    context.fillStyle = colour;
+    context.fillRect(Math.round(x) - wide / 2, top, wide, height);
+  };
+  const shade = (context, [first, last]) => {
+    const { left, width, top, height } = frame();
+    const scale = scales(frame(), view);
+    const x = Math.max(left, scale.x(first));
+    const right = Math.min(left + width, scale.x(last + 1));
+    if (right <= x) return;
+    context.fillStyle = token('wash');
+    context.fillRect(x, top, right - x, height);
+  };
+  const peakMark = (context) => {
+    const { left, width, top } = frame();
+    const x = scales(frame(), view).x(place.peak + 0.5);
+    if (x < left || x > left + width) return;
+    context.fillStyle = token('text');
+    context.beginPath();
+    context.moveTo(x - 5, top);
+    context.lineTo(x + 5, top);
+    context.lineTo(x, top + 9);
+    context.closePath();
+    context.fill();
+    context.font = `600 12px ${token('sans')}`;
+    context.textBaseline = 'top';
+    const isRight = x + 44 < left + width;
+    context.textAlign = isRight ? 'left' : 'right';
+    context.lineWidth = 3;
+    context.strokeStyle = token('panel');
+    context.strokeText('peak', x + (isRight ? 8 : -8), top);
+    context.fillText('peak', x + (isRight ? 8 : -8), top);
+    context.textAlign = 'left';
+  };
+  const paintOver = () => {
+    if (size.width <= 0 || size.height <= 0) return;
+    const context = prepare(over, size.width, size.height, size.ratio);
+    if (!context) return;
+    const shown = drag ?? place.window;
+    if (shown) shade(context, shown);
+    if (place.peak !== null) peakMark(context);
+    if (step !== null) line(context, step, token('text2'), 1);
+    if (place.moment !== null) line(context, place.moment, token('accent'), 1);
+    if (lit.hover && lit.hover.id !== lit.pin?.id) outline(context, lit.hover, false);
+    outline(context, lit.pin, true);
+  };
+  const paintMatches = (context) => {
+    context.strokeStyle = token('accent');
+    context.lineWidth = 1.5;
+    for (const item of matches) {
+      const box = boxOfItem(item);
+      if (box) context.strokeRect(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1);
+    }
+  };
+  const paint = () => {
+    if (size.width <= 0 || size.height <= 0) return;
+    const context = prepare(base, size.width, size.height, size.ratio);
+    if (!context) return;
+    const at = frame();
+    bands = bandsOf(answer.indefinite, at.bandHeight, size.ratio);
+    paintAxes(context, at, view, view.low === 0);
+    drawnCount = paintRectangles(context, map, at, view, size.ratio);
+    if (bands.length) paintBands(context, bands, map.colouring, at);
+    paintMatches(context);
+    paintOver();
+  };
+  const itemAt = ({ x, y }) => {
+    const at = frame();
+    if (x < at.left || x > at.left + at.width) return null;
+    if (y < at.bandHeight) return bands[bandAt(bands, y)]?.item ?? null;
+    const scale = scales(at, view);
+    const found = rectangleAt(map.columns, scale.stepAt(x), scale.byteAt(y), NEAR_PX / scale.perStep, NEAR_PX / scale.perByte);
+    return found < 0 ? null : map.columns.items[found];
+  };
+  const stepAt = (x) => {
+    const at = Math.floor(scales(frame(), view).stepAt(x));
+    return Math.max(Math.floor(view.from), Math.min(Math.ceil(view.to) - 1, at));
+  };
+  const markOf = (item) => {
+    const page = node.getBoundingClientRect();
+    const box = boxOfItem(item) ?? { x: 0, y: 0, width: 0, height: 0 };
+    return {
+      left: page.left + box.x,
+      right: page.left + box.x + Math.min(box.width, 400),
+      top: page.top + box.y,
+      bottom: page.top + box.y + box.height,
+    };
+  };
+  const mirror = createMirror({
+    label: '',
+    sentence: actions.sentence,
+    onMove: (at) => {
+      const item = [...answer.indefinite, ...map.columns.items][at];
+      if (item) actions.onHover(item, markOf(item));
+    },
+    onEnter: (at) => {
+      const item = [...answer.indefinite, ...map.columns.items][at];
+      if (item) actions.onPin(item);
+    },
+    onLeave: actions.onLeave,
+  });
+  node.append(mirror.node);
+
+  const all = () => ({ steps: [0, answer.step_count], bytes: [0, answer.height_bytes] });
+  const selection = (a, b) => [a.x, b.x].sort((x, y) => x - y).map(stepAt);
+  const gestures = bindGestures(node, {
+    hover: (at) => {
+      const item = itemAt(at);
+      node.classList.toggle('is-on-mark', item !== null);
+      actions.onStep(at.y >= frame().top ? stepAt(at.x) : null);
+      if (item) actions.onHover(item, markOf(item));
+      else actions.onLeave();
+    },
+    leave: () => {
+      actions.onStep(null);
+      if (!mirror.hasFocus) actions.onLeave();
+    },
+    click: (at) => {
+      const item = itemAt(at);
+      if (item && item.id !== null) actions.onPin(item);
+      else if (item) actions.onOpen(item);
+      else if (at.x >= LEFT_PX && at.y >= frame().top) actions.onMoment(stepAt(at.x));
+    },
+    double: (at) => {
+      const item = itemAt(at);
+      if (item && item.from !== undefined) actions.onOpen(item);
+      else actions.onAll();
+    },
+    select: (a, b, isEnd) => {
+      drag = b && !isEnd ? selection(a, b) : null;
+      if (b && isEnd) actions.onWindow(selection(a, b));
+      nextFrame(paintOver);
+    },
+    pan: (dx, dy, isEnd) => {
+      const scale = scales(frame(), view);
+      const [from, to] = moved([view.from, view.to], all().steps, -dx / scale.perStep);
+      const [low, high] = moved([view.low, view.high], all().bytes, dy / scale.perByte);
+      actions.onView({ from, to, low, high }, isEnd);
+    },
+    zoom: ({ x, y }, factor, isVertical) => {
+      const scale = scales(frame(), view);
+      const [from, to] = isVertical
+        ? [view.from, view.to]
+        : zoomed([view.from, view.to], all().steps, LEAST_STEPS, scale.stepAt(x), factor);
+      const [low, high] = zoomed([view.low, view.high], all().bytes, LEAST_BYTES, scale.byteAt(y), factor);
+      actions.onView({ from, to, low, high }, true);
+    },
+    hint: actions.onHint,
+  });
+  const watch = new ResizeObserver(() => {
+    size = { width: node.clientWidth, height: node.clientHeight, ratio: window.devicePixelRatio || 1 };
+    nextFrame(paint);
+    actions.onWidth?.();
+  });
+  watch.observe(node);
+  const offTheme = onTheme(() => nextFrame(paint));
+
+  return {
+    node,
+    get width() {
+      return Math.max(64, frame().width);
+    },
+    get classes() {
+      const used = new Set([...map.slots, ...answer.indefinite.map(map.colouring.classOf)]);
+      return map.colouring.classes.filter((look, at) => used.has(at));
+    },
+    get drawnCount() {
+      return drawnCount;
+    },
+    draw(next, label) {
+      answer = next;
+      map = { columns: arrange(next.rectangles) };
+      recolour();
+      base.setAttribute('aria-label', label);
+      mirror.setLabel(`${label} Arrow keys move, Enter pins.`);
+      const setSize = next.rectangle_count + next.indefinite.length;
+      mirror.setItems([...next.indefinite, ...map.columns.items].map((item) => ({ ...item, setSize })));
+      nextFrame(paint);
+    },
+    setView(next) {
+      view = { ...view, ...next };
+      nextFrame(paint);
+    },
+    setColour(next) {
+      how = next;
+      recolour();
+      nextFrame(paint);
+    },
+    /* Items that a search found: {id, from, to, low_bytes, high_bytes}. */
+    setMatches(next) {
+      matches = next;
+      nextFrame(paint);
+    },
+    /* hover, pin: items or null; what is not among the rectangles is outlined where it lies. */
+    mark(next) {
+      if (next.hover === lit.hover && next.pin === lit.pin) return;
+      lit = next;
+      nextFrame(paintOver);
+    },
+    setPlace(next) {
+      place = { ...place, ...next };
+      nextFrame(paintOver);
+    },
+    showStep(next) {
+      if (next === step) return;
+      step = next;
+      nextFrame(paintOver);
+    },
+    itemOf: (id) => {
+      const at = map.columns.atOfId.get(id);
+      return at === undefined ? (answer.indefinite.find((item) => item.id === id) ?? null) : map.columns.items[at];
+    },
+    cancel: gestures.cancel,
+    destroy() {
+      watch.disconnect();
+      offTheme();
+    },
+  };
+}
