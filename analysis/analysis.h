@@ -64,6 +64,7 @@ struct analysis_contents {
     const char *const *hostnames;
     bool has_hlo_stat;     /* /host:metadata names the HLO stat (XProf then offers its memory viewer) */
     bool has_gpu_plane, has_tpu_plane, has_host_plane;
+    bool has_memory_events; /* the host's plane names memory events */
     bool is_cut;           /* the file ends inside a field; what came before is listed */
     uint64_t cut_offset_bytes;
     size_t note_count;
@@ -197,10 +198,19 @@ struct analysis_profile; /* opaque; immutable once read */
 /* Decodes a profile (profile.proto, gzip or not, by any producer). `limit_bytes` bounds
  * the memory it may take (0 = no limit). NULL on error: `unsupported` for other files,
  * `malformed` for what pprof would refuse too. */
+
+/* ---- Memory profile: what the allocators of a host did over time ----------------- */
+
+struct analysis_trace; /* opaque */
+
+/* Reads the memory events of a trace's host. `limit_bytes` bounds the memory it may
+ * take (0 = no limit; 63 bytes an event stay). A trace without such events gives a
+ * profile without pools, and the reason. NULL on error. */
 struct analysis_profile *analysis_profile_read(const struct source *source, uint64_t limit_bytes, struct err *err);
 uint64_t analysis_profile_memory_bytes(const struct analysis_profile *profile);
 void analysis_profile_free(struct analysis_profile *profile);
 
+<<<<<<< HEAD
 uint64_t analysis_profile_sample_count(const struct analysis_profile *profile);
 /* Name and unit of a sample type, borrowed; false past the end. */
 bool analysis_profile_type_at(const struct analysis_profile *profile, size_t at, struct str *name, struct str *unit);
@@ -226,4 +236,25 @@ struct analysis_profile_question {
 bool analysis_profile_answer(const struct analysis_profile_question *asked, const char *view, const struct analysis_param *params,
                              size_t param_count, struct buf *out, struct err *err);
 
+=======
+/* Answers a view of the tool "memory_profile", as analysis_answer does. */
+bool analysis_profile_answer(const struct analysis_profile *profile, const char *view, const struct analysis_param *params,
+                             size_t param_count, struct buf *out, struct err *err);
+
+/* What ranks a pool among those of all hosts. */
+struct analysis_profile_pool {
+    const char *name; /* of the allocator, bytes as in the file; or the number of a TPU */
+    bool is_device;   /* memory of a device; else of the host, or not known */
+    int64_t peak_bytes; /* stack and heap */
+    int64_t peak_time_ps;
+    int64_t capacity_bytes;      /* -1: not told */
+    int64_t lifetime_peak_bytes; /* -1: not told */
+    uint64_t allocation_count, deallocation_count;
+};
+/* Pool `at`, worst first; false past the end. */
+bool analysis_profile_pool_at(const struct analysis_profile *profile, size_t at, struct analysis_profile_pool *pool);
+/* Why there is no pool, as a code and a sentence; false when there is one. Static storage. */
+bool analysis_profile_reason(const struct analysis_profile *profile, const char **code, const char **text);
+
+>>>>>>> 1aa8bb2 (memory_profile: events of allocators decoded, paired and answered about)
 #endif

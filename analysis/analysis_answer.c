@@ -150,7 +150,8 @@ bool analysis_answer_write(const struct analysis_question *question, struct buf 
     struct job job = {.gzip = NULL};
     struct buf scratch = BUF_INIT;
     asked.request = (struct tool_request){
-        .plan = question->plan, .profiles = question->profiles, .param_count = question->param_count, .scratch = &scratch, .out = out};
+        .plan = question->plan, .profiles = question->profiles, .trace = question->trace,
+        .param_count = question->param_count, .scratch = &scratch, .out = out};
     if (out->limit_bytes == 0)
         out->limit_bytes = LIMIT_BYTES;
     arena_init(&job.arena, LIMIT_BYTES, err);

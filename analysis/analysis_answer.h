@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * analysis_answer.h: asks a view of a tool about a module or about profiles, and wraps what it says. */
+ * analysis_answer.h: asks a view of a tool about a module, about profiles or about a trace, and wraps what it says. */
 #ifndef ANALYSIS_ANALYSIS_ANSWER_H
 #define ANALYSIS_ANALYSIS_ANSWER_H
 
@@ -7,13 +7,15 @@
 
 struct plan;
 struct profile_set;
+struct profile;
 
 struct analysis_question {
     const char *tool, *view;
     const struct analysis_param *params;
     size_t param_count;
-    const struct plan *plan;            /* one of these two */
+    const struct plan *plan; /* one of these three */
     const struct profile_set *profiles;
+    const struct profile *trace;
 };
 
 /* Puts {"tool", "view", "params", "data", "notes"} into `out`, or what a bare view or format sends. */

@@ -24,9 +24,20 @@ void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err)
     arena->limit_bytes = limit_bytes;
     arena->work_left = UINT64_MAX;
     arena->err = err;
+    arena->parent = arena->children = arena->next = NULL;
 }
 
-void arena_free(struct arena *arena)
+struct arena *arena_child(struct arena *parent)
+{
+    struct arena *child = arena_raw(parent, sizeof *child);
+    arena_init(child, 0, parent->err);
+    child->parent = parent;
+    child->next = parent->children;
+    parent->children = child;
+    return child;
+}
+
+static void free_blocks(struct arena *arena)
 {
     struct arena_block *block = arena->last;
     while (block != NULL) {
@@ -35,6 +46,16 @@ void arena_free(struct arena *arena)
         block = before;
     }
     arena->last = NULL;
+}
+
+void arena_free(struct arena *arena)
+{
+    for (struct arena *child = arena->children; child != NULL; child = child->next)
+        free_blocks(child);
+    arena->children = NULL;
+    if (arena->parent != NULL)
+        arena->parent->used_bytes -= arena->used_bytes;
+    free_blocks(arena);
     arena->used_bytes = 0;
 }
 
@@ -51,22 +72,25 @@ void arena_out_of_work(struct arena *arena)
 
 void arena_give_up(struct arena *arena)
 {
-    longjmp(arena->trap, 1);
+    longjmp(arena->parent != NULL ? arena->parent->trap : arena->trap, 1);
 }
 
 static struct arena_block *block_new(struct arena *arena, size_t size)
 {
     uint64_t total = (uint64_t)size + sizeof(struct arena_block);
     struct arena_block *block = NULL;
-    if (arena->limit_bytes == 0 || total <= arena->limit_bytes - arena->used_bytes)
+    const struct arena *counted = arena->parent != NULL ? arena->parent : arena;
+    if (counted->limit_bytes == 0 || total <= counted->limit_bytes - counted->used_bytes)
         block = malloc((size_t)total);
     if (block == NULL) {
         err_set(arena->err, ERR_limit, ERR_NO_OFFSET,
                 "needs more memory than allowed: %llu bytes held, %zu more asked, limit %llu",
-                (unsigned long long)arena->used_bytes, size, (unsigned long long)arena->limit_bytes);
+                (unsigned long long)counted->used_bytes, size, (unsigned long long)counted->limit_bytes);
         arena_give_up(arena);
     }
     arena->used_bytes += total;
+    if (arena->parent != NULL)
+        arena->parent->used_bytes += total;
     block->size = size;
     block->used = 0;
     return block;

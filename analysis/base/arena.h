@@ -27,11 +27,17 @@ struct arena {
     uint64_t limit_bytes; /* 0 = none */
     uint64_t work_left;   /* steps that may still be done; see arena_work */
     struct err *err;
+    struct arena *parent;           /* of arena_child, else NULL */
+    struct arena *children, *next;  /* those of this arena; the next one of the same parent */
     jmp_buf trap;
 };
 
 void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err);
+/* Frees everything, children too. */
 void arena_free(struct arena *arena);
+/* An arena that can be emptied before its parent (arena_free), for what is needed only for a
+ * while. It shares the parent's limit and trap; work is charged to the parent. No grandchildren. */
+struct arena *arena_child(struct arena *parent);
 
 /* `count` zeroed items of `size` bytes, aligned for any type; the product is checked. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size) __attribute__((returns_nonnull, alloc_size(2, 3)));

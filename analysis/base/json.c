@@ -82,6 +82,13 @@ void json_string(struct json *json, struct str text)
     buf_char(out, '"');
 }
 
+void json_key_name(struct json *json, struct str key)
+{
+    json_string(json, key);
+    buf_char(json->out, ':');
+    json->needs_comma = false;
+}
+
 void json_text(struct json *json, const char *text)
 {
     if (text == NULL)

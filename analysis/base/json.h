@@ -26,6 +26,8 @@ void json_array_begin(struct json *json);
 void json_array_end(struct json *json);
 /* A key of ours: written as it is. */
 void json_key(struct json *json, const char *key);
+/* A key out of a file: escaped. */
+void json_key_name(struct json *json, struct str key);
 
 void json_string(struct json *json, struct str text);
 void json_text(struct json *json, const char *text); /* NULL writes null */

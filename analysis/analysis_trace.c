@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * analysis_trace.c: traces' memory events in of analysis.h. */
+#include "analysis.h"
+#include "analysis_answer.h"
+#include "job.h"
+#include "tool/memory_profile/profile.h"
+#include "tool/memory_profile/profile_notes.h"
+
+#include <stdlib.h>
+
+/* Steps of decoding: about two a byte in real traces; a step costs 1 to 10 ns. */
+#define LEAST_WORK ((uint64_t)1 << 28)
+#define WORK_PER_BYTE 64
+
+struct analysis_trace {
+    struct arena arena;
+    struct profile profile;
+    const char **names; /* of the pools */
+};
+
+static void profile_fill(struct job *job, const void *in, void *to, struct err *err)
+{
+    struct analysis_trace *out = to;
+    struct memory_events *events = arena_array(&job->arena, struct memory_events, 1);
+    (void)in;
+    uint64_t size_bytes = job->source->size_bytes;
+    arena_allot_work(&job->arena, size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : LEAST_WORK + WORK_PER_BYTE * size_bytes);
+    if (!memory_events_read(job->source, &job->arena, events, err))
+        return;
+    profile_build(&out->profile, events, &job->arena);
+    out->names = arena_array(&job->arena, const char *, (size_t)out->profile.pool_count + 1);
+    for (uint32_t i = 0; i < out->profile.pool_count; i++)
+        out->names[i] = arena_text(&job->arena, out->profile.pools[i].name);
+}
+
+struct analysis_trace *analysis_trace_read(const struct source *source, uint64_t limit_bytes, struct err *err)
+{
+    struct analysis_trace *made = calloc(1, sizeof *made);
+    struct job job;
+    if (made == NULL) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return NULL;
+    }
+    if (!job_run(&job, source, limit_bytes, profile_fill, NULL, made, err)) {
+        free(made);
+        return NULL;
+    }
+    made->arena = job.arena;
+    return made;
+}
+
+uint64_t analysis_trace_memory_bytes(const struct analysis_trace *trace)
+{
+    return sizeof *trace + trace->arena.used_bytes;
+}
+
+void analysis_trace_free(struct analysis_trace *trace)
+{
+    if (trace == NULL)
+        return;
+    arena_free(&trace->arena);
+    free(trace);
+}
+
+bool analysis_trace_answer(const struct analysis_trace *trace, const char *view, const struct analysis_param *params,
+                             size_t param_count, struct buf *out, struct err *err)
+{
+    const struct analysis_question question = {"memory_profile", view, params, param_count, NULL, NULL, &trace->profile};
+    return analysis_answer_write(&question, out, err);
+}
+
+bool analysis_trace_pool_at(const struct analysis_trace *trace, size_t at, struct analysis_trace_pool *pool)
+{
+    const struct profile *model = &trace->profile;
+    if (at >= model->pool_count)
+        return false;
+    const struct profile_pool *row = &model->pools[at];
+    *pool = (struct analysis_trace_pool){
+        .name = trace->names[at],
+        .is_device = row->kind == PROFILE_DEVICE,
+        .peak_bytes = profile_in_use_bytes(model, row->peak_at),
+        .peak_time_ps = model->time_ps[row->peak_at],
+        .capacity_bytes = row->capacity_bytes == MEMORY_UNKNOWN ? -1 : row->capacity_bytes,
+        .lifetime_peak_bytes = row->lifetime_peak_bytes == MEMORY_UNKNOWN ? -1 : row->lifetime_peak_bytes,
+        .allocation_count = row->allocation_count,
+        .deallocation_count = row->deallocation_count,
+    };
+    return true;
+}
+
+bool analysis_trace_reason(const struct analysis_trace *trace, const char **code, const char **text)
+{
+    struct profile_reason reason = profile_notes_reason(&trace->profile);
+    *code = reason.code;
+    *text = reason.text;
+    return reason.code != NULL;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_events.c: see memory_events.h. */
+#include "input/memory_events.h"
+
+#include "base/sum.h"
+#include "xplane.fields.h"
+
+enum { POOLS_MOST = 4096, CHAINS = 4096, LINES_MOST = 1 << 20 };
+/* Start times below this count from the start of the capture; larger ones are a clock's. */
+#define CAPTURE_MOST_NS (INT64_C(1) << 43)
+
+/* A text or number of an event as it stands in the file: kind in the two highest bits. */
+#define KEY_NONE UINT64_C(0)
+#define KEY_REF (UINT64_C(1) << 62)
+#define KEY_TEXT (UINT64_C(2) << 62)
+#define KEY_NUMBER (UINT64_C(3) << 62)
+#define KEY_VALUE(key) ((key) << 2 >> 2)
+
+/* Texts that stand in events themselves, each once. */
+struct texts {
+    struct chunks items; /* struct text_item */
+    uint32_t chains[CHAINS];
+};
+struct text_item {
+    struct str text;
+    uint32_t next; /* in its chain; MEMORY_NO_TEXT ends it */
+};
+
+struct reading {
+    struct memory_events *out;
+    struct arena *arena;   /* of the result */
+    struct arena *scratch; /* let go at the end */
+    struct stream *stream;
+    struct trace_plane plane;
+    struct trace_groups *groups;
+    struct table whats, figures, pools;
+    struct texts texts;
+    struct chunks lines; /* struct trace_line */
+    uint32_t line_at;
+};
+
+/* ---- one event ---- */
+
+static uint32_t text_number(struct reading *reading, struct str text)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < text.length; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * 16777619u;
+    uint32_t *chain = &reading->texts.chains[hash % CHAINS];
+    for (uint32_t at = *chain; at != MEMORY_NO_TEXT; at = CHUNKS_AT(&reading->texts.items, struct text_item, at).next) {
+        arena_work(reading->arena, 4);
+        if (str_equal(CHUNKS_AT(&reading->texts.items, struct text_item, at).text, text))
+            return at;
+    }
+    struct text_item *item = chunks_add(&reading->texts.items);
+    *item = (struct text_item){{arena_text(reading->scratch, text), text.length}, *chain};
+    *chain = (uint32_t)reading->texts.items.count - 1;
+    return *chain;
+}
+
+static uint64_t text_key(struct reading *reading, const struct trace_event *event, enum trace_stat stat)
+{
+    if (!trace_event_has(event, stat))
+        return KEY_NONE;
+    if (event->type[stat] == TRACE_REF)
+        return KEY_REF | KEY_VALUE(event->value[stat]);
+    if (event->type[stat] != TRACE_TEXT || event->text[stat].length == 0)
+        return KEY_NONE;
+    return KEY_TEXT | text_number(reading, event->text[stat]);
+}
+
+/* The pool is named by the last of three stats that the event has. */
+static uint64_t pool_key(struct reading *reading, const struct trace_event *event)
+{
+    if (trace_event_has(event, TRACE_STAT_DEVICE_ORDINAL))
+        return KEY_NUMBER | KEY_VALUE((uint64_t)trace_event_number(event, TRACE_STAT_DEVICE_ORDINAL, 0));
+    if (trace_event_has(event, TRACE_STAT_INDEX_ON_HOST))
+        return KEY_NUMBER | KEY_VALUE((uint64_t)trace_event_number(event, TRACE_STAT_INDEX_ON_HOST, 0));
+    return text_key(reading, event, TRACE_STAT_ALLOCATOR_NAME);
+}
+
+static bool is_size(int64_t size)
+{
+    return size >= 0 && size <= SUM_MOST_BYTES;
+}
+
+/* A size that can be one; else 0 and no flag. */
+static int64_t size_of(struct reading *reading, const struct trace_event *event, enum trace_stat stat, enum memory_flag flag,
+                       unsigned *flags)
+{
+    if (!trace_event_has(event, stat))
+        return 0;
+    int64_t size = trace_event_number(event, stat, -1);
+    if (!is_size(size)) {
+        reading->out->absurd_count++;
+        return 0;
+    }
+    *flags |= flag;
+    return size;
+}
+
+static uint32_t figures_of(struct reading *reading, const struct trace_event *event, int64_t in_use_bytes)
+{
+    unsigned has_reserved = 0, has_available = 0, has_peak = 0;
+    int64_t reserved = size_of(reading, event, TRACE_STAT_BYTES_RESERVED, 1, &has_reserved);
+    int64_t available = size_of(reading, event, TRACE_STAT_BYTES_AVAILABLE, 1, &has_available);
+    int64_t peak = size_of(reading, event, TRACE_STAT_PEAK_BYTES_IN_USE, 1, &has_peak);
+    uint64_t key[3] = {(uint64_t)(has_reserved ? reserved : MEMORY_UNKNOWN),
+                       (uint64_t)(has_available ? reserved + in_use_bytes + available : MEMORY_UNKNOWN),
+                       (uint64_t)(has_peak ? peak : MEMORY_UNKNOWN)};
+    return table_number(&reading->figures, key);
+}
+
+static uint32_t what_of(struct reading *reading, const struct trace_event *event)
+{
+    int64_t data_type = trace_event_number(event, TRACE_STAT_DATA_TYPE, 0);
+    uint64_t key[4] = {text_key(reading, event, TRACE_STAT_OP), text_key(reading, event, TRACE_STAT_REGION),
+                       text_key(reading, event, TRACE_STAT_SHAPE),
+                       (uint64_t)(data_type < 0 || data_type > INT32_MAX ? 0 : data_type)};
+    return table_number(&reading->whats, key);
+}
+
+/* The node of the event now, its step once the steps are numbered. */
+static int32_t step_of(struct reading *reading, const struct trace_event *event, uint32_t node)
+{
+    if (!trace_event_has(event, TRACE_STAT_GROUP_ID))
+        return reading->plane.has_group_id ? -1 : (int32_t)node;
+    int64_t step = trace_event_number(event, TRACE_STAT_GROUP_ID, -1);
+    return step < 0 || step > INT32_MAX ? -1 : (int32_t)step;
+}
+
+static void take(void *context, const struct trace_event *event)
+{
+    struct reading *reading = context;
+    struct memory_events *out = reading->out;
+    uint32_t node = trace_groups_event(reading->groups, event);
+    if (event->class != TRACE_ALLOCATION && event->class != TRACE_DEALLOCATION)
+        return;
+    if (event->is_aggregated) {
+        out->aggregated_count++;
+        return;
+    }
+    uint64_t pool = pool_key(reading, event);
+    uint32_t pool_at = table_number(&reading->pools, &pool);
+    if (pool_at >= POOLS_MOST || out->count >= UINT32_MAX - 1) {
+        out->pool_overflow_count++;
+        return;
+    }
+    unsigned flags = event->class == TRACE_DEALLOCATION ? MEMORY_FREED : 0;
+    int64_t in_use = size_of(reading, event, TRACE_STAT_BYTES_ALLOCATED, MEMORY_HAS_IN_USE, &flags);
+    int64_t size = size_of(reading, event, TRACE_STAT_ALLOCATION_BYTES, MEMORY_HAS_SIZE, &flags);
+    int64_t requested = size_of(reading, event, TRACE_STAT_REQUESTED_BYTES, MEMORY_HAS_REQUESTED, &flags);
+    double fragmentation = trace_event_real(event, TRACE_STAT_FRAGMENTATION, -1);
+    flags |= fragmentation >= 0 && fragmentation <= 1 ? MEMORY_HAS_FRAGMENTATION : 0;
+    flags |= trace_event_has(event, TRACE_STAT_ADDRESS) ? MEMORY_HAS_ADDRESS : 0;
+    out->missing_count += (flags & MEMORY_HAS_IN_USE) == 0 || (flags & MEMORY_HAS_ADDRESS) == 0 ||
+                          (flags & (MEMORY_HAS_SIZE | MEMORY_FREED)) == 0;
+    CHUNKS_ADD(&out->offset_ps, int64_t, event->offset_ps);
+    CHUNKS_ADD(&out->in_use_bytes, int64_t, in_use);
+    CHUNKS_ADD(&out->size_bytes, int64_t, size);
+    CHUNKS_ADD(&out->requested_bytes, int64_t, requested);
+    CHUNKS_ADD(&out->address, uint64_t, trace_event_number(event, TRACE_STAT_ADDRESS, 0));
+    CHUNKS_ADD(&out->fragmentation, float, flags & MEMORY_HAS_FRAGMENTATION ? fragmentation : 0);
+    CHUNKS_ADD(&out->what, uint32_t, what_of(reading, event));
+    CHUNKS_ADD(&out->figures, uint32_t, figures_of(reading, event, in_use));
+    CHUNKS_ADD(&out->line, uint32_t, reading->line_at);
+    CHUNKS_ADD(&out->step, int32_t, step_of(reading, event, node));
+    CHUNKS_ADD(&out->pool, uint16_t, pool_at);
+    CHUNKS_ADD(&out->flags, uint8_t, flags);
+    out->count++;
+}
+
+/* ---- planes ---- */
+
+static void columns_init(struct memory_events *out, struct arena *arena)
+{
+    struct chunks *columns[] = {&out->offset_ps, &out->in_use_bytes,  &out->requested_bytes, &out->size_bytes, &out->address,
+                                &out->what,      &out->fragmentation, &out->figures,         &out->line,       &out->step};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        chunks_init(columns[i], arena_child(arena), i < 5 ? sizeof(int64_t) : sizeof(int32_t));
+    chunks_init(&out->pool, arena_child(arena), sizeof(uint16_t));
+    chunks_init(&out->flags, arena_child(arena), sizeof(uint8_t));
+}
+
+static void host_lines(struct reading *reading)
+{
+    struct memory_events *out = reading->out;
+    for (size_t i = 0; i < reading->plane.line_count && reading->lines.count < LINES_MOST; i++) {
+        struct trace_line *line = chunks_add(&reading->lines);
+        trace_line_head(reading->stream, reading->plane.lines[i], reading->arena, line);
+        reading->line_at = (uint32_t)reading->lines.count - 1;
+        trace_groups_line(reading->groups, line->timestamp_ns);
+        trace_line_events(reading->stream, reading->plane.lines[i], &reading->plane, reading->arena, take, reading, line);
+        out->damaged_count += line->damaged_count;
+        out->cut_line_count += line->is_cut;
+    }
+}
+
+/* The steps' names, and which step each event is in. */
+static void steps_take(struct reading *reading, bool is_grouped)
+{
+    struct memory_events *out = reading->out;
+    struct trace_step *steps;
+    trace_groups_number(reading->groups, is_grouped, out->origin_ns, reading->arena, &steps, &out->step_count);
+    struct str *names = arena_array(reading->arena, struct str, out->step_count + 1);
+    for (size_t i = 0; i < out->step_count; i++) {
+        bool is_same = i > 0 && steps[i].name_id == steps[i - 1].name_id; /* nearly all are */
+        names[i] = is_same ? names[i - 1] : trace_plane_event_name(reading->stream, &reading->plane, steps[i].name_id, reading->arena);
+    }
+    out->steps = steps;
+    out->step_names = names;
+    for (size_t i = 0; i < out->count; i++) {
+        int32_t *step = &CHUNKS_AT(&out->step, int32_t, i);
+        if (!reading->plane.has_group_id) { /* it is a node's so far */
+            int64_t number = trace_groups_of(reading->groups, (uint32_t)*step);
+            *step = number > INT32_MAX ? -1 : (int32_t)number;
+        }
+        out->has_steps |= *step >= 0;
+    }
+}
+
+/* Small start times count from the capture's start; else the first line's start is the origin. */
+static int64_t origin_of(const struct chunks *lines)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct trace_line *line = chunks_at(lines, i);
+        if (line->event_count == 0)
+            continue;
+        least = line->timestamp_ns < least ? line->timestamp_ns : least;
+        most = line->timestamp_ns > most ? line->timestamp_ns : most;
+    }
+    return least > most || (least >= 0 && most < CAPTURE_MOST_NS) ? 0 : least;
+}
+
+static uint32_t resolved(struct table *keys, uint64_t key)
+{
+    return key == KEY_NONE ? MEMORY_NO_TEXT : table_number(keys, &key);
+}
+
+static struct str text_of_key(struct reading *reading, uint64_t key)
+{
+    uint64_t value = KEY_VALUE(key);
+    if (key >> 62 == KEY_TEXT >> 62) {
+        const struct text_item *item = chunks_at(&reading->texts.items, value);
+        return (struct str){arena_text(reading->arena, item->text), item->text.length};
+    }
+    int64_t id = (int64_t)(value << 2) >> 2; /* negative ids are rare, but there are */
+    if (key >> 62 == KEY_REF >> 62)
+        return trace_plane_stat_name(reading->stream, &reading->plane, id, reading->arena);
+    return str_of(arena_format(reading->arena, "%lld", (long long)id));
+}
+
+/* Only the texts that memory events use are read, each once. */
+static void texts_take(struct reading *reading)
+{
+    struct memory_events *out = reading->out;
+    struct table keys;
+    table_init(&keys, reading->scratch, 1);
+    struct memory_what *whats = arena_array(reading->arena, struct memory_what, table_count(&reading->whats) + 1);
+    for (size_t i = 0; i < table_count(&reading->whats); i++) {
+        const uint64_t *key = table_key(&reading->whats, i);
+        whats[i] = (struct memory_what){resolved(&keys, key[0]), resolved(&keys, key[1]),
+                                        resolved(&keys, key[2]), (int32_t)key[3]};
+    }
+    out->whats = whats;
+    out->what_count = table_count(&reading->whats);
+    struct str *texts = arena_array(reading->arena, struct str, table_count(&keys) + 1);
+    for (size_t i = 0; i < table_count(&keys); i++)
+        texts[i] = text_of_key(reading, *table_key(&keys, i));
+    out->texts = texts;
+    out->text_count = table_count(&keys);
+    for (size_t i = 0; i < out->what_count; i++) { /* a text that is empty is none */
+        uint32_t *parts[] = {&whats[i].op, &whats[i].region, &whats[i].shape};
+        for (int j = 0; j < 3; j++)
+            if (*parts[j] != MEMORY_NO_TEXT && texts[*parts[j]].length == 0)
+                *parts[j] = MEMORY_NO_TEXT;
+    }
+}
+
+static void figures_take(struct reading *reading)
+{
+    struct memory_figures *sets = arena_array(reading->arena, struct memory_figures, table_count(&reading->figures) + 1);
+    for (size_t i = 0; i < table_count(&reading->figures); i++) {
+        const uint64_t *key = table_key(&reading->figures, i);
+        sets[i] = (struct memory_figures){(int64_t)key[0], (int64_t)key[1], (int64_t)key[2]};
+    }
+    reading->out->figure_sets = sets;
+    reading->out->figures_count = table_count(&reading->figures);
+}
+
+static void pools_take(struct reading *reading)
+{
+    size_t count = table_count(&reading->pools);
+    count = count < POOLS_MOST ? count : POOLS_MOST;
+    struct memory_pool *pools = arena_array(reading->arena, struct memory_pool, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = *table_key(&reading->pools, i);
+        pools[i].is_numbered = key >> 62 == KEY_NUMBER >> 62;
+        pools[i].name = key == KEY_NONE ? (struct str){"", 0} : text_of_key(reading, key);
+    }
+    reading->out->pools = pools;
+    reading->out->pool_count = count;
+}
+
+/* Unix time of the capture's start, from the plane "Task Environment". */
+static uint64_t start_of(struct stream *stream, struct stream_scope scope, struct arena *arena)
+{
+    struct trace_plane plane;
+    struct stream_scope whole = scope;
+    struct stream_field field, inner;
+    uint64_t start_ns = 0;
+    trace_plane_read(stream, scope, arena, &plane);
+    trace_plane_resolve(stream, arena, &plane);
+    while (stream_next(stream, &whole, &field)) {
+        if (field.number != XPLANE_STATS || field.type != WIRE_BYTES)
+            continue;
+        int64_t id = 0;
+        uint64_t value = 0;
+        while (stream_next(stream, &field.payload, &inner)) {
+            if (inner.number == XSTAT_METADATA_ID && inner.type == WIRE_VARINT)
+                id = (int64_t)inner.value;
+            else if (inner.number == XSTAT_UINT64_VALUE && inner.type == WIRE_VARINT)
+                value = inner.value;
+        }
+        if (str_equal(trace_plane_stat_name(stream, &plane, id, arena), STR("profile_start_time")))
+            start_ns = value;
+    }
+    return start_ns;
+}
+
+static void host_plane(struct reading *reading, struct stream_scope scope, bool is_grouped)
+{
+    struct memory_events *out = reading->out;
+    trace_plane_read(reading->stream, scope, reading->arena, &reading->plane);
+    trace_plane_resolve(reading->stream, reading->arena, &reading->plane);
+    out->has_host_plane = true;
+    if (reading->plane.has_memory_events)
+        host_lines(reading);
+    out->damaged_count += reading->plane.damaged_count;
+    out->origin_ns = origin_of(&reading->lines);
+    steps_take(reading, is_grouped || reading->plane.has_group_id || reading->plane.has_loops);
+}
+
+/* ---- the file ---- */
+
+struct places { /* of the planes that matter */
+    struct chunks devices; /* struct stream_scope */
+    struct stream_scope host, environment;
+    bool has_host, has_environment;
+};
+
+static void planes_find(struct stream *stream, struct arena *arena, struct memory_events *out, struct places *places)
+{
+    struct stream_scope scope = stream_whole(stream);
+    struct stream_field field;
+    chunks_init(&places->devices, arena, sizeof scope);
+    while (stream_next(stream, &scope, &field)) {
+        if (field.number != XSPACE_PLANES || field.type != WIRE_BYTES)
+            continue;
+        arena_work(arena, 64);
+        struct str name = trace_plane_name(stream, field.payload, arena);
+        if (stream->err->code == ERR_malformed || stream->err->code == ERR_truncated) {
+            *stream->err = (struct err)ERR_INIT;
+            out->damaged_count++;
+        }
+        out->has_gpu_plane |= str_starts(name, STR("/device:GPU:"));
+        if (str_starts(name, STR("/device:TPU:"))) {
+            out->has_tpu_plane = true;
+            *(struct stream_scope *)chunks_add(&places->devices) = field.payload;
+        } else if (str_equal(name, STR("/host:CPU")) && !places->has_host) {
+            places->host = field.payload;
+            places->has_host = true;
+        } else if (str_equal(name, STR("Task Environment"))) {
+            places->environment = field.payload;
+            places->has_environment = true;
+        }
+    }
+    out->is_cut = stream->is_cut;
+    out->cut_at = stream->cut_at;
+}
+
+bool memory_events_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err)
+{
+    struct stream stream;
+    struct places places = {.has_host = false};
+    struct reading *reading = arena_array(arena, struct reading, 1);
+    *out = (struct memory_events){.count = 0};
+    reading->scratch = arena_child(arena);
+    stream_init(&stream, source, reading->scratch, err);
+    reading->out = out;
+    reading->arena = arena;
+    reading->stream = &stream;
+    reading->groups = trace_groups_new(reading->scratch, arena);
+    columns_init(out, arena);
+    table_init(&reading->whats, reading->scratch, 4);
+    table_init(&reading->figures, reading->scratch, 3);
+    table_init(&reading->pools, reading->scratch, 1);
+    chunks_init(&reading->texts.items, reading->scratch, sizeof(struct text_item));
+    memset(reading->texts.chains, 0xff, sizeof reading->texts.chains);
+    chunks_init(&reading->lines, reading->scratch, sizeof(struct trace_line));
+    planes_find(&stream, reading->scratch, out, &places);
+    if (places.has_host)
+        host_plane(reading, places.host, false);
+    texts_take(reading);
+    figures_take(reading);
+    pools_take(reading);
+    struct trace_line *lines = arena_array(arena, struct trace_line, reading->lines.count + 1);
+    for (size_t i = 0; i < reading->lines.count; i++)
+        lines[i] = CHUNKS_AT(&reading->lines, struct trace_line, i);
+    out->lines = lines;
+    out->line_count = reading->lines.count;
+    module_launches_init(&out->launches, arena);
+    for (size_t i = 0; i < places.devices.count && !err_is_set(err); i++)
+        module_launches_read(&stream, CHUNKS_AT(&places.devices, struct stream_scope, i), out->origin_ns, arena, &out->launches);
+    if (places.has_environment && !err_is_set(err))
+        out->profile_start_ns = start_of(&stream, places.environment, reading->scratch);
+    arena_free(reading->scratch);
+    return !err_is_set(err);
+}

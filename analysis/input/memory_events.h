@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_events.h: the memory events of a trace's host, as columns in file order.
+ *
+ * In:     an XSpace through a moving window; only the lines of /host:CPU and the
+ *         module lines of devices are read, and none of the host when no event is
+ *         named MemoryAllocation or MemoryDeallocation.
+ * Out:    every such event; nothing is left out without being counted.
+ * Units:  bytes; ps from the line's start.
+ * Memory: columns in arenas of their own (children), the rest in the arena.
+ * Source: formats.md's list of stats, from bfc_allocator.cc and the TPU runtime. */
+#ifndef ANALYSIS_INPUT_MEMORY_EVENTS_H
+#define ANALYSIS_INPUT_MEMORY_EVENTS_H
+
+#include "base/chunks.h"
+#include "base/table.h"
+#include "input/module_launches.h"
+#include "input/trace_groups.h"
+
+#define MEMORY_NO_TEXT UINT32_MAX
+#define MEMORY_UNKNOWN INT64_MIN
+
+enum memory_flag {
+    MEMORY_FREED = 1,        /* a deallocation */
+    MEMORY_HAS_SIZE = 2,     /* allocation_bytes was told, and can be one */
+    MEMORY_HAS_REQUESTED = 4,
+    MEMORY_HAS_ADDRESS = 8,
+    MEMORY_HAS_FRAGMENTATION = 16,
+    MEMORY_HAS_IN_USE = 32,  /* bytes_allocated was told, and can be a size */
+};
+
+/* What many events share: texts are numbers of memory_events.texts, MEMORY_NO_TEXT without one. */
+struct memory_what {
+    uint32_t op, region, shape;
+    int32_t data_type; /* of TensorFlow; 0 = not told */
+};
+
+/* Figures of the pool that rarely change; MEMORY_UNKNOWN when not told. */
+struct memory_figures {
+    int64_t reserved_bytes;
+    int64_t limit_bytes; /* reserved + in use + available */
+    int64_t peak_bytes;  /* peak_bytes_in_use, of the pool's life */
+};
+
+struct memory_pool {
+    struct str name;  /* "GPU_0_bfc", "0"; empty when no event says it */
+    bool is_numbered; /* an index of a device instead of an allocator's name */
+};
+
+struct memory_events {
+    size_t count;
+    struct chunks offset_ps, in_use_bytes, requested_bytes, size_bytes, address; /* int64_t, address uint64_t */
+    struct chunks fragmentation;                /* float */
+    struct chunks what, figures, line;          /* uint32_t */
+    struct chunks step;                         /* int32_t, -1 without one */
+    struct chunks pool;                         /* uint16_t */
+    struct chunks flags;                        /* uint8_t, enum memory_flag */
+    const struct memory_what *whats;
+    const struct memory_figures *figure_sets;
+    size_t what_count, figures_count;
+    const struct str *texts;
+    size_t text_count;
+    const struct memory_pool *pools;
+    size_t pool_count;
+    const struct trace_line *lines; /* of the host plane */
+    size_t line_count;
+    int64_t origin_ns; /* what times are counted from */
+    const struct trace_step *steps;
+    const struct str *step_names;
+    size_t step_count;
+    bool has_steps;            /* some event is in a step */
+    struct module_launches launches;
+    uint64_t profile_start_ns; /* Unix time; 0: not told */
+    bool has_host_plane, has_tpu_plane, has_gpu_plane;
+    /* what could not be used */
+    uint64_t damaged_count, cut_line_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;
+    bool is_cut;
+    uint64_t cut_at;
+};
+
+/* False when nothing can be had: the report is in err. */
+bool memory_events_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err);
+
+#endif

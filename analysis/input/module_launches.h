@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * module_launches.h: when which HLO module ran on which device.
+ *
+ * Read from the lines "XLA Modules" of device planes. Times in ps from the
+ * origin; in file order, so by plane. Memory: the arena. */
+#ifndef ANALYSIS_INPUT_MODULE_LAUNCHES_H
+#define ANALYSIS_INPUT_MODULE_LAUNCHES_H
+
+#include "base/table.h"
+#include "input/trace_plane.h"
+
+struct module_launch {
+    int64_t begin_ps, end_ps;
+    int64_t offset_ps; /* from its own line: what XProf shows */
+    uint32_t plane_at, name_at;
+};
+
+struct module_launches {
+    struct chunks items; /* struct module_launch */
+    struct str *planes;  /* "/device:TPU:0" */
+    uint32_t plane_count;
+    struct str *names;   /* "jit_step(1915)" */
+    uint32_t name_count;
+    uint64_t damaged_count;
+};
+
+void module_launches_init(struct module_launches *launches, struct arena *arena);
+/* Adds those of a device plane. */
+void module_launches_read(struct stream *stream, struct stream_scope plane, int64_t origin_ns, struct arena *arena,
+                          struct module_launches *launches);
+
+#endif

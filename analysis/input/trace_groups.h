@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * trace_groups.h: which step of the program an event of the host belongs to.
+ *
+ * Follows XProf's grouping (group_events.cc, host plane): an event nests in the
+ * nearest one of its line whose span includes its own; a producer is a parent of
+ * its consumers on any line; roots number the steps and hand their number down.
+ * Only roots and consumers are nodes here: whatever else has the number of the
+ * nearest node around it, so that two million events are a few hundred thousand nodes.
+ * Memory: an arena that can be emptied when the numbers are known. */
+#ifndef ANALYSIS_INPUT_TRACE_GROUPS_H
+#define ANALYSIS_INPUT_TRACE_GROUPS_H
+
+#include "input/trace_line.h"
+
+#define TRACE_NO_NODE UINT32_MAX
+
+struct trace_step {
+    int64_t number;      /* 0, 1, 2, … */
+    int64_t name_id;     /* event metadata of its root; -1: none is known */
+    int64_t step_number; /* as the program counts (stat step_num); -1: not told */
+    int64_t begin_ps, end_ps; /* of its root, from the origin of times */
+};
+
+struct trace_groups;
+
+/* Times are counted from `origin_ns`, a line's timestamp. `arena` holds everything until it is emptied. */
+struct trace_groups *trace_groups_new(struct arena *arena, struct arena *work);
+void trace_groups_line(struct trace_groups *groups, int64_t timestamp_ns);
+/* The event's node, or the nearest one around it. Events come in the order of their line. */
+uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_event *event);
+/* Numbers the steps; those in `arena`, by number. With is_grouped the numbers of the file hold and none are made. */
+void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t origin_ns, struct arena *arena,
+                         struct trace_step **steps, size_t *step_count);
+/* The number of a node, -1 without one. */
+int64_t trace_groups_of(const struct trace_groups *groups, uint32_t node);
+
+/* Time in ps from `origin_ns`; beyond what 63 bits hold the nearest value that they do (*is_clamped). */
+int64_t trace_groups_time(int64_t timestamp_ns, int64_t origin_ns, int64_t offset_ps, bool *is_clamped);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * trace_line.h: the events of one line of a trace, one after the other.
+ *
+ * Events are decoded in the window that moves over the file; of their stats
+ * those of trace_stats.def are kept, as they were written.
+ * Units: offsets and durations in ps from the line's own start.
+ * Source: xplane.proto (XLine, XEvent, XStat). */
+#ifndef ANALYSIS_INPUT_TRACE_LINE_H
+#define ANALYSIS_INPUT_TRACE_LINE_H
+
+#include "input/trace_plane.h"
+
+/* How a stat's value was written: the field number of XStat. 0: not there. */
+enum trace_type {
+    TRACE_ABSENT = 0,
+    TRACE_DOUBLE = 2,
+    TRACE_UINT = 3,
+    TRACE_INT = 4,
+    TRACE_TEXT = 5,
+    TRACE_BYTES = 6,
+    TRACE_REF = 7, /* id of a name among the plane's stats */
+};
+
+struct trace_event {
+    int64_t metadata_id;
+    int64_t offset_ps, duration_ps;
+    bool is_aggregated; /* has a count instead of a start */
+    enum trace_class class;
+    uint32_t stats; /* bit s: stat s is there */
+    uint8_t type[TRACE_STAT_COUNT];   /* valid where the bit is set, as are the next two */
+    uint64_t value[TRACE_STAT_COUNT]; /* bits of the number, or the id */
+    struct str text[TRACE_STAT_COUNT];
+};
+
+struct trace_line {
+    int64_t id;
+    struct str name;
+    int64_t timestamp_ns;
+    uint64_t event_count, damaged_count;
+    bool is_cut; /* an event is cut off at the end of the file */
+};
+
+/* Called for each event in file order; what `event` points to lasts until it returns. */
+typedef void trace_line_visit(void *context, const struct trace_event *event);
+
+/* The line's own fields; events are skipped. */
+void trace_line_head(struct stream *stream, struct stream_scope scope, struct arena *arena, struct trace_line *out);
+/* Its events. Damage inside an event costs that event, damage between events the rest of the line. */
+void trace_line_events(struct stream *stream, struct stream_scope scope, const struct trace_plane *plane, struct arena *arena,
+                       trace_line_visit *visit, void *context, struct trace_line *line);
+
+static inline bool trace_event_has(const struct trace_event *event, enum trace_stat stat)
+{
+    return (event->stats >> stat & 1) != 0;
+}
+/* A whole number, however it was written; `usual` when there is none. */
+int64_t trace_event_number(const struct trace_event *event, enum trace_stat stat, int64_t usual);
+double trace_event_real(const struct trace_event *event, enum trace_stat stat, double usual);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * trace_plane.c: see trace_plane.h. */
+#include "input/trace_plane.h"
+
+#include "xplane.fields.h"
+
+enum { NAME_MOST = 16 * 1024, KNOWN_NAME_MOST = 64 };
+
+/* Entries of one of the two maps, in file order; of equal ids the last holds. */
+struct trace_names {
+    struct trace_name {
+        int64_t id;
+        struct stream_scope entry; /* then, once resolved, the name's bytes */
+    } *items;
+    size_t count, capacity;
+    struct map by_id;
+};
+
+static void names_add(struct trace_names *names, struct arena *arena, struct stream_scope entry)
+{
+    if (names->count == names->capacity) {
+        names->capacity = names->capacity == 0 ? 64 : names->capacity * 2;
+        struct trace_name *items = arena_raw(arena, names->capacity * sizeof *items);
+        if (names->count > 0)
+            memcpy(items, names->items, names->count * sizeof *items);
+        names->items = items;
+    }
+    names->items[names->count++] = (struct trace_name){0, entry};
+}
+
+static void line_add(struct trace_plane *plane, struct arena *arena, struct stream_scope line)
+{
+    if ((plane->line_count & (plane->line_count - 1)) == 0) { /* a power of two: full */
+        struct stream_scope *lines = arena_array(arena, struct stream_scope, plane->line_count == 0 ? 1 : plane->line_count * 2);
+        if (plane->line_count > 0)
+            memcpy(lines, plane->lines, plane->line_count * sizeof *lines);
+        plane->lines = lines;
+    }
+    plane->lines[plane->line_count++] = line;
+}
+
+static struct str text_of(struct stream *stream, struct stream_scope payload, struct arena *arena)
+{
+    struct str text = stream_peek(stream, payload, NAME_MOST);
+    return (struct str){arena_text(arena, text), text.length};
+}
+
+struct str trace_plane_name(struct stream *stream, struct stream_scope scope, struct arena *arena)
+{
+    struct stream_field field;
+    while (stream_next(stream, &scope, &field)) {
+        if (field.number == XPLANE_NAME && field.type == WIRE_BYTES)
+            return text_of(stream, field.payload, arena);
+        if (field.number == XPLANE_LINES)
+            break;
+    }
+    return (struct str){"", 0};
+}
+
+/* Damage inside one part costs that part alone. */
+static void take_damage(struct stream *stream, uint64_t *damaged_count)
+{
+    if (stream->err->code != ERR_malformed && stream->err->code != ERR_truncated)
+        return;
+    *stream->err = (struct err)ERR_INIT;
+    ++*damaged_count;
+}
+
+void trace_plane_read(struct stream *stream, struct stream_scope scope, struct arena *arena, struct trace_plane *out)
+{
+    struct stream_field field;
+    *out = (struct trace_plane){.name = {"", 0}};
+    out->events = arena_array(arena, struct trace_names, 1);
+    out->stats = arena_array(arena, struct trace_names, 1);
+    while (stream_next(stream, &scope, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        arena_work(arena, 16);
+        if (field.number == XPLANE_NAME)
+            out->name = text_of(stream, field.payload, arena);
+        else if (field.number == XPLANE_LINES)
+            line_add(out, arena, field.payload);
+        else if (field.number == XPLANE_EVENT_METADATA)
+            names_add(out->events, arena, field.payload);
+        else if (field.number == XPLANE_STAT_METADATA)
+            names_add(out->stats, arena, field.payload);
+    }
+    take_damage(stream, &out->damaged_count);
+}
+
+/* Key of a map entry, and where the name in its value lies. Both kinds of metadata have it in field 2. */
+static void entry_read(struct stream *stream, struct trace_name *name)
+{
+    _Static_assert((int)XEVENT_METADATA_NAME == (int)XSTAT_METADATA_NAME, "one reader for both maps");
+    struct stream_scope entry = name->entry;
+    struct stream_field field, inner;
+    name->entry = (struct stream_scope){entry.at, entry.at};
+    while (stream_next(stream, &entry, &field)) {
+        if (field.number == XPLANE_EVENT_METADATA_ENTRY_KEY && field.type == WIRE_VARINT)
+            name->id = (int64_t)field.value;
+        if (field.number != XPLANE_EVENT_METADATA_ENTRY_VALUE || field.type != WIRE_BYTES)
+            continue;
+        while (stream_next(stream, &field.payload, &inner))
+            if (inner.number == XSTAT_METADATA_NAME && inner.type == WIRE_BYTES) {
+                name->entry = inner.payload;
+                break; /* the stats of an event's metadata may be large */
+            }
+    }
+}
+
+/* A name of at most KNOWN_NAME_MOST bytes, until the next look; longer ones are none that matter. */
+static struct str short_name(struct stream *stream, const struct trace_name *name)
+{
+    if (name->entry.end - name->entry.at > KNOWN_NAME_MOST)
+        return (struct str){"", 0};
+    return stream_peek(stream, name->entry, KNOWN_NAME_MOST);
+}
+
+static enum trace_stat stat_of(struct str name)
+{
+    static const char *const texts[] = {
+        "",
+#define STAT(stat, text) text,
+#include "input/trace_stats.def"
+#undef STAT
+    };
+    for (int i = 1; i < TRACE_STAT_COUNT; i++)
+        if (str_equal(name, str_of(texts[i])))
+            return (enum trace_stat)i;
+    return TRACE_STAT_NONE;
+}
+
+static enum trace_class class_of(struct str name)
+{
+    static const struct {
+        const char *name;
+        enum trace_class class;
+    } known[] = {
+        {"MemoryAllocation", TRACE_ALLOCATION},
+        {"MemoryDeallocation", TRACE_DEALLOCATION},
+        {"ExecutorState::Process", TRACE_EXECUTOR},
+        {"TraceContext", TRACE_CONTEXT},
+        {"WhileOp-EvalCond", TRACE_LOOP},
+        {"WhileOp-StartBody", TRACE_LOOP},
+        {"ForOp", TRACE_LOOP},
+        {"ParallelForOp", TRACE_LOOP},
+        {"ForeverOp", TRACE_LOOP},
+        {"InstantiatedCapturedFunction::Run", TRACE_DATA_FUNCTION},
+        {"InstantiatedCapturedFunction::RunAsync", TRACE_DATA_FUNCTION},
+        {"InstantiatedCapturedFunction::RunInstantiated", TRACE_DATA_FUNCTION},
+        {"InstantiatedCapturedFunction::RunWithBorrowedArgs", TRACE_DATA_FUNCTION},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (str_equal(name, str_of(known[i].name)))
+            return known[i].class;
+    return TRACE_OTHER;
+}
+
+static void names_resolve(struct stream *stream, struct arena *arena, struct trace_names *names, uint64_t *damaged_count)
+{
+    map_init(&names->by_id, arena, names->count);
+    for (size_t i = 0; i < names->count; i++) {
+        arena_work(arena, 32);
+        entry_read(stream, &names->items[i]);
+        take_damage(stream, damaged_count);
+        map_put(&names->by_id, (uint64_t)names->items[i].id, (uint32_t)i, true);
+    }
+}
+
+static void kind_put(uint8_t *dense, struct map *rare, int64_t id, int kind)
+{
+    if ((uint64_t)id < TRACE_DENSE)
+        dense[id] = (uint8_t)kind;
+    else
+        map_put(rare, (uint64_t)id, (uint32_t)kind, true);
+}
+
+static void take_event_name(struct trace_plane *plane, int64_t id, struct str name)
+{
+    enum trace_class class = class_of(name);
+    plane->has_memory_events |= class == TRACE_ALLOCATION || class == TRACE_DEALLOCATION;
+    plane->has_loops |= class == TRACE_LOOP;
+    kind_put(plane->class_of_id, &plane->rare_classes, id, (int)class);
+}
+
+static void take_stat_name(struct trace_plane *plane, int64_t id, struct str name)
+{
+    enum trace_stat stat = stat_of(name);
+    plane->has_group_id |= stat == TRACE_STAT_GROUP_ID;
+    kind_put(plane->stat_of_id, &plane->rare_stats, id, (int)stat);
+}
+
+void trace_plane_resolve(struct stream *stream, struct arena *arena, struct trace_plane *plane)
+{
+    names_resolve(stream, arena, plane->events, &plane->damaged_count);
+    names_resolve(stream, arena, plane->stats, &plane->damaged_count);
+    plane->stat_of_id = arena_array(arena, uint8_t, TRACE_DENSE);
+    plane->class_of_id = arena_array(arena, uint8_t, TRACE_DENSE);
+    map_init(&plane->rare_stats, arena, plane->stats->count);
+    map_init(&plane->rare_classes, arena, plane->events->count);
+    for (size_t i = 0; i < plane->events->count; i++)
+        take_event_name(plane, plane->events->items[i].id, short_name(stream, &plane->events->items[i]));
+    for (size_t i = 0; i < plane->stats->count; i++)
+        take_stat_name(plane, plane->stats->items[i].id, short_name(stream, &plane->stats->items[i]));
+}
+
+static struct str name_of(struct stream *stream, const struct trace_names *names, int64_t id, struct arena *arena)
+{
+    uint32_t at = names->count > 0 ? map_get(&names->by_id, (uint64_t)id) : MAP_NONE;
+    return at == MAP_NONE ? (struct str){"", 0} : text_of(stream, names->items[at].entry, arena);
+}
+
+struct str trace_plane_event_name(struct stream *stream, struct trace_plane *plane, int64_t id, struct arena *arena)
+{
+    return name_of(stream, plane->events, id, arena);
+}
+
+struct str trace_plane_stat_name(struct stream *stream, struct trace_plane *plane, int64_t id, struct arena *arena)
+{
+    return name_of(stream, plane->stats, id, arena);
+}

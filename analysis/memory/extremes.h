@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * extremes.h: smallest and largest value of any range of a long curve, without walking it.
+ *
+ * Each block of EXTREMES_BLOCK values remembers where its first smallest and first
+ * largest value are; a range is a few blocks and two ends. Memory: the arena. */
+#ifndef ANALYSIS_MEMORY_EXTREMES_H
+#define ANALYSIS_MEMORY_EXTREMES_H
+
+#include "memory/thin.h"
+
+enum { EXTREMES_BLOCK = 256 };
+
+struct extremes {
+    thin_value *value;
+    const void *curve;
+    uint32_t count;
+    uint32_t *least_at, *most_at; /* of each block */
+};
+
+void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count, struct arena *arena);
+/* First smallest and first largest of [from, to), which is not empty. */
+void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *least_at, uint32_t *most_at);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile.c: the memory profile's table of views. */
+#include "tool/memory_profile/profile_views.h"
+
+static const char *const no_params[] = {NULL};
+static const char *const timeline_params[] = {"memory", "from", "to", "width", "details", NULL};
+static const char *const lanes_params[] = {"from", "to", "width", NULL};
+static const char *const live_params[] = {"memory", "time", "event", "group", "a", "b", "sort", "filter", "offset", "limit", "format", NULL};
+static const char *const events_params[] = {"memory", "from", "to", "sort", "filter", "offset", "limit", "format", NULL};
+static const char *const event_params[] = {"memory", "id", NULL};
+static const char *const growth_params[] = {"memory", "boundary", "sort", "filter", "offset", "limit", NULL};
+static const char *const addresses_params[] = {"memory", "time", "event", "width", "low", "high", NULL};
+static const char *const fragmentation_params[] = {"memory", "from", "to", "width", NULL};
+
+static const struct tool_view views[] = {
+    {"summary", no_params, profile_summary, false, NULL},
+    {"timeline", timeline_params, profile_timeline, false, NULL},
+    {"lanes", lanes_params, profile_lanes, false, NULL},
+    {"live", live_params, profile_live, false, NULL},
+    {"events", events_params, profile_events, false, NULL},
+    {"event", event_params, profile_event, false, NULL},
+    {"growth", growth_params, profile_growth, false, NULL},
+    {"addresses", addresses_params, profile_addresses, false, NULL},
+    {"fragmentation", fragmentation_params, profile_fragmentation, false, NULL},
+    {"xprof", no_params, profile_xprof, true, NULL},
+};
+
+const struct tool tool_memory_profile = {
+    .name = "memory_profile",
+    .title = "Memory Profile",
+    .views = views,
+    .view_count = sizeof views / sizeof views[0],
+};

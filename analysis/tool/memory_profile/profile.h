@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile.h: the model of the memory profile: what the allocators of one host did.
+ *
+ * In:     memory_events (input), in file order.
+ * Out:    the same events by pool and time, paired by address; each pool's figures.
+ * Units:  bytes; ps from the origin of times.
+ * Memory: 63 bytes an event in the arena; columns of the input are let go one by one.
+ *
+ * In use = stack (bytes_reserved) + heap (bytes_allocated), after an event, as the
+ * allocator says it. At every event: the allocations that are open there, the
+ * memory that only a later free speaks of, and what is left over, add up to it. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_H
+
+#include "input/memory_events.h"
+#include "memory/extremes.h"
+#include "memory/pairs.h"
+
+#define PROFILE_NONE UINT32_MAX
+
+enum profile_flag {
+    PROFILE_SIZE_INFERRED = 64, /* from the allocation, or from the change of bytes in use */
+    PROFILE_OFF_CHAIN = 128,    /* bytes in use before, and the size, do not give bytes in use after */
+};
+
+enum profile_kind { PROFILE_DEVICE, PROFILE_HOST, PROFILE_OTHER };
+
+struct profile_note {
+    const char *code;
+    uint64_t count;
+    const char *text;
+};
+enum { PROFILE_NOTES_MOST = 16 };
+struct profile_notes {
+    struct profile_note items[PROFILE_NOTES_MOST];
+    size_t count;
+};
+
+struct profile;
+
+struct profile_pool {
+    const struct profile *profile;
+    struct str name;
+    enum profile_kind kind;
+    uint32_t first, count; /* its events */
+    uint32_t allocation_count, deallocation_count;
+    struct pairs_counts pairs;
+    uint32_t link_count, break_count; /* of the chain of bytes in use */
+    uint32_t peak_at, least_at;       /* events: first largest, first smallest in use */
+    int64_t capacity_bytes;           /* MEMORY_UNKNOWN when not told */
+    int64_t lifetime_peak_bytes;      /* largest that the allocator told; MEMORY_UNKNOWN */
+    bool has_free, has_fragmentation, has_addresses;
+    struct extremes extremes; /* of bytes in use; places count from `first` */
+    uint32_t *peaks;          /* events of local peaks, largest first */
+    uint32_t peak_count;
+    int64_t base_bytes; /* in use before the first event */
+    /* as XProf reads a file: */
+    uint32_t xprof_peak_at;
+    int64_t xprof_lifetime_peak_bytes;
+    struct profile_notes notes;
+};
+
+struct profile {
+    struct memory_events events; /* its columns are gone, the rest is used */
+    uint32_t count;
+    int64_t *time_ps, *heap_bytes, *requested_bytes, *size_bytes;
+    uint64_t *address;
+    float *fragmentation;
+    uint32_t *what, *figures, *line, *partner;
+    int32_t *step;
+    uint8_t *flags; /* enum memory_flag and profile_flag */
+    struct profile_pool *pools; /* device memory first, then by peak, largest first */
+    uint32_t pool_count;
+    struct trace_step *steps; /* by begin */
+    struct str *step_names;
+    uint32_t step_count;
+    int64_t start_ps, end_ps; /* of the memory events; 0, 0 without any */
+    struct profile_notes notes; /* of the file */
+};
+
+/* Takes `events` over. */
+void profile_build(struct profile *profile, const struct memory_events *events, struct arena *arena);
+
+static inline int64_t profile_stack_bytes(const struct profile *profile, uint32_t event)
+{
+    int64_t reserved = profile->events.figure_sets[profile->figures[event]].reserved_bytes;
+    return reserved == MEMORY_UNKNOWN ? 0 : reserved;
+}
+static inline int64_t profile_in_use_bytes(const struct profile *profile, uint32_t event)
+{
+    return profile_stack_bytes(profile, event) + profile->heap_bytes[event];
+}
+/* MEMORY_UNKNOWN when not told. */
+static inline int64_t profile_free_bytes(const struct profile *profile, uint32_t event)
+{
+    int64_t limit = profile->events.figure_sets[profile->figures[event]].limit_bytes;
+    return limit == MEMORY_UNKNOWN ? limit : limit - profile_in_use_bytes(profile, event);
+}
+static inline bool profile_is_free(const struct profile *profile, uint32_t event)
+{
+    return (profile->flags[event] & MEMORY_FREED) != 0;
+}
+/* Told, or inferred with a result. */
+static inline bool profile_has_size(const struct profile *profile, uint32_t event)
+{
+    return (profile->flags[event] & MEMORY_HAS_SIZE) != 0 || profile->size_bytes[event] > 0;
+}
+/* The first event of the pool after `time_ps`, counted from the pool's first; pool->count past the last. */
+uint32_t profile_after(const struct profile_pool *pool, int64_t time_ps);
+/* Is the allocation open after the event `at` (both of one pool)? */
+static inline bool profile_is_open(const struct profile *profile, uint32_t allocation, uint32_t at)
+{
+    return allocation <= at && (profile->partner[allocation] == PROFILE_NONE || profile->partner[allocation] > at);
+}
+/* 0 to 1, with the digits that were recorded. */
+double profile_fragmentation_of(const struct profile *profile, uint32_t event);
+/* A text of what was allocated; empty when not told. */
+static inline struct str profile_text(const struct profile *profile, uint32_t text)
+{
+    return text == MEMORY_NO_TEXT ? (struct str){"", 0} : profile->events.texts[text];
+}
+/* Name of a TensorFlow data type; NULL for 0, "unknown dtype enum (N)" is not made here. */
+const char *profile_data_type(int32_t number);
+
+void profile_note(struct profile_notes *notes, const char *code, uint64_t count, const char *text);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_growth.c: the view "growth": live bytes at the end of each step by op, data
+ * type and shape, and what became of them: a leak is the first row.
+ *
+ * Values change at few boundaries, so each group is settled only when it changes:
+ * the cost is that of the events, not of groups × steps. */
+#include "base/sum.h"
+#include "tool/memory_profile/profile_rows.h"
+
+#include <stdlib.h>
+
+enum { SPARKS = 64 };
+
+enum verdict { STEADY, SHRINKS, VARIES, STEPS_ONCE, GROWS };
+static const char *const verdicts[] = {"steady", "shrinks", "varies", "steps_once", "grows"};
+
+/* A course over the boundaries, settled up to `next`. */
+struct course {
+    uint32_t next;
+    int64_t bytes, count;   /* now */
+    int64_t settled_bytes;  /* at the boundary before `next` */
+    int64_t first_bytes, first_count, largest_bytes;
+    uint32_t grown_count, shrunk_count;
+    double sum, weighted_sum; /* of values, and of values times their boundary's number */
+    int64_t sparks[SPARKS];
+};
+
+struct group {
+    uint32_t event;
+    struct course course;
+};
+
+enum field { SIZE, SLOPE, OP, DTYPE, SHAPE, VERDICT, COUNT, FIRST, RANK, FIELD_COUNT };
+static const struct filter_field fields[FIELD_COUNT + 1] = {
+    [SIZE] = {"size", FILTER_NUMBER, false},   [SLOPE] = {"slope", FILTER_NUMBER, false}, [OP] = {"op", FILTER_TEXT, true},
+    [DTYPE] = {"dtype", FILTER_TEXT, false},   [SHAPE] = {"shape", FILTER_SHAPE, true},   [VERDICT] = {"verdict", FILTER_TEXT, false},
+    [COUNT] = {"count", FILTER_NUMBER, false}, [FIRST] = {"first", FILTER_NUMBER, false}, [RANK] = {"rank", FILTER_NUMBER, false},
+    [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
+};
+static const struct profile_rows_sort longer[] = {{"verdict", RANK}, {"last", SIZE}, {NULL, 0}};
+
+struct boundary {
+    int64_t time_ps, number;
+};
+
+struct growth {
+    const struct tool_request *request;
+    const struct profile *profile;
+    const struct profile_pool *pool;
+    const char *kind; /* "step", "launch"; NULL: there is none */
+    struct boundary *boundaries;
+    uint32_t boundary_count;
+    struct table keys;
+    struct chunks groups; /* struct group */
+    struct course whole;
+};
+
+/* ---- boundaries ---- */
+
+static int by_time(const void *left, const void *right)
+{
+    const struct boundary *a = left, *b = right;
+    if (a->time_ps != b->time_ps)
+        return a->time_ps < b->time_ps ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static void step_ends(struct growth *growth)
+{
+    for (uint32_t i = 0; i < growth->profile->step_count; i++)
+        growth->boundaries[growth->boundary_count++] = (struct boundary){growth->profile->steps[i].end_ps, growth->profile->steps[i].number};
+    growth->kind = "step";
+}
+
+/* Of the module that was launched most often on the first device. */
+static void launch_ends(struct growth *growth)
+{
+    const struct module_launches *launches = &growth->profile->events.launches;
+    uint32_t *counts = arena_array(growth->request->arena, uint32_t, (size_t)launches->name_count + 1), most = 0;
+    for (size_t i = 0; i < launches->items.count; i++) {
+        const struct module_launch *launch = chunks_at(&launches->items, i);
+        if (launch->plane_at == 0 && ++counts[launch->name_at] > counts[most])
+            most = launch->name_at;
+    }
+    for (size_t i = 0; i < launches->items.count; i++) {
+        const struct module_launch *launch = chunks_at(&launches->items, i);
+        if (launch->plane_at == 0 && launch->name_at == most)
+            growth->boundaries[growth->boundary_count++] = (struct boundary){launch->end_ps, growth->boundary_count};
+    }
+    growth->kind = "launch";
+}
+
+static bool boundaries_make(struct growth *growth, struct err *err)
+{
+    const char *kind = tool_param_text(growth->request, "boundary");
+    bool is_step = kind != NULL && strcmp(kind, "step") == 0, is_launch = kind != NULL && strcmp(kind, "launch") == 0;
+    if (kind != NULL && kind[0] != '\0' && !is_step && !is_launch)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "boundary: \"%.40s\" is neither step nor launch", kind);
+    size_t launch_count = growth->profile->events.launches.items.count;
+    growth->boundaries = arena_array(growth->request->arena, struct boundary, growth->profile->step_count + launch_count + 1);
+    if (is_step || (!is_launch && growth->profile->step_count > 1))
+        step_ends(growth);
+    else
+        launch_ends(growth);
+    qsort(growth->boundaries, growth->boundary_count, sizeof *growth->boundaries, by_time);
+    if (growth->boundary_count < 2)
+        growth->kind = NULL;
+    return true;
+}
+
+/* ---- courses ---- */
+
+/* The value now was that of all boundaries up to `to`. */
+static void settle(const struct growth *growth, struct course *course, uint32_t to)
+{
+    uint32_t from = course->next, count = to - from;
+    if (count == 0)
+        return;
+    double value = (double)course->bytes;
+    course->sum += value * count;
+    course->weighted_sum += value * ((double)from + (double)to - 1) / 2 * count;
+    if (from == 0) {
+        course->first_bytes = course->bytes;
+        course->first_count = course->count;
+    } else {
+        course->grown_count += course->bytes > course->settled_bytes;
+        course->shrunk_count += course->bytes < course->settled_bytes;
+    }
+    course->largest_bytes = course->bytes > course->largest_bytes ? course->bytes : course->largest_bytes;
+    course->settled_bytes = course->bytes;
+    course->next = to;
+    uint32_t sparks = growth->boundary_count < SPARKS ? growth->boundary_count : SPARKS;
+    for (uint32_t s = (uint32_t)(((uint64_t)from * sparks + growth->boundary_count - 1) / growth->boundary_count); s < sparks; s++) {
+        if ((uint64_t)s * growth->boundary_count / sparks >= to)
+            break;
+        course->sparks[s] = course->bytes;
+    }
+}
+
+static double slope_of(const struct growth *growth, const struct course *course)
+{
+    double n = growth->boundary_count, mean = (n - 1) / 2, variance = n * (n * n - 1) / 12;
+    return variance > 0 ? (course->weighted_sum - mean * course->sum) / variance : 0;
+}
+
+static enum verdict verdict_of(const struct growth *growth, const struct course *course)
+{
+    uint32_t intervals = growth->boundary_count - 1, grown = course->grown_count, shrunk = course->shrunk_count;
+    if (grown + shrunk == 0)
+        return STEADY;
+    if (grown >= 2 && grown * 2 >= intervals && shrunk * 10 <= intervals && course->bytes > course->first_bytes)
+        return GROWS;
+    if (shrunk >= 2 && shrunk * 2 >= intervals && grown * 10 <= intervals && course->bytes < course->first_bytes)
+        return SHRINKS;
+    return grown + shrunk == 1 ? STEPS_ONCE : VARIES;
+}
+
+static void take(struct growth *growth, uint32_t event, uint32_t what_event, bool is_freed, uint32_t passed)
+{
+    const struct profile *profile = growth->profile;
+    const struct memory_what *what = &profile->events.whats[profile->what[what_event]];
+    struct str type = profile_views_data_type(profile, what);
+    uint64_t key[4] = {what->op, what->shape, type.length, 0};
+    memcpy(&key[3], type.data, type.length < sizeof key[3] ? type.length : sizeof key[3]);
+    uint32_t number = table_number(&growth->keys, key);
+    if (number == growth->groups.count) {
+        struct group *added = chunks_add(&growth->groups);
+        memset(added, 0, sizeof *added);
+        added->event = what_event;
+    }
+    struct group *group = chunks_at(&growth->groups, number);
+    settle(growth, &group->course, passed);
+    int64_t size = profile->size_bytes[event];
+    group->course.bytes = sum_add(group->course.bytes, is_freed ? -size : size);
+    group->course.count += is_freed ? -1 : 1;
+}
+
+static void courses_make(struct growth *growth)
+{
+    const struct profile *profile = growth->profile;
+    const struct profile_pool *pool = growth->pool;
+    uint32_t passed = 0;
+    table_init(&growth->keys, growth->request->arena, 4);
+    chunks_init(&growth->groups, growth->request->arena, sizeof(struct group));
+    growth->whole.bytes = profile_stack_bytes(profile, pool->first) + pool->base_bytes;
+    for (uint32_t i = pool->first; i < pool->first + pool->count; i++) {
+        while (passed < growth->boundary_count && growth->boundaries[passed].time_ps < profile->time_ps[i])
+            passed++;
+        uint32_t partner = profile->partner[i];
+        settle(growth, &growth->whole, passed);
+        growth->whole.bytes = profile_in_use_bytes(profile, i);
+        if (!profile_is_free(profile, i))
+            take(growth, i, i, false, passed);
+        else if (partner != PROFILE_NONE)
+            take(growth, partner, partner, true, passed);
+    }
+    settle(growth, &growth->whole, growth->boundary_count);
+    for (size_t g = 0; g < growth->groups.count; g++)
+        settle(growth, &((struct group *)chunks_at(&growth->groups, g))->course, growth->boundary_count);
+}
+
+/* ---- rows ---- */
+
+static const struct group *group_at(const struct growth *growth, uint32_t row)
+{
+    return chunks_at(&growth->groups, row);
+}
+
+static bool number_of(const void *context, uint32_t row, size_t field, double *value)
+{
+    const struct growth *growth = context;
+    const struct course *course = &group_at(growth, row)->course;
+    switch ((enum field)field) {
+    case SIZE: *value = (double)course->bytes; return true;
+    case SLOPE: *value = slope_of(growth, course); return true;
+    case COUNT: *value = (double)course->count; return true;
+    case FIRST: *value = (double)course->first_bytes; return true;
+    case RANK: *value = verdict_of(growth, course); return true;
+    default: return false;
+    }
+}
+
+static struct str text_of(const void *context, uint32_t row, size_t field)
+{
+    const struct growth *growth = context;
+    const struct group *group = group_at(growth, row);
+    const struct memory_what *what = &growth->profile->events.whats[growth->profile->what[group->event]];
+    switch ((enum field)field) {
+    case OP: return profile_text(growth->profile, what->op);
+    case DTYPE: return profile_views_data_type(growth->profile, what);
+    case SHAPE: return profile_text(growth->profile, what->shape);
+    case VERDICT: return str_of(verdicts[verdict_of(growth, &group->course)]);
+    default: return (struct str){"", 0};
+    }
+}
+
+static void course_write(struct json *json, const struct growth *growth, const struct course *course, bool has_counts)
+{
+    json_key(json, "slope_bytes_per_step");
+    json_double(json, slope_of(growth, course));
+    json_key_int(json, "first_bytes", course->first_bytes);
+    json_key_int(json, "last_bytes", course->bytes);
+    json_key_int(json, "largest_bytes", course->largest_bytes);
+    json_key_known(json, "first_count", has_counts ? course->first_count : -1);
+    json_key_known(json, "last_count", has_counts ? course->count : -1);
+    json_key_uint(json, "step_count", growth->boundary_count - 1);
+    json_key_uint(json, "grown_count", course->grown_count);
+    json_key_uint(json, "shrunk_count", course->shrunk_count);
+    json_key_text(json, "verdict", verdicts[verdict_of(growth, course)]);
+    json_key(json, "sparkline_bytes");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < SPARKS && i < growth->boundary_count; i++)
+        json_int(json, course->sparks[i]);
+    json_array_end(json);
+}
+
+static void row_write(struct json *json, const struct growth *growth, uint32_t row)
+{
+    const struct str parts[] = {text_of(growth, row, OP), text_of(growth, row, DTYPE), text_of(growth, row, SHAPE)};
+    json_object_begin(json);
+    profile_rows_key(json, parts, 3, 0);
+    profile_views_text(json, "op", parts[0]);
+    profile_views_text(json, "dtype", parts[1]);
+    profile_views_text(json, "shape", parts[2]);
+    course_write(json, growth, &group_at(growth, row)->course, true);
+    json_object_end(json);
+}
+
+static void boundaries_write(struct json *json, const struct growth *growth)
+{
+    uint32_t count = growth->boundary_count, sparks = count < SPARKS ? count : SPARKS;
+    json_key_uint(json, "boundary_count", count);
+    json_key(json, "boundaries");
+    json_object_begin(json);
+    json_key(json, "step");
+    json_array_begin(json);
+    for (uint32_t s = 0; s < sparks; s++)
+        json_int(json, growth->boundaries[(uint64_t)s * count / sparks].number);
+    json_array_end(json);
+    json_key(json, "time_ps");
+    json_array_begin(json);
+    for (uint32_t s = 0; s < sparks; s++)
+        json_int(json, growth->boundaries[(uint64_t)s * count / sparks].time_ps);
+    json_array_end(json);
+    json_object_end(json);
+}
+
+bool profile_growth(const struct tool_request *request, struct json *json, struct err *err)
+{
+    struct growth growth = {.request = request, .profile = request->trace, .pool = profile_views_pool(request, err)};
+    const struct filter_table table = {fields, text_of, number_of, &growth};
+    struct profile_rows rows;
+    int64_t bytes = 0;
+    uint32_t first = 0, end = 0;
+    if (growth.pool == NULL || !boundaries_make(&growth, err))
+        return false;
+    if (growth.kind != NULL)
+        courses_make(&growth);
+    if (!profile_rows_begin(&rows, request, &table, longer, "-verdict,-slope", (uint32_t)growth.groups.count, err))
+        return false;
+    for (uint32_t row = 0; row < growth.groups.count; row++)
+        if (profile_rows_add(&rows, row))
+            bytes = sum_add(bytes, group_at(&growth, row)->course.bytes);
+    profile_rows_order(&rows, &first, &end);
+    json_object_begin(json);
+    profile_views_memory(json, growth.pool);
+    json_key_text(json, "boundary", growth.kind);
+    json_key(json, "reason");
+    profile_views_reason(json, growth.kind == NULL ? "no_steps" : NULL,
+                         "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
+                         "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
+    boundaries_write(json, &growth);
+    json_key(json, "whole");
+    if (growth.kind != NULL) {
+        json_object_begin(json);
+        course_write(json, &growth, &growth.whole, false);
+        json_object_end(json);
+    } else {
+        json_null(json);
+    }
+    profile_rows_counts(json, &rows, (uint32_t)growth.groups.count, bytes);
+    json_key(json, "rows");
+    json_array_begin(json);
+    for (uint32_t i = first; i < end; i++)
+        row_write(json, &growth, rows.items[i].row);
+    json_array_end(json);
+    json_object_end(json);
+    return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_notes.h: what the reader should know about a trace's memory events, and
+ * why there is nothing to show. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_NOTES_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_NOTES_H
+
+#include "tool/memory_profile/profile.h"
+
+/* Of the file and of each pool; the model is complete. */
+void profile_notes_build(struct profile *profile, struct arena *arena);
+
+struct profile_reason {
+    const char *code, *text; /* NULL: there is nothing to explain */
+};
+/* Why the file has no curve. */
+struct profile_reason profile_notes_reason(const struct profile *profile);
+/* What is odd about a pool's curve as a whole. */
+struct profile_reason profile_notes_finding(const struct profile_pool *pool);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_summary.h: hosts and pools of the view "summary", one at a time, so that
+ * whoever has several hosts need not hold all their models at once. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SUMMARY_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SUMMARY_H
+
+#include "tool/memory_profile/profile_views.h"
+
+/* What the daemon calls a host; texts may be NULL. */
+struct profile_summary_names {
+    const char *host, *host_name, *file;
+};
+
+/* One object each. */
+void profile_summary_host(struct json *json, const struct profile *profile, const struct profile_summary_names *names);
+void profile_summary_pool(struct json *json, const struct profile_pool *pool, const struct profile_summary_names *names);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_views.h: the views of the memory profile, and what they read and write
+ * alike. What each answers is documented in docs/openapi.yaml. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_VIEWS_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_VIEWS_H
+
+#include "tool/memory_profile/profile.h"
+#include "tool/tool.h"
+
+bool profile_summary(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_timeline(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_lanes(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_live(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_events(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_event(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_growth(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_addresses(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_fragmentation(const struct tool_request *request, struct json *json, struct err *err);
+bool profile_xprof(const struct tool_request *request, struct json *json, struct err *err);
+
+/* The pool that the parameter `memory` names; the worst without it. NULL with a `notfound` report. */
+const struct profile_pool *profile_views_pool(const struct tool_request *request, struct err *err);
+
+/* The window of the parameters from and to (ps, whole trace without them); *first and *end are the
+ * pool's events in it, counted from its first. */
+struct profile_window {
+    int64_t from_ps, to_ps;
+    uint32_t first, end;
+};
+bool profile_views_window(const struct tool_request *request, const struct profile_pool *pool, struct profile_window *out,
+                          struct err *err);
+
+/* The moment of the parameters `event` and `time` (the peak without them): how many of the pool's events
+ * have happened, and the time. */
+struct profile_moment {
+    uint32_t count; /* 0: before the first */
+    int64_t time_ps;
+};
+bool profile_views_moment(const struct tool_request *request, const struct profile_pool *pool, struct profile_moment *out,
+                          struct err *err);
+
+/* Writes an object with the state after an event of the pool, counted from its first. */
+void profile_views_point(struct json *json, const struct profile_pool *pool, uint32_t at);
+/* Members of it, without braces: in_use_bytes … fragmentation. Before the first event with count = 0. */
+void profile_views_state(struct json *json, const struct profile_pool *pool, uint32_t count);
+/* "memory": NAME. */
+void profile_views_memory(struct json *json, const struct profile_pool *pool);
+/* "reason": {code, text}, or null without a code. */
+void profile_views_reason(struct json *json, const char *code, const char *text);
+void profile_views_text(struct json *json, const char *key, struct str text); /* null when empty */
+void profile_views_bytes(struct json *json, const char *key, int64_t bytes);  /* null when unknown */
+/* "0x7f…" or null; an item of a list when `key` is NULL. */
+void profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known);
+/* The data type's name in `scratch`-free storage: a TensorFlow name, or the type that the shape begins with; empty. */
+struct str profile_views_data_type(const struct profile *profile, const struct memory_what *what);
+/* Adds the notes of the file and of the pool to the answer. */
+void profile_views_notes(const struct tool_request *request, const struct profile_pool *pool);
+/* "notes" of the file or of a pool, inside of an object. */
+void profile_views_notes_write(struct json *json, const struct profile_notes *notes);
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_xprof.c: the view "xprof": XProf 2.24.2's own memory profile, its odd figures included.
+ *
+ * Times are offsets without the start of their line, frees tell what their
+ * allocation was, at most 1000 points are kept of the curve, and the rows are the
+ * allocations of the peak's step alone.
+ * Source: rules of xplane_to_memory_profile.cc, held against recorded answers. */
+#include "tool/memory_profile/profile_views.h"
+
+#include <stdlib.h>
+
+enum { POINTS_MOST = 1000, SPECIAL = UINT32_MAX };
+
+/* A pool's events in XProf's order. */
+struct snapshots {
+    const struct tool_request *request;
+    const struct profile *profile;
+    const struct profile_pool *pool;
+    uint32_t *event;  /* of each place */
+    int64_t *offset_ps;
+    int64_t *step;
+    uint32_t *told_by; /* event whose op, region, type and shape the snapshot shows */
+    uint32_t peak_place;
+};
+
+struct placed {
+    int64_t offset_ps;
+    uint32_t event;
+};
+
+static int by_offset(const void *left, const void *right)
+{
+    const struct placed *a = left, *b = right;
+    if (a->offset_ps != b->offset_ps)
+        return a->offset_ps < b->offset_ps ? -1 : 1;
+    return (a->event > b->event) - (a->event < b->event);
+}
+
+static int64_t offset_of(const struct profile *profile, uint32_t event)
+{
+    const struct trace_line *line = &profile->events.lines[profile->line[event]];
+    bool is_clamped = false;
+    return profile->time_ps[event] - trace_groups_time(line->timestamp_ns, profile->events.origin_ns, 0, &is_clamped);
+}
+
+static void order_make(struct snapshots *snapshots)
+{
+    const struct profile_pool *pool = snapshots->pool;
+    struct arena *arena = snapshots->request->arena;
+    struct arena *scratch = arena_child(arena);
+    struct placed *placed = arena_raw(scratch, (size_t)pool->count * sizeof *placed);
+    bool is_sorted = true;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        placed[i] = (struct placed){offset_of(snapshots->profile, pool->first + i), pool->first + i};
+        is_sorted &= i == 0 || placed[i].offset_ps >= placed[i - 1].offset_ps;
+    }
+    if (!is_sorted) /* lines start at different times */
+        qsort(placed, pool->count, sizeof *placed, by_offset);
+    snapshots->event = arena_raw(arena, (size_t)pool->count * sizeof *snapshots->event);
+    snapshots->offset_ps = arena_raw(arena, (size_t)pool->count * sizeof *snapshots->offset_ps);
+    for (uint32_t i = 0; i < pool->count; i++) {
+        snapshots->event[i] = placed[i].event;
+        snapshots->offset_ps[i] = placed[i].offset_ps;
+    }
+    arena_free(scratch);
+}
+
+/* An event outside of all steps gets the last one's number plus 1. */
+static void steps_make(struct snapshots *snapshots)
+{
+    int64_t last = -1;
+    snapshots->step = arena_raw(snapshots->request->arena, (size_t)snapshots->pool->count * sizeof *snapshots->step);
+    for (uint32_t i = 0; i < snapshots->pool->count; i++) {
+        int32_t step = snapshots->profile->step[snapshots->event[i]];
+        snapshots->step[i] = step < 0 ? last + 1 : step;
+        last = step < 0 ? last : step;
+    }
+}
+
+/* Frees show what their allocation was; of two allocations at one address the first counts until it is freed. */
+static void frees_tell(struct snapshots *snapshots)
+{
+    const struct profile *profile = snapshots->profile;
+    uint32_t count = snapshots->pool->count;
+    struct arena *scratch = arena_child(snapshots->request->arena);
+    struct table addresses;
+    struct chunks open; /* uint32_t, of each address */
+    table_init(&addresses, scratch, 1);
+    chunks_init(&open, scratch, sizeof(uint32_t));
+    snapshots->told_by = arena_raw(snapshots->request->arena, (size_t)count * sizeof *snapshots->told_by);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t event = snapshots->event[i];
+        uint32_t number = table_number(&addresses, &profile->address[event]);
+        while (open.count <= number)
+            CHUNKS_ADD(&open, uint32_t, PROFILE_NONE);
+        uint32_t *opened = &CHUNKS_AT(&open, uint32_t, number);
+        snapshots->told_by[i] = event;
+        if (!profile_is_free(profile, event)) {
+            *opened = *opened == PROFILE_NONE ? event : *opened;
+        } else if (*opened != PROFILE_NONE) {
+            snapshots->told_by[i] = *opened;
+            *opened = PROFILE_NONE;
+        }
+    }
+    arena_free(scratch);
+}
+
+/* ---- output ---- */
+
+static void data_type_write(struct json *json, const struct tool_request *request, int32_t number)
+{
+    bool is_reference = number > 100;
+    const char *name = number == 0 ? "INVALID" : profile_data_type(is_reference ? number - 100 : number);
+    if (name == NULL)
+        name = arena_format(request->arena, "unknown dtype enum (%d)", number);
+    else if (is_reference)
+        name = arena_format(request->arena, "%s_ref", name);
+    json_key_text(json, "dataType", name);
+}
+
+static int64_t told_size(const struct profile *profile, uint32_t event)
+{
+    return (profile->flags[event] & PROFILE_SIZE_INFERRED) != 0 ? 0 : profile->size_bytes[event];
+}
+
+static void address_write(struct json *json, uint64_t address)
+{
+    char text[24];
+    size_t at = sizeof text - 1;
+    text[at] = '\0';
+    do
+        text[--at] = (char)('0' + address % 10);
+    while ((address /= 10) > 0);
+    json_key_text(json, "address", text + at);
+}
+
+static void figures_write(struct json *json, const char *key, const struct profile *profile, uint32_t event, int64_t peak_bytes)
+{
+    int64_t free_bytes = profile_free_bytes(profile, event);
+    json_key(json, key);
+    json_object_begin(json);
+    json_key_id(json, "stackReservedBytes", profile_stack_bytes(profile, event));
+    json_key_id(json, "heapAllocatedBytes", profile->heap_bytes[event]);
+    json_key_id(json, "freeMemoryBytes", free_bytes == MEMORY_UNKNOWN ? 0 : free_bytes);
+    json_key(json, "fragmentation");
+    json_double(json, profile_fragmentation_of(profile, event));
+    json_key_id(json, "peakBytesInUse", peak_bytes);
+    json_object_end(json);
+}
+
+static void activity_write(struct json *json, const struct snapshots *snapshots, uint32_t place)
+{
+    const struct profile *profile = snapshots->profile;
+    uint32_t event = snapshots->event[place];
+    const struct memory_what *what = &profile->events.whats[profile->what[snapshots->told_by[place]]];
+    json_key(json, "activityMetadata");
+    json_object_begin(json);
+    json_key_text(json, "memoryActivity", profile_is_free(profile, event) ? "DEALLOCATION" : "ALLOCATION");
+    json_key_id(json, "requestedBytes", profile->requested_bytes[event]);
+    json_key_id(json, "allocationBytes", told_size(profile, event));
+    address_write(json, profile->address[event]);
+    json_key_string(json, "tfOpName", profile_text(profile, what->op));
+    json_key_id(json, "stepId", snapshots->step[place]);
+    json_key_string(json, "regionType", profile_text(profile, what->region));
+    data_type_write(json, snapshots->request, what->data_type);
+    json_key_string(json, "tensorShape", profile_text(profile, what->shape));
+    json_object_end(json);
+}
+
+static void snapshot_write(struct json *json, const struct snapshots *snapshots, uint32_t place)
+{
+    const struct profile *profile = snapshots->profile;
+    uint32_t event = snapshots->event[place];
+    int64_t peak = profile->events.figure_sets[profile->figures[event]].peak_bytes;
+    json_object_begin(json);
+    json_key_id(json, "timeOffsetPs", snapshots->offset_ps[place]);
+    figures_write(json, "aggregationStats", profile, event, peak == MEMORY_UNKNOWN ? 0 : peak);
+    activity_write(json, snapshots, place);
+    json_object_end(json);
+}
+
+/* ---- rows ---- */
+
+struct row {
+    uint32_t place; /* SPECIAL: of none */
+    int special_at; /* 0, 1 in the order in which they are made; −1 */
+    int64_t size_bytes, requested_bytes;
+    struct str op, region, type, shape;
+};
+
+struct rows {
+    struct row *items;
+    uint32_t count;
+    struct row specials[2];
+    int special_count;
+};
+
+static int by_size(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    if (a->size_bytes != b->size_bytes)
+        return a->size_bytes > b->size_bytes ? -1 : 1;
+    if (a->requested_bytes != b->requested_bytes)
+        return a->requested_bytes > b->requested_bytes ? -1 : 1;
+    int order = str_compare(a->op, b->op);
+    order = order != 0 ? order : str_compare(a->region, b->region);
+    order = order != 0 ? order : str_compare(a->type, b->type);
+    return order != 0 ? order : str_compare(a->shape, b->shape);
+}
+
+static int by_size_and_place(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    int order = by_size(left, right);
+    return order != 0 ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+static void special_add(struct rows *rows, int64_t bytes, const char *op, const char *region)
+{
+    if (bytes <= 0)
+        return;
+    struct row row = {SPECIAL, rows->special_count, bytes, bytes, str_of(op), str_of(region), STR("INVALID"), STR("unknown")};
+    rows->specials[rows->special_count++] = row;
+    rows->items[rows->count++] = row;
+}
+
+static struct row row_of(const struct snapshots *snapshots, uint32_t place)
+{
+    const struct profile *profile = snapshots->profile;
+    uint32_t event = snapshots->event[place];
+    const struct memory_what *what = &profile->events.whats[profile->what[event]];
+    const char *type = profile_data_type(what->data_type);
+    return (struct row){place, -1, told_size(profile, event), profile->requested_bytes[event], profile_text(profile, what->op),
+                        profile_text(profile, what->region), str_of(type != NULL ? type : "INVALID"), profile_text(profile, what->shape)};
+}
+
+/* What the peak's step allocated and still holds at the peak, and what is left over. */
+static void rows_make(const struct snapshots *snapshots, int64_t peak_step, struct rows *rows)
+{
+    const struct profile *profile = snapshots->profile;
+    uint32_t peak_event = snapshots->pool->xprof_peak_at;
+    int64_t peak_ps = offset_of(profile, peak_event), unmapped = profile->heap_bytes[peak_event], freed_unmapped = 0;
+    struct arena *scratch = arena_child(snapshots->request->arena);
+    struct table addresses;
+    struct chunks open; /* uint32_t: place of each address */
+    table_init(&addresses, scratch, 1);
+    chunks_init(&open, scratch, sizeof(uint32_t));
+    for (uint32_t i = 0; i < snapshots->pool->count && snapshots->offset_ps[i] <= peak_ps; i++) {
+        uint32_t event = snapshots->event[i];
+        if (snapshots->step[i] != peak_step)
+            continue;
+        uint32_t number = table_number(&addresses, &profile->address[event]);
+        while (open.count <= number)
+            CHUNKS_ADD(&open, uint32_t, PROFILE_NONE);
+        uint32_t *opened = &CHUNKS_AT(&open, uint32_t, number);
+        if (!profile_is_free(profile, event)) {
+            *opened = i;
+            unmapped -= told_size(profile, event);
+            continue;
+        }
+        if (*opened == PROFILE_NONE)
+            freed_unmapped += told_size(profile, event);
+        *opened = PROFILE_NONE;
+        unmapped += told_size(profile, event);
+    }
+    rows->items = arena_array(snapshots->request->arena, struct row, open.count + 3);
+    for (uint32_t i = 0; i < open.count; i++)
+        if (CHUNKS_AT(&open, uint32_t, i) != PROFILE_NONE)
+            rows->items[rows->count++] = row_of(snapshots, CHUNKS_AT(&open, uint32_t, i));
+    special_add(rows, unmapped - freed_unmapped, "unused preallocated device memory", "persist/dynamic");
+    special_add(rows, profile_stack_bytes(profile, peak_event), "stack", "stack");
+    qsort(rows->items, rows->count, sizeof *rows->items, by_size_and_place);
+    arena_free(scratch);
+}
+
+static void rows_write(struct json *json, const struct snapshots *snapshots, int64_t peak_step, const struct rows *rows)
+{
+    json_key(json, "memoryProfileSnapshots");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < rows->count; i++)
+        if ((i == 0 || by_size(&rows->items[i], &rows->items[i - 1]) != 0) && rows->items[i].place != SPECIAL)
+            snapshot_write(json, snapshots, rows->items[i].place);
+    json_array_end(json);
+    json_key(json, "activeAllocations");
+    json_array_begin(json);
+    int64_t kept = 0;
+    for (uint32_t i = 0, end; i < rows->count; i = end) {
+        const struct row *row = &rows->items[i];
+        for (end = i + 1; end < rows->count && by_size(row, &rows->items[end]) == 0;)
+            end++;
+        json_object_begin(json);
+        json_key_id(json, "snapshotIndex", row->place == SPECIAL ? -1 - row->special_at : kept++);
+        json_key_id(json, "specialIndex", row->special_at);
+        json_key_id(json, "numOccurrences", end - i);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key(json, "specialAllocations");
+    json_array_begin(json);
+    for (int i = 0; i < rows->special_count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "memoryActivity", "ALLOCATION");
+        json_key_id(json, "requestedBytes", rows->specials[i].requested_bytes);
+        json_key_id(json, "allocationBytes", rows->specials[i].size_bytes);
+        json_key_text(json, "address", "0");
+        json_key_string(json, "tfOpName", rows->specials[i].op);
+        json_key_id(json, "stepId", peak_step);
+        json_key_string(json, "regionType", rows->specials[i].region);
+        json_key_text(json, "dataType", "INVALID");
+        json_key_text(json, "tensorShape", "unknown");
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void summary_write(struct json *json, const struct profile_pool *pool)
+{
+    const struct profile *profile = pool->profile;
+    uint32_t event = pool->xprof_peak_at;
+    int64_t free_bytes = profile_free_bytes(profile, event), in_use = profile_in_use_bytes(profile, event);
+    json_key(json, "profileSummary");
+    json_object_begin(json);
+    json_key_id(json, "peakBytesUsageLifetime", pool->xprof_lifetime_peak_bytes);
+    figures_write(json, "peakStats", profile, event, in_use);
+    json_key_id(json, "peakStatsTimePs", offset_of(profile, event));
+    json_key_id(json, "memoryCapacity", in_use + (free_bytes == MEMORY_UNKNOWN ? 0 : free_bytes));
+    json_object_end(json);
+}
+
+/* All points, or the largest of each of 1000 boxes of equal count. */
+static void points_write(struct json *json, const struct snapshots *snapshots)
+{
+    uint32_t count = snapshots->pool->count, boxes = count < POINTS_MOST ? count : POINTS_MOST;
+    uint32_t width = boxes > 0 ? count / boxes : 0, narrow = boxes * (width + 1) - count;
+    json_key(json, "sampledTimelineSnapshots");
+    json_array_begin(json);
+    for (uint32_t box = 0, at = 0; box < boxes; box++) {
+        uint32_t end = at + width + (box >= narrow), largest = at;
+        for (uint32_t i = at; i < end; i++)
+            if (profile_in_use_bytes(snapshots->profile, snapshots->event[i]) >
+                profile_in_use_bytes(snapshots->profile, snapshots->event[largest]))
+                largest = i;
+        snapshot_write(json, snapshots, largest);
+        at = end;
+    }
+    json_array_end(json);
+}
+
+static void pool_write(struct json *json, const struct tool_request *request, const struct profile_pool *pool)
+{
+    struct snapshots snapshots = {.request = request, .profile = request->trace, .pool = pool};
+    struct rows rows = {.count = 0};
+    int64_t peak_bytes = profile_in_use_bytes(request->trace, pool->xprof_peak_at), peak_step = 0;
+    order_make(&snapshots);
+    steps_make(&snapshots);
+    frees_tell(&snapshots);
+    for (uint32_t i = 0; i < pool->count; i++)
+        if (profile_in_use_bytes(request->trace, snapshots.event[i]) == peak_bytes)
+            peak_step = snapshots.step[i];
+    rows_make(&snapshots, peak_step, &rows);
+    json_object_begin(json);
+    summary_write(json, pool);
+    rows_write(json, &snapshots, peak_step, &rows);
+    points_write(json, &snapshots);
+    json_object_end(json);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct profile_pool *const *a = left, *const *b = right;
+    return str_compare((*a)->name, (*b)->name);
+}
+
+static void modules_write(struct json *json, const struct module_launches *launches)
+{
+    static const char prefix[] = "/device:";
+    json_key(json, "hloModules");
+    json_array_begin(json);
+    for (size_t i = 0; i < launches->items.count; i++) {
+        const struct module_launch *launch = chunks_at(&launches->items, i);
+        struct str plane = launches->planes[launch->plane_at];
+        if (str_starts(plane, STR(prefix)))
+            plane = (struct str){plane.data + sizeof prefix - 1, plane.length - (sizeof prefix - 1)};
+        json_object_begin(json);
+        json_key_string(json, "name", launches->names[launch->name_at]);
+        json_key_id(json, "startTimePs", launch->offset_ps);
+        json_key_id(json, "endTimePs", launch->offset_ps + (launch->end_ps - launch->begin_ps));
+        json_key_id(json, "id", (int64_t)i);
+        json_key_string(json, "planeName", plane);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+bool profile_xprof(const struct tool_request *request, struct json *json, struct err *err)
+{
+    const struct profile *profile = request->trace;
+    const struct profile_pool **pools = arena_array(request->arena, const struct profile_pool *, (size_t)profile->pool_count + 1);
+    (void)err;
+    for (uint32_t i = 0; i < profile->pool_count; i++)
+        pools[i] = &profile->pools[i];
+    qsort(pools, profile->pool_count, sizeof *pools, by_name);
+    json_object_begin(json);
+    json_key(json, "memoryProfilePerAllocator");
+    json_object_begin(json);
+    for (uint32_t i = 0; i < profile->pool_count; i++) {
+        json_key_name(json, pools[i]->name);
+        pool_write(json, request, pools[i]);
+    }
+    json_object_end(json);
+    json_key_int(json, "numHosts", 1);
+    json_key(json, "memoryIds");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < profile->pool_count; i++)
+        json_string(json, pools[i]->name);
+    json_array_end(json);
+    json_key_int(json, "version", 1);
+    modules_write(json, &profile->events.launches);
+    json_object_end(json);
+    return true;
+}
