@@ -109,6 +109,7 @@ static void contents_of_trace(const struct xspace *xspace, struct arena *arena, 
     out->has_gpu_plane = xspace->has_gpu_plane;
     out->has_tpu_plane = xspace->has_tpu_plane;
     out->has_host_plane = xspace->has_host_plane;
+    out->has_memory_events = xspace->has_memory_events;
     out->is_cut = xspace->is_cut;
     out->cut_offset_bytes = xspace->cut_at;
     struct analysis_note *notes = arena_array(arena, struct analysis_note, 4);

@@ -198,19 +198,10 @@ struct analysis_profile; /* opaque; immutable once read */
 /* Decodes a profile (profile.proto, gzip or not, by any producer). `limit_bytes` bounds
  * the memory it may take (0 = no limit). NULL on error: `unsupported` for other files,
  * `malformed` for what pprof would refuse too. */
-
-/* ---- Memory profile: what the allocators of a host did over time ----------------- */
-
-struct analysis_trace; /* opaque */
-
-/* Reads the memory events of a trace's host. `limit_bytes` bounds the memory it may
- * take (0 = no limit; 63 bytes an event stay). A trace without such events gives a
- * profile without pools, and the reason. NULL on error. */
 struct analysis_profile *analysis_profile_read(const struct source *source, uint64_t limit_bytes, struct err *err);
 uint64_t analysis_profile_memory_bytes(const struct analysis_profile *profile);
 void analysis_profile_free(struct analysis_profile *profile);
 
-<<<<<<< HEAD
 uint64_t analysis_profile_sample_count(const struct analysis_profile *profile);
 /* Name and unit of a sample type, borrowed; false past the end. */
 bool analysis_profile_type_at(const struct analysis_profile *profile, size_t at, struct str *name, struct str *unit);
@@ -236,13 +227,23 @@ struct analysis_profile_question {
 bool analysis_profile_answer(const struct analysis_profile_question *asked, const char *view, const struct analysis_param *params,
                              size_t param_count, struct buf *out, struct err *err);
 
-=======
-/* Answers a view of the tool "memory_profile", as analysis_answer does. */
-bool analysis_profile_answer(const struct analysis_profile *profile, const char *view, const struct analysis_param *params,
-                             size_t param_count, struct buf *out, struct err *err);
+/* ---- Memory profile: what the allocators of a host did over time ----------------- */
+
+struct analysis_trace; /* opaque */
+
+/* Reads the memory events of a trace's host. `limit_bytes` bounds the memory it may
+ * take (0 = no limit; 63 bytes an event stay). A trace without such events gives one
+ * without pools, and the reason. NULL on error. */
+struct analysis_trace *analysis_trace_read(const struct source *source, uint64_t limit_bytes, struct err *err);
+uint64_t analysis_trace_memory_bytes(const struct analysis_trace *trace);
+void analysis_trace_free(struct analysis_trace *trace);
+
+/* Answers a view of the tool "memory_profile"; as analysis_answer otherwise. */
+bool analysis_trace_answer(const struct analysis_trace *trace, const char *view, const struct analysis_param *params,
+                           size_t param_count, struct buf *out, struct err *err);
 
 /* What ranks a pool among those of all hosts. */
-struct analysis_profile_pool {
+struct analysis_trace_pool {
     const char *name; /* of the allocator, bytes as in the file; or the number of a TPU */
     bool is_device;   /* memory of a device; else of the host, or not known */
     int64_t peak_bytes; /* stack and heap */
@@ -252,9 +253,17 @@ struct analysis_profile_pool {
     uint64_t allocation_count, deallocation_count;
 };
 /* Pool `at`, worst first; false past the end. */
-bool analysis_profile_pool_at(const struct analysis_profile *profile, size_t at, struct analysis_profile_pool *pool);
+bool analysis_trace_pool_at(const struct analysis_trace *trace, size_t at, struct analysis_trace_pool *pool);
 /* Why there is no pool, as a code and a sentence; false when there is one. Static storage. */
-bool analysis_profile_reason(const struct analysis_profile *profile, const char **code, const char **text);
+bool analysis_trace_reason(const struct analysis_trace *trace, const char **code, const char **text);
 
->>>>>>> 1aa8bb2 (memory_profile: events of allocators decoded, paired and answered about)
+/* What the daemon calls a host, written into its objects; texts may be NULL. */
+struct analysis_trace_host {
+    const char *id, *name, *file;
+};
+/* The host's object of the view "summary", and that of its pool `at`. */
+void analysis_trace_host_write(const struct analysis_trace *trace, const struct analysis_trace_host *host, struct buf *out);
+void analysis_trace_pool_write(const struct analysis_trace *trace, const struct analysis_trace_host *host, size_t at,
+                               struct buf *out);
+
 #endif

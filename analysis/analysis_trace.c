@@ -5,6 +5,7 @@
 #include "job.h"
 #include "tool/memory_profile/profile.h"
 #include "tool/memory_profile/profile_notes.h"
+#include "tool/memory_profile/profile_summary.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,8 @@ static void profile_fill(struct job *job, const void *in, void *to, struct err *
     struct memory_events *events = arena_array(&job->arena, struct memory_events, 1);
     (void)in;
     uint64_t size_bytes = job->source->size_bytes;
-    arena_allot_work(&job->arena, size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : LEAST_WORK + WORK_PER_BYTE * size_bytes);
+    arena_allot_work(&job->arena,
+                     size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : LEAST_WORK + WORK_PER_BYTE * size_bytes);
     if (!memory_events_read(job->source, &job->arena, events, err))
         return;
     profile_build(&out->profile, events, &job->arena);
@@ -63,9 +65,10 @@ void analysis_trace_free(struct analysis_trace *trace)
 }
 
 bool analysis_trace_answer(const struct analysis_trace *trace, const char *view, const struct analysis_param *params,
-                             size_t param_count, struct buf *out, struct err *err)
+                           size_t param_count, struct buf *out, struct err *err)
 {
-    const struct analysis_question question = {"memory_profile", view, params, param_count, NULL, NULL, &trace->profile};
+    const struct analysis_question question = {
+        .tool = "memory_profile", .view = view, .params = params, .param_count = param_count, .trace = &trace->profile};
     return analysis_answer_write(&question, out, err);
 }
 
@@ -94,4 +97,20 @@ bool analysis_trace_reason(const struct analysis_trace *trace, const char **code
     *code = reason.code;
     *text = reason.text;
     return reason.code != NULL;
+}
+
+void analysis_trace_host_write(const struct analysis_trace *trace, const struct analysis_trace_host *host,
+                               struct buf *out)
+{
+    struct json json = JSON_INIT(out);
+    const struct profile_summary_names names = {host->id, host->name, host->file};
+    profile_summary_host(&json, &trace->profile, &names);
+}
+
+void analysis_trace_pool_write(const struct analysis_trace *trace, const struct analysis_trace_host *host, size_t at,
+                               struct buf *out)
+{
+    struct json json = JSON_INIT(out);
+    const struct profile_summary_names names = {host->id, host->name, host->file};
+    profile_summary_pool(&json, &trace->profile.pools[at], &names);
 }

@@ -3,7 +3,8 @@
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
  * api_modules.c (a session's modules), api_view.c (what a tool says of one),
- * api_oom.c (out-of-memory texts), api_profiles.c (device profiles), api_capacity.c (how much memory devices have). */
+ * api_memory_profile.c (memory over time), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
+ * api_capacity.c (how much memory devices have). */
 #ifndef SERVER_API_H
 #define SERVER_API_H
 
@@ -30,6 +31,7 @@ struct response *api_oom_text(const struct server *server, const struct request 
 struct response *api_profiles(const struct server *server, const struct request *request);
 struct response *api_profile_give(const struct server *server, const struct request *request);
 struct response *api_device_view(const struct server *server, const struct request *request);
+struct response *api_memory_profile(const struct server *server, const struct request *request);
 struct response *api_view(const struct server *server, const struct request *request);
 
 /* Is there such a view of such a tool? */

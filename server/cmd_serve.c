@@ -153,6 +153,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     index_free(daemon->server.index);
     profiles_free(daemon->server.profiles);
     texts_free(daemon->server.texts); /* their bytes are the store's account's */
+    traces_free(daemon->server.traces);
     store_free(daemon->server.store);
     return COMMANDS_DONE;
 }
@@ -164,6 +165,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.index = make_index(&daemon->options);
     int64_t limit_mib = daemon->options.memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_usual_limit());
+    daemon->server.traces = traces_new(daemon->server.store);
     daemon->server.texts = texts_new();
     daemon->server.profiles = profiles_new(store_account(daemon->server.store));
     struct jobs *jobs = jobs_new(&daemon->server);

@@ -48,6 +48,7 @@ struct jobs *jobs_new(const struct server *server)
     pthread_cond_init(&jobs->freed, NULL);
     moment_cond_init(&jobs->ended);
     store_on_wait(server->store, &(struct cache_waiting){leave, come_back, jobs});
+    traces_on_wait(server->traces, &(struct cache_waiting){leave, come_back, jobs});
     texts_on_wait(server->texts, &(struct cache_waiting){leave, come_back, jobs});
     profiles_on_wait(server->profiles, &(struct cache_waiting){leave, come_back, jobs});
     return jobs;

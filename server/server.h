@@ -8,12 +8,14 @@
 #include "server/profiles.h"
 #include "server/store.h"
 #include "server/texts.h"
+#include "server/traces.h"
 
 #include <stdint.h>
 
 struct server {
     struct index *index;
     struct store *store;
+    struct traces *traces;
     struct texts *texts;
     struct profiles *profiles;
     bool has_source; /* source lines may be shown */

@@ -22,6 +22,8 @@ static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 struct store {
     struct cache *contents, *totals, *modules, *answers;
     struct account *account; /* of the modules */
+    bool (*drop)(void *context); /* of whoever shares the account; may be NULL */
+    void *drop_context;
 };
 
 struct kept_module {
@@ -78,6 +80,17 @@ struct store *store_new(uint64_t memory_bytes)
 struct account *store_account(const struct store *store)
 {
     return store->account;
+}
+
+void store_share_account(struct store *store, bool (*drop)(void *context), void *context)
+{
+    store->drop = drop;
+    store->drop_context = context;
+}
+
+bool store_drop_oldest(struct store *store)
+{
+    return cache_drop_oldest(store->modules);
 }
 
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
@@ -243,7 +256,8 @@ static uint64_t take_room(struct store *store, const struct analysis_program *pr
     uint64_t least = least_of(size * LEAST_FACTOR + LEAST_BASE_BYTES, limit);
     uint64_t most = least_of(size * MOST_FACTOR + MOST_BASE_BYTES, limit);
     uint64_t taken_bytes = account_take(store->account, most, most);
-    while (taken_bytes == 0 && cache_drop_oldest(store->modules))
+    while (taken_bytes == 0 &&
+           (cache_drop_oldest(store->modules) || (store->drop && store->drop(store->drop_context))))
         taken_bytes = account_take(store->account, most, most);
     if (taken_bytes == 0)
         taken_bytes = account_take(store->account, least, most);

@@ -13,8 +13,6 @@
 /* The release whose answers these follow. */
 static const char XPROF_VERSION[] = "2.24.2";
 static const char NO_MODULE[] = "NO_MODULE";
-static const char NO_MEMORY_EVENTS[] = "{\"memoryProfilePerAllocator\":{},\"numHosts\":1,\"memoryIds\":[],"
-                                       "\"version\":1,\"hloModules\":[]}";
 
 struct response *xprof_version(const struct server *server, const struct request *request)
 {
@@ -49,6 +47,15 @@ struct response *xprof_runs(const struct server *server, const struct request *r
     return response;
 }
 
+/* XProf offers it for every trace; here some host must have memory events. */
+static bool has_memory_profile(struct store *store, const struct snapshot_run *run)
+{
+    bool has = false;
+    for (size_t at = 0; run->session && at < run->session->host_count && !has; at++)
+        has = traces_has_events(store, &run->session->hosts[at].file->place);
+    return has;
+}
+
 /* XProf asks the first trace of a run alone; here any host that has programs will do. */
 static bool has_memory_viewer(struct store *store, const struct snapshot_run *run)
 {
@@ -70,7 +77,13 @@ struct response *xprof_run_tools(const struct server *server, const struct reque
     const struct snapshot_run *run = xprof_run_find(snapshot, request, &response);
     if (run) {
         struct buf buf = BUF_INIT;
-        buf_text(&buf, has_memory_viewer(server->store, run) ? "[\"memory_viewer\"]" : "[]");
+        struct json json = JSON_INIT(&buf);
+        json_array_begin(&json);
+        if (has_memory_profile(server->store, run))
+            json_text(&json, "memory_profile");
+        if (has_memory_viewer(server->store, run))
+            json_text(&json, "memory_viewer");
+        json_array_end(&json);
         response = response_json(&buf);
     }
     index_release(server->index, snapshot);
@@ -219,28 +232,43 @@ static struct response *memory_viewer(const struct server *server, const struct 
     return response;
 }
 
-static bool has_host(const struct snapshot_session *session, const char *name)
+static const struct snapshot_host *find_host(const struct snapshot_session *session, const char *name)
 {
     for (size_t at = 0; at < session->host_count; at++) {
         if (strcmp(session->hosts[at].name, name) == 0)
-            return true;
+            return &session->hosts[at];
     }
-    return false;
+    return NULL;
+}
+
+/* Of the named host, else of the first. */
+static struct response *memory_profile(const struct server *server, const struct snapshot_host *host)
+{
+    struct cache_hold hold;
+    struct err err = ERR_INIT;
+    struct buf buf = BUF_INIT;
+    const struct analysis_trace *trace = traces_get(server->traces, &host->file->place, &hold, &err);
+    bool is_good = trace && analysis_trace_answer(trace, "xprof", NULL, 0, &buf, &err), is_passing = hold.is_passing;
+    cache_release(&hold);
+    if (is_good)
+        return response_json(&buf);
+    buf_free(&buf);
+    struct response *response = is_passing ? response_text(503, err.text) : no_data();
+    response->is_changed = err.code == ERR_changed;
+    return response;
 }
 
 static struct response *answer_tool(const struct server *server, const struct request *request,
                                     const struct snapshot_session *session)
 {
     const char *host = request_param(request, "host", ""), *tag = request_param(request, "tag", "");
-    if (host[0] && !has_host(session, host))
+    const struct snapshot_host *named = find_host(session, host);
+    if (host[0] && !named)
         return response_text(500, "No xplane file found for that host in this run\n");
     if (strcmp(tag, "memory_viewer") == 0)
         return memory_viewer(server, request, session);
-    if (strcmp(tag, "memory_profile") == 0) {
-        struct buf buf = BUF_INIT;
-        buf_text(&buf, NO_MEMORY_EVENTS);
-        return response_json(&buf);
-    }
+    if (strcmp(tag, "memory_profile") == 0)
+        return memory_profile(server, named ? named : &session->hosts[0]);
     return no_data();
 }
 

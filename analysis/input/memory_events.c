@@ -60,7 +60,7 @@ static uint32_t text_number(struct reading *reading, struct str text)
 
 static uint64_t text_key(struct reading *reading, const struct trace_event *event, enum trace_stat stat)
 {
-    if (!trace_event_has(event, stat))
+    if (!trace_line_has(event, stat))
         return KEY_NONE;
     if (event->type[stat] == TRACE_REF)
         return KEY_REF | KEY_VALUE(event->value[stat]);
@@ -72,10 +72,10 @@ static uint64_t text_key(struct reading *reading, const struct trace_event *even
 /* The pool is named by the last of three stats that the event has. */
 static uint64_t pool_key(struct reading *reading, const struct trace_event *event)
 {
-    if (trace_event_has(event, TRACE_STAT_DEVICE_ORDINAL))
-        return KEY_NUMBER | KEY_VALUE((uint64_t)trace_event_number(event, TRACE_STAT_DEVICE_ORDINAL, 0));
-    if (trace_event_has(event, TRACE_STAT_INDEX_ON_HOST))
-        return KEY_NUMBER | KEY_VALUE((uint64_t)trace_event_number(event, TRACE_STAT_INDEX_ON_HOST, 0));
+    if (trace_line_has(event, TRACE_STAT_DEVICE_ORDINAL))
+        return KEY_NUMBER | KEY_VALUE((uint64_t)trace_line_number(event, TRACE_STAT_DEVICE_ORDINAL, 0));
+    if (trace_line_has(event, TRACE_STAT_INDEX_ON_HOST))
+        return KEY_NUMBER | KEY_VALUE((uint64_t)trace_line_number(event, TRACE_STAT_INDEX_ON_HOST, 0));
     return text_key(reading, event, TRACE_STAT_ALLOCATOR_NAME);
 }
 
@@ -85,12 +85,12 @@ static bool is_size(int64_t size)
 }
 
 /* A size that can be one; else 0 and no flag. */
-static int64_t size_of(struct reading *reading, const struct trace_event *event, enum trace_stat stat, enum memory_flag flag,
-                       unsigned *flags)
+static int64_t size_of(struct reading *reading, const struct trace_event *event, enum trace_stat stat,
+                       enum memory_flag flag, unsigned *flags)
 {
-    if (!trace_event_has(event, stat))
+    if (!trace_line_has(event, stat))
         return 0;
-    int64_t size = trace_event_number(event, stat, -1);
+    int64_t size = trace_line_number(event, stat, -1);
     if (!is_size(size)) {
         reading->out->absurd_count++;
         return 0;
@@ -113,7 +113,7 @@ static uint32_t figures_of(struct reading *reading, const struct trace_event *ev
 
 static uint32_t what_of(struct reading *reading, const struct trace_event *event)
 {
-    int64_t data_type = trace_event_number(event, TRACE_STAT_DATA_TYPE, 0);
+    int64_t data_type = trace_line_number(event, TRACE_STAT_DATA_TYPE, 0);
     uint64_t key[4] = {text_key(reading, event, TRACE_STAT_OP), text_key(reading, event, TRACE_STAT_REGION),
                        text_key(reading, event, TRACE_STAT_SHAPE),
                        (uint64_t)(data_type < 0 || data_type > INT32_MAX ? 0 : data_type)};
@@ -123,9 +123,9 @@ static uint32_t what_of(struct reading *reading, const struct trace_event *event
 /* The node of the event now, its step once the steps are numbered. */
 static int32_t step_of(struct reading *reading, const struct trace_event *event, uint32_t node)
 {
-    if (!trace_event_has(event, TRACE_STAT_GROUP_ID))
+    if (!trace_line_has(event, TRACE_STAT_GROUP_ID))
         return reading->plane.has_group_id ? -1 : (int32_t)node;
-    int64_t step = trace_event_number(event, TRACE_STAT_GROUP_ID, -1);
+    int64_t step = trace_line_number(event, TRACE_STAT_GROUP_ID, -1);
     return step < 0 || step > INT32_MAX ? -1 : (int32_t)step;
 }
 
@@ -150,17 +150,17 @@ static void take(void *context, const struct trace_event *event)
     int64_t in_use = size_of(reading, event, TRACE_STAT_BYTES_ALLOCATED, MEMORY_HAS_IN_USE, &flags);
     int64_t size = size_of(reading, event, TRACE_STAT_ALLOCATION_BYTES, MEMORY_HAS_SIZE, &flags);
     int64_t requested = size_of(reading, event, TRACE_STAT_REQUESTED_BYTES, MEMORY_HAS_REQUESTED, &flags);
-    double fragmentation = trace_event_real(event, TRACE_STAT_FRAGMENTATION, -1);
+    double fragmentation = trace_line_real(event, TRACE_STAT_FRAGMENTATION, -1);
     flags |= fragmentation >= 0 && fragmentation <= 1 ? MEMORY_HAS_FRAGMENTATION : 0;
-    flags |= trace_event_has(event, TRACE_STAT_ADDRESS) ? MEMORY_HAS_ADDRESS : 0;
+    flags |= trace_line_has(event, TRACE_STAT_ADDRESS) ? MEMORY_HAS_ADDRESS : 0;
     out->missing_count += (flags & MEMORY_HAS_IN_USE) == 0 || (flags & MEMORY_HAS_ADDRESS) == 0 ||
                           (flags & (MEMORY_HAS_SIZE | MEMORY_FREED)) == 0;
     CHUNKS_ADD(&out->offset_ps, int64_t, event->offset_ps);
     CHUNKS_ADD(&out->in_use_bytes, int64_t, in_use);
     CHUNKS_ADD(&out->size_bytes, int64_t, size);
     CHUNKS_ADD(&out->requested_bytes, int64_t, requested);
-    CHUNKS_ADD(&out->address, uint64_t, trace_event_number(event, TRACE_STAT_ADDRESS, 0));
-    CHUNKS_ADD(&out->fragmentation, float, flags & MEMORY_HAS_FRAGMENTATION ? fragmentation : 0);
+    CHUNKS_ADD(&out->address, uint64_t, trace_line_number(event, TRACE_STAT_ADDRESS, 0));
+    CHUNKS_ADD(&out->fragmentation, float, flags &MEMORY_HAS_FRAGMENTATION ? fragmentation : 0);
     CHUNKS_ADD(&out->what, uint32_t, what_of(reading, event));
     CHUNKS_ADD(&out->figures, uint32_t, figures_of(reading, event, in_use));
     CHUNKS_ADD(&out->line, uint32_t, reading->line_at);
@@ -174,8 +174,9 @@ static void take(void *context, const struct trace_event *event)
 
 static void columns_init(struct memory_events *out, struct arena *arena)
 {
-    struct chunks *columns[] = {&out->offset_ps, &out->in_use_bytes,  &out->requested_bytes, &out->size_bytes, &out->address,
-                                &out->what,      &out->fragmentation, &out->figures,         &out->line,       &out->step};
+    struct chunks *columns[] = {&out->offset_ps, &out->in_use_bytes, &out->requested_bytes, &out->size_bytes,
+                                &out->address,   &out->what,         &out->fragmentation,   &out->figures,
+                                &out->line,      &out->step};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         chunks_init(columns[i], arena_child(arena), i < 5 ? sizeof(int64_t) : sizeof(int32_t));
     chunks_init(&out->pool, arena_child(arena), sizeof(uint16_t));
@@ -190,7 +191,8 @@ static void host_lines(struct reading *reading)
         trace_line_head(reading->stream, reading->plane.lines[i], reading->arena, line);
         reading->line_at = (uint32_t)reading->lines.count - 1;
         trace_groups_line(reading->groups, line->timestamp_ns);
-        trace_line_events(reading->stream, reading->plane.lines[i], &reading->plane, reading->arena, take, reading, line);
+        trace_line_events(reading->stream, reading->plane.lines[i], &reading->plane, reading->arena, take, reading,
+                          line);
         out->damaged_count += line->damaged_count;
         out->cut_line_count += line->is_cut;
     }
@@ -205,7 +207,8 @@ static void steps_take(struct reading *reading, bool is_grouped)
     struct str *names = arena_array(reading->arena, struct str, out->step_count + 1);
     for (size_t i = 0; i < out->step_count; i++) {
         bool is_same = i > 0 && steps[i].name_id == steps[i - 1].name_id; /* nearly all are */
-        names[i] = is_same ? names[i - 1] : trace_plane_event_name(reading->stream, &reading->plane, steps[i].name_id, reading->arena);
+        names[i] = is_same ? names[i - 1]
+                           : trace_plane_event_name(reading->stream, &reading->plane, steps[i].name_id, reading->arena);
     }
     out->steps = steps;
     out->step_names = names;
@@ -260,8 +263,8 @@ static void texts_take(struct reading *reading)
     struct memory_what *whats = arena_array(reading->arena, struct memory_what, table_count(&reading->whats) + 1);
     for (size_t i = 0; i < table_count(&reading->whats); i++) {
         const uint64_t *key = table_key(&reading->whats, i);
-        whats[i] = (struct memory_what){resolved(&keys, key[0]), resolved(&keys, key[1]),
-                                        resolved(&keys, key[2]), (int32_t)key[3]};
+        whats[i] = (struct memory_what){resolved(&keys, key[0]), resolved(&keys, key[1]), resolved(&keys, key[2]),
+                                        (int32_t)key[3]};
     }
     out->whats = whats;
     out->what_count = table_count(&reading->whats);
@@ -280,7 +283,8 @@ static void texts_take(struct reading *reading)
 
 static void figures_take(struct reading *reading)
 {
-    struct memory_figures *sets = arena_array(reading->arena, struct memory_figures, table_count(&reading->figures) + 1);
+    struct memory_figures *sets =
+        arena_array(reading->arena, struct memory_figures, table_count(&reading->figures) + 1);
     for (size_t i = 0; i < table_count(&reading->figures); i++) {
         const uint64_t *key = table_key(&reading->figures, i);
         sets[i] = (struct memory_figures){(int64_t)key[0], (int64_t)key[1], (int64_t)key[2]};
@@ -344,7 +348,7 @@ static void host_plane(struct reading *reading, struct stream_scope scope, bool 
 
 /* ---- the file ---- */
 
-struct places { /* of the planes that matter */
+struct places {            /* of the planes that matter */
     struct chunks devices; /* struct stream_scope */
     struct stream_scope host, environment;
     bool has_host, has_environment;
@@ -412,7 +416,8 @@ bool memory_events_read(const struct source *source, struct arena *arena, struct
     out->line_count = reading->lines.count;
     module_launches_init(&out->launches, arena);
     for (size_t i = 0; i < places.devices.count && !err_is_set(err); i++)
-        module_launches_read(&stream, CHUNKS_AT(&places.devices, struct stream_scope, i), out->origin_ns, arena, &out->launches);
+        module_launches_read(&stream, CHUNKS_AT(&places.devices, struct stream_scope, i), out->origin_ns, arena,
+                             &out->launches);
     if (places.has_environment && !err_is_set(err))
         out->profile_start_ns = start_of(&stream, places.environment, reading->scratch);
     arena_free(reading->scratch);

@@ -20,12 +20,12 @@
 #define MEMORY_UNKNOWN INT64_MIN
 
 enum memory_flag {
-    MEMORY_FREED = 1,        /* a deallocation */
-    MEMORY_HAS_SIZE = 2,     /* allocation_bytes was told, and can be one */
+    MEMORY_FREED = 1,    /* a deallocation */
+    MEMORY_HAS_SIZE = 2, /* allocation_bytes was told, and can be one */
     MEMORY_HAS_REQUESTED = 4,
     MEMORY_HAS_ADDRESS = 8,
     MEMORY_HAS_FRAGMENTATION = 16,
-    MEMORY_HAS_IN_USE = 32,  /* bytes_allocated was told, and can be a size */
+    MEMORY_HAS_IN_USE = 32, /* bytes_allocated was told, and can be a size */
 };
 
 /* What many events share: texts are numbers of memory_events.texts, MEMORY_NO_TEXT without one. */
@@ -49,11 +49,11 @@ struct memory_pool {
 struct memory_events {
     size_t count;
     struct chunks offset_ps, in_use_bytes, requested_bytes, size_bytes, address; /* int64_t, address uint64_t */
-    struct chunks fragmentation;                /* float */
-    struct chunks what, figures, line;          /* uint32_t */
-    struct chunks step;                         /* int32_t, -1 without one */
-    struct chunks pool;                         /* uint16_t */
-    struct chunks flags;                        /* uint8_t, enum memory_flag */
+    struct chunks fragmentation;                                                 /* float */
+    struct chunks what, figures, line;                                           /* uint32_t */
+    struct chunks step;                                                          /* int32_t, -1 without one */
+    struct chunks pool;                                                          /* uint16_t */
+    struct chunks flags;                                                         /* uint8_t, enum memory_flag */
     const struct memory_what *whats;
     const struct memory_figures *figure_sets;
     size_t what_count, figures_count;
@@ -67,7 +67,7 @@ struct memory_events {
     const struct trace_step *steps;
     const struct str *step_names;
     size_t step_count;
-    bool has_steps;            /* some event is in a step */
+    bool has_steps; /* some event is in a step */
     struct module_launches launches;
     uint64_t profile_start_ns; /* Unix time; 0: not told */
     bool has_host_plane, has_tpu_plane, has_gpu_plane;

@@ -23,7 +23,8 @@ static void take(void *context, const struct trace_event *event)
     bool is_clamped = false;
     if (event->is_aggregated)
         return;
-    int64_t begin_ps = trace_groups_time(reading->timestamp_ns, reading->origin_ns, event->offset_ps, &is_clamped), end_ps;
+    int64_t begin_ps = trace_groups_time(reading->timestamp_ns, reading->origin_ns, event->offset_ps, &is_clamped),
+            end_ps;
     if (event->duration_ps < 0 || __builtin_add_overflow(begin_ps, event->duration_ps, &end_ps) || is_clamped) {
         reading->launches->damaged_count++;
         return;
@@ -71,7 +72,8 @@ void module_launches_read(struct stream *stream, struct stream_scope scope, int6
         return;
     launches->names = names_grow(arena, launches->names, launches->name_count, table_count(&ids));
     for (size_t i = 0; i < table_count(&ids); i++)
-        launches->names[launches->name_count + i] = trace_plane_event_name(stream, &plane, (int64_t)*table_key(&ids, i), arena);
+        launches->names[launches->name_count + i] =
+            trace_plane_event_name(stream, &plane, (int64_t)*table_key(&ids, i), arena);
     for (size_t i = before; i < launches->items.count; i++)
         CHUNKS_AT(&launches->items, struct module_launch, i).name_at += launches->name_count;
     launches->name_count += (uint32_t)table_count(&ids);

@@ -19,7 +19,7 @@ struct module_launches {
     struct chunks items; /* struct module_launch */
     struct str *planes;  /* "/device:TPU:0" */
     uint32_t plane_count;
-    struct str *names;   /* "jit_step(1915)" */
+    struct str *names; /* "jit_step(1915)" */
     uint32_t name_count;
     uint64_t damaged_count;
 };

@@ -100,7 +100,8 @@ static struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps,
         struct open_event *top = &open[groups->open.count - 1];
         if (top->begin_ps <= begin_ps && end_ps <= top->end_ps)
             return top;
-        const struct link *last = groups->consumers.count > 0 ? (struct link *)groups->consumers.items + groups->consumers.count - 1 : NULL;
+        const struct link *last =
+            groups->consumers.count > 0 ? (struct link *)groups->consumers.items + groups->consumers.count - 1 : NULL;
         if (!top->is_used && top->node == groups->parents.count - 1 && last != NULL && last->node == top->node) {
             groups->parents.count--;
             groups->consumers.count--;
@@ -110,11 +111,11 @@ static struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps,
     return NULL;
 }
 
-static void link_add(struct trace_groups *groups, struct list *links, const struct trace_event *event, enum trace_stat type,
-                     enum trace_stat id, uint32_t node)
+static void link_add(struct trace_groups *groups, struct list *links, const struct trace_event *event,
+                     enum trace_stat type, enum trace_stat id, uint32_t node)
 {
     struct link *link = list_add(links, groups->arena, sizeof *link);
-    *link = (struct link){(uint64_t)trace_event_number(event, type, 0), (uint64_t)trace_event_number(event, id, 0), node};
+    *link = (struct link){(uint64_t)trace_line_number(event, type, 0), (uint64_t)trace_line_number(event, id, 0), node};
 }
 
 static void root_add(struct trace_groups *groups, const struct trace_event *event, int64_t level, uint32_t node)
@@ -126,25 +127,27 @@ static void root_add(struct trace_groups *groups, const struct trace_event *even
                           .offset_ps = event->offset_ps,
                           .duration_ps = event->duration_ps,
                           .name_id = event->metadata_id,
-                          .step_number = trace_event_number(event, TRACE_STAT_STEP_NUMBER, -1),
-                          .has_step_id = trace_event_has(event, TRACE_STAT_STEP_ID),
-                          .step_id = trace_event_number(event, TRACE_STAT_STEP_ID, 0),
+                          .step_number = trace_line_number(event, TRACE_STAT_STEP_NUMBER, -1),
+                          .has_step_id = trace_line_has(event, TRACE_STAT_STEP_ID),
+                          .step_id = trace_line_number(event, TRACE_STAT_STEP_ID, 0),
                           .is_context = event->class == TRACE_CONTEXT};
 }
 
 static void class_take(struct trace_groups *groups, const struct trace_event *event, uint32_t node)
 {
-    if (event->class == TRACE_EXECUTOR && trace_event_has(event, TRACE_STAT_STEP_ID) && trace_event_has(event, TRACE_STAT_ITERATION)) {
+    if (event->class == TRACE_EXECUTOR && trace_line_has(event, TRACE_STAT_STEP_ID) &&
+        trace_line_has(event, TRACE_STAT_ITERATION)) {
         struct iteration *iteration = list_add(&groups->iterations, groups->arena, sizeof *iteration);
-        *iteration = (struct iteration){trace_event_number(event, TRACE_STAT_STEP_ID, 0),
-                                        trace_event_number(event, TRACE_STAT_ITERATION, 0),
+        *iteration = (struct iteration){trace_line_number(event, TRACE_STAT_STEP_ID, 0),
+                                        trace_line_number(event, TRACE_STAT_ITERATION, 0),
                                         groups->timestamp_ns,
                                         event->offset_ps,
                                         0,
                                         node};
     }
-    if (event->class == TRACE_DATA_FUNCTION && trace_event_has(event, TRACE_STAT_STEP_ID))
-        *(int64_t *)list_add(&groups->data_steps, groups->arena, sizeof(int64_t)) = trace_event_number(event, TRACE_STAT_STEP_ID, 0);
+    if (event->class == TRACE_DATA_FUNCTION && trace_line_has(event, TRACE_STAT_STEP_ID))
+        *(int64_t *)list_add(&groups->data_steps, groups->arena, sizeof(int64_t)) =
+            trace_line_number(event, TRACE_STAT_STEP_ID, 0);
 }
 
 uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_event *event)
@@ -154,12 +157,12 @@ uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_even
     bool is_memory = event->class == TRACE_ALLOCATION || event->class == TRACE_DEALLOCATION;
     if (event->is_aggregated || (event->class == TRACE_OTHER && (event->stats & links) == 0))
         return TRACE_NO_NODE; /* it neither is a node nor asks for one */
-    int64_t end_ps, level = trace_event_number(event, TRACE_STAT_ROOT_LEVEL, 0);
+    int64_t end_ps, level = trace_line_number(event, TRACE_STAT_ROOT_LEVEL, 0);
     if (__builtin_add_overflow(event->offset_ps, event->duration_ps, &end_ps))
         end_ps = INT64_MAX;
-    bool is_async = trace_event_number(event, TRACE_STAT_ASYNC, 0) != 0;
-    bool is_consumer = trace_event_has(event, TRACE_STAT_CONSUMER_TYPE) && trace_event_has(event, TRACE_STAT_CONSUMER_ID);
-    bool is_producer = trace_event_has(event, TRACE_STAT_PRODUCER_TYPE) && trace_event_has(event, TRACE_STAT_PRODUCER_ID);
+    bool is_async = trace_line_number(event, TRACE_STAT_ASYNC, 0) != 0;
+    bool is_consumer = trace_line_has(event, TRACE_STAT_CONSUMER_TYPE) && trace_line_has(event, TRACE_STAT_CONSUMER_ID);
+    bool is_producer = trace_line_has(event, TRACE_STAT_PRODUCER_TYPE) && trace_line_has(event, TRACE_STAT_PRODUCER_ID);
     if (event->class == TRACE_CONTEXT && level == 0)
         level = 1;
     struct open_event *around = is_async ? NULL : nearest(groups, event->offset_ps, end_ps);
@@ -288,7 +291,8 @@ static void visit_node(struct trace_groups *groups, struct list *queue, uint32_t
 }
 
 /* Has the root an ancestor that is a root of the same level? `level_of` holds the level of each root's node. */
-static bool has_equal_ancestor(struct trace_groups *groups, const struct root *root, const int64_t *level_of, struct list *queue)
+static bool has_equal_ancestor(struct trace_groups *groups, const struct root *root, const int64_t *level_of,
+                               struct list *queue)
 {
     const uint32_t *parents = groups->parents.items;
     const struct link *producers = groups->producers.items;
@@ -404,8 +408,12 @@ static bool loop_roots(struct trace_groups *groups, int64_t origin_ns)
             }
             first = j;
             struct root *root = list_add(&groups->roots, groups->arena, sizeof *root);
-            *root = (struct root){.node = runs[j].node, .level = 1, .timestamp_ns = runs[j].timestamp_ns,
-                                  .offset_ps = runs[j].offset_ps, .name_id = -1, .step_number = -1};
+            *root = (struct root){.node = runs[j].node,
+                                  .level = 1,
+                                  .timestamp_ns = runs[j].timestamp_ns,
+                                  .offset_ps = runs[j].offset_ps,
+                                  .name_id = -1,
+                                  .step_number = -1};
         }
     }
     return has_loop;
@@ -431,13 +439,15 @@ void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t o
     if (groups->roots.count > 0)
         qsort(roots, groups->roots.count, sizeof *roots, by_level);
     for (size_t i = 0; i < groups->roots.count && !is_grouped; i++) {
-        if (!has_loops && ((roots[i].has_step_id && is_data_step(groups, roots[i].step_id)) ||
-                           groups->group_of[roots[i].node] >= 0 || has_equal_ancestor(groups, &roots[i], level_of, &queue)))
+        if (!has_loops &&
+            ((roots[i].has_step_id && is_data_step(groups, roots[i].step_id)) || groups->group_of[roots[i].node] >= 0 ||
+             has_equal_ancestor(groups, &roots[i], level_of, &queue)))
             continue;
         int64_t end_ps = trace_groups_time(roots[i].timestamp_ns, origin_ns, roots[i].offset_ps, &is_clamped);
         if (__builtin_add_overflow(end_ps, roots[i].duration_ps > 0 ? roots[i].duration_ps : 0, &end_ps))
             end_ps = roots[i].begin_ps;
-        (*steps)[*step_count] = (struct trace_step){(int64_t)*step_count, roots[i].name_id, roots[i].step_number, roots[i].begin_ps, end_ps};
+        (*steps)[*step_count] = (struct trace_step){(int64_t)*step_count, roots[i].name_id, roots[i].step_number,
+                                                    roots[i].begin_ps, end_ps};
         spread(groups, roots[i].node, (int64_t)(*step_count)++, &queue);
     }
 }

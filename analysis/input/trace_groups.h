@@ -15,9 +15,9 @@
 #define TRACE_NO_NODE UINT32_MAX
 
 struct trace_step {
-    int64_t number;      /* 0, 1, 2, … */
-    int64_t name_id;     /* event metadata of its root; -1: none is known */
-    int64_t step_number; /* as the program counts (stat step_num); -1: not told */
+    int64_t number;           /* 0, 1, 2, … */
+    int64_t name_id;          /* event metadata of its root; -1: none is known */
+    int64_t step_number;      /* as the program counts (stat step_num); -1: not told */
     int64_t begin_ps, end_ps; /* of its root, from the origin of times */
 };
 

@@ -27,14 +27,20 @@ static bool skip(const uint8_t **at, const uint8_t *end, uint64_t tag)
 {
     uint64_t size;
     switch (tag & 7) {
-    case WIRE_VARINT: return varint(at, end, &size);
-    case WIRE_FIXED64: size = 8; break;
-    case WIRE_FIXED32: size = 4; break;
+    case WIRE_VARINT:
+        return varint(at, end, &size);
+    case WIRE_FIXED64:
+        size = 8;
+        break;
+    case WIRE_FIXED32:
+        size = 4;
+        break;
     case WIRE_BYTES:
         if (!varint(at, end, &size))
             return false;
         break;
-    default: return false;
+    default:
+        return false;
     }
     if (size > (uint64_t)(end - *at))
         return false;
@@ -107,7 +113,8 @@ static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_
     return true;
 }
 
-static bool event_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane, struct trace_event *event)
+static bool event_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
+                       struct trace_event *event)
 {
     uint64_t tag, number;
     event->metadata_id = event->offset_ps = event->duration_ps = 0;
@@ -117,7 +124,8 @@ static bool event_read(const uint8_t *at, const uint8_t *end, const struct trace
         if (!varint(&at, end, &tag))
             return false;
         if (tag == TAG(XEVENT_STATS, WIRE_BYTES)) {
-            if (!varint(&at, end, &number) || number > (uint64_t)(end - at) || !stat_read(at, at + number, plane, event))
+            if (!varint(&at, end, &number) || number > (uint64_t)(end - at) ||
+                !stat_read(at, at + number, plane, event))
                 return false;
             at += number;
             continue;
@@ -130,14 +138,21 @@ static bool event_read(const uint8_t *at, const uint8_t *end, const struct trace
         if (tag >> 3 == 0 || !varint(&at, end, &number))
             return false;
         switch (tag >> 3) {
-        case XEVENT_METADATA_ID: event->metadata_id = (int64_t)number; break;
+        case XEVENT_METADATA_ID:
+            event->metadata_id = (int64_t)number;
+            break;
         case XEVENT_OFFSET_PS:
             event->offset_ps = (int64_t)number;
             event->is_aggregated = false;
             break;
-        case XEVENT_NUM_OCCURRENCES: event->is_aggregated = true; break;
-        case XEVENT_DURATION_PS: event->duration_ps = (int64_t)number; break;
-        default: break;
+        case XEVENT_NUM_OCCURRENCES:
+            event->is_aggregated = true;
+            break;
+        case XEVENT_DURATION_PS:
+            event->duration_ps = (int64_t)number;
+            break;
+        default:
+            break;
         }
     }
     event->class = trace_plane_class(plane, event->metadata_id);
@@ -168,8 +183,8 @@ void trace_line_head(struct stream *stream, struct stream_scope scope, struct ar
 }
 
 /* Reads the events that lie whole in [at, end) and returns how many bytes they take. */
-static size_t window_events(const uint8_t *begin, const uint8_t *end, const struct trace_plane *plane, struct arena *arena,
-                            trace_line_visit *visit, void *context, struct trace_line *line)
+static size_t window_events(const uint8_t *begin, const uint8_t *end, const struct trace_plane *plane,
+                            struct arena *arena, trace_line_visit *visit, void *context, struct trace_line *line)
 {
     struct trace_event event;
     const uint8_t *at = begin, *whole = begin;
@@ -206,8 +221,8 @@ static bool other_field(struct stream *stream, struct stream_scope *scope, struc
     return true;
 }
 
-void trace_line_events(struct stream *stream, struct stream_scope scope, const struct trace_plane *plane, struct arena *arena,
-                       trace_line_visit *visit, void *context, struct trace_line *line)
+void trace_line_events(struct stream *stream, struct stream_scope scope, const struct trace_plane *plane,
+                       struct arena *arena, trace_line_visit *visit, void *context, struct trace_line *line)
 {
     while (scope.at < scope.end && !err_is_set(stream->err)) {
         struct str window = stream_peek(stream, scope, WINDOW_MOST);
@@ -223,31 +238,38 @@ void trace_line_events(struct stream *stream, struct stream_scope scope, const s
     }
 }
 
-int64_t trace_event_number(const struct trace_event *event, enum trace_stat stat, int64_t usual)
+int64_t trace_line_number(const struct trace_event *event, enum trace_stat stat, int64_t usual)
 {
-    if (!trace_event_has(event, stat))
+    if (!trace_line_has(event, stat))
         return usual;
     uint64_t bits = event->value[stat];
     double value;
     switch (event->type[stat]) {
     case TRACE_INT:
-    case TRACE_UINT: return (int64_t)bits;
+    case TRACE_UINT:
+        return (int64_t)bits;
     case TRACE_DOUBLE:
         memcpy(&value, &bits, sizeof value);
         return value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : usual;
-    default: return usual;
+    default:
+        return usual;
     }
 }
 
-double trace_event_real(const struct trace_event *event, enum trace_stat stat, double usual)
+double trace_line_real(const struct trace_event *event, enum trace_stat stat, double usual)
 {
-    if (!trace_event_has(event, stat))
+    if (!trace_line_has(event, stat))
         return usual;
     double value;
     switch (event->type[stat]) {
-    case TRACE_INT: return (double)(int64_t)event->value[stat];
-    case TRACE_UINT: return (double)event->value[stat];
-    case TRACE_DOUBLE: memcpy(&value, &event->value[stat], sizeof value); return isfinite(value) ? value : usual;
-    default: return usual;
+    case TRACE_INT:
+        return (double)(int64_t)event->value[stat];
+    case TRACE_UINT:
+        return (double)event->value[stat];
+    case TRACE_DOUBLE:
+        memcpy(&value, &event->value[stat], sizeof value);
+        return isfinite(value) ? value : usual;
+    default:
+        return usual;
     }
 }

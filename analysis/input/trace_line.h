@@ -26,7 +26,7 @@ struct trace_event {
     int64_t offset_ps, duration_ps;
     bool is_aggregated; /* has a count instead of a start */
     enum trace_class class;
-    uint32_t stats; /* bit s: stat s is there */
+    uint32_t stats;                   /* bit s: stat s is there */
     uint8_t type[TRACE_STAT_COUNT];   /* valid where the bit is set, as are the next two */
     uint64_t value[TRACE_STAT_COUNT]; /* bits of the number, or the id */
     struct str text[TRACE_STAT_COUNT];
@@ -46,15 +46,15 @@ typedef void trace_line_visit(void *context, const struct trace_event *event);
 /* The line's own fields; events are skipped. */
 void trace_line_head(struct stream *stream, struct stream_scope scope, struct arena *arena, struct trace_line *out);
 /* Its events. Damage inside an event costs that event, damage between events the rest of the line. */
-void trace_line_events(struct stream *stream, struct stream_scope scope, const struct trace_plane *plane, struct arena *arena,
-                       trace_line_visit *visit, void *context, struct trace_line *line);
+void trace_line_events(struct stream *stream, struct stream_scope scope, const struct trace_plane *plane,
+                       struct arena *arena, trace_line_visit *visit, void *context, struct trace_line *line);
 
-static inline bool trace_event_has(const struct trace_event *event, enum trace_stat stat)
+static inline bool trace_line_has(const struct trace_event *event, enum trace_stat stat)
 {
     return (event->stats >> stat & 1) != 0;
 }
 /* A whole number, however it was written; `usual` when there is none. */
-int64_t trace_event_number(const struct trace_event *event, enum trace_stat stat, int64_t usual);
-double trace_event_real(const struct trace_event *event, enum trace_stat stat, double usual);
+int64_t trace_line_number(const struct trace_event *event, enum trace_stat stat, int64_t usual);
+double trace_line_real(const struct trace_event *event, enum trace_stat stat, double usual);
 
 #endif

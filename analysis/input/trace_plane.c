@@ -11,7 +11,7 @@ struct trace_names {
     struct trace_name {
         int64_t id;
         struct stream_scope entry; /* then, once resolved, the name's bytes */
-    } *items;
+    } * items;
     size_t count, capacity;
     struct map by_id;
 };
@@ -31,7 +31,8 @@ static void names_add(struct trace_names *names, struct arena *arena, struct str
 static void line_add(struct trace_plane *plane, struct arena *arena, struct stream_scope line)
 {
     if ((plane->line_count & (plane->line_count - 1)) == 0) { /* a power of two: full */
-        struct stream_scope *lines = arena_array(arena, struct stream_scope, plane->line_count == 0 ? 1 : plane->line_count * 2);
+        struct stream_scope *lines =
+            arena_array(arena, struct stream_scope, plane->line_count == 0 ? 1 : plane->line_count * 2);
         if (plane->line_count > 0)
             memcpy(lines, plane->lines, plane->line_count * sizeof *lines);
         plane->lines = lines;
@@ -156,7 +157,8 @@ static enum trace_class class_of(struct str name)
     return TRACE_OTHER;
 }
 
-static void names_resolve(struct stream *stream, struct arena *arena, struct trace_names *names, uint64_t *damaged_count)
+static void names_resolve(struct stream *stream, struct arena *arena, struct trace_names *names,
+                          uint64_t *damaged_count)
 {
     map_init(&names->by_id, arena, names->count);
     for (size_t i = 0; i < names->count; i++) {

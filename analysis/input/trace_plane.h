@@ -35,10 +35,10 @@ struct trace_plane {
     struct str name;
     struct stream_scope *lines;
     size_t line_count;
-    struct trace_names *events, *stats; /* ids and where their names are */
-    uint8_t *stat_of_id;  /* enum trace_stat of ids below TRACE_DENSE */
-    uint8_t *class_of_id; /* enum trace_class of ids below TRACE_DENSE */
-    struct map rare_stats, rare_classes; /* of other ids */
+    struct trace_names *events, *stats;              /* ids and where their names are */
+    uint8_t *stat_of_id;                             /* enum trace_stat of ids below TRACE_DENSE */
+    uint8_t *class_of_id;                            /* enum trace_class of ids below TRACE_DENSE */
+    struct map rare_stats, rare_classes;             /* of other ids */
     bool has_memory_events, has_loops, has_group_id; /* by the names that it holds */
     uint64_t damaged_count;
 };

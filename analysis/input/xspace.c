@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "hlo.fields.h"
+#include "input/trace_plane.h"
 #include "xplane.fields.h"
 
 enum { NAME_MOST = 16 * 1024 };
@@ -260,6 +261,17 @@ static void metadata_plane_read(struct stream *stream, const struct plane *plane
     }
 }
 
+/* Names of events stand behind the lines, which are skipped. */
+static void host_plane_look(struct stream *stream, struct stream_scope scope, struct arena *arena, struct xspace *out)
+{
+    struct trace_plane plane;
+    struct arena *scratch = arena_child(arena);
+    trace_plane_read(stream, scope, scratch, &plane);
+    trace_plane_resolve(stream, scratch, &plane);
+    out->has_memory_events |= plane.has_memory_events;
+    arena_free(scratch);
+}
+
 static void hostname_add(struct xspace *out, struct arena *arena, struct str name)
 {
     if (out->hostname_count % 8 == 0) {
@@ -291,6 +303,8 @@ bool xspace_read(const struct source *source, struct arena *arena, struct xspace
         out->has_host_plane |= str_equal(plane.name, STR("/host:CPU"));
         if (is_metadata_plane(&plane))
             metadata_plane_read(&stream, &plane, arena, out);
+        else if (str_equal(plane.name, STR("/host:CPU")))
+            host_plane_look(&stream, field.payload, arena, out);
     }
     out->is_cut = stream.is_cut;
     out->cut_at = stream.cut_at;

@@ -26,6 +26,7 @@ struct xspace {
     size_t hostname_count;
     bool has_hlo_stat; /* the metadata plane names the stat that holds HLO protos */
     bool has_gpu_plane, has_tpu_plane, has_host_plane;
+    bool has_memory_events;   /* the host's plane names MemoryAllocation or MemoryDeallocation */
     uint64_t duplicate_count; /* programs with an id that was there already */
     uint64_t clipped_count;   /* programs whose bytes are cut off */
     uint64_t damaged_count;   /* metadata entries that do not decode */

@@ -18,10 +18,12 @@ static void walk(const struct extremes *extremes, uint32_t from, uint32_t to, ui
     }
 }
 
-void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count, struct arena *arena)
+void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count,
+                    struct arena *arena)
 {
     size_t blocks = (size_t)count / EXTREMES_BLOCK + 1;
-    *extremes = (struct extremes){value, curve, count, arena_array(arena, uint32_t, blocks), arena_array(arena, uint32_t, blocks)};
+    *extremes = (struct extremes){value, curve, count, arena_array(arena, uint32_t, blocks),
+                                  arena_array(arena, uint32_t, blocks)};
     for (uint32_t i = 0; i < count / EXTREMES_BLOCK; i++) {
         uint32_t from = i * EXTREMES_BLOCK;
         extremes->least_at[i] = extremes->most_at[i] = from;

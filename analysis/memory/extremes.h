@@ -17,7 +17,8 @@ struct extremes {
     uint32_t *least_at, *most_at; /* of each block */
 };
 
-void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count, struct arena *arena);
+void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count,
+                    struct arena *arena);
 /* First smallest and first largest of [from, to), which is not empty. */
 void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *least_at, uint32_t *most_at);
 

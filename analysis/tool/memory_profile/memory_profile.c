@@ -5,8 +5,10 @@
 static const char *const no_params[] = {NULL};
 static const char *const timeline_params[] = {"memory", "from", "to", "width", "details", NULL};
 static const char *const lanes_params[] = {"from", "to", "width", NULL};
-static const char *const live_params[] = {"memory", "time", "event", "group", "a", "b", "sort", "filter", "offset", "limit", "format", NULL};
-static const char *const events_params[] = {"memory", "from", "to", "sort", "filter", "offset", "limit", "format", NULL};
+static const char *const live_params[] = {"memory", "time",   "event",  "group", "a",      "b",
+                                          "sort",   "filter", "offset", "limit", "format", NULL};
+static const char *const events_params[] = {"memory", "from",  "to",     "sort", "filter",
+                                            "offset", "limit", "format", NULL};
 static const char *const event_params[] = {"memory", "id", NULL};
 static const char *const growth_params[] = {"memory", "boundary", "sort", "filter", "offset", "limit", NULL};
 static const char *const addresses_params[] = {"memory", "time", "event", "width", "low", "high", NULL};

@@ -31,7 +31,8 @@ double profile_fragmentation_of(const struct profile *profile, uint32_t event)
     float value = profile->fragmentation[event];
     for (int digits = 6; digits <= 9; digits++) { /* kept as a float: find the number that it was */
         snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) >= value && strtof(text, NULL) <= value)
+        float read = (float)strtod(text, NULL);
+        if (read >= value && read <= value)
             break;
     }
     return strtod(text, NULL);
@@ -41,11 +42,37 @@ const char *profile_data_type(int32_t number)
 {
     /* Source: tensorflow/core/framework/types.proto; the names that XProf prints. */
     static const char *const names[] = {
-        NULL,          "float",         "double",        "int32",           "uint8",             "int16",         "int8",
-        "string",      "complex64",     "int64",         "bool",            "qint8",             "quint8",        "qint32",
-        "bfloat16",    "qint16",        "quint16",       "uint16",          "complex128",        "half",          "resource",
-        "variant",     "uint32",        "uint64",        "float8_e5m2",     "float8_e4m3fn",     "float8_e4m3fnuz",
-        "float8_e4m3b11fnuz", "float8_e5m2fnuz", "int4", "uint4",
+        NULL,
+        "float",
+        "double",
+        "int32",
+        "uint8",
+        "int16",
+        "int8",
+        "string",
+        "complex64",
+        "int64",
+        "bool",
+        "qint8",
+        "quint8",
+        "qint32",
+        "bfloat16",
+        "qint16",
+        "quint16",
+        "uint16",
+        "complex128",
+        "half",
+        "resource",
+        "variant",
+        "uint32",
+        "uint64",
+        "float8_e5m2",
+        "float8_e4m3fn",
+        "float8_e4m3fnuz",
+        "float8_e4m3b11fnuz",
+        "float8_e5m2fnuz",
+        "int4",
+        "uint4",
     };
     return number >= 0 && (size_t)number < sizeof names / sizeof names[0] ? names[number] : NULL;
 }

@@ -68,13 +68,13 @@ struct profile {
     float *fragmentation;
     uint32_t *what, *figures, *line, *partner;
     int32_t *step;
-    uint8_t *flags; /* enum memory_flag and profile_flag */
+    uint8_t *flags;             /* enum memory_flag and profile_flag */
     struct profile_pool *pools; /* device memory first, then by peak, largest first */
     uint32_t pool_count;
     struct trace_step *steps; /* by begin */
     struct str *step_names;
     uint32_t step_count;
-    int64_t start_ps, end_ps; /* of the memory events; 0, 0 without any */
+    int64_t start_ps, end_ps;   /* of the memory events; 0, 0 without any */
     struct profile_notes notes; /* of the file */
 };
 

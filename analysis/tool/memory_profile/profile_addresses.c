@@ -62,13 +62,15 @@ static void blocks_find(struct address_map *map)
         uint32_t event = map->pool->first + at;
         if ((profile->flags[event] & MEMORY_HAS_ADDRESS) == 0 || !is_there(map, at))
             continue;
-        map->blocks[map->count++] = (struct block){profile->address[event], (uint64_t)profile->size_bytes[event], event};
+        map->blocks[map->count++] =
+            (struct block){profile->address[event], (uint64_t)profile->size_bytes[event], event};
         map->known_bytes += (uint64_t)profile->size_bytes[event];
     }
     qsort(map->blocks, map->count, sizeof *map->blocks, by_address);
 }
 
-static bool address_read(const struct tool_request *request, const char *name, uint64_t usual, uint64_t *out, struct err *err)
+static bool address_read(const struct tool_request *request, const char *name, uint64_t usual, uint64_t *out,
+                         struct err *err)
 {
     const char *text = tool_param_text(request, name);
     char *end;
@@ -205,7 +207,8 @@ bool profile_addresses(const struct tool_request *request, struct json *json, st
     bool has_addresses = map.first < map.last;
     if (!has_addresses)
         map.first = map.last = 0;
-    if (!address_read(request, "low", map.first, &map.low, err) || !address_read(request, "high", map.last, &map.high, err))
+    if (!address_read(request, "low", map.first, &map.low, err) ||
+        !address_read(request, "high", map.last, &map.high, err))
         return false;
     if (map.high < map.low)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "low is behind high");

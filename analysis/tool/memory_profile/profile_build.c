@@ -72,7 +72,8 @@ static void by_pool(struct ordering *ordering)
 }
 
 /* Merges the runs [a, b) and [b, c) of `from` into `to`; of equal times the former come first. */
-static void merge(const struct ordering *ordering, const uint32_t *from, uint32_t *to, uint32_t a, uint32_t b, uint32_t c)
+static void merge(const struct ordering *ordering, const uint32_t *from, uint32_t *to, uint32_t a, uint32_t b,
+                  uint32_t c)
 {
     uint32_t left = a, right = b, at = a;
     while (left < b && right < c)
@@ -122,16 +123,23 @@ static void *column_take(const struct chunks *column, const uint32_t *order, uin
     for (uint32_t i = 0; i < count; i++) {
         const char *item = chunks_at(column, order[i]);
         switch (width) {
-        case 8: memcpy(to + (size_t)i * 8, item, 8); break;
-        case 4: memcpy(to + (size_t)i * 4, item, 4); break;
-        default: to[i] = *item; break;
+        case 8:
+            memcpy(to + (size_t)i * 8, item, 8);
+            break;
+        case 4:
+            memcpy(to + (size_t)i * 4, item, 4);
+            break;
+        default:
+            to[i] = *item;
+            break;
         }
     }
     arena_free(column->arena);
     return to;
 }
 
-static void columns_take(struct profile *profile, const struct memory_events *events, const uint32_t *order, struct arena *arena)
+static void columns_take(struct profile *profile, const struct memory_events *events, const uint32_t *order,
+                         struct arena *arena)
 {
     uint32_t count = profile->count;
     profile->time_ps = column_take(&events->offset_ps, order, count, arena);
@@ -200,7 +208,8 @@ static enum profile_kind kind_of_pool(const struct memory_pool *pool)
 static int larger_first(const void *left, const void *right)
 {
     const struct profile_pool *a = left, *b = right;
-    int64_t a_bytes = profile_in_use_bytes(a->profile, a->peak_at), b_bytes = profile_in_use_bytes(b->profile, b->peak_at);
+    int64_t a_bytes = profile_in_use_bytes(a->profile, a->peak_at),
+            b_bytes = profile_in_use_bytes(b->profile, b->peak_at);
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
     if (a_bytes != b_bytes)
@@ -265,7 +274,8 @@ static void pool_complete(struct profile *profile, struct profile_pool *pool)
     }
 }
 
-static void pools_make(struct profile *profile, struct ordering *ordering, const struct xprof_peak *xprof, struct arena *arena)
+static void pools_make(struct profile *profile, struct ordering *ordering, const struct xprof_peak *xprof,
+                       struct arena *arena)
 {
     const struct memory_events *events = ordering->events;
     profile->pools = arena_array(arena, struct profile_pool, (size_t)ordering->pool_count + 1);
@@ -284,8 +294,8 @@ static void pools_make(struct profile *profile, struct ordering *ordering, const
             if (ordering->order[i] == xprof[p].at)
                 pool->xprof_peak_at = i;
         pool->xprof_lifetime_peak_bytes = xprof[p].lifetime_bytes;
-        struct pairs pairs = {profile->partner, profile->address, profile->flags, MEMORY_FREED, MEMORY_HAS_ADDRESS,
-                              pool->first, pool->first + pool->count};
+        struct pairs pairs = {profile->partner,   profile->address, profile->flags,           MEMORY_FREED,
+                              MEMORY_HAS_ADDRESS, pool->first,      pool->first + pool->count};
         pairs_make(&pairs, ordering->scratch, &pool->pairs);
         pool_complete(profile, pool);
         pool_measure(profile, pool, arena);

@@ -5,17 +5,38 @@
 #include "tool/memory_profile/profile_rows.h"
 
 enum field {
-    SIZE, REQUESTED, OP, STEP, REGION, DTYPE, SHAPE, ADDRESS, THREAD, TIME, LIFETIME, FREED, FREED_BY, ADDRESS_NUMBER, FIELD_COUNT
+    SIZE,
+    REQUESTED,
+    OP,
+    STEP,
+    REGION,
+    DTYPE,
+    SHAPE,
+    ADDRESS,
+    THREAD,
+    TIME,
+    LIFETIME,
+    FREED,
+    FREED_BY,
+    ADDRESS_NUMBER,
+    FIELD_COUNT
 };
 
 static const struct filter_field fields[FIELD_COUNT + 1] = {
-    [SIZE] = {"size", FILTER_NUMBER, false},         [REQUESTED] = {"requested", FILTER_NUMBER, false},
-    [OP] = {"op", FILTER_TEXT, true},                [STEP] = {"step", FILTER_NUMBER, false},
-    [REGION] = {"region", FILTER_TEXT, false},       [DTYPE] = {"dtype", FILTER_TEXT, false},
-    [SHAPE] = {"shape", FILTER_SHAPE, true},         [ADDRESS] = {"address", FILTER_TEXT, false},
-    [THREAD] = {"thread", FILTER_TEXT, false},       [TIME] = {"time", FILTER_NUMBER, false},
-    [LIFETIME] = {"lifetime", FILTER_NUMBER, false}, [FREED] = {"freed", FILTER_TEXT, false},
-    [FREED_BY] = {"freed_by", FILTER_TEXT, false},   [ADDRESS_NUMBER] = {"addr", FILTER_NUMBER, false},
+    [SIZE] = {"size", FILTER_NUMBER, false},
+    [REQUESTED] = {"requested", FILTER_NUMBER, false},
+    [OP] = {"op", FILTER_TEXT, true},
+    [STEP] = {"step", FILTER_NUMBER, false},
+    [REGION] = {"region", FILTER_TEXT, false},
+    [DTYPE] = {"dtype", FILTER_TEXT, false},
+    [SHAPE] = {"shape", FILTER_SHAPE, true},
+    [ADDRESS] = {"address", FILTER_TEXT, false},
+    [THREAD] = {"thread", FILTER_TEXT, false},
+    [TIME] = {"time", FILTER_NUMBER, false},
+    [LIFETIME] = {"lifetime", FILTER_NUMBER, false},
+    [FREED] = {"freed", FILTER_TEXT, false},
+    [FREED_BY] = {"freed_by", FILTER_TEXT, false},
+    [ADDRESS_NUMBER] = {"addr", FILTER_NUMBER, false},
     [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
 };
 static const struct profile_rows_sort longer[] = {{"address", ADDRESS_NUMBER}, {NULL, 0}};
@@ -47,17 +68,28 @@ static bool number_of(const void *context, uint32_t row, size_t field, double *v
     const struct profile *profile = listing->profile;
     uint32_t event = event_of(listing, row), freed = free_of(profile, event);
     switch ((enum field)field) {
-    case SIZE: *value = (double)profile->size_bytes[event]; return profile_has_size(profile, event);
-    case REQUESTED: *value = (double)profile->requested_bytes[event]; return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
-    case STEP: *value = profile->step[event]; return profile->step[event] >= 0;
-    case TIME: *value = (double)profile->time_ps[event] / 1e9; return true;
+    case SIZE:
+        *value = (double)profile->size_bytes[event];
+        return profile_has_size(profile, event);
+    case REQUESTED:
+        *value = (double)profile->requested_bytes[event];
+        return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
+    case STEP:
+        *value = profile->step[event];
+        return profile->step[event] >= 0;
+    case TIME:
+        *value = (double)profile->time_ps[event] / 1e9;
+        return true;
     case LIFETIME:
         if (freed == PROFILE_NONE || freed == event)
             return false;
         *value = (double)(profile->time_ps[freed] - profile->time_ps[event]) / 1e9;
         return true;
-    case ADDRESS_NUMBER: *value = (double)profile->address[event]; return (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0;
-    default: return false;
+    case ADDRESS_NUMBER:
+        *value = (double)profile->address[event];
+        return (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0;
+    default:
+        return false;
     }
 }
 
@@ -75,19 +107,27 @@ static struct str text_of(const void *context, uint32_t row, size_t field)
     uint32_t event = event_of(listing, row), freed = free_of(profile, event);
     const struct memory_what *what = &profile->events.whats[profile->what[event]];
     switch ((enum field)field) {
-    case OP: return profile_text(profile, what->op);
-    case REGION: return profile_text(profile, what->region);
-    case SHAPE: return profile_text(profile, what->shape);
-    case DTYPE: return profile_views_data_type(profile, what);
-    case THREAD: return profile->events.lines[profile->line[event]].name;
-    case FREED: return freed == event ? STR("before") : freed == PROFILE_NONE ? STR("never") : STR("yes");
+    case OP:
+        return profile_text(profile, what->op);
+    case REGION:
+        return profile_text(profile, what->region);
+    case SHAPE:
+        return profile_text(profile, what->shape);
+    case DTYPE:
+        return profile_views_data_type(profile, what);
+    case THREAD:
+        return profile->events.lines[profile->line[event]].name;
+    case FREED:
+        return freed == event ? STR("before") : freed == PROFILE_NONE ? STR("never") : STR("yes");
     case FREED_BY:
-        return freed == PROFILE_NONE ? (struct str){"", 0} : profile_text(profile, profile->events.whats[profile->what[freed]].op);
+        return freed == PROFILE_NONE ? (struct str){"", 0}
+                                     : profile_text(profile, profile->events.whats[profile->what[freed]].op);
     case ADDRESS:
         listing->request->scratch->length = 0;
         buf_format(listing->request->scratch, "0x%llx", (unsigned long long)profile->address[event]);
         return (struct str){listing->request->scratch->data, listing->request->scratch->length};
-    default: return (struct str){"", 0};
+    default:
+        return (struct str){"", 0};
     }
 }
 
@@ -100,7 +140,8 @@ static void row_write(struct json *json, const struct listing *listing, uint32_t
     json_key_uint(json, "event", row);
     json_key_text(json, "kind", kind_of(profile, event));
     profile_views_bytes(json, "time_ps", is_before ? MEMORY_UNKNOWN : profile->time_ps[event]);
-    profile_views_bytes(json, "size_bytes", profile_has_size(profile, event) ? profile->size_bytes[event] : MEMORY_UNKNOWN);
+    profile_views_bytes(json, "size_bytes",
+                        profile_has_size(profile, event) ? profile->size_bytes[event] : MEMORY_UNKNOWN);
     bool has_requested = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
     profile_views_bytes(json, "requested_bytes", has_requested ? profile->requested_bytes[event] : MEMORY_UNKNOWN);
     profile_views_text(json, "op", is_before ? (struct str){"", 0} : text_of(listing, row, OP));
@@ -112,7 +153,8 @@ static void row_write(struct json *json, const struct listing *listing, uint32_t
     profile_views_text(json, "thread", is_before ? (struct str){"", 0} : text_of(listing, row, THREAD));
     json_key_known(json, "freed_event", freed == PROFILE_NONE ? -1 : (int64_t)(freed - listing->pool->first));
     profile_views_bytes(json, "freed_ps", freed == PROFILE_NONE ? MEMORY_UNKNOWN : profile->time_ps[freed]);
-    profile_views_bytes(json, "lifetime_ps", is_pair ? profile->time_ps[freed] - profile->time_ps[event] : MEMORY_UNKNOWN);
+    profile_views_bytes(json, "lifetime_ps",
+                        is_pair ? profile->time_ps[freed] - profile->time_ps[event] : MEMORY_UNKNOWN);
     profile_views_text(json, "freed_by", text_of(listing, row, FREED_BY));
     json_key_known(json, "freed_step", freed == PROFILE_NONE ? -1 : profile->step[freed]);
     profile_views_text(json, "freed_thread",
@@ -121,32 +163,33 @@ static void row_write(struct json *json, const struct listing *listing, uint32_t
     json_object_end(json);
 }
 
-static void csv_row(struct buf *out, const struct listing *listing, uint32_t row)
+static void csv_row(struct csv *csv, const struct listing *listing, uint32_t row)
 {
     const struct profile *profile = listing->profile;
     uint32_t event = event_of(listing, row), freed = free_of(profile, event);
     bool is_before = freed == event, is_pair = !is_before && freed != PROFILE_NONE;
-    csv_number(out, row, true);
-    csv_text(out, str_of(kind_of(profile, event)));
-    csv_number(out, profile->time_ps[event], !is_before);
-    csv_number(out, profile->size_bytes[event], profile_has_size(profile, event));
-    csv_number(out, profile->requested_bytes[event], (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0);
-    csv_text(out, text_of(listing, row, OP));
-    csv_number(out, profile->step[event], profile->step[event] >= 0);
-    csv_text(out, text_of(listing, row, REGION));
-    csv_text(out, text_of(listing, row, DTYPE));
-    csv_text(out, text_of(listing, row, SHAPE));
-    csv_text(out, text_of(listing, row, ADDRESS));
-    csv_text(out, text_of(listing, row, THREAD));
-    csv_number(out, freed == PROFILE_NONE ? 0 : profile->time_ps[freed], freed != PROFILE_NONE);
-    csv_number(out, is_pair ? profile->time_ps[freed] - profile->time_ps[event] : 0, is_pair);
-    csv_text(out, text_of(listing, row, FREED_BY));
-    csv_number(out, profile_in_use_bytes(profile, event), true);
-    csv_end(out);
+    profile_rows_cell(csv, row, true);
+    csv_text(csv, str_of(kind_of(profile, event)));
+    profile_rows_cell(csv, profile->time_ps[event], !is_before);
+    profile_rows_cell(csv, profile->size_bytes[event], profile_has_size(profile, event));
+    profile_rows_cell(csv, profile->requested_bytes[event], (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0);
+    csv_text(csv, text_of(listing, row, OP));
+    profile_rows_cell(csv, profile->step[event], profile->step[event] >= 0);
+    csv_text(csv, text_of(listing, row, REGION));
+    csv_text(csv, text_of(listing, row, DTYPE));
+    csv_text(csv, text_of(listing, row, SHAPE));
+    csv_text(csv, text_of(listing, row, ADDRESS));
+    csv_text(csv, text_of(listing, row, THREAD));
+    profile_rows_cell(csv, freed == PROFILE_NONE ? 0 : profile->time_ps[freed], freed != PROFILE_NONE);
+    profile_rows_cell(csv, is_pair ? profile->time_ps[freed] - profile->time_ps[event] : 0, is_pair);
+    csv_text(csv, text_of(listing, row, FREED_BY));
+    profile_rows_cell(csv, profile_in_use_bytes(profile, event), true);
+    csv_row_end(csv);
 }
 
 /* Rows of the pool that begin or end in the window. */
-static uint32_t rows_add(struct profile_rows *rows, const struct listing *listing, const struct profile_window *window, int64_t *bytes)
+static uint32_t rows_add(struct profile_rows *rows, const struct listing *listing, const struct profile_window *window,
+                         int64_t *bytes)
 {
     const struct profile_pool *pool = listing->pool;
     const struct profile *profile = listing->profile;
@@ -155,7 +198,8 @@ static uint32_t rows_add(struct profile_rows *rows, const struct listing *listin
         uint32_t event = pool->first + row, partner = profile->partner[event];
         if (profile_is_free(profile, event) && partner != PROFILE_NONE)
             continue; /* it stands in its allocation's row */
-        bool ends_inside = partner != PROFILE_NONE && partner - pool->first >= window->first && partner - pool->first < window->end;
+        bool ends_inside =
+            partner != PROFILE_NONE && partner - pool->first >= window->first && partner - pool->first < window->end;
         if (row < window->first && !ends_inside)
             continue;
         total++;
@@ -179,10 +223,12 @@ bool profile_events(const struct tool_request *request, struct json *json, struc
     uint32_t total = rows_add(&rows, &listing, &window, &bytes);
     profile_rows_order(&rows, &first, &end);
     if (rows.is_csv) {
-        buf_text(request->out, "event,kind,time_ps,size_bytes,requested_bytes,op,step,region,dtype,shape,address,thread,freed_ps,"
-                               "lifetime_ps,freed_by,in_use_bytes\r\n");
+        struct csv csv = CSV_INIT(request->out);
+        buf_text(request->out,
+                 "event,kind,time_ps,size_bytes,requested_bytes,op,step,region,dtype,shape,address,thread,freed_ps,"
+                 "lifetime_ps,freed_by,in_use_bytes\r\n");
         for (uint32_t i = first; i < end && !request->out->failed; i++)
-            csv_row(request->out, &listing, rows.items[i].row);
+            csv_row(&csv, &listing, rows.items[i].row);
         return true;
     }
     json_object_begin(json);
@@ -217,7 +263,8 @@ static void event_write(struct json *json, const struct listing *listing, uint32
     json_key_uint(json, "event", at);
     json_key_text(json, "activity", profile_is_free(profile, event) ? "deallocation" : "allocation");
     json_key_int(json, "time_ps", profile->time_ps[event]);
-    profile_views_bytes(json, "size_bytes", profile_has_size(profile, event) ? profile->size_bytes[event] : MEMORY_UNKNOWN);
+    profile_views_bytes(json, "size_bytes",
+                        profile_has_size(profile, event) ? profile->size_bytes[event] : MEMORY_UNKNOWN);
     bool has_requested = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
     profile_views_bytes(json, "requested_bytes", has_requested ? profile->requested_bytes[event] : MEMORY_UNKNOWN);
     profile_views_address(json, "address", profile->address[event], (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
@@ -249,7 +296,8 @@ bool profile_event(const struct tool_request *request, struct json *json, struct
     if (id < 0)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "id: the number of an event is missing");
     if (id >= listing.pool->count)
-        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "this memory has no event %lld: there are %u", (long long)id, listing.pool->count);
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "this memory has no event %lld: there are %u", (long long)id,
+                       listing.pool->count);
     uint32_t event = listing.pool->first + (uint32_t)id, partner = listing.profile->partner[event];
     uint32_t allocation = profile_is_free(listing.profile, event) && partner != PROFILE_NONE ? partner : event;
     json_object_begin(json);

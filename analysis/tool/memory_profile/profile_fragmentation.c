@@ -26,7 +26,8 @@ static int64_t largest_free(const struct profile *profile, uint32_t event)
 
 static int64_t request_of(const struct profile *profile, uint32_t event)
 {
-    return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? profile->requested_bytes[event] : profile->size_bytes[event];
+    return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? profile->requested_bytes[event]
+                                                               : profile->size_bytes[event];
 }
 
 static void largest_find(struct figures *figures)
@@ -48,7 +49,8 @@ static bool fails(const struct figures *figures, uint32_t event)
 
 static void columns_write(struct json *json, const struct figures *figures, const uint32_t *at, uint32_t count)
 {
-    static const char *const names[] = {"time_ps", "event", "free_bytes", "fragmentation", "largest_free_bytes", "failed_request_bytes"};
+    static const char *const names[] = {
+        "time_ps", "event", "free_bytes", "fragmentation", "largest_free_bytes", "failed_request_bytes"};
     const struct profile *profile = figures->request->trace;
     json_key(json, "columns");
     json_object_begin(json);
@@ -57,12 +59,12 @@ static void columns_write(struct json *json, const struct figures *figures, cons
         json_array_begin(json);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t event = figures->pool->first + at[i];
-            int64_t value = column == 0   ? profile->time_ps[event]
-                            : column == 1 ? (int64_t)at[i]
-                            : column == 2 ? profile_free_bytes(profile, event)
-                            : column == 4 ? largest_free(profile, event)
+            int64_t value = column == 0                            ? profile->time_ps[event]
+                            : column == 1                          ? (int64_t)at[i]
+                            : column == 2                          ? profile_free_bytes(profile, event)
+                            : column == 4                          ? largest_free(profile, event)
                             : column == 5 && fails(figures, event) ? request_of(profile, figures->largest)
-                                                                    : MEMORY_UNKNOWN;
+                                                                   : MEMORY_UNKNOWN;
             if (column == 3 && (profile->flags[event] & MEMORY_HAS_FRAGMENTATION) != 0)
                 json_double(json, profile_fragmentation_of(profile, event));
             else if (value == MEMORY_UNKNOWN)
@@ -138,8 +140,9 @@ bool profile_fragmentation(const struct tool_request *request, struct json *json
     json_key_int(json, "from_ps", figures.window.from_ps);
     json_key_int(json, "to_ps", figures.window.to_ps);
     json_key(json, "reason");
-    profile_views_reason(json, has_figures ? NULL : "no_free_figures",
-                         "This allocator tells neither what is free nor how it is fragmented (the CPU allocator does not).");
+    profile_views_reason(
+        json, has_figures ? NULL : "no_free_figures",
+        "This allocator tells neither what is free nor how it is fragmented (the CPU allocator does not).");
     columns_write(json, &figures, at, has_figures ? count : 0);
     worst_write(json, &figures);
     largest_write(json, &figures);

@@ -17,8 +17,8 @@ static const char *const verdicts[] = {"steady", "shrinks", "varies", "steps_onc
 /* A course over the boundaries, settled up to `next`. */
 struct course {
     uint32_t next;
-    int64_t bytes, count;   /* now */
-    int64_t settled_bytes;  /* at the boundary before `next` */
+    int64_t bytes, count;  /* now */
+    int64_t settled_bytes; /* at the boundary before `next` */
     int64_t first_bytes, first_count, largest_bytes;
     uint32_t grown_count, shrunk_count;
     double sum, weighted_sum; /* of values, and of values times their boundary's number */
@@ -32,10 +32,11 @@ struct group {
 
 enum field { SIZE, SLOPE, OP, DTYPE, SHAPE, VERDICT, COUNT, FIRST, RANK, FIELD_COUNT };
 static const struct filter_field fields[FIELD_COUNT + 1] = {
-    [SIZE] = {"size", FILTER_NUMBER, false},   [SLOPE] = {"slope", FILTER_NUMBER, false}, [OP] = {"op", FILTER_TEXT, true},
-    [DTYPE] = {"dtype", FILTER_TEXT, false},   [SHAPE] = {"shape", FILTER_SHAPE, true},   [VERDICT] = {"verdict", FILTER_TEXT, false},
-    [COUNT] = {"count", FILTER_NUMBER, false}, [FIRST] = {"first", FILTER_NUMBER, false}, [RANK] = {"rank", FILTER_NUMBER, false},
-    [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
+    [SIZE] = {"size", FILTER_NUMBER, false},   [SLOPE] = {"slope", FILTER_NUMBER, false},
+    [OP] = {"op", FILTER_TEXT, true},          [DTYPE] = {"dtype", FILTER_TEXT, false},
+    [SHAPE] = {"shape", FILTER_SHAPE, true},   [VERDICT] = {"verdict", FILTER_TEXT, false},
+    [COUNT] = {"count", FILTER_NUMBER, false}, [FIRST] = {"first", FILTER_NUMBER, false},
+    [RANK] = {"rank", FILTER_NUMBER, false},   [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
 };
 static const struct profile_rows_sort longer[] = {{"verdict", RANK}, {"last", SIZE}, {NULL, 0}};
 
@@ -68,7 +69,8 @@ static int by_time(const void *left, const void *right)
 static void step_ends(struct growth *growth)
 {
     for (uint32_t i = 0; i < growth->profile->step_count; i++)
-        growth->boundaries[growth->boundary_count++] = (struct boundary){growth->profile->steps[i].end_ps, growth->profile->steps[i].number};
+        growth->boundaries[growth->boundary_count++] =
+            (struct boundary){growth->profile->steps[i].end_ps, growth->profile->steps[i].number};
     growth->kind = "step";
 }
 
@@ -97,7 +99,8 @@ static bool boundaries_make(struct growth *growth, struct err *err)
     if (kind != NULL && kind[0] != '\0' && !is_step && !is_launch)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "boundary: \"%.40s\" is neither step nor launch", kind);
     size_t launch_count = growth->profile->events.launches.items.count;
-    growth->boundaries = arena_array(growth->request->arena, struct boundary, growth->profile->step_count + launch_count + 1);
+    growth->boundaries =
+        arena_array(growth->request->arena, struct boundary, growth->profile->step_count + launch_count + 1);
     if (is_step || (!is_launch && growth->profile->step_count > 1))
         step_ends(growth);
     else
@@ -130,7 +133,8 @@ static void settle(const struct growth *growth, struct course *course, uint32_t 
     course->settled_bytes = course->bytes;
     course->next = to;
     uint32_t sparks = growth->boundary_count < SPARKS ? growth->boundary_count : SPARKS;
-    for (uint32_t s = (uint32_t)(((uint64_t)from * sparks + growth->boundary_count - 1) / growth->boundary_count); s < sparks; s++) {
+    for (uint32_t s = (uint32_t)(((uint64_t)from * sparks + growth->boundary_count - 1) / growth->boundary_count);
+         s < sparks; s++) {
         if ((uint64_t)s * growth->boundary_count / sparks >= to)
             break;
         course->sparks[s] = course->bytes;
@@ -211,12 +215,23 @@ static bool number_of(const void *context, uint32_t row, size_t field, double *v
     const struct growth *growth = context;
     const struct course *course = &group_at(growth, row)->course;
     switch ((enum field)field) {
-    case SIZE: *value = (double)course->bytes; return true;
-    case SLOPE: *value = slope_of(growth, course); return true;
-    case COUNT: *value = (double)course->count; return true;
-    case FIRST: *value = (double)course->first_bytes; return true;
-    case RANK: *value = verdict_of(growth, course); return true;
-    default: return false;
+    case SIZE:
+        *value = (double)course->bytes;
+        return true;
+    case SLOPE:
+        *value = slope_of(growth, course);
+        return true;
+    case COUNT:
+        *value = (double)course->count;
+        return true;
+    case FIRST:
+        *value = (double)course->first_bytes;
+        return true;
+    case RANK:
+        *value = verdict_of(growth, course);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -226,11 +241,16 @@ static struct str text_of(const void *context, uint32_t row, size_t field)
     const struct group *group = group_at(growth, row);
     const struct memory_what *what = &growth->profile->events.whats[growth->profile->what[group->event]];
     switch ((enum field)field) {
-    case OP: return profile_text(growth->profile, what->op);
-    case DTYPE: return profile_views_data_type(growth->profile, what);
-    case SHAPE: return profile_text(growth->profile, what->shape);
-    case VERDICT: return str_of(verdicts[verdict_of(growth, &group->course)]);
-    default: return (struct str){"", 0};
+    case OP:
+        return profile_text(growth->profile, what->op);
+    case DTYPE:
+        return profile_views_data_type(growth->profile, what);
+    case SHAPE:
+        return profile_text(growth->profile, what->shape);
+    case VERDICT:
+        return str_of(verdicts[verdict_of(growth, &group->course)]);
+    default:
+        return (struct str){"", 0};
     }
 }
 
@@ -306,9 +326,10 @@ bool profile_growth(const struct tool_request *request, struct json *json, struc
     profile_views_memory(json, growth.pool);
     json_key_text(json, "boundary", growth.kind);
     json_key(json, "reason");
-    profile_views_reason(json, growth.kind == NULL ? "no_steps" : NULL,
-                         "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
-                         "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
+    profile_views_reason(
+        json, growth.kind == NULL ? "no_steps" : NULL,
+        "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
+        "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
     boundaries_write(json, &growth);
     json_key(json, "whole");
     if (growth.kind != NULL) {

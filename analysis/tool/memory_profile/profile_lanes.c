@@ -47,7 +47,8 @@ static void span_write(struct json *json, const struct bar *bar)
     json_key_uint(json, "merged_count", bar->merged_count);
 }
 
-static void steps_write(struct json *json, const struct profile *profile, const struct window *window, struct arena *arena)
+static void steps_write(struct json *json, const struct profile *profile, const struct window *window,
+                        struct arena *arena)
 {
     struct bars bars = {window, arena_array(arena, struct bar, (size_t)profile->step_count + 1), 0};
     for (uint32_t i = 0; i < profile->step_count; i++)
@@ -109,8 +110,8 @@ static void launch_write(struct json *json, const struct module_launches *launch
     json_object_end(json);
 }
 
-static void lane_write(struct json *json, const struct module_launches *launches, const struct sorted *sorted, size_t count,
-                       const struct window *window, struct arena *arena)
+static void lane_write(struct json *json, const struct module_launches *launches, const struct sorted *sorted,
+                       size_t count, const struct window *window, struct arena *arena)
 {
     static const char prefix[] = "/device:";
     struct bars bars = {window, arena_array(arena, struct bar, count + 1), 0};
@@ -134,7 +135,8 @@ static void lane_write(struct json *json, const struct module_launches *launches
     json_object_end(json);
 }
 
-static void lanes_write(struct json *json, const struct module_launches *launches, const struct window *window, struct arena *arena)
+static void lanes_write(struct json *json, const struct module_launches *launches, const struct window *window,
+                        struct arena *arena)
 {
     size_t count = launches->items.count;
     struct sorted *sorted = arena_array(arena, struct sorted, count + 1);

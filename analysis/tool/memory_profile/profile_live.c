@@ -42,10 +42,12 @@ static bool fields_read(const struct tool_request *request, unsigned *out, struc
     while (*text != '\0') {
         size_t length = strcspn(text, ",");
         int field = 0;
-        while (field < PROFILE_LIVE_FIELDS && !str_equal((struct str){text, length}, str_of(profile_live_field_name((enum profile_live_field)field))))
+        while (field < PROFILE_LIVE_FIELDS &&
+               !str_equal((struct str){text, length}, str_of(profile_live_field_name((enum profile_live_field)field))))
             field++;
         if (field == PROFILE_LIVE_FIELDS)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "group: unknown field \"%.*s\"", length > 40 ? 40 : (int)length, text);
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "group: unknown field \"%.*s\"",
+                           length > 40 ? 40 : (int)length, text);
         *out |= 1u << field;
         text += length + (text[length] == ',');
     }
@@ -54,14 +56,15 @@ static bool fields_read(const struct tool_request *request, unsigned *out, struc
     return true;
 }
 
-static bool between_read(const struct tool_request *request, const struct profile_pool *pool, struct profile_live_between *out,
-                         struct err *err)
+static bool between_read(const struct tool_request *request, const struct profile_pool *pool,
+                         struct profile_live_between *out, struct err *err)
 {
     int64_t a, b;
     bool has_a = tool_param_text(request, "a") != NULL, has_b = tool_param_text(request, "b") != NULL;
     *out = (struct profile_live_between){.is_asked = has_a && has_b};
     if (has_a != has_b)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: the other of the two moments is missing", has_a ? "b" : "a");
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: the other of the two moments is missing",
+                       has_a ? "b" : "a");
     if (!tool_param_number(request, "a", INT64_MIN, INT64_MAX, 0, &a, err) ||
         !tool_param_number(request, "b", INT64_MIN, INT64_MAX, 0, &b, err))
         return false;
@@ -80,13 +83,26 @@ static bool number_of(const void *context, uint32_t row, size_t field, double *v
     const struct listing *listing = context;
     const struct profile_live_group *group = group_at(listing, row);
     switch ((enum field)field) {
-    case SIZE: *value = (double)group->bytes; return true;
-    case REQUESTED: *value = (double)group->requested_bytes; return group->has_requested;
-    case COUNT: *value = group->count; return true;
-    case STEP: *value = listing->profile->step[group->event]; return *value >= 0 && (listing->live.fields >> PROFILE_LIVE_STEP & 1) != 0;
-    case BORN: *value = (double)group->born_bytes; return listing->live.between.is_asked;
-    case DIED: *value = (double)group->died_bytes; return listing->live.between.is_asked;
-    default: return false;
+    case SIZE:
+        *value = (double)group->bytes;
+        return true;
+    case REQUESTED:
+        *value = (double)group->requested_bytes;
+        return group->has_requested;
+    case COUNT:
+        *value = group->count;
+        return true;
+    case STEP:
+        *value = listing->profile->step[group->event];
+        return *value >= 0 && (listing->live.fields >> PROFILE_LIVE_STEP & 1) != 0;
+    case BORN:
+        *value = (double)group->born_bytes;
+        return listing->live.between.is_asked;
+    case DIED:
+        *value = (double)group->died_bytes;
+        return listing->live.between.is_asked;
+    default:
+        return false;
     }
 }
 
@@ -99,12 +115,18 @@ static struct str text_of(const void *context, uint32_t row, size_t field)
     const struct memory_what *what = &profile->events.whats[profile->what[event]];
     const struct str nothing = {"", 0};
     switch ((enum field)field) {
-    case OP: return by >> PROFILE_LIVE_OP & 1 ? profile_text(profile, what->op) : nothing;
-    case REGION: return by >> PROFILE_LIVE_REGION & 1 ? profile_text(profile, what->region) : nothing;
-    case DTYPE: return by >> PROFILE_LIVE_DTYPE & 1 ? profile_views_data_type(profile, what) : nothing;
-    case SHAPE: return by >> PROFILE_LIVE_SHAPE & 1 ? profile_text(profile, what->shape) : nothing;
-    case THREAD: return by >> PROFILE_LIVE_THREAD & 1 ? profile->events.lines[profile->line[event]].name : nothing;
-    default: return nothing;
+    case OP:
+        return by >> PROFILE_LIVE_OP & 1 ? profile_text(profile, what->op) : nothing;
+    case REGION:
+        return by >> PROFILE_LIVE_REGION & 1 ? profile_text(profile, what->region) : nothing;
+    case DTYPE:
+        return by >> PROFILE_LIVE_DTYPE & 1 ? profile_views_data_type(profile, what) : nothing;
+    case SHAPE:
+        return by >> PROFILE_LIVE_SHAPE & 1 ? profile_text(profile, what->shape) : nothing;
+    case THREAD:
+        return by >> PROFILE_LIVE_THREAD & 1 ? profile->events.lines[profile->line[event]].name : nothing;
+    default:
+        return nothing;
     }
 }
 
@@ -135,7 +157,8 @@ static void row_write(struct json *json, const struct listing *listing, uint32_t
     const struct profile *profile = listing->profile;
     const struct profile_live_group *group = group_at(listing, row);
     uint32_t event = group->event, end = profile->partner[event];
-    bool is_single = (listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0 || (group->count == 1 && !listing->live.between.is_asked);
+    bool is_single =
+        (listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0 || (group->count == 1 && !listing->live.between.is_asked);
     bool has_step = (listing->live.fields >> PROFILE_LIVE_STEP & 1) != 0;
     json_object_begin(json);
     key_write(json, listing, row);
@@ -148,7 +171,8 @@ static void row_write(struct json *json, const struct listing *listing, uint32_t
     profile_views_text(json, "dtype", text_of(listing, row, DTYPE));
     profile_views_text(json, "shape", text_of(listing, row, SHAPE));
     profile_views_text(json, "thread", text_of(listing, row, THREAD));
-    profile_views_address(json, "address", profile->address[event], is_single && (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
+    profile_views_address(json, "address", profile->address[event],
+                          is_single && (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
     known(json, "event", event - listing->live.pool->first, is_single);
     known(json, "born_ps", profile->time_ps[event], is_single);
     known(json, "freed_ps", end == PROFILE_NONE ? 0 : profile->time_ps[end], is_single && end != PROFILE_NONE);
@@ -161,22 +185,23 @@ static void row_write(struct json *json, const struct listing *listing, uint32_t
 
 static void csv_write(struct buf *out, const struct listing *listing, const struct profile_rows *rows)
 {
+    struct csv writer = CSV_INIT(out), *csv = &writer;
     buf_text(out, "size_bytes,requested_bytes,count,op,step,region,dtype,shape,thread,born_bytes,died_bytes\r\n");
     for (uint32_t i = 0; i < rows->count && !out->failed; i++) {
         uint32_t row = rows->items[i].row;
         const struct profile_live_group *group = group_at(listing, row);
         double step = -1;
         bool has_step = number_of(listing, row, STEP, &step);
-        csv_number(out, group->bytes, true);
-        csv_number(out, group->requested_bytes, group->has_requested);
-        csv_number(out, group->count, true);
-        csv_text(out, text_of(listing, row, OP));
-        csv_number(out, (int64_t)step, has_step);
+        profile_rows_cell(csv, group->bytes, true);
+        profile_rows_cell(csv, group->requested_bytes, group->has_requested);
+        profile_rows_cell(csv, group->count, true);
+        csv_text(csv, text_of(listing, row, OP));
+        profile_rows_cell(csv, (int64_t)step, has_step);
         for (enum field field = REGION; field <= THREAD; field++)
-            csv_text(out, text_of(listing, row, field));
-        csv_number(out, group->born_bytes, listing->live.between.is_asked);
-        csv_number(out, group->died_bytes, listing->live.between.is_asked);
-        csv_end(out);
+            csv_text(csv, text_of(listing, row, field));
+        profile_rows_cell(csv, group->born_bytes, listing->live.between.is_asked);
+        profile_rows_cell(csv, group->died_bytes, listing->live.between.is_asked);
+        csv_row_end(csv);
     }
 }
 
@@ -204,7 +229,8 @@ static void remainders_write(struct json *json, const struct profile_live *live)
     remainder_write(json, "unaccounted", live->unaccounted_bytes, -1,
                     "bytes in use that the events before do not explain: events are missing or out of order");
     json_array_end(json);
-    int64_t total = live->rows_bytes + live->stack_bytes + live->before_freed_bytes + live->before_bytes + live->unaccounted_bytes;
+    int64_t total =
+        live->rows_bytes + live->stack_bytes + live->before_freed_bytes + live->before_bytes + live->unaccounted_bytes;
     json_key_int(json, "rows_bytes", live->rows_bytes);
     json_key_int(json, "total_bytes", total);
     json_key_bool(json, "matches_curve", live->unaccounted_bytes == 0);
@@ -213,7 +239,8 @@ static void remainders_write(struct json *json, const struct profile_live *live)
 static int64_t in_use_after(const struct profile_pool *pool, uint32_t count)
 {
     uint32_t event = pool->first + (count > 0 ? count - 1 : 0);
-    return count > 0 ? profile_in_use_bytes(pool->profile, event) : profile_stack_bytes(pool->profile, event) + pool->base_bytes;
+    return count > 0 ? profile_in_use_bytes(pool->profile, event)
+                     : profile_stack_bytes(pool->profile, event) + pool->base_bytes;
 }
 
 static void between_write(struct json *json, const struct tool_request *request, const struct profile_live *live)
@@ -235,7 +262,8 @@ static void between_write(struct json *json, const struct tool_request *request,
     json_key_uint(json, "born_count", between->born_count);
     json_key_int(json, "died_bytes", between->died_bytes);
     json_key_uint(json, "died_count", between->died_count);
-    json_key_int(json, "in_use_difference_bytes", in_use_after(live->pool, between->b) - in_use_after(live->pool, between->a));
+    json_key_int(json, "in_use_difference_bytes",
+                 in_use_after(live->pool, between->b) - in_use_after(live->pool, between->a));
     json_object_end(json);
 }
 

@@ -35,8 +35,8 @@ struct profile_live_between {
 
 struct profile_live {
     const struct profile_pool *pool;
-    uint32_t count;      /* events that have happened */
-    unsigned fields;     /* bit f: grouped by field f */
+    uint32_t count;  /* events that have happened */
+    unsigned fields; /* bit f: grouped by field f */
     struct profile_live_between between;
     struct chunks groups; /* struct profile_live_group, by first birth */
     int64_t rows_bytes;

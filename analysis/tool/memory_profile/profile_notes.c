@@ -38,19 +38,26 @@ static void file_notes(struct profile *profile, struct arena *arena)
 {
     const struct memory_events *events = &profile->events;
     struct profile_notes *notes = &profile->notes;
-    profile_note(notes, "cut", events->is_cut || events->cut_line_count > 0,
-                 arena_format(arena, "The file ends at byte %llu inside a message: it was cut while written. Later allocations are not known.",
-                              (unsigned long long)events->cut_at));
+    profile_note(
+        notes, "cut", events->is_cut || events->cut_line_count > 0,
+        arena_format(
+            arena,
+            "The file ends at byte %llu inside a message: it was cut while written. Later allocations are not known.",
+            (unsigned long long)events->cut_at));
     profile_note(notes, "damaged_event", events->damaged_count + events->launches.damaged_count,
                  "Events, lines or names that do not decode; they are left out.");
-    profile_note(notes, "aggregated_event", events->aggregated_count, "Memory events without a time of their own (counts of many); they are left out.");
+    profile_note(notes, "aggregated_event", events->aggregated_count,
+                 "Memory events without a time of their own (counts of many); they are left out.");
     profile_note(notes, "missing_stat", events->missing_count,
-                 "Memory events that do not tell bytes in use, size or address; what is missing is taken from the events around them, else unknown.");
+                 "Memory events that do not tell bytes in use, size or address; what is missing is taken from the "
+                 "events around them, else unknown.");
     profile_note(notes, "absurd_size", events->absurd_count,
                  "Sizes below 0 or above 2^48 in memory events; they count as not told.");
-    profile_note(notes, "too_many_pools", events->pool_overflow_count, "Memory events of further allocators than can be shown; they are left out.");
+    profile_note(notes, "too_many_pools", events->pool_overflow_count,
+                 "Memory events of further allocators than can be shown; they are left out.");
     profile_note(notes, "line_bases_differ", other_bases(profile, arena),
-                 "Lines of the trace count their time from another start than the first; times here follow each line's own start (XProf's do not).");
+                 "Lines of the trace count their time from another start than the first; times here follow each line's "
+                 "own start (XProf's do not).");
     profile_note(notes, "event_limit", host_events(profile) == RECORDER_EVENTS,
                  "The trace ends at 1,000,000 events, the limit of the recorder; later allocations are not known.");
 }
@@ -64,14 +71,17 @@ static void pool_notes(struct profile_pool *pool)
         inferred += (profile->flags[i] & PROFILE_SIZE_INFERRED) != 0;
     }
     profile_note(&pool->notes, "chain_break", pool->break_count,
-                 "Events after which the bytes in use are not those before them and their size: events are missing, or their order is not known.");
+                 "Events after which the bytes in use are not those before them and their size: events are missing, or "
+                 "their order is not known.");
     profile_note(&pool->notes, "free_without_allocation", pool->pairs.before_window,
                  "Frees of memory that was allocated before the trace began.");
     profile_note(&pool->notes, "allocated_twice", pool->pairs.replaced,
                  "Allocations at an address that another allocation held: its free was not recorded, it ends there.");
     profile_note(&pool->notes, "size_inferred", inferred,
-                 "Frees that do not tell their size, as those of TPUs; it is that of their allocation, or the change of bytes in use.");
-    profile_note(&pool->notes, "clock_jump", jumps, "Gaps of more than an hour between two memory events: a clock jumped, or the trace paused.");
+                 "Frees that do not tell their size, as those of TPUs; it is that of their allocation, or the change "
+                 "of bytes in use.");
+    profile_note(&pool->notes, "clock_jump", jumps,
+                 "Gaps of more than an hour between two memory events: a clock jumped, or the trace paused.");
 }
 
 void profile_notes_build(struct profile *profile, struct arena *arena)
@@ -86,14 +96,15 @@ struct profile_reason profile_notes_reason(const struct profile *profile)
     if (profile->count > 0)
         return (struct profile_reason){NULL, NULL};
     if (!profile->events.has_host_plane)
-        return (struct profile_reason){"no_host_plane", "The trace has no host plane (/host:CPU), where allocators write their events."};
+        return (struct profile_reason){"no_host_plane",
+                                       "The trace has no host plane (/host:CPU), where allocators write their events."};
     if (profile->events.is_cut)
         return (struct profile_reason){"cut", "The trace was cut while it was written, before any memory event."};
-    return (struct profile_reason){
-        "no_memory_events",
-        "The trace holds no memory events. JAX on CPU records none; on GPU and TPU they need host tracer level 2 or higher: "
-        "options = jax.profiler.ProfileOptions(); options.host_tracer_level = 2; "
-        "jax.profiler.start_trace(\"/tmp/xprof\", profiler_options=options)"};
+    return (struct profile_reason){"no_memory_events",
+                                   "The trace holds no memory events. JAX on CPU records none; on GPU and TPU they "
+                                   "need host tracer level 2 or higher: "
+                                   "options = jax.profiler.ProfileOptions(); options.host_tracer_level = 2; "
+                                   "jax.profiler.start_trace(\"/tmp/xprof\", profiler_options=options)"};
 }
 
 struct profile_reason profile_notes_finding(const struct profile_pool *pool)
@@ -102,8 +113,11 @@ struct profile_reason profile_notes_finding(const struct profile_pool *pool)
     int64_t peak = profile_in_use_bytes(profile, pool->peak_at), least = profile_in_use_bytes(profile, pool->least_at);
     bool is_flat = peak > 0 && (peak - least) <= peak / 100;
     if (is_flat && profile->events.has_tpu_plane)
-        return (struct profile_reason){"flat_line", "The line is flat: the TPU runtime reserves HBM at start. What fills it is in the compiler's plan."};
+        return (struct profile_reason){
+            "flat_line",
+            "The line is flat: the TPU runtime reserves HBM at start. What fills it is in the compiler's plan."};
     if (is_flat)
-        return (struct profile_reason){"flat_line", "The line is flat: what fills this memory was allocated before the trace began."};
+        return (struct profile_reason){
+            "flat_line", "The line is flat: what fills this memory was allocated before the trace began."};
     return (struct profile_reason){NULL, NULL};
 }

@@ -29,7 +29,8 @@ static bool keys_read(struct profile_rows *rows, const char *text, struct err *e
         text += is_descending;
         size_t length = strcspn(text, ","), field;
         if (!field_find(rows, (struct str){text, length}, &field))
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "sort: unknown column \"%.*s\"", length > 40 ? 40 : (int)length, text);
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "sort: unknown column \"%.*s\"",
+                           length > 40 ? 40 : (int)length, text);
         if (rows->key_count == PROFILE_ROWS_KEYS)
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "sort: more than %d columns", PROFILE_ROWS_KEYS);
         rows->fields[rows->key_count] = field;
@@ -40,7 +41,8 @@ static bool keys_read(struct profile_rows *rows, const char *text, struct err *e
 }
 
 bool profile_rows_begin(struct profile_rows *rows, const struct tool_request *request, const struct filter_table *table,
-                        const struct profile_rows_sort *longer, const char *usual_sort, uint32_t capacity, struct err *err)
+                        const struct profile_rows_sort *longer, const char *usual_sort, uint32_t capacity,
+                        struct err *err)
 {
     const char *sort = tool_param_text(request, "sort"), *filter = tool_param_text(request, "filter");
     const char *format = tool_param_text(request, "format");
@@ -158,7 +160,9 @@ void profile_rows_order(struct profile_rows *rows, uint32_t *first, uint32_t *en
     ranks_make(rows);
     for (size_t k = 0; k < PROFILE_ROWS_KEYS; k++)
         for (uint32_t i = 0; i < rows->count; i++)
-            rows->items[i].keys[k] = k >= rows->key_count ? 0 : rows->is_descending[k] ? -rows->items[i].keys[k] : rows->items[i].keys[k];
+            rows->items[i].keys[k] = k >= rows->key_count     ? 0
+                                     : rows->is_descending[k] ? -rows->items[i].keys[k]
+                                                              : rows->items[i].keys[k];
     *first = rows->is_csv ? 0 : rows->offset < rows->count ? (uint32_t)rows->offset : rows->count;
     *end = rows->is_csv || rows->limit > rows->count - *first ? rows->count : *first + (uint32_t)rows->limit;
     if (*end < rows->count)
@@ -183,4 +187,12 @@ void profile_rows_key(struct json *json, const struct str *parts, size_t count, 
             hash = (hash ^ (j < parts[i].length ? (unsigned char)parts[i].data[j] : 0xFFu)) * 1099511628211ULL;
     snprintf(text, sizeof text, "g:%016llx", (unsigned long long)hash);
     json_key_text(json, "key", text);
+}
+
+void profile_rows_cell(struct csv *csv, int64_t value, bool is_known)
+{
+    if (is_known)
+        csv_int(csv, value);
+    else
+        csv_none(csv);
 }

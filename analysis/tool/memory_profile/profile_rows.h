@@ -6,7 +6,7 @@
 #ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ROWS_H
 #define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ROWS_H
 
-#include "tool/csv.h"
+#include "base/csv.h"
 #include "tool/filter.h"
 #include "tool/memory_profile/profile_views.h"
 
@@ -26,7 +26,7 @@ struct profile_rows_item {
 /* A list that is asked for. Rows are numbers that only the view understands. */
 struct profile_rows {
     const struct tool_request *request;
-    const struct filter_table *table; /* its context gives numbers and texts */
+    const struct filter_table *table;       /* its context gives numbers and texts */
     const struct profile_rows_sort *longer; /* further names, ends with NULL; may be NULL */
     struct filter filter;
     size_t fields[PROFILE_ROWS_KEYS];
@@ -36,17 +36,20 @@ struct profile_rows {
     bool is_csv;
     struct profile_rows_item *items; /* those that match */
     uint32_t count, capacity;
-    struct table ranks_of;           /* texts that are sorted by */
+    struct table ranks_of; /* texts that are sorted by */
     uint32_t *rank;
 };
 
 /* Reads sort, filter, offset, limit and format. False with an `argument` report. */
 bool profile_rows_begin(struct profile_rows *rows, const struct tool_request *request, const struct filter_table *table,
-                        const struct profile_rows_sort *longer, const char *usual_sort, uint32_t capacity, struct err *err);
+                        const struct profile_rows_sort *longer, const char *usual_sort, uint32_t capacity,
+                        struct err *err);
 /* Adds a row if the filter takes it. True if it does. */
 bool profile_rows_add(struct profile_rows *rows, uint32_t row);
 /* Puts the rows of the page in their places: items[*first … *end) are to be written. */
 void profile_rows_order(struct profile_rows *rows, uint32_t *first, uint32_t *end);
+/* A number's cell, or an empty one. */
+void profile_rows_cell(struct csv *csv, int64_t value, bool is_known);
 /* "key": "g:…": a group's identity, from its texts and a number. */
 void profile_rows_key(struct json *json, const struct str *parts, size_t count, int64_t number);
 /* "total", "matched", "matched_bytes", "offset". */

@@ -43,7 +43,8 @@ void profile_summary_host(struct json *json, const struct profile *profile, cons
 static void sparkline_write(struct json *json, const struct profile_pool *pool)
 {
     const struct profile *profile = pool->profile;
-    int64_t span = profile->end_ps - profile->start_ps, held = profile_stack_bytes(profile, pool->first) + pool->base_bytes;
+    int64_t span = profile->end_ps - profile->start_ps,
+            held = profile_stack_bytes(profile, pool->first) + pool->base_bytes;
     json_key(json, "sparkline_bytes");
     json_array_begin(json);
     for (uint32_t i = 0, first = 0; i < SPARKS; i++) {
@@ -64,7 +65,8 @@ static void sparkline_write(struct json *json, const struct profile_pool *pool)
 
 void profile_summary_pool(struct json *json, const struct profile_pool *pool, const struct profile_summary_names *names)
 {
-    static const char *const kinds[] = {[PROFILE_DEVICE] = "device", [PROFILE_HOST] = "host", [PROFILE_OTHER] = "unknown"};
+    static const char *const kinds[] = {
+        [PROFILE_DEVICE] = "device", [PROFILE_HOST] = "host", [PROFILE_OTHER] = "unknown"};
     const struct profile *profile = pool->profile;
     struct profile_reason finding = profile_notes_finding(pool);
     uint32_t last = pool->first + pool->count - 1;
@@ -81,7 +83,8 @@ void profile_summary_pool(struct json *json, const struct profile_pool *pool, co
     json_key_uint(json, "before_window_count", pool->pairs.before_window);
     profile_views_bytes(json, "capacity_bytes", pool->capacity_bytes);
     json_key_text(json, "capacity_source",
-                  has_capacity ? "stack, heap and free of the allocator's own events: the limit that it was given" : NULL);
+                  has_capacity ? "stack, heap and free of the allocator's own events: the limit that it was given"
+                               : NULL);
     json_key(json, "peak");
     profile_views_point(json, pool, pool->peak_at - pool->first);
     profile_views_bytes(json, "lifetime_peak_bytes", pool->lifetime_peak_bytes);

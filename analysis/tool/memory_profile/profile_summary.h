@@ -13,6 +13,7 @@ struct profile_summary_names {
 
 /* One object each. */
 void profile_summary_host(struct json *json, const struct profile *profile, const struct profile_summary_names *names);
-void profile_summary_pool(struct json *json, const struct profile_pool *pool, const struct profile_summary_names *names);
+void profile_summary_pool(struct json *json, const struct profile_pool *pool,
+                          const struct profile_summary_names *names);
 
 #endif

@@ -2,8 +2,8 @@
  * profile_thin.c: see profile_thin.h. */
 #include "tool/memory_profile/profile_thin.h"
 
-uint32_t *profile_thin(const struct profile_pool *pool, const struct profile_window *window, uint32_t width, struct arena *arena,
-                       uint32_t *count)
+uint32_t *profile_thin(const struct profile_pool *pool, const struct profile_window *window, uint32_t width,
+                       struct arena *arena, uint32_t *count)
 {
     uint32_t range = window->end - window->first;
     uint32_t *at = arena_raw(arena, ((size_t)(range < width * 4 ? range : width * 4) + 1) * sizeof *at);
@@ -21,7 +21,8 @@ uint32_t *profile_thin(const struct profile_pool *pool, const struct profile_win
         if (end <= first)
             continue;
         extremes_of(&pool->extremes, first, end, &least_at, &most_at);
-        uint32_t kept[4] = {first, least_at < most_at ? least_at : most_at, least_at < most_at ? most_at : least_at, end - 1};
+        uint32_t kept[4] = {first, least_at < most_at ? least_at : most_at, least_at < most_at ? most_at : least_at,
+                            end - 1};
         for (int i = 0; i < 4; i++)
             if (*count == 0 || kept[i] > at[*count - 1])
                 at[(*count)++] = kept[i];

@@ -27,8 +27,8 @@ const struct profile_pool *profile_views_pool(const struct tool_request *request
     return pool;
 }
 
-bool profile_views_window(const struct tool_request *request, const struct profile_pool *pool, struct profile_window *out,
-                          struct err *err)
+bool profile_views_window(const struct tool_request *request, const struct profile_pool *pool,
+                          struct profile_window *out, struct err *err)
 {
     const struct profile *profile = request->trace;
     if (!tool_param_number(request, "from", -TIME_MOST, TIME_MOST, profile->start_ps, &out->from_ps, err) ||
@@ -42,8 +42,8 @@ bool profile_views_window(const struct tool_request *request, const struct profi
     return true;
 }
 
-bool profile_views_moment(const struct tool_request *request, const struct profile_pool *pool, struct profile_moment *out,
-                          struct err *err)
+bool profile_views_moment(const struct tool_request *request, const struct profile_pool *pool,
+                          struct profile_moment *out, struct err *err)
 {
     const struct profile *profile = request->trace;
     const char *time = tool_param_text(request, "time");

@@ -27,8 +27,8 @@ struct profile_window {
     int64_t from_ps, to_ps;
     uint32_t first, end;
 };
-bool profile_views_window(const struct tool_request *request, const struct profile_pool *pool, struct profile_window *out,
-                          struct err *err);
+bool profile_views_window(const struct tool_request *request, const struct profile_pool *pool,
+                          struct profile_window *out, struct err *err);
 
 /* The moment of the parameters `event` and `time` (the peak without them): how many of the pool's events
  * have happened, and the time. */
@@ -36,8 +36,8 @@ struct profile_moment {
     uint32_t count; /* 0: before the first */
     int64_t time_ps;
 };
-bool profile_views_moment(const struct tool_request *request, const struct profile_pool *pool, struct profile_moment *out,
-                          struct err *err);
+bool profile_views_moment(const struct tool_request *request, const struct profile_pool *pool,
+                          struct profile_moment *out, struct err *err);
 
 /* Writes an object with the state after an event of the pool, counted from its first. */
 void profile_views_point(struct json *json, const struct profile_pool *pool, uint32_t at);

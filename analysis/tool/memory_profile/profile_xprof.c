@@ -16,7 +16,7 @@ struct snapshots {
     const struct tool_request *request;
     const struct profile *profile;
     const struct profile_pool *pool;
-    uint32_t *event;  /* of each place */
+    uint32_t *event; /* of each place */
     int64_t *offset_ps;
     int64_t *step;
     uint32_t *told_by; /* event whose op, region, type and shape the snapshot shows */
@@ -134,7 +134,8 @@ static void address_write(struct json *json, uint64_t address)
     json_key_text(json, "address", text + at);
 }
 
-static void figures_write(struct json *json, const char *key, const struct profile *profile, uint32_t event, int64_t peak_bytes)
+static void figures_write(struct json *json, const char *key, const struct profile *profile, uint32_t event,
+                          int64_t peak_bytes)
 {
     int64_t free_bytes = profile_free_bytes(profile, event);
     json_key(json, key);
@@ -219,7 +220,8 @@ static void special_add(struct rows *rows, int64_t bytes, const char *op, const 
 {
     if (bytes <= 0)
         return;
-    struct row row = {SPECIAL, rows->special_count, bytes, bytes, str_of(op), str_of(region), STR("INVALID"), STR("unknown")};
+    struct row row = {SPECIAL,    rows->special_count, bytes,          bytes,
+                      str_of(op), str_of(region),      STR("INVALID"), STR("unknown")};
     rows->specials[rows->special_count++] = row;
     rows->items[rows->count++] = row;
 }
@@ -230,8 +232,14 @@ static struct row row_of(const struct snapshots *snapshots, uint32_t place)
     uint32_t event = snapshots->event[place];
     const struct memory_what *what = &profile->events.whats[profile->what[event]];
     const char *type = profile_data_type(what->data_type);
-    return (struct row){place, -1, told_size(profile, event), profile->requested_bytes[event], profile_text(profile, what->op),
-                        profile_text(profile, what->region), str_of(type != NULL ? type : "INVALID"), profile_text(profile, what->shape)};
+    return (struct row){place,
+                        -1,
+                        told_size(profile, event),
+                        profile->requested_bytes[event],
+                        profile_text(profile, what->op),
+                        profile_text(profile, what->region),
+                        str_of(type != NULL ? type : "INVALID"),
+                        profile_text(profile, what->shape)};
 }
 
 /* What the peak's step allocated and still holds at the peak, and what is left over. */
@@ -395,7 +403,8 @@ static void modules_write(struct json *json, const struct module_launches *launc
 bool profile_xprof(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct profile *profile = request->trace;
-    const struct profile_pool **pools = arena_array(request->arena, const struct profile_pool *, (size_t)profile->pool_count + 1);
+    const struct profile_pool **pools =
+        arena_array(request->arena, const struct profile_pool *, (size_t)profile->pool_count + 1);
     (void)err;
     for (uint32_t i = 0; i < profile->pool_count; i++)
         pools[i] = &profile->pools[i];

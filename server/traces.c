@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/traces.h"
+
+#include "server/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Set aside while a trace is read: real ones take less than their size; a packed one may be many times larger. */
+enum { PLAIN_FACTOR = 4, PACKED_FACTOR = 32 };
+static const uint64_t BASE_BYTES = 64 << 20;
+
+struct traces {
+    struct cache *cache;
+    struct store *store;
+};
+
+struct kept_trace {
+    struct analysis_trace *trace;
+    struct account *account;
+    uint64_t taken_bytes; /* from it */
+};
+
+struct making {
+    struct traces *traces;
+    struct file *opened;
+    bool is_packed;
+};
+
+static void free_kept(void *value)
+{
+    struct kept_trace *kept = value;
+    analysis_trace_free(kept->trace);
+    account_give(kept->account, kept->taken_bytes);
+    free(kept);
+}
+
+static bool drop_oldest(void *context)
+{
+    struct traces *traces = context;
+    return cache_drop_oldest(traces->cache);
+}
+
+struct traces *traces_new(struct store *store)
+{
+    struct traces *traces = memory_new(sizeof(*traces));
+    traces->cache = cache_new(account_limit(store_account(store)) / 2, free_kept);
+    traces->store = store;
+    store_share_account(store, drop_oldest, traces);
+    return traces;
+}
+
+void traces_on_wait(struct traces *traces, const struct cache_waiting *waiting)
+{
+    cache_on_wait(traces->cache, waiting);
+}
+
+void traces_free(struct traces *traces)
+{
+    store_share_account(traces->store, NULL, NULL);
+    cache_free(traces->cache);
+    free(traces);
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t take_room(const struct making *making, bool *is_short)
+{
+    struct account *account = store_account(making->traces->store);
+    uint64_t limit = account_limit(account), size = files_identity(making->opened)->size_bytes;
+    uint64_t factor = making->is_packed ? PACKED_FACTOR : PLAIN_FACTOR;
+    uint64_t most = least_of(least_of(size, limit) * factor + BASE_BYTES, limit);
+    uint64_t least = least_of(size + BASE_BYTES, limit);
+    uint64_t taken_bytes = account_take(account, most, most);
+    while (taken_bytes == 0 && (cache_drop_oldest(making->traces->cache) || store_drop_oldest(making->traces->store)))
+        taken_bytes = account_take(account, most, most);
+    if (taken_bytes == 0)
+        taken_bytes = account_take(account, least, most);
+    *is_short = taken_bytes < most;
+    return taken_bytes;
+}
+
+static void *make_trace(void *context, struct cache_made *made, struct err *err)
+{
+    struct making *making = context;
+    struct account *account = store_account(making->traces->store);
+    struct err change = ERR_INIT;
+    bool is_short;
+    uint64_t taken_bytes = take_room(making, &is_short);
+    if (taken_bytes == 0) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "other programs take up the memory now; ask again");
+        made->is_passing = true;
+        return NULL;
+    }
+    struct analysis_trace *trace = analysis_trace_read(files_source(making->opened), taken_bytes, err);
+    if (!files_unchanged(making->opened, &change)) {
+        analysis_trace_free(trace);
+        trace = NULL;
+        *err = change;
+    }
+    if (!trace) {
+        account_give(account, taken_bytes);
+        made->is_passing = is_short && err->code == ERR_limit;
+        return NULL;
+    }
+    struct kept_trace *kept = memory_new(sizeof(*kept));
+    uint64_t used_bytes = least_of(analysis_trace_memory_bytes(trace), taken_bytes);
+    account_give(account, taken_bytes - used_bytes);
+    *kept = (struct kept_trace){trace, account, used_bytes};
+    made->cost_bytes = used_bytes;
+    return kept;
+}
+
+const struct analysis_trace *traces_get(struct traces *traces, const struct files_place *place, struct cache_hold *hold,
+                                        struct err *err)
+{
+    struct making making = {traces, files_open(place, err), false};
+    *hold = (struct cache_hold){0};
+    if (!making.opened)
+        return NULL;
+    const struct files_identity *identity = files_identity(making.opened);
+    size_t length = strlen(place->path);
+    making.is_packed = length > 3 && strcmp(place->path + length - 3, ".gz") == 0;
+    char *key = memory_format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, identity->device, identity->inode,
+                              identity->size_bytes, (uint64_t)identity->modified_at_ns);
+    struct cache_maker maker = {make_trace, &making};
+    const struct kept_trace *kept = cache_get(traces->cache, key, &maker, hold, err);
+    free(key);
+    files_close(making.opened);
+    return kept ? kept->trace : NULL;
+}
+
+const struct snapshot_host *traces_worst(struct traces *traces, const struct snapshot_session *session)
+{
+    const struct snapshot_host *worst = NULL;
+    struct analysis_trace_pool most = {.peak_bytes = -1}, pool;
+    for (size_t at = 0; at < session->host_count && session->host_count > 1; at++) {
+        struct cache_hold hold;
+        struct err err = ERR_INIT;
+        const struct analysis_trace *trace = traces_get(traces, &session->hosts[at].file->place, &hold, &err);
+        bool is_worse = trace && analysis_trace_pool_at(trace, 0, &pool) &&
+                        (pool.is_device != most.is_device ? pool.is_device : pool.peak_bytes > most.peak_bytes);
+        if (is_worse) {
+            worst = &session->hosts[at];
+            most = pool;
+        }
+        cache_release(&hold);
+    }
+    return worst ? worst : &session->hosts[0];
+}
+
+bool traces_has_events(struct store *store, const struct files_place *place)
+{
+    struct store_file file;
+    struct err err = ERR_INIT;
+    bool has = store_open(store, place, &file, &err) && file.contents->has_memory_events;
+    store_close(&file);
+    return has;
+}
