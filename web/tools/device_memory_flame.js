@@ -267,8 +267,9 @@ async function showPivot(flame) {
   const at = data.frames.id.indexOf(pivot);
   const rootName = at < 0 ? 'this frame' : say.frameText(data, at);
   const [above, below] = flame.parts;
-  above.draw({ ...data, nodes: data.callers }, { rootName, label: `Callers of ${rootName}, nearest first.` });
-  below.draw(data, { rootName, known: data.is_diff ? null : above.files, label: `What ${rootName} called.` });
+  const stacks = 'stacks through it';
+  above.draw({ ...data, nodes: data.callers }, { rootName: stacks, label: `Callers of ${rootName}, nearest first.` });
+  below.draw(data, { rootName: stacks, known: data.is_diff ? null : above.files, label: `What ${rootName} called.` });
   above.setHeading('Callers, the nearest below');
   below.setHeading('Callees');
   fill(
