@@ -235,7 +235,7 @@ export function seriesColumns({ metric, sites }, spark, verdictWord) {
   const amountColumn = (key, title) => ({
     key,
     title: `${title}, ${unitWords(metric, unit)}`,
-    width: 6.5,
+    width: 5.5,
     isNumber: true,
     sortKey: key,
     cell: (row) => inUnit(metric, row[key], unit),
@@ -245,7 +245,7 @@ export function seriesColumns({ metric, sites }, spark, verdictWord) {
     {
       key: 'verdict',
       title: 'Verdict',
-      width: 6.5,
+      width: 5.5,
       card: 'figure',
       cell: (row) => verdictWord(row.verdict),
       copy: ['verdict', (row) => verdictWord(row.verdict)],
@@ -255,20 +255,28 @@ export function seriesColumns({ metric, sites }, spark, verdictWord) {
       title: 'Call site',
       sortKey: 'name',
       card: 'title',
-      cell: (row) => [functionCell(row.frame, row.callee), ' ', el('span', { class: 'dim' }, placeCell(row.frame))],
+      cell: (row) => functionCell(row.frame, row.callee),
       copy: ['call_site', (row) => siteName(row.frame, row.callee)],
+    },
+    {
+      key: 'file',
+      title: 'File:line',
+      width: 9,
+      card: 'line',
+      cell: (row) => placeCell(row.frame),
+      copy: ['source', (row) => (row.frame.line ? `${row.frame.file}:${row.frame.line}` : row.frame.file)],
     },
     amountColumn('first', 'First'),
     amountColumn('last', 'Last'),
     {
       ...amountColumn('change', 'Change'),
-      width: 7.5,
+      width: 6.5,
       cell: (row) => changeCell(metric, row.change, unit),
     },
     {
       key: 'slope',
       title: 'Slope/profile',
-      width: 7.5,
+      width: 7,
       isNumber: true,
       sortKey: 'slope',
       cell: (row) => slopeCell(metric, row.slope),
@@ -277,13 +285,13 @@ export function seriesColumns({ metric, sites }, spark, verdictWord) {
     {
       key: 'share',
       title: 'Share',
-      width: 5,
+      width: 4,
       isNumber: true,
       sortKey: 'share',
       cell: (row) => (row.share === null ? NONE : el('span', { class: 'figure', title: 'of all growth' }, percent(row.share, 100))),
       copy: ['share_of_growth_percent', (row) => row.share],
     },
-    { key: 'values', title: 'First … last', width: 9, cell: spark, copy: ['values', (row) => row.values.join(' ')] },
+    { key: 'values', title: 'First … last', width: 7.5, cell: spark, copy: ['values', (row) => row.values.join(' ')] },
   ];
 }
 

@@ -57,7 +57,7 @@ export function noSource(file, reason) {
   return {
     title: `The text of ${cutMiddle(visible(file), 80)} is not shown.`,
     text: reason
-      ? `${visible(reason)}.`.replace(/\.\.$/, '.')
+      ? `${visible(reason[0].toUpperCase() + reason.slice(1))}.`.replace(/\.\.$/, '.')
       : 'Start the daemon with `--source-root=DIR` to see it beside its figures.',
   };
 }

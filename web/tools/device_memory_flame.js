@@ -221,9 +221,14 @@ function said(flame, data, frames) {
   panel.say(message(many ? empty.noMatch(many, view.controls.faults()) : empty.noSamples()));
 }
 
+const isThinned = ({ left_out: left }) => left?.node_count > 0 && left.below > 0;
+
 function leftOutWords(data) {
   const { node_count: left, below } = data.left_out ?? {};
-  return left > 0 ? `; ${count(left)} smaller than ${say.amount(data.metric, below)} appear when zoomed` : '';
+  if (!left) return '';
+  return below > 0
+    ? `; ${count(left)} smaller than ${say.amount(data.metric, below)} appear when zoomed`
+    : `; ${count(left)} that hold nothing are not drawn`;
 }
 
 function drawLegend(flame) {
@@ -243,7 +248,7 @@ async function showPinned(flame, params) {
   const { read, root } = part;
   const found = findPath(read, root ? pin.slice(root.length + 1) : pin);
   const isPath = pin.includes('.') || found.isWhole;
-  const isThin = part.data.left_out?.node_count > 0 && read.tree.width[found.node] < read.tree.width[0] / 2;
+  const isThin = isThinned(part.data) && read.tree.width[found.node] < read.tree.width[0] / 2;
   if (pin && isPath && (!found.isWhole || (isThin && root !== pin)))
     await flame.subLoader.load('flame', { ...params, at: pin }, () => {}).then((data) => data && drawWhole(flame, data, pin));
   part.zoomToPin();
@@ -339,8 +344,8 @@ function search(flame) {
   const isPivot = modeOf(flame) === 'pivot';
   const total = isPivot ? all[0].total : all.reduce((sum, each) => sum + each.total, 0);
   const nodes = all.reduce((sum, each) => sum + each.nodes.length, 0);
-  const { metric, percent_base: base, left_out: left } = part.data;
-  const isThin = left?.node_count > 0;
+  const { metric, percent_base: base } = part.data;
+  const isThin = isThinned(part.data);
   const words = say.foundSentence(metric, { matched_total: total, matched_count: nodes }, base, nodes);
   fill(flame.foundText, all[0].isLiteral ? 'searched as it stands: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
   if (isThin && !isPivot) exactSearch(flame, find, nodes);

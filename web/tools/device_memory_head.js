@@ -10,13 +10,13 @@ import * as say from './device_memory_text.js';
 
 const SITE = 56;
 
-function nodesOf(parts) {
+function nodesOf(parts, isSecond = false) {
   return parts
     .filter((part) => part !== '')
     .map((part) => {
       if (typeof part === 'string') return part;
       if (part.name !== undefined) return el('bdi', { dir: 'ltr', class: 'name-inline' }, cutMiddle(part.name, SITE));
-      const className = part.role === 'main' ? 'answer-figure' : '';
+      const className = part.role === 'main' && !isSecond ? 'answer-figure' : '';
       if (part.bytes === undefined) return el('span', { class: `figure ${className}` }, part.text);
       return figure(part.bytes, part.text, className);
     });
@@ -73,8 +73,8 @@ export function createHead(view) {
   const drawTitle = () => {
     const { summary } = view;
     if (!summary) return;
-    const own = nodesOf(summary.is_diff ? say.changeSentence(summary) : say.liveSentence(summary));
     const isLed = leading !== null && view.state.view === 'series';
+    const own = nodesOf(summary.is_diff ? say.changeSentence(summary) : say.liveSentence(summary), isLed);
     fill(
       title,
       el('span', { class: 'answer-first' }, isLed ? nodesOf(leading) : own),

@@ -232,7 +232,9 @@ export function seriesSentence({ metric, profiles, sites, growth, verdict_counts
     `${count(counts.grows)} ${verb} over ${count(many)} profiles: `,
     counts.grows > 1 ? 'most ' : '',
     { name: siteName(first.frame, first.callee) },
-    `, ${signedAmount(metric, Math.round(first.slope))} each${share}.`,
+    ', ',
+    { bytes: Math.round(first.slope), text: signedAmount(metric, Math.round(first.slope)), role: 'main' },
+    ` each${share}.`,
   ];
 }
 

@@ -16,6 +16,7 @@ const PAN = 0.15;
 const LEAST_SCALE = 0.05;
 const MOST_SCALE = 4;
 const MARGIN_PX = 12;
+const READABLE = 0.9;
 
 /* Size of a box with these lines, in px. */
 export function boxSize(lines) {
@@ -65,6 +66,14 @@ export function createGraph({ onPick, onHover, onLeave }) {
       x: (width - layout.width * scale) / 2,
       y: Math.max(MARGIN_PX, (height - layout.height * scale) / 2),
     };
+    apply();
+  };
+  /* Large enough to be read; the first box, which is the heaviest, in the middle. */
+  const begin = () => {
+    fit();
+    if (!layout || place.scale >= READABLE) return;
+    const [first] = boxes.values();
+    place = { scale: 1, x: room().width / 2 - first.at.x, y: Math.min(MARGIN_PX, room().height / 2 - first.at.y) };
     apply();
   };
   const zoomAt = (px, py, factor) => {
@@ -178,7 +187,7 @@ export function createGraph({ onPick, onHover, onLeave }) {
         edges.map((each, at) => (layout.edges[at] ? edgeNode(each, layout.edges[at]) : null)),
         nodes.map((each, at) => (layout.nodes[at] ? boxNode(each, layout.nodes[at]) : null)),
       );
-      fit();
+      begin();
     },
     mark({ hover, pin }) {
       for (const [id, { group }] of boxes) {
