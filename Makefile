@@ -54,7 +54,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all debug run demo test unit golden golden-fixtures golden-oom xla-reports differences http-test web-test \
+.PHONY: all debug run demo test unit golden golden-fixtures golden-oom golden-pprof xla-reports differences http-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -141,6 +141,10 @@ golden-fixtures: all fixtures ## XProf's answers about the text fixtures
 
 golden-oom: all ## figures of recorded out-of-memory texts (those of ../shared too when it is there)
 	$(Q)$(PYTHON) tests/golden/oom.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+
+golden-pprof: all ## pprof's recorded answers about device profiles (those of ../shared too when it is there)
+	$(Q)scripts/pprof-compare check --binary $(B)/memviewd
+	$(Q)$(if $(SHARED),scripts/pprof-compare check --binary $(B)/memviewd --golden $(SHARED)/golden/pprof.json.gz --profiles $(SHARED)/data/memprof)
 
 xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
