@@ -5,7 +5,7 @@
  * Reads top down: build the views, load what the URL names, hear what changes in it. */
 
 import { get, isAbort, Problem } from '../lib/api.js';
-import { el, fill, name } from '../lib/dom.js';
+import { el, fill, loadStyle, name } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { isAll } from '../lib/range.js';
 import { listModules } from '../lib/selection.js';
@@ -54,10 +54,14 @@ export function mount(root, context) {
   view.isZoomed = () => !isAll(view.range(), view.all);
   view.toggleFree = () => toggleFree(view);
   view.focusFilter = () => view.tabsOf[view.wanted.view].focusFilter?.();
+  const styled = loadStyle('profile.css');
   build(view);
   bindProfileKeys(view);
   return {
-    show: (selection, route) => show(view, selection, route),
+    async show(selection, route) {
+      await styled;
+      await show(view, selection, route);
+    },
     hear: (route) => hear(view, route),
     escape: () => escape(view),
     unmount() {

@@ -77,8 +77,16 @@ function sourceOf(row) {
   return el('span', { class: 'dim' }, row.count === 1 ? '1 event' : `${count(row.count)} events`);
 }
 
-/* largest: of the rows listed; hasMarks: born and died between A and B. */
-export function liveColumns(largest, hasMarks) {
+/* What no row says is off until the reader turns it on. */
+function unlessSaid(columns, rows, keys) {
+  const isSaid = (key) => rows.some((row) => isKnown(row[key]) && row[key] !== '');
+  return columns.map((column) =>
+    keys.includes(column.key) && !isSaid(column.key) ? { ...column, isHidden: true } : column,
+  );
+}
+
+/* rows: those listed first; hasMarks: born and died between A and B. */
+export function liveColumns(rows, largest, hasMarks) {
   const unit = unitOf(largest);
   const marks = hasMarks
     ? [
@@ -86,7 +94,7 @@ export function liveColumns(largest, hasMarks) {
         size('died', 'Died', unit, (row) => row.died_bytes),
       ]
     : [];
-  return [
+  const columns = [
     size('size', 'Size', unit, (row) => row.size_bytes),
     size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 8 }),
     ...marks,
@@ -94,7 +102,7 @@ export function liveColumns(largest, hasMarks) {
     text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),
     number('step', 'Step', (row) => row.step, { width: 3.5 }),
     text('region', 'Region', (row) => row.region, { width: 5.5 }),
-    text('dtype', 'Dtype', (row) => row.dtype, { width: 4.5 }),
+    text('dtype', 'Dtype', (row) => row.dtype, { width: 5.5 }),
     text('shape', 'Shape', (row) => row.shape, { width: 10.5, card: 'line' }),
     text('thread', 'Thread', (row) => row.thread, { width: 10, isHidden: true }),
     {
@@ -106,6 +114,7 @@ export function liveColumns(largest, hasMarks) {
       copy: ['source', (row) => (row.isRemainder ? row.text : `${row.count} events`)],
     },
   ];
+  return unlessSaid(columns, rows, ['step', 'region', 'dtype', 'shape']);
 }
 
 const inMs = (ps) => (isKnown(ps) ? ps / 1e9 : null);
@@ -123,9 +132,9 @@ function lifetimeOf(row) {
 }
 
 /* The figures of a column of times share the unit of the largest. */
-export function eventColumns(largest, endPs) {
+export function eventColumns(rows, largest, endPs) {
   const unit = unitOf(largest);
-  return [
+  const columns = [
     {
       key: 'time',
       title: `Time, ${timeUnit(Math.max(endPs, 1e9)).name === 's' && endPs >= 1e13 ? 's' : 'ms'}`,
@@ -155,10 +164,11 @@ export function eventColumns(largest, endPs) {
     number('step', 'Step', (row) => row.step, { width: 3.5 }),
     number('freed_step', 'Freed in', (row) => row.freed_step, { width: 5.5, sortKey: null }),
     text('region', 'Region', (row) => row.region, { width: 6, isHidden: true }),
-    text('dtype', 'Dtype', (row) => row.dtype, { width: 4.5 }),
+    text('dtype', 'Dtype', (row) => row.dtype, { width: 5.5 }),
     text('shape', 'Shape', (row) => row.shape, { width: 10.5, card: 'line' }),
     text('thread', 'Thread', (row) => row.thread, { width: 10, isHidden: true }),
   ];
+  return unlessSaid(columns, rows, ['op', 'step', 'freed_step', 'freed_by', 'dtype', 'shape', 'address']);
 }
 
 function slopeOf(row) {
@@ -206,7 +216,7 @@ export function growthColumns(largest, boundary) {
       cell: (row) => el('span', { class: 'figure' }, `${count(row.grown_count)} of ${count(row.step_count)}`),
     }),
     text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),
-    text('dtype', 'Dtype', (row) => row.dtype, { width: 4.5 }),
+    text('dtype', 'Dtype', (row) => row.dtype, { width: 5.5 }),
     text('shape', 'Shape', (row) => row.shape, { width: 10.5, card: 'line' }),
   ];
 }

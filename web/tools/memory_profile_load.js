@@ -5,6 +5,7 @@
 import { get } from '../lib/api.js';
 
 export const PAGE_ROWS = 100;
+const PARTS = 160;
 
 /* place: {session, host, memory}. Out: ask(view, params, signal) → answer. */
 export function asker(place, signal) {
@@ -58,6 +59,16 @@ function withBefore(data) {
   };
 }
 
+/* Of a share that goes up and down within a few pixels, the largest of each part: a line, not a band. */
+function largestIn({ time_ps: times, fragmentation }, [from, to]) {
+  const part = Math.max(1, (to - from) / PARTS);
+  const largest = new Map();
+  const partOf = (at) => Math.floor((times[at] - from) / part);
+  for (let at = 0; at < times.length; at++)
+    largest.set(partOf(at), Math.max(largest.get(partOf(at)) ?? 0, fragmentation[at] ?? 0));
+  return times.map((_, at) => largest.get(partOf(at)));
+}
+
 /* The timeline as the widget wants it. isFree: the free area is shown. */
 export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation }) {
   const { columns, shift } = withBefore(data);
@@ -75,9 +86,17 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   const hasStack = columns.stack_bytes.some((value) => value > 0);
   const layers = [
     isFree && { values: whole, fill: 'panel', stroke: 'control', width: 1 },
-    { values: used, fill: 'alloc-heap', stroke: 'alloc-edge', width: 1 },
+    /* Where many events share a pixel, an edge of its own colour would hide the fill. */
+    { values: used, fill: 'alloc-heap', stroke: data.is_thinned ? 'alloc-heap' : 'alloc-edge', width: 1 },
     hasStack && { values: columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
-    hasFragmentation && { values: columns.fragmentation, fill: '', stroke: 'text', dash: [4, 3], isShare: true, width: 1.25 },
+    hasFragmentation && {
+      values: data.is_thinned ? largestIn(columns, range) : columns.fragmentation,
+      fill: '',
+      stroke: 'text',
+      dash: [4, 3],
+      isShare: true,
+      width: 1.25,
+    },
   ].filter(Boolean);
   const peakOf = (point) => point && { step: point.time_ps, bytes: point.in_use_bytes };
   return {

@@ -46,7 +46,7 @@ const KINDS = {
     id: (row) => row.key,
     title: (view, data) => ['Live ', el('span', { class: 'dim' }, say.momentWords(data, view.wanted.time === null))],
     columns: (view, data, rows) =>
-      liveColumns(largestOf(rows, ['size_bytes']), data.between !== null && data.between !== undefined),
+      liveColumns(rows, largestOf(rows, ['size_bytes']), data.between !== null && data.between !== undefined),
     lead: (data) =>
       data.remainders
         .filter(({ size_bytes: size }) => size !== 0)
@@ -76,7 +76,7 @@ const KINDS = {
       'Events ',
       el('span', { class: 'dim' }, view.wanted.window ? 'of the selected window' : view.isZoomed() ? 'of what is in view' : 'of the whole trace'),
     ],
-    columns: (view, data, rows) => eventColumns(largestOf(rows, ['size_bytes']), view.all[1]),
+    columns: (view, data, rows) => eventColumns(rows, largestOf(rows, ['size_bytes']), view.all[1]),
     foot: (data) => ({ rest: null, text: say.matchedWords('events', data, null) }),
   },
   growth: {

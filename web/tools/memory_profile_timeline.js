@@ -128,7 +128,7 @@ export function createTimelinePanel(view, actions) {
     try {
       const [timeline, runs] = await Promise.all([
         view.ask('timeline', { ...params, width: askedWidth(chart.width), details: 1 }),
-        view.ask('lanes', { from, to, width: laneWidth() }),
+        view.ask('lanes', { from, to, width: laneWidth(), memory: null }),
       ]);
       if (mine !== state.asked) return;
       state.data = timeline.data;
@@ -240,6 +240,7 @@ function createLegend(onLayer) {
       free.title = data.has_free ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
       free.setAttribute('aria-pressed', String(isFree));
       fragmentation.hidden = !data.has_fragmentation;
+      fragmentation.title = data.is_thinned ? 'The largest of each part of the width' : '';
     },
   };
 }

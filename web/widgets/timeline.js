@@ -92,7 +92,7 @@ export function createTimeline({ className = '', ...actions }) {
     }
     if (!plot) {
       drawn = shape;
-      plot = createPlot(host, () => data, {});
+      plot = createPlot(host, () => data, { draw: [place] });
       plot.over.append(over.node, flags.node);
       plot.ctx.canvas.setAttribute('role', 'img');
       bindGestures(plot.over, gestures, { owner: node });

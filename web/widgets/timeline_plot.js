@@ -95,7 +95,7 @@ export function createPlot(host, get, hooks) {
         : []),
     ],
     series: [{}, ...layers.map((layer) => series(layer, paths))],
-    hooks: { draw: [(u) => paintOver(u, get(), uPlot.pxRatio)], ...hooks },
+    hooks: { ...hooks, draw: [(u) => paintOver(u, get(), uPlot.pxRatio), ...(hooks.draw ?? [])] },
   };
   return new uPlot(options, columnsOf(get()), host);
 }
