@@ -15,7 +15,7 @@ import { dismissTooltip, hideTooltip } from '../widgets/tooltip.js';
 import { createAddresses } from './memory_profile_addresses.js';
 import * as details from './memory_profile_details.js';
 import * as empty from './memory_profile_empty.js';
-import { createHead, createPools } from './memory_profile_head.js';
+import { createHead, createPools, poolsTitle } from './memory_profile_head.js';
 import { bindProfileKeys } from './memory_profile_keys.js';
 import { asker, choosePool } from './memory_profile_load.js';
 import { changed, rangeOf, wantedOf } from './memory_profile_state.js';
@@ -83,7 +83,7 @@ function build(view) {
   const setWindow = (range, isEnd) => selectWindow(view, range, isEnd);
   view.head = createHead();
   view.pools = createPools((pool) => choosePoolOf(view, pool));
-  view.poolsPanel = createPanel('panel-pools', 'Memory ids, worst first');
+  view.poolsPanel = createPanel('panel-pools', 'Memory ids');
   view.poolsPanel.body.append(view.pools.node);
   view.timeline = createTimelinePanel(view, {
     onReading: (reading) => hoverReading(view, reading),
@@ -188,6 +188,7 @@ async function showPool(view, route, notes, signal) {
   view.wanted = wantedOf(route, pool);
   view.tabsOf.addresses.reset();
   view.pools.draw(summary, pool);
+  view.poolsPanel.setTitle(...poolsTitle(summary));
   view.poolsPanel.node.hidden = summary.pools.length === 1;
   context.setTitle(say.pageTitle(pool, session.name));
   sayAnswer(view);

@@ -88,8 +88,8 @@ function createMap(view, actions) {
   panel.body.append(answer, strip.node, axis);
   panel.setAside(
     el('span', { class: 'key key-heap' }, 'allocation'),
-    el('span', { class: 'key key-before' }, 'before the window (inferred)'),
-    el('span', { class: 'dim' }, 'gaps are holes, to scale'),
+    el('span', { class: 'key key-before' }, 'inferred'),
+    el('span', { class: 'dim' }, 'gap: hole'),
   );
   const base = () => Number(data.low);
   const allOf = (from) => [Number(from.first) - Number(from.low), Number(from.last) - Number(from.low)];

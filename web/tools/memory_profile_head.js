@@ -45,12 +45,18 @@ export function createHead() {
   };
 }
 
+/* "Memory ids" and how far their peaks lie apart. */
+export function poolsTitle(summary) {
+  const apart =
+    summary.spread_bytes === null ? null : el('span', { class: 'pools-spread dim' }, 'spread ', figure(summary.spread_bytes));
+  return ['Memory ids', apart].filter(Boolean);
+}
+
 /* The pools as one choice (WAI-ARIA radio group): arrows move and choose. onChoose(pool).
  * Out: {node, draw(summary, chosen)}. */
 export function createPools(onChoose) {
   const list = el('div', { class: 'pools', role: 'radiogroup', 'aria-label': 'Memory id, worst first' });
-  const spread = el('span', { class: 'pools-spread dim' });
-  const node = el('div', { class: 'pools-row' }, list, spread);
+  const node = el('div', { class: 'pools-row' }, list);
   let pools = [];
   const choose = (at, isFocused) => {
     const to = (at + pools.length) % pools.length;
@@ -94,10 +100,6 @@ export function createPools(onChoose) {
             sparkline(pool.sparkline_bytes, 'In use over time'),
           );
         }),
-      );
-      fill(
-        spread,
-        summary.spread_bytes === null ? '' : ['spread ', figure(summary.spread_bytes)],
       );
       list.querySelector('[aria-checked="true"]')?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
     },

@@ -2,32 +2,19 @@
  * memory_profile_table.js: the three tables: what is live at the moment, pairs of events, growth.
  * Sorted, filtered and paged by the daemon; what is asked stands in the URL. */
 
-import { later } from '../lib/activity.js';
 import { isAbort, Problem } from '../lib/api.js';
 import { el, fill } from '../lib/dom.js';
 import { counted, unitOf } from '../lib/format.js';
 import { createPanel, message } from '../widgets/panel.js';
-import { exportEntries } from '../widgets/export_menu.js';
+import { createFilter } from '../widgets/filter.js';
 import { createTable } from '../widgets/table.js';
 import { pagedRows } from '../widgets/table_rows.js';
 import { eventColumns, growthColumns, inUnit, liveColumns } from './memory_profile_columns.js';
+import { createGroupChoice, filterFields, isOfFilter, tableMenu } from './memory_profile_filter.js';
 import { csvLink, markOf, PAGE_ROWS } from './memory_profile_load.js';
 import * as empty from './memory_profile_empty.js';
 import { nodesOf } from './memory_profile_head.js';
 import * as say from './memory_profile_text.js';
-
-const TYPED_AFTER_MS = 300;
-const GROUPS = [
-  ['', 'equal ones'],
-  ['op', 'op'],
-  ['op,shape', 'op and shape'],
-  ['step', 'step'],
-  ['dtype', 'dtype'],
-  ['shape', 'shape'],
-  ['region', 'region'],
-  ['thread', 'thread'],
-  ['none', 'none'],
-];
 
 const largestOf = (rows, names) =>
   rows.reduce((most, row) => Math.max(most, ...names.map((name) => Math.abs(row[name] ?? 0))), 0);
@@ -114,14 +101,7 @@ export function createProfileTable(view, name, actions) {
   const kind = KINDS[name];
   const { context } = view;
   const answer = el('p', { class: 'tab-answer', hidden: true });
-  const tools = createTools(name, context);
-  const panel = createPanel(`panel-inner panel-${name}`, kind.kind[1], {
-    menu: exportEntries({
-      name: `memory-profile-${name}`,
-      title: () => panelTitle(),
-      csv: () => csvLink(view.place, name, params()),
-    }),
-  });
+  const panel = createPanel(`panel-inner panel-${name}`, kind.kind[1]);
   const panelTitle = () => panel.node.querySelector('h2').textContent;
   const table = createTable({
     kind: kind.kind,
@@ -130,8 +110,18 @@ export function createProfileTable(view, name, actions) {
     onPin: (row) => actions.onPin(row, name),
     onSort: (sort) => context.choose({ sort: sort === kind.sort ? '' : sort }),
   });
+  const filter = createFilter({
+    label: `Filter ${kind.kind[1]}`,
+    placeholder: 'filter, e.g. >1MiB op:mul ( / )',
+    fields: filterFields(view, name),
+    onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
+  });
+  const group = name === 'live' ? createGroupChoice((by) => context.choose({ group: by, sort: '' })) : null;
+  panel.node.classList.add('has-filter');
+  panel.setAside(filter.node, group?.node ?? '');
   panel.body.append(answer, table.node);
-  panel.setAside(tools.node);
+  panel.setMenu(tableMenu({ name, title: panelTitle, table, csv: () => csvLink(view.place, name, params()) }));
+  let good = null; // the last filter that the daemon took
   let asked = '';
 
   const params = () => {
@@ -144,22 +134,34 @@ export function createProfileTable(view, name, actions) {
   };
   const keyOf = () => JSON.stringify([view.place, params(), view.serial]);
 
+  const setTools = () => {
+    filter.set(context.route.filter);
+    group?.set(context.route.group);
+  };
+  const ask = async (question, key) => {
+    const { ask: asks } = view;
+    const { data } = await asks(name, { ...question, limit: PAGE_ROWS });
+    if (asked === key) draw(data, question, asks);
+  };
+  /* A filter that is refused leaves what the last good one shows, at the moment of now. */
   const load = async () => {
     const question = params();
     const key = keyOf();
-    const { ask } = view;
     asked = key;
+    setTools();
     const end = panel.wait('', null);
     try {
-      const { data } = await ask(name, { ...question, limit: PAGE_ROWS });
+      await ask(question, key);
       if (asked !== key) return;
-      tools.sayProblem('');
-      draw(data, question, ask);
+      good = question.filter;
+      filter.accept();
     } catch (error) {
       if (isAbort(error) || asked !== key) return;
       if (!(error instanceof Problem)) throw error;
-      if (error.status === 400 && question.filter) tools.sayProblem(error.message);
-      else panel.say(message(empty.failed('The table', error)));
+      if (isOfFilter(error)) {
+        filter.refuse(error);
+        await ask({ ...question, filter: good ?? '' }, key).catch(() => {});
+      } else panel.say(message(empty.failed('The table', error)));
     } finally {
       end();
     }
@@ -167,7 +169,7 @@ export function createProfileTable(view, name, actions) {
 
   const named = (rows) => rows.map((row) => ({ ...row, id: kind.id(row) }));
 
-  function draw(data, question, ask) {
+  function draw(data, question, asks) {
     if (data.reason) {
       panel.say(message(empty.reasonOf(data.reason)));
       return;
@@ -184,7 +186,7 @@ export function createProfileTable(view, name, actions) {
       count: data.matched,
       first,
       pageRows: PAGE_ROWS,
-      ask: async (offset, limit, signal) => named((await ask(name, { ...question, offset, limit }, signal)).data.rows),
+      ask: async (offset, limit, signal) => named((await asks(name, { ...question, offset, limit }, signal)).data.rows),
       onProblem: (error) => panel.say(message(empty.failed('The table', error))),
     });
     table.show({
@@ -195,7 +197,6 @@ export function createProfileTable(view, name, actions) {
       label: panelTitle(),
     });
     if (all.length === 0) panel.say(message(empty.noRows(name, Boolean(question.filter))));
-    tools.set(context.route);
     actions.onDraw(name, data);
   }
 
@@ -204,64 +205,11 @@ export function createProfileTable(view, name, actions) {
     load,
     /* Another moment, window, filter or order. */
     hear() {
-      tools.set(context.route);
+      setTools();
       return keyOf() === asked ? null : load();
     },
     mark: table.mark,
-    focusFilter: tools.focus,
+    focusFilter: filter.focus,
     destroy: table.destroy,
   };
 }
-
-/* The filter, and for what is live the grouping. */
-function createTools(name, context) {
-  const problem = el('span', { class: 'field-problem', role: 'status', hidden: true });
-  const input = el('input', {
-    type: 'search',
-    class: 'table-filter',
-    placeholder: 'filter, e.g. >1MiB op:mul',
-    'aria-label': 'Filter',
-    autocomplete: 'off',
-    spellcheck: 'false',
-  });
-  let takeBack = null;
-  const typed = () => {
-    takeBack = null;
-    context.setFilter(input.value.trim());
-  };
-  input.addEventListener('input', () => {
-    takeBack?.();
-    takeBack = later(typed, TYPED_AFTER_MS);
-  });
-  input.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter') return;
-    takeBack?.();
-    typed();
-  });
-  const select = el(
-    'select',
-    { class: 'table-group', 'aria-label': 'Group by', on: { change: () => context.choose({ group: select.value }) } },
-    GROUPS.map(([value, word]) => el('option', { value }, word)),
-  );
-  const node = el(
-    'span',
-    { class: 'table-tools' },
-    problem,
-    input,
-    name === 'live' ? el('label', { class: 'dim' }, 'group: ', select) : null,
-  );
-  return {
-    node,
-    focus: () => input.focus(),
-    set(route) {
-      if (document.activeElement !== input && input.value !== route.filter) input.value = route.filter;
-      if (GROUPS.some(([value]) => value === route.group)) select.value = route.group;
-    },
-    sayProblem(text) {
-      problem.textContent = text;
-      problem.hidden = text === '';
-      input.setAttribute('aria-invalid', String(text !== ''));
-    },
-  };
-}
-

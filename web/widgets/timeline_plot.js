@@ -18,6 +18,7 @@ const FONT = '13px';
 const X_AXIS_PX = 26;
 const TOP_PX = 9;
 const BREAK_PX = 6;
+const LABEL_PX = 28;
 
 /* Height of the plot itself. */
 export const plotPx = (hostPx) => Math.max(40, hostPx - X_AXIS_PX - TOP_PX);
@@ -33,6 +34,14 @@ function series({ fill, stroke, dash, isShare, width }, paths) {
     points: { show: false },
     spanGaps: false,
   };
+}
+
+/* Where the byte axis says that it is broken there is no room for a first label. */
+function besideWords(u, splits, isBroken) {
+  const labels = timeLabels(splits);
+  return labels.map((label, at) =>
+    isBroken && u.valToPos(splits[at], 'x') < LABEL_PX && at < labels.length - 1 ? '' : label,
+  );
 }
 
 export function createPlot(host, get, hooks) {
@@ -68,7 +77,7 @@ export function createPlot(host, get, hooks) {
         gap: 2,
         space: 80,
         incrs: timeIncrements(),
-        values: (u, splits) => timeLabels(splits),
+        values: (u, splits) => besideWords(u, splits, get().low > 0),
       },
       {
         ...axis,

@@ -17,7 +17,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const page = await show('');
     includes(await text(page, 'h1'), 'GPU_0_bfc reached 490.00 MiB of 1.00 GiB at 24.0 ms (step 1)');
     equal(await page.locator('.pool').count(), 2);
-    includes(await text(page, '.pools-row'), 'spread 100.00 MiB');
+    includes(await text(page, '.panel-pools'), 'spread 100.00 MiB');
     includes(await text(page, '.panel-live'), '490.00 MiB = curve at this moment ✓');
     includes(await text(page, '.panel-live tbody'), 'before the window (inferred)');
     includes(await page.title(), '490.00 MiB · GPU_0_bfc · run/one – memviewd');
