@@ -12,6 +12,7 @@ import { around, moved } from '../lib/range.js';
 import { createStore } from '../lib/store.js';
 import { createCurve, LEAST_STEPS } from '../widgets/curve.js';
 import { exportEntries } from '../widgets/export_menu.js';
+import { explainKeys, explainWith } from '../widgets/explain.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { buffersKey } from '../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
@@ -83,7 +84,8 @@ export function mount(root, context) {
     view.hasUnpadded = !view.hasUnpadded;
     view.curve.setUnpadded(view.hasUnpadded);
   };
-  context.bind(viewerKeys(view), 'Memory Viewer');
+  context.bind([...viewerKeys(view), ...explainKeys()], 'Memory Viewer');
+  const stopCards = explainWith(async (key) => (await import('./memory_viewer_explain.js')).cardOf(view, key));
   view.store.subscribe(() => refresh(view));
   return {
     show: (selection, route) => show(view, selection, route),
@@ -98,6 +100,7 @@ export function mount(root, context) {
       view.takeBack?.();
       view.records.stop();
       view.place.stop();
+      stopCards();
       hideTooltip();
       view.curve.destroy();
       view.strips.destroy();
@@ -185,6 +188,8 @@ function build(view) {
     onDraw: () => refresh(view),
   });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
+  view.curvePanel.node.dataset.explain = 'curve';
+  view.strips.panel.node.dataset.explain = 'strips';
   view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel];
   view.root.replaceChildren(
     el(

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_viewer_answer.js: the answer in sentences: what is needed, what there is, and
- * where that figure comes from. Pure. A part is a string or {bytes, text, role}. */
+ * where that figure comes from. Pure. A part is a string or {bytes, text, role, explain}. */
 
 import { bytes, bytesApart, count, cutMiddle, unitOf, visible } from '../lib/format.js';
 import { verdictOf } from '../lib/capacity.js';
 
-const part = (value, text = bytes(value), role = '') => ({ bytes: value, text, role });
-const main = (value, text = bytes(value)) => part(value, text, 'main');
+const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
+const main = (value, text = bytes(value)) => part(value, text, 'main', 'total');
+const available = (capacity, text = bytes(capacity.bytes)) => part(capacity.bytes, text, '', 'capacity');
 
 /* "at step 376 of 1,018", "at position 1,536 of 5,150 in the schedule", "". */
 export function placeOfPeak(space) {
@@ -28,17 +29,17 @@ function fits(space, capacity, by) {
     capacity.isPhysical ? 'It fits in the physical size: ' : 'It fits: ',
     main(total, withoutUnit(total, needed, capacity.bytes)),
     ' of ',
-    part(capacity.bytes, there),
+    available(capacity, there),
     ` of ${visible(space.name)}, `,
     capacity.isPhysical ? 'at most ' : '',
-    part(by),
+    part(by, bytes(by), '', 'free'),
     ' free.',
   ];
 }
 
 function over(space, capacity, { by, isOfText }) {
   const { total_bytes: total } = space;
-  const by_ = part(by, `over by ${capacity.isPhysical ? 'at least ' : ''}${bytes(by)}`, 'over');
+  const by_ = part(by, `over by ${capacity.isPhysical ? 'at least ' : ''}${bytes(by)}`, 'over', 'over');
   if (isOfText)
     return [
       'Needs ',
@@ -46,7 +47,7 @@ function over(space, capacity, { by, isOfText }) {
       ` of ${visible(space.name)} in this plan, but the error text asks for `,
       part(capacity.needed),
       ' and ',
-      part(capacity.bytes),
+      available(capacity),
       ' are available: ',
       by_,
       '.',
@@ -57,7 +58,7 @@ function over(space, capacity, { by, isOfText }) {
     main(total, needed),
     ` of ${visible(space.name)}; `,
     capacity.isPhysical ? 'the device has ' : '',
-    part(capacity.bytes, there),
+    available(capacity, there),
     capacity.isPhysical ? ': ' : ' are available: ',
     by_,
     ' (total, with fragmentation).',
@@ -74,7 +75,7 @@ function needs(space, capacity) {
     'Needs ',
     main(total),
     ` of ${visible(space.name)}; `,
-    part(capacity.bytes),
+    available(capacity),
     ' are available as printed: too close to tell whether it fits.',
   ];
 }
@@ -88,8 +89,8 @@ export function answer(space, capacity = null) {
     return { needs: first, peak: ['Its peak cannot be told: the heap trace does not replay.'] };
   const isAlike = total !== peak && bytes(total) === bytes(peak);
   const figure = isAlike
-    ? [part(peak, bytes(Math.abs(total - peak))), total > peak ? ' less' : ' more']
-    : [part(peak)];
+    ? [part(peak, bytes(Math.abs(total - peak)), '', 'peak'), total > peak ? ' less' : ' more']
+    : [part(peak, bytes(peak), '', 'peak')];
   const why = peak > total ? '; more than the total, because frees are recorded late' : '';
   return {
     needs: first,

@@ -60,6 +60,7 @@ export function columnsOf(largest) {
   return [
     {
       key: 'size',
+      explain: 'size',
       title: `Size, ${unitName(unit)}`,
       className: 'c-size',
       card: 'figure',
@@ -71,6 +72,7 @@ export function columnsOf(largest) {
     },
     {
       key: 'padding',
+      explain: 'padding',
       title: 'Padding',
       className: 'c-padding',
       width: 8.25,
@@ -99,6 +101,7 @@ export function columnsOf(largest) {
     },
     {
       key: 'source',
+      explain: 'source',
       title: 'Source',
       className: 'c-source',
       card: 'line',
@@ -108,6 +111,7 @@ export function columnsOf(largest) {
     },
     {
       key: 'kind',
+      explain: 'kind',
       title: 'Kind',
       className: 'c-kind',
       width: 6.5,
@@ -125,6 +129,7 @@ export function columnsOf(largest) {
     },
     {
       key: 'born',
+      explain: 'alive',
       title: 'Born',
       className: 'c-born',
       width: 4.25,
@@ -135,6 +140,7 @@ export function columnsOf(largest) {
     },
     {
       key: 'dies',
+      explain: 'alive',
       title: 'Dies',
       className: 'c-dies',
       width: 4.25,
@@ -162,6 +168,7 @@ export function columnsOf(largest) {
     },
     {
       key: 'unpadded',
+      explain: 'unpadded',
       title: 'Unpadded',
       className: 'c-unpadded',
       width: 6.5,
@@ -173,6 +180,7 @@ export function columnsOf(largest) {
     },
     {
       key: 'allocation',
+      explain: 'allocation',
       title: 'Allocation',
       className: 'c-allocation',
       width: 6,
@@ -183,6 +191,7 @@ export function columnsOf(largest) {
     },
     {
       key: 'offset',
+      explain: 'allocation',
       title: 'Offset',
       className: 'c-offset',
       width: 6.5,

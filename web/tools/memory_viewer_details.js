@@ -5,6 +5,7 @@
 import { bytes, count, counted, percent, splitShape, visible } from '../lib/format.js';
 import { el, figure, nameInline } from '../lib/dom.js';
 import { categoryWord, swatch } from '../widgets/categories.js';
+import { explained } from '../widgets/explain.js';
 import { copyButton, fact, facts, folded, lifeBar } from '../widgets/details.js';
 import { mergedText, paddingText } from './memory_viewer_text.js';
 
@@ -63,14 +64,14 @@ export function bufferDetails(record, space, isPinned) {
     isPinned,
     parts: [
       facts(
-        fact('size', el('strong', {}, figure(record.bytes)), ` · ${share} of the peak`),
+        fact('size', el('strong', {}, explained(`size:${record.id}`, record.bytes)), ` · ${share} of the peak`),
         fact(
           'unpadded',
           record.unpadded_bytes === null || record.unpadded_bytes === undefined
             ? el('span', { class: 'dim' }, 'not known')
-            : figure(record.unpadded_bytes),
+            : explained(`unpadded:${record.id}`, record.unpadded_bytes),
         ),
-        fact('padding', paddingText(record)),
+        fact('padding', record.padding_bytes > 0 ? explained(`padding:${record.id}`, record.padding_bytes, paddingText(record)) : paddingText(record)),
         sourceFact(record),
         fact('shape', shape && nameInline(shape, 200)),
         fact('layout', (record.layout || layout) && nameInline(record.layout || layout, 120)),
@@ -89,7 +90,7 @@ export function bufferDetails(record, space, isPinned) {
           'allocation',
           record.allocation && [
             `number ${count(record.allocation.index)}, `,
-            figure(record.allocation.size_bytes),
+            explained(`allocation:${record.id}`, record.allocation.size_bytes),
             `, offset ${bytes(record.allocation.offset_bytes)}`,
           ],
         ),

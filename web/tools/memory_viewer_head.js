@@ -4,6 +4,7 @@
 import { el, figure, fill, name, nameInline } from '../lib/dom.js';
 import { canChoose } from '../lib/capacity.js';
 import { bytes, cutMiddle, visible } from '../lib/format.js';
+import { explained } from '../widgets/explain.js';
 import { notesButton } from '../widgets/notices.js';
 import { answer, sourceOf } from './memory_viewer_answer.js';
 import { groupSentence, madeOf, waste } from './memory_viewer_text.js';
@@ -19,7 +20,10 @@ export function nodesOf(parts) {
     .map((part) => {
       if (typeof part === 'string') return part;
       if (part.name !== undefined) return nameInline(part.name, 60);
-      return figure(part.bytes, part.text, CLASSES[part.role] ?? '');
+      const className = CLASSES[part.role] ?? '';
+      return part.explain
+        ? explained(part.explain, part.bytes, part.text, className)
+        : figure(part.bytes, part.text, className);
     });
 }
 
@@ -32,7 +36,7 @@ function figureList(rows, className, label) {
         'li',
         { title: row.hint },
         el('span', { class: 'dim' }, `${row.word} `),
-        figure(row.bytes, bytes(row.bytes), 'strong'),
+        explained(row.explain ?? `part:${row.word}`, row.bytes, bytes(row.bytes), 'strong'),
         row.after ? el('span', { class: 'dim' }, ` ${row.after}`) : null,
       ),
     ),
@@ -70,7 +74,7 @@ function capacityWords({ capacity, space, wanted }) {
   if (capacity) {
     const { text, hint } = sourceOf(capacity);
     return [
-      figure(capacity.bytes, bytes(capacity.bytes), 'strong'),
+      explained('capacity', capacity.bytes, bytes(capacity.bytes), 'strong'),
       ': ',
       el('span', { title: hint }, text),
       '; the total decides.',

@@ -44,6 +44,7 @@ export function createBuffersTable(view, actions) {
   let good = null; // the last filter that the daemon took
   let drawnStep = null;
   panel.node.classList.add('has-filter');
+  panel.node.dataset.explain = 'table';
   panel.setAside(filter.node, group.node);
   panel.body.append(table.node);
   panel.setMenu(tableMenu({ view, table, wanted: () => wanted() }));

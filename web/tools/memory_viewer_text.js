@@ -49,19 +49,26 @@ export function madeOf(space) {
 /* Padding and fragmentation: parts of the figures above, not additions to them. */
 export function waste(space) {
   const rows = [
-    { word: 'padding at the peak', bytes: space.padding_bytes, hint: 'Peak live with padding less without.' },
+    {
+      word: 'padding at the peak',
+      explain: 'padding',
+      bytes: space.padding_bytes,
+      hint: 'Peak live with padding less without.',
+    },
   ];
   const over = space.peak_bytes - space.total_bytes;
   if (over > 0)
     rows.push({
       word: 'peak above the total',
+      explain: 'fragmentation',
       bytes: over,
       hint: 'The heap trace counts buffers that share one place.',
     });
-  else rows.push({ word: 'fragmentation', bytes: space.fragmentation_bytes, hint: 'Total less peak live.' });
+  else rows.push({ word: 'fragmentation', explain: 'fragmentation', bytes: space.fragmentation_bytes, hint: 'Total less peak live.' });
   if (space.scoped_vmem_bytes > 0)
     rows.push({
       word: 'largest scoped VMEM',
+      explain: 'scoped',
       bytes: space.scoped_vmem_bytes,
       hint: space.scoped_vmem_instruction
         ? `Asked by ${space.scoped_vmem_instruction}.`
@@ -109,7 +116,7 @@ export function groupSentence(rows, matchedCount, peakBytes) {
   const share = `${isCut ? 'at least ' : ''}${percent(group.bytes, peakBytes)} of the peak`;
   return [
     ...head,
-    part(group.each),
+    { ...part(group.each), explain: 'group' },
     ' ',
     { name: cutMiddle(shape, 60) },
     group.count === 1 ? ` is ${share}` : ` are ${share}`,

@@ -19,7 +19,7 @@
  * A column: `width` in rem, else it shares what is left; `sortKey` if its header sorts; `isHidden`: off until
  * the reader turns it on; `card`: "figure", "title" or "line", its place on the cards of a phone, where the
  * others are left out; `isTree`: carries the arrow of groups; `className` of header and cells;
- * `value(row)` for sortRows of local rows; `copy`: [name with its unit, text or number of a row].
+ * `explain`: the word before the row's id in the key of explain.js; `value(row)` for sortRows of local rows; `copy`: [name with its unit, text or number of a row].
  * A row has an `id`; sources are in table_rows.js. With a source of groups the table is a treegrid.
  * Keys: arrows, Page, Home, End, Ctrl+Home, Ctrl+End; Enter pins, opens a group, sorts at a header (Shift: as
  * second key); Shift+arrows choose rows; Shift+← → at a header change its width; Ctrl+C copies. */
@@ -271,7 +271,13 @@ function lineOf(state, index) {
     columns.map((column, at) =>
       el(
         'td',
-        { role: 'gridcell', class: classOf(column), tabindex: '-1', 'aria-colindex': String(at + 1) },
+        {
+          role: 'gridcell',
+          class: classOf(column),
+          tabindex: '-1',
+          'aria-colindex': String(at + 1),
+          'data-explain': row && !isGroup && column.explain ? `${column.explain}:${row.id}` : null,
+        },
         row && column.isTree && isGroup ? el('span', { class: 'twist', 'aria-hidden': 'true' }) : null,
         row ? column.cell(row) : at === 0 ? '…' : '',
       ),

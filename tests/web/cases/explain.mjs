@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * explain.mjs: figures open a card with formula, inputs, file, field and confidence. Figures: XProf's of the
+ * seed (200 and 100 GiB) and of the demo (33.49 GiB needed, 15.75 GiB printed as available). */
+
+import { join } from 'node:path';
+import { idle, text } from '../harness.mjs';
+
+const GIB = 1024 ** 3;
+
+export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
+  const card = async (page) => {
+    await page.waitForSelector('.dialog.explain[open]');
+    await idle(page);
+    return text(page, '.dialog.explain');
+  };
+
+  test('the needed figure opens by click: parts that add up, file and field; Esc gives the focus back', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.locator('h1 .explained').first().click();
+    const said = await card(page);
+    includes(said, 'Needs 33.49 GiB');
+    includes(said, 'buffer_allocations[]');
+    includes(said, 'after_optimizations.hlo.pb');
+    includes(said, 'exact');
+    const exact = await page
+      .locator('.explain-inputs td.dim')
+      .evaluateAll((nodes) => nodes.map((node) => Number(node.textContent.replace(/[^0-9]/g, ''))));
+    equal(
+      exact.slice(0, -1).reduce((sum, each) => sum + each, 0),
+      exact.at(-1),
+    );
+    await page.keyboard.press('Escape');
+    equal(await page.locator('.dialog.explain').count(), 0);
+    equal(await page.evaluate(() => document.activeElement.dataset.explain), 'total');
+    await page.finish();
+  });
+
+  test('i explains the row that has the focus, and the cell in it', async () => {
+    const page = await open(await daemon(join(fixtures, 'dumps/seed-matmul-327680')));
+    await page.locator('.panel-table tbody tr').first().focus();
+    await page.keyboard.press('i');
+    const said = await card(page);
+    includes(said, 'Size 200.00 GiB');
+    includes(said, `${(200 * GIB).toLocaleString('en-US')} B`);
+    await page.keyboard.press('Escape');
+    for (let at = 0; at < 8; at++) await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('i');
+    includes(await card(page), 'Alive from 0');
+    await page.finish();
+  });
+
+  test('every figure of the answer, the parts, the pane and the panels has a card', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.locator('.panel-table tbody tr').first().click();
+    await page.waitForURL(/pin=b:/);
+    await idle(page);
+    const keys = await page
+      .locator('.head [data-explain], .details [data-explain], .panel[data-explain]')
+      .evaluateAll((nodes) => nodes.map((node) => node.dataset.explain));
+    for (const wanted of ['total', 'capacity', 'over', 'peak', 'group', 'part:arguments', 'padding', 'curve', 'strips', 'table'])
+      truth(keys.includes(wanted), `${wanted} is not among ${keys}`);
+    for (const key of new Set(keys)) {
+      await page.evaluate(async (each) => (await import('./widgets/explain.js')).explain(each), key);
+      const said = await card(page);
+      truth(/exact|bound|guess/.test(said), `${key}: no confidence in ${said}`);
+      truth(/undefined|NaN|null/.test(said) === false, `${key}: ${said}`);
+      await page.keyboard.press('Escape');
+    }
+    await page.finish();
+  });
+
+  test('the capacity says that the text is rounded, and the difference balances', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.locator('.capacity .explained').focus();
+    await page.keyboard.press('i');
+    const said = await card(page);
+    includes(said, 'error.txt');
+    includes(said, '± 5 MiB');
+    await page.keyboard.press('Escape');
+    await page.locator('h1 .over').click();
+    includes(await card(page), '33.49 GiB − 15.75 GiB = 17.74 GiB');
+    await page.finish();
+  });
+}

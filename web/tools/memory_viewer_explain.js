@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_viewer_explain.js: what the figures of the Memory Viewer are made of. Pure: what the page knows in,
+ * cards of explain.js out. Loaded when the first card is opened. */
+
+import { bytes, bytesApart, count, counted, exactBytes, factor, percent, visible } from '../lib/format.js';
+import { sourceOf } from './memory_viewer_answer.js';
+import { madeOf, unitWord } from './memory_viewer_text.js';
+
+const ALLOCATIONS = '`HloProto.buffer_assignment.buffer_allocations[]`';
+const TRACES = '`HloProto.buffer_assignment.heap_simulator_traces[].events[]`';
+const BUFFERS = '`HloProto.buffer_assignment.logical_buffers[]`';
+
+/* Fields of an allocation that make it one of these. */
+const FLAGS = {
+  arguments: '`is_entry_computation_parameter`',
+  outputs: '`maybe_live_out`, not a parameter',
+  constants: '`is_constant`',
+  temporaries: 'none of the flags',
+  other: 'what the flags name twice or not at all',
+};
+
+const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
+
+/* From the schedule, sizes are exact and times are ours. */
+const sureOfTime = (space) =>
+  space.step_unit === 'schedule'
+    ? { confidence: 'bound', why: 'No heap trace: when a buffer lives follows from the schedule; XLA may pack tighter.' }
+    : { confidence: 'exact', why: 'Replayed event by event from the heap trace.' };
+
+function total({ space }) {
+  const parts = madeOf(space);
+  return {
+    title: `Needs ${bytes(space.total_bytes)}`,
+    formula: `${parts.map((part) => `${part.word} ${bytes(part.bytes)}`).join(' + ')} = ${bytes(space.total_bytes)}: every allocation of ${visible(space.name)}, thread-local ones left out. This figure is held against the capacity.`,
+    inputs: [
+      ...parts.map((part) => ({ name: part.word, bytes: part.bytes, note: part.after })),
+      { name: 'total', bytes: space.total_bytes },
+    ],
+    field: `${ALLOCATIONS} \`.size\` where \`.color\` is ${space.space}`,
+    confidence: 'exact',
+    caveat:
+      'An allocation is as large as the compiler made it: holes between buffers (fragmentation) are inside. What the runtime keeps for itself is not.',
+  };
+}
+
+function peak({ space }) {
+  const moving = space.peak_bytes - space.indefinite_bytes;
+  return {
+    title: `Peak live ${bytes(space.peak_bytes)}`,
+    formula: `for the whole program ${bytes(space.indefinite_bytes)} + live at ${unitWord(space)} ${count(space.peak_step)} ${bytes(moving)} = ${bytes(space.peak_bytes)}: the largest sum of buffers that live at one time. It explains the total; it does not decide.`,
+    inputs: [
+      { name: 'arguments, outputs and constants, all the time', bytes: space.indefinite_bytes },
+      { name: `temporaries at ${unitWord(space)} ${count(space.peak_step)} of ${count(space.step_count)}`, bytes: moving },
+      { name: 'peak', bytes: space.peak_bytes },
+    ],
+    field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`, sizes from the buffer assignment' : TRACES,
+    ...sureOfTime(space),
+    caveat: "XLA's live-range report counts a third thing: logical sizes without padding.",
+  };
+}
+
+function capacity(view) {
+  const { capacity: there, space } = view;
+  if (!there) return null;
+  const { text, hint } = sourceOf(there);
+  const { device } = there;
+  return {
+    title: `Capacity ${bytes(there.bytes)}`,
+    formula: `${text}. The address (\`capacity=\`) comes first, then what an error text printed, then what the trace recorded, then nothing.`,
+    inputs: [
+      { name: there.isPhysical ? 'physical size' : 'available to one program', bytes: there.bytes },
+      ...(there.half > 0 ? [{ name: 'exact to ±', bytes: there.half, note: 'the text is rounded' }] : []),
+      ...(device && !there.isPhysical ? [{ name: 'physical size', bytes: device.physical_bytes }] : []),
+      { name: 'held against it: the total', bytes: space.total_bytes },
+    ],
+    file: there.file ? baseName(there.file) : null,
+    field: device ? visible(device.source) : visible(hint),
+    confidence: there.isPhysical ? 'bound' : 'exact',
+    why: there.isPhysical ? 'A program gets less than the physical size; how much is not known.' : '',
+  };
+}
+
+function difference(view) {
+  const { capacity: there, space } = view;
+  if (!there) return null;
+  const by = space.total_bytes - there.bytes;
+  const [needed, available] = bytesApart(space.total_bytes, there.bytes);
+  return {
+    title: by > 0 ? `Over by ${bytes(by)}` : `${bytes(-by)} free`,
+    formula: by > 0 ? `${needed} − ${available} = ${bytes(by)}` : `${available} − ${needed} = ${bytes(-by)}`,
+    inputs: [
+      { name: 'needed: the total, with fragmentation', bytes: space.total_bytes },
+      { name: `available: ${sourceOf(there).text}`, bytes: there.bytes },
+    ],
+    file: there.file ? baseName(there.file) : null,
+    confidence: there.isPhysical ? 'bound' : 'exact',
+    why: there.half > 0 ? `The printed capacity is exact to ± ${bytes(there.half)}.` : '',
+  };
+}
+
+/* One part of the total. */
+function part(view, word) {
+  const { space } = view;
+  const row = madeOf(space).find((each) => each.word === word);
+  if (!row) return null;
+  const temporaries = {
+    formula: `total ${bytes(space.total_bytes)} − what lives for the whole program ${bytes(space.indefinite_bytes)} = ${bytes(row.bytes)}`,
+    inputs: [
+      { name: 'total', bytes: space.total_bytes },
+      { name: 'for the whole program', bytes: space.indefinite_bytes, sign: '−' },
+    ],
+  };
+  const outputs = {
+    formula: `outputs ${bytes(space.output_bytes)} − reused from arguments ${bytes(space.output_reused_bytes)} = ${bytes(row.bytes)}`,
+    inputs: [
+      { name: 'outputs', bytes: space.output_bytes },
+      { name: 'that reuse the memory of arguments', bytes: space.output_reused_bytes, sign: '−' },
+    ],
+  };
+  return {
+    title: `${word} ${bytes(row.bytes)}`,
+    formula: `${row.hint} ${percent(row.bytes, space.total_bytes)} of the total.`,
+    ...(word === 'temporaries' ? temporaries : word === 'outputs' ? outputs : {}),
+    field: `${ALLOCATIONS}: ${FLAGS[word] ?? ''}`,
+    confidence: 'exact',
+    caveat: word === 'temporaries' && space.untraced_bytes > 0 ? `${bytes(space.untraced_bytes)} of it no heap trace moves.` : '',
+  };
+}
+
+const WASTE = {
+  padding: ({ space }) => ({
+    title: `Padding at the peak ${bytes(space.padding_bytes)}`,
+    formula: `peak ${bytes(space.peak_bytes)} − the same without padding ${bytes(space.peak_unpadded_bytes)} = ${bytes(space.padding_bytes)}`,
+    inputs: [
+      { name: 'peak live, as laid out in tiles', bytes: space.peak_bytes },
+      { name: 'peak live, dimensions as written', bytes: space.peak_unpadded_bytes, sign: '−' },
+    ],
+    field: `${BUFFERS} \`.size\` against the product of the dimensions of its shape`,
+    confidence: 'exact',
+  }),
+  fragmentation: ({ space }) => ({
+    title: `Fragmentation ${bytes(space.fragmentation_bytes)}`,
+    formula: `total ${bytes(space.total_bytes)} − peak live ${bytes(space.peak_bytes)} = ${bytes(space.fragmentation_bytes)}`,
+    inputs: [
+      { name: 'total of the allocations', bytes: space.total_bytes },
+      { name: 'peak live', bytes: space.peak_bytes, sign: '−' },
+    ],
+    ...sureOfTime(space),
+    caveat: space.fragmentation_bytes < 0 ? 'Below zero: the heap trace counts buffers that share one place.' : '',
+  }),
+  scoped: ({ space }) => ({
+    title: `Largest scoped VMEM ${bytes(space.scoped_vmem_bytes)}`,
+    formula: `Asked by ${visible(space.scoped_vmem_instruction ?? 'one instruction')} while it runs; it stands in no allocation.`,
+    field: '`HloInstructionProto.backend_config`',
+    confidence: 'exact',
+  }),
+};
+
+function group(view) {
+  const rows = view.buffers?.rows ?? [];
+  const first = rows[0];
+  if (!first) return null;
+  const alike = rows.filter(
+    (row) => row.bytes === first.bytes && row.shape === first.shape && row.category === first.category,
+  );
+  const sum = alike.length * first.bytes;
+  return {
+    title: `${count(alike.length)} × ${bytes(first.bytes)}`,
+    formula: `${count(alike.length)} × ${exactBytes(first.bytes)} = ${bytes(sum)}, ${percent(sum, view.space.peak_bytes)} of the peak: buffers of one size, shape and kind.`,
+    inputs: alike.slice(0, 12).map((row) => ({ name: visible(row.name).slice(0, 80), bytes: row.bytes })),
+    field: BUFFERS,
+    confidence: 'exact',
+    caveat: rows.length < (view.buffers?.matched_count ?? 0) ? `Looked for among the ${count(rows.length)} largest.` : '',
+  };
+}
+
+const PANELS = {
+  curve: ({ space }) => ({
+    title: 'Memory over program order',
+    formula: `at each ${unitWord(space)}: ${bytes(space.indefinite_bytes)} that live for the whole program + what was allocated − what was freed`,
+    inputs: [
+      { name: 'for the whole program', bytes: space.indefinite_bytes },
+      { name: 'peak', bytes: space.peak_bytes, note: `at ${unitWord(space)} ${count(space.peak_step)}` },
+    ],
+    field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES,
+    ...sureOfTime(space),
+    caveat: 'Unpadded counts the dimensions as written; the curve below the line of the capacity is not free: holes are not drawn.',
+  }),
+  strips: ({ space }) => ({
+    title: 'Live buffers, in three orders',
+    formula: 'Each bar is one buffer, as wide as its bytes; the bars of a strip add up to what is live. Bars too narrow to be seen are drawn as one and counted.',
+    inputs: [{ name: 'live at the peak', bytes: space.peak_bytes, note: counted(space.live_at_peak_count, 'buffer') }],
+    field: BUFFERS,
+    ...sureOfTime(space),
+  }),
+  table: ({ space }) => ({
+    title: 'Buffers, and what the filter leaves out',
+    formula: 'The rows and the rest add up to all that is live at this moment. CSV holds every row that the filter keeps, in bytes.',
+    inputs: [{ name: 'live at the peak', bytes: space.peak_bytes, note: counted(space.live_at_peak_count, 'buffer') }],
+    field: BUFFERS,
+    ...sureOfTime(space),
+    caveat: 'A layer is guessed from the op name.',
+  }),
+};
+
+/* Figures of one buffer. */
+const OF_BUFFER = {
+  size: (record, { space }) => ({
+    title: `Size ${bytes(record.bytes)}`,
+    formula: `${percent(record.bytes, space.peak_bytes)} of the peak: ${exactBytes(record.bytes)} of ${exactBytes(space.peak_bytes)}.`,
+    inputs: [
+      { name: 'without padding', bytes: record.unpadded_bytes },
+      { name: 'padding', bytes: record.padding_bytes },
+      { name: 'size', bytes: record.bytes },
+    ],
+    field: `${BUFFERS} \`.size\`, \`.id\` ${visible(record.id)}`,
+    confidence: 'exact',
+  }),
+  unpadded: (record) => ({
+    title: `Unpadded ${bytes(record.unpadded_bytes)}`,
+    formula: `The product of the dimensions of ${visible(record.shape ?? 'its shape')} times the bytes of an element.`,
+    inputs: [{ name: 'without padding', bytes: record.unpadded_bytes }],
+    field: '`HloInstructionProto.shape`',
+    confidence: 'exact',
+  }),
+  padding: (record) => ({
+    title: `Padding ${bytes(record.padding_bytes)}`,
+    formula: `size ${bytes(record.bytes)} − without padding ${bytes(record.unpadded_bytes)} = ${bytes(record.padding_bytes)}${record.expansion ? `; stored ${factor(record.expansion)} as large as the data` : ''}`,
+    inputs: [
+      { name: 'size', bytes: record.bytes },
+      { name: 'without padding', bytes: record.unpadded_bytes, sign: '−' },
+    ],
+    field: `${BUFFERS} \`.size\`; layout ${visible(record.layout ?? '') || 'of its shape'}`,
+    confidence: 'exact',
+    caveat: 'Tiles of the layout round dimensions up; a long dimension put last wastes least.',
+  }),
+  alive: (record, { space }) => ({
+    title: record.is_indefinite ? 'Lives for the whole program' : `Alive from ${count(record.born_step)} to ${count(record.dies_step ?? space.step_count)}`,
+    formula: record.is_indefinite
+      ? 'Parameters, outputs and constants keep their allocation from begin to end.'
+      : `born at ${unitWord(space)} ${count(record.born_step)}, freed before ${count(record.dies_step ?? space.step_count)}`,
+    field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES,
+    ...sureOfTime(space),
+  }),
+  kind: (record) => ({
+    title: `Kind: ${record.category}`,
+    formula: 'What the allocation says of itself, not a guess from names.',
+    field: `${ALLOCATIONS}: ${FLAGS[{ parameter: 'arguments', output: 'outputs', constant: 'constants' }[record.category]] ?? FLAGS.temporaries}`,
+    confidence: 'exact',
+  }),
+  allocation: (record) => ({
+    title: `Allocation ${visible(record.allocation?.index ?? '')}`,
+    formula: 'Buffers whose lives do not overlap may share an allocation, at one offset.',
+    inputs: [
+      { name: 'size of the allocation', bytes: record.allocation?.size_bytes },
+      { name: 'offset of this buffer in it', bytes: record.allocation?.offset_bytes },
+    ],
+    field: `${ALLOCATIONS} \`.assigned[].offset\``,
+    confidence: 'exact',
+  }),
+};
+OF_BUFFER.source = (record) => ({
+  title: 'Source line',
+  formula: 'The innermost frame of the program that made the instruction.',
+  inputs: [{ name: 'line', text: visible(record.source_file ? `${record.source_file}:${record.source_line ?? ''}` : 'not recorded') }],
+  field: '`HloInstructionProto.metadata.source_file`, `.source_line`',
+  confidence: 'exact',
+  caveat: 'After fusion one instruction stands for many lines; XLA keeps one of them.',
+});
+
+const SIMPLE = { total, peak, capacity, over: difference, free: difference, group, ...WASTE, ...PANELS };
+
+/* The card of a figure: "total", "part:arguments", "size:1498"; null if it is not known here. */
+export function cardOf(view, key) {
+  const at = key.indexOf(':');
+  const [word, rest] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)];
+  if (!view.space) return null;
+  const record = word in OF_BUFFER ? view.records.get(rest) : null;
+  const card =
+    word === 'part' ? part(view, rest) : record ? OF_BUFFER[word](record, view) : (SIMPLE[word]?.(view) ?? null);
+  return card && { file: view.module?.file ? baseName(view.module.file) : null, ...dropEmpty(card) };
+}
+
+const dropEmpty = (card) => Object.fromEntries(Object.entries(card).filter(([, value]) => value !== null && value !== ''));

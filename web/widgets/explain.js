@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * explain.js: every figure opens a card: formula with its numbers, inputs, file and field, how sure it is.
+ *
+ *   figure that explains itself:   explained('total', 35962892288)         a button in the sentence
+ *   anything that has the focus:   el('td', { 'data-explain': 'size:1498' }, …)     by the key `i`
+ *   the page says what they mean:  const off = explainWith(async (key) => card);  context.bind(explainKeys(), 'Figures')
+ *
+ * A card: {title, formula: text, inputs: [{name, bytes | text, note}], file, field, confidence: "exact" | "bound" |
+ * "guess", why, caveat}; what is missing is left out. A sum of inputs that balances says so itself. The card is
+ * loaded when the first one is opened. */
+
+import { begin } from '../lib/activity.js';
+import { el } from '../lib/dom.js';
+import { bytes, exactBytes } from '../lib/format.js';
+
+let provider = null;
+
+/* A byte figure as a button; the exact bytes stand in its title. */
+export function explained(key, value, text = bytes(value), className = '') {
+  return el(
+    'button',
+    { type: 'button', class: `figure explained ${className}`.trim(), 'data-explain': key, title: exactBytes(value) },
+    text,
+  );
+}
+
+/* cardOf(key) → card or null, or a promise of it. One page at a time. Out: takes it back. */
+export function explainWith(cardOf) {
+  provider = cardOf;
+  return () => {
+    if (provider === cardOf) provider = null;
+  };
+}
+
+export async function explain(key, mark = null) {
+  if (!provider) return;
+  const end = begin();
+  try {
+    const [card, { openCard }] = await Promise.all([provider(key), import('./explain_card.js')]);
+    if (card) openCard(card, mark);
+  } finally {
+    end();
+  }
+}
+
+/* What has the focus, else what the pointer is over: it, the first figure of a row, or what it stands in. */
+function subject() {
+  const focus = document.activeElement;
+  const hovered = [...document.querySelectorAll(':hover')].pop() ?? null;
+  for (const node of [focus === document.body ? null : focus, hovered]) {
+    const inRow = node?.matches?.('[role="row"]') ? node.querySelector('[data-explain]') : null;
+    const found = inRow ?? node?.closest?.('[data-explain]');
+    if (found) return found;
+  }
+  return document.querySelector('main [data-explain]');
+}
+
+export function explainKeys() {
+  return [
+    {
+      keys: ['i'],
+      does: 'explain the focused figure',
+      run: () => {
+        const node = subject();
+        if (!node) return false;
+        explain(node.dataset.explain, node.getBoundingClientRect());
+        return true;
+      },
+    },
+  ];
+}
+
+document.addEventListener('click', (event) => {
+  const node = event.target.closest?.('button[data-explain]');
+  if (node) explain(node.dataset.explain, node.getBoundingClientRect());
+});
