@@ -239,8 +239,9 @@ const OF_BUFFER = {
     formula: record.is_indefinite
       ? 'Parameters, outputs and constants keep their allocation from begin to end.'
       : `born at ${unitWord(space)} ${count(record.born_step)}, freed before ${count(record.dies_step ?? space.step_count)}`,
-    field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES,
-    ...sureOfTime(space),
+    ...(record.is_indefinite
+      ? { field: ALLOCATIONS, confidence: 'exact' }
+      : { field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES, ...sureOfTime(space) }),
   }),
   kind: (record) => ({
     title: `Kind: ${record.category}`,

@@ -45,7 +45,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.keyboard.press('Escape');
     for (let at = 0; at < 8; at++) await page.keyboard.press('ArrowRight');
     await page.keyboard.press('i');
-    includes(await card(page), 'Alive from 0');
+    includes(await card(page), 'Lives for the whole program');
     await page.finish();
   });
 
