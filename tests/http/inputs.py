@@ -31,6 +31,29 @@ def packed(field, values):
     return block(field, b"".join(varint(value) for value in values))
 
 
+def profile(samples, types=(("allocations", "count"), ("space", "bytes")), padding=0):
+    """a device profile: samples of (stack of (function, file, line) leaf first, values, labels)"""
+    strings, places, body, tables = [""], {}, b"", b""
+
+    def text(word):
+        if word not in strings:
+            strings.append(word)
+        return strings.index(word)
+
+    head = b"".join(block(1, number(1, text(name)) + number(2, text(unit))) for name, unit in types)
+    for stack, values, labels in samples:
+        for place in stack:
+            if place in places:
+                continue
+            at = places[place] = len(places) + 1
+            name, file, line = place
+            tables += block(5, number(1, at) + number(2, text(name)) + number(3, text(name)) + number(4, text(file)))
+            tables += block(4, number(1, at) + block(4, number(1, at) + number(2, line)))
+        label = b"".join(block(3, number(1, text(key)) + number(2, text(value))) for key, value in labels.items())
+        body += block(2, packed(1, [places[place] for place in stack]) + packed(2, values) + label)
+    return head + body + tables + b"".join(block(6, word) for word in strings) + (number(13, 0) * 64 + block(999, bytes(padding)) if padding else b"")
+
+
 def shape(element_count):
     """f32[element_count]{0}"""
     return number(2, 11) + packed(3, [element_count]) + block(5, packed(1, [0]))

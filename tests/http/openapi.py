@@ -51,9 +51,10 @@ def test_documented_parameters_are_the_views_own(t):
         for view in tool["views"]:
             operation = document.tree["paths"][f"/api/v1/{tool['name']}/{view['name']}"]["get"]
             documented = [document.resolve(parameter)["name"] for parameter in operation["parameters"]]
-            equal(sorted(documented), sorted(["session", "host", "module", *view["params"]]), view["name"])
-    documented = {path.rsplit("/", 1)[1] for path in document.tree["paths"] if path.startswith("/api/v1/memory_viewer/")}
-    equal(documented, {view["name"] for view in tool["views"]}, "views")
+            about = ["session", "profile", "base"] if tool["name"] == "device_memory" else ["session", "host", "module"]
+            equal(sorted(documented), sorted([*about, *view["params"]]), view["name"])
+        documented = {path.rsplit("/", 1)[1] for path in document.tree["paths"] if path.startswith(f"/api/v1/{tool['name']}/")}
+        equal(documented, {view["name"] for view in tool["views"]}, "views")
 
 
 class Walk:
@@ -70,11 +71,17 @@ class Walk:
         t.write("job/train.log", self.log)
         packed_log = gzip.compress(self.log * 1000)
         lone = [t.write("../cut.log.gz", packed_log[:-40]), t.write("../bomb.log.gz", inputs.gzip_bomb())]
+        self.profile = inputs.profile([((("f", "/a/x.py", 3), ("g", "/a/x.py", 9)), (1, 64), {"kind": "buffer", "device": "d:0"})])
+        t.write("series/memory1.prof", self.profile)
+        t.write("series/memory2.prof", gzip.compress(self.profile))
+        t.write("damaged/memory.prof", self.profile.replace(b"\x0a\x02\x01\x02", b"\x0a\x02\x01\x07"))
+        self.profile_bomb = gzip.compress(inputs.profile([], padding=160 << 20))
+        t.write("swollen/memory.prof", self.profile_bomb)
         t.write("noise/h.xplane.pb", b"\x0a\xff\xff\xff\xff\x7f" * 20)
         t.write("bomb/h.xplane.pb.gz", inputs.gzip_bomb())
         self.gone = {"gone": t.write("plugins/profile/gone/h.xplane.pb", inputs.xspace(run)),
-                     "gone.log": t.write("gone.log", self.log)}
-        self.daemon = t.serve(t.folder(), os.path.join(t.fixtures, "dumps"), *lone)
+                     "gone.log": t.write("gone.log", self.log), "vanished": t.write("vanished/memory.prof", self.profile)}
+        self.daemon = t.serve(t.folder(), os.path.join(t.fixtures, "dumps"), os.path.join(t.fixtures, "memprof"), *lone)
         self.small = t.serve("--memory-limit=1", t.folder())
         self.locked = t.serve("--bind=0.0.0.0", t.folder())
         self.token = urllib.parse.parse_qs(self.locked.fragment)["token"][0]
@@ -108,10 +115,19 @@ def is_of_text(path):
     return "/oom" in path
 
 
+def is_of_device(path):
+    return "/device_memory/" in path
+
+
+DEVICE_EXTRAS = {"callers": "&match=.", "source": "&file=/a/x.py"}
+
+
 def address_of(path, session, extra=""):
     address = path.replace("{session}", session)
     if is_of_text(path):
         address += f"?session={session}"
+    if is_of_device(path):
+        address += f"?session={session}" + DEVICE_EXTRAS.get(path.rpartition("/")[2], "")
     if "/memory_viewer/" in path:
         address += f"?session={session}"
         if path.endswith("/buffer"):
@@ -121,7 +137,7 @@ def address_of(path, session, extra=""):
 
 def walk_common(walk, path):
     """what every GET has"""
-    session = walk.sessions["job/train.log" if is_of_text(path) else "run"]
+    session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_device(path) else "run"]
     address = address_of(path, session)
     first = walk.ask(path, address)
     equal(first.status, 200, address)
@@ -141,7 +157,7 @@ def walk_common(walk, path):
 
 def walk_errors(walk, path):
     """what a question about a session may meet"""
-    if "{session}" in path or "/memory_viewer/" in path or is_of_text(path):
+    if "{session}" in path or "/memory_viewer/" in path or is_of_text(path) or is_of_device(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
     if path.endswith("/modules"):
         equal(walk.ask(path, address_of(path, walk.sessions["noise"])).status, 422, path)
@@ -150,6 +166,46 @@ def walk_errors(walk, path):
     if "/memory_viewer/" in path:
         equal(walk.ask(path, address_of(path, walk.sessions["broken"])).status, 422, path)
         equal(walk.ask(path, address_of(path, walk.sessions["none"])).status, 404, path)
+
+
+    if is_of_device(path):
+        equal(walk.ask(path, address_of(path, walk.sessions["run"])).status, 404, path)
+        equal(walk.ask(path, address_of(path, walk.sessions["damaged"])).status, 422, path)
+        equal(walk.ask(path, address_of(path, walk.sessions["swollen"])).status, 413, path)
+
+
+def walk_profiles(walk, t):
+    """what device profiles are asked beside the usual"""
+    path, raw = "/api/v1/profiles", {"Content-Type": "application/octet-stream"}
+    for headers, body, daemon, status in (
+            (raw, walk.profile, walk.daemon, 201), (raw, gzip.compress(walk.profile), walk.daemon, 201),
+            ({"Content-Type": "text/plain"}, walk.profile, walk.daemon, 415), ({}, walk.profile, walk.daemon, 415),
+            (raw, b"no profile", walk.daemon, 422), (raw, walk.profile[:-3], walk.daemon, 422),
+            ({**raw, "Origin": "http://evil.example"}, walk.profile, walk.daemon, 403),
+            ({**raw, "Sec-Fetch-Site": "cross-site"}, walk.profile, walk.daemon, 403), (raw, walk.profile, walk.locked, 401),
+            (raw, walk.profile_bomb, walk.daemon, 413), (raw, b"x" * ((64 << 20) + 1), walk.daemon, 413),
+            (raw, b"x" * (2 << 20), walk.small, 503), ({**raw, "X": "a" * 20000}, walk.profile, walk.daemon, 431)):
+        equal(walk.ask(path, path, "POST", headers, body, daemon).status, status, (headers, body[:40]))
+    equal(walk.ask(path, path + "?x=1", "POST", raw, walk.profile).status, 400)
+    equal(walk.ask(path, path + "?name=" + "a" * 9000, "POST", raw, walk.profile).status, 414)
+    refused = walk.daemon.ask(path, "DELETE")
+    walk.check(path, "POST", refused)
+    equal(refused.status, 405, "DELETE")
+    given = walk.ask(path, path + "?name=m.prof", "POST", raw, walk.profile).json["id"]
+    session = walk.sessions["memprof"]
+    ids = {row["name"]: row["id"] for row in walk.ask("/api/v1/sessions/{session}/profiles", f"/api/v1/sessions/{session}/profiles").json["profiles"]}
+    for view in ("summary", "flame", "graph", "top", "callers", "source", "buffers", "traces", "tags", "series"):
+        one, extra = f"/api/v1/device_memory/{view}", DEVICE_EXTRAS.get(view, "")
+        for question in (f"profile={given}", f"profile={given}&by=line&machinery=1&focus=f(&tag=kind=buffer&tagignore=zzz",
+                         f"session={session}&profile={ids['memory9.prof']}&base={ids['memory1.prof']}",
+                         f"session={session}&profile={ids['memory.prof']}&profile={ids['memory9.prof']}&base={given}&subtract=1&normalize=1"):
+            equal(walk.ask(one, f"{one}?{question}{extra}").status, 200, question)
+    for extra in ("search=func", "invert=1&machinery=1", "pivot=~func1", "search=(", "base=" + ids["memory1.prof"]):
+        walk.ask("/api/v1/device_memory/flame", f"/api/v1/device_memory/flame?session={session}&profile={ids['memory.prof']}&{extra}")
+    for view in ("top", "buffers", "series", "traces"):
+        for form in ("csv", "text", "collapsed"):
+            one = f"/api/v1/device_memory/{view}"
+            walk.ask(one, f"{one}?session={session}&format={form}")
 
 
 def walk_texts(walk):
@@ -204,7 +260,9 @@ def walk_vanished(walk):
     paths = [path for path, _, operation in walk.document.operations()
              if "503" in operation["responses"] and path != "/-/ready"]
     for path in paths:
-        name = "gone.log" if is_of_text(path) else "gone"
+        if path == "/api/v1/profiles":
+            continue
+        name = "gone.log" if is_of_text(path) else "vanished" if is_of_device(path) else "gone"
         session, gone = walk.sessions[name], walk.gone[name]
         with open(gone, "rb") as file:
             data = file.read()
@@ -257,6 +315,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
             walk_errors(walk, path)
     walk_login(walk)
     walk_texts(walk)
+    walk_profiles(walk, t)
     walk_views(walk)
     walk_vanished(walk)
     walk_ready(walk, t)
