@@ -79,3 +79,9 @@ export function nextFrame(task) {
   queue.push({ task, end: begin() });
   if (frame === 0) frame = requestAnimationFrame(runFrame);
 }
+
+/* Does now what waits for the next frame: before a page is printed there is none. */
+export function flushFrames() {
+  cancelAnimationFrame(frame);
+  runFrame();
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * theme.js: system, light or dark; and the tokens of the style sheet for canvases. */
 
+import { flushFrames } from './activity.js';
 import { onSetting, setSetting, setting } from './settings.js';
 
 const ORDER = ['system', 'light', 'dark'];
@@ -12,8 +13,7 @@ export function themeName() {
   return ORDER.includes(value) ? value : 'system';
 }
 
-function apply() {
-  const theme = themeName();
+function apply(theme = themeName()) {
   if (theme === 'system') document.documentElement.removeAttribute('data-theme');
   else document.documentElement.setAttribute('data-theme', theme);
   tokens = new Map();
@@ -21,11 +21,17 @@ function apply() {
 }
 
 export function startTheme() {
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
-  matchMedia('(prefers-contrast: more)').addEventListener('change', apply);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => apply());
+  matchMedia('(prefers-contrast: more)').addEventListener('change', () => apply());
   onSetting((name) => {
     if (name === 'theme') apply();
   });
+  /* Paper is light; the plots are painted before the browser takes its picture. */
+  window.addEventListener('beforeprint', () => {
+    apply('light');
+    flushFrames();
+  });
+  window.addEventListener('afterprint', () => apply());
   apply();
 }
 

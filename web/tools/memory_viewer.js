@@ -14,6 +14,7 @@ import { createCurve, LEAST_STEPS } from '../widgets/curve.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { explainKeys, explainWith } from '../widgets/explain.js';
 import { createPanel, message } from '../widgets/panel.js';
+import { createPhoneTabs } from '../widgets/phone_tabs.js';
 import { buffersKey } from '../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { toast } from '../widgets/toast.js';
@@ -90,6 +91,7 @@ export function mount(root, context) {
   return {
     show: (selection, route) => show(view, selection, route),
     hear(route) {
+      view.tabs.set(route.view);
       view.place.hear(route);
       view.map.hear(route);
       return Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), view.table.hear()]);
@@ -102,6 +104,7 @@ export function mount(root, context) {
       view.place.stop();
       stopCards();
       hideTooltip();
+      view.tabs.stop();
       view.curve.destroy();
       view.strips.destroy();
       view.map.destroy();
@@ -191,12 +194,18 @@ function build(view) {
   view.curvePanel.node.dataset.explain = 'curve';
   view.strips.panel.node.dataset.explain = 'strips';
   view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel];
+  const words = ['Curve', 'Strips', 'Map', 'Table'];
+  view.tabs = createPhoneTabs(
+    words.map((word, at) => ({ id: word.toLowerCase(), word, panel: view.panels[at] })),
+    (id) => view.context.choose({ view: id === 'curve' ? '' : id }),
+  );
   view.root.replaceChildren(
     el(
       'div',
       { class: 'viewer' },
       view.head.node,
       view.wholePage,
+      view.tabs.node,
       view.panels.map((panel) => panel.node),
     ),
   );
@@ -230,6 +239,7 @@ async function show(view, selection, route) {
   hideTooltip();
   view.store.set({ hover: null, pin: null });
   view.wanted = route.capacity;
+  view.tabs.set(route.view);
   const { module, problem, session } = selection;
   if (problem) {
     only(view, empty.unreadableSession(session, problem), `${short(session.name)} cannot be read.`);
@@ -313,6 +323,7 @@ function only(view, content, sentence, notes = [], errorTexts = []) {
   view.wholePage.replaceChildren(message(content));
   view.wholePage.hidden = false;
   for (const panel of view.panels) panel.node.hidden = true;
+  view.tabs.node.hidden = true;
   view.space = null;
   view.context.details.clear();
   view.context.setSpaces([], null);

@@ -31,6 +31,7 @@ export async function showSpace(view, data, route, said, signal) {
   view.context.setSpaces(data.spaces, space);
   settleCapacity(view, devices);
   for (const panel of view.panels) panel.node.hidden = false;
+  view.tabs.node.hidden = false;
   view.strips.panel.node.hidden = Boolean(space.replay_error);
   sayAnswer(view);
   const largest = loadLargest(view).then((buffers) => {

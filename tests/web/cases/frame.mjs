@@ -154,4 +154,50 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       await page.finish();
     }
   });
+
+  test('on a phone one panel stands at a time, behind tabs that keys reach; Back undoes the choice', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { width: 390, height: 844 });
+    const shown = () => page.locator('.tabbed:visible h2').allInnerTexts();
+    includes((await shown()).join('|'), 'Memory over program order');
+    equal((await shown()).length, 1);
+    await page.locator('.phone-tab[aria-selected="true"]').focus();
+    await press(page, 'ArrowRight');
+    await page.waitForURL(/view=strips/);
+    includes((await shown()).join('|'), 'Live at the peak');
+    await page.locator('.phone-tab', { hasText: 'Table' }).click();
+    await page.waitForURL(/view=table/);
+    await idle(page);
+    truth((await page.locator('.panel-table tbody tr').count()) > 5, 'no cards');
+    const link = page.url();
+    await page.reload();
+    await idle(page);
+    equal(page.url(), link);
+    includes((await shown()).join('|'), 'uffers at the peak');
+    await page.goBack();
+    await idle(page);
+    includes((await shown()).join('|'), 'Live at the peak');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await idle(page);
+    equal((await shown()).length, 4, 'panels are missing where there is room');
+    await page.finish();
+  });
+
+  test('printed: light, at full width, nothing to press, 50 rows and the rest in words', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { scheme: 'dark' });
+    const screen = await page.locator('.curve canvas').first().evaluate((canvas) => canvas.toDataURL());
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await page.setViewportSize({ width: 760, height: 1000 });
+    await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+    await idle(page);
+    equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(245, 246, 248)');
+    equal(await page.locator('.bar:visible, .rail:visible, .details:visible, .menu-dots:visible').count(), 0);
+    const paper = await page.locator('.curve canvas').first().evaluate((canvas) => canvas.toDataURL());
+    truth(paper !== screen, 'the curve is as dark as before');
+    includes(await text(page, '.grid-more'), 'more buffers: use CSV');
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    truth(wide <= 760, `${wide} px wide`);
+    await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+    equal(await theme(page), null);
+    await page.finish();
+  });
 }
