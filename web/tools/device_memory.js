@@ -5,7 +5,7 @@
  * Reads top down: build the page, load what the URL names, light what is hovered or pinned. */
 
 import { get, isAbort, Problem } from '../lib/api.js';
-import { nextFrame } from '../lib/activity.js';
+import { begin, nextFrame } from '../lib/activity.js';
 import { el, fill, loadStyle } from '../lib/dom.js';
 import { dropped } from '../lib/dropped.js';
 import { createStore } from '../lib/store.js';
@@ -16,24 +16,19 @@ import { createDetailsOf } from './device_memory_details.js';
 import { createHead } from './device_memory_head.js';
 import { keysOf } from './device_memory_keys.js';
 import { commonParams, compared, countFilters, stateOf } from './device_memory_state.js';
-import { createBuffers } from './device_memory_buffers.js';
-import { createCallers } from './device_memory_callers.js';
 import { createFlame } from './device_memory_flame.js';
-import { createGraph } from './device_memory_graph.js';
-import { createSeries } from './device_memory_series.js';
-import { createSource } from './device_memory_source.js';
-import { createTop } from './device_memory_top.js';
 import * as empty from './device_memory_empty.js';
 import * as say from './device_memory_text.js';
 
+/* The flame graph is there at once; the other views are loaded when they are first opened. */
 const MAKERS = {
-  flame: createFlame,
-  graph: createGraph,
-  top: createTop,
-  callers: createCallers,
-  source: createSource,
-  buffers: createBuffers,
-  series: createSeries,
+  flame: async () => createFlame,
+  graph: async () => (await import('./device_memory_graph.js')).createGraph,
+  top: async () => (await import('./device_memory_top.js')).createTop,
+  callers: async () => (await import('./device_memory_callers.js')).createCallers,
+  source: async () => (await import('./device_memory_source.js')).createSource,
+  buffers: async () => (await import('./device_memory_buffers.js')).createBuffers,
+  series: async () => (await import('./device_memory_series.js')).createSeries,
 };
 
 /* context: of app.js. Out: {show(selection, route), hear(route), escape(), unmount()}. */
@@ -63,10 +58,7 @@ export function mount(root, context) {
   view.store.subscribe(() => nextFrame(view.light));
   context.bind(keysOf(view), 'Device Memory');
   return {
-    async show(selection, route) {
-      await styled;
-      await show(view, selection, route);
-    },
+    show: (selection, route) => Promise.all([styled, show(view, selection, route)]),
     hear: (route) => apply(view, route),
     escape: () => escape(view),
     unmount() {
@@ -175,7 +167,12 @@ function instead(view, content, sentence) {
 
 async function openTab(view) {
   const { view: name } = view.state;
-  if (!view.tabs.has(name)) view.tabs.set(name, MAKERS[name](view));
+  if (!view.tabs.has(name)) {
+    const end = begin();
+    const create = await MAKERS[name]().finally(end);
+    if (!view.tabs.has(name)) view.tabs.set(name, create(view));
+    if (view.state.view !== name) return;
+  }
   const tab = view.tabs.get(name);
   if (tab !== view.tab) {
     hideTooltip();

@@ -150,7 +150,6 @@ async function show(flame) {
   flame.invert.checked = state.isInverted;
   flame.split.checked = state.isSplit;
   if (document.activeElement !== flame.find) flame.find.value = state.find;
-  const top = flame.top.show();
   if (state.isSplit) await view.summaryRead;
   const mode = modeOf(flame);
   const params = state.isInverted && mode !== 'pivot' ? { invert: '1' } : {};
@@ -158,7 +157,7 @@ async function show(flame) {
   else if (mode === 'device') await showDevices(flame, params);
   else await showWhole(flame, params);
   search(flame);
-  await top;
+  await flame.top.show();
   flame.splitLabel.hidden = !state.isSplit && (view.summary?.devices.length ?? 0) < 2;
 }
 

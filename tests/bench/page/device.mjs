@@ -4,7 +4,7 @@
  * Prints: the first flame graph after opening, bytes that came, time of a zoom frame, of a hover. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -104,7 +104,7 @@ async function once(browser, url) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'memviewd-bench-'));
-symlinkSync(profile(), join(folder, 'memory.prof'));
+copyFileSync(profile(), join(folder, 'memory.prof'));
 const daemon = await startDaemon(resolve(options.binary), [join(folder, 'memory.prof')]);
 const browser = await launchBrowser();
 try {
