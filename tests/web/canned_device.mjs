@@ -133,7 +133,58 @@ export function makeDevice(change = {}) {
       return { ...common, nodes: [{ frame: frameOf(at), self, self_percent: 0, total: all, total_percent: 0, callers: side(-1), callees: side(1) }] };
     },
     traces: () => ({ ...common, row_count: 0, offset: 0, frames: [], rows: [] }),
-    tags: () => ({ ...common, keys: [], pivot: { row_key: 'device', column_key: 'kind', rows: [], columns: [], totals: [], counts: [] } }),
+    tags: () => ({
+      ...common,
+      keys: [],
+      pivot: { row_key: 'device', column_key: 'kind', rows: [change.device ?? 'TPU_0'], columns: ['buffer'], totals: [[total]], counts: [[count]] },
+    }),
+    buffers: () => ({
+      ...common,
+      row_count: rows.length,
+      matched_count: rows.length,
+      matched_total: total,
+      matched_buffers: count,
+      offset: 0,
+      rows: rows.map(([stack, bytes, many], at) => ({
+        id: at,
+        each: bytes / many,
+        count: many,
+        total: bytes,
+        device: change.device ?? 'TPU_0',
+        kind: 'buffer',
+        frame: frameOf(stack.at(-1)),
+        callee: null,
+        copies: 1,
+        is_base: false,
+      })),
+    }),
+    series: () => {
+      const names = change.series ?? ['memory1.prof', 'memory2.prof', 'memory3.prof'];
+      const of = (self) => names.map((_, at) => Math.round((self * (at + 1)) / names.length));
+      const values = rows.map(([, bytes]) => of(bytes));
+      return {
+        ...common,
+        profiles: names.map((name, at) => ({ id: `${at}`.padStart(12, 'e'), name, captured_at_ms: null, total: values.reduce((sum, each) => sum + each[at], 0), count: at + 1 })),
+        left_out: [{ id: 'ffffffffffff', name: 'other.prof', code: 'types', reason: 'its sample types (cpu, samples) do not match (allocations, space)' }],
+        growth: total - Math.round(total / names.length),
+        site_count: rows.length,
+        matched_count: rows.length,
+        offset: 0,
+        verdict_counts: { grows: rows.length, steps_once: 0, steady: 0, shrinks: 0, irregular: 0 },
+        sites: rows.map(([stack], at) => ({
+          frame: frameOf(stack.at(-1)),
+          callee: null,
+          verdict: 'grows',
+          first: values[at][0],
+          last: values[at].at(-1),
+          change: values[at].at(-1) - values[at][0],
+          slope: (values[at].at(-1) - values[at][0]) / (names.length - 1),
+          share: 50,
+          values: values[at],
+        })),
+        rest: names.map(() => 0),
+      };
+    },
     graph: () => ({
       ...common,
       node_count: frames.length,

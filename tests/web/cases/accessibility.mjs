@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { PAGES } from '../../../web/pages.js';
+import { answerer, makeWorld } from '../canned.mjs';
+import { makeDevice } from '../canned_device.mjs';
 import { idle, pointOn } from '../harness.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -78,6 +80,27 @@ export function run({ test, truth, daemon, open, fixtures }) {
         await page.finish();
       }
     });
+
+  test('nothing is found on the views of Device Memory', async () => {
+    const filters = [{ parameter: 'focus', expression: 'a(', matched_count: 0, is_literal: true, fault_at: 1, fault: 'missing )', nearest: null }];
+    const device = makeDevice({ filters });
+    const canned = answerer(makeWorld({ session: device.session, intercept: device.intercept }));
+    for (const [view, width, scheme] of [
+      ['flame', 1440, 'light'],
+      ['flame&pin=f:f00000000000.f00000000001&find=fit&focus=a(', 1440, 'dark'],
+      ['graph', 1440, 'light'],
+      ['top', 390, 'dark'],
+      ['callers', 1280, 'light'],
+      ['buffers', 390, 'light'],
+      ['series', 1440, 'light'],
+    ]) {
+      const url = `${await daemon('--demo')}?tool=device_memory&session=cccccccccccc&view=${view}`;
+      const page = await open(url, { width, height: 844, scheme, canned });
+      if (view === 'graph') await page.waitForSelector('.graph-box');
+      await check(page, `${view} at ${width}, ${scheme}`);
+      await page.finish();
+    }
+  });
 
   for (const row of PAGES.filter(({ tool }) => tool !== 'memory_viewer'))
     test(`nothing is found on the page ${row.tool} without data`, async () => {

@@ -68,7 +68,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       { function: HOSTILE.repeat(60), file: '/b/x.py', line: 2 },
     ];
     const canned = answers({ frames, rows: [[[0, 1], 1000, 1]], profileName: HOSTILE, device: HOSTILE });
-    for (const view of ['flame', 'graph', 'top', 'callers']) {
+    for (const view of ['flame', 'graph', 'top', 'callers', 'buffers', 'series']) {
       const page = await open(place(await daemon('--demo'), `&view=${view}`), { canned });
       if (view === 'graph') await page.waitForSelector('.graph-box');
       equal(await page.locator('main img').count(), 0, view);
@@ -204,6 +204,20 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.mouse.move(...(await frameAt(page, 0.01, 3)));
     await page.waitForSelector('.tooltip:not([hidden])');
     includes(await text(page, '.tooltip'), '_2 file');
+    await page.finish();
+  });
+
+  test('profiles are ordered by hand with Alt and arrows, and the order stands in the URL', async () => {
+    const page = await open(place(await daemon('--demo'), '&view=series'), { canned: answers() });
+    await page.selectOption('[aria-label="Order of the profiles"]', 'hand');
+    await idle(page);
+    const files = () => new URL(page.url()).searchParams.getAll('files');
+    equal(files().map((id) => id.slice(-1)), ['0', '1', '2']);
+    await page.locator('.order-row button').nth(2).focus();
+    await page.keyboard.press('Alt+ArrowUp');
+    await idle(page);
+    equal(files().map((id) => id.slice(-1)), ['0', '2', '1']);
+    includes(await text(page, '.series-left'), 'other.prof is left out: its sample types (cpu, samples) do not match');
     await page.finish();
   });
 

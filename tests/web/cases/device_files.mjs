@@ -182,7 +182,7 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         const first = await cells(rows.first());
         equal(first[0], 'grows');
         includes(first[1], 'anotherfunc › normal');
-        includes(first[4], `▲ +${bytes(change).split(' ')[0]}`);
+        includes(first[5], `▲ +${bytes(change).split(' ')[0]}`);
         const steady = rows.filter({ hasText: 'afunction' });
         for (const row of await steady.all()) equal((await cells(row))[0], 'steady');
         truth((await steady.count()) > 0, 'afunction is not listed');
