@@ -213,7 +213,7 @@ async function mountPage(row, signal) {
   details.clear();
   pageRow = row;
   at('main').className = `page-${row.tool}`;
-  document.body.classList.toggle('is-plain', row === HOME);
+  document.body.classList.toggle('is-plain', row === HOME || Boolean(row.isPlain));
   page = module.mount(at('main'), context);
 }
 
@@ -250,7 +250,7 @@ async function lookUp(route, signal) {
     ? { row: named, found: await resolve(route, named, sessions, signal) }
     : await lookUpUsual(route, sessions, signal);
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
-  return { row: found.session ? row : HOME, found };
+  return { row: found.session || row.hasEmpty ? row : HOME, found };
 }
 
 /* What a route leaves out is what is shown now: the newest session, the usual page. */

@@ -7,6 +7,8 @@
  * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
  * - moment(text): what `:1536` in the palette changes in the URL, or null; left out without moments.
  * - isAlone(route): true if what the URL names needs no session, e.g. a file that was dropped.
+ * - hasEmpty: it has something to show without any session, too.
+ * - isPlain: it has no details pane.
  * - leads(session): true if `/` opens this page when that session is the newest. */
 
 export const PAGES = [
@@ -42,6 +44,20 @@ export const PAGES = [
     levels: ['session'],
     lacks: (session) => (session.profile_count ? '' : 'No device profile in this session'),
     isAlone: (route) => route.local !== '' && route.session === '',
+  },
+  {
+    tool: 'oom',
+    word: 'OOM',
+    title: 'OOM: what an out-of-memory text says',
+    key: 'o',
+    icon: 'M12 3l10 18H2zM11 10h2v5h-2zM11 17h2v2h-2z',
+    load: () => import('./tools/oom.js'),
+    levels: ['session'],
+    lacks: (session) => (session.failure || session.kind === 'text' ? '' : 'No out-of-memory text in this session'),
+    leads: (session) => Boolean(session.failure),
+    isAlone: (route) => route.local !== '',
+    hasEmpty: true,
+    isPlain: true,
   },
 ];
 

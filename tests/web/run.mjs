@@ -104,7 +104,8 @@ async function main() {
     shared: context.shared,
     binary,
     daemon: (...args) => context.daemon(...args),
-    open: (...args) => context.open(...args),
+    /* A bare address is that of the Memory Viewer; with {isBare} it stays what a reader types. */
+    open: (url, how = {}) => context.open(new URL(url).search || how.isBare ? url : `${url}?tool=memory_viewer`, how),
   };
   const tests = await collect('cases', live);
   try {

@@ -83,14 +83,24 @@ async function request(path, params, signal, sent = {}) {
   }
   reached(true);
   if (!response.ok) throw await readProblem(response);
-  return response.json();
+  return response;
 }
 
 /* GET api/v1/<path>. Counted as under way unless `isQuiet`. */
 export async function get(path, params = {}, { signal = null, isQuiet = false } = {}) {
   const end = isQuiet ? () => {} : beginRequest();
   try {
-    return await request(`api/v1/${path}`, params, signal);
+    return await (await request(`api/v1/${path}`, params, signal)).json();
+  } finally {
+    end();
+  }
+}
+
+/* GET api/v1/<path> as bytes. */
+export async function getBytes(path, params = {}, { signal = null } = {}) {
+  const end = beginRequest();
+  try {
+    return new Uint8Array(await (await request(`api/v1/${path}`, params, signal)).arrayBuffer());
   } finally {
     end();
   }
@@ -100,7 +110,7 @@ export async function get(path, params = {}, { signal = null, isQuiet = false } 
 export async function post(path, body, type = 'application/octet-stream', params = {}, { signal = null } = {}) {
   const end = beginRequest();
   try {
-    return await request(`api/v1/${path}`, params, signal, { method: 'POST', body, headers: { 'Content-Type': type } });
+    return await (await request(`api/v1/${path}`, params, signal, { method: 'POST', body, headers: { 'Content-Type': type } })).json();
   } finally {
     end();
   }

@@ -46,6 +46,7 @@ const KINDS = {
   order: 'text',
   report: 'text',
   local: 'text',
+  file: 'text',
   whatif: 'list',
 };
 const EMPTY = { text: '', number: null, list: [], pin: null };
@@ -103,7 +104,7 @@ export function format(route) {
 
 /* True if both name the same data; they may differ in what is looked at and how. */
 export function isSamePlace(a, b) {
-  return ['tool', ...LEVELS].every((name) => a[name] === b[name]);
+  return ['tool', 'local', ...LEVELS].every((name) => a[name] === b[name]);
 }
 
 /* Choosing one level forgets the levels below it. */

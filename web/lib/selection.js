@@ -100,7 +100,7 @@ export async function resolve(route, page, sessions, signal) {
     const found = await newestWithModules(sessions, signal);
     ({ session, modules: known } = found ?? { session: null, modules: null });
   } else if (!session) {
-    session = sessions.sessions.find((each) => !page.lacks(each)) ?? sessions.sessions[0] ?? null;
+    session = sessions.sessions.find((each) => !page.lacks(each)) ?? (page.hasEmpty ? null : (sessions.sessions[0] ?? null));
   }
   if (!session) return { ...NOTHING, sessions, warnings };
   const host = chooseHost(session, route.host, warnings);
