@@ -5,7 +5,7 @@
 import { get, isAbort, Problem, problemText } from '../lib/api.js';
 import { el, fill, loadStyle, name } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
-import { giveText, keptText } from '../lib/given.js';
+import { givenName, giveText, keptText } from '../lib/given.js';
 import { listModules } from '../lib/selection.js';
 import { createMenu } from '../widgets/menu.js';
 import { createBuffers } from './oom_buffers.js';
@@ -82,7 +82,7 @@ export function mount(root, context) {
     fill(
       source,
       el('span', { class: 'dim' }, 'read from: '),
-      files.length > 1 ? select : found.file ? name(found.file) : 'given text',
+      files.length > 1 ? select : found.file ? name(found.file) : name(givenName(found.local)),
       found.failures.length ? createMenu('Verdict', menu) : null,
     );
     other.textContent = found.local ? 'Paste other' : 'Paste a text';

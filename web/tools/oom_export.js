@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * oom_export.js: the verdict as it leaves the page. Pure but for the clipboard and the file. */
 
-import { factsLine, fileName, markdownText, saveText, shownTable, isWithoutPaths } from '../lib/export.js';
+import { markdownText, saveText, shownTable } from '../lib/export.js';
 import { bytes } from '../lib/format.js';
+import { factsLine, fileName } from '../lib/subject.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { copyText } from '../widgets/toast.js';
 import { barOf, barText } from './oom_bar.js';
@@ -19,7 +20,7 @@ export function verdictText(failure, rows, facts) {
     bar ? `- where: ${barText(bar)}` : '',
     say.causeText(failure),
   ].filter(Boolean);
-  const table = rows.length ? markdownText(shownTable(tableOf(rows), isWithoutPaths()), 'Largest buffers', '') : '';
+  const table = rows.length ? markdownText(shownTable(tableOf(rows)), 'Largest buffers', '') : '';
   return `${lines.join('\n')}\n${table ? `\n${table}` : ''}`;
 }
 

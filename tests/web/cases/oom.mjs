@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * oom.mjs: the page of out-of-memory texts. Figures are read off the texts themselves. */
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { idle, startDaemon, text } from '../harness.mjs';
+
+/* The forms of the public documents: one buffer too large, the one-sentence total, a program that finds no place. */
+const EXCEEDS =
+  "XlaRuntimeError: RESOURCE_EXHAUSTED: Allocation (size=107374182400) would exceed memory (size=17179869184) :: #allocation7 [shape = 'u8[327680,327680]{1,0:T(8,128)(4,1)}', space=hbm, size = 0xffffffffffffffff, tag = 'output of xor_convert_fusion@{}'] :: <no-hlo-instruction>\n";
+const GPU = 'XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 214748364800 bytes.\n';
+const LOAD =
+  "XlaRuntimeError: RESOURCE_EXHAUSTED: Error loading program 'jit_embedding_pipeline_step_fn': Attempting to reserve 29.49G at the bottom of memory. That was not possible. There are 147.64M free, 0B reserved, and 147.64M reservable. Scope: unknown..: while running replica 0 and partition 34 of a replicated computation (other replicas may have failed as well).\n";
+const USED = 'RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 49.34G of 32.00G hbm. Exceeded hbm capacity by 17.34G.\n';
+const EARLY =
+  "RESOURCE_EXHAUSTED: Compilation failure: Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available. If more detailed logging is desired, set --xla_tpu_impure_oom_fast_exit_threshold=-1\n";
+const HOLES =
+  'RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 9.60G. That was not possible. There are 14.10G free. The largest contiguous region of free memory is 9.20G due to fragmentation.; (0x1x0_HBM0)\n';
+
+export function run({ test, includes, equal, truth, daemon, open, fixtures, binary }) {
+  const report = readFileSync(join(fixtures, 'oom', '0.10.0-libtpu0.0.40-v5e-adamlin.txt'), 'utf8');
+
+  /* The page of a text that is pasted into the field, as a reader does it. */
+  async function paste(given, how = {}) {
+    const page = await open(`${await daemon('--demo')}?tool=oom&local=${'0'.repeat(32)}`, { allow: /404/, ...how });
+    await page.locator('.oom-field').fill(given);
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.waitForURL(/local=[1-9a-f]/);
+    await idle(page);
+    return page;
+  }
+  const marks = (page) => page.locator('.oom-text mark').allTextContents();
+  const lit = (page, selector) => page.locator(`${selector}.is-lit`).allTextContents();
+
+  /* A folder of logs, served for the time of `body`. */
+  async function withLogs(files, body) {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-oom-'));
+    let server = null;
+    try {
+      for (const [path, content] of Object.entries(files)) {
+        mkdirSync(join(folder, path, '..'), { recursive: true });
+        writeFileSync(join(folder, path), content);
+      }
+      server = await startDaemon(binary, [`--logdir=${folder}`]);
+      await body(server.url);
+    } finally {
+      await server?.stop();
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  test('one buffer larger than the memory: 100.00 of 16.00 GiB', async () => {
+    const page = await paste(EXCEEDS);
+    includes(await text(page, 'h1'), 'TPU compile-time OOM: the program needs 100.00 GiB; 16.00 GiB of HBM are available. Over by 84.00 GiB.');
+    equal(await page.title(), '100.00 GiB · OOM – memviewd');
+    includes(await text(page, '.panel-oom-where'), 'one buffer 100.00 GiB');
+    includes(await text(page, '.panel-oom-table'), 'output of xor_convert_fusion@{}');
+    truth((await marks(page)).includes('107374182400'), 'the size is not marked');
+    await page.finish();
+  });
+
+  test('the same program on a GPU: 200.00 GiB, nothing said of what is free', async () => {
+    const page = await paste(GPU);
+    includes(await text(page, 'h1'), 'GPU OOM: a program asks for 200.00 GiB; how much is free is not in the text.');
+    equal(await marks(page), ['214748364800 bytes']);
+    await page.finish();
+  });
+
+  test('a program that finds no place: shortage, and that arrays go before programs', async () => {
+    const page = await paste(LOAD);
+    includes(await text(page, 'h1'), 'TPU program-load OOM: jit_embedding_pipeline_step_fn asks for 29.49 GiB; 147.64 MiB can be reserved. Short by 29.35 GiB.');
+    const fit = await text(page, '.panel-oom-fit');
+    includes(fit, 'Shortage: less is free in all (147.64 MiB) than was asked for');
+    includes(fit, 'Arrays go before programs');
+    includes(await text(page, '.panel-oom-next'), '--tpu_log_allocations_on_oom');
+    await page.finish();
+  });
+
+  test('enough is free, but in pieces: fragmentation, not shortage', async () => {
+    const page = await paste(HOLES);
+    includes(await text(page, 'h1'), 'enough is free (14.10 GiB), but the largest hole is 9.20 GiB and an array asks for 9.60 GiB: fragmentation, not shortage.');
+    includes(await text(page, '.panel-oom-where'), 'largest hole 9.20 GiB');
+    equal(await page.locator('.oom-over').count(), 1);
+    await page.finish();
+  });
+
+  test('an early end names the flag of its release', async () => {
+    const page = await paste(EARLY);
+    includes(await text(page, 'h1'), 'the program needs 3.84 TiB');
+    includes(await text(page, '.panel-oom-next'), '--xla_tpu_impure_oom_fast_exit_threshold=-1');
+    await page.finish();
+  });
+
+  test('a total alone says so and gives the command to copy', async () => {
+    const page = await paste('RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO temporaries (300.00G) exceeds available HBM (15.75G). HLO module: jit_f.\n');
+    includes(await text(page, '.panel-oom-next h2'), 'The error gives a total only');
+    includes(await text(page, '.oom-command'), '--xla_dump_to=');
+    equal(await page.locator('.oom-command').first().getByRole('button', { name: 'copy' }).count(), 1);
+    includes(await text(page, '.panel-oom-where'), 'not itemised in the text 300.00 GiB');
+    await page.finish();
+  });
+
+  test('the parts of a report add up to what was asked', async () => {
+    const page = await paste(report);
+    includes(await text(page, 'h1'), 'the program needs 17.75 GiB; 15.75 GiB of HBM are available. Over by 2.00 GiB.');
+    const where = await text(page, '.panel-oom-where');
+    for (const part of ['arguments 15.75 GiB', 'temporaries and code 2.00 GiB', 'fragmentation 31.0 KiB', 'in all 17.75 GiB', 'over 2.00 GiB']) includes(where, part);
+    includes(await text(page, '.panel-oom-table'), '11 buffers listed in the text');
+    await page.finish();
+  });
+
+  test('figures and text light each other, and a click goes both ways', async () => {
+    const page = await paste(report);
+    const figure = page.locator('.oom-facts .figure-link', { hasText: '15.75 GiB' });
+    await figure.hover();
+    equal(await lit(page, '.oom-text mark'), ['15.75G']);
+    await page.locator('.oom-text mark', { hasText: '258.00M' }).hover();
+    equal(await lit(page, '.figure-link'), ['258.00 MiB']);
+    await page.mouse.move(0, 0);
+    equal((await lit(page, '.figure-link')).length, 0);
+    await figure.click();
+    equal(await page.evaluate(() => document.activeElement.textContent), '15.75G');
+    await page.keyboard.press('Enter');
+    equal(await page.evaluate(() => document.activeElement.textContent), '15.75 GiB');
+    await page.finish();
+  });
+
+  test('a row of the table lights and finds its buffer in the text', async () => {
+    const page = await paste(report);
+    const row = page.locator('.panel-oom-table tbody tr', { hasText: '2.00' }).first();
+    await row.hover();
+    truth((await lit(page, '.oom-text mark')).includes('jit(f)/loss/jvp()/dot_general'), 'the op name is not lit');
+    await row.click();
+    includes(await page.evaluate(() => document.activeElement.closest('.oom-text') && document.activeElement.textContent), '2.00G');
+    await page.finish();
+  });
+
+  test('several reports: equal ones are counted, each has a link', async () => {
+    const page = await paste(USED + LOAD + LOAD + LOAD + GPU);
+    includes(await text(page, '.oom-reports-title'), '5 reports, 3 equal');
+    equal(await page.locator('.oom-reports li').count(), 3);
+    includes(await text(page, 'h1'), '49.34 GiB; 32.00 GiB of HBM');
+    await page.locator('.oom-reports a').nth(1).click();
+    await idle(page);
+    includes(page.url(), 'report=2');
+    includes(await text(page, 'h1'), 'jit_embedding_pipeline_step_fn');
+    await page.keyboard.press('n');
+    await idle(page);
+    includes(page.url(), 'report=3');
+    await page.goBack();
+    await idle(page);
+    includes(await text(page, 'h1'), 'jit_embedding_pipeline_step_fn');
+    await page.finish();
+  });
+
+  test('a report that is not there gives a banner and the first', async () => {
+    const page = await paste(USED);
+    await page.goto(`${page.url()}&report=9`);
+    await idle(page);
+    includes(await text(page, '#banners'), 'Report 9 is not in this text; showing the first.');
+    includes(await text(page, 'h1'), '49.34 GiB');
+    await page.finish();
+  });
+
+  test('a text without a failure says so and names the use', async () => {
+    const page = await paste('I0101 x.cc:1] XLA::TPU program HBM usage: 9.10G / 15.75G\n');
+    equal(await text(page, 'h1'), 'No failure here.');
+    includes(await text(page, '.oom-nothing'), '(9.10 GiB of 15.75 GiB HBM), and no error');
+    await page.finish();
+  });
+
+  test('what is not recognised shows the lines that mention memory', async () => {
+    const page = await paste('step 1\nsomething about memory\nstep 2\n');
+    equal(await text(page, 'h1'), 'No out-of-memory report found in 3 lines.');
+    includes(await text(page, '.oom-nothing'), 'Looked for: TPU E1000');
+    equal(await page.locator('.oom-line').first().isVisible(), false);
+    await page.getByRole('button', { name: 'Show the lines that mention memory: 1' }).click();
+    includes(await text(page, '.oom-line'), 'something about memory');
+    await page.finish();
+  });
+
+  test('names with markup and terminal escapes stay text', async () => {
+    const name = '<img src=x onerror=alert(1)>\u001b[31m';
+    const page = await paste(LOAD.replace('jit_embedding_pipeline_step_fn', name));
+    includes(await text(page, 'h1'), '<img src=x onerror=alert(1)>');
+    equal(await page.locator('main img').count(), 0);
+    await page.finish();
+  });
+
+  test('without any text the field comes first; an empty one is not sent', async () => {
+    await withLogs({ 'notes.bin': 'x' }, async (url) => {
+      const page = await open(`${url}?tool=oom`);
+      equal(await text(page, 'h1'), 'Out of memory? Paste the error text.');
+      await page.getByRole('button', { name: 'Explain' }).click();
+      includes(await text(page, '.oom-said'), 'The field is empty');
+      await page.finish();
+    });
+  });
+
+  test('a reload, and a daemon that forgot, find the text of this tab again', async () => {
+    await withLogs({}, async (url) => {
+      const page = await open(`${url}?tool=oom`, { allow: /404/ });
+      await page.locator('.oom-field').fill(USED);
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.waitForURL(/local=/);
+      await idle(page);
+      await page.reload();
+      await idle(page);
+      includes(await text(page, 'h1'), '49.34 GiB');
+      equal((await page.evaluate(() => location.href)).includes('Ran'), false);
+      await page.finish();
+    });
+  });
+
+  test('a link to a text of another tab asks for it', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=oom&local=${'ab'.repeat(16)}`, { allow: /404/ });
+    equal(await text(page, 'h1'), 'This link shows a text that was given, not stored.');
+    equal(await page.locator('.oom-field').isVisible(), true);
+    await page.finish();
+  });
+
+  test('a log in the folder is a session; as the newest it opens at once', async () => {
+    await withLogs({ 'job/train.log': `step 1\n${LOAD}` }, async (url) => {
+      const page = await open(url, { isBare: true });
+      includes(await text(page, 'h1'), 'jit_embedding_pipeline_step_fn asks for 29.49 GiB');
+      includes(await text(page, '.oom-source'), 'train.log');
+      await page.goto(`${url}?tool=home`);
+      await idle(page);
+      includes(await text(page, '.home-grid'), 'job/train.log');
+      await page.finish();
+    });
+  });
+
+  test('the verdict of a dump leads to its program', async () => {
+    const page = await open(await daemon('--demo'), { isBare: true });
+    includes(await text(page, 'h1'), 'jit_train_step needs 33.49 GiB; 15.75 GiB of HBM are available. Over by 17.74 GiB.');
+    await page.getByRole('link', { name: 'jit_train_step in the Memory Viewer' }).click();
+    await idle(page);
+    includes(page.url(), 'tool=memory_viewer');
+    includes(await text(page, 'h1'), '33.49 GiB');
+    await page.finish();
+  });
+
+  for (const [width, height] of [
+    [1440, 900],
+    [1000, 640],
+    [390, 844],
+  ])
+    test(`nothing hangs over at ${width} × ${height}`, async () => {
+      const page = await paste(report + LOAD, { width, height });
+      equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth <= 0), true, 'the page');
+      const wide = await page.evaluate(() => [...document.querySelectorAll('.oom *')].filter((node) => node.getBoundingClientRect().right > innerWidth + 1 && !node.closest('.grid-scroll, .hidden')).map((node) => node.className));
+      equal(wide, []);
+      await page.finish();
+    });
+}
