@@ -105,7 +105,11 @@ async function main() {
     binary,
     daemon: (...args) => context.daemon(...args),
     /* A bare address is that of the Memory Viewer; with {isBare} it stays what a reader types. */
-    open: (url, how = {}) => context.open(new URL(url).search || how.isBare ? url : `${url}?tool=memory_viewer`, how),
+    open(url, how = {}) {
+      const address = new URL(url);
+      if (!address.search && !how.isBare) address.search = '?tool=memory_viewer';
+      return context.open(address.href, how);
+    },
   };
   const tests = await collect('cases', live);
   try {
