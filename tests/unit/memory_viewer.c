@@ -295,6 +295,38 @@ START_TEST(strips_and_map_show_what_the_filter_lists)
 }
 END_TEST
 
+START_TEST(a_merged_bar_opens_into_its_own_buffers)
+{
+    struct asked asked;
+    asked_open(&asked, real_modules[_i]);
+    struct analysis_param narrow = {"width", "64"};
+    cJSON *root, *bar, *data = ask_many(&asked, "strips", &narrow, 1, &root);
+    cJSON_ArrayForEach(bar, cJSON_GetObjectItem(cJSON_GetObjectItem(data, "orders"), "size"))
+    {
+        char first[16], count[16];
+        snprintf(first, sizeof first, "%d", (int)number(bar, "first_rank"));
+        snprintf(count, sizeof count, "%d", (int)number(bar, "count"));
+        struct analysis_param params[] = {{"width", "64"}, {"order", "size"}, {"first", first}, {"count", count}};
+        cJSON *part_root, *each, *part = ask_many(&asked, "strips", params, 4, &part_root);
+        double members = 0, bytes = 0;
+        cJSON *orders = cJSON_GetObjectItem(part, "orders");
+        cJSON_ArrayForEach(each, cJSON_GetObjectItem(orders, "size"))
+        {
+            ck_assert_double_ge(number(each, "first_rank"), number(bar, "first_rank"));
+            members += number(each, "count");
+            bytes += number(each, "bytes");
+        }
+        ck_assert_double_eq(members, number(bar, "count"));
+        ck_assert_double_eq(bytes, number(bar, "bytes"));
+        ck_assert_int_eq(cJSON_GetArraySize(cJSON_GetObjectItem(orders, "program")),
+                         cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetObjectItem(data, "orders"), "program")));
+        cJSON_Delete(part_root);
+    }
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
 START_TEST(without_a_trace_the_schedule_answers)
 {
     struct asked asked;
@@ -387,6 +419,7 @@ int main(void)
     tcase_add_loop_test(tests, windows_balance, 0, modules);
     tcase_add_loop_test(tests, maps_hold_every_buffer_at_any_width, 0, modules);
     tcase_add_loop_test(tests, strips_and_map_show_what_the_filter_lists, 0, modules);
+    tcase_add_loop_test(tests, a_merged_bar_opens_into_its_own_buffers, 0, modules);
     tcase_add_test(tests, without_a_trace_the_schedule_answers);
     tcase_add_test(tests, scoped_vmem_comes_from_the_pool);
     tcase_add_test(tests, odd_files_have_notes_not_crashes);

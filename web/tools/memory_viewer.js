@@ -94,6 +94,7 @@ export function mount(root, context) {
       view.tabs.set(route.view);
       view.place.hear(route);
       view.map.hear(route);
+      hearFilter(view, route);
       return Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), view.table.hear()]);
     },
     escape: () => escape(view),
@@ -168,6 +169,8 @@ function build(view) {
     onPin,
     sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.space.peak_bytes),
     onWidth: () => loadStrips(view).then(() => refresh(view)),
+    onOpen: (bars) => view.context.choose({ bars }),
+    onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
   });
   view.map = createMapPanel(view, {
     onHover: (item, mark) => {
@@ -181,7 +184,6 @@ function build(view) {
     onLeave: leave,
     onStep: (step) => view.curve.showStep(step),
     onPin,
-    onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
     onHint: hint,
   });
   view.table = createBuffersTable(view, {
@@ -230,6 +232,17 @@ function onlyCategory(view, category, isAdded) {
   view.context.choose({ filter: toggledCategory(view.context.route.filter, category, isAdded) });
 }
 
+/* The filter and the opened bar say what strips and map show. */
+function hearFilter(view, route) {
+  const isSame = route.filter === view.filter && route.bars === view.bars;
+  const isOther = route.filter !== view.filter;
+  view.filter = route.filter;
+  view.bars = route.bars;
+  if (isSame || !view.space) return;
+  loadStrips(view).then(() => refresh(view));
+  if (isOther) view.map.load();
+}
+
 /* ---- loading ---------------------------------------------------------------- */
 
 /* selection: what selection.js found; route: the parsed URL. */
@@ -240,6 +253,8 @@ async function show(view, selection, route) {
   view.store.set({ hover: null, pin: null });
   view.wanted = route.capacity;
   view.tabs.set(route.view);
+  view.filter = route.filter;
+  view.bars = route.bars;
   const { module, problem, session } = selection;
   if (problem) {
     only(view, empty.unreadableSession(session, problem), `${short(session.name)} cannot be read.`);
@@ -423,6 +438,10 @@ function escape(view) {
   if (dismissTooltip()) return true;
   if (view.space && view.place.window) {
     view.place.setWindow(null);
+    return true;
+  }
+  if (view.bars) {
+    view.context.choose({ bars: '' });
     return true;
   }
   if (view.store.state.pin === null) return false;

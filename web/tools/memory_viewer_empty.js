@@ -103,6 +103,14 @@ export function emptyPadding(buffers, where = 'at the peak') {
   };
 }
 
+/* A strip in which the filter leaves nothing. */
+export function noMatch(order) {
+  return {
+    title: 'Nothing matches the filter.',
+    text: order === 'padding' ? 'No matching buffer is padded.' : 'Buffers of other moments may match it.',
+  };
+}
+
 export function noBuffers(where = 'at the peak') {
   const text =
     where === 'at the peak'

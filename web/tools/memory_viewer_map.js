@@ -39,25 +39,28 @@ function labelOf(answer, space) {
   return `Allocation map of ${visible(space.name)}: ${counted(answer.rectangle_count, 'buffer')} in ${spokenBytes(answer.height_bytes)} over ${count(answer.step_count)} ${unitWord(space)}s, ${counted(answer.indefinite_count, 'buffer')} for the whole program.`;
 }
 
-function legendOf(classes, onOnly) {
+function legendOf(classes) {
   return el(
     'ul',
     { class: 'legend', 'aria-label': 'Colours of the map' },
     classes.map((look) => {
       const square = el('span', { class: 'swatch swatch-any', 'aria-hidden': 'true' });
       square.style.background = look.fill();
-      const word = look.category
-        ? el('button', { type: 'button', class: 'legend-word', title: `Only ${look.word}; with Ctrl as well`, on: { click: (event) => onOnly(look.category, event.ctrlKey || event.metaKey) } }, square, look.word)
-        : [square, look.word];
-      return el('li', {}, word);
+      return el('li', {}, square, look.word);
     }),
   );
 }
 
-/* actions: onHover(item, mark), onLeave(), onPin(item), onOnly(category, isAdded).
+/* actions: onHover(item, mark), onLeave(), onPin(item), onStep(step | null), onHint().
  * Out: {panel, load(), hear(route), setPlace(), setRange(), rangeAtRest(), mark(hover, pin), …}. */
 export function createMapPanel(view, actions) {
-  const panel = createPanel('panel-map', 'Allocation map');
+  const panel = createPanel('panel-map', 'Allocation map', {
+    menu: () => [
+      { word: 'Show all', key: '0', run: () => view.showAll() },
+      { word: 'Next colour', key: 'c', run: () => context.choose({ color: colourAfter(colour) }) },
+      { word: 'Centre the pin', key: 'f', run: () => view.centrePin(), why: view.store.state.pin === null ? 'nothing is pinned' : '' },
+    ],
+  });
   const { context, place } = view;
   const byBytes = () => (place.bytes ? { low: place.bytes[0], high: place.bytes[1] } : { low: 0, high: height });
   let height = 1;
@@ -90,7 +93,7 @@ export function createMapPanel(view, actions) {
   const chooser = el(
     'select',
     { class: 'small-select', 'aria-label': 'Colour by', on: { change: () => context.choose({ color: chooser.value === 'category' ? '' : chooser.value }) } },
-    COLOURS.map((name) => el('option', { value: name }, `colour by ${COLOUR_WORDS[name]}`)),
+    COLOURS.map((name) => el('option', { value: name }, `by ${COLOUR_WORDS[name]}`)),
   );
   const input = el('input', {
     class: 'small-field',
@@ -108,9 +111,8 @@ export function createMapPanel(view, actions) {
     },
   });
   const found = el('span', { class: 'dim', role: 'status' });
-  const fit = el('button', { type: 'button', class: 'text-button', title: 'Show all (0)', on: { click: () => view.showAll() } }, 'Show all');
   const legend = el('span');
-  const controls = el('span', { class: 'map-controls' }, chooser, input, found, fit);
+  const controls = el('span', { class: 'map-controls' }, chooser, input, found);
   panel.setAside(legend, controls);
   panel.body.append(map.node);
 
@@ -141,6 +143,7 @@ export function createMapPanel(view, actions) {
     } catch (error) {
       if (isAbort(error)) return;
       if (!(error instanceof Problem)) throw error;
+      if (error.status === 400 && params.filter) return;
       panel.say(message({ kind: 'error', title: 'The map could not be read.', text: problemText(error) }));
     }
   };
@@ -159,7 +162,8 @@ export function createMapPanel(view, actions) {
       ),
     );
   };
-  const drawLegend = () => fill(legend, legendOf(map.classes, actions.onOnly));
+  /* The kinds have their legend above the strips. */
+  const drawLegend = () => fill(legend, colour === 'category' ? null : legendOf(map.classes));
 
   const search = async () => {
     const { space } = view;
@@ -214,10 +218,7 @@ export function createMapPanel(view, actions) {
     load,
     search: byMatch,
     focusFind: () => input.focus(),
-    nextColour: () => {
-      const next = COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length];
-      context.choose({ color: next === 'category' ? '' : next });
-    },
+    nextColour: () => context.choose({ color: colourAfter(colour) }),
     /* A space was opened. */
     async start(route) {
       this.hear(route, true);
@@ -249,6 +250,12 @@ export function createMapPanel(view, actions) {
       map.destroy();
     },
   };
+}
+
+/* As it stands in the URL, where the first is left out. */
+function colourAfter(colour) {
+  const next = COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length];
+  return next === COLOURS[0] ? '' : next;
 }
 
 /* What is known of a buffer from its rectangle. */

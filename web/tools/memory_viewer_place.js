@@ -83,7 +83,12 @@ export function createPlace(view, hooks) {
   };
   const rest = () => {
     hooks.range(range());
-    soon(() => hooks.rangeAtRest(range()));
+    soon(() => {
+      /* As the URL has it, so that a reload gives the same picture. */
+      place = { ...place, range: place.range && whole(place.range), bytes: place.bytes && whole(place.bytes) };
+      hooks.range(range());
+      hooks.rangeAtRest(range());
+    });
   };
   const put = (next) => {
     place = { ...place, range: isAll(next, all()) ? null : next };
@@ -134,7 +139,7 @@ export function createPlace(view, hooks) {
     setMoment(step, isHeld = false) {
       if (!isMoving()) return;
       const to = Math.max(0, Math.min(view.space.step_count - 1, step));
-      const patch = { step: to === view.space.peak_step ? null : to };
+      const patch = { step: to === view.space.peak_step ? null : to, bars: '' };
       const next = following(range(), all(), to);
       if (next.join() !== range().join()) put(next);
       if (isHeld) view.context.move(patch);

@@ -10,20 +10,32 @@ import { categoryFill, categoryWord, legend } from '../widgets/categories.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createStrip } from '../widgets/strips.js';
 import { askedWidth, joinMerged, weigh } from '../widgets/strips_layout.js';
-import { emptyPadding, noBuffers } from './memory_viewer_empty.js';
+import { emptyPadding, noBuffers, noMatch } from './memory_viewer_empty.js';
 import { stripLabel, stripTitle, unitWord, whereWords } from './memory_viewer_text.js';
 
 const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
 const HINT = ' · hover names a buffer, click keeps it';
 
-/* actions: onHover(key, bar, mark), onLeave(), onPin(bar), sentence(bar), onWidth(width).
- * Out: {panel, draw(answer, space, isPeak), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */
+/* Pure: "size:120-334", the ranks of a merged bar that was opened → {order, first, count}, or null. */
+export function readOpened(text) {
+  const match = /^(program|size|padding):(\d{1,9})-(\d{1,9})$/.exec(text);
+  if (!match || Number(match[3]) < Number(match[2])) return null;
+  return { order: match[1], first: Number(match[2]), count: Number(match[3]) - Number(match[2]) + 1 };
+}
+
+/* actions: onHover(key, bar, mark), onLeave(), onPin(bar), sentence(bar), onWidth(width),
+ * onOpen(text of a merged bar | ''), onOnly(category, isAdded).
+ * Out: {panel, draw(answer, {space, isPeak, opened, chosen}), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */
 export function createStrips(actions) {
   const panel = createPanel('panel-strips', 'Live at the peak');
   const parts = new Map();
   for (const order of ORDERS) {
-    const strip = createStrip({ order, ...actions });
+    const onPin = (bar) =>
+      bar.id === null
+        ? actions.onOpen(`${order}:${bar.first_rank}-${bar.first_rank + bar.count - 1}`)
+        : actions.onPin(bar);
+    const strip = createStrip({ order, ...actions, onPin });
     const aside = el('span', { class: 'dim' });
     const axis = el('p', { class: 'strip-axis', 'aria-hidden': 'true' });
     const said = el('div', { class: 'strip-said', hidden: true });
@@ -39,6 +51,8 @@ export function createStrips(actions) {
   }
   panel.body.append(...ORDERS.map((order) => parts.get(order).node));
   let bars = { program: [], size: [], padding: [] };
+  let seen = new Set();
+  let seenIn = null;
   let timer = 0;
   let asked = 0;
   const width = () => askedWidth(parts.get('program').strip.width || 512);
@@ -66,23 +80,27 @@ export function createStrips(actions) {
       asked = width();
       return asked;
     },
-    draw(answer, space, isPeak = true) {
+    draw(answer, { space, isPeak, opened, chosen }) {
       bars = Object.fromEntries(ORDERS.map((order) => [order, joinMerged(answer.orders[order])]));
       const hasSteps = space.step_unit !== 'none';
       const where = isPeak ? 'at the peak' : whereWords(space, answer.step);
-      const kinds = Object.values(bars).flatMap((order) => order.map((bar) => bar.category || 'mixed'));
+      if (space !== seenIn) seen = new Set();
+      seenIn = space;
+      for (const order of ORDERS) for (const bar of bars[order]) seen.add(bar.category || 'mixed');
       panel.setTitle(
         `Live ${where}`,
         el('span', { class: 'dim' }, hasSteps && isPeak ? ` · ${unitWord(space)} ${count(answer.step)}` : ''),
         el('span', { class: 'hint' }, HINT),
       );
-      panel.setAside(legend(new Set(kinds)), el('span', { class: 'key-hatch' }, 'hatched: padding'));
+      panel.setAside(legend(seen, { onOnly: actions.onOnly, chosen }), el('span', { class: 'key-hatch' }, 'hatched: padding'));
       if (answer.buffer_count === 0) {
         panel.say(message(noBuffers(where)));
         return;
       }
       panel.show();
-      for (const order of ORDERS) drawOne(parts.get(order), order, bars[order], { answer, space, where });
+      const how = { answer, space, where, onAll: () => actions.onOpen('') };
+      for (const order of ORDERS)
+        drawOne(parts.get(order), order, bars[order], { ...how, opened: opened?.order === order ? opened : null });
     },
     mark(hover, pin, rankOf) {
       for (const order of ORDERS) parts.get(order).strip.mark({ hover, pin, rankOf });
@@ -140,18 +158,23 @@ function stripsTable(bars) {
   };
 }
 
-function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, space, where }) {
+function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, space, where, opened, onAll }) {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   const sum = bars.reduce((all, bar) => all + weigh(bar, order), 0);
   const isEmpty = bars.length === 0;
+  const isFiltered = answer.matched_count < answer.buffer_count;
   strip.node.hidden = isEmpty;
   axis.hidden = isEmpty;
   said.hidden = !isEmpty;
   node.classList.toggle('is-empty', isEmpty);
-  if (isEmpty) fill(said, message(emptyPadding(answer.buffer_count, where)));
+  if (isEmpty) fill(said, message(isFiltered ? noMatch(order) : emptyPadding(answer.buffer_count, where)));
+  const of = order === 'padding' ? ' of padding' : '';
+  const part = opened && bars.length ? `${count(opened.first + 1)} to ${count(opened.first + total)}, ${bytes(sum)}${of} ` : '';
+  const share = isFiltered && order !== 'padding' ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}` : counted(total, 'buffer');
   fill(
     aside,
-    isEmpty ? '' : `${counted(total, 'buffer')}, ${bytes(sum)}${order === 'padding' ? ' of padding' : ''}`,
+    isEmpty ? '' : part || `${share}, ${bytes(sum)}${of}`,
+    part ? el('button', { type: 'button', class: 'link-button', title: 'Esc', on: { click: onAll } }, 'all') : null,
   );
   fill(axis, el('span', {}, '0'), el('span', {}, bytes(sum)));
   strip.draw(bars, stripLabel(order, bars, space, where));

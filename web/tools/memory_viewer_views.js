@@ -11,6 +11,8 @@ import { message } from '../widgets/panel.js';
 import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
 import { capacityLabel, pageTitle } from './memory_viewer_answer.js';
 import { devicesFor, settleCapacity } from './memory_viewer_capacity.js';
+import { categoriesOf } from './memory_viewer_only.js';
+import { readOpened } from './memory_viewer_strips.js';
 import * as empty from './memory_viewer_empty.js';
 import * as say from './memory_viewer_text.js';
 
@@ -87,6 +89,8 @@ async function fillPanel(view, panel, what, name, params, draw) {
   } catch (error) {
     if (isAbort(error)) return null;
     if (!(error instanceof Problem)) throw error;
+    /* A filter that cannot be read is explained where it is typed; the last picture stays. */
+    if (error.status === 400 && view.context.route.filter) return null;
     panel.say(message(empty.failed(what, error)));
     return null;
   }
@@ -96,15 +100,21 @@ const stepOf = ({ place }) => (place.isPeak ? {} : { step: place.step });
 
 export function loadStrips(view) {
   if (!view.space || view.space.replay_error) return Promise.resolve(null);
+  const opened = readOpened(view.context.route.bars);
   return fillPanel(
     view,
     view.strips.panel,
     'The strips',
     'strips',
-    { width: view.strips.width, ...stepOf(view) },
+    { width: view.strips.width, ...stepOf(view), filter: view.context.route.filter, ...opened },
     (data, space) => {
       for (const order of Object.values(data.orders)) view.records.add(order);
-      view.strips.draw(data, space, view.place.isPeak);
+      view.strips.draw(data, {
+        space,
+        isPeak: view.place.isPeak,
+        opened,
+        chosen: categoriesOf(view.context.route.filter),
+      });
       view.live = data.bytes;
       view.context.setTitle(titleOf(view));
     },

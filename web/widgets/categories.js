@@ -38,8 +38,27 @@ export function swatch(category) {
   return el('span', { class: `swatch swatch-${row(category).colour}`, 'aria-hidden': 'true' });
 }
 
-/* Words of the kinds present, in the order of the table above. */
-export function legend(categories) {
+/* A legend word that shows only its kind: a click alone, or Ctrl/⌘ to add it or take it away. */
+function wordButton(category, { onOnly, chosen }) {
+  const word = categoryWord(category);
+  const isShown = chosen.length === 0 || chosen.includes(category);
+  return el(
+    'button',
+    {
+      type: 'button',
+      class: 'legend-word',
+      'aria-pressed': String(isShown),
+      title: `Only ${word}; with Ctrl as well; again: all`,
+      on: { click: (event) => onOnly(category, event.ctrlKey || event.metaKey) },
+    },
+    swatch(category),
+    word,
+  );
+}
+
+/* Words of the kinds present, in the order of the table above. filter: {onOnly(category, isAdded), chosen: kinds
+ * that are shown, none: all}, where the words choose. */
+export function legend(categories, filter = null) {
   const present = [
     ...Object.keys(ROWS).filter((category) => categories.has(category)),
     ...(categories.has('mixed') ? ['mixed'] : []),
@@ -47,6 +66,8 @@ export function legend(categories) {
   return el(
     'ul',
     { class: 'legend', 'aria-label': 'Colours' },
-    present.map((category) => el('li', {}, swatch(category), categoryWord(category))),
+    present.map((category) =>
+      el('li', {}, filter && category !== 'mixed' ? wordButton(category, filter) : [swatch(category), categoryWord(category)]),
+    ),
   );
 }

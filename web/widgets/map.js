@@ -19,6 +19,7 @@ const NEAR_PX = 4;
 const AXIS_PX = 22;
 const BAND_PX = 30;
 const BAND_GAP_PX = 4;
+const FRAMED_PX = 6;
 const LEAST_STEPS = 8;
 const LEAST_BYTES = 64 * 1024;
 const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] };
@@ -41,6 +42,7 @@ export function createMap(actions) {
   let step = null;
   let lit = { hover: null, pin: null };
   let matches = [];
+  let found = new Set();
   let drawnCount = 0;
 
   const frame = () => {
@@ -131,7 +133,8 @@ export function createMap(actions) {
     context.lineWidth = 1.5;
     for (const item of matches) {
       const box = boxOfItem(item);
-      if (box) context.strokeRect(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1);
+      if (box && box.height >= FRAMED_PX && box.width >= FRAMED_PX)
+        context.strokeRect(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1);
     }
   };
   const paint = () => {
@@ -141,7 +144,7 @@ export function createMap(actions) {
     const at = frame();
     bands = bandsOf(answer.indefinite, at.bandHeight, size.ratio);
     paintAxes(context, at, view, view.low === 0);
-    drawnCount = paintRectangles(context, map, at, view, size.ratio);
+    drawnCount = paintRectangles(context, { ...map, found: matches.length ? found : null }, at, view, size.ratio);
     if (bands.length) paintBands(context, bands, map.colouring, at);
     paintMatches(context);
     paintOver();
@@ -271,6 +274,7 @@ export function createMap(actions) {
     /* Items that a search found: {id, from, to, low_bytes, high_bytes}. */
     setMatches(next) {
       matches = next;
+      found = new Set(next.map((item) => item.id));
       nextFrame(paint);
     },
     /* hover, pin: items or null; what is not among the rectangles is outlined where it lies. */

@@ -10,6 +10,8 @@ const GAP_FROM_PX = 4;
 const LABEL_WIDE_PX = 56;
 const LABEL_HIGH_PX = 30;
 const NOTCH_PX = 3;
+const MERGED_ALPHA = 0.55;
+const FADED_ALPHA = 0.2;
 const FONT = () => `13px ${token('sans')}`;
 
 /* frame: {left, width, top, height}: the plot in CSS pixels; view: {from, to, low, high}. */
@@ -62,9 +64,10 @@ function notch(context, box) {
     context.fillRect(Math.round(box.x + share * box.width) - 1, box.y, NOTCH_PX, Math.min(NOTCH_PX, box.height / 2));
 }
 
-/* map: {columns, slots (class of each rectangle), colouring, matches: Set of ids}. Out: how many were drawn. */
+/* map: {columns, slots (class of each rectangle), colouring, found: Set of ids, or null}; what a search did not
+ * find is faded. Out: how many were drawn. */
 export function paintRectangles(context, map, frame, view, ratio) {
-  const { columns, slots, colouring } = map;
+  const { columns, slots, colouring, found } = map;
   const scale = scales(frame, view);
   const groups = colouring.classes.map(() => []);
   let drawn = 0;
@@ -82,10 +85,12 @@ export function paintRectangles(context, map, frame, view, ratio) {
     if (list.length === 0) continue;
     const { fill, ink, isSequential } = colouring.classes[slot];
     context.fillStyle = fill();
-    context.globalAlpha = slot === colouring.mixed ? 0.55 : 1;
+    const alpha = slot === colouring.mixed ? MERGED_ALPHA : 1;
+    context.globalAlpha = alpha;
+    const gap = 1 / ratio;
     for (let i = 1; i < list.length; i += 2) {
       const box = list[i];
-      const gap = 1 / ratio;
+      if (found) context.globalAlpha = found.has(columns.items[list[i - 1]].id) ? alpha : FADED_ALPHA;
       context.fillRect(
         box.x,
         box.y,
@@ -103,6 +108,7 @@ export function paintRectangles(context, map, frame, view, ratio) {
     for (let i = 0; i < list.length; i += 2) {
       const item = columns.items[list[i]];
       const box = list[i + 1];
+      if (found && !found.has(item.id)) continue;
       if (item.id !== null && box.width >= LABEL_WIDE_PX && box.height >= LABEL_HIGH_PX) label(context, box, item, ink());
     }
   }

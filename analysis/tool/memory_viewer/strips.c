@@ -4,7 +4,8 @@
  *
  * A bar is as wide as its bytes. Bars narrower than LEAST_PIXELS at the asked
  * width are merged with their neighbours until together they are not: so an
- * answer has at most width / LEAST_PIXELS merged bars beside the wide ones. */
+ * answer has at most width / LEAST_PIXELS merged bars beside the wide ones.
+ * `first` and `count` open a part of one order, as of a merged bar. */
 #include "base/sum.h"
 #include "input/shape.h"
 #include "tool/memory_viewer/describe.h"
@@ -28,12 +29,19 @@ static int heavier_first(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
+/* The part of an order that is shown: all of it, where `order` is another one. */
+struct part {
+    const char *order; /* NULL: none is opened */
+    int64_t first, count;
+};
+
 struct strip {
     const struct tool_request *request;
     struct json *json;
     const struct item *items;
     uint32_t count, step_count;
     double width_pixels;
+    struct part part;
 };
 
 static enum plan_category category_of(const struct strip *strip, uint32_t at)
@@ -104,13 +112,16 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
 static void strip_write(struct strip *strip, const char *name)
 {
     int64_t total = 0;
-    for (uint32_t i = 0; i < strip->count; i++)
+    bool is_part = strip->part.order != NULL && strcmp(strip->part.order, name) == 0;
+    uint32_t begin = is_part && strip->part.first < strip->count ? (uint32_t)strip->part.first : 0;
+    uint32_t last = is_part && strip->part.count < strip->count - begin ? begin + (uint32_t)strip->part.count : strip->count;
+    for (uint32_t i = begin; i < last; i++)
         total += strip->items[i].weight;
     json_key(strip->json, name);
     json_array_begin(strip->json);
-    for (uint32_t first = 0, end; first < strip->count; first = end) {
+    for (uint32_t first = begin, end; first < last; first = end) {
         double pixels = 0;
-        for (end = first; end < strip->count && pixels < LEAST_PIXELS; end++) {
+        for (end = first; end < last && pixels < LEAST_PIXELS; end++) {
             double own = total > 0 ? (double)strip->items[end].weight / (double)total * strip->width_pixels : 0;
             if (end > first && own >= LEAST_PIXELS)
                 break;
@@ -145,22 +156,36 @@ static uint32_t alive_count(const struct plan_space *space, uint32_t step)
     return count;
 }
 
+static bool part_read(const struct tool_request *request, struct part *part, struct err *err)
+{
+    static const char *const orders[] = {"program", "size", "padding"};
+    part->order = tool_param_text(request, "order");
+    bool is_known = part->order == NULL;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0] && !is_known; i++)
+        is_known = strcmp(part->order, orders[i]) == 0;
+    if (!is_known)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "order: \"%.40s\" is none of program, size, padding", part->order);
+    return tool_param_number(request, "first", 0, UINT32_MAX, 0, &part->first, err) &&
+           tool_param_number(request, "count", 1, UINT32_MAX, UINT32_MAX, &part->count, err);
+}
+
 bool view_strips(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
     struct row_fields_context row = {request, space};
     struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};
     struct filter filter;
+    struct part part;
     const char *filter_text = tool_param_text(request, "filter");
     int64_t width, matched_bytes = 0;
     uint32_t step;
     bool is_all;
     if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
-        !views_step(request, space, false, &step, &is_all, err) ||
+        !views_step(request, space, false, &step, &is_all, err) || !part_read(request, &part, err) ||
         !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
         return false;
     struct item *items = arena_array(request->arena, struct item, (size_t)space->row_count + 1);
-    struct strip strip = {request, json, items, 0, space->step_count, (double)width};
+    struct strip strip = {request, json, items, 0, space->step_count, (double)width, part};
     json_object_begin(json);
     json_key_int(json, "space", space->space);
     json_key_uint(json, "step", step);
