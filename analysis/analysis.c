@@ -88,6 +88,24 @@ static void note_add(struct analysis_contents *contents, struct analysis_note *n
         notes[contents->note_count++] = (struct analysis_note){code, count, text};
 }
 
+static const struct analysis_trace_device *devices_of_trace(const struct xspace *xspace, struct arena *arena)
+{
+    struct analysis_trace_device *devices = arena_array(arena, struct analysis_trace_device, xspace->device_count + 1);
+    for (size_t i = 0; i < xspace->device_count; i++) {
+        const struct trace_device *first = &xspace->devices[i].first;
+        const struct device *row = device_of_kind(first->kind);
+        devices[i] = (struct analysis_trace_device){
+            .kind = arena_text(arena, first->kind),
+            .plane = arena_text(arena, first->plane),
+            .count = xspace->devices[i].count,
+            .memory_bytes = first->memory_bytes,
+            .name = row != NULL ? row->name : NULL,
+            .available_bytes = row != NULL ? (uint64_t)row->available_bytes : 0,
+        };
+    }
+    return devices;
+}
+
 static void contents_of_trace(const struct xspace *xspace, struct arena *arena, struct analysis_contents *out)
 {
     struct analysis_program *programs = arena_array(arena, struct analysis_program, xspace->program_count + 1);
@@ -105,6 +123,8 @@ static void contents_of_trace(const struct xspace *xspace, struct arena *arena, 
     out->program_count = xspace->program_count;
     out->hostnames = hostnames;
     out->hostname_count = xspace->hostname_count;
+    out->devices = devices_of_trace(xspace, arena);
+    out->device_count = xspace->device_count;
     out->has_hlo_stat = xspace->has_hlo_stat;
     out->has_gpu_plane = xspace->has_gpu_plane;
     out->has_tpu_plane = xspace->has_tpu_plane;

@@ -56,12 +56,24 @@ struct analysis_note {
     const char *text; /* one sentence: what, where, effect */
 };
 
+/* Devices of a trace that say the same of themselves. */
+struct analysis_trace_device {
+    const char *kind;         /* "TPU v6 Lite" as in the file; "" when not said */
+    const char *plane;        /* of the first: "/device:TPU:0" */
+    uint64_t count;
+    uint64_t memory_bytes;    /* physical, as recorded; 0 when not said */
+    const char *name;         /* row of the table of devices that is meant, or NULL */
+    uint64_t available_bytes; /* of that row; 0 = not known */
+};
+
 struct analysis_contents {
     enum analysis_kind kind;
     size_t program_count; /* in file order, first of equal program ids only */
     const struct analysis_program *programs;
     size_t hostname_count; /* XSpace.hostnames */
     const char *const *hostnames;
+    size_t device_count;
+    const struct analysis_trace_device *devices;
     bool has_hlo_stat;     /* /host:metadata names the HLO stat (XProf then offers its memory viewer) */
     bool has_gpu_plane, has_tpu_plane, has_host_plane;
     bool has_memory_events; /* the host's plane names memory events */

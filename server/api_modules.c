@@ -148,6 +148,29 @@ static void write_module(struct json *json, const struct modules_entry *entry)
     json_object_end(json);
 }
 
+/* What the traces say of the devices that they were taken on, once a kind and file. */
+static void write_devices(struct json *json, const struct modules *modules)
+{
+    json_key(json, "devices");
+    json_array_begin(json);
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct analysis_contents *contents = modules->files[at].opened.contents;
+        for (size_t i = 0; contents && i < contents->device_count; i++) {
+            const struct analysis_trace_device *device = &contents->devices[i];
+            json_object_begin(json);
+            json_key_text(json, "kind", device->kind);
+            json_key_text(json, "plane", device->plane);
+            json_key_text(json, "file", modules->files[at].file->path);
+            json_key_uint(json, "count", device->count);
+            json_key_known(json, "memory_bytes", device->memory_bytes ? (int64_t)device->memory_bytes : -1);
+            json_key_text(json, "device", device->name);
+            json_key_known(json, "available_bytes", device->available_bytes ? (int64_t)device->available_bytes : -1);
+            json_object_end(json);
+        }
+    }
+    json_array_end(json);
+}
+
 static struct response *write_modules(struct store *store, const struct snapshot_session *session,
                                       const struct snapshot_host *host, const struct listing *listing)
 {
@@ -163,6 +186,7 @@ static struct response *write_modules(struct store *store, const struct snapshot
     modules_read_totals(store, &modules);
     json_object_begin(&json);
     api_write_notes(&json, session, &modules);
+    write_devices(&json, &modules);
     json_key_uint(&json, "total", choose(&modules, listing));
     json_key_uint(&json, "matched", modules.entry_count);
     json_key_uint(&json, "offset", listing->offset);

@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_INPUT_DEVICE_H
 #define ANALYSIS_INPUT_DEVICE_H
 
+#include "base/str.h"
 #include "input/space.h"
 
 #include <stddef.h>
@@ -12,9 +13,12 @@ struct device {
     enum space_platform platform;
     int64_t physical_bytes, available_bytes; /* available: 0 = not known */
     const char *source;
+    const char *kinds; /* how a trace or a runtime calls it, "|" between names; "" = not known */
 };
 
 /* Row `at`, or NULL past the end. */
 const struct device *device_at(size_t at);
+/* The row that a trace's device_type_string means, in letters of either case, or NULL. */
+const struct device *device_of_kind(struct str kind);
 
 #endif

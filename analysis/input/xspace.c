@@ -272,6 +272,21 @@ static void host_plane_look(struct stream *stream, struct stream_scope scope, st
     arena_free(scratch);
 }
 
+/* Devices of one kind and size are one row. */
+static void device_look(struct stream *stream, struct stream_scope scope, struct str name, struct arena *arena, struct xspace *out)
+{
+    struct trace_device device;
+    if (!trace_device_read(stream, scope, name, arena, &device))
+        return;
+    for (size_t i = 0; i < out->device_count; i++)
+        if (out->devices[i].first.memory_bytes == device.memory_bytes && str_equal(out->devices[i].first.kind, device.kind)) {
+            out->devices[i].count++;
+            return;
+        }
+    if (out->device_count < XSPACE_DEVICES_MOST)
+        out->devices[out->device_count++] = (struct xspace_device){device, 1};
+}
+
 static void hostname_add(struct xspace *out, struct arena *arena, struct str name)
 {
     if (out->hostname_count % 8 == 0) {
@@ -305,6 +320,9 @@ bool xspace_read(const struct source *source, struct arena *arena, struct xspace
             metadata_plane_read(&stream, &plane, arena, out);
         else if (str_equal(plane.name, STR("/host:CPU")))
             host_plane_look(&stream, field.payload, arena, out);
+        else if (str_starts(plane.name, STR("/device:")))
+            device_look(&stream, field.payload, plane.name, arena, out);
+        take_damage(&stream, out);
     }
     out->is_cut = stream.is_cut;
     out->cut_at = stream.cut_at;

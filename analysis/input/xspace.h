@@ -4,13 +4,14 @@
  * In:     a plain source, read through a small window: planes other than
  *         /host:metadata are skipped by length as soon as their name is known.
  * Out:    the programs' places in the file, in file order, first of equal ids;
- *         which kinds of planes there are; what could not be used.
+ *         which kinds of planes and devices there are; what could not be used.
  * Memory: the arena. Cost: one pass over headers; a 103 MB trace takes a few ms.
  * Source: xplane.proto; names of stats and rules of ids from XLA's
  *         xplane_schema.cc and XProf's hlo_proto_map.cc and xplane_hlo_fixer.cc. */
 #ifndef ANALYSIS_INPUT_XSPACE_H
 #define ANALYSIS_INPUT_XSPACE_H
 
+#include "input/trace_device.h"
 #include "wire/stream.h"
 
 struct xspace_program {
@@ -19,7 +20,17 @@ struct xspace_program {
     struct stream_scope hlo; /* bytes of the HloProto */
 };
 
+/* Devices that say the same of themselves. */
+struct xspace_device {
+    struct trace_device first;
+    uint32_t count;
+};
+
+enum { XSPACE_DEVICES_MOST = 16 };
+
 struct xspace {
+    struct xspace_device devices[XSPACE_DEVICES_MOST]; /* kinds of devices; of more, the first */
+    size_t device_count;
     struct xspace_program *programs;
     size_t program_count;
     struct str *hostnames;

@@ -110,6 +110,21 @@ def trace(name="jit_made", program_id=7, buffer_count=8, padding=0):
     return xspace({(name, program_id): hlo_proto(name, buffer_count)}, padding)
 
 
+def device_plane(name, facts):
+    """a plane that says only what the device is: {stat: text or number}; texts beginning with "=" are interned"""
+    names, stats = [], []
+    for at, (stat, value) in enumerate(facts.items(), 1):
+        names.append(block(5, number(1, at) + block(2, number(1, at) + block(2, stat))))
+        if isinstance(value, int):
+            stats.append(block(6, number(1, at) + number(3, value)))
+        elif value.startswith("="):
+            names.append(block(5, number(1, at + 100) + block(2, number(1, at + 100) + block(2, value[1:]))))
+            stats.append(block(6, number(1, at) + number(7, at + 100)))
+        else:
+            stats.append(block(6, number(1, at) + block(5, value)))
+    return block(1, block(2, name) + b"".join(names + stats))
+
+
 def gzip_bomb(mib=300):
     """a trace of zeros that inflates a thousandfold"""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)

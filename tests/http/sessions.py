@@ -168,3 +168,17 @@ def test_many_programs_of_several_hosts_are_listed_quickly(t):
         equal(daemon.sessions()["run"]["module_count"], len(names))
     used = daemon.cpu_seconds() - before
     assert used < (6 if t.is_sanitized else 1.5), f"{used:.2f} s of processor time"
+
+
+def test_a_trace_says_what_device_it_was_taken_on(t):
+    planes = {"v6": [("/device:TPU:0", {"device_type_string": "TPU v6 Lite"}), ("/device:TPU:1", {"device_type_string": "=TPU v6 Lite"})],
+              "gpu": [("/device:GPU:0", {"memory_size": 206141652992})],
+              "odd": [("/device:TPU:0", {"device_type_string": "TPU v99"}), ("/device:TPU:1", {"clock_rate": 5})]}
+    for run, devices in planes.items():
+        t.write(f"plugins/profile/{run}/h.xplane.pb", inputs.trace() + b"".join(inputs.device_plane(*each) for each in devices))
+    daemon = t.serve(t.folder())
+    said = {run: daemon.get_json(f"/api/v1/sessions/{daemon.session_id(run)}/modules")["devices"] for run in planes}
+    facts = {run: [(each["kind"], each["count"], each["memory_bytes"], each["device"], each["available_bytes"]) for each in rows]
+             for run, rows in said.items()}
+    equal(facts, {"v6": [("TPU v6 Lite", 2, None, "v6e", 33554432000)], "gpu": [("", 1, 206141652992, None, None)],
+                  "odd": [("TPU v99", 1, None, None, None)]})

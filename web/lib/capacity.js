@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * capacity.js: how much memory there is for a program, where that figure comes from, and
- * whether a program fits. Pure: the URL, the list of devices and error texts in.
+ * whether a program fits. Pure: the URL, the list of devices, error texts and what a trace says in.
  *
- * A capacity: {kind: "device" | "size" | "recorded", bytes, half (exact to ± this), needed
+ * A capacity: {kind: "device" | "size" | "recorded" | "trace", bytes, half (exact to ± this), needed
  * (what the error text asked, or null), isPhysical, device, file}. */
 
 const DEVICE_SPACE = 0;
@@ -39,15 +39,29 @@ export function recordedCapacity(errorTexts, space) {
   return { kind: 'recorded', bytes, half, needed, isPhysical: false, device: null, file: found.file };
 }
 
-/* The URL first (device memory only), then the dump's own text, then none (null). */
-export function capacityOf(wanted, devices, errorTexts, space) {
+/* The least that a device of the trace has: what a program may use there, if the table of devices knows it,
+ * else the physical size as recorded. traceDevices: of the modules answer. */
+export function traceCapacity(traceDevices, space) {
+  if (space !== DEVICE_SPACE) return null;
+  const known = (traceDevices ?? [])
+    .map((device) => ({ device, bytes: device.available_bytes ?? device.memory_bytes }))
+    .filter(({ bytes }) => bytes !== null)
+    .sort((a, b) => a.bytes - b.bytes)[0];
+  if (!known) return null;
+  const { device, bytes } = known;
+  const isPhysical = device.available_bytes === null;
+  return { kind: 'trace', bytes, half: 0, needed: null, isPhysical, device: null, file: device.file, traced: device };
+}
+
+/* The URL first (device memory only), then the dump's own text, then the trace, then none (null). */
+export function capacityOf(wanted, devices, errorTexts, space, traceDevices = []) {
   if (wanted && space === DEVICE_SPACE) {
     const size = parseSize(wanted);
     if (size !== null) return sizeCapacity(size);
     const device = findDevice(devices, wanted);
     if (device) return deviceCapacity(device);
   }
-  return recordedCapacity(errorTexts, space);
+  return recordedCapacity(errorTexts, space) ?? traceCapacity(traceDevices, space);
 }
 
 export function canChoose(space) {

@@ -306,6 +306,7 @@ async function load(view, selection, route, signal) {
   const said = {
     notes: gatherNotes(answer.notes, selection.modules?.notes ?? [], session?.notes ?? []),
     errorTexts: session?.error_texts ?? [],
+    devices: selection.modules?.devices ?? [],
   };
   if (spaces.length === 0) {
     only(

@@ -103,6 +103,17 @@ export function answer(space, capacity = null) {
   };
 }
 
+function traceSource({ traced, isPhysical }) {
+  const who = traced.kind ? visible(traced.kind) : `${count(traced.count)} × ${visible(traced.plane.replace(/^\/device:/, '').replace(/:\d+$/, ''))}`;
+  const physical = ', its physical size: a program gets less, how much is not known';
+  return {
+    text: `${who}, recorded in the trace${isPhysical ? physical : ''}`,
+    hint: isPhysical
+      ? `Plane stat memory_size of ${visible(traced.plane)}`
+      : `Plane stat device_type_string of ${visible(traced.plane)}; bytes of the table of devices`,
+  };
+}
+
 /* {text, hint}: where the capacity comes from. */
 export function sourceOf(capacity) {
   if (capacity.kind === 'recorded') {
@@ -110,6 +121,7 @@ export function sourceOf(capacity) {
     const half = capacity.half > 0 ? `, ± ${bytes(capacity.half, null, 0)}` : '';
     return { text: `capacity as ${file} prints it${half}`, hint: visible(capacity.file) };
   }
+  if (capacity.kind === 'trace') return traceSource(capacity);
   if (capacity.kind === 'size') return { text: 'capacity as chosen', hint: 'From the address of this page.' };
   const title = visible(capacity.device.title);
   const physical = capacity.isPhysical ? ', its physical size: a program gets less, how much is not known' : '';

@@ -9,7 +9,6 @@ import {
   deviceCapacity,
   findDevice,
   parseSize,
-  recordedCapacity,
   sizeCapacity,
 } from '../lib/capacity.js';
 import { readDevices } from '../lib/devices.js';
@@ -33,9 +32,9 @@ export async function devicesFor(wanted) {
 /* Sets view.capacity to what `devices` and the error texts say of view.wanted. */
 export function settleCapacity(view, devices) {
   const { wanted, space, said } = view;
-  const recorded = recordedCapacity(said.errorTexts, space.space);
+  const recorded = capacityOf('', devices, said.errorTexts, space.space, said.devices);
   const isKnown = !wanted || parseSize(wanted) !== null || findDevice(devices, wanted) !== null;
-  view.capacity = capacityOf(wanted, devices, said.errorTexts, space.space);
+  view.capacity = capacityOf(wanted, devices, said.errorTexts, space.space, said.devices);
   if (isKnown) view.context.banners.drop('capacity');
   else
     view.context.banners.set('capacity', {
@@ -76,7 +75,7 @@ export function createChooser(view) {
         devices: await readDevices(),
         filter,
         wanted: view.wanted,
-        recorded: recordedCapacity(view.said.errorTexts, view.space.space),
+        recorded: capacityOf('', [], view.said.errorTexts, view.space.space, view.said.devices),
         space: view.space,
         platform: view.platform,
       });

@@ -38,7 +38,7 @@ const said = (change = {}) => ({
 const textOf = (parts) => parts.map((part) => (typeof part === 'string' ? part : part.text)).join('');
 const needs = (of, capacity) => textOf(answer({ ...space, ...of }, capacity).needs);
 
-export function run({ test, equal }) {
+export function run({ test, equal, includes }) {
   test('a size is a figure with a unit of powers of 1024', () => {
     equal(
       ['15.75GiB', '15.75G', '512 MiB', '1t'].map(parseSize),
@@ -58,6 +58,17 @@ export function run({ test, equal }) {
     equal(kind('nothing', []), null);
     equal(kind('v6e', [], 1), null, 'a device says nothing of VMEM');
     equal(kind('', [said()], 1), null, 'an error text of another space');
+    const traced = [
+      { kind: '', plane: '/device:GPU:0', file: 'a.pb', count: 8, memory_bytes: 80 * GIB, device: null, available_bytes: null },
+      { kind: 'TPU v6 Lite', plane: '/device:TPU:0', file: 'b.pb', count: 4, memory_bytes: null, device: 'v6e', available_bytes: 31.25 * GIB },
+    ];
+    const of = (texts, list, at = 0) => capacityOf('', [], texts, at, list);
+    equal(of([said()], traced).kind, 'recorded', 'a text beats the trace');
+    equal([of([], traced).kind, of([], traced).bytes, of([], traced).isPhysical], ['trace', 31.25 * GIB, false]);
+    equal([of([], traced.slice(0, 1)).bytes, of([], traced.slice(0, 1)).isPhysical], [80 * GIB, true]);
+    equal(of([], traced, 1), null, 'a trace says nothing of VMEM');
+    equal(sourceOf(of([], traced)).text, 'TPU v6 Lite, recorded in the trace');
+    includes(sourceOf(of([], traced.slice(0, 1))).text, '8 × GPU, recorded in the trace, its physical size');
     equal(recordedCapacity([{ file: 'x', text: 'y', capacity: null }], 0), null);
   });
   test('over, fits, and what is free are said with their figures', () => {
