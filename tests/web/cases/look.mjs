@@ -48,8 +48,18 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       const page = await open(await daemon('--demo'), { width, height, scale });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       truth(wide <= width, `the page is ${wide} px wide`);
-      for (const selector of ['h1', '.curve-host canvas', '.strip-base', '.panel-table tbody tr'])
+      for (const [tab, selector] of [
+        ['Curve', 'h1'],
+        ['Curve', '.curve-host canvas'],
+        ['Strips', '.strip-base'],
+        ['Table', '.panel-table tbody tr'],
+      ]) {
+        if (width < 600) await page.locator('.phone-tab', { hasText: tab }).click();
+        await idle(page);
         truth(await page.locator(selector).first().isVisible(), `${selector} is not visible`);
+        const behind = await page.evaluate(() => document.documentElement.scrollWidth);
+        truth(behind <= width, `with ${tab} the page is ${behind} px wide`);
+      }
       const small = await page.evaluate(() =>
         [...document.querySelectorAll('body *')]
           .filter(
@@ -89,7 +99,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   });
 
   test('on a phone the selectors are a sheet and a tap opens the details', async () => {
-    const page = await open(await daemon('--demo'), { width: 390, height: 844, touch: true });
+    const page = await open(`${await daemon('--demo')}?view=table`, { width: 390, height: 844, touch: true });
     equal(await page.locator('.selector').first().isVisible(), false);
     await page.tap('#menu');
     truth(await page.locator('.selector').first().isVisible(), 'no sheet');
