@@ -54,7 +54,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all debug run demo test unit golden golden-fixtures golden-oom golden-pprof xla-reports differences http-test web-test \
+.PHONY: all debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof xla-reports differences http-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -145,6 +145,9 @@ golden-oom: all ## figures of recorded out-of-memory texts (those of ../shared t
 golden-pprof: all ## pprof's recorded answers about device profiles (those of ../shared too when it is there)
 	$(Q)scripts/pprof-compare check --binary $(B)/memviewd
 	$(Q)$(if $(SHARED),scripts/pprof-compare check --binary $(B)/memviewd --golden $(SHARED)/golden/pprof.json.gz --profiles $(SHARED)/data/memprof)
+
+golden-profile: all build/golden/logdir ## memory over time against the traces themselves (needs ../shared)
+	$(Q)$(PYTHON) tests/golden/memory_profile.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared) --logdir build/golden/logdir
 
 xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

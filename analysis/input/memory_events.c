@@ -342,6 +342,8 @@ static void host_plane(struct reading *reading, struct stream_scope scope, bool 
     if (reading->plane.has_memory_events)
         host_lines(reading);
     out->damaged_count += reading->plane.damaged_count;
+    if (out->count == 0 && err_is_set(&reading->plane.damage) && !err_is_set(reading->stream->err))
+        *reading->stream->err = reading->plane.damage; /* it is why there is nothing */
     out->origin_ns = origin_of(&reading->lines);
     steps_take(reading, is_grouped || reading->plane.has_group_id || reading->plane.has_loops);
 }

@@ -70,7 +70,7 @@ static void take_damage(struct stream *stream, uint64_t *damaged_count)
 void trace_plane_read(struct stream *stream, struct stream_scope scope, struct arena *arena, struct trace_plane *out)
 {
     struct stream_field field;
-    *out = (struct trace_plane){.name = {"", 0}};
+    *out = (struct trace_plane){.name = {"", 0}, .damage = ERR_INIT};
     out->events = arena_array(arena, struct trace_names, 1);
     out->stats = arena_array(arena, struct trace_names, 1);
     while (stream_next(stream, &scope, &field)) {
@@ -86,6 +86,7 @@ void trace_plane_read(struct stream *stream, struct stream_scope scope, struct a
         else if (field.number == XPLANE_STAT_METADATA)
             names_add(out->stats, arena, field.payload);
     }
+    out->damage = *stream->err;
     take_damage(stream, &out->damaged_count);
 }
 

@@ -41,6 +41,7 @@ struct trace_plane {
     struct map rare_stats, rare_classes;             /* of other ids */
     bool has_memory_events, has_loops, has_group_id; /* by the names that it holds */
     uint64_t damaged_count;
+    struct err damage; /* why the plane ends early, if it does */
 };
 
 enum { TRACE_DENSE = 16384 };

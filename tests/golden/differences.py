@@ -56,6 +56,17 @@ class Ground:
                  url.endswith(f"memory_space={space}")]
         return found[0]
 
+    def recorded_profile(self, run, host):
+        """XProf's memory profile"""
+        return next(answer["body"] for url, answer in self.answers.items()
+                    if "tag=memory_profile" in url and f"run={urllib.parse.quote(run, '')}&" in url and url.endswith(f"host={host}"))
+
+    def profile(self, view, session, **arguments):
+        """`data` of a view of ours"""
+        found = json.loads(self.get("/api/v1/sessions", filter=session)[2])["sessions"]
+        session_id = next(row["id"] for row in found if row["name"] == session)
+        return json.loads(self.get(f"/api/v1/memory_profile/{view}", session=session_id, **arguments)[2])["data"]
+
     def view(self, daemon, folder, name, ending=".after_optimizations.hlo.pb", **arguments):
         root = "dumps" if daemon is self.dumps else "modules"
         file = os.path.basename(glob.glob(os.path.join(self.options.shared, "data", root, folder, "*" + ending))[0])
@@ -106,7 +117,8 @@ def no_graphviz_page(ground):
 
 
 def run_tools(ground):
-    return [json.loads(ground.get("/run_tools", run=run)[2]) for run in ("tpu/small", "tf/small")] == [["memory_viewer"], []]
+    return [json.loads(ground.get("/run_tools", run=run)[2]) for run in ("tpu/small", "tf/small", "jax-cpu/small")] == [
+        ["memory_viewer"], ["memory_profile"], ["memory_viewer"]]
 
 
 def series_is_shifted(ground):
@@ -164,7 +176,48 @@ def three_ways(ground):
     return round(space["total_bytes"] / 2**30, 2) == 520.25 and round(at_13 / 2**30, 2) == 18.25
 
 
-TESTS = (data_without_module_list, nothing_is_written, unknown_paths, paths_outside, unknown_run, gzip_and_etag,
+def first_host_answers(ground):
+    """(a session of which no host has memory events: the modules are those of the recorded first host)"""
+    recorded = ground.recorded_profile("tpu/multihost-4", "t1v-n-abcdef-w-0")
+    return json.loads(ground.get("/data", tag="memory_profile", run="tpu/multihost-4")[2]) == recorded
+
+
+def true_times(ground):
+    """mi300/gemm: XProf's remainder is not 0, ours is, and the events follow each other"""
+    pool = ground.profile("summary", "mi300/gemm")["pools"][0]
+    live = ground.profile("live", "mi300/gemm", memory="GPU_0_bfc")
+    return pool["memory"] == "GPU_0_bfc" and pool["chain"]["break_count"] == 0 and live["remainders"] == []
+
+
+def every_event(ground):
+    """tf/large: all events of a window of 2000 are given, not 1000 of the whole"""
+    answer = ground.profile("timeline", "tf/large", width=1024)
+    times = answer["columns"]["time_ps"]
+    window = ground.profile("timeline", "tf/large", width=1024, to=ground.profile("event", "tf/large", id=1999)["event"]["time_ps"])
+    recorded = ground.recorded_profile("tf/large", "vm")["memoryProfilePerAllocator"]["bfc_cpu_allocator_for_gpu"]
+    return (len(recorded["sampledTimelineSnapshots"]) == 1000 < len(times) and answer["event_count"] == 549999
+            and window["event_count"] == 2000 == len(window["columns"]["event"]) and not window["is_thinned"])
+
+
+def any_step(ground):
+    """synthetic/10k-bfc: the 16 largest rows at the peak are of the steps in which they were allocated"""
+    rows = ground.profile("live", "synthetic/10k-bfc", limit=1000)["rows"]
+    special = ground.recorded_profile("synthetic/10k-bfc", "host0")["memoryProfilePerAllocator"]["GPU_0_bfc"]["specialAllocations"]
+    return len({row["step"] for row in rows}) > 1 and special[0]["tfOpName"] == "unused preallocated device memory"
+
+
+def tpu_frees(ground):
+    live = ground.profile("live", "synthetic/10k-tpu", memory="0", limit=1)
+    return live["matches_curve"] and live["rows_bytes"] == live["in_use_bytes"] == 2132639744
+
+
+def no_step(ground):
+    steps = ground.profile("timeline", "mi300/gemm", memory="GPU_0_bfc")["columns"]["step"]
+    recorded = ground.recorded_profile("mi300/gemm", "host0")["memoryProfilePerAllocator"]["GPU_0_bfc"]
+    return set(steps) == {None} and recorded["sampledTimelineSnapshots"][0]["activityMetadata"]["stepId"] == "0"
+
+
+TESTS = (first_host_answers, true_times, every_event, any_step, tpu_frees, no_step, data_without_module_list, nothing_is_written, unknown_paths, paths_outside, unknown_run, gzip_and_etag,
          space_not_a_number, no_graphviz_page, run_tools, series_is_shifted, parameters_unpadded, small_buffers,
          host_arguments, donated_outputs, vmem_above_allocation, space_names, thread_local, three_ways)
 

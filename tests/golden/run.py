@@ -18,7 +18,7 @@ import sys
 from daemon import Counts, Daemon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-REQUESTS = ("memory_viewer", "/module_list", "/hosts", "/runs")
+REQUESTS = ("memory_viewer", "memory_profile", "/module_list", "/hosts", "/runs")
 FIGURES = ("entryComputationParametersMib", "indefiniteBufferAllocationMib", "maybeLiveOutMib", "nonReusableMib",
            "peakHeapMib", "peakHeapSizePosition", "peakUnpaddedHeapMib", "totalBufferAllocationMib")
 # Ten entries of dumps.json stand under the name of another program (their `module` tells, and so

@@ -151,3 +151,39 @@ def many_programs(count, first_id):
         metadata = number(1, program_id) + block(2, "m") + block(5, number(1, 1) + block(6, hlo))
         plane.append(block(4, number(1, program_id) + block(2, metadata)))
     return block(1, b"".join(plane))
+
+
+def stat_names(names):
+    """the entries of stat_metadata, 1…"""
+    return b"".join(block(5, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(names, 1))
+
+
+MEMORY_STATS = ("allocator_name", "bytes_reserved", "bytes_allocated", "bytes_available", "fragmentation",
+                "peak_bytes_in_use", "requested_bytes", "allocation_bytes", "addr", "tf_op", "shape", "_r", "step_num",
+                "GPU_0_bfc", "dot_general", "f32[64,64]")
+
+
+def memory_event(is_free, at_ps, in_use, size, address):
+    limit = 1 << 20
+    values = [(1, 7, 14), (2, 4, 0), (3, 4, in_use), (4, 4, limit - in_use), (6, 4, limit), (7, 4, size - 1), (8, 4, size),
+              (9, 4, address), (10, 7, 15), (11, 7, 16)]
+    stats = b"".join(block(4, number(1, name) + number(field, value)) for name, field, value in values)
+    half = block(4, number(1, 5) + varint(2 << 3 | 1) + b"\0\0\0\0\0\0\xe0\x3f") # fragmentation 0.5
+    return block(4, number(1, 2 if is_free else 1) + number(2, at_ps) + stats + half)
+
+
+def memory_plane(step_count, leak_bytes=1024):
+    """/host:CPU of a program with `step_count` steps: each allocates and frees 4 KiB, and keeps `leak_bytes`"""
+    events, in_use, address = [], 0, 1 << 12
+    for step in range(step_count):
+        begin = step * 1000
+        events.append(block(4, number(1, 3) + number(2, begin) + number(3, 900) + block(4, number(1, 12) + number(4, 1))
+                            + block(4, number(1, 13) + number(4, 100 + step))))
+        for is_free, size, place, at in ((False, 4096, address, 100), (False, leak_bytes, address + 4096, 200), (True, 4096, address, 300)):
+            in_use += -size if is_free else size
+            events.append(memory_event(is_free, begin + at, in_use, size, place))
+        address += leak_bytes
+    names = b"".join(block(4, number(1, at) + block(2, number(1, at) + block(2, name)))
+                     for at, name in enumerate(("MemoryAllocation", "MemoryDeallocation", "train"), 1))
+    line = number(1, 1) + block(2, "python") + number(3, 5) + b"".join(events)
+    return block(1, block(2, "/host:CPU") + block(3, line) + names + stat_names(MEMORY_STATS))

@@ -11,6 +11,9 @@ from document import Document
 from harness import ROOT, equal, wait_until
 
 DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
+# what names the thing that a tool's views are about
+WHERE = {"memory_viewer": ("session", "host", "module"), "memory_profile": ("session", "host"),
+         "device_memory": ("session", "profile", "base")}
 LOGIN = {"Content-Type": "application/json"}
 
 
@@ -51,9 +54,9 @@ def test_documented_parameters_are_the_views_own(t):
         for view in tool["views"]:
             operation = document.tree["paths"][f"/api/v1/{tool['name']}/{view['name']}"]["get"]
             documented = [document.resolve(parameter)["name"] for parameter in operation["parameters"]]
-            about = ["session", "profile", "base"] if tool["name"] == "device_memory" else ["session", "host", "module"]
-            equal(sorted(documented), sorted([*about, *view["params"]]), view["name"])
-        documented = {path.rsplit("/", 1)[1] for path in document.tree["paths"] if path.startswith(f"/api/v1/{tool['name']}/")}
+            equal(sorted(documented), sorted([*WHERE[tool["name"]], *view["params"]]), view["name"])
+        begin = f"/api/v1/{tool['name']}/"
+        documented = {path.removeprefix(begin) for path in document.tree["paths"] if path.startswith(begin)}
         equal(documented, {view["name"] for view in tool["views"]}, "views")
 
 
@@ -63,7 +66,8 @@ class Walk:
     def __init__(self, t):
         self.document = Document(DOCUMENT)
         run = {("jit_one", 5): inputs.hlo_proto("jit_one", 40), ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}
-        t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(run))
+        t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(run) + inputs.memory_plane(40))
+        t.write("torn/h.xplane.pb.gz", gzip.compress(inputs.memory_plane(4000))[:-40])
         t.write("plugins/profile/none/h.xplane.pb", inputs.xspace({}))
         t.write("broken/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f", 8)[:-20])
         t.write("broken/error.txt", b"RESOURCE_EXHAUSTED")
@@ -128,9 +132,9 @@ def address_of(path, session, extra=""):
         address += f"?session={session}"
     if is_of_device(path):
         address += f"?session={session}" + DEVICE_EXTRAS.get(path.rpartition("/")[2], "")
-    if "/memory_viewer/" in path:
+    if "/memory_viewer/" in path or "/memory_profile/" in path:
         address += f"?session={session}"
-        if path.endswith("/buffer"):
+        if path.endswith(("/buffer", "/event")):
             address += "&id=2"
     return address + (("&" if "?" in address else "?") + extra if extra else "")
 
@@ -157,12 +161,15 @@ def walk_common(walk, path):
 
 def walk_errors(walk, path):
     """what a question about a session may meet"""
-    if "{session}" in path or "/memory_viewer/" in path or is_of_text(path) or is_of_device(path):
+    if "{session}" in path or "/memory_" in path or is_of_text(path) or is_of_device(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
     if path.endswith("/modules"):
         equal(walk.ask(path, address_of(path, walk.sessions["noise"])).status, 422, path)
-    if path.endswith("/modules") or "/memory_viewer/" in path:
+    is_of_host = "/memory_profile/" in path and not path.endswith("/summary")
+    if path.endswith("/modules") or "/memory_viewer/" in path or is_of_host:
         equal(walk.ask(path, address_of(path, walk.sessions["bomb"])).status, 413, path)
+    if is_of_host:
+        equal(walk.ask(path, address_of(path, walk.sessions["torn"])).status, 422, path)
     if "/memory_viewer/" in path:
         equal(walk.ask(path, address_of(path, walk.sessions["broken"])).status, 422, path)
         equal(walk.ask(path, address_of(path, walk.sessions["none"])).status, 404, path)
@@ -296,6 +303,23 @@ def walk_views(walk):
                     walk.ask("/api/v1/memory_viewer/buffer", f"/api/v1/memory_viewer/buffer?{about}&id={row['id']}")
 
 
+def walk_profile(walk):
+    """more of what memory over time can be asked, on made and on real events"""
+    for name in ("run", "none", "bomb", "h-long-context"):
+        about = f"?session={walk.sessions[name]}"
+        walk.ask("/api/v1/memory_profile/summary", "/api/v1/memory_profile/summary" + about)
+    about = f"?session={walk.sessions['run']}"
+    walk.ask("/api/v1/memory_profile/lanes", f"/api/v1/memory_profile/lanes{about}&width=3")
+    about += "&memory=GPU_0_bfc"
+    for view, extra in (("timeline", "&width=2"), ("timeline", "&details=1"), ("timeline", "&from=5&to=4000"),
+                        ("live", "&group=none"), ("live", "&group=op,shape&sort=-count,op"), ("live", "&time=0"),
+                        ("live", "&a=0&b=9000000&time=peak"), ("live", "&format=csv"), ("events", "&filter=freed:never&limit=3"),
+                        ("events", "&sort=-lifetime,op"), ("events", "&format=csv"), ("event", "&id=0"), ("event", "&id=5"),
+                        ("growth", "&sort=-slope"), ("growth", "&boundary=launch"), ("growth", "&filter=verdict:grows"),
+                        ("addresses", "&width=2"), ("addresses", "&event=3&low=0x1000&high=0x2000"), ("fragmentation", "&width=1")):
+        equal(walk.ask(f"/api/v1/memory_profile/{view}", f"/api/v1/memory_profile/{view}{about}{extra}").status, 200, view + extra)
+
+
 def walk_ready(walk, t):
     """asked while the first scan of a large tree lasts; a quick machine may need several starts"""
     for at in range(4000):
@@ -317,6 +341,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_texts(walk)
     walk_profiles(walk, t)
     walk_views(walk)
+    walk_profile(walk)
     walk_vanished(walk)
     walk_ready(walk, t)
     documented = {(path, method, status) for path, method, operation in walk.document.operations()
