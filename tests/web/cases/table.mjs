@@ -292,6 +292,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
 
   test('on a phone rows are cards, and as many', async () => {
     const { page } = await openMany(5000, { width: 390, height: 844 });
+    await page.locator('.phone-tab', { hasText: 'Table' }).click();
+    await idle(page);
     const first = page.locator('.panel-table tbody tr[role="row"]').first();
     await first.scrollIntoViewIfNeeded();
     const box = await first.boundingBox();
@@ -306,6 +308,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const buffers = [makeBuffer('1', hostile, 64 * MIB)];
     const page = await open(`${await daemon('--demo')}?filter=${encodeURIComponent('<img/src=x>')}`, {
       canned: answerer(makeWorld({ buffers })),
+      allow: /404/,
     });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     equal(await page.locator('.panel-table b, .panel-table img').count(), 0);
