@@ -171,6 +171,16 @@ static void write_devices(struct json *json, const struct modules *modules)
     json_array_end(json);
 }
 
+/* The list of sessions says it from now on. */
+static void keep_largest(const struct snapshot_session *session, const struct modules *modules)
+{
+    uint64_t largest = 0;
+    for (size_t at = 0; at < modules->entry_count; at++)
+        if (modules->entries[at].largest_total_bytes > largest)
+            largest = modules->entries[at].largest_total_bytes;
+    atomic_store(session->largest_total_bytes, largest <= INT64_MAX ? (int64_t)largest : INT64_MAX);
+}
+
 static struct response *write_modules(struct store *store, const struct snapshot_session *session,
                                       const struct snapshot_host *host, const struct listing *listing)
 {
@@ -184,6 +194,8 @@ static struct response *write_modules(struct store *store, const struct snapshot
         return response;
     }
     modules_read_totals(store, &modules);
+    if (!host)
+        keep_largest(session, &modules);
     json_object_begin(&json);
     api_write_notes(&json, session, &modules);
     write_devices(&json, &modules);

@@ -126,6 +126,7 @@ static void write_session_row(struct json *json, struct store *store, const stru
     json_key_uint(json, "host_count", session->host_count);
     write_hosts(json, session, false);
     json_key_known(json, "module_count", modules_known_count(store, session));
+    json_key_known(json, "largest_total_bytes", atomic_load(session->largest_total_bytes));
     json_key_uint(json, "profile_count", session->profile_count);
     json_key_bool(json, "has_error_text", session->text_count > 0);
     write_verdict(json, session);

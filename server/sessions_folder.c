@@ -163,7 +163,9 @@ static struct snapshot_session *add_session(struct sessions_builder *builder, co
     struct snapshot_session *session = memory_pool_new(&snapshot->pool, sizeof(*session));
     session->kind = kind;
     session->module_count = memory_pool_new(&snapshot->pool, sizeof(*session->module_count));
+    session->largest_total_bytes = memory_pool_new(&snapshot->pool, sizeof(*session->largest_total_bytes));
     atomic_init(session->module_count, -1);
+    atomic_init(session->largest_total_bytes, -1);
     session->name = contents->run_name ? contents->run_name : folder_name(builder, contents);
     uint64_t hash = hash_text(contents->folder->path, hash_text(snapshot_kind_name(kind), 0));
     if (builder->tree->is_file)

@@ -68,7 +68,8 @@ struct snapshot_session {
     const struct snapshot_host *hosts;        /* by name; empty unless a trace */
     const struct snapshot_group *groups;      /* by stem; empty for a trace */
     const struct snapshot_file *const *files; /* all that belong to it, by name */
-    _Atomic int64_t *module_count;            /* -1 until modules.c has counted; the one thing that changes */
+    /* What becomes known by reading: -1 until modules.c has counted and added up; nothing else changes. */
+    _Atomic int64_t *module_count, *largest_total_bytes;
     size_t text_count;
     const struct snapshot_text *texts;        /* error.txt first, then those with failures */
     size_t profile_count;

@@ -49,6 +49,14 @@ def test_module_counts_are_known_once_read(t):
     equal({name: row["module_count"] for name, row in daemon.sessions().items()}, {"run00": 1, "run01": None})
 
 
+def test_the_largest_total_is_known_once_the_modules_were_listed(t):
+    daemon = serve_dumps(t)
+    equal({row["largest_total_bytes"] for row in daemon.sessions().values()}, {None})
+    daemon.get_json(f"/api/v1/sessions/{daemon.session_id('seed-matmul-327680')}/modules")
+    known = {name: row["largest_total_bytes"] for name, row in daemon.sessions().items() if row["largest_total_bytes"] is not None}
+    equal([(name.rsplit("/")[-1], value >> 30) for name, value in known.items()], [("seed-matmul-327680", 300)])
+
+
 def test_modules_are_sorted_filtered_and_paged(t):
     programs = {(f"jit_{at:02}", at): inputs.hlo_proto(f"jit_{at:02}", 4, 100 * (at * 7 % 10 + 1)) for at in range(1, 11)}
     t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(programs))
