@@ -92,11 +92,8 @@ function build(flame) {
   flame.path = el('nav', { class: 'device-path', 'aria-label': 'Frames above', hidden: true });
   flame.partsNode = el('div', { class: 'flame-parts' });
   flame.panel = createPanel('panel-flame', 'Flame graph', { menu: menuOf(flame) });
-  flame.panel.setAside(
-    flame.legend.node,
-    el('span', { class: 'flame-tools' }, flame.splitLabel, flame.invertLabel, flame.foundText, flame.find),
-  );
-  flame.panel.body.append(flame.path, flame.partsNode);
+  flame.panel.setAside(flame.foundText, flame.splitLabel, flame.invertLabel, flame.find);
+  flame.panel.body.append(flame.legend.node, flame.path, flame.partsNode);
   flame.top = createTopPanel(view, { isShort: true });
   flame.loader = createLoader(view, flame.panel, { what: 'The flame graph', sentence: 'call stacks' });
   flame.subLoader = createLoader(view, flame.panel, { what: 'This part of the flame graph', sentence: 'more call stacks' });
@@ -211,6 +208,9 @@ function drawWhole(flame, data, at) {
 /* Title, legend, and why nothing is there. */
 function said(flame, data, frames) {
   const { view, panel } = flame;
+  const deepest = Math.max(...flame.parts.map(({ read }) => read.tree.deepest + 1));
+  const rows = modeOf(flame) === 'pivot' ? 2 * deepest + 6 : deepest;
+  panel.node.style.setProperty('--icicle-rows', rows);
   flame.title = data.is_diff ? 'Flame graph of the change' : 'Flame graph';
   view.names = [...new Set(flame.parts[0].read.names.function.filter(Boolean))];
   panel.setTitle(flame.title, el('span', { class: 'dim' }, ` ${counted(frames, 'frame')}${leftOutWords(data)}`));
@@ -272,8 +272,8 @@ async function showPivot(flame) {
   const rootName = at < 0 ? 'this frame' : say.frameText(data, at);
   const [above, below] = flame.parts;
   const stacks = 'stacks through it';
-  above.draw({ ...data, nodes: data.callers }, { rootName: stacks, label: `Callers of ${rootName}, nearest first.` });
-  below.draw(data, { rootName: stacks, known: data.is_diff ? null : above.files, label: `What ${rootName} called.` });
+  above.draw({ ...data, nodes: data.callers }, { rootName: stacks, isRootHidden: true, label: `Callers of ${rootName}, nearest first.` });
+  below.draw(data, { rootName: stacks, isRootHidden: true, known: data.is_diff ? null : above.files, label: `What ${rootName} called.` });
   above.setHeading('Callers, the nearest below');
   below.setHeading('Callees');
   fill(

@@ -70,11 +70,16 @@ export function createHead(view) {
   let notes = [];
   let notRead = [];
   let leading = null;
+  const sentence = (summary) => {
+    if (summary.is_diff) return say.changeSentence(summary);
+    const many = countFilters(view.state);
+    return summary.sample_count === 0 && many ? say.nothingSentence(summary, many) : say.liveSentence(summary);
+  };
   const drawTitle = () => {
     const { summary } = view;
     if (!summary) return;
     const isLed = leading !== null && view.state.view === 'series';
-    const own = nodesOf(summary.is_diff ? say.changeSentence(summary) : say.liveSentence(summary), isLed);
+    const own = nodesOf(sentence(summary), isLed);
     fill(
       title,
       el('span', { class: 'answer-first' }, isLed ? nodesOf(leading) : own),

@@ -9,6 +9,8 @@ import { hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { coloursOf, findPath, matcher, nodeOfFrame, pathIds, readFlame } from './device_memory_tree.js';
 import * as say from './device_memory_text.js';
 
+const FIGURE_LETTERS = 12;
+
 let serial = 0;
 
 /* onPick(path of ids | null); isFlipped: callers above, the frame below them. */
@@ -75,7 +77,17 @@ export function createPart(view, { onPick, isFlipped = false }) {
     palette: colours.palette(),
     slot: colours.slot,
     slotOfMany: colours.slotOfMany,
-    label: (node) => read.names.text[read.tree.frame[node]],
+    /* With room its figure too; without room the name of the function alone. */
+    label(node, letters) {
+      const at = read.tree.frame[node];
+      const whole = read.names.text[at];
+      if (whole.length > letters) return read.names.function[at] || whole;
+      if (whole.length + FIGURE_LETTERS > letters) return whole;
+      const size = data.is_diff
+        ? `${say.changeWords(data.metric, read.tree.total[node])} (${say.relativeWords({ before: read.before[node], after: read.after[node] })})`
+        : say.amount(data.metric, read.tree.total[node]);
+      return whole.length + size.length + 3 <= letters ? `${whole}   ${size}` : whole;
+    },
   });
   return {
     node: el('div', { class: 'flame-part' }, heading, icicle.node),
@@ -92,15 +104,16 @@ export function createPart(view, { onPick, isFlipped = false }) {
     get files() {
       return colours?.files ?? null;
     },
-    /* known: colours of files to keep; rootName: word on the first frame; at: path that the answer begins with. */
-    draw(next, { at = '', known = null, rootName = 'all', label }) {
+    /* known: colours of files to keep; rootName: word on the first frame; at: path that the answer begins
+     * with; isRootHidden: the one frame below the root is the first that is seen. */
+    draw(next, { at = '', known = null, rootName = 'all', isRootHidden = false, label }) {
       data = next;
       root = at;
       hoverNode = -1;
       found = null;
       read = readFlame(data, rootName);
       colours = coloursOf(read, data.is_diff, known);
-      icicle.draw(read.tree, look(), label, Math.max(0, nodeOfPin()));
+      icicle.draw(read.tree, look(), label, isRootHidden && read.tree.length > 1 ? 1 : Math.max(0, nodeOfPin()));
     },
     setHeading(...parts) {
       heading.hidden = parts.length === 0;

@@ -114,9 +114,18 @@ export function changeSentence(summary) {
   ];
 }
 
+/* Where the filters leave nothing. */
+export function nothingSentence(summary, filterCount) {
+  return [
+    `Nothing passes the ${counted(filterCount, 'filter')}; `,
+    part(summary.metric, summary.percent_base, 'main'),
+    ' are live without them.',
+  ];
+}
+
 /* "7.72 of 12.40 GiB pass 2 filters." */
 export function filteredSentence(summary, filterCount) {
-  if (!filterCount || summary.is_diff) return null;
+  if (!filterCount || summary.is_diff || summary.sample_count === 0) return null;
   return `${amount(summary.metric, summary.total)} of ${amount(summary.metric, summary.percent_base)} (${percent(summary.total, summary.percent_base)}) pass ${counted(filterCount, 'filter')}.`;
 }
 
@@ -192,7 +201,7 @@ function specialName(id) {
 
 /* Why a chip is marked, or "". */
 export function chipFault({ expression, matched_count: found, fault, nearest, parameter }) {
-  if (fault) return `${fault}; searched as it stands meanwhile`;
+  if (fault) return `"${short(expression)}" is no expression (${fault}); it is searched as it stands meanwhile.`;
   if (found > 0) return '';
   const what = parameter.startsWith('tag') ? 'sample' : 'frame';
   return `No ${what} matches "${short(expression)}".${nearest ? ` Nearest: ${short(nearest)}.` : ''}`;

@@ -11,27 +11,27 @@ let serial = 0;
 /* The value with the part from `faultAt` on underlined. */
 function valueNode(value, faultAt) {
   if (faultAt === null || faultAt === undefined)
-    return el('bdi', { class: 'chip-value', dir: 'ltr' }, cutMiddle(visible(value), MOST));
+    return el('bdi', { class: 'condition-value', dir: 'ltr' }, cutMiddle(visible(value), MOST));
   const at = Math.min(faultAt, Math.max(0, value.length - 1));
   return el(
     'bdi',
-    { class: 'chip-value', dir: 'ltr' },
+    { class: 'condition-value', dir: 'ltr' },
     visible(value.slice(0, at)),
-    el('span', { class: 'chip-fault' }, visible(value.slice(at)) || '\u00a0'),
+    el('span', { class: 'condition-fault' }, visible(value.slice(at)) || '\u00a0'),
   );
 }
 
 function chipNode({ key, value, text, faultAt = null, isEmpty = false, onDrop }) {
   return el(
     'li',
-    { class: `chip ${isEmpty ? 'is-empty' : ''} ${faultAt !== null ? 'is-faulty' : ''}`.trim(), title: text },
-    key ? el('span', { class: 'chip-key' }, `${key}: `) : null,
+    { class: `condition ${isEmpty ? 'is-empty' : ''} ${faultAt !== null ? 'is-faulty' : ''}`.trim(), title: text },
+    key ? el('span', { class: 'condition-key' }, `${key}: `) : null,
     valueNode(value, faultAt),
     el(
       'button',
       {
         type: 'button',
-        class: 'chip-drop',
+        class: 'condition-drop',
         'aria-label': `Take away ${key ? `${key} ` : ''}${cutMiddle(visible(value), MOST)}`,
         on: { click: onDrop },
       },
@@ -45,16 +45,16 @@ function chipNode({ key, value, text, faultAt = null, isEmpty = false, onDrop })
  * onDrop}]; faults: sentences; hints: texts that the field offers. */
 export function createChips({ kinds, label, placeholder, onAdd }) {
   const id = `chips-${++serial}`;
-  const list = el('ul', { class: 'chip-list', 'aria-label': label });
+  const list = el('ul', { class: 'condition-list', 'aria-label': label });
   const select = el(
     'select',
-    { class: 'chip-kind', 'aria-label': 'Kind of filter' },
+    { class: 'condition-kind', 'aria-label': 'Kind of filter' },
     kinds.map(([name, word]) => el('option', { value: name }, word)),
   );
   const offers = el('datalist', { id: `${id}-offers` });
   const input = el('input', {
     type: 'text',
-    class: 'chip-input',
+    class: 'condition-input',
     placeholder,
     'aria-label': label,
     'aria-describedby': `${id}-faults`,
@@ -62,10 +62,10 @@ export function createChips({ kinds, label, placeholder, onAdd }) {
     autocomplete: 'off',
     spellcheck: 'false',
   });
-  const faultList = el('div', { id: `${id}-faults`, class: 'chip-faults', role: 'status' });
-  const clear = el('button', { type: 'button', class: 'text-button chip-clear', hidden: true }, 'no filters');
-  const form = el('span', { class: 'chip-form' }, select, input, offers);
-  const node = el('div', { class: 'chips' }, el('div', { class: 'chip-row' }, list, form, clear), faultList);
+  const faultList = el('div', { id: `${id}-faults`, class: 'condition-faults', role: 'status' });
+  const clear = el('button', { type: 'button', class: 'text-button condition-clear', hidden: true }, 'no filters');
+  const form = el('span', { class: 'condition-form' }, select, input, offers);
+  const node = el('div', { class: 'conditions' }, el('div', { class: 'condition-row' }, list, form, clear), faultList);
   let onClear = () => {};
   let drop = null;
 
@@ -97,7 +97,7 @@ export function createChips({ kinds, label, placeholder, onAdd }) {
       clear.hidden = chips.length < 2;
       fill(
         faultList,
-        faults.map((text) => el('p', { class: 'chip-said' }, text)),
+        faults.map((text) => el('p', { class: 'condition-said' }, text)),
       );
       fill(
         offers,

@@ -146,19 +146,19 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       { parameter: 'ignore', expression: 'ini_state', matched_count: 0, is_literal: false, fault_at: null, fault: null, nearest: 'init_state' },
     ];
     const page = await open(place(await daemon('--demo')), { canned: answers({ filters }) });
-    await page.fill('.chip-input', 'func(');
+    await page.fill('.condition-input', 'func(');
     await page.keyboard.press('Enter');
     await idle(page);
-    await page.selectOption('.chip-kind', 'ignore');
-    await page.fill('.chip-input', 'ini_state');
+    await page.selectOption('.condition-kind', 'ignore');
+    await page.fill('.condition-input', 'ini_state');
     await page.keyboard.press('Enter');
     await idle(page);
-    const chips = () => page.locator('.chip').allInnerTexts();
+    const chips = () => page.locator('.condition').allInnerTexts();
     const wanted = ['focus: func(×', 'ignore: ini_state×'];
     equal((await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')), wanted);
-    equal(await text(page, '.chip-fault'), '(');
-    equal(await page.locator('.chip-said').allInnerTexts(), [
-      'missing ); searched as it stands meanwhile',
+    equal(await text(page, '.condition-fault'), '(');
+    equal(await page.locator('.condition-said').allInnerTexts(), [
+      '"func(" is no expression (missing )); it is searched as it stands meanwhile.',
       'No frame matches "ini_state". Nearest: init_state.',
     ]);
     for (const key of ['2', '3', '4', '1']) {
@@ -168,7 +168,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       equal((await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')), wanted, key);
       includes(page.url(), 'focus=func(&ignore=ini_state');
     }
-    await page.locator('.chip-drop').first().click();
+    await page.locator('.condition-drop').first().click();
     await idle(page);
     truth(!page.url().includes('focus='), 'the chip is still in the URL');
     await page.finish();

@@ -164,7 +164,7 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
     () =>
       serve(['memory.prof'], async (base) => {
         const page = await open(`${base}&focus=funk2`);
-        includes(await text(page, '.chip-faults'), 'No frame matches "funk2". Nearest: func2.');
+        includes(await text(page, '.condition-faults'), 'No frame matches "funk2". Nearest: func2.');
         includes(await text(page, '.panel-flame .message'), 'Nothing passes the 1 filter.');
         await page.finish();
       }),
