@@ -111,6 +111,10 @@ def test_buffers_as_csv(t):
     assert answer.headers["content-disposition"].startswith("attachment; filename=\"buffers-"), answer.headers
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     equal([row["name"] for row in rows], ["fusion.31", "xor_convert_fusion"])
+    equal("oom.py" in answer.text, True)
+    bare = daemon.ask(f"/api/v1/memory_viewer/buffers?session={session}&format=csv&paths=without")
+    equal(("oom.py" in bare.text, bare.text.count("\r\n")), (False, 3))
+    equal(daemon.ask(f"/api/v1/memory_viewer/buffers?session={session}&format=csv&paths=x").status, 400)
     equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={session}&format=csv").status, 400)
 
 

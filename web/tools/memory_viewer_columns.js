@@ -104,6 +104,7 @@ export function columnsOf(largest) {
       explain: 'source',
       title: 'Source',
       className: 'c-source',
+      isSource: true,
       card: 'line',
       sortKey: 'source',
       cell: source,

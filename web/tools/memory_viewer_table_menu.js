@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_viewer_table_menu.js: what stands behind ⋯ of the table of buffers. */
 
+import { setSetting } from '../lib/settings.js';
+import { isWithoutPaths } from '../lib/subject.js';
+import { explain } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { copyText } from '../widgets/toast.js';
 
 /* Address of all rows that the filter keeps, as CSV. */
 function csvLink(view, wanted) {
   const { by, ...rest } = wanted;
-  const params = { ...view.ask.place, ...(by ? wanted : rest), format: 'csv' };
+  const params = { ...view.ask.place, ...(by ? wanted : rest), format: 'csv', paths: isWithoutPaths() ? 'without' : '' };
   const url = new URL(`api/v1/memory_viewer/${by ? 'groups' : 'buffers'}`, document.baseURI);
   for (const [name, value] of Object.entries(params)) if (value !== '') url.searchParams.set(name, value);
   return url.href;
@@ -22,6 +25,12 @@ export function tableMenu({ view, table, wanted }) {
   };
   return () => [
     ...exports(),
+    {
+      word: 'Leave out source paths',
+      isOn: isWithoutPaths(),
+      run: () => setSetting('paths', isWithoutPaths() ? 'with' : 'without'),
+    },
+    { word: 'Explain', key: 'i', run: () => explain('table') },
     { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => table.copy('tabs') },
     { word: 'Copy chosen rows as Markdown', run: () => table.copy('markdown') },
     {

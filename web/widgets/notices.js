@@ -2,7 +2,7 @@
  * notices.js: banners for what concerns the whole page, and the list of notes. */
 
 import { el, fill, prose } from '../lib/dom.js';
-import { counted } from '../lib/format.js';
+import { count, counted, TIMES } from '../lib/format.js';
 
 /* Out: {set(key, {text, action}), drop(key)}; one banner a key, newest last. */
 export function createBanners(node) {
@@ -47,7 +47,15 @@ export function notesButton(notes) {
   const list = el(
     'ul',
     { class: 'notes-list', hidden: true },
-    notes.map((note) => el('li', {}, prose(note.text))),
+    el('li', { class: 'notes-head' }, 'What the input holds that could not be used as it is:'),
+    notes.map((note) =>
+      el(
+        'li',
+        {},
+        note.count > 1 ? el('span', { class: 'notes-count figure' }, `${count(note.count)}${TIMES} `) : null,
+        prose(note.text),
+      ),
+    ),
   );
   const button = el(
     'button',

@@ -2,7 +2,8 @@
  * table_copy.js: which rows of a table are chosen, and their way to the clipboard. */
 
 import { counted } from '../lib/format.js';
-import { markdown, tabSeparated } from './table_text.js';
+import { factsLine, isWithoutPaths } from '../lib/subject.js';
+import { tableOf, tabSeparated } from './table_text.js';
 import { copyText } from './toast.js';
 
 const MOST_ROWS = 10000;
@@ -45,7 +46,15 @@ export function createChosen(sourceOf, onChange) {
   };
 }
 
-const FORMS = { tabs: tabSeparated, markdown };
+/* Source paths stay here if the reader wants that. */
+const copiedColumns = (state) => state.header.shown().filter((column) => !(column.isSource && isWithoutPaths()));
+
+async function textOf(state, rows, form) {
+  const columns = copiedColumns(state);
+  if (form === 'tabs') return tabSeparated(columns, rows);
+  const { markdownText } = await import('../lib/export.js');
+  return markdownText(tableOf(columns, rows), state.label, factsLine());
+}
 
 /* Rows that are chosen, else the one that has the focus. */
 function indicesOf(state) {
@@ -58,11 +67,10 @@ function indicesOf(state) {
 export async function copyRows(state, form = 'tabs') {
   const indices = indicesOf(state);
   if (indices.length === 0) return;
-  const columns = state.header.shown();
   if (indices.some((index) => !state.source.at(index)))
     await state.source.load(indices[0], indices[indices.length - 1] + 1);
   const rows = indices.map((index) => state.source.at(index)).filter(Boolean);
-  await copyText(FORMS[form](columns, rows), `Copied ${counted(rows.length, 'row')}`);
+  await copyText(await textOf(state, rows, form), `Copied ${counted(rows.length, 'row')}`);
 }
 
 /* What Ctrl+C copies, at once; null where text is marked or rows are still to be read. */
@@ -70,5 +78,5 @@ export function copyNow(state) {
   if (window.getSelection()?.toString()) return null;
   const rows = indicesOf(state).map((index) => state.source.at(index));
   if (rows.length === 0 || rows.some((row) => !row)) return null;
-  return tabSeparated(state.header.shown(), rows);
+  return tabSeparated(copiedColumns(state), rows);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table_text.js: rows of a table as text: tab-separated with exact figures, or Markdown for a bug report. Pure. */
+ * table_text.js: rows of a table as text: tab-separated, with exact figures. Pure. */
 
 import { visible } from '../lib/format.js';
 
@@ -18,14 +18,11 @@ export function tabSeparated(columns, rows) {
   ].join('\n');
 }
 
-/* Pure. */
-export function markdown(columns, rows) {
+/* Pure. The same rows as a table of lib/export.js. */
+export function tableOf(columns, rows) {
   const kept = columns.filter((column) => column.copy);
-  const cell = (value) => plain(value).replace(/([\\|`*_<>[\]])/g, '\\$1');
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [
-    line(kept.map((column) => column.copy[0])),
-    line(kept.map((column) => (column.isNumber ? '--:' : '---'))),
-    ...rows.map((row) => line(kept.map((column) => cell(column.copy[1](row))))),
-  ].join('\n');
+  return {
+    columns: kept.map((column) => ({ key: column.copy[0], title: column.copy[0], isSource: column.isSource })),
+    rows: rows.map((row) => Object.fromEntries(kept.map((column) => [column.copy[0], column.copy[1](row)]))),
+  };
 }

@@ -135,12 +135,12 @@ static void known_cell(struct csv *csv, int64_t value, bool is_known)
         csv_none(csv);
 }
 
-static void csv_write(const struct listing *listing, const struct matched *matched)
+static void csv_write(const struct listing *listing, const struct matched *matched, bool has_paths)
 {
     static const enum row_field before[] = {ROW_ID, ROW_NAME, ROW_OPCODE, ROW_CATEGORY, ROW_SHAPE, ROW_DTYPE};
     struct csv csv = CSV_INIT(listing->request->out);
-    buf_text(csv.out, "id,name,opcode,category,shape,dtype,size_bytes,unpadded_bytes,padding_bytes,born_step,dies_step,"
-                      "allocation_index,allocation_offset_bytes,source,op_name\r\n");
+    buf_format(csv.out, "id,name,opcode,category,shape,dtype,size_bytes,unpadded_bytes,padding_bytes,born_step,dies_step,"
+                        "allocation_index,allocation_offset_bytes%s,op_name\r\n", has_paths ? ",source" : "");
     for (uint32_t i = 0; i < matched->count; i++) {
         uint32_t at = matched->items[i].row;
         const struct plan_row *row = &listing->space->rows[at];
@@ -154,7 +154,8 @@ static void csv_write(const struct listing *listing, const struct matched *match
         known_cell(&csv, row->dies, !row->is_indefinite && row->dies < listing->space->step_count);
         csv_int(&csv, listing->request->plan->hlo.allocations[row->allocation_at].index);
         csv_int(&csv, row->offset_bytes);
-        csv_text(&csv, row_fields_text(&listing->row, at, ROW_LINE));
+        if (has_paths)
+            csv_text(&csv, row_fields_text(&listing->row, at, ROW_LINE));
         csv_text(&csv, row_fields_text(&listing->row, at, ROW_SCOPE));
         csv_row_end(&csv);
     }
@@ -212,19 +213,19 @@ bool view_buffers(const struct tool_request *request, struct json *json, struct 
     const char *filter_text = tool_param_text(request, "filter"), *sort_text = tool_param_text(request, "sort");
     int64_t offset, limit;
     uint32_t step;
-    bool is_all, is_csv;
+    bool is_all, is_csv, has_paths;
     listing.row = (struct row_fields_context){request, listing.space};
     listing.key = tool_param_text(request, "key");
     if (listing.space == NULL || !views_step(request, listing.space, true, &step, &is_all, err) ||
         !row_groups_way(request, 0, &listing.way, err) ||
-        !views_format(request, &is_csv, err) || !tool_param_number(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
+        !views_format(request, &is_csv, err) || !views_paths(request, &has_paths, err) || !tool_param_number(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
         !tool_param_number(request, "limit", 0, LIMIT_MOST, LIMIT_USUAL, &limit, err) ||
         !keys_read(sort_text != NULL ? sort_text : "-size", keys, &key_count, err) ||
         !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
         return false;
     struct matched matched = match(&listing, &filter, keys, key_count, step, is_all);
     if (is_csv)
-        csv_write(&listing, &matched);
+        csv_write(&listing, &matched, has_paths);
     else
         json_write(&listing, json, &matched, step, is_all, offset, limit);
     return true;

@@ -130,12 +130,23 @@ static void group_write(const struct row_fields_context *row, struct json *json,
     json_object_end(json);
 }
 
-static void csv_write(const struct tool_request *request, const char *way, const struct group *groups, uint32_t count)
+/* "models.py:11" of "/home/user/models.py:11". */
+static struct str without_folder(struct str line)
 {
+    size_t from = line.length;
+    while (from > 0 && line.data[from - 1] != '/')
+        from--;
+    return (struct str){line.data + from, line.length - from};
+}
+
+static void csv_write(const struct tool_request *request, const char *way, bool has_paths, const struct group *groups,
+                      uint32_t count)
+{
+    bool is_cut = !has_paths && strcmp(way, "line") == 0;
     struct csv csv = CSV_INIT(request->out);
     buf_format(csv.out, "%s,count,size_bytes,padding_bytes,largest_bytes\r\n", way);
     for (uint32_t i = 0; i < count; i++) {
-        csv_text(&csv, groups[i].key);
+        csv_text(&csv, is_cut ? without_folder(groups[i].key) : groups[i].key);
         csv_int(&csv, groups[i].count);
         csv_int(&csv, groups[i].bytes);
         csv_int(&csv, groups[i].padding_bytes);
@@ -151,7 +162,7 @@ struct question {
     uint32_t step;
     size_t way;
     enum order order;
-    bool is_all, is_csv, is_descending;
+    bool is_all, is_csv, has_paths, is_descending;
 };
 
 static bool question_read(const struct row_fields_context *row, const struct filter_table *table, struct question *question,
@@ -161,6 +172,7 @@ static bool question_read(const struct row_fields_context *row, const struct fil
     const char *filter = tool_param_text(request, "filter");
     return row->space != NULL && views_step(request, row->space, true, &question->step, &question->is_all, err) &&
            row_groups_way(request, 0, &question->way, err) && views_format(request, &question->is_csv, err) &&
+           views_paths(request, &question->has_paths, err) &&
            order_read(request, &question->order, &question->is_descending, err) &&
            tool_param_number(request, "offset", 0, UINT32_MAX, 0, &question->offset, err) &&
            tool_param_number(request, "limit", 0, LIMIT_MOST, LIMIT_USUAL, &question->limit, err) &&
@@ -178,7 +190,7 @@ bool view_groups(const struct tool_request *request, struct json *json, struct e
     struct group *groups = arena_array(request->arena, struct group, (size_t)all.count + 1);
     uint32_t group_count = groups_sum(row.space, all.members, all.count, question.order, question.is_descending, groups);
     if (question.is_csv) {
-        csv_write(request, row_groups_name(question.way), groups, group_count);
+        csv_write(request, row_groups_name(question.way), question.has_paths, groups, group_count);
         return true;
     }
     int64_t largest = 0;

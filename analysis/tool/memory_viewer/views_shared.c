@@ -49,6 +49,15 @@ bool views_format(const struct tool_request *request, bool *is_csv, struct err *
     return true;
 }
 
+bool views_paths(const struct tool_request *request, bool *has_paths, struct err *err)
+{
+    const char *paths = tool_param_text(request, "paths");
+    *has_paths = paths == NULL || strcmp(paths, "with") == 0;
+    if (!*has_paths && strcmp(paths, "without") != 0)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "paths: \"%.40s\" is neither with nor without", paths);
+    return true;
+}
+
 int64_t views_schedule_position(const struct plan *plan, uint32_t buffer_at)
 {
     if (buffer_at == PLAN_NONE || plan->hlo.buffers[buffer_at].instruction_at == HLO_NONE)

@@ -18,6 +18,9 @@ bool views_step(const struct tool_request *request, const struct plan_space *spa
 /* The parameter `format`: "csv", or "json" as when it is absent. */
 bool views_format(const struct tool_request *request, bool *is_csv, struct err *err);
 
+/* The parameter `paths`: "without" keeps the folders of source files out of what is given away. */
+bool views_paths(const struct tool_request *request, bool *has_paths, struct err *err);
+
 /* Position in the schedule of a row's defining instruction, or −1. */
 int64_t views_schedule_position(const struct plan *plan, uint32_t buffer_at);
 
