@@ -129,6 +129,19 @@ static size_t limit_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, at);
 }
 
+/* "Failed to allocate N bytes for new constant": a program's constants are put into the memory when it is loaded. */
+static size_t constant_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure needed;
+    if (!amount_take(text, &at, &needed) || !oom_cursor_take(text, &at, "fornewconstant"))
+        return 0;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "constant", from, at);
+    failure->phase = "load";
+    *FIGURE_OF(failure, needed_bytes) = needed;
+    return oom_draft_reach(reader, at);
+}
+
 /* ---- the buffer assignment ---- */
 
 static size_t stats_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
@@ -173,6 +186,7 @@ const struct oom_handler oom_gpu_handlers[] = {
     {"Outofmemorywhiletryingtoallocate", trying_read, true},
     {"Outofhostmemorywhiletryingtoallocate", trying_read, true},
     {"Failedtoallocaterequestfor", request_read, true},
+    {"Failedtoallocate", constant_read, true},
     {"failedtoallocate", driver_read, true},
     {"failedtoalloc", driver_read, true},
     {"NotenoughPAbudget:", budget_read, true},

@@ -107,6 +107,73 @@ static size_t tensor_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, at);
 }
 
+/* The end of what stands together without white space from `at` on, at most `within` bytes. */
+static size_t joined_end(const struct oom_text *text, size_t at, size_t within)
+{
+    size_t end = at;
+    while (end < text->length && end - at < within && (end == at || text->raw_of[end] == text->raw_of[end - 1] + 1))
+        end++;
+    return end;
+}
+
+static bool is_near_draft(const struct oom_reader *reader, size_t at)
+{
+    static const enum oom_family families[] = {OOM_FAMILY_gpu_bfc, OOM_FAMILY_gpu_xla, OOM_FAMILY_cpu_alloc};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (oom_draft_takes(reader, families[i], at, NEAR))
+            return true;
+    return false;
+}
+
+/* "250.78MiB from NODE": a buffer that was alive. Only the copy of the text that came first fills the list. */
+static bool node_take(struct oom_reader *reader, size_t *at, bool is_kept)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure size;
+    size_t next = *at;
+    if (!oom_cursor_take_size(text, &next, &size) || !oom_cursor_take(text, &next, "from"))
+        return false;
+    size_t end = joined_end(text, next, SENTENCE);
+    if (is_kept) {
+        struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
+        buffer->size = size;
+        oom_draft_name(reader, &buffer->op_name, next, end);
+    }
+    *at = end;
+    return end > next;
+}
+
+/* report_tensor_allocations_upon_oom: "Current usage from device: D, allocator: A", a line a node, "Remaining N nodes with X". */
+static size_t nodes_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure count, rest;
+    size_t next = at;
+    if (!oom_cursor_find(text, &next, ",allocator:", 160))
+        return 0;
+    size_t allocator = next;
+    next = joined_end(text, next, 80);
+    if (!is_near_draft(reader, from)) {
+        size_t look = next;
+        if (!node_take(reader, &look, false))
+            return 0;
+        struct str name = {text->bytes + allocator, next - allocator};
+        oom_draft_begin(reader, is_gpu_allocator(name) ? OOM_FAMILY_gpu_bfc : OOM_FAMILY_cpu_alloc, "usage", from, next);
+        oom_draft_name(reader, &reader->draft.failure.device, allocator, next);
+    }
+    bool is_kept = reader->draft.failure.lists[OOM_ALLOCATIONS].count <= 1;
+    while (node_take(reader, &next, is_kept))
+        continue;
+    size_t last = next;
+    if (oom_cursor_take(text, &last, "Remaining") && oom_cursor_take_number(text, &last, &count) &&
+        oom_cursor_take(text, &last, "nodeswith") && oom_cursor_take_size(text, &last, &rest) && rest.is_known) {
+        oom_draft_note_owned(reader, "remaining", "TensorFlow lists the largest nodes only; the other %llu hold %llu bytes.",
+                             (unsigned long long)count.value, (unsigned long long)rest.value);
+        next = last;
+    }
+    return oom_draft_reach(reader, next);
+}
+
 /* ---- PyTorch ---- */
 
 /* A size before or behind a few words: whichever the release prints. */
@@ -197,6 +264,7 @@ const struct oom_handler oom_other_handlers[] = {
     {"Outofmemoryallocating", cpu_read, true},
     {"Failedtoallocate", aligned_read, true},
     {"OOMwhenallocatingtensorwithshape", tensor_read, true},
+    {"Currentusagefromdevice:", nodes_read, false},
     {"outofmemory.Triedtoallocate", torch_read, true},
     {"RESOURCE_EXHAUSTED:", status_read, false},
     {"Resourceexhausted:", status_read, false},

@@ -57,7 +57,7 @@ static const char *const signs[] = {
     "OOMwhen", "OOMDebugging", "ailedtoallocate", "ailedtoalloc", "exceedsthememorylimit", "PAbudget", "memref.allo", "usage>=",
     ".Exceeded", "programHBM", "programVMEM", "AllocationFailure", "HbmOom", "VmemOom", "capacityby", "memorysummary:", "memory_limit_",
     "BFCAllocator", "Allocatordump", "Triedtoallocate", "Top-of-Memory", "HBMcapacity", "reducememoryuse", "memoryinmemory",
-    "requirement", "bytesinpool:",
+    "requirement", "bytesinpool:", "usagefromdevice:",
 };
 
 /* The bytes around `at` without what cannot be seen. */

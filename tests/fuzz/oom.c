@@ -22,6 +22,33 @@ static void check_ranges(const cJSON *ranges, size_t size)
     }
 }
 
+/* Every line that is named lies inside the input, and can be had as it is. */
+static void check_mentions(const struct source *source, uint64_t size)
+{
+    struct buf out = BUF_INIT, window = BUF_INIT;
+    struct err err = ERR_INIT;
+    const cJSON *line;
+    if (!analysis_explain_mentions(source, &out, &err))
+        abort();
+    cJSON *found = cJSON_ParseWithLength(out.data, out.length);
+    if (!found)
+        abort();
+    cJSON_ArrayForEach(line, cJSON_GetObjectItemCaseSensitive(found, "mentions"))
+    {
+        double begin = cJSON_GetObjectItemCaseSensitive(line, "begin_bytes")->valuedouble;
+        double end = cJSON_GetObjectItemCaseSensitive(line, "end_bytes")->valuedouble;
+        if (begin > end || end > (double)size)
+            abort();
+        if (!analysis_explain_window(source, (uint64_t)begin, (uint64_t)end, &window, &err))
+            abort();
+    }
+    if (window.length > 0 && window.failed)
+        abort();
+    cJSON_Delete(found);
+    buf_free(&window);
+    buf_free(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct source source = ask_source(data, size);
@@ -48,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 check_ranges(cJSON_GetObjectItemCaseSensitive(failure, "ranges"), size);
         }
         cJSON_Delete(failures);
+        check_mentions(&source, is_packed ? UINT64_MAX : size);
     } else if (err.code == ERR_none || err.text[0] == '\0') {
         abort();
     }

@@ -86,6 +86,15 @@ static const struct {
      "family=gpu_bfc form=tensor device=/job:localhost/replica:0/task:0/device:GPU:0 buffers[0].shape=[32,256,62,62] needed_bytes=null"},
     {"OOM when allocating tensor with shape[9] and type double on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu",
      "family=cpu_alloc form=tensor"},
+    {"ResourceExhaustedError: OOM when allocating tensor with shape[9,190] and type double on /job:w/replica:0/task:0/device:GPU:0 by allocator "
+     "GPU_0_bfc\n\t [[Node: Tile]]\n\nCurrent usage from device: /job:w/replica:0/task:0/device:GPU:0, allocator: GPU_0_bfc\n  250.78MiB from "
+     "net/conv2d_5/Conv2D\n  217.34MiB from net/conv2d_6/Conv2D\n  Remaining 1252 nodes with 98.80MiB\n",
+     "family=gpu_bfc form=tensor buffer_count=3 buffers[0].shape=[9,190] buffers[1].size_bytes=262961889 buffers[1].op_name=net/conv2d_5/Conv2D "
+     "buffers[2].size_bytes=227897508"},
+    {"Current usage from device: /job:w/replica:0/task:1/device:GPU:0, allocator: GPU_0_bfc\n  1.50GiB from a/b\n",
+     "family=gpu_bfc form=usage device=GPU_0_bfc buffer_count=1 needed_bytes=null"},
+    {"XlaRuntimeError: INTERNAL: Failed to allocate 100663296 bytes for new constant\n",
+     "family=gpu_xla form=constant phase=load needed_bytes=100663296"},
     {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 256.00 MiB. GPU 0 has a total capacity of 9.77 GiB of which 185.50 MiB is free. ",
      "family=other needed_bytes=268435456 capacity_bytes=10490457620 free_bytes=194510848"},
     {"CUDA out of memory. Tried to allocate 52.00 MiB (GPU 0; 79.20 GiB total capacity; 752.52 MiB already allocated; 27.25 MiB free; 886.00 MiB reserved)",

@@ -68,9 +68,13 @@ export function overOf(failure) {
   return over > 0 ? { bytes: over, key: null, text: bytes(over, Math.min(unitOf(failure.needed_bytes), unitOf(failure[limit.key]) + 1)) } : null;
 }
 
+/* The largest piece that was to be had: the largest hole, else what could be reserved at the bottom. */
+const holeKey = (failure) => ['largest_free_bytes', 'available_bytes'].find((key) => isKnown(failure[key])) ?? 'largest_free_bytes';
+
 /* "fragmentation", "shortage" or "": only where the text gives both. */
 export function causeOf(failure) {
-  const { needed_bytes: needed, free_bytes: free, largest_free_bytes: hole } = failure;
+  const { needed_bytes: needed, free_bytes: free } = failure;
+  const hole = failure[holeKey(failure)];
   if (failure.phase === 'compile' || !isKnown(needed) || !isKnown(free)) return '';
   if (free < needed) return 'shortage';
   return isKnown(hole) && hole < needed ? 'fragmentation' : isKnown(hole) ? '' : 'unplaced';
@@ -106,8 +110,8 @@ export function answer(failure) {
     return [
       `${title(failure)}: enough is free (`,
       fig(failure, 'free_bytes'),
-      '), but the largest hole is ',
-      fig(failure, 'largest_free_bytes'),
+      holeKey(failure) === 'available_bytes' ? '), but what can be reserved in one piece is ' : '), but the largest hole is ',
+      fig(failure, holeKey(failure)),
       ' and ',
       who(failure),
       ' asks for ',

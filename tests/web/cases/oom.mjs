@@ -85,6 +85,12 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.finish();
   });
 
+  test('enough is free, but less can be reserved: fragmentation as well', async () => {
+    const page = await paste('RESOURCE_EXHAUSTED: Attempting to reserve 6.48G at the bottom of memory. That was not possible. There are 6.78G free, 0B reserved, and 3.33G reservable.\n');
+    includes(await text(page, 'h1'), 'enough is free (6.78 GiB), but what can be reserved in one piece is 3.33 GiB and the program asks for 6.48 GiB: fragmentation, not shortage.');
+    await page.finish();
+  });
+
   test('an early end names the flag of its release', async () => {
     const page = await paste(EARLY);
     includes(await text(page, 'h1'), 'the program needs 3.84 TiB');
