@@ -63,10 +63,12 @@ const crumbs = createCrumbs(at('crumbs'), {
     router.push(choose(routeHere(), level, isUsual(level, id) ? emptyRoute()[level] : id)),
 });
 
-/* The first host, the largest module and the largest space need not stand in the URL. */
+/* The first host, the largest module and the largest space need not stand in the URL; where there are no
+ * modules, what is shown without a host is up to the page. */
 function isUsual(level, id) {
   const { session, modules, spaces } = selection;
-  const usual = { host: session.hosts[0]?.id, module: modules?.modules[0]?.id, space: spaces?.[0]?.space };
+  const hasModules = pageRow?.levels.includes('module');
+  const usual = { host: hasModules ? session.hosts[0]?.id : null, module: modules?.modules[0]?.id, space: spaces?.[0]?.space };
   return level in usual && usual[level] === id;
 }
 
@@ -106,6 +108,13 @@ const context = {
   bind: (rows, group) => pageKeys.push(bind(rows, group)),
   setTitle: (title) => {
     document.title = title;
+  },
+  /* A page may show another host than the first where the URL names none. */
+  setHost: (id) => {
+    const host = selection.session.hosts.find((each) => each.id === id);
+    if (!host || host === selection.host) return;
+    selection = { ...selection, host };
+    drawCrumbs();
   },
   setSpaces: (spaces, space) => {
     selection = { ...selection, spaces, space };

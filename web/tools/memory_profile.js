@@ -18,7 +18,7 @@ import * as empty from './memory_profile_empty.js';
 import { createHead, createPools, poolsTitle } from './memory_profile_head.js';
 import { bindProfileKeys } from './memory_profile_keys.js';
 import { asker, choosePool } from './memory_profile_load.js';
-import { changed, rangeOf, wantedOf } from './memory_profile_state.js';
+import { changed, rangeOf, rangePatch, wantedOf } from './memory_profile_state.js';
 import { createProfileTable } from './memory_profile_table.js';
 import { createTimelinePanel } from './memory_profile_timeline.js';
 import * as say from './memory_profile_text.js';
@@ -182,7 +182,14 @@ async function showPool(view, route, notes, signal) {
     });
     pool = choosePool(summary.pools, { host: route.host, memory: '' });
   }
-  Object.assign(view, { pool, peakTime: pool.peak.time_ps, notes: [...notes, ...pool.notes], programs: [] });
+  const host = summary.hosts.find((each) => each.host === pool.host);
+  Object.assign(view, {
+    pool,
+    peakTime: pool.peak.time_ps,
+    notes: [...notes, ...(host?.notes ?? []), ...pool.notes],
+    programs: [],
+  });
+  context.setHost(pool.host);
   view.place = { session: session.id, host: pool.host, memory: pool.memory };
   view.ask = asker(view.place, signal);
   view.wanted = wantedOf(route, pool);
@@ -198,7 +205,12 @@ async function showPool(view, route, notes, signal) {
 }
 
 function sayAnswer(view) {
-  view.head.show({ pool: view.pool, notes: view.notes, links: programLinks(view) });
+  view.head.show({
+    pool: view.pool,
+    hostCount: view.summary.hosts.length,
+    notes: view.notes,
+    links: programLinks(view),
+  });
 }
 
 /* The plan explains what the allocator does not: named where the line is flat. */
@@ -275,9 +287,8 @@ async function hear(view, route) {
 
 function choosePoolOf(view, pool) {
   const worst = view.summary.pools[0];
-  const [firstHost] = view.session.hosts;
   view.context.choose({
-    host: pool === worst || pool.host === firstHost?.id ? '' : pool.host,
+    host: pool === worst ? '' : pool.host,
     memory: pool === worst ? '' : pool.memory,
     time: null,
     from: null,
@@ -292,9 +303,9 @@ function choosePoolOf(view, pool) {
 }
 
 function moveTo(view, range, isEnd) {
-  const [from, to] = isAll(range, view.all) ? [null, null] : range;
-  if (isEnd) view.context.choose({ from, to });
-  else view.context.move({ from, to });
+  const patch = rangePatch(range, view.all);
+  if (isEnd) view.context.choose(patch);
+  else view.context.move(patch);
 }
 
 function selectWindow(view, range, isEnd) {

@@ -77,7 +77,7 @@ function createMap(view, actions) {
     onLeave: hideTooltip,
     onPick: actions.onPickBlock,
     onRange: (range, isEnd) => {
-      const [low, high] = range.map((offset) => offset + base());
+      const [low, high] = range.map((offset) => Math.round(offset + base()));
       context.move(isAll(range, allOf(data)) ? { low: null, high: null } : { low, high });
       strip.setRange(range);
       if (isEnd) context.choose({});

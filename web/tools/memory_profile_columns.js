@@ -186,7 +186,7 @@ export function growthColumns(largest, boundary) {
       card: 'line',
       title: `Slope a ${boundary}`,
       className: 'c-slope',
-      width: 7.5,
+      width: 8.5,
       isNumber: true,
       sortKey: 'slope',
       cell: slopeOf,

@@ -5,7 +5,7 @@ import { el, figure, fill, name, nameInline } from '../lib/dom.js';
 import { bytes } from '../lib/format.js';
 import { notesButton } from '../widgets/notices.js';
 import { sparkline } from '../widgets/sparkline.js';
-import { answer, poolName, poolSentence, second } from './memory_profile_text.js';
+import { answer, countedNotes, poolName, poolSentence, second } from './memory_profile_text.js';
 
 const CLASSES = { main: 'answer-figure', over: 'over' };
 
@@ -20,7 +20,7 @@ export function nodesOf(parts) {
     });
 }
 
-/* Out: {node, show({pool, notes, links}), say(sentence, notes)}. links: nodes after the second sentence. */
+/* Out: {node, show({pool, hostCount, notes, links}), say(sentence, notes)}. links: nodes after the second sentence. */
 export function createHead() {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
@@ -28,9 +28,9 @@ export function createHead() {
   const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
   return {
     node,
-    show({ pool, notes, links = [] }) {
-      fill(title, el('span', { class: 'answer-first' }, nodesOf(answer(pool))));
-      fill(aside, notesButton(notes));
+    show({ pool, hostCount, notes, links = [] }) {
+      fill(title, el('span', { class: 'answer-first' }, nodesOf(answer(pool, hostCount))));
+      fill(aside, notesButton(countedNotes(notes)));
       fill(
         more,
         second(pool).map((sentence) => [el('span', {}, nodesOf(sentence)), ' ']),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_profile_keys.js: the keys of the Memory Profile; all of them are commands of the palette too. */
 
-import { around, following, isAll, moved, zoomed } from '../lib/range.js';
+import { around, following, moved, zoomed } from '../lib/range.js';
 import { LEAST_PS } from '../widgets/timeline.js';
-import { nextMarks } from './memory_profile_state.js';
+import { nextMarks, rangePatch } from './memory_profile_state.js';
 
 const NOTCH = 1.2 ** 2;
 const PAN_SHARE = 0.2;
@@ -13,10 +13,7 @@ export function bindProfileKeys(view) {
   const { context } = view;
   const isOn = () => view.pool !== null;
   const moment = () => view.wanted.time ?? view.peakTime;
-  const setRange = (range) => {
-    const [from, to] = isAll(range, view.all) ? [null, null] : range;
-    context.move({ from, to });
-  };
+  const setRange = (range) => context.move(rangePatch(range, view.all));
   const zoom = (factor) => {
     const [from, to] = view.range();
     const about = moment() >= from && moment() < to ? moment() : (from + to) / 2;
@@ -28,9 +25,8 @@ export function bindProfileKeys(view) {
   };
   /* The moment moves, and what is in view with it. */
   const goTo = (time, isChoice = false) => {
-    const range = following(view.range(), view.all, time);
-    const [from, to] = isAll(range, view.all) ? [null, null] : range;
-    context[isChoice ? 'choose' : 'move']({ time: time === view.peakTime ? null : time, from, to });
+    const patch = rangePatch(following(view.range(), view.all, time), view.all);
+    context[isChoice ? 'choose' : 'move']({ time: time === view.peakTime ? null : time, ...patch });
   };
   const local = (direction) => {
     const peaks = [...view.timeline.data.local_peaks, view.timeline.data.peak].map((peak) => peak.time_ps);
@@ -40,8 +36,7 @@ export function bindProfileKeys(view) {
   const beside = (far) => () => goTo(view.timeline.beside(moment(), far));
   const toWindow = () => {
     if (!view.wanted.window) return false;
-    const [from, to] = around(view.wanted.window, view.all, LEAST_PS, 0);
-    context.choose({ from, to });
+    context.choose(rangePatch(around(view.wanted.window, view.all, LEAST_PS, 0), view.all));
     return true;
   };
   const swap = () => {
@@ -55,8 +50,7 @@ export function bindProfileKeys(view) {
   const within = view.timeline.slider;
   const centre = () => {
     const span = view.wanted.span ?? [moment(), moment() + LEAST_PS];
-    const [from, to] = around(span, view.all, LEAST_PS);
-    context.choose({ from, to });
+    context.choose(rangePatch(around(span, view.all, LEAST_PS), view.all));
   };
   context.bind(
     [

@@ -6,6 +6,7 @@ import { get } from '../lib/api.js';
 
 export const PAGE_ROWS = 100;
 const PARTS = 160;
+const OVERVIEW_PARTS = 600;
 
 /* place: {session, host, memory}. Out: ask(view, params, signal) → answer. */
 export function asker(place, signal) {
@@ -118,6 +119,24 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
     peak: peakOf(data.peak),
     localPeaks: data.local_peaks.map(peakOf),
   };
+}
+
+/* The whole run in small, for the brush: the largest of each part of the time, from 0 on. */
+export function overviewOf(data, all) {
+  const { x, used, most } = timelineOf(data, { range: all, isFree: false });
+  const part = Math.max(1, (all[1] - all[0]) / OVERVIEW_PARTS);
+  const steps = [];
+  const bytes = [];
+  x.forEach((ps, at) => {
+    const from = Math.floor((ps - all[0]) / part) * part;
+    const last = steps.length - 1;
+    if (steps[last] === from) bytes[last] = Math.max(bytes[last], used[at]);
+    else {
+      steps.push(from);
+      bytes.push(used[at]);
+    }
+  });
+  return { steps, bytes, lastStep: all[1] - all[0] - 1, most: Math.max(1, most) };
 }
 
 /* What is known of the event that stands at index `at` of a drawn timeline. */

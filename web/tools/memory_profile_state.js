@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_profile_state.js: what the URL asks of the Memory Profile. Pure. */
 
+import { isAll } from '../lib/range.js';
 import { markOf, windowOf } from './memory_profile_load.js';
 
 const VIEWS = ['live', 'events', 'growth', 'addresses'];
 /* Below this share of what there is, the free area leaves no height for the curve. */
-const LEAST_SHARE = 0.2;
+const LEAST_SHARE = 0.5;
 
 /* The free area is there unless the curve would be a line at the foot; the URL says otherwise. */
 function isFreeShown(route, pool) {
@@ -37,6 +38,13 @@ export function rangeOf({ from, to }, all) {
   const low = Math.max(all[0], from ?? all[0]);
   const high = Math.min(all[1], to ?? all[1]);
   return high > low ? [low, high] : all;
+}
+
+/* What the URL says of a range: whole picoseconds, nothing for all of it. */
+export function rangePatch(range, all) {
+  if (isAll(range, all)) return { from: null, to: null };
+  const [from, to] = range.map(Math.round);
+  return { from, to: Math.max(to, from + 1) };
 }
 
 /* Names of what differs; "range" for from and to. */

@@ -67,7 +67,7 @@ const KINDS = {
     foot: (data) => ({ rest: null, text: say.matchedWords('events', data, null) }),
   },
   growth: {
-    sort: '-slope',
+    sort: '-verdict,-slope',
     kind: ['row', 'rows'],
     params: () => ({}),
     id: (row) => row.key,

@@ -28,13 +28,14 @@ export function poolName(pool) {
 const stepWords = (step) => (step === null || step === undefined ? '' : ` (step ${count(step)})`);
 
 /* "GPU_0_bfc reached 70.10 of 80.00 GiB at 812.4 ms (step 3)." */
-export function answer(pool) {
+export function answer(pool, hostCount = 1) {
   const { peak, capacity_bytes: capacity } = pool;
   const [used, whole] = capacity ? bytesApart(peak.in_use_bytes, capacity) : [bytes(peak.in_use_bytes), ''];
   const isSameUnit = whole && used.split(' ')[1] === whole.split(' ')[1];
   const of = capacity ? [' of ', part(capacity, whole)] : [];
   return [
     { name: poolName(pool) },
+    ...(hostCount > 1 ? [' of ', { name: pool.host_name }] : []),
     ' reached ',
     part(peak.in_use_bytes, isSameUnit ? used.split(' ')[0] : used, 'main'),
     ...of,
@@ -48,6 +49,11 @@ export function answer(pool) {
 function fragmentationWords(peak) {
   if (!peak.fragmentation || !peak.free_bytes) return [];
   return [`; ${percent(peak.fragmentation, 1)} of the `, part(peak.free_bytes), ' free is outside the largest hole'];
+}
+
+/* Notes with their counts: "45 × Frees of memory that …". */
+export function countedNotes(notes) {
+  return notes.map((note) => ({ ...note, text: note.count > 1 ? `${count(note.count)} × ${note.text}` : note.text }));
 }
 
 /* What explains or limits the answer: never freed, from before, lifetime peak. */
@@ -137,6 +143,9 @@ export function momentWords(data, isPeak) {
 /* "70.10 GiB = curve at this moment ✓": whether rows and remainders add up to the curve. */
 export function balance(data) {
   if (data.matches_curve) return `${bytes(data.total_bytes)} = curve at this moment ✓`;
+  const odd = (data.remainders ?? []).find((row) => row.code === 'unaccounted');
+  if (odd && data.total_bytes === data.in_use_bytes)
+    return `${bytes(data.total_bytes)} = curve at this moment, ${signedBytes(odd.size_bytes)} of it not explained by any event`;
   const by = data.in_use_bytes - data.total_bytes;
   return `${bytes(data.total_bytes)}, but the curve says ${bytes(data.in_use_bytes)}: ${signedBytes(by)} unexplained`;
 }

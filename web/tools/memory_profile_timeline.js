@@ -14,7 +14,7 @@ import { createPanel, message } from '../widgets/panel.js';
 import { createTimeline, LEAST_PS } from '../widgets/timeline.js';
 import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../widgets/tooltip.js';
-import { lanesOf, readAt, timelineOf } from './memory_profile_load.js';
+import { lanesOf, overviewOf, readAt, timelineOf } from './memory_profile_load.js';
 import * as empty from './memory_profile_empty.js';
 import { nodesOf } from './memory_profile_head.js';
 import * as say from './memory_profile_text.js';
@@ -152,13 +152,7 @@ export function createTimelinePanel(view, actions) {
       state.data = null;
       state.overview = (await view.ask('timeline', { width: OVERVIEW_PX })).data;
       view.all = [state.overview.start_ps, Math.max(state.overview.end_ps, state.overview.start_ps + 1)];
-      const whole = timelineOf(state.overview, { range: view.all, isFree: false });
-      brush.draw({
-        steps: whole.x.map((ps) => ps - start()),
-        bytes: whole.used,
-        lastStep: view.all[1] - view.all[0] - 1,
-        most: Math.max(1, whole.most),
-      });
+      brush.draw(overviewOf(state.overview, view.all));
       state.takeBack?.();
       state.takeBack = null;
       await ask();

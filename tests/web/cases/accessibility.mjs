@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { PAGES } from '../../../web/pages.js';
 import { answerer, makeWorld } from '../canned.mjs';
 import { makeDevice } from '../canned_device.mjs';
+import { profileAnswers } from '../canned_profile.mjs';
 import { idle, pointOn } from '../harness.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -101,6 +102,21 @@ export function run({ test, truth, daemon, open, fixtures }) {
       await page.finish();
     }
   });
+
+  for (const [width, scheme] of [
+    [1440, 'light'],
+    [1440, 'dark'],
+    [390, 'light'],
+  ])
+    test(`nothing is found on the Memory Profile at ${width}, ${scheme}`, async () => {
+      const canned = answerer(makeWorld({ intercept: profileAnswers() }));
+      for (const query of ['', '&view=events&pin=e:3', '&view=growth', '&view=addresses&sel=30000000000-60000000000']) {
+        const url = `${await daemon('--demo')}?tool=memory_profile${query}`;
+        const page = await open(url, { width, height: 900, scheme, canned });
+        await check(page, query || 'as it opens');
+        await page.finish();
+      }
+    });
 
   for (const row of PAGES.filter(({ tool }) => tool !== 'memory_viewer'))
     test(`nothing is found on the page ${row.tool} without data`, async () => {

@@ -4,7 +4,7 @@
 import { duration, time } from '../../../web/lib/format.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, columnsOf, timeLabels } from '../../../web/widgets/timeline_axis.js';
 import { choosePool, distinct, markOf, readAt, timelineOf, windowOf } from '../../../web/tools/memory_profile_load.js';
-import { changed, nextMarks, rangeOf, wantedOf } from '../../../web/tools/memory_profile_state.js';
+import { changed, nextMarks, rangeOf, rangePatch, wantedOf } from '../../../web/tools/memory_profile_state.js';
 import { emptyRoute } from '../../../web/lib/route.js';
 import * as say from '../../../web/tools/memory_profile_text.js';
 
@@ -165,6 +165,8 @@ export function run({ test, equal, truth }) {
     equal(wantedOf({ ...emptyRoute(), hide: ['free'] }, pool).isFree, false);
     equal(wantedOf(emptyRoute(), { ...pool, least_bytes: 70 * GIB }).isFree, false, 'a flat line fills the height');
     equal(rangeOf({ from: -5, to: 200 }, [0, 100]), [0, 100]);
+    equal(rangePatch([1.4, 2.6], [0, 100]), { from: 1, to: 3 });
+    equal(rangePatch([0, 100], [0, 100]), { from: null, to: null });
     equal(rangeOf({ from: 90, to: 10 }, [0, 100]), [0, 100], 'a range that is none');
     equal([...changed(wanted, { ...wanted, to: 8, window: [2, 5] })], ['range', 'window']);
     equal([windowOf('4-2'), windowOf('a'), markOf('-1')], [null, null, null]);
