@@ -6,7 +6,7 @@ import { markOf, windowOf } from './memory_profile_load.js';
 
 const VIEWS = ['live', 'events', 'growth', 'addresses'];
 /* Below this share of what there is, the free area leaves no height for the curve. */
-const LEAST_SHARE = 0.5;
+const LEAST_SHARE = 0.4;
 
 /* The free area is there unless the curve would be a line at the foot; the URL says otherwise. */
 function isFreeShown(route, pool) {
