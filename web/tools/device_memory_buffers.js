@@ -10,7 +10,7 @@ import { createTable } from '../widgets/table.js';
 import { pagedRows } from '../widgets/table_rows.js';
 import { addFilter, countFilters } from './device_memory_state.js';
 import { bufferColumns, inUnit, unitFor, unitWords } from './device_memory_columns.js';
-import { createFind, csvLink, shareBar } from './device_memory_parts.js';
+import { createRowFilter, csvLink, shareBar } from './device_memory_parts.js';
 import { createLoader } from './device_memory_load.js';
 import * as empty from './device_memory_empty.js';
 import { amount } from './device_memory_text.js';
@@ -24,8 +24,10 @@ export function createBuffers(view) {
   const panel = createPanel('panel-buffers panel-table', 'Buffers', {
     menu: exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink(view, 'buffers', params()) }),
   });
-  const find = createFind(view, 'fn:init kind:buffer each:>1MiB');
-  const loader = createLoader(view, panel, { what: 'The table', sentence: 'buffers' });
+  const find = createRowFilter(view, 'Filter buffers', ['fn', 'file', 'line', 'name', 'each', 'count', 'total', 'device', 'kind', 'copies']);
+  panel.node.classList.add('has-filter');
+  panel.setAside(find.node);
+  const loader = createLoader(view, panel, { what: 'The table', sentence: 'buffers', filter: find });
   const table = createTable({
     kind: ['row', 'rows'],
     onHover: (row) => view.store.set({ hover: row.frame.id }),
@@ -37,7 +39,6 @@ export function createBuffers(view) {
   const draw = (data) => {
     const asked = params();
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.row_count, 'group')} of equal size, stack and device`));
-    panel.setAside(find.node);
     table.show({
       source: pagedRows({
         count: data.matched_count,
@@ -65,7 +66,7 @@ export function createBuffers(view) {
   return {
     node: el('div', { class: 'device-buffers' }, pivot.node, panel.node),
     async show() {
-      find.draw();
+      find.set(view.state.filter);
       await Promise.all([pivot.show(), loader.load('buffers', { ...params(), limit: PAGE_ROWS }, draw)]);
     },
     forget() {
@@ -74,7 +75,10 @@ export function createBuffers(view) {
     },
     light() {},
     focusFind: find.focus,
-    destroy: () => table.destroy(),
+    destroy() {
+      find.destroy();
+      table.destroy();
+    },
   };
 }
 

@@ -7,9 +7,10 @@ import { message } from '../widgets/panel.js';
 import { commonParams } from './device_memory_state.js';
 import * as empty from './device_memory_empty.js';
 
-/* what: "The flame graph"; sentence: said after a second. Out: {load(name, params, draw), forget()}; load
+/* what: "The flame graph"; sentence: said after a second; filter: the field whose text may be refused, then
+ * what was drawn stays. Out: {load(name, params, draw), forget()}; load
  * resolves with the data, with the one that is drawn already if nothing changed, else with null. */
-export function createLoader(view, panel, { what, sentence }) {
+export function createLoader(view, panel, { what, sentence, filter = null }) {
   let key = '';
   let last = null;
   let controller = null;
@@ -32,6 +33,7 @@ export function createLoader(view, panel, { what, sentence }) {
         const { data } = await view.ask(name, params, signal);
         if (signal.aborted) return null;
         panel.show();
+        filter?.accept();
         last = data;
         draw(data);
         return data;
@@ -39,6 +41,10 @@ export function createLoader(view, panel, { what, sentence }) {
         if (isAbort(error) || signal.aborted) return null;
         key = '';
         if (!(error instanceof Problem)) throw error;
+        if (filter && error.code === 'argument' && /^filter: /.test(error.message)) {
+          filter.refuse(error);
+          return null;
+        }
         panel.say(message(empty.failed(what, error)));
         return null;
       } finally {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device_memory_parts.js: small things that several views of the Device Memory page have. */
 
-import { later } from '../lib/activity.js';
-import { el, svg } from '../lib/dom.js';
+import { svg } from '../lib/dom.js';
+import { createFilter } from '../widgets/filter.js';
 import { commonParams } from './device_memory_state.js';
-
-const WRITE_AFTER_MS = 250;
+import { amount } from './device_memory_text.js';
 
 /* Link to the whole table as the daemon writes it. */
 export function csvLink(view, name, params, format = 'csv') {
@@ -15,39 +14,33 @@ export function csvLink(view, name, params, format = 'csv') {
   return url.href;
 }
 
-/* The field that filters a table; what is in it stands in the URL. */
-export function createFind(view, placeholder) {
-  let takeBack = null;
-  const write = () => view.context.move({ filter: input.value });
-  const input = el('input', {
-    type: 'search',
-    class: 'device-find',
-    placeholder,
-    'aria-label': 'Filter the rows',
-    spellcheck: 'false',
-    on: {
-      input: () => {
-        takeBack?.();
-        takeBack = later(write, WRITE_AFTER_MS);
-      },
-      keydown: (event) => {
-        if (event.key !== 'Escape') return;
-        if (input.value) {
-          input.value = '';
-          write();
-        } else input.blur();
-        event.preventDefault();
-        event.stopPropagation();
-      },
-    },
-  });
-  return {
-    node: input,
-    draw() {
-      if (document.activeElement !== input) input.value = view.state.filter;
-    },
-    focus: () => input.focus(),
+const FIELDS = {
+  fn: 'function',
+  file: 'file',
+  line: 'line of the file',
+  name: 'function and place',
+  self: 'bytes of its own',
+  total: 'bytes in all',
+  each: 'size of one buffer',
+  count: 'how many',
+  device: 'device',
+  kind: 'buffer or executable',
+  copies: 'the same on other devices',
+};
+
+/* The field that filters the rows of a table; what is in it stands in the URL. names: of FIELDS. */
+export function createRowFilter(view, label, names) {
+  const valuesOf = (name) => {
+    const list = () => (name === 'device' ? view.summary?.devices : view.summary?.kinds) ?? [];
+    const words = () => list().map((each) => ({ value: each.name, figure: amount(view.summary.metric, each.total) }));
+    return ['device', 'kind'].includes(name) ? { values: async () => words() } : {};
   };
+  return createFilter({
+    label,
+    placeholder: 'filter the rows, e.g. fn:init >1MiB',
+    fields: names.map((name) => ({ name, says: FIELDS[name], ...valuesOf(name) })),
+    onFilter: (filter, isTyping) => (isTyping ? view.context.move({ filter }) : view.choose({ filter })),
+  });
 }
 
 /* A bar whose length follows `share` (0..1). */

@@ -55,6 +55,7 @@ export function createSeries(view) {
       csv: () => csvLink(view, 'series', params()),
     }),
   });
+  series.panel.setAside(series.legend.node, series.order.select);
   series.marksText = el('p', { class: 'series-marks', role: 'status' });
   series.left = el('div', { class: 'series-left' });
   series.panel.body.append(series.chart.node, series.marksText, series.order.list, series.left);
@@ -105,7 +106,6 @@ function draw(series, data, asked) {
     say.isBytes(data.metric) ? 'Live bytes of each profile' : 'Live allocations of each profile',
     el('span', { class: 'dim' }, ` 1 … ${count(data.profiles.length)}, by call site, growing ones at the bottom`),
   );
-  panel.setAside(series.legend.node, series.order.select);
   series.legend.set(legendOf(series));
   series.chart.draw({
     parts: series.parts,

@@ -8,7 +8,7 @@ import { createPanel, message } from '../widgets/panel.js';
 import { createTable } from '../widgets/table.js';
 import { pagedRows } from '../widgets/table_rows.js';
 import { countFilters } from './device_memory_state.js';
-import { csvLink, createFind } from './device_memory_parts.js';
+import { csvLink, createRowFilter } from './device_memory_parts.js';
 import { createLoader } from './device_memory_load.js';
 import { topColumns } from './device_memory_columns.js';
 import * as empty from './device_memory_empty.js';
@@ -30,8 +30,12 @@ export function createTopPanel(view, { isShort = false } = {}) {
   const panel = createPanel('panel-top panel-table', 'Top', {
     menu: exportEntries({ name: 'top', title: 'Top', csv: () => csvLink(view, 'top', params()) }),
   });
-  const find = isShort ? null : createFind(view, 'function, file, size: fn:init total:>1MiB');
-  const loader = createLoader(view, panel, { what: 'The table', sentence: 'functions' });
+  const find = isShort ? null : createRowFilter(view, 'Filter functions', ['fn', 'file', 'line', 'name', 'self', 'total', 'count', 'each']);
+  if (find) {
+    panel.node.classList.add('has-filter');
+    panel.setAside(find.node);
+  }
+  const loader = createLoader(view, panel, { what: 'The table', sentence: 'functions', filter: find });
   const table = createTable({
     kind: ['row', 'rows'],
     onHover: (row) => view.store.set({ hover: row.id }),
@@ -50,7 +54,6 @@ export function createTopPanel(view, { isShort = false } = {}) {
   const draw = (data) => {
     const asked = params();
     panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.row_count, rowWord(view.state.by))}`));
-    panel.setAside(find?.node ?? null);
     table.show({
       source: pagedRows({
         count: data.matched_count,
@@ -75,7 +78,7 @@ export function createTopPanel(view, { isShort = false } = {}) {
       );
   };
   const show = async () => {
-    find?.draw();
+    find?.set(view.state.filter);
     await loader.load('top', { ...params(), limit: PAGE_ROWS }, draw);
   };
   return {
@@ -84,7 +87,10 @@ export function createTopPanel(view, { isShort = false } = {}) {
     forget: loader.forget,
     light: (hover, pin) => table.mark(hover, pin),
     focusFind: find ? find.focus : null,
-    destroy: () => table.destroy(),
+    destroy() {
+      find?.destroy();
+      table.destroy();
+    },
   };
 }
 

@@ -247,6 +247,29 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
   );
 
   test(
+    'rows are filtered by the daemon; a field that is not there is refused and the rows stay',
+    () =>
+      serve(['memory.prof'], async (base) => {
+        const page = await open(`${base}&view=top`, { allow: /400/ });
+        const rows = () => page.locator('.panel-top tbody tr[data-id]').count();
+        const before = await rows();
+        await page.keyboard.press('/');
+        await page.keyboard.type('fn:func1');
+        await page.keyboard.press('Enter');
+        await idle(page);
+        equal(await rows(), 1);
+        includes(await text(page, '.panel-top .grid-foot'), `1 of ${before} rows`);
+        await page.keyboard.type('sze:1');
+        await page.keyboard.press('Enter');
+        await idle(page);
+        includes(await text(page, '.panel-top .filter-said'), 'The last good result stays.');
+        equal(await rows(), 1);
+        await page.finish();
+      }),
+    needs,
+  );
+
+  test(
     'buffers stand with their exact sizes, and by device and kind',
     () =>
       serve(['memory.prof'], async (base) => {
