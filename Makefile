@@ -219,8 +219,9 @@ bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path meas
 	$(Q)$(PYTHON) tests/bench/oom.py --binary $(B)/memviewd
 	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
 
-screenshots: all tests/web/node_modules/.package-lock.json ## docs/*.png from the demo
-	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out docs
+screenshots: all tests/web/node_modules/.package-lock.json ## pictures of every page in build/screenshots, those of the README in docs
+	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --readme docs
+	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out build/screenshots
 
 $(B)/make-trace: $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/trace/*.c))
 	@echo "  LINK  $@" >&2

@@ -76,6 +76,9 @@ function localMarks(data, ratio, at, peak, label) {
   return places;
 }
 
+const hasRoom = (box, x, wide, ratio) =>
+  x + 9 * ratio + wide <= box.left + box.width || x - 9 * ratio - wide >= box.left;
+
 /* Right of the mark, else left of it, else above it. */
 function labelPlace(box, x, y, wide, ratio) {
   const beside = 9 * ratio;
@@ -100,7 +103,9 @@ export function paintMarks(u, data, ratio) {
     ctx.font = `600 ${13 * ratio}px ${token('sans')}`;
     ctx.textBaseline = 'bottom';
     ctx.textAlign = 'left';
-    const words = data.peakWords ?? `peak ${bytes(data.peak.bytes)}, step ${count(data.peak.step)}`;
+    const peakWords = `peak ${bytes(data.peak.bytes)}`;
+    const all = [data.peakWords ?? `${peakWords}, step ${count(data.peak.step)}`, peakWords];
+    const words = all.find((each) => hasRoom(u.bbox, peak[0], ctx.measureText(each).width, ratio)) ?? all[0];
     label = labelPlace(u.bbox, ...peak, ctx.measureText(words).width, ratio);
     const line = data.capacity ? u.valToPos(data.capacity.bytes, 'y', true) : NaN;
     if (line > label.y - 18 * ratio && line < label.y + 2 * ratio) {
