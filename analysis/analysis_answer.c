@@ -31,13 +31,14 @@ bool analysis_view_at(size_t at, struct analysis_view *view)
     return false;
 }
 
-static const struct tool_view *view_find(const char *tool, const char *view, struct err *err)
+static const struct tool_view *view_find(const struct analysis_question *question, struct err *err)
 {
+    enum tool_model model = question->profiles != NULL ? TOOL_OF_PROFILES : question->trace != NULL ? TOOL_OF_TRACE : TOOL_OF_MODULE;
     for (size_t i = 0; i < TOOL_COUNT; i++)
-        for (size_t j = 0; strcmp(tools[i]->name, tool) == 0 && j < tools[i]->view_count; j++)
-            if (strcmp(tools[i]->views[j].name, view) == 0)
+        for (size_t j = 0; tools[i]->model == model && strcmp(tools[i]->name, question->tool) == 0 && j < tools[i]->view_count; j++)
+            if (strcmp(tools[i]->views[j].name, question->view) == 0)
                 return &tools[i]->views[j];
-    err_set(err, ERR_notfound, ERR_NO_OFFSET, "no view \"%.40s\" of a tool \"%.40s\"", view, tool);
+    err_set(err, ERR_notfound, ERR_NO_OFFSET, "no view \"%.40s\" of a tool \"%.40s\"", question->view, question->tool);
     return NULL;
 }
 
@@ -144,7 +145,7 @@ static void answer(struct job *job, const void *in, void *out, struct err *err)
 
 bool analysis_answer_write(const struct analysis_question *question, struct buf *out, struct err *err)
 {
-    struct asked asked = {.question = question, .view = view_find(question->tool, question->view, err)};
+    struct asked asked = {.question = question, .view = view_find(question, err)};
     if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err))
         return false;
     struct job job = {.gzip = NULL};

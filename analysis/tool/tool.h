@@ -55,8 +55,12 @@ struct tool_view {
     const char *const *repeatable_names; /* parameters that may come more than once; ends with NULL; may be NULL */
 };
 
+/* What a tool's views are about: which member of the request is set. */
+enum tool_model { TOOL_OF_MODULE, TOOL_OF_PROFILES, TOOL_OF_TRACE };
+
 struct tool {
     const char *name, *title;
+    enum tool_model model;
     const struct tool_view *views;
     size_t view_count;
 };

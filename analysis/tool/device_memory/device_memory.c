@@ -30,6 +30,7 @@ static const struct tool_view views[] = {
 const struct tool tool_device_memory = {
     .name = "device_memory",
     .title = "Device Memory",
+    .model = TOOL_OF_PROFILES,
     .views = views,
     .view_count = sizeof views / sizeof views[0],
 };

@@ -144,11 +144,20 @@ static bool read_filter(const char *expression, struct arena *arena, struct tag_
     return true;
 }
 
-static bool in_range(const struct tag_filter *filter, const struct pprof_label *label)
+/* As in pprof a number without a unit has that of the first number of its key; else its key is its unit. */
+static struct str unit_of(const struct pprof *pprof, const struct pprof_label *label)
 {
-    struct str unit = label->unit;
-    if (unit.length == 0 && (str_equal(label->key, STR("request")) || str_equal(label->key, STR("alignment"))))
-        unit = STR("bytes");
+    for (uint32_t i = 0; label->unit.length == 0 && i < pprof->label_count; i++)
+        if (pprof->labels[i].unit.length > 0 && str_equal(pprof->labels[i].key, label->key))
+            return pprof->labels[i].unit;
+    bool is_size = str_equal(label->key, STR("request")) || str_equal(label->key, STR("alignment"));
+    return label->unit.length > 0 ? label->unit : is_size ? STR("bytes") : label->key;
+}
+
+static bool in_range(const struct tag_filter *filter, const struct pprof *pprof, const struct pprof_label *label, struct arena *arena)
+{
+    arena_work(arena, label->unit.length == 0 ? pprof->label_count : 1);
+    struct str unit = unit_of(pprof, label);
     int least = filter->has_least ? compare((double)label->number, unit, filter->least, filter->least_unit) : 0;
     int most = filter->has_most ? compare((double)label->number, unit, filter->most, filter->most_unit) : 0;
     return least != 2 && most != 2 && least >= 0 && most <= 0;
@@ -175,13 +184,14 @@ static bool any_value_matches(const struct tag_filter *filter, struct regex *reg
 }
 
 /* With a key any expression may match; without one each must. */
-static bool filter_matches_set(const struct tag_filter *filter, const struct pprof *pprof, uint32_t set, struct buf *scratch)
+static bool filter_matches_set(const struct tag_filter *filter, const struct pprof *pprof, uint32_t set, struct arena *arena,
+                               struct buf *scratch)
 {
     const struct pprof_label_set *labels = &pprof->sets[set];
     bool is_any = filter->key.length > 0;
     for (uint32_t i = 0; filter->is_range && i < labels->count; i++) {
         const struct pprof_label *label = &pprof->labels[labels->first + i];
-        if (label->is_number && (!is_any || str_equal(filter->key, label->key)) && in_range(filter, label))
+        if (label->is_number && (!is_any || str_equal(filter->key, label->key)) && in_range(filter, pprof, label, arena))
             return true;
     }
     for (uint32_t i = 0; i < filter->count; i++)
@@ -262,7 +272,7 @@ static bool apply(struct chips *chips, const struct pprof *pprof, struct arena *
             return false;
         for (uint32_t set = 0; set < pprof->set_count; set++) {
             matches[set] = chip->kind == CHIP_TAG ? has_exact(&exacts[exact_count], pprof, set, scratch)
-                                                  : filter_matches_set(&filter, pprof, set, scratch);
+                                                  : filter_matches_set(&filter, pprof, set, arena, scratch);
             if (chip->kind != CHIP_TAG)
                 keep[set] &= matches[set] == (chip->kind == CHIP_TAGFOCUS);
         }

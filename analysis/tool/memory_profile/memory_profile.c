@@ -30,6 +30,7 @@ static const struct tool_view views[] = {
 const struct tool tool_memory_profile = {
     .name = "memory_profile",
     .title = "Memory Profile",
+    .model = TOOL_OF_TRACE,
     .views = views,
     .view_count = sizeof views / sizeof views[0],
 };

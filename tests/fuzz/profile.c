@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile.c: any bytes as a device profile: by itself, twice, and as the base of itself, in every view. */
+#include "tests/fuzz/ask.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUND_COUNT = 5, PARAMS_MOST = 10, LIMIT_BYTES = 256 << 20 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct {
+    const char *name, *values[ROUND_COUNT];
+} asked_values[] = {
+    {"by", {NULL, "function", "line", "file", "filefunction"}},
+    {"machinery", {NULL, "1", NULL, "1", NULL}},
+    {"focus", {NULL, NULL, ".", "(", NULL}},
+    {"hide", {NULL, NULL, "x|_[a-c]+", NULL, NULL}},
+    {"show_from", {NULL, NULL, NULL, "a", NULL}},
+    {"tag", {NULL, NULL, NULL, "-kind=executable", NULL}},
+    {"tagfocus", {NULL, NULL, NULL, NULL, "1kb:5mb"}},
+    {"normalize", {NULL, NULL, "1", NULL, NULL}},
+    {"match", {".", ".", ".", "a", "."}},
+    {"file", {"a", "a", "a", "a", "a"}},
+    {"pivot", {NULL, "~.", NULL, NULL, NULL}},
+    {"search", {NULL, "a", NULL, "(", NULL}},
+    {"invert", {NULL, NULL, "1", NULL, NULL}},
+    {"nodes", {NULL, NULL, "3", NULL, NULL}},
+    {"sort", {NULL, NULL, NULL, "name", NULL}},
+    {"filter", {NULL, NULL, NULL, "name:a each:>0", NULL}},
+    {"format", {NULL, NULL, NULL, NULL, "csv"}},
+};
+enum { VALUE_COUNT = sizeof asked_values / sizeof asked_values[0] };
+
+static bool takes(const struct analysis_view *view, const char *name)
+{
+    const char *const *at = view->param_names;
+    while (*at && strcmp(*at, name) != 0)
+        at++;
+    return *at != NULL;
+}
+
+static void ask(const struct analysis_profile_question *asked, const struct analysis_view *view, int round)
+{
+    struct analysis_param params[VALUE_COUNT];
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    size_t count = 0;
+    bool is_csv = false;
+    for (size_t at = 0; at < VALUE_COUNT; at++) {
+        if (asked_values[at].values[round] == NULL || !takes(view, asked_values[at].name))
+            continue;
+        is_csv |= strcmp(asked_values[at].name, "format") == 0;
+        params[count++] = (struct analysis_param){asked_values[at].name, asked_values[at].values[round]};
+    }
+    if (analysis_profile_answer(asked, view->view, params, count, &out, &err)) {
+        cJSON *tree = is_csv ? NULL : cJSON_ParseWithLength(out.data, out.length);
+        if (!is_csv && !tree) {
+            fprintf(stderr, "%s: an answer is no JSON\n", view->view);
+            abort();
+        }
+        cJSON_Delete(tree);
+    } else if (err.code == ERR_none || err.code == ERR_internal || err.text[0] == '\0') {
+        fprintf(stderr, "%s: a refusal without a reason\n", view->view);
+        abort();
+    }
+    buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct source source = ask_source(data, size);
+    struct err err = ERR_INIT;
+    struct analysis_view view;
+    struct str name, unit;
+    struct analysis_profile *profile = analysis_profile_read(&source, LIMIT_BYTES, &err);
+    if (!profile) {
+        if (err.code == ERR_none || err.text[0] == '\0')
+            abort();
+        return 0;
+    }
+    if (!analysis_profile_type_at(profile, 0, &name, &unit) || analysis_profile_memory_bytes(profile) == 0)
+        abort();
+    struct analysis_profile_use uses[] = {
+        {.profile = profile, .id = "a", .name = "a"},
+        {.profile = profile, .id = "b", .name = "b", .is_base = true},
+        {.id = "c", .name = "c", .code = ERR_io, .reason = "gone"},
+        {.profile = profile, .id = "d", .name = "d"},
+    };
+    for (size_t at = 0; analysis_view_at(at, &view); at++) {
+        for (int round = 0; strcmp(view.tool, "device_memory") == 0 && round < ROUND_COUNT; round++) {
+            struct analysis_profile_question asked = {uses, round == 0 ? 1 : round == 1 ? 4 : 2, round == 1};
+            ask(&asked, &view, round);
+        }
+    }
+    analysis_profile_free(profile);
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile.c: tests of device profiles through analysis.h. */
+#include "analysis.h"
+
+#include "bytes.h"
+#include "tool/device_memory/series.h"
+
+#include <cjson/cJSON.h>
+
+static struct analysis_profile *read_profile(const char *path)
+{
+    struct bytes bytes;
+    struct err err = ERR_INIT;
+    bytes_load(&bytes, path);
+    struct analysis_profile *profile = analysis_profile_read(&bytes.source, 0, &err);
+    ck_assert_msg(profile != NULL, "%s", err.text);
+    free(bytes.data);
+    return profile;
+}
+
+/* `data` of a view; cJSON_Delete the whole at `tree`. */
+static cJSON *ask(const struct analysis_profile *profile, const char *view, const struct analysis_param *params, size_t count, cJSON **tree)
+{
+    struct analysis_profile_use use = {.profile = profile, .id = "a", .name = "a.prof"};
+    struct analysis_profile_question asked = {&use, 1, false};
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    ck_assert_msg(analysis_profile_answer(&asked, view, params, count, &out, &err), "%s", err.text);
+    *tree = cJSON_ParseWithLength(out.data, out.length);
+    buf_free(&out);
+    return cJSON_GetObjectItem(*tree, "data");
+}
+
+static double number_in(const cJSON *object, const char *name)
+{
+    const cJSON *value = cJSON_GetObjectItem(object, name);
+    ck_assert_msg(cJSON_IsNumber(value), "%s is no number", name);
+    return value->valuedouble;
+}
+
+static const cJSON *row_of(const cJSON *data, const char *function)
+{
+    const cJSON *row;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItem(data, "rows"))
+    {
+        if (strcmp(cJSON_GetObjectItem(cJSON_GetObjectItem(row, "frame"), "function")->valuestring, function) == 0)
+            return row;
+    }
+    ck_abort_msg("no row of %s", function);
+    return NULL;
+}
+
+START_TEST(unknown_sizes_are_counted_and_never_subtracted)
+{
+    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    cJSON *tree, *data = ask(profile, "summary", NULL, 0, &tree);
+    ck_assert_double_eq(number_in(data, "total"), 2516);
+    ck_assert_double_eq(number_in(data, "executable_count"), 3);
+    ck_assert_double_eq(number_in(data, "executable_unknown_count"), 3);
+    ck_assert_double_eq(number_in(data, "buffer_count"), 5);
+    ck_assert_double_eq(number_in(data, "stackless_count"), 1);
+    ck_assert_int_eq(cJSON_GetArraySize(cJSON_GetObjectItem(data, "devices")), 2);
+    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "unknown_size");
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+}
+END_TEST
+
+START_TEST(machinery_is_folded_into_the_users_frame)
+{
+    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    const struct analysis_param shown[] = {{"machinery", "1"}};
+    cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
+    const cJSON *row = row_of(data, "init_state");
+    ck_assert_double_eq(number_in(row, "self"), 2000);
+    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetObjectItem(row, "frame"), "file")->valuestring, "/home/u/train.py");
+    ck_assert_double_eq(number_in(row, "each_least"), 1000);
+    cJSON_Delete(tree);
+    data = ask(profile, "top", shown, 1, &tree);
+    ck_assert_double_eq(number_in(row_of(data, "init_state"), "self"), 0);
+    ck_assert_double_eq(number_in(row_of(data, "apply_primitive"), "self"), 2000);
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+}
+END_TEST
+
+START_TEST(a_frame_that_calls_itself_counts_once)
+{
+    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
+    const cJSON *row = row_of(data, "<lambda>");
+    ck_assert_double_eq(number_in(row, "self"), 16);
+    ck_assert_double_eq(number_in(row, "total"), 16);
+    ck_assert_double_eq(number_in(row, "each_most"), 8);
+    ck_assert_double_eq(number_in(row_of(data, "(no stack)"), "self"), 500);
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+}
+END_TEST
+
+START_TEST(copies_on_several_devices_are_counted)
+{
+    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    const struct analysis_param params[] = {{"filter", "each:1000"}};
+    cJSON *tree, *data = ask(profile, "buffers", params, 1, &tree);
+    ck_assert_double_eq(number_in(data, "matched_count"), 2);
+    ck_assert_double_eq(number_in(cJSON_GetArrayItem(cJSON_GetObjectItem(data, "rows"), 0), "copies"), 2);
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+}
+END_TEST
+
+START_TEST(labels_that_no_expression_can_name_are_filtered_by_value)
+{
+    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    const struct analysis_param one[] = {{"tag", "device=TPU_0(process=0,(0,0,0,0))"}};
+    const struct analysis_param without[] = {{"tag", "-kind=executable"}, {"tag", "-device=TPU_0(process=0,(0,0,0,0))"}};
+    cJSON *tree, *data = ask(profile, "top", one, 1, &tree);
+    ck_assert_double_eq(number_in(data, "total"), 1016);
+    cJSON_Delete(tree);
+    data = ask(profile, "top", without, 2, &tree);
+    ck_assert_double_eq(number_in(data, "total"), 1500);
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+}
+END_TEST
+
+START_TEST(a_go_heap_profile_opens_on_what_is_in_use)
+{
+    struct analysis_profile *profile = read_profile("build/fixtures/profile-go-heap.pb");
+    const struct analysis_param all[] = {{"metric", "alloc_space"}, {"tagfocus", "bytes=1kb:"}, {"machinery", "1"}};
+    cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
+    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetObjectItem(data, "metric"), "name")->valuestring, "inuse_space");
+    ck_assert_double_eq(number_in(row_of(data, "main.grow"), "self"), 2048);
+    ck_assert_double_eq(number_in(row_of(data, "main.fill"), "total"), 2048);
+    cJSON_Delete(tree);
+    data = ask(profile, "top", all, 3, &tree);
+    ck_assert_double_eq(number_in(data, "percent_base"), 4160);
+    ck_assert_double_eq(number_in(data, "total"), 4096);
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+}
+END_TEST
+
+static const char *verdict_of(const int64_t *values, uint32_t count)
+{
+    return series_verdict_name(series_trend_of(values, count).verdict);
+}
+
+START_TEST(a_series_has_a_word_for_what_becomes_of_it)
+{
+    static const int64_t grows[] = {1, 2, 3, 4}, noisy[] = {10, 22, 29, 41, 38, 60, 72, 79, 90}, steady[] = {100, 100, 100};
+    static const int64_t nearly[] = {1000, 1005, 1001}, step[] = {5, 5, 9, 9}, shrinks[] = {9, 7, 7, 2}, odd[] = {5, 90, 3, 70, 4};
+    static const int64_t slow[] = {1000, 1004, 1008, 1012, 1016, 1020}, two[] = {1, 9}, nothing[] = {0, 0, 0};
+    ck_assert_str_eq(verdict_of(grows, 4), "grows");
+    ck_assert_str_eq(verdict_of(noisy, 9), "grows");
+    ck_assert_str_eq(verdict_of(slow, 6), "grows");
+    ck_assert_str_eq(verdict_of(steady, 3), "steady");
+    ck_assert_str_eq(verdict_of(nearly, 3), "steady");
+    ck_assert_str_eq(verdict_of(nothing, 3), "steady");
+    ck_assert_str_eq(verdict_of(step, 4), "steps_once");
+    ck_assert_str_eq(verdict_of(shrinks, 4), "shrinks");
+    ck_assert_str_eq(verdict_of(odd, 5), "irregular");
+    ck_assert_str_eq(verdict_of(two, 2), "too_few");
+    ck_assert_double_eq(series_trend_of(grows, 4).slope, 1);
+}
+END_TEST
+
+/* Bytes that are refused, and what the refusal says. */
+static const struct {
+    const char *bytes;
+    size_t length;
+    const char *text;
+} refused[] = {
+#define BYTES(literal) literal, sizeof(literal) - 1
+    {BYTES("\x0a\x04\x08\x01\x10\x02\x12\x04\x0a\x00\x12\x00\x32\x00\x32\x01" "a\x32\x01" "b"), "a sample has 0 values"},
+    {BYTES("\x0a\x04\x08\x01\x10\x02\x12\x06\x0a\x01\x05\x12\x01\x03\x32\x00\x32\x01" "a\x32\x01" "b"), "location 5, which is not in the file"},
+    {BYTES("\x0a\x04\x08\x01\x10\x02\x22\x06\x08\x01\x22\x02\x08\x07\x32\x00\x32\x01" "a\x32\x01" "b"), "function 7, which is not in the file"},
+    {BYTES("\x0a\x04\x08\x01\x10\x02\x22\x02\x08\x01\x22\x02\x08\x01\x32\x00\x32\x01" "a\x32\x01" "b"), "a second location"},
+    {BYTES("\x0a\x04\x08\x01\x10\x02\x22\x02\x18\x01\x32\x00\x32\x01" "a\x32\x01" "b"), "the id 0"},
+    {BYTES("\x0a\x04\x08\x01\x10\x09\x32\x00\x32\x01" "a"), "text 9 of a table of 2"},
+    {BYTES("\x0a\x04\x08\x01\x10\x02\x32\x01" "x\x32\x01" "a\x32\x01" "b"), "string_table[0] is not empty"},
+    {BYTES("hello, world\n"), "not a profile"},
+    {BYTES("\x0a\x04\x08\x01\x10\x02\x12\x7f"), "length"},
+};
+
+START_TEST(damage_is_named)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct bytes bytes;
+        struct err err = ERR_INIT;
+        bytes_open(&bytes, refused[i].bytes, refused[i].length);
+        ck_assert_msg(analysis_profile_read(&bytes.source, 0, &err) == NULL, "%zu: %s", i, refused[i].text);
+        ck_assert_msg(strstr(err.text, refused[i].text) != NULL, "%zu: %s instead of %s", i, err.text, refused[i].text);
+        free(bytes.data);
+    }
+}
+END_TEST
+
+START_TEST(no_samples_are_no_error)
+{
+    static const char empty[] = "\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x05space\x32\x05" "bytes";
+    struct bytes bytes;
+    struct err err = ERR_INIT;
+    bytes_open(&bytes, empty, sizeof empty - 1);
+    struct analysis_profile *profile = analysis_profile_read(&bytes.source, 0, &err);
+    ck_assert_msg(profile != NULL, "%s", err.text);
+    cJSON *tree, *data = ask(profile, "summary", NULL, 0, &tree);
+    ck_assert_double_eq(number_in(data, "total"), 0);
+    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "no_sample");
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+    free(bytes.data);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("profile");
+    TCase *tests = tcase_create("profile");
+    tcase_add_test(tests, unknown_sizes_are_counted_and_never_subtracted);
+    tcase_add_test(tests, machinery_is_folded_into_the_users_frame);
+    tcase_add_test(tests, a_frame_that_calls_itself_counts_once);
+    tcase_add_test(tests, copies_on_several_devices_are_counted);
+    tcase_add_test(tests, labels_that_no_expression_can_name_are_filtered_by_value);
+    tcase_add_test(tests, a_go_heap_profile_opens_on_what_is_in_use);
+    tcase_add_test(tests, a_series_has_a_word_for_what_becomes_of_it);
+    tcase_add_test(tests, damage_is_named);
+    tcase_add_test(tests, no_samples_are_no_error);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
