@@ -54,7 +54,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof xla-reports differences http-test web-test \
+.PHONY: all bench-page debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof xla-reports differences http-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -218,6 +218,9 @@ coverage-run: $(fuzz_programs) build/corpus/made
 bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path measures XProf beside it
 	$(Q)$(PYTHON) tests/bench/oom.py --binary $(B)/memviewd
 	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
+
+bench-page: all tests/web/node_modules/.package-lock.json ## the Memory Viewer with 100,000 buffers, measured by the page
+	$(Q)node tests/bench/page/viewer.mjs --binary $(B)/memviewd
 
 screenshots: all tests/web/node_modules/.package-lock.json ## pictures of every page in build/screenshots, those of the README in docs
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --readme docs

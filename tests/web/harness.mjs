@@ -77,7 +77,7 @@ export async function idle(page) {
   await page.waitForSelector('body[data-idle]', { state: 'attached', timeout: IDLE_MS });
 }
 
-/* Opens `url` in a fresh profile. options: {width, height, scheme, allow, canned, scale}; `allow` is a
+/* Opens `url` in a fresh profile. options: {width, height, scheme, allow, canned, scale, init}; `allow` is a
  * pattern of console errors that the test expects; `canned` answers API paths instead of the daemon. */
 export async function openPage(browser, url, options = {}) {
   const {
@@ -88,6 +88,7 @@ export async function openPage(browser, url, options = {}) {
     canned = null,
     scale = 1,
     touch = false,
+    init = null,
   } = options;
   const context = await browser.newContext({
     viewport: { width, height },
@@ -126,6 +127,7 @@ export async function openPage(browser, url, options = {}) {
       globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
     );
   });
+  if (init) await page.addInitScript(init);
   await page.goto(url);
   await idle(page);
   page.finish = async () => {
