@@ -14,7 +14,7 @@ import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
 import { createCrumbs } from './widgets/crumbs.js';
 import { createDetails } from './widgets/details.js';
-import { createBanners } from './widgets/notices.js';
+import { createBanners, createLive } from './widgets/notices.js';
 import { startPane } from './widgets/pane.js';
 import { message } from './widgets/panel.js';
 import { watchDrops } from './widgets/drop_zone.js';
@@ -96,6 +96,8 @@ const context = {
   setCapacity: (capacity) => router.push({ ...routeHere(), capacity }),
   /* A hint of one sentence, for eyes and screen readers. */
   say: toast,
+  /* For screen readers alone: one polite sentence, at most one in 500 ms. */
+  tell: createLive(at('live')),
   /* A file or a text of the reader: what it is stands in a banner before anything opens. */
   takeIn: () => openIntake(takeIn),
   /* Where the reason of a failure stands. */

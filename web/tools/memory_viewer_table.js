@@ -3,7 +3,7 @@
  * open; paged, sorted and filtered by the daemon. What is asked stands in the URL: step, filter, sort, group. */
 
 import { el } from '../lib/dom.js';
-import { count, unitOf } from '../lib/format.js';
+import { count, counted, spokenBytes, unitOf } from '../lib/format.js';
 import { isAbort, Problem } from '../lib/api.js';
 import { createFilter } from '../widgets/filter.js';
 import { createPanel, message } from '../widgets/panel.js';
@@ -43,6 +43,7 @@ export function createBuffersTable(view, actions) {
   let asked = '';
   let good = null; // the last filter that the daemon took
   let drawnStep = null;
+  let said = null; // the last answer
   panel.node.classList.add('has-filter');
   panel.node.dataset.explain = 'table';
   panel.setAside(filter.node, group.node);
@@ -76,6 +77,7 @@ export function createBuffersTable(view, actions) {
     try {
       await ask(params, key);
       if (asked !== key) return;
+      if (good !== null && good !== params.filter) context.tell(filterSentence(said));
       good = params.filter;
       filter.accept();
     } catch (error) {
@@ -101,6 +103,7 @@ export function createBuffersTable(view, actions) {
       ? asks('groups', { ...params, limit: PAGE_ROWS })
       : asks('buffers', { ...rest, limit: PAGE_ROWS }));
     if (asked !== key) return;
+    said = data;
     if (by) drawGroups(data, params, asks);
     else drawRows(data, params, asks);
     drawnStep = key.replace(JSON.stringify(params.filter), '');
@@ -196,6 +199,10 @@ export function createBuffersTable(view, actions) {
 }
 
 const isOfFilter = (error) => error.code === 'argument' && /^filter: /.test(error.message);
+
+/* Spoken when a filter took effect. */
+const filterSentence = ({ matched_count: matched, total_count: all, matched_bytes: bytes }) =>
+  `Filter: ${count(matched)} of ${counted(all, 'buffer')}, ${spokenBytes(bytes)}.`;
 
 /* "at the peak · step 376" */
 function whereText(data, space) {

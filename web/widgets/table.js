@@ -109,6 +109,8 @@ export function createTable(options) {
     node,
     /* {source, columns, sort, foot: {rest: {values, text} | null, text}, label}. */
     show({ source, columns, sort = '', foot: footParts = null, label, isAtTop = true }) {
+      const hadFocus = node.contains(document.activeElement);
+      const isInHeader = hadFocus && state.active.row < 0;
       state.source.stop();
       Object.assign(state, { source, sort, foot: footParts, label, kind });
       state.lines.clear();
@@ -118,13 +120,14 @@ export function createTable(options) {
       if (isAtTop) {
         node.scrollTop = 0;
         state.anchor = null;
-        state.active = { row: 0, column: Math.min(state.active.column, columns.length - 1) };
+        state.active = { row: isInHeader ? -1 : 0, column: Math.min(state.active.column, columns.length - 1) };
       }
       table.setAttribute('role', source.isTree ? 'treegrid' : 'grid');
       table.setAttribute('aria-label', label);
       header.draw(columns);
       drawFoot(state, foot);
       draw();
+      if (hadFocus) state.focusAt(state.active.row, state.active.column);
     },
     mark(hover, pin) {
       state.hover = hover;

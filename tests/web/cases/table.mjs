@@ -110,6 +110,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.waitForURL(/sort=name,opcode/);
     await idle(page);
     equal(await page.locator('.panel-table th.c-opcode').getAttribute('data-rank'), '2');
+    truth(await page.evaluate(() => document.activeElement.matches('th.c-opcode')), 'the order took the focus away');
     await page.goBack();
     await idle(page);
     equal(await page.locator('.panel-table th.c-opcode').getAttribute('data-rank'), null);
@@ -130,6 +131,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await idle(page);
     equal(await page.locator('.chip').allInnerTexts(), ['>100GiB\n×']);
     includes(page.url(), 'filter=%3E100GiB');
+    await page.waitForFunction(() => document.getElementById('live').textContent !== '');
+    equal(await page.locator('#live').textContent(), 'Filter: 1 of 2 buffers, 200.00 gibibytes.');
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Delete');
     await idle(page);
