@@ -107,7 +107,8 @@ struct matched {
 static struct matched match(const struct listing *listing, const struct filter *filter, const struct sort_key *keys, size_t key_count,
                             uint32_t step, bool is_all)
 {
-    struct matched matched = {arena_array(listing->request->arena, struct sorted, (size_t)listing->space->row_count + 1), 0, 0, 0, 0, 0};
+    uint32_t most = is_all ? listing->space->row_count : views_alive_count(listing->space, step);
+    struct matched matched = {arena_array(listing->request->arena, struct sorted, (size_t)most + 1), 0, 0, 0, 0, 0};
     for (uint32_t i = 0; i < listing->space->row_count; i++) {
         const struct plan_row *row = &listing->space->rows[i];
         if (!is_all && !plan_row_is_alive(row, step))

@@ -148,14 +148,6 @@ static uint32_t items_collect(const struct plan_space *space, const struct filte
     return count;
 }
 
-static uint32_t alive_count(const struct plan_space *space, uint32_t step)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < space->row_count; i++)
-        count += plan_row_is_alive(&space->rows[i], step);
-    return count;
-}
-
 static bool part_read(const struct tool_request *request, struct part *part, struct err *err)
 {
     static const char *const orders[] = {"program", "size", "padding"};
@@ -184,13 +176,14 @@ bool view_strips(const struct tool_request *request, struct json *json, struct e
         !views_step(request, space, false, &step, &is_all, err) || !part_read(request, &part, err) ||
         !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
         return false;
-    struct item *items = arena_array(request->arena, struct item, (size_t)space->row_count + 1);
+    uint32_t alive_count = views_alive_count(space, step);
+    struct item *items = arena_array(request->arena, struct item, (size_t)alive_count + 1);
     struct strip strip = {request, json, items, 0, space->step_count, (double)width, part};
     json_object_begin(json);
     json_key_int(json, "space", space->space);
     json_key_uint(json, "step", step);
     json_key_int(json, "bytes", plan_bytes_at(space, step));
-    json_key_uint(json, "buffer_count", alive_count(space, step));
+    json_key_uint(json, "buffer_count", alive_count);
     strip.count = items_collect(space, &filter, step, false, items);
     for (uint32_t i = 0; i < strip.count; i++)
         matched_bytes = sum_add(matched_bytes, items[i].weight);

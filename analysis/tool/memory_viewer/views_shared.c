@@ -58,6 +58,14 @@ bool views_paths(const struct tool_request *request, bool *has_paths, struct err
     return true;
 }
 
+uint32_t views_alive_count(const struct plan_space *space, uint32_t step)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < space->row_count; i++)
+        count += plan_row_is_alive(&space->rows[i], step);
+    return count;
+}
+
 int64_t views_schedule_position(const struct plan *plan, uint32_t buffer_at)
 {
     if (buffer_at == PLAN_NONE || plan->hlo.buffers[buffer_at].instruction_at == HLO_NONE)

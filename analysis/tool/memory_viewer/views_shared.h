@@ -21,6 +21,9 @@ bool views_format(const struct tool_request *request, bool *is_csv, struct err *
 /* The parameter `paths`: "without" keeps the folders of source files out of what is given away. */
 bool views_paths(const struct tool_request *request, bool *has_paths, struct err *err);
 
+/* Rows that are alive at a step. */
+uint32_t views_alive_count(const struct plan_space *space, uint32_t step);
+
 /* Position in the schedule of a row's defining instruction, or −1. */
 int64_t views_schedule_position(const struct plan *plan, uint32_t buffer_at);
 
