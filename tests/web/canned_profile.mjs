@@ -170,7 +170,7 @@ function timeline(pool, query) {
       dtype: index('dtype'),
       shape: index('shape'),
     },
-    window_peak: null,
+    window_peak: shown.length ? point(shown.reduce((best, event) => (event.used > best.used ? event : best))) : null,
     peak: point(pool.peak),
     local_peaks: [],
   };

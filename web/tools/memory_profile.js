@@ -9,6 +9,7 @@ import { el, fill, loadStyle, name } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { isAll } from '../lib/range.js';
 import { listModules } from '../lib/selection.js';
+import { explainKeys, explainWith } from '../widgets/explain.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createTabs } from '../widgets/tabs.js';
 import { dismissTooltip, hideTooltip } from '../widgets/tooltip.js';
@@ -52,11 +53,13 @@ export function mount(root, context) {
   };
   view.range = () => rangeOf(view.wanted, view.all);
   view.isZoomed = () => !isAll(view.range(), view.all);
-  view.toggleFree = () => toggleFree(view);
+  view.toggleFree = () => toggleLayer(view, 'free');
   view.focusFilter = () => view.tabsOf[view.wanted.view].focusFilter?.();
   const styled = loadStyle('profile.css');
   build(view);
   bindProfileKeys(view);
+  context.bind(explainKeys(), 'Figures');
+  const stopCards = explainWith(async (key) => (await import('./memory_profile_explain.js')).cardOf(view, key));
   return {
     async show(selection, route) {
       await styled;
@@ -66,6 +69,7 @@ export function mount(root, context) {
     escape: () => escape(view),
     unmount() {
       view.controller?.abort();
+      stopCards();
       clearTimeout(view.paneTimer);
       hideTooltip();
       view.timeline.destroy();
@@ -91,7 +95,9 @@ function build(view) {
     onRange: setRange,
     onSelect: setWindow,
     onPickRun: (run) => pickRun(view, run),
-    onLayer: () => toggleFree(view),
+    onLayer: (what) => toggleLayer(view, what),
+    onZoomWindow: () => context.choose(rangePatch(view.wanted.window, view.all)),
+    onClearWindow: () => context.choose({ sel: '' }),
   });
   const onPin = (row, kind) => pinRow(view, row, kind);
   const onDraw = () => markRows(view);
@@ -278,7 +284,7 @@ async function hear(view, route) {
   }
   view.wanted = { ...wantedOf(route, view.pool), span: before.span };
   const what = changed(before, view.wanted);
-  if (what.has('isFree')) view.timeline.draw();
+  if (what.has('isFree') || what.has('isFragmentation')) view.timeline.draw();
   if (what.has('range')) view.timeline.moved();
   else view.timeline.place();
   if (what.has('view')) showTab(view);
@@ -317,13 +323,14 @@ function selectWindow(view, range, isEnd) {
   }
 }
 
-function toggleFree(view) {
+/* what: "free" or "fragmentation". */
+function toggleLayer(view, what) {
   const { route } = view.context;
-  const without = (list) => list.filter((word) => word !== 'free');
-  const isOn = view.wanted.isFree;
+  const without = (list) => list.filter((word) => word !== what);
+  const isOn = what === 'free' ? view.wanted.isFree : view.wanted.isFragmentation;
   view.context.choose({
-    hide: isOn ? [...without(route.hide), 'free'] : without(route.hide),
-    show: isOn ? without(route.show) : [...without(route.show), 'free'],
+    hide: isOn ? [...without(route.hide), what] : without(route.hide),
+    show: isOn || what !== 'free' ? without(route.show) : [...without(route.show), what],
   });
 }
 

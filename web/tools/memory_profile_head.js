@@ -3,6 +3,7 @@
 
 import { el, figure, fill, name, nameInline } from '../lib/dom.js';
 import { bytes } from '../lib/format.js';
+import { explained } from '../widgets/explain.js';
 import { notesButton } from '../widgets/notices.js';
 import { sparkline } from '../widgets/sparkline.js';
 import { answer, countedNotes, poolName, poolSentence, second } from './memory_profile_text.js';
@@ -16,6 +17,7 @@ export function nodesOf(parts) {
     .map((part) => {
       if (typeof part === 'string') return part;
       if (part.name !== undefined) return nameInline(part.name, 60);
+      if (part.explain) return explained(part.explain, part.bytes, part.text, CLASSES[part.role] ?? '');
       return figure(part.bytes, part.text, CLASSES[part.role] ?? '');
     });
 }
@@ -48,7 +50,7 @@ export function createHead() {
 /* "Memory ids" and how far their peaks lie apart. */
 export function poolsTitle(summary) {
   const apart =
-    summary.spread_bytes === null ? null : el('span', { class: 'pools-spread dim' }, 'spread ', figure(summary.spread_bytes));
+    summary.spread_bytes === null ? null : el('span', { class: 'pools-spread dim' }, 'spread ', explained('spread', summary.spread_bytes));
   return ['Memory ids', apart].filter(Boolean);
 }
 

@@ -18,7 +18,8 @@ function isFreeShown(route, pool) {
   return !isFlat && used >= LEAST_SHARE * (used + (free ?? 0));
 }
 
-/* {time (ps, null: the peak), from, to, window, a, b, pin (number of an event as text, or null), view, isFree}. */
+/* {time (ps, null: the peak), from, to, window, a, b, pin (number of an event as text, or null), view, isFree,
+ * isFragmentation}. */
 export function wantedOf(route, pool) {
   return {
     time: Number.isInteger(route.time) && route.time >= 0 ? route.time : null,
@@ -30,6 +31,7 @@ export function wantedOf(route, pool) {
     pin: route.pin?.kind === 'e' && /^\d{1,15}$/.test(route.pin.id) ? route.pin.id : null,
     view: VIEWS.includes(route.view) ? route.view : VIEWS[0],
     isFree: isFreeShown(route, pool),
+    isFragmentation: !route.hide.includes('fragmentation'),
   };
 }
 
@@ -50,7 +52,7 @@ export function rangePatch(range, all) {
 /* Names of what differs; "range" for from and to. */
 export function changed(before, now) {
   const names = new Set();
-  for (const name of ['time', 'a', 'b', 'pin', 'view', 'isFree']) if (before[name] !== now[name]) names.add(name);
+  for (const name of ['time', 'a', 'b', 'pin', 'view', 'isFree', 'isFragmentation']) if (before[name] !== now[name]) names.add(name);
   if (before.from !== now.from || before.to !== now.to) names.add('range');
   if (String(before.window) !== String(now.window)) names.add('window');
   return names;

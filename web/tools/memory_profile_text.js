@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_profile_text.js: what the Memory Profile says, in sentences. Pure: answers of the
- * daemon in, plain text and figures out. A part is a string, {bytes, text, role} or {name}. */
+ * daemon in, plain text and figures out. A part is a string, {bytes, text, role} or {name}; explain: the key of its card. */
 
 import {
   bytes,
@@ -16,7 +16,7 @@ import {
   visible,
 } from '../lib/format.js';
 
-const part = (value, text = bytes(value), role = '') => ({ bytes: value, text, role });
+const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
 const short = (text, most = 60) => cutMiddle(visible(text), most);
 
 /* "GPU_0_bfc" as it stands; a bare number is a TPU core of the host. */
@@ -32,12 +32,12 @@ export function answer(pool, hostCount = 1) {
   const { peak, capacity_bytes: capacity } = pool;
   const [used, whole] = capacity ? bytesApart(peak.in_use_bytes, capacity) : [bytes(peak.in_use_bytes), ''];
   const isSameUnit = whole && used.split(' ')[1] === whole.split(' ')[1];
-  const of = capacity ? [' of ', part(capacity, whole)] : [];
+  const of = capacity ? [' of ', part(capacity, whole, '', 'capacity')] : [];
   return [
     { name: poolName(pool) },
     ...(hostCount > 1 ? [' of ', { name: pool.host_name }] : []),
     ' reached ',
-    part(peak.in_use_bytes, isSameUnit ? used.split(' ')[0] : used, 'main'),
+    part(peak.in_use_bytes, isSameUnit ? used.split(' ')[0] : used, 'main', 'peak'),
     ...of,
     ` at ${time(peak.time_ps)}${stepWords(peak.step)}`,
     ...fragmentationWords(peak),
@@ -48,7 +48,7 @@ export function answer(pool, hostCount = 1) {
 /* "; 41 % of the free is outside the largest hole" */
 function fragmentationWords(peak) {
   if (!peak.fragmentation || !peak.free_bytes) return [];
-  return [`; ${percent(peak.fragmentation, 1)} of the `, part(peak.free_bytes), ' free is outside the largest hole'];
+  return [`; ${percent(peak.fragmentation, 1)} of the `, part(peak.free_bytes, bytes(peak.free_bytes), '', 'free'), ' free is outside the largest hole'];
 }
 
 /* Notes with their counts: "45 × Frees of memory that …". */
@@ -67,7 +67,7 @@ export function second(pool) {
     '.',
   ]);
   if (pool.lifetime_peak_bytes > pool.peak.in_use_bytes)
-    sentences.push(['The highest since the program began: ', part(pool.lifetime_peak_bytes), '.']);
+    sentences.push(['The highest since the program began: ', part(pool.lifetime_peak_bytes, bytes(pool.lifetime_peak_bytes), '', 'lifetime'), '.']);
   return sentences;
 }
 

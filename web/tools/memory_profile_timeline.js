@@ -7,16 +7,19 @@ import { isAbort, Problem } from '../lib/api.js';
 import { el } from '../lib/dom.js';
 import { bytes, count, counted, duration, time, visible } from '../lib/format.js';
 import { isAll } from '../lib/range.js';
+import { token } from '../lib/theme.js';
 import { createBrush } from '../widgets/brush.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { createLanes } from '../widgets/lanes.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createTimeline, LEAST_PS } from '../widgets/timeline.js';
+import { timelineDrawing } from '../widgets/timeline_picture.js';
 import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { lanesOf, overviewOf, readAt, timelineOf } from './memory_profile_load.js';
 import * as empty from './memory_profile_empty.js';
 import { nodesOf } from './memory_profile_head.js';
+import { createWindowLine } from './memory_profile_window.js';
 import * as say from './memory_profile_text.js';
 
 const ASK_AFTER_MS = 120;
@@ -32,7 +35,7 @@ const askedWidth = (px) => Math.min(MOST_PX, Math.max(64, Math.ceil(px / 64) * 6
 export function createTimelinePanel(view, actions) {
   const hint = el('span', { class: 'hint-now', role: 'status', hidden: true }, 'Click the chart or hold Ctrl to zoom');
   const legend = createLegend((what) => actions.onLayer(what));
-  const state = { data: null, drawn: null, overview: null, takeBack: null, asked: 0 };
+  const state = { data: null, drawn: null, overview: null, lanes: [], takeBack: null, asked: 0 };
   let hintTimer = 0;
 
   const chart = createTimeline({
@@ -77,12 +80,18 @@ export function createTimelinePanel(view, actions) {
     menu: exportEntries({
       name: 'memory-profile-timeline',
       title: 'Memory over time',
+      drawing: () => state.drawn && !panel.body.hidden && drawing(),
       table: () => tableOf(state.data),
     }),
   });
+  const line = createWindowLine(view, {
+    onZoom: actions.onZoomWindow,
+    onClear: actions.onClearWindow,
+    onMoment: actions.onMoment,
+  });
   const brushRow = el('div', { class: 'brush-row' }, brush.node);
   brushRow.style.paddingLeft = `${LEFT_PX}px`;
-  panel.body.append(el('div', { class: 'time-chart' }, chart.node), lanes.node, brushRow);
+  panel.body.append(line.node, el('div', { class: 'time-chart' }, chart.node), lanes.node, brushRow);
   panel.setAside(hint, ...legend.nodes);
 
   const rangeNow = () => view.range();
@@ -91,24 +100,28 @@ export function createTimelinePanel(view, actions) {
     if (!data) return;
     const isFree = view.wanted.isFree && data.has_free;
     const isPart = !isAll(rangeNow(), view.all);
-    state.drawn = timelineOf(data, { range: rangeNow(), isFree });
-    legend.set({ data, isFree, hasStack: state.drawn.hasStack });
+    const hasFragmentation = view.wanted.isFragmentation && data.has_fragmentation;
+    state.drawn = timelineOf(data, { range: rangeNow(), isFree, hasFragmentation });
+    legend.set({ data, isFree, hasFragmentation, hasStack: state.drawn.hasStack });
     panel.setTitle(
       'Memory over time',
       el('span', { class: 'dim' }, ` ${titleWords(data, rangeNow(), isPart)}`),
     );
+    state.drawn.peakWords = `peak ${bytes(data.peak.in_use_bytes)}, ${time(data.peak.time_ps)}`;
     chart.draw({
       ...state.drawn,
-      peakWords: `peak ${bytes(data.peak.in_use_bytes)}, ${time(data.peak.time_ps)}`,
       label: say.timelineLabel(view.pool, data),
       keys: KEYS,
     });
-    lanes.setRight(data.has_fragmentation ? SHARE_PX : RIGHT_PX);
-    brushRow.style.paddingRight = `${data.has_fragmentation ? SHARE_PX : RIGHT_PX}px`;
+    lanes.setRight(hasFragmentation ? SHARE_PX : RIGHT_PX);
+    brushRow.style.paddingRight = `${hasFragmentation ? SHARE_PX : RIGHT_PX}px`;
     place();
   };
+  const drawing = () =>
+    timelineDrawing(state.drawn, state.lanes, chart.width, pictureLegend(state.drawn));
   const place = () => {
     const { wanted } = view;
+    line.load();
     chart.set({
       moment: wanted.time ?? state.data?.peak.time_ps ?? null,
       window: wanted.window,
@@ -134,7 +147,8 @@ export function createTimelinePanel(view, actions) {
       state.data = timeline.data;
       panel.show();
       draw();
-      lanes.draw(lanesOf(runs.data), rangeNow(), laneLabel(runs.data));
+      state.lanes = lanesOf(runs.data);
+      lanes.draw(state.lanes, rangeNow(), laneLabel(runs.data));
     } catch (error) {
       if (isAbort(error) || mine !== state.asked) return;
       if (!(error instanceof Problem)) throw error;
@@ -225,18 +239,33 @@ function createLegend(onLayer) {
   const stack = key('key-stack', 'stack');
   const heap = key('key-heap', 'heap');
   const free = el('button', { type: 'button', class: 'key key-free', on: { click: () => onLayer('free') } }, 'free');
-  const fragmentation = key('key-line key-dashed', 'fragmentation (right axis)');
+  const fragmentation = el(
+    'button',
+    { type: 'button', class: 'key key-line key-dashed', on: { click: () => onLayer('fragmentation') } },
+    'fragmentation (right axis)',
+  );
   return {
     nodes: [stack, heap, free, fragmentation],
-    set({ data, isFree, hasStack }) {
+    set({ data, isFree, hasFragmentation, hasStack }) {
       stack.hidden = !hasStack;
       free.disabled = !data.has_free;
       free.title = data.has_free ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
       free.setAttribute('aria-pressed', String(isFree));
       fragmentation.hidden = !data.has_fragmentation;
+      fragmentation.setAttribute('aria-pressed', String(hasFragmentation));
       fragmentation.title = data.is_thinned ? 'The largest of each part of the width' : '';
     },
   };
+}
+
+/* Words of the layers, for pictures. */
+function pictureLegend({ layers }) {
+  const words = { 'alloc-heap': 'heap', 'alloc-stack': 'stack', panel: 'free', '': 'fragmentation' };
+  return layers.map(({ fill, stroke, dash }) => ({
+    word: words[fill],
+    colour: token(fill && fill !== 'panel' ? fill : stroke),
+    kind: dash ? 'dashed' : fill === 'panel' ? 'line' : 'fill',
+  }));
 }
 
 /* What is drawn, as a table. */

@@ -2,6 +2,7 @@
  * profile_states.mjs: what no recorded trace shows together, on canned answers: launches, a leak, two
  * memory ids, marks, a flat line, nothing at all. */
 
+import { readFileSync } from 'node:fs';
 import { idle, text } from '../harness.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 import { profileAnswers } from '../canned_profile.mjs';
@@ -94,12 +95,42 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('the figures of the answer explain themselves, to the byte', async () => {
+    const page = await show('');
+    await page.click('h1 .answer-figure');
+    await page.waitForSelector('dialog[open]');
+    const card = await text(page, 'dialog[open]');
+    includes(card, 'stack 0 B + heap 490.00 MiB = 490.00 MiB');
+    includes(card, 'bytes_reserved');
+    await page.finish();
+  });
+
+  test('the timeline leaves the page as a picture with its lanes, and as a table', async () => {
+    const page = await show('');
+    for (const [word, ending] of [
+      ['Picture (SVG)', 'svg'],
+      ['Table (CSV)', 'csv'],
+    ]) {
+      await page.locator('.panel-time .menu-dots').click();
+      const [file] = await Promise.all([page.waitForEvent('download'), page.click(`.menu-item:has-text("${word}")`)]);
+      truth(file.suggestedFilename().endsWith(`.${ending}`), file.suggestedFilename());
+      const body = readFileSync(await file.path(), 'utf8');
+      if (ending === 'svg') {
+        includes(body, 'peak 490.00 MiB, 24.0 ms');
+        includes(body, 'TPU:0');
+      } else equal(body.trim().split('\r\n').length, 182, 'a line an event, and the header');
+    }
+    await page.finish();
+  });
+
   test('a click on a step selects it, Enter zooms to it, 0 shows all', async () => {
     const page = await show('');
     const box = await page.locator('.lanes-plot').boundingBox();
     await page.mouse.click(box.x + box.width * 0.5, box.y + 8);
     await idle(page);
     truth(/^\d+-\d+$/.test(await search(page, 'sel')), 'a window is selected');
+    includes(await text(page, '.window-words'), '100.0 ms to 109.0 ms, 9 ms: peak 398.00 MiB at 104.0 ms');
+    includes(await text(page, '.window-words'), '+1.00 MiB from before to after');
     await page.focus('.curve-slider');
     await page.keyboard.press('Enter');
     await idle(page);

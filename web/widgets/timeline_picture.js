@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * timeline_picture.js: a timeline as a drawing of its own, for PNG and SVG: what is in view, with axes,
+ * layers, lanes and peak. The plot on the screen is uPlot's, whose paths cannot be taken over. */
+
+import { cutMiddle, visible } from '../lib/format.js';
+import { token } from '../lib/theme.js';
+import { paintMarks } from './curve_marks.js';
+import { axisWords, byteRange, byteTickLabels, byteTicks, timeIncrements, timeLabels } from './timeline_axis.js';
+
+const LEFT_PX = 84;
+const RIGHT_PX = 56;
+const TOP_PX = 9;
+const AXIS_PX = 34;
+const PLOT_PX = 260;
+const ROW_PX = 18;
+const TICK_PX = 90;
+const LEAST_WIDTH_PX = 720;
+const LETTER_PX = 7;
+
+/* Points of a stepped line in view: [[x, y], …]; what is not known is left out. */
+function stepped(u, { x, end, range }, values, axis) {
+  const points = [];
+  for (let at = 0; at < x.length; at++) {
+    const until = at + 1 < x.length ? x[at + 1] : Math.max(end, x[at] + 1);
+    if (until <= range[0] || x[at] > range[1] || values[at] === null) continue;
+    const y = u.valToPos(values[at], axis);
+    points.push([u.valToPos(Math.max(range[0], x[at]), 'x'), y], [u.valToPos(Math.min(range[1], until), 'x'), y]);
+  }
+  return points;
+}
+
+function trace(context, points) {
+  context.beginPath();
+  for (const [at, point] of points.entries()) {
+    if (at) context.lineTo(...point);
+    else context.moveTo(...point);
+  }
+}
+
+function paintAxes(u, data, [low, high]) {
+  const { ctx, bbox } = u;
+  ctx.font = `13px ${token('sans')}`;
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = token('line');
+  ctx.fillStyle = token('text2');
+  ctx.textBaseline = 'middle';
+  ctx.textAlign = 'right';
+  const ticks = byteTicks(low, high, bbox.height);
+  for (const [at, text] of byteTickLabels(ticks).entries()) {
+    const y = Math.round(u.valToPos(ticks[at], 'y')) + 0.5;
+    trace(ctx, [
+      [bbox.left, y],
+      [bbox.left + bbox.width, y],
+    ]);
+    ctx.stroke();
+    ctx.fillText(text, bbox.left - 6, y);
+  }
+  const [from, to] = data.range;
+  const room = ((to - from) * TICK_PX) / Math.max(1, bbox.width);
+  const every = timeIncrements().find((step) => step >= room) ?? to - from;
+  const times = [];
+  for (let ps = Math.ceil(from / every) * every; ps <= to; ps += every) times.push(ps);
+  ctx.textBaseline = 'top';
+  ctx.textAlign = 'center';
+  for (const [at, text] of timeLabels(times).entries())
+    ctx.fillText(text, u.valToPos(times[at], 'x'), bbox.top + bbox.height + 6);
+  ctx.textAlign = 'left';
+  ctx.font = `12px ${token('sans')}`;
+  ctx.fillText(axisWords(low), 0, bbox.top + bbox.height + 20);
+  if (!data.layers.some((layer) => layer.isShare)) return;
+  ctx.textBaseline = 'middle';
+  for (const share of [0, 0.5, 1])
+    ctx.fillText(`${100 * share} %`, bbox.left + bbox.width + 6, u.valToPos(share, 'share'));
+}
+
+function paintLayers(u, data) {
+  const { ctx, bbox } = u;
+  const floor = bbox.top + bbox.height;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const { values, fill, stroke, dash, isShare, width } of data.layers) {
+    const points = stepped(u, data, values, isShare ? 'share' : 'y');
+    if (points.length === 0) continue;
+    if (fill) {
+      trace(ctx, [[points[0][0], floor], ...points, [points[points.length - 1][0], floor]]);
+      ctx.closePath();
+      ctx.fillStyle = token(fill);
+      ctx.fill();
+    }
+    trace(ctx, points);
+    ctx.strokeStyle = token(stroke);
+    ctx.lineWidth = width ?? 1;
+    ctx.setLineDash(dash ?? []);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+  ctx.restore();
+}
+
+function paintLanes(u, data, lanes, top) {
+  const { ctx, bbox } = u;
+  ctx.font = `12px ${token('sans')}`;
+  ctx.textBaseline = 'middle';
+  for (const [row, lane] of lanes.entries()) {
+    const y = top + row * ROW_PX;
+    ctx.textAlign = 'right';
+    ctx.fillStyle = token('text2');
+    ctx.fillText(cutMiddle(visible(lane.title), 11), bbox.left - 6, y + ROW_PX / 2);
+    ctx.textAlign = 'left';
+    for (const item of lane.items) {
+      const left = Math.max(bbox.left, u.valToPos(item.from, 'x'));
+      const wide = Math.min(bbox.left + bbox.width, u.valToPos(item.to, 'x')) - left;
+      if (wide <= 0) continue;
+      ctx.fillStyle = token('lane');
+      ctx.fillRect(left, y + 2, Math.max(1, wide - 1), ROW_PX - 4);
+      const most = Math.floor((wide - 8) / LETTER_PX);
+      if (most < 1 || (item.text.length > most && most < 6)) continue;
+      ctx.fillStyle = token('text');
+      ctx.fillText(cutMiddle(visible(item.text), most), left + 4, y + ROW_PX / 2);
+    }
+  }
+}
+
+/* data: what the chart draws, see timeline.js; lanes: what stands below it. For captioned() of export.js. */
+export function timelineDrawing(data, lanes, widthPx, legend) {
+  const width = Math.max(LEAST_WIDTH_PX, widthPx + LEFT_PX + RIGHT_PX);
+  const bbox = { left: LEFT_PX, top: TOP_PX, width: width - LEFT_PX - RIGHT_PX, height: PLOT_PX };
+  const [low, high] = byteRange(data, PLOT_PX);
+  const [from, to] = data.range;
+  const places = {
+    x: (value) => bbox.left + (bbox.width * (value - from)) / Math.max(1, to - from),
+    y: (value) => bbox.top + bbox.height * (1 - (value - low) / (high - low)),
+    share: (value) => bbox.top + bbox.height * (1 - value),
+  };
+  return {
+    width,
+    height: TOP_PX + PLOT_PX + AXIS_PX + lanes.length * ROW_PX,
+    paint(context) {
+      const u = { ctx: context, bbox, valToPos: (value, axis) => places[axis](value) };
+      paintAxes(u, data, [low, high]);
+      paintLayers(u, data);
+      paintMarks(u, { ...data, from, to, capacity: null }, 1);
+      paintLanes(u, data, lanes, TOP_PX + PLOT_PX + AXIS_PX);
+    },
+    legend,
+  };
+}
