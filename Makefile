@@ -219,8 +219,9 @@ bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path meas
 	$(Q)$(PYTHON) tests/bench/oom.py --binary $(B)/memviewd
 	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
 
-bench-page: all tests/web/node_modules/.package-lock.json ## the Memory Viewer with 100,000 buffers, measured by the page
+bench-page: all tests/web/node_modules/.package-lock.json ## the Memory Viewer with 100,000 buffers, Device Memory with 100,000 samples (needs ../shared)
 	$(Q)node tests/bench/page/viewer.mjs --binary $(B)/memviewd
+	$(Q)node tests/bench/page/device.mjs --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
 screenshots: all tests/web/node_modules/.package-lock.json ## pictures of every page in build/screenshots, those of the README in docs
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --readme docs

@@ -15,7 +15,7 @@ import { createControls } from './device_memory_controls.js';
 import { createDetailsOf } from './device_memory_details.js';
 import { createHead } from './device_memory_head.js';
 import { keysOf } from './device_memory_keys.js';
-import { commonParams, compared, countFilters, stateOf } from './device_memory_state.js';
+import { commonParams, compared, countFilters, pinned, stateOf } from './device_memory_state.js';
 import { createFlame } from './device_memory_flame.js';
 import * as empty from './device_memory_empty.js';
 import * as say from './device_memory_text.js';
@@ -49,7 +49,7 @@ export function mount(root, context) {
   view.ask = (name, params = {}, signal = view.controller.signal) =>
     get(`device_memory/${name}`, { ...commonParams(view.state, view.session), ...params }, { signal });
   view.choose = (patch) => patch && context.choose(patch);
-  view.pin = (path) => context.pin(path, 'f');
+  view.pin = (path, group) => context.choose(pinned(path, group));
   view.tooltip = showTooltip;
   view.untip = hideTooltip;
   view.light = () => lightUp(view);

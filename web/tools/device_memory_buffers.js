@@ -18,6 +18,9 @@ import { amount } from './device_memory_text.js';
 const PAGE_ROWS = 100;
 const USUAL_SORT = '-total';
 
+/* Ids of rows are texts. */
+const withIds = (rows) => rows.map((row) => ({ ...row, id: String(row.id) }));
+
 export function createBuffers(view) {
   const pivot = createPivot(view);
   const params = () => ({ sort: view.state.sort || USUAL_SORT, filter: view.state.filter });
@@ -32,7 +35,7 @@ export function createBuffers(view) {
     kind: ['row', 'rows'],
     onHover: (row) => view.store.set({ hover: row.frame.id }),
     onLeave: () => view.store.set({ hover: null }),
-    onPin: (row) => view.pin(row.frame.id),
+    onPin: (row) => view.pin(String(row.id) === view.state.group ? null : row.frame.id, String(row.id)),
     onSort: (sort) => view.choose({ sort: sort === USUAL_SORT ? '' : sort }),
   });
   panel.body.append(table.node);
@@ -42,9 +45,9 @@ export function createBuffers(view) {
     table.show({
       source: pagedRows({
         count: data.matched_count,
-        first: data.rows,
+        first: withIds(data.rows),
         pageRows: PAGE_ROWS,
-        ask: async (offset, limit, signal) => (await view.ask('buffers', { ...asked, offset, limit }, signal)).data.rows,
+        ask: async (offset, limit, signal) => withIds((await view.ask('buffers', { ...asked, offset, limit }, signal)).data.rows),
         onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
       }),
       columns: bufferColumns(data),
@@ -73,7 +76,7 @@ export function createBuffers(view) {
       loader.forget();
       pivot.forget();
     },
-    light() {},
+    light: () => table.mark(null, view.state.group),
     focusFind: find.focus,
     destroy() {
       find.destroy();

@@ -13,6 +13,7 @@ import { amount, isBytes, siteName } from './device_memory_text.js';
 
 const ASK_AFTER_MS = 80;
 const SAMPLES = 200;
+const MOST_SAMPLES = 1000;
 const LISTED = 12;
 
 /* Out: {light(hover, pin), clear()}. */
@@ -28,7 +29,7 @@ export function createDetailsOf(view) {
     try {
       const [callers, traces] = await Promise.all([
         view.ask('callers', { frame: id }),
-        view.ask('traces', { frame: id, limit: SAMPLES }),
+        view.ask('traces', { frame: id, limit: view.state.group ? MOST_SAMPLES : SAMPLES }),
       ]);
       if (mine !== view.key) return;
       known.set(id, { callers: callers.data, traces: traces.data });
@@ -51,7 +52,7 @@ export function createDetailsOf(view) {
         shown = '';
       }
       const id = pin ?? hover;
-      const now = `${id} ${Boolean(pin)} ${known.has(id)}`;
+      const now = `${id} ${Boolean(pin)} ${known.has(id)} ${view.state.group}`;
       if (now === shown) return;
       if (id && !known.has(id)) {
         if (shown.split(' ')[0] !== id) want(id);
@@ -103,6 +104,7 @@ function frameDetails(view, { callers: data, traces }, isPinned) {
     subject: frame.function || frame.name,
     isPinned,
     parts: [
+      isPinned ? groupPart(view, data.metric, traces) : null,
       facts(
         fact('Total', amountNode(data.metric, node.total)),
         fact('Self', amountNode(data.metric, node.self)),
@@ -131,6 +133,35 @@ function frameDetails(view, { callers: data, traces }, isPinned) {
         : null,
     ],
   };
+}
+
+/* The group of equal buffers that was chosen, with its whole stack. */
+function groupPart(view, metric, traces) {
+  const { group } = view.state;
+  const trace = group ? traces.rows.find(({ id }) => String(id) === group) : null;
+  if (!trace) return null;
+  const frames = new Map(traces.frames.map((frame) => [frame.id, frame]));
+  const each = trace.each === null ? 'of unknown size' : bytes(trace.each);
+  return el(
+    'section',
+    { class: 'group-part' },
+    el('h3', {}, `${count(trace.count)} ${TIMES} ${each}`, el('span', { class: 'dim' }, ` = ${amount(metric, trace.value)}`)),
+    facts(trace.labels.map(({ key, text, number, unit }) => fact(visible(key), text === null ? `${count(number)} ${unit}` : name(text)))),
+    folded(
+      `made by ${counted(trace.stack.length, 'frame')}, innermost first`,
+      trace.stack.map((id) =>
+        el(
+          'li',
+          {},
+          el(
+            'button',
+            { type: 'button', class: 'site-button', on: { click: () => view.pin(id) } },
+            el('bdi', { dir: 'ltr', class: 'mono' }, frames.has(id) ? siteName(frames.get(id)) : id),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function amountNode(metric, value) {

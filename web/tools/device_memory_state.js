@@ -23,6 +23,11 @@ export const FILTERS = ['focus', 'ignore', 'hide', 'show', 'show_from', 'tag'];
 const oneOf = (list, value, usual) => (list.includes(value) ? value : usual);
 const asList = (value) => (Array.isArray(value) ? value : value ? [value] : []);
 
+/* A frame (or a path to it) is pinned, and with it at most one group of equal buffers; null lets both go. */
+export function pinned(path, group = '') {
+  return { pin: path ? { kind: 'f', id: path } : null, sel: path ? group : '' };
+}
+
 /* route: of lib/route.js. Values that are none of ours are as if they were left out. */
 export function stateOf(route) {
   return {
@@ -51,6 +56,7 @@ export function stateOf(route) {
     filter: route.filter ?? '',
     sort: route.sort ?? '',
     pin: route.pin?.kind === 'f' ? route.pin.id : '',
+    group: /^\d{1,9}$/.test(route.sel ?? '') ? route.sel : '',
   };
 }
 

@@ -21,7 +21,10 @@ function readTop(answer) {
   return rows;
 }
 
-export function run({ test, equal, includes, truth, open, shared, binary }) {
+/* As pprof prints them about these files; held against its recorded answers below. */
+const KNOWN = { total: 92026508, func2: 80000000, func1: 40000000, grown: 1760000, grownOnce: 80000, last: 9800000 };
+
+export function run({ test, equal, includes, truth, open, shared, fixtures, binary }) {
   const needs = { shared: true };
   const golden = () => JSON.parse(gunzipSync(readFileSync(join(shared, 'golden/pprof.json.gz')))).answers;
   const top = (key) => readTop(golden()[key]);
@@ -29,7 +32,7 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
   /* Serves copies of these profiles; body(url, folder). */
   async function serve(names, body) {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-device-'));
-    for (const name of names) copyFileSync(join(shared, 'data/memprof', name), join(folder, name));
+    for (const name of names) copyFileSync(join(fixtures, 'memprof', name), join(folder, name));
     const daemon = await startDaemon(binary, [`--logdir=${folder}`]);
     try {
       await body(`${daemon.url}?tool=device_memory`, folder);
@@ -46,10 +49,8 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
     () =>
       serve(['memory.prof'], async (base) => {
         const page = await open(base);
-        const known = top('top functions memory.prof');
-        equal(bytes(known.get('func2').cum), '76.29 MiB');
-        equal(bytes(known.get('func1').cum), '38.15 MiB');
-        includes(await text(page, 'h1'), `${bytes(known.get('__call__').cum)} live on cpu:0`);
+        equal([KNOWN.func2, KNOWN.func1].map((each) => bytes(each)), ['76.29 MiB', '38.15 MiB']);
+        includes(await text(page, 'h1'), `${bytes(KNOWN.total)} live on cpu:0`);
         await page.keyboard.press('3');
         await idle(page);
         await page.selectOption('[aria-label="Grain"]', 'function');
@@ -64,6 +65,25 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         includes(await text(page, '.callers-side:last-child'), 'func1 38.15 MiB 50 %');
         await page.finish();
       }),
+  );
+
+  test(
+    'the figures of these tests are those that pprof printed',
+    async () => {
+      const functions = top('top functions memory.prof');
+      const grown = (to) => top(`diff_base memory1.prof top functions ${to}`).get('anotherfunc').cum;
+      equal(
+        {
+          total: functions.get('__call__').cum,
+          func2: functions.get('func2').cum,
+          func1: top('focus func1 top functions memory.prof').get('func1').cum,
+          grown: grown('memory9.prof'),
+          grownOnce: grown('memory2.prof'),
+          last: top('top functions memory9.prof').get('<module>').cum,
+        },
+        KNOWN,
+      );
+    },
     needs,
   );
 
@@ -103,7 +123,6 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         includes(worker[0].url(), 'widgets/graph_worker.js');
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -115,7 +134,6 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         equal(asked.filter((name) => /graph_worker|viz\.js/.test(name)), []);
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -132,7 +150,6 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         includes(page.url(), 'machinery=1');
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -140,8 +157,7 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
     () =>
       serve(['memory.prof'], async (base) => {
         const page = await open(`${base}&focus=func1`);
-        const known = top('focus func1 top functions memory.prof').get('func1').cum;
-        includes(await text(page, '.device-passed'), `${bytes(known)} of`);
+        includes(await text(page, '.device-passed'), `${bytes(KNOWN.func1)} of`);
         for (const [key, where] of [
           ['1', '.panel-top'],
           ['2', '.graph-list'],
@@ -156,7 +172,6 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         }
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -168,7 +183,6 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         includes(await text(page, '.panel-flame .message'), 'Nothing passes the 1 filter.');
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -176,20 +190,17 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
     () =>
       serve(SERIES, async (base) => {
         const page = await open(`${base}&view=series`);
-        const grown = top('diff_base memory1.prof top lines memory9.prof');
-        const change = [...grown].find(([name]) => name.startsWith('anotherfunc '))[1].cum;
         const rows = page.locator('.panel-sites tbody tr[data-id]');
         const first = await cells(rows.first());
         equal(first[0], 'grows');
         includes(first[1], 'anotherfunc › normal');
-        includes(first[5], `▲ +${bytes(change).split(' ')[0]}`);
+        includes(first[5], `▲ +${bytes(KNOWN.grown).split(' ')[0]}`);
         const steady = rows.filter({ hasText: 'afunction' });
         for (const row of await steady.all()) equal((await cells(row))[0], 'steady');
         truth((await steady.count()) > 0, 'afunction is not listed');
         includes(await text(page, 'h1'), '1 call site grows over 9 profiles: anotherfunc memprof.py:19 › normal, +');
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -197,7 +208,7 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
     () =>
       serve(SERIES, async (base) => {
         const page = await open(`${base}&view=series`);
-        const grown = [...top('diff_base memory1.prof top functions memory9.prof')].find(([name]) => name === 'anotherfunc')[1].cum;
+        const { grown } = KNOWN;
         const before = await pixels(page, '.stacked-over');
         const box = await page.locator('.stacked').boundingBox();
         const point = (at) => [box.x + 64 + ((box.width - 64) * (at + 0.5)) / 9, box.y + box.height / 2];
@@ -225,7 +236,6 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         includes(await text(page, 'h1'), `+${bytes(grown)} from memory1.prof`);
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -238,12 +248,10 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
       });
       await serve(SERIES.slice(0, 2), async (base) => {
         const page = await open(`${base}&view=series`);
-        const known = top('diff_base memory1.prof top functions memory2.prof').get('anotherfunc').cum;
-        includes(await text(page, 'h1'), `2 profiles: change +${bytes(known)}; a trend needs 3.`);
+        includes(await text(page, 'h1'), `2 profiles: change +${bytes(KNOWN.grownOnce)}; a trend needs 3.`);
         await page.finish();
       });
     },
-    needs,
   );
 
   test(
@@ -266,7 +274,6 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         equal(await rows(), 1);
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -277,13 +284,20 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         const first = await cells(page.locator('.panel-buffers tbody tr[data-id]').first());
         equal(first.slice(0, 5), ['38.15 MiB', '1 ×', '38.15', 'cpu:0', 'buffer']);
         includes(await text(page, '.pivot'), 'cpu:0');
+        await page.locator('.panel-buffers tbody tr[data-id]').first().click();
+        await idle(page);
+        const group = await text(page, '.group-part');
+        includes(group, '1 × 38.15 MiB');
+        includes(group, 'func');
+        await page.keyboard.press('Escape');
+        await idle(page);
+        equal(await page.locator('.group-part').count(), 0);
         await page.locator('.pivot .site-button', { hasText: 'executable' }).click();
         await idle(page);
         includes(page.url(), 'tag=kind');
         includes(await text(page, '.panel-buffers'), 'executable');
         await page.finish();
       }),
-    needs,
   );
 
   test(
@@ -291,7 +305,7 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
     () =>
       serve(['memory.prof'], async (base, folder) => {
         const page = await open(base);
-        const file = readFileSync(join(shared, 'data/memprof/memory9.prof')).toString('base64');
+        const file = readFileSync(join(fixtures, 'memprof/memory9.prof')).toString('base64');
         await page.evaluate((data) => {
           const raw = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
           const transfer = new DataTransfer();
@@ -301,7 +315,7 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         await page.locator('.banner .text-button', { hasText: 'Open profile' }).click();
         await page.waitForURL(/local=/);
         await idle(page);
-        const total = bytes(top('top functions memory9.prof').get('<module>').cum);
+        const total = bytes(KNOWN.last);
         includes(await text(page, 'h1'), `${total} live`);
         truth(!existsSync(join(folder, 'memory9.prof')), 'the file was stored');
         await page.reload();
@@ -309,6 +323,5 @@ export function run({ test, equal, includes, truth, open, shared, binary }) {
         includes(await text(page, 'h1'), `${total} live`);
         await page.finish();
       }),
-    needs,
   );
 }
