@@ -127,6 +127,7 @@ const PAGES = {
     '?tool=home',
     async (page) => {
       await page.locator('.intake button').click();
+      await page.waitForSelector('.intake-text');
       await page.keyboard.insertText('RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.');
     },
     'fixtures',

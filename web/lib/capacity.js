@@ -79,15 +79,3 @@ export function verdictOf(needed, capacity, space = DEVICE_SPACE) {
   if (capacity.half > 0 && over > -capacity.half) return { word: 'unsure', by: 0, isOfText: false };
   return { word: 'fits', by: capacity.bytes - needed, isOfText: false };
 }
-
-/* "over" if one module of a session needs more of a space than its error texts say there is;
- * "fits" if none does; "" where nothing can be compared. */
-export function sessionVerdict(modules, errorTexts) {
-  const words = modules.flatMap((module) =>
-    (module.spaces ?? []).map(
-      ({ space, total_bytes: total }) =>
-        verdictOf(total, recordedCapacity(errorTexts, space), space)?.word ?? '',
-    ),
-  );
-  return words.includes('over') ? 'over' : words.includes('fits') && !words.includes('unsure') ? 'fits' : '';
-}

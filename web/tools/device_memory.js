@@ -91,7 +91,8 @@ async function show(view, selection, route) {
   view.summary = null;
   view.key = '';
   for (const tab of view.tabs.values()) tab.forget();
-  if (!view.session && !compared(view.state).shown) {
+  const hasNone = !view.session || selection.session.profile_count === 0;
+  if (hasNone && !compared(view.state).shown) {
     instead(view, empty.noProfiles(), 'No device profile to show.');
     return;
   }

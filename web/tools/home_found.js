@@ -3,29 +3,37 @@
  * content; the first row that knows a session says its figure. */
 
 import { get } from '../lib/api.js';
-import { recordedCapacity, sessionVerdict, verdictOf } from '../lib/capacity.js';
-import { counted } from '../lib/format.js';
+import { capacityOf, verdictOf } from '../lib/capacity.js';
+import { count, counted } from '../lib/format.js';
 import { listModules } from '../lib/selection.js';
 
-const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: 'device profiles' };
+const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: '' };
+
+const WORDS = { over: 'over', fits: 'fits', unsure: 'too close' };
 
 /* Pure: the module and memory space nearest to or furthest above its capacity; without any capacity the
- * largest. {bytes, capacity, by, name, word}; word is "over", "fits", "too close", "no limit" or "". */
-export function worstOf(modules, errorTexts) {
+ * largest. {bytes, capacity, by, name, word}: "over", "fits", "too close" or "no limit"; null without any. */
+export function worstOf(modules, errorTexts, traceDevices = []) {
   let worst = null;
   for (const module of modules)
     for (const { space, total_bytes: total } of module.spaces ?? []) {
-      const capacity = recordedCapacity(errorTexts, space);
+      const capacity = capacityOf('', [], errorTexts, space, traceDevices);
       const verdict = verdictOf(total, capacity, space);
       const needed = verdict?.isOfText ? capacity.needed : total;
       const share = capacity ? needed / capacity.bytes : -1;
       if (worst && (share < worst.share || (share === worst.share && needed <= worst.bytes))) continue;
-      worst = { share, bytes: needed, capacity: capacity?.bytes ?? null, by: verdict?.by ?? 0, name: module.name };
+      worst = {
+        share,
+        bytes: needed,
+        capacity: capacity?.bytes ?? null,
+        by: verdict?.by ?? 0,
+        name: module.name,
+        word: WORDS[verdict?.word] ?? 'no limit',
+      };
     }
   if (!worst) return null;
   const { share, ...figure } = worst;
-  const isUnsure = figure.capacity !== null && sessionVerdict(modules, errorTexts) === '';
-  return { ...figure, word: sessionVerdict(modules, errorTexts) || (isUnsure ? 'too close' : 'no limit') };
+  return figure;
 }
 
 /* Pure: the same of a failure that a text tells. */
@@ -40,22 +48,25 @@ async function lookAtModules(session, signal) {
     listModules(session.id, '', '', signal),
     session.has_error_text ? get(`sessions/${encodeURIComponent(session.id)}`, {}, { signal }) : null,
   ]);
-  const found = worstOf(modules.modules, detail?.error_texts ?? []);
+  const found = worstOf(modules.modules, detail?.error_texts ?? [], modules.devices);
   const isTold = session.failure && found?.word !== 'over';
   return { module_count: modules.total, worst: isTold ? worstOfFailure(session.failure) : found };
 }
 
+/* The fullest of the profiles, and how many call sites grow from the first to the last. */
 async function lookAtProfiles(session, signal) {
-  const { data } = await get('device_memory/summary', { session: session.id }, { signal });
-  return { worst: { bytes: data.total, capacity: null, by: 0, name: '', word: 'live' } };
+  const { data } = await get('device_memory/series', { session: session.id, limit: 1 }, { signal });
+  const grows = data.verdict_counts.grows;
+  const total = Math.max(...data.profiles.map((profile) => profile.total));
+  const word = grows ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}` : 'live';
+  return { worst: { bytes: total, capacity: null, by: 0, name: '', word } };
 }
 
 /* is(session), words(session) for the column "Found", look(session, signal) → {worst, module_count}. */
 const HOLDINGS = [
   {
     is: (session) => session.kind === 'profiles',
-    words: ({ profile_count: total }) =>
-      total === undefined ? '' : `${counted(total, 'profile')}${total > 1 ? ', a series' : ''}`,
+    words: ({ profile_count: total }) => `${counted(total, 'device profile')}${total > 1 ? ', a series' : ''}`,
     look: lookAtProfiles,
   },
   {

@@ -31,7 +31,7 @@ export function newestParts(session, kind, worst) {
     return ['Newest: ', name, ', ', { text: `over by ${bytes(worst.by)}`, role: 'over', bytes: worst.by }, place];
   if (worst.word === 'fits')
     return ['Newest: ', name, ', fits: ', { bytes: worst.bytes }, ' of ', { bytes: worst.capacity }, place];
-  if (worst.word === 'live') return ['Newest: ', name, ', ', { bytes: worst.bytes }, ' live', place];
+  if (/^(live|.* grows?)$/.test(worst.word)) return ['Newest: ', name, ', ', { bytes: worst.bytes }, ' live', place];
   return ['Newest: ', name, ', needs ', { bytes: worst.bytes }, place];
 }
 

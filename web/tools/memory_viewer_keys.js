@@ -6,6 +6,18 @@ const FAR = 10;
 /* A key that scrolls, or that a focused control needs, is left to it. */
 const isFree = (event) => !event || event.target === document.body || event.target.id === 'main';
 
+/* For `?`: what the mouse does; the same on every plot. */
+const GESTURES = [
+  ['hover a mark', 'lights the same buffer in every view'],
+  ['click a mark', 'pins it; again lets go'],
+  ['click the plot', 'sets the moment'],
+  ['drag', 'selects a window of steps'],
+  ['Shift drag', 'pans'],
+  ['wheel', 'zooms the chart that was clicked; Ctrl wheel any chart'],
+  ['double click', 'shows all'],
+  ['click a legend word', 'shows only that category; Ctrl click adds it'],
+];
+
 /* view: the page. Rows for the registry of keys.js. */
 export function viewerKeys(view) {
   const { place } = view;
@@ -55,5 +67,6 @@ export function viewerKeys(view) {
     })),
     { keys: ['.'], does: 'next buffer in this order', run: () => view.byBuffer(1) },
   ];
+  rows.push(...GESTURES.map(([gesture, does]) => ({ keys: [], gesture, does, run: () => false })));
   return rows.map((row) => ({ ...row, isOn: () => hasSpace() && (row.isOn?.() ?? true) }));
 }

@@ -55,7 +55,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.waitForSelector('.help-row');
     const lines = await page.locator('.help-row').allInnerTexts();
     truth(lines.some((line) => line.includes('copy link to this state')), lines.join(' | '));
-    const does = (await page.locator('.help-row dd').allInnerTexts()).map((word) => word.toLowerCase());
+    includes(lines.join('|'), 'click a mark');
+    const does = (await page.locator('.help-row:has(kbd) dd').allInnerTexts()).map((word) => word.toLowerCase());
     await press(page, 'Escape');
     await press(page, 'Control+k');
     await page.waitForSelector('.palette-option');

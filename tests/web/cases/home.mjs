@@ -92,6 +92,56 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     }
   });
 
+  test('the verdict of a pasted text and a dropped profile are opened only when asked', async () => {
+    const page = await open(await daemon('--demo'));
+    await give(page, 'paste', '', oomText());
+    await banner(page, 'TPU compile-time OOM');
+    await page.locator('.banner button', { hasText: 'Open verdict' }).click();
+    await page.waitForURL(/tool=oom&local=/);
+    await idle(page);
+    includes(await text(page, 'h1'), 'TPU compile-time OOM');
+    await page.goBack();
+    await idle(page);
+    includes(await text(page, 'h1'), '33.49 GiB');
+    await give(page, 'drop', 'memory9.prof', readFileSync(join(fixtures, 'memprof/memory9.prof')));
+    await banner(page, 'memory9.prof is a device profile');
+    await page.locator('.banner button', { hasText: 'Open profile' }).click();
+    await page.waitForURL(/tool=device_memory&local=/);
+    await idle(page);
+    includes(await text(page, 'h1'), '9.35 MiB');
+    await page.finish();
+  });
+
+  test('a bare address opens the newest thing with an answer, Home without any', async () => {
+    const bare = async (...options) => open(await daemon(...options), { isBare: true });
+    const failed = await bare('--demo');
+    includes(await text(failed, 'h1'), 'OOM');
+    equal(await failed.locator('.rail a[aria-current]').getAttribute('data-tool'), 'oom');
+    await failed.finish();
+    const plain = await bare(`--logdir=${join(fixtures, 'logdir')}`);
+    equal(await plain.locator('.rail a[aria-current]').getAttribute('data-tool'), 'memory_viewer');
+    await plain.finish();
+    const profiles = await bare(`--logdir=${join(fixtures, 'memprof')}`);
+    equal(await profiles.locator('.rail a[aria-current]').getAttribute('data-tool'), 'device_memory');
+    await profiles.finish();
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-none-'));
+    const nothing = await bare(`--logdir=${folder}`);
+    equal(await nothing.locator('.rail a[aria-current]').getAttribute('data-tool'), 'home');
+    await nothing.finish();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('a tool without data stays in the rail, dimmed, with its reason, and says how to record it', async () => {
+    const page = await open(await daemon('--demo'));
+    const link = page.locator('.rail a[data-tool="device_memory"]');
+    includes(await link.getAttribute('title'), 'No device profile in this session');
+    includes(await link.getAttribute('class'), 'is-dim');
+    await link.click();
+    await idle(page);
+    includes(await text(page, 'main'), 'save_device_memory_profile');
+    await page.finish();
+  });
+
   test('what cannot be used says what it is and what to do', async () => {
     const page = await open(await daemon('--demo'), { allow: /4\d\d/ });
     await give(page, 'drop', 'host0.xplane.pb', Buffer.from([0x0a, 0x03, 1, 2, 3]));

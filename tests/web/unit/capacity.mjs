@@ -6,10 +6,10 @@ import {
   deviceCapacity,
   parseSize,
   recordedCapacity,
-  sessionVerdict,
   sizeCapacity,
   verdictOf,
 } from '../../../web/lib/capacity.js';
+import { worstOf } from '../../../web/tools/home_found.js';
 import { bytesApart } from '../../../web/lib/format.js';
 import { answer, optionFigure, pageTitle, sourceOf } from '../../../web/tools/memory_viewer_answer.js';
 import { isInRange } from '../../../web/widgets/curve_capacity.js';
@@ -107,9 +107,9 @@ export function run({ test, equal, includes }) {
       needs({ space: 1, name: 'VMEM', total_bytes: 0 }, recordedCapacity([text], 1)),
       'Needs 0 B of VMEM in this plan, but the error text asks for 96.00 MiB and 16.00 MiB are available: over by 80.00 MiB.',
     );
-    equal(sessionVerdict([{ spaces: [{ space: 0, total_bytes: GIB }, { space: 1, total_bytes: 0 }] }], [text]), 'over');
-    equal(sessionVerdict([{ spaces: [{ space: 0, total_bytes: GIB }] }], [said()]), 'fits');
-    equal(sessionVerdict([{ spaces: [{ space: 0, total_bytes: GIB }] }], []), '');
+    equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }, { space: 1, total_bytes: 0 }] }], [text]).word, 'over');
+    equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }] }], [said()]).word, 'fits');
+    equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }] }], []).word, 'no limit');
   });
   test('it is said where the capacity comes from', () => {
     equal(sourceOf(recordedCapacity([said()], 0)).text, 'capacity as error.txt prints it, ± 5 MiB');
