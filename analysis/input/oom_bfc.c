@@ -170,6 +170,8 @@ static size_t stats_read(struct oom_reader *reader, size_t from, size_t at)
     size_t limit = at, largest = at;
     if (!oom_cursor_find(text, &limit, "Limit:", 60))
         return 0;
+    if (oom_draft_takes(reader, OOM_FAMILY_gpu_xla, from, NEAR)) /* of an allocator that leaves the pool to the driver */
+        return rows_read(reader, at, rows + 1, 1, TABLE);
     dump_open(reader, from, at);
     reader->draft.is_dump_over = true;
     if (oom_cursor_find(text, &largest, "LargestFreeBlock:", TABLE) && amount_take(text, &largest, &figure) && figure.is_known &&

@@ -78,7 +78,10 @@ static size_t ran_out_read(struct oom_reader *reader, size_t from, size_t at)
     size_t end = space_end(text, at), next = end;
     if (end == at)
         return 0;
-    bool is_scoped = oom_cursor_take(text, &next, "whileallocating");
+    size_t used = end, scoped = end;
+    bool is_used = oom_cursor_find(text, &used, "Used", 8);
+    bool is_scoped = oom_cursor_take(text, &next, "whileallocating") ||
+                     (!is_used && oom_cursor_find(text, &scoped, "Scopedallocationwithsize", SENTENCE * 2)); /* shortened by its poster */
     struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, is_scoped ? "scoped_vmem" : "report", from, end);
     oom_draft_lower(reader, &failure->memory_space, at, end);
     if (is_scoped && oom_cursor_find(text, &next, "for", 20))

@@ -260,6 +260,9 @@ static void draft_join(struct oom_reader *reader, size_t at)
     struct oom_failure *kept = &reader->failures[at];
     uint64_t count = kept->replica_count;
     bool is_echo = draft->is_weak && !reader->is_weak[at], was_echo = !draft->is_weak && reader->is_weak[at];
+    for (size_t i = 0; was_echo && i < OOM_FIGURE_COUNT; i++) /* the lower layer may know more */
+        if (!draft->failure.figures[i].is_known)
+            draft->failure.figures[i] = kept->figures[i];
     if (was_echo || (!is_echo && oom_equal_richness(&draft->failure) > oom_equal_richness(kept)))
         failure_keep(reader->arena, kept, &draft->failure);
     reader->is_weak[at] = reader->is_weak[at] && draft->is_weak;

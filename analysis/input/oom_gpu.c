@@ -75,6 +75,20 @@ static size_t request_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, payload_read(reader, device_read(reader, at, failure), failure));
 }
 
+/* "Reported by CUDA: Free memory/Total memory: F/T" */
+static size_t there_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure free_memory, total;
+    size_t next = at;
+    if (!oom_cursor_find(text, &next, "Freememory/Totalmemory:", 80) || !oom_cursor_take_number(text, &next, &free_memory) ||
+        !oom_cursor_take(text, &next, "/") || !oom_cursor_take_number(text, &next, &total))
+        return at;
+    *FIGURE_OF(failure, free_bytes) = free_memory;
+    *FIGURE_OF(failure, capacity_bytes) = total;
+    return next;
+}
+
 /* "failed to allocate 154.06GiB (165425291480 bytes) from device: HIP_ERROR_OutOfMemory": the driver's line before the status. */
 static size_t driver_read(struct oom_reader *reader, size_t from, size_t at)
 {
@@ -95,7 +109,7 @@ static size_t driver_read(struct oom_reader *reader, size_t from, size_t at)
     if (oom_cursor_find(text, &host, "host", 30))
         failure->memory_space.text = STR("host");
     reader->draft.is_weak = true;
-    return oom_draft_reach(reader, cause);
+    return oom_draft_reach(reader, there_read(reader, cause, failure));
 }
 
 /* "Not enough PA budget: pa_allocated=NB, allocation_size=NB, pa_budget=NB" */

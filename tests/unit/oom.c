@@ -93,6 +93,15 @@ static const struct {
      "buffers[2].size_bytes=227897508"},
     {"Current usage from device: /job:w/replica:0/task:1/device:GPU:0, allocator: GPU_0_bfc\n  1.50GiB from a/b\n",
      "family=gpu_bfc form=usage device=GPU_0_bfc buffer_count=1 needed_bytes=null"},
+    {"E1103 18:23:55.1 3413767 gpu_cudamallocasync_allocator.cc:361] gpu_async_1 cuMemAllocAsync failed to allocate 5000 bytes: RESOURCE_EXHAUSTED: : "
+     "CUDA_ERROR_OUT_OF_MEMORY: out of memory\n Reported by CUDA: Free memory/Total memory: 2260/85095\nE1103 18:23:55.1 3413767 "
+     "gpu_cudamallocasync_allocator.cc:366] Stats: Limit:                               0\nInUse:                     61982\nMaxInUse:             "
+     "     61982\nLargestFreeBlock:                    0\njaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to "
+     "allocate 5000 bytes.\n",
+     "family=gpu_xla form=trying needed_bytes=5000 free_bytes=2260 capacity_bytes=85095 total_bytes=61982 replicas=1"},
+    {"CompileTimeScopedVmemOom: Ran out of memory in memory space vmem ... for\n%flash_attention.1 = bf16[1,16,25344,80] ... Scoped allocation with size\n"
+     "37.22M and limit 32.00M exceeded scoped vmem limit by 5.22M.\n",
+     "family=tpu_compile form=scoped_vmem memory_space=vmem needed_bytes=39027999 capacity_bytes=33554432 buffers[0].shape=bf16[1,16,25344,80]"},
     {"XlaRuntimeError: INTERNAL: Failed to allocate 100663296 bytes for new constant\n",
      "family=gpu_xla form=constant phase=load needed_bytes=100663296"},
     {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 256.00 MiB. GPU 0 has a total capacity of 9.77 GiB of which 185.50 MiB is free. ",
