@@ -118,6 +118,26 @@ export function run({ test, truth, daemon, open, fixtures }) {
       }
     });
 
+  for (const [width, scheme] of [
+    [1440, 'light'],
+    [1440, 'dark'],
+    [390, 'light'],
+  ])
+    test(`nothing is found on an error text at ${width}, ${scheme}`, async () => {
+      const report = readFileSync(join(fixtures, 'oom', '0.10.0-libtpu0.0.40-v5e-adamlin.txt'), 'utf8');
+      for (const [what, given] of [
+        ['a report and a second', `${report}RESOURCE_EXHAUSTED: Out of memory while trying to allocate 300 bytes.\n`],
+        ['nothing known', 'memory is mentioned\n'],
+      ]) {
+        const page = await open(`${await daemon('--demo')}?tool=oom&local=${'0'.repeat(32)}`, { width, height: 900, scheme, allow: /404/ });
+        await page.locator('.oom-field').fill(given);
+        await page.getByRole('button', { name: 'Explain' }).click();
+        await page.waitForURL(/local=[1-9a-f]/);
+        await check(page, what);
+        await page.finish();
+      }
+    });
+
   for (const row of PAGES.filter(({ tool }) => tool !== 'memory_viewer'))
     test(`nothing is found on the page ${row.tool} without data`, async () => {
       for (const [width, scheme] of [
