@@ -66,7 +66,7 @@ static bool take_part(struct flame *flame, const struct part *part, const struct
         else
             folded[i] = small(walk->folded[at]);
     }
-    if (count < part->path_length || memcmp(frames, part->path, part->path_length * sizeof *frames) != 0)
+    if (count < part->path_length || (part->path_length > 0 && memcmp(frames, part->path, part->path_length * sizeof *frames) != 0))
         return false;
     *stack = (struct tree_stack){frames, folded, count, small(has_leaf && !part->is_inverted ? walk->folded_below : 0), 0};
     if (part->path_length > 0) { /* the last frame of the path stays, as the only child of the root */
