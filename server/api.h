@@ -32,6 +32,7 @@ struct response *api_profiles(const struct server *server, const struct request 
 struct response *api_profile_give(const struct server *server, const struct request *request);
 struct response *api_device_view(const struct server *server, const struct request *request);
 struct response *api_memory_profile(const struct server *server, const struct request *request);
+struct response *api_source(const struct server *server, const struct request *request);
 struct response *api_view(const struct server *server, const struct request *request);
 
 /* Is there such a view of such a tool? */

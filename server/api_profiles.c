@@ -187,7 +187,7 @@ static struct response *response_in(const struct request *request, struct body *
 
 static struct response *answer(const struct asked *asked, const struct request *request)
 {
-    const struct analysis_profile_question core = {asked->uses, asked->count, asked->server->has_source};
+    const struct analysis_profile_question core = {asked->uses, asked->count, asked->server->source_root_count > 0};
     struct err err = ERR_INIT;
     char *keys = keys_of(asked);
     const struct profiles_question question = {&core, keys, request->captures[0], asked->params, asked->param_count};

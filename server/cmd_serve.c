@@ -34,16 +34,16 @@ static int refuse(const char *reason)
     return COMMANDS_UNUSABLE;
 }
 
-/* A line in `reason` when a path is not there. */
-static bool check_paths(const struct options_list *paths, bool must_be_folder, char *reason, size_t reason_size)
+/* A line in `reason` when a path is not there; with `option` it must be a folder. */
+static bool check_paths(const struct options_list *paths, const char *option, char *reason, size_t reason_size)
 {
     for (size_t at = 0; at < paths->count; at++) {
         struct stat status;
         int fault = stat(paths->items[at], &status) == 0 ? 0 : errno;
-        if (!fault && must_be_folder && !S_ISDIR(status.st_mode))
+        if (!fault && option[0] && !S_ISDIR(status.st_mode))
             fault = ENOTDIR;
         if (fault) {
-            snprintf(reason, reason_size, "%s%s: %s", must_be_folder ? "--logdir=" : "", paths->items[at],
+            snprintf(reason, reason_size, "%s%s: %s", option, paths->items[at],
                      strerror(fault));
             return false;
         }
@@ -67,8 +67,9 @@ static bool check_options(const struct options *options, char *reason, size_t re
         fault = "--web-dir must be a folder";
     if (fault)
         snprintf(reason, reason_size, "%s", fault);
-    return !fault && check_paths(&options->logdirs, true, reason, reason_size) &&
-           check_paths(&options->paths, false, reason, reason_size);
+    return !fault && check_paths(&options->logdirs, "--logdir=", reason, reason_size) &&
+           check_paths(&options->source_roots, "--source-root=", reason, reason_size) &&
+           check_paths(&options->paths, "", reason, reason_size);
 }
 
 static void allow_hosts(struct daemon *daemon)
@@ -162,6 +163,8 @@ static int run(struct daemon *daemon, const sigset_t *ends)
 {
     daemon->server.started_at_ms = moment_unix_ms();
     daemon->server.web_folder = daemon->options.web_folder;
+    daemon->server.source_roots = daemon->options.source_roots.items;
+    daemon->server.source_root_count = daemon->options.source_roots.count;
     daemon->server.index = make_index(&daemon->options);
     int64_t limit_mib = daemon->options.memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_usual_limit());

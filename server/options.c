@@ -138,6 +138,7 @@ void options_free(struct options *options)
     free(options->logdirs.items);
     free(options->paths.items);
     free(options->bases.items);
+    free(options->source_roots.items);
     free(options->diff_bases.items);
     for (int at = 0; at < OPTIONS_FILTER_COUNT; at++)
         free(options->filters[at].items);

@@ -18,7 +18,8 @@ struct server {
     struct traces *traces;
     struct texts *texts;
     struct profiles *profiles;
-    bool has_source; /* source lines may be shown */
+    const char *const *source_roots; /* folders whose files may be shown as source */
+    size_t source_root_count;
     struct guard guard;
     const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
     int64_t started_at_ms;  /* Unix time */

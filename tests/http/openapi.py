@@ -130,6 +130,8 @@ def address_of(path, session, extra=""):
     address = path.replace("{session}", session)
     if is_of_text(path):
         address += f"?session={session}"
+    if path == "/api/v1/source":
+        address += "?file=/a/x.py"
     if is_of_device(path):
         address += f"?session={session}" + DEVICE_EXTRAS.get(path.rpartition("/")[2], "")
     if "/memory_viewer/" in path or "/memory_profile/" in path:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device profiles: found by content, given, subtracted, in a series; memviewd top."""
+import csv
+import gzip
+import hashlib
+import io
+import json
+import os
+
+import inputs
+from harness import equal
+
+USER = ("f", "/home/me/train.py", 3)
+JAX = ("apply_primitive", "/opt/lib/python3.11/site-packages/jax/_src/dispatch.py", 9)
+
+
+def sample(size, count=1, place=USER):
+    return ((JAX, place), (count, count * size), {"kind": "buffer", "device": "d:0"})
+
+
+def view(daemon, name, **params):
+    return daemon.get_json(f"/api/v1/device_memory/{name}", **params)["data"]
+
+
+def session_of(daemon, name):
+    return daemon.sessions()[name]["id"]
+
+
+def test_profiles_are_found_by_content_and_in_the_order_of_people(t):
+    for at in (1, 2, 10):
+        t.write(f"run/memory{at}.prof", inputs.profile([sample(100 * at)]))
+    t.write("run/heap.pb.gz", gzip.compress(inputs.profile([sample(1)])))
+    t.write("run/notes.prof", b"# no profile\n")
+    t.write("run/saved_model.pb", b"\x0a\x05model")
+    daemon = t.serve(t.folder())
+    listed = daemon.get_json(f"/api/v1/sessions/{session_of(daemon, 'run')}/profiles")["profiles"]
+    equal([row["name"] for row in listed], ["heap.pb.gz", "memory1.prof", "memory2.prof", "memory10.prof"])
+    left_out = daemon.get_json("/api/v1/sessions")["not_read"]
+    equal([(row["file"], row["code"]) for row in left_out], [("run/notes.prof", "unsupported")])
+
+
+def test_profiles_named_one_by_one_are_a_series(t):
+    paths = [t.write(f"{at}/memory{at}.prof", inputs.profile([sample(100 * at)])) for at in (1, 2, 3)]
+    daemon = t.serve(*paths)
+    rows = [row for row in daemon.get_json("/api/v1/sessions")["sessions"] if row["kind"] == "profiles"]
+    equal([row["profile_count"] for row in rows], [3])
+    data = view(daemon, "series", session=rows[0]["id"])
+    equal([(site["callee"], site["verdict"], site["values"]) for site in data["sites"]], [("apply_primitive", "grows", [100, 200, 300])])
+
+
+def test_a_series_leaves_out_what_does_not_fit(t):
+    for at in (1, 2, 3):
+        t.write(f"memory{at}.prof", inputs.profile([sample(100)]))
+    t.write("memory4.prof", inputs.profile([((USER,), (5,), {})], types=(("cpu", "samples"),)))
+    t.write("memory5.prof", inputs.profile([sample(100)])[:-2])
+    daemon = t.serve(t.folder())
+    session = next(row["id"] for row in daemon.get_json("/api/v1/sessions")["sessions"])
+    data = view(daemon, "series", session=session)
+    equal([row["name"] for row in data["profiles"]], ["memory1.prof", "memory2.prof", "memory3.prof"])
+    equal({row["name"]: row["code"] for row in data["left_out"]}, {"memory4.prof": "sample_types", "memory5.prof": "truncated"})
+    equal(data["verdict_counts"]["steady"], 1)
+
+
+def test_a_given_profile_is_known_by_its_hash_and_never_written(t):
+    daemon = t.serve(t.write("x/a.log", b"RESOURCE_EXHAUSTED: Out of memory allocating 5 bytes.\n"))
+    profile = inputs.profile([sample(64, 2)])
+    answer = daemon.ask("/api/v1/profiles?name=m.prof", "POST", {"Content-Type": "application/octet-stream"}, profile)
+    equal((answer.status, answer.json["id"]), (201, hashlib.sha256(profile).hexdigest()))
+    data = view(daemon, "buffers", profile=answer.json["id"])
+    equal([(row["each"], row["count"], row["total"]) for row in data["rows"]], [(64, 2, 128)])
+    equal(daemon.ask(f"/api/v1/device_memory/top?profile={'0' * 64}").status, 404)
+
+
+def test_a_difference_says_what_is_new_and_what_is_gone(t):
+    old, new = ("old", "/home/me/a.py", 1), ("new", "/home/me/a.py", 2)
+    t.write("memory1.prof", inputs.profile([sample(100), sample(40, place=old)]))
+    t.write("memory2.prof", inputs.profile([sample(160), sample(30, place=new)]))
+    daemon = t.serve(t.folder())
+    session = next(iter(daemon.sessions().values()))["id"]
+    one, two = (row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}/profiles")["profiles"])
+    data = view(daemon, "top", session=session, profile=two, base=one)
+    equal((data["total"], data["percent_base"], data["is_diff"]), (50, 140, True))
+    equal({row["frame"]["function"]: (row["self"], row["change"]) for row in data["rows"]},
+          {"f": (60, "grown"), "old": (-40, "gone"), "new": (30, "new")})
+
+
+def test_a_broken_expression_is_looked_for_as_it_stands(t):
+    t.write("memory.prof", inputs.profile([sample(100), sample(7, place=("g(x", "/home/me/a.py", 1))]))
+    daemon = t.serve(t.folder())
+    session = next(iter(daemon.sessions().values()))["id"]
+    data = view(daemon, "top", session=session, focus="g(x")
+    equal(data["total"], 7)
+    equal((data["filters"][0]["is_literal"], data["filters"][0]["fault_at"]), (True, 1))
+    data = view(daemon, "top", session=session, focus="ff")
+    equal((data["total"], data["filters"][0]["nearest"]), (0, "f"))
+
+
+def test_hostile_stacks_are_answered(t):
+    deep = [(f"f{at % 7}", "/home/me/a.py", at % 11) for at in range(10_000)]
+    t.write("deep/memory.prof", inputs.profile([(deep, (1, 100), {}), (deep[::-1], (1, -50), {})]))
+    daemon = t.serve(t.folder())
+    session = session_of(daemon, "deep")
+    for name in ("summary", "flame", "graph", "top", "buffers", "traces", "tags", "series"):
+        equal(daemon.ask(f"/api/v1/device_memory/{name}?session={session}").status, 200, name)
+    notes = daemon.get_json("/api/v1/device_memory/top", session=session)["notes"]
+    equal([note["code"] for note in notes], ["negative_value"])
+
+
+def test_source_lines_come_only_from_below_a_named_folder(t):
+    t.write("src/me/train.py", "import jax\nx = 1\n".encode())
+    t.write("secret.txt", b"secret")
+    t.write("profiles/memory.prof", inputs.profile([sample(100)]))
+    daemon = t.serve(f"--source-root={os.path.join(t.folder(), 'src')}", os.path.join(t.folder(), "profiles"))
+    answer = daemon.get_json("/api/v1/source", file="/home/me/train.py")
+    equal((answer["is_available"], answer["found"], answer["lines"]), (True, "me/train.py", ["import jax", "x = 1"]))
+    for path in ("../secret.txt", "/src/../secret.txt", os.path.join(t.folder(), "secret.txt"), "me"):
+        equal(daemon.get_json("/api/v1/source", file=path)["is_available"], False, path)
+
+
+def test_top_prints_text_csv_and_json(t):
+    base, path = t.write("a.prof", inputs.profile([sample(100)])), t.write("b.prof", gzip.compress(inputs.profile([sample(300)])))
+    rows = list(csv.reader(io.StringIO(t.run("top", path, "--csv").stdout)))
+    equal(rows[0], ["flat", "flat_percent", "cum", "cum_percent", "unit", "name"])
+    equal(rows[1], ["300", "100", "300", "100", "bytes", f"{JAX[0]} {JAX[1]}:9"])
+    equal([row[5] for row in csv.reader(io.StringIO(t.run("top", path, "--csv", "--by=function", "--limit=1").stdout))][1:], ["apply_primitive"])
+    data = json.loads(t.run("top", path, "--base", base, "--fold", "--json").stdout)["data"]
+    equal([(row["frame"]["function"], row["self"]) for row in data["rows"]], [("f", 200)])
+    assert "300 B" in t.run("top", path, "--focus=^f$").stdout
+    equal(t.run("top", path, "--focus=(").returncode, 2)
+    equal(t.run("top").returncode, 2)
+    broken = t.run("top", t.write("c.prof", b"hello\n"))
+    equal((broken.returncode, "not a profile" in broken.stderr), (2, True))
