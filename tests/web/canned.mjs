@@ -167,6 +167,36 @@ function view(world, name, query) {
       },
     };
   }
+  if (name === 'map') {
+    const rectangle = (buffer, at) => ({
+      id: buffer.id,
+      count: 1,
+      from: 0,
+      to: 3,
+      low_bytes: at * MIB,
+      high_bytes: at * MIB + buffer.bytes,
+      bytes: buffer.bytes,
+      padding_bytes: buffer.padding_bytes,
+      largest_bytes: null,
+      category: buffer.category,
+      name: buffer.name,
+      source: null,
+    });
+    return {
+      space: 0,
+      step_count: 4,
+      height_bytes: live + MIB,
+      from: 0,
+      to: 4,
+      low_bytes: 0,
+      high_bytes: live + MIB,
+      indefinite_count: 0,
+      indefinite_bytes: 0,
+      indefinite: [],
+      rectangle_count: buffers.length,
+      rectangles: buffers.map(rectangle),
+    };
+  }
   if (name === 'buffers') {
     return {
       space: 0,

@@ -65,7 +65,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   });
 
   test('a session without HLO says how to record it', async () => {
-    const page = await openWorld({ modules: [] }, { query: '?session=cccccccccccc' });
+    const page = await openWorld({ modules: [] }, { query: '?tool=memory_viewer&session=cccccccccccc' });
     includes(
       await text(page, '.message'),
       'No HLO in this session. The trace was recorded without HLO protos. Record again with jax.profiler.trace, or add an XLA dump: XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto".',
