@@ -9,7 +9,8 @@
 
 #include "base/arena.h"
 
-enum { CHUNKS_BITS = 13, CHUNKS_ITEMS = 1 << CHUNKS_BITS };
+/* A block of eight-byte items is half a MiB: large enough to go back to the system when it is freed. */
+enum { CHUNKS_BITS = 16, CHUNKS_ITEMS = 1 << CHUNKS_BITS };
 
 struct chunks {
     struct arena *arena;
