@@ -145,6 +145,8 @@ static void ask_views(const struct source *source, const struct analysis_module 
     int round_count = source->size_bytes > ASK_LARGE_BYTES ? 1 : ASK_ROUND_COUNT; /* large answers take long to check */
 
     for (size_t at = 0; analysis_view_at(at, &view); at++) {
+        if (strcmp(view.tool, "memory_viewer") != 0)
+            continue; /* of something else than a module */
         for (int round = 0; round < round_count; round++) {
             struct analysis_param params[ASK_VALUE_COUNT + 2];
             size_t count = fill_params(&view, space, id, round, params);

@@ -18,6 +18,9 @@ struct source ask_source(const uint8_t *bytes, size_t size);
 /* Kind, list of programs, and for the first few programs what ask_program asks. */
 void ask_file(const struct source *source);
 
+/* The memory events of a trace, and every view of them. */
+void ask_trace(const struct source *source);
+
 /* Totals, the replayed module and every view of every memory space that it has. */
 void ask_program(const struct source *source, const struct analysis_program *program);
 

@@ -97,7 +97,7 @@ static void steps_of_events(struct profile *profile, struct arena *arena)
     int32_t most = -1;
     for (uint32_t i = 0; i < profile->count; i++)
         most = profile->step[i] > most ? profile->step[i] : most;
-    if (most < 0 || (uint32_t)most > profile->count) /* numbers without end are of no use */
+    if (most < 0 || (uint64_t)most > (uint64_t)profile->count * 16 + 1024) /* numbers without end are of no use */
         return;
     struct trace_step *steps = arena_array(arena, struct trace_step, (size_t)most + 1);
     for (int32_t i = 0; i <= most; i++)

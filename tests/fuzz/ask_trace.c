@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ask_trace.c: memory over time. */
+#include "tests/fuzz/ask.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT_BYTES = 256 << 20, LARGE_BYTES = 20 << 10 };
+
+static void broken(const char *promise, const char *where, const struct err *err)
+{
+    fprintf(stderr, "broken promise: %s (%s; %s: %s)\n", promise, where, err_name(err->code), err->text);
+    abort();
+}
+
+/* What is live and the remainders add up to the curve, whatever the file says. */
+static void check_live(const cJSON *tree, const struct err *err)
+{
+    const cJSON *data = cJSON_GetObjectItem(tree, "data");
+    const cJSON *total = cJSON_GetObjectItem(data, "total_bytes"), *in_use = cJSON_GetObjectItem(data, "in_use_bytes");
+
+    if (total && in_use && cJSON_GetNumberValue(total) != cJSON_GetNumberValue(in_use))
+        broken("rows and remainders add up to the curve", "live", err);
+}
+
+static void ask(const struct analysis_trace *trace, const char *view, const struct analysis_param *params, size_t count)
+{
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    bool is_csv = count > 0 && strcmp(params[count - 1].value, "csv") == 0;
+
+    if (!analysis_trace_answer(trace, view, params, count, &out, &err)) {
+        if (err.code == ERR_none || err.code == ERR_internal || err.text[0] == '\0')
+            broken("an error has a code and a text", view, &err);
+    } else if (!is_csv) {
+        cJSON *tree = cJSON_ParseWithLength(out.data, out.length);
+        if (out.failed || !tree)
+            broken("an answer is JSON", view, &err);
+        check_live(tree, &err);
+        cJSON_Delete(tree);
+    }
+    buf_free(&out);
+}
+
+/* A view, and one or two parameters of it. */
+static const struct {
+    const char *view;
+    struct analysis_param params[3];
+} questions[] = {
+    {"summary", {{NULL, NULL}}},
+    {"xprof", {{NULL, NULL}}},
+    {"timeline", {{"details", "1"}, {NULL, NULL}}},
+    {"timeline", {{"width", "2"}, {"from", "1000"}, {"to", "90000000"}}},
+    {"lanes", {{NULL, NULL}}},
+    {"lanes", {{"width", "2"}, {NULL, NULL}}},
+    {"live", {{NULL, NULL}}},
+    {"live", {{"group", "none"}, {"time", "5000000"}, {"filter", "size:>1 op:*a*"}}},
+    {"live", {{"a", "0"}, {"b", "1000000000"}, {"group", "op,shape"}}},
+    {"live", {{"format", "csv"}, {NULL, NULL}}},
+    {"events", {{NULL, NULL}}},
+    {"events", {{"sort", "-size,op"}, {"filter", "freed:never"}, {"limit", "3"}}},
+    {"events", {{"sort", "address,-lifetime"}, {"limit", "2"}, {"format", "csv"}}},
+    {"event", {{"id", "1"}, {NULL, NULL}}},
+    {"growth", {{NULL, NULL}}},
+    {"growth", {{"boundary", "launch"}, {"sort", "-slope,verdict"}, {NULL, NULL}}},
+    {"addresses", {{NULL, NULL}}},
+    {"addresses", {{"width", "2"}, {"low", "0x1000"}, {"high", "99999999999"}}},
+    {"fragmentation", {{NULL, NULL}}},
+    {"fragmentation", {{"width", "1"}, {NULL, NULL}}},
+};
+enum { QUESTION_COUNT = sizeof questions / sizeof questions[0] };
+
+void ask_trace(const struct source *source)
+{
+    struct err err = ERR_INIT;
+    struct analysis_trace *trace = analysis_trace_read(source, LIMIT_BYTES, &err);
+    struct analysis_trace_pool pool;
+    const char *code, *text;
+
+    if (!trace) {
+        if (err.code == ERR_none || err.code == ERR_internal || err.text[0] == '\0')
+            broken("an error has a code and a text", "trace", &err);
+        return;
+    }
+    if (analysis_trace_reason(trace, &code, &text) == analysis_trace_pool_at(trace, 0, &pool))
+        broken("there is a pool, or a reason", "trace", &err);
+    size_t step = source->size_bytes > LARGE_BYTES ? 3 : 1; /* large answers take long to check */
+    for (size_t at = 0; at < QUESTION_COUNT; at += step) {
+        size_t count = 0;
+        while (count < 3 && questions[at].params[count].name)
+            count++;
+        ask(trace, questions[at].view, questions[at].params, count);
+    }
+    analysis_trace_free(trace);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/analysis.h"
+#include "bytes.h"
+#include "tool/memory_profile/profile.h"
+#include "tool/memory_profile/profile_live.h"
+
+static struct arena arena;
+static struct err err;
+static struct profile profile;
+static struct bytes bytes;
+
+static void begin(void)
+{
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, 0, &err);
+}
+
+static void end(void)
+{
+    arena_free(&arena);
+}
+
+static void load(const char *path)
+{
+    static struct memory_events events;
+    bytes_load(&bytes, path);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ck_assert(memory_events_read(&bytes.source, &arena, &events, &err));
+    profile_build(&profile, &events, &arena);
+}
+
+static const struct profile_pool *pool_of(const char *name)
+{
+    for (uint32_t i = 0; i < profile.pool_count; i++)
+        if (str_equal(profile.pools[i].name, str_of(name)))
+            return &profile.pools[i];
+    ck_abort_msg("no pool %s", name);
+}
+
+static uint64_t note_count(const struct profile_notes *notes, const char *code)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        if (strcmp(notes->items[i].code, code) == 0)
+            return notes->items[i].count;
+    return 0;
+}
+
+/* At each moment the rows and the remainders are what is in use. */
+static void sums_balance(const struct profile_pool *pool, bool is_whole)
+{
+    for (uint32_t count = 0; count <= pool->count; count++) {
+        struct profile_live live = {.pool = pool, .count = count};
+        profile_live_make(&live, &arena);
+        int64_t heap = count > 0 ? profile.heap_bytes[pool->first + count - 1] : pool->base_bytes;
+        ck_assert_int_eq(live.rows_bytes + live.before_freed_bytes + live.before_bytes + live.unaccounted_bytes, heap);
+        if (is_whole)
+            ck_assert_int_eq(live.unaccounted_bytes, 0);
+    }
+}
+
+START_TEST(steps_come_from_roots_nesting_and_producers)
+{
+    load("build/fixtures/trace-steps.pb");
+    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    static const int32_t steps[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, -1};
+    ck_assert_uint_eq(pool->count, 10);
+    for (uint32_t i = 0; i < 10; i++)
+        ck_assert_int_eq(profile.step[pool->first + i], steps[i]);
+    ck_assert_uint_eq(profile.step_count, 3);
+    ck_assert_int_eq(profile.steps[1].step_number, 11);
+    ck_assert_int_eq(profile.steps[1].begin_ps, 12000);
+    ck_assert_int_eq(profile.steps[1].end_ps, 20000);
+    ck_assert(str_equal(profile.step_names[2], STR("train")));
+    ck_assert_uint_eq(pool->break_count, 0);
+    ck_assert_uint_eq(pool->pairs.before_window, 1);
+    ck_assert_uint_eq(pool->pairs.never_freed, 3);
+    ck_assert_int_eq(pool->base_bytes, 4096);
+    ck_assert_int_eq(profile_in_use_bytes(&profile, pool->peak_at), 4096 + 2 * 256 + 1024 + 256);
+    sums_balance(pool, true);
+}
+END_TEST
+
+START_TEST(launches_of_modules_are_read)
+{
+    load("build/fixtures/trace-steps.pb");
+    ck_assert_uint_eq(profile.events.launches.items.count, 3);
+    const struct module_launch *launch = chunks_at(&profile.events.launches.items, 1);
+    ck_assert_int_eq(launch->begin_ps, 12000);
+    ck_assert_int_eq(launch->end_ps, 15000);
+    ck_assert_int_eq(launch->offset_ps, 11000);
+    ck_assert(str_equal(profile.events.launches.names[launch->name_at], STR("jit_step(77)")));
+    ck_assert(profile.events.profile_start_ns == UINT64_C(1700000000000000000));
+}
+END_TEST
+
+START_TEST(frees_of_tpus_get_their_size_and_their_true_time)
+{
+    load("build/fixtures/trace-tpu.pb");
+    ck_assert_uint_eq(profile.pool_count, 2);
+    const struct profile_pool *pool = pool_of("1");
+    ck_assert_int_eq((int)pool->kind, PROFILE_DEVICE);
+    ck_assert_uint_eq(pool->count, 3);
+    ck_assert(!profile_is_free(&profile, pool->first));
+    ck_assert(profile_is_free(&profile, pool->first + 2));
+    ck_assert_int_eq(profile.time_ps[pool->first + 2], 5002);
+    ck_assert_int_eq(profile.size_bytes[pool->first + 2], 2048);
+    ck_assert_uint_eq(profile.partner[pool->first], pool->first + 2);
+    ck_assert_uint_eq(pool->break_count, 0);
+    ck_assert_uint_eq(note_count(&profile.notes, "line_bases_differ"), 1);
+    ck_assert_uint_eq(note_count(&pool->notes, "size_inferred"), 1);
+    sums_balance(pool, true);
+}
+END_TEST
+
+START_TEST(faults_are_counted_and_named)
+{
+    load("build/fixtures/trace-faults.pb");
+    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    ck_assert_uint_gt(note_count(&profile.notes, "out_of_order"), 0);
+    ck_assert_uint_eq(note_count(&profile.notes, "aggregated_event"), 1);
+    ck_assert_uint_gt(note_count(&profile.notes, "missing_stat"), 2);
+    ck_assert_uint_gt(note_count(&profile.notes, "absurd_size"), 2);
+    ck_assert_uint_eq(note_count(&pool->notes, "allocated_twice"), 1);
+    ck_assert_uint_eq(note_count(&pool->notes, "free_without_allocation"), 1);
+    ck_assert_uint_gt(note_count(&pool->notes, "chain_break"), 0);
+    for (uint32_t i = 0; i < profile.pool_count; i++)
+        sums_balance(&profile.pools[i], false);
+    pool_of("-3");
+}
+END_TEST
+
+START_TEST(iterations_of_a_loop_are_steps)
+{
+    load("build/fixtures/trace-iterations.pb");
+    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    static const int32_t steps[] = {0, 0, 1, 1, 2, 2};
+    ck_assert_uint_eq(pool->count, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        ck_assert_int_eq(profile.step[pool->first + i], steps[i]);
+}
+END_TEST
+
+START_TEST(a_root_inside_a_root_of_its_level_is_none)
+{
+    load("build/fixtures/trace-roots.pb");
+    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    /* the highest level comes first; the old root has the lowest; the last event is in none */
+    static const int32_t steps[] = {1, 0, 0, -1};
+    for (uint32_t i = 0; i < 4; i++)
+        ck_assert_int_eq(profile.step[pool->first + i], steps[i]);
+    ck_assert_uint_eq(profile.step_count, 2);
+}
+END_TEST
+
+START_TEST(numbers_of_the_file_hold)
+{
+    load("build/fixtures/trace-given-steps.pb");
+    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    static const int32_t steps[] = {4, 6, -1, 6};
+    for (uint32_t i = 0; i < 4; i++)
+        ck_assert_int_eq(profile.step[pool->first + i], steps[i]);
+    ck_assert_uint_eq(profile.step_count, 2);
+    ck_assert_int_eq(profile.steps[1].begin_ps, 1200);
+    ck_assert_int_eq(profile.steps[1].end_ps, 1400);
+}
+END_TEST
+
+static const char *const traces[] = {"build/fixtures/trace-steps.pb", "build/fixtures/trace-tpu.pb",
+                                     "build/fixtures/trace-faults.pb", "build/fixtures/trace-roots.pb"};
+
+START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
+{
+    struct bytes whole;
+    bytes_load(&whole, traces[_i]);
+    uint64_t step = 1 << 16;
+    for (size_t length = 0; length <= whole.length; length += 7) {
+        struct err cut_err = ERR_INIT;
+        bytes_open(&bytes, whole.data, length);
+        struct analysis_trace *trace = analysis_trace_read(&bytes.source, 0, &cut_err);
+        ck_assert_int_eq(trace == NULL, err_is_set(&cut_err));
+        analysis_trace_free(trace);
+        free(bytes.data);
+    }
+    bool was_read = false;
+    for (uint64_t limit = step; limit < (UINT64_C(64) << 20); limit += limit / 8) {
+        struct err limit_err = ERR_INIT;
+        struct analysis_trace *trace = analysis_trace_read(&whole.source, limit, &limit_err);
+        ck_assert(trace != NULL || limit_err.code == ERR_limit);
+        ck_assert(!was_read || trace != NULL);
+        was_read = trace != NULL;
+        analysis_trace_free(trace);
+    }
+    ck_assert(was_read);
+}
+END_TEST
+
+static uint32_t random_state;
+static uint32_t next_random(void)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return random_state >> 8;
+}
+
+/* Against ten plain lines, on random addresses. */
+START_TEST(pairs_are_those_of_a_plain_search)
+{
+    enum { COUNT = 3000 };
+    static uint64_t address[COUNT];
+    static uint8_t flags[COUNT];
+    static uint32_t partner[COUNT], expected[COUNT];
+    struct pairs_counts counts;
+    random_state = (uint32_t)_i + 1;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        address[i] = (uint64_t)(next_random() % (50 + 40 * (uint32_t)_i)) * 256;
+        flags[i] = (uint8_t)(next_random() % 2 | (next_random() % 50 > 0 ? 2 : 0));
+        expected[i] = PAIRS_NONE;
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        if ((flags[i] & 2) == 0)
+            continue;
+        for (uint32_t j = i; j-- > 0;) {
+            if ((flags[j] & 2) == 0 || address[j] != address[i])
+                continue;
+            if ((flags[j] & 1) == 0) {
+                expected[j] = i;
+                if (flags[i] & 1)
+                    expected[i] = j;
+            }
+            break;
+        }
+    }
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    pairs_make(&(struct pairs){partner, address, flags, 1, 2, 0, COUNT}, &arena, &counts);
+    for (uint32_t i = 0; i < COUNT; i++)
+        ck_assert_uint_eq(partner[i], expected[i]);
+}
+END_TEST
+
+static int64_t value_at(const void *curve, uint32_t step)
+{
+    return ((const int64_t *)curve)[step];
+}
+
+START_TEST(extremes_are_those_of_a_plain_walk)
+{
+    enum { COUNT = 5000 };
+    static int64_t curve[COUNT];
+    struct extremes extremes;
+    random_state = 7;
+    for (uint32_t i = 0; i < COUNT; i++)
+        curve[i] = next_random() % 100;
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    extremes_build(&extremes, value_at, curve, COUNT, &arena);
+    for (int round = 0; round < 2000; round++) {
+        uint32_t from = next_random() % COUNT, to = from + 1 + next_random() % (COUNT - from), least, most, a = from,
+                 b = from;
+        extremes_of(&extremes, from, to, &least, &most);
+        for (uint32_t i = from; i < to; i++) {
+            a = curve[i] < curve[a] ? i : a;
+            b = curve[i] > curve[b] ? i : b;
+        }
+        ck_assert_uint_eq(least, a);
+        ck_assert_uint_eq(most, b);
+    }
+}
+END_TEST
+
+START_TEST(a_child_arena_shares_the_limit_and_gives_back)
+{
+    struct err limit_err = ERR_INIT;
+    struct arena parent;
+    arena_init(&parent, 1 << 20, &limit_err);
+    if (setjmp(parent.trap) == 0) {
+        for (int i = 0; i < 20; i++) {
+            struct arena *child = arena_child(&parent);
+            memset(arena_raw(child, 600 << 10), 1, 600 << 10);
+            arena_free(child);
+        }
+        arena_raw(arena_child(&parent), 600 << 10);
+        arena_raw(arena_child(&parent), 600 << 10);
+        ck_abort_msg("more than the limit was given");
+    }
+    ck_assert_int_eq((int)limit_err.code, ERR_limit);
+    arena_free(&parent);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("memory_profile");
+    TCase *tests = tcase_create("memory_profile");
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, steps_come_from_roots_nesting_and_producers);
+    tcase_add_test(tests, launches_of_modules_are_read);
+    tcase_add_test(tests, frees_of_tpus_get_their_size_and_their_true_time);
+    tcase_add_test(tests, faults_are_counted_and_named);
+    tcase_add_test(tests, iterations_of_a_loop_are_steps);
+    tcase_add_test(tests, a_root_inside_a_root_of_its_level_is_none);
+    tcase_add_test(tests, numbers_of_the_file_hold);
+    tcase_add_loop_test(tests, any_cut_and_any_limit_give_a_trace_or_a_reason, 0, 4);
+    tcase_add_loop_test(tests, pairs_are_those_of_a_plain_search, 0, 4);
+    tcase_add_test(tests, extremes_are_those_of_a_plain_walk);
+    tcase_add_test(tests, a_child_arena_shares_the_limit_and_gives_back);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
