@@ -221,6 +221,7 @@ export function footOf(answer, unit, key = 'size') {
       values: { [key]: inUnit(answer.total_bytes - answer.matched_bytes, unit) },
       text: `${counted(rest, 'buffer')} that the filter leaves out`,
     },
-    text: footText(answer),
+    /* By keys: `i` in the table. */
+    text: el('button', { type: 'button', class: 'explained', tabindex: '-1', 'data-explain': 'table' }, footText(answer)),
   };
 }
