@@ -9,6 +9,7 @@ import { begin, nextFrame } from '../lib/activity.js';
 import { el, fill, loadStyle } from '../lib/dom.js';
 import { dropped } from '../lib/dropped.js';
 import { createStore } from '../lib/store.js';
+import { explainKeys, explainWith } from '../widgets/explain.js';
 import { message } from '../widgets/panel.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { createControls } from './device_memory_controls.js';
@@ -56,13 +57,15 @@ export function mount(root, context) {
   const styled = loadStyle('device.css');
   build(view);
   view.store.subscribe(() => nextFrame(view.light));
-  context.bind(keysOf(view), 'Device Memory');
+  context.bind([...keysOf(view), ...explainKeys()], 'Device Memory');
+  const stopCards = explainWith(async (key) => (await import('./device_memory_explain.js')).cardOf(view, key));
   return {
     show: (selection, route) => Promise.all([styled, show(view, selection, route)]),
     hear: (route) => apply(view, route),
     escape: () => escape(view),
     unmount() {
       view.controller.abort();
+      stopCards();
       hideTooltip();
       view.details.clear();
       for (const tab of view.tabs.values()) tab.destroy?.();

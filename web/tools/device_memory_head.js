@@ -4,6 +4,7 @@
 
 import { el, figure, fill, prose } from '../lib/dom.js';
 import { counted, cutMiddle, visible } from '../lib/format.js';
+import { explained } from '../widgets/explain.js';
 import { notesButton } from '../widgets/notices.js';
 import { countFilters } from './device_memory_state.js';
 import * as say from './device_memory_text.js';
@@ -18,7 +19,8 @@ function nodesOf(parts, isSecond = false) {
       if (part.name !== undefined) return el('bdi', { dir: 'ltr', class: 'name-inline' }, cutMiddle(part.name, SITE));
       const className = part.role === 'main' && !isSecond ? 'answer-figure' : '';
       if (part.bytes === undefined) return el('span', { class: `figure ${className}` }, part.text);
-      return figure(part.bytes, part.text, className);
+      if (!part.explain) return figure(part.bytes, part.text, className);
+      return explained(part.explain, part.bytes, part.text, className);
     });
 }
 
@@ -30,7 +32,7 @@ function mostList(view, summary) {
     'p',
     { class: 'device-most' },
     el('span', { class: 'dim' }, summary.is_diff ? 'Most changed: ' : 'Most: '),
-    items.map(({ frame, text, value, share }, at) => [
+    items.map(({ frame, text, value, bytes, share }, at) => [
       at ? ' · ' : '',
       el(
         'button',
@@ -47,7 +49,9 @@ function mostList(view, summary) {
         el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(text, SITE)),
       ),
       ' ',
-      el('span', { class: 'figure strong' }, value),
+      typeof bytes === 'number'
+        ? explained(`site:${frame.id}`, bytes, value, 'strong')
+        : el('span', { class: 'figure strong' }, value),
       el('span', { class: 'dim' }, ` (${share})`),
     ]),
   );

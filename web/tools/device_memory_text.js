@@ -55,8 +55,9 @@ export function siteName(frame, callee = null) {
   return [frame.function, place].filter(Boolean).map(visible).join(' ') + (callee ? ` › ${visible(callee)}` : '');
 }
 
-function part(metric, value, role = '') {
-  return isBytes(metric) ? { bytes: value, text: bytes(value), role } : { count: value, text: count(value), role };
+/* explain: key of its card. */
+function part(metric, value, explain, role = '') {
+  return isBytes(metric) ? { bytes: value, text: bytes(value), role, explain } : { count: value, text: count(value), role };
 }
 
 function kindTotal(summary, kind) {
@@ -69,16 +70,16 @@ export function liveSentence(summary) {
   const where = devices.length ? ` on ${devices.length === 1 ? short(devices[0].name) : counted(devices.length, 'device')}` : '';
   const isJax = summary.kinds.some(({ name }) => ['buffer', 'executable'].includes(name));
   if (!isJax)
-    return [part(metric, total, 'main'), ` of ${short(metric.name)} in ${counted(summary.sample_count, 'sample')}${where}.`];
+    return [part(metric, total, 'total', 'main'), ` of ${short(metric.name)} in ${counted(summary.sample_count, 'sample')}${where}.`];
   if (!isBytes(metric))
     return [
-      part(metric, total, 'main'),
+      part(metric, total, 'total', 'main'),
       ` live${where}: ${counted(buffers, 'buffer')} and ${counted(programs, 'executable')}.`,
     ];
   return [
-    part(metric, total, 'main'),
+    part(metric, total, 'total', 'main'),
     ` live${where}: `,
-    part(metric, kindTotal(summary, 'buffer')),
+    part(metric, kindTotal(summary, 'buffer'), 'kind:buffer'),
     ` in ${counted(buffers, 'buffer')}`,
     ...programsWords(summary),
     '.',
@@ -91,7 +92,7 @@ function programsWords(summary) {
   const words = counted(all, 'executable');
   if (unknown === all) return [`; ${words} of unknown size`];
   const rest = unknown ? ` (${count(unknown)} more of unknown size)` : '';
-  return ['; ', { bytes: known, text: bytes(known), role: '' }, ` in ${counted(all - unknown, 'executable')}${rest}`];
+  return ['; ', { bytes: known, text: bytes(known), role: '', explain: 'kind:executable' }, ` in ${counted(all - unknown, 'executable')}${rest}`];
 }
 
 /* "+1.80 MiB from memory1.prof (3.89 MiB) to memory9.prof (5.68 MiB): 46 % more." */
@@ -105,11 +106,11 @@ export function changeSentence(summary) {
   const change = after - before;
   const share = before > 0 ? ` (${percent(Math.abs(change), before)} of ${names('base')})` : '';
   return [
-    { bytes: change, text: signedAmount(metric, change), role: 'main' },
+    { bytes: change, text: signedAmount(metric, change), role: 'main', explain: 'change' },
     ` from ${names('base')}, `,
-    part(metric, before),
+    part(metric, before, 'change'),
     `, to ${names('profile')}, `,
-    part(metric, after),
+    part(metric, after, 'change'),
     `${share}.`,
   ];
 }
@@ -118,7 +119,7 @@ export function changeSentence(summary) {
 export function nothingSentence(summary, filterCount) {
   return [
     `Nothing passes the ${counted(filterCount, 'filter')}; `,
-    part(summary.metric, summary.percent_base, 'main'),
+    part(summary.metric, summary.percent_base, 'total', 'main'),
     ' are live without them.',
   ];
 }
@@ -136,6 +137,7 @@ export function mostItems(summary) {
     .map(({ frame, callee, self }) => ({
       frame,
       text: siteName(frame, callee),
+      bytes: isBytes(summary.metric) ? self : null,
       value: summary.is_diff ? signedAmount(summary.metric, self) : amount(summary.metric, self),
       share: percent(Math.abs(self), summary.percent_base),
     }));

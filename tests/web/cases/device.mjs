@@ -50,6 +50,19 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('a figure explains itself: formula, inputs that add up, field of the file', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers() });
+    await page.locator('h1 [data-explain="total"]').click();
+    await page.waitForSelector('dialog.explain');
+    const card = await text(page, 'dialog.explain');
+    includes(card, '10.00 MiB live');
+    includes(card, 'the sum over 2 samples');
+    includes(card, 'Profile.sample[].value[]');
+    await page.keyboard.press('Escape');
+    equal(await page.locator('dialog.explain').count(), 0);
+    await page.finish();
+  });
+
   test('the call graph is laid out under the policy of the page, without a violation', async () => {
     const page = await open(place(await daemon('--demo'), '&view=graph'), { canned: answers() });
     await page.waitForSelector('.graph-box');
