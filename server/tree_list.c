@@ -242,5 +242,7 @@ void tree_list_add_memory(struct tree_folder *top, const char *path, const unsig
     struct tree_file *file = &folder->files[folder->file_count++];
     *file = (struct tree_file){.name = memory_text(path), .kind = names_kind_of(path), .bytes = bytes};
     file->identity.size_bytes = byte_count;
-    file->identity.modified_at_ns = moment_unix_ns();
+    if (top->modified_at_ns == 0)
+        top->modified_at_ns = moment_unix_ns(); /* all of one time: their order is that of their names */
+    file->identity.modified_at_ns = top->modified_at_ns;
 }
