@@ -39,6 +39,12 @@ export function whole([from, to]) {
   return [Math.floor(from + 1e-6), Math.ceil(to - 1e-6)];
 }
 
+/* The same to the nearest step, as the URL has it. */
+export function nearest([from, to]) {
+  const first = Math.round(from);
+  return [first, Math.max(first + 1, Math.round(to))];
+}
+
 export function isAll([from, to], [first, end]) {
   return from <= first && to >= end;
 }

@@ -5,7 +5,7 @@
 import { isAbort } from '../lib/api.js';
 import { later } from '../lib/activity.js';
 import { count, cutMiddle, visible } from '../lib/format.js';
-import { following, isAll, moved, whole, zoomed } from '../lib/range.js';
+import { following, isAll, moved, nearest, zoomed } from '../lib/range.js';
 import { LEAST_STEPS } from '../widgets/curve.js';
 import { peakBeside } from '../widgets/curve_keys.js';
 import { unitWord } from './memory_viewer_text.js';
@@ -73,7 +73,7 @@ export function createPlace(view, hooks) {
     }
     const before = place;
     /* Between two steps the hand is more exact than the URL. */
-    const kept = (name) => place[name] && whole(place[name]).join() === next[name]?.join();
+    const kept = (name) => place[name] && nearest(place[name]).join() === next[name]?.join();
     place = { ...next, range: kept('range') ? place.range : next.range, bytes: kept('bytes') ? place.bytes : next.bytes };
     return before;
   };
@@ -85,21 +85,21 @@ export function createPlace(view, hooks) {
     hooks.range(range());
     soon(() => {
       /* As the URL has it, so that a reload gives the same picture. */
-      place = { ...place, range: place.range && whole(place.range), bytes: place.bytes && whole(place.bytes) };
+      place = { ...place, range: place.range && nearest(place.range), bytes: place.bytes && nearest(place.bytes) };
       hooks.range(range());
       hooks.rangeAtRest(range());
     });
   };
   const put = (next) => {
     place = { ...place, range: isAll(next, all()) ? null : next };
-    const [from, to] = place.range ? whole(place.range) : [null, null];
+    const [from, to] = place.range ? nearest(place.range) : [null, null];
     view.context.move({ from: from || null, to: to === view.space.step_count ? null : to });
     rest();
   };
   /* Offsets in view; null: all. */
   const putBytes = (next) => {
     place = { ...place, bytes: next };
-    const [low, high] = next ? whole(next) : [null, null];
+    const [low, high] = next ? nearest(next) : [null, null];
     view.context.move({ low, high });
     rest();
   };
