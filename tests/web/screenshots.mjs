@@ -2,10 +2,12 @@
  * screenshots.mjs: pictures of the pages, to look at and for the README.
  *   node tests/web/screenshots.mjs --binary PATH --out DIR [--only TEXT] [--readme DIR] [-- OPTION…]
  * Every page and many of their states, at three sizes, in light and dark: gallery.mjs names them. Each is
- * served the demo or the fixtures, as its row says; or what the daemon's OPTIONs name. With --readme the
- * two pictures of README.md go there and nothing else is made. */
+ * served the demo, the fixtures or made traces, as its row says; or what the daemon's OPTIONs name. With --readme the
+ * pictures of README.md go there and nothing else is made. */
 
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -18,7 +20,9 @@ const SIZES = [
   [390, 844],
 ];
 const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), '../fixtures');
+const made = mkdtempSync(join(tmpdir(), 'pictures-'));
 const SERVED = {
+  made: [`--logdir=${made}`],
   demo: ['--demo'],
   fixtures: ['dumps', 'logdir', 'memprof', 'oom'].map((folder) => `--logdir=${join(FIXTURES, folder)}`),
 };
@@ -37,8 +41,21 @@ if (options.help || !options.binary || !(options.out || options.readme)) {
   process.exit(options.help ? 0 : 2);
 }
 
+/* Two hosts of a training loop, each with four devices; nothing so large is kept. */
+function makeTraces() {
+  const folder = join(made, 'train/plugins/profile/run');
+  mkdirSync(folder, { recursive: true });
+  for (const host of [0, 1])
+    execFileSync(join(FIXTURES, '../../scripts/make-trace'), [
+      join(folder, `host${host}.xplane.pb`),
+      ...['--events', '28000', '--kind', 'tpu', '--allocators', '4', '--lines', '4', '--steps', '12'],
+      ...['--leak', '1M', '--capacity', '16G', '--before', host ? '6G' : '5G', '--seed', String(host + 1)],
+    ]);
+}
+
 const daemons = new Map();
 async function serving(what) {
+  if (what === 'made' && !daemons.has(what)) makeTraces();
   if (!daemons.has(what)) daemons.set(what, await startDaemon(resolve(options.binary), positionals.length ? positionals : SERVED[what]));
   return daemons.get(what).url;
 }
@@ -76,4 +93,5 @@ try {
 } finally {
   await browser.close();
   for (const daemon of daemons.values()) await daemon.stop();
+  rmSync(made, { recursive: true });
 }

@@ -113,6 +113,13 @@ export function paintMarks(u, data, ratio) {
       ctx.fillRect(label.x - 3 * ratio, line - 2 * ratio, label.wide + 6 * ratio, 4 * ratio);
       ctx.fillStyle = token('text');
     }
+    if (data.peakWords) {
+      /* Other lines may pass behind it. */
+      ctx.strokeStyle = token('panel');
+      ctx.lineWidth = 4 * ratio;
+      ctx.lineJoin = 'round';
+      ctx.strokeText(words, label.x, label.y);
+    }
     ctx.fillText(words, label.x, label.y);
   }
   ctx.strokeStyle = token('text2');

@@ -203,6 +203,7 @@ static void run_step(struct world *world, int64_t step)
         for (int slot = 0; slot < SLOTS; slot++) {
             int64_t jitter_ps = (int64_t)(random >> (8 * slot + 8) & 255) * (TICK_PS / 2048);
             place.at_ps[slot] = from_ps + (at * SLOTS + slot + 3) * TICK_PS + jitter_ps;
+            world->now_ps = place.at_ps[slot];
         }
         other_events(world, place.line, from_ps + (at * SLOTS + 3) * TICK_PS, (int64_t)(random >> 40));
         run_chunk(world, &place, step, chunk);
@@ -212,6 +213,7 @@ static void run_step(struct world *world, int64_t step)
 void steps_play(struct world *world)
 {
     world->done_events = 0;
+    world->now_ps = START_PS;
     world->state = (uint64_t)world->options.seed;
     for (int64_t i = 0; i < world->options.allocators; i++) {
         int64_t before = world->options.before_bytes / 16 * (16 - i % 8);
@@ -221,8 +223,8 @@ void steps_play(struct world *world)
     for (int64_t step = 0; world->done_events + SLOTS <= world->options.events; step++)
         run_step(world, step);
     while (world->done_events < world->options.events) {
-        int64_t at_ps = START_PS + (world->steps + 1) * steps_length_ps(world) + world->done_events % SLOTS * TICK_PS;
-        allocate(world, &world->pools[0], &world->lines[world->options.lines > 1], at_ps, T_SMALL);
+        world->now_ps += TICK_PS;
+        allocate(world, &world->pools[0], &world->lines[world->options.lines > 1], world->now_ps, T_SMALL);
     }
     for (int64_t i = 0; i < world->options.allocators; i++)
         pool_close(&world->pools[i]);

@@ -66,7 +66,7 @@ struct world {
     int file;
     bool is_writing;
     uint64_t state;
-    int64_t done_events, steps, chunks_per_step;
+    int64_t done_events, steps, chunks_per_step, now_ps;
     struct tensor tensors[TENSORS];
     char names[TENSORS][2][NAME_BYTES];
     char pool_names[OPTIONS_ALLOCATORS_MOST][NAME_BYTES];
