@@ -13,7 +13,9 @@ const MAKERS = { tpu_compile: 'TPU', tpu_program_load: 'TPU', tpu_buffer: 'TPU',
 
 const short = (text) => cutMiddle(visible(text), 60);
 const isGzip = ({ head }) => head[0] === 0x1f && head[1] === 0x8b;
-const isText = ({ head }) => !head.includes(0) && !isGzip({ head });
+/* Two bytes a letter, as some shells write their logs. */
+const isWide = ({ head }) => (head[0] ^ head[1]) === 1 && head[0] >= 0xfe;
+const isText = ({ head }) => isWide({ head }) || (!head.includes(0) && !isGzip({ head }));
 const ends = (...list) => ({ name }) => list.some((end) => name.toLowerCase().endsWith(end));
 
 /* Pure: "a TPU compile-time OOM: jit_train_step needs 33.49 GiB, 15.75 GiB are available". */
@@ -63,9 +65,9 @@ const KINDS = [
   },
   {
     is: (file) => isText(file) || isGzip(file),
-    async take({ name, size_bytes, blob }) {
+    async take({ name, size_bytes, head, blob }) {
       const answer = await post('oom', blob, 'application/octet-stream');
-      const text = size_bytes <= 1 << 20 ? await blob.text() : null;
+      const text = size_bytes <= 1 << 20 && !isWide({ head }) ? await blob.text() : null;
       keepDropped(answer.local, { name, size_bytes, text });
       return { ...textWords(answer), link: { tool: 'oom', local: answer.local } };
     },
