@@ -253,8 +253,7 @@ async function lookUp(route, signal) {
     });
   }
   if (named === HOME) return { row: HOME, found: null };
-  const loading = (named ?? PAGES[0]).load();
-  loading.catch(() => {}); // asked again when it is needed
+  named?.load().catch(() => {}); // on its way while the session is looked up; asked again when it is needed
   const sessions = await listSessions('', signal);
   if (named?.isAlone?.(route)) return { row: named, found: { ...NOTHING, sessions } };
   const { row, found } = named

@@ -6,6 +6,7 @@ import { token } from '../lib/theme.js';
 
 const PEAK_PX = 10;
 const LOCAL_PX = 8;
+const BESIDE_PX = 13; // clear of the flag of the moment
 const PEAK_ROOM_PX = 30;
 const MOST_WHOLE = 4096;
 
@@ -77,11 +78,11 @@ function localMarks(data, ratio, at, peak, label) {
 }
 
 const hasRoom = (box, x, wide, ratio) =>
-  x + 9 * ratio + wide <= box.left + box.width || x - 9 * ratio - wide >= box.left;
+  x + BESIDE_PX * ratio + wide <= box.left + box.width || x - BESIDE_PX * ratio - wide >= box.left;
 
 /* Right of the mark, else left of it, else above it. */
 function labelPlace(box, x, y, wide, ratio) {
-  const beside = 9 * ratio;
+  const beside = BESIDE_PX * ratio;
   if (x + beside + wide <= box.left + box.width) return { x: x + beside, y, wide };
   if (x - beside - wide >= box.left) return { x: x - beside - wide, y, wide };
   return { x: Math.max(box.left, box.left + box.width - wide), y: y - (PEAK_PX + 1) * ratio, wide };

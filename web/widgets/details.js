@@ -108,7 +108,7 @@ export function createDetails(node, { onClose }) {
       isKept = false;
       node.classList.remove('is-open', 'is-pinned');
       fill(title, 'Details');
-      fill(body);
+      fill(body, el('p', { class: 'dim' }, 'Nothing is hovered or pinned.'));
     },
   };
 }
