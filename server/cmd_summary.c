@@ -6,6 +6,7 @@
 #include "server/log.h"
 #include "server/options.h"
 #include "server/summary.h"
+#include "server/traces.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct look {
     const struct options *options;
     const struct summary_form *form;
     struct store *store;
+    struct traces *traces;
     size_t found_count, good_count; /* modules */
 };
 
@@ -100,6 +102,28 @@ static int by_total(const void *a, const void *b)
     return strcmp(x->id, y->id);
 }
 
+/* The allocators of each host of a trace, worst first. */
+static void look_at_memory(struct look *look, const struct snapshot_session *session)
+{
+    struct analysis_trace_pool pool;
+    for (size_t at = 0; at < session->host_count && look->form->memory && !look->options->module; at++) {
+        struct cache_hold hold;
+        struct err err = ERR_INIT;
+        const struct snapshot_host *host = &session->hosts[at];
+        const struct analysis_trace *trace = NULL;
+        if (traces_has_events(look->store, &host->file->place))
+            trace = traces_get(look->traces, &host->file->place, &hold, &err);
+        for (size_t row = 0; trace && analysis_trace_pool_at(trace, row, &pool); row++) {
+            look->form->memory(host, &pool);
+            look->good_count++;
+        }
+        if (trace)
+            cache_release(&hold);
+        else if (err_is_set(&err))
+            log_line("%s: %s", host->file->path, err.text);
+    }
+}
+
 static void look_into(struct look *look, const struct snapshot_session *session)
 {
     struct modules modules;
@@ -113,6 +137,7 @@ static void look_into(struct look *look, const struct snapshot_session *session)
         if (modules.files[at].host && err_is_set(&modules.files[at].err))
             log_line("%s: %s", modules.files[at].file->path, modules.files[at].err.text);
     }
+    look_at_memory(look, session);
     for (size_t at = 0; at < modules.entry_count; at++) {
         if (is_wanted(look, &modules.entries[at]))
             look_at(look, session, &modules.entries[at]);
@@ -172,7 +197,9 @@ static int summarize(const struct options *options)
     }
     struct look look = {.options = options, .store = store_new(account_usual_limit())};
     look.form = options->is_json ? &summary_json : options->is_csv ? &summary_csv : &summary_text;
+    look.traces = traces_new(look.store);
     int result = look_around(&look, options->paths.items[0]);
+    traces_free(look.traces);
     store_free(look.store);
     return result;
 }

@@ -30,6 +30,8 @@ struct summary_form {
     void (*module)(const struct summary_module *module, int64_t space);
     void (*session_end)(void);
     void (*end)(void);
+    /* what an allocator did, before the modules; host is of the trace */
+    void (*memory)(const struct snapshot_host *host, const struct analysis_trace_pool *pool);
 };
 
 extern const struct summary_form summary_text, summary_json, summary_csv;

@@ -85,4 +85,4 @@ static void end(void)
     fputs("]}\n", stdout);
 }
 
-const struct summary_form summary_json = {begin, begin_session, write_module, end_session, end};
+const struct summary_form summary_json = {begin, begin_session, write_module, end_session, end, NULL};

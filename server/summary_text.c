@@ -97,4 +97,15 @@ static void write_module(const struct summary_module *module, int64_t space)
         write_buffers(module->buffers);
 }
 
-const struct summary_form summary_text = {.session = write_session, .module = write_module};
+static void write_memory(const struct snapshot_host *host, const struct analysis_trace_pool *pool)
+{
+    char name[TEXT_SIZE], host_name[TEXT_SIZE], peak[SIZE_TEXT], capacity[SIZE_TEXT];
+    printf("  memory %s (%s)  peak %s", printable(name, pool->name), printable(host_name, host->name),
+           size(peak, (double)pool->peak_bytes));
+    if (pool->capacity_bytes >= 0)
+        printf(" of %s", size(capacity, (double)pool->capacity_bytes));
+    printf(" at %.1f ms, %llu allocations, %llu frees\n", (double)pool->peak_time_ps / 1e9,
+           (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count);
+}
+
+const struct summary_form summary_text = {.session = write_session, .module = write_module, .memory = write_memory};

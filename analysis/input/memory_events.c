@@ -408,6 +408,7 @@ bool memory_events_read(const struct source *source, struct arena *arena, struct
     planes_find(&stream, reading->scratch, out, &places);
     if (places.has_host)
         host_plane(reading, places.host, false);
+    trace_groups_free(reading->groups);
     texts_take(reading);
     figures_take(reading);
     pools_take(reading);

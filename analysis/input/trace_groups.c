@@ -7,8 +7,9 @@
 /* A pair of type and id with so many on both sides links everything with everything: it means nothing. */
 enum { CROWD = 64 };
 
-/* A growing list; items are moved when it grows. */
+/* A growing list; items are moved when it grows, and their former place is given back. */
 struct list {
+    struct arena *own;
     void *items;
     size_t count, capacity;
 };
@@ -54,13 +55,23 @@ struct trace_groups {
     uint32_t stamp;
 };
 
-static void *list_add(struct list *list, struct arena *arena, size_t size)
+static void list_free(struct list *list)
+{
+    if (list->own != NULL)
+        arena_free(list->own);
+    list->own = NULL;
+}
+
+static void *list_add(struct list *list, struct arena *parent, size_t size)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 256 : list->capacity * 2;
-        void *items = arena_raw(arena, capacity * size);
+        struct arena *own = arena_child(parent);
+        void *items = arena_raw(own, capacity * size);
         if (list->count > 0)
             memcpy(items, list->items, list->count * size);
+        list_free(list);
+        list->own = own;
         list->items = items;
         list->capacity = capacity;
     }
@@ -114,13 +125,13 @@ static struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps,
 static void link_add(struct trace_groups *groups, struct list *links, const struct trace_event *event,
                      enum trace_stat type, enum trace_stat id, uint32_t node)
 {
-    struct link *link = list_add(links, groups->arena, sizeof *link);
+    struct link *link = list_add(links, groups->work, sizeof *link);
     *link = (struct link){(uint64_t)trace_line_number(event, type, 0), (uint64_t)trace_line_number(event, id, 0), node};
 }
 
 static void root_add(struct trace_groups *groups, const struct trace_event *event, int64_t level, uint32_t node)
 {
-    struct root *root = list_add(&groups->roots, groups->arena, sizeof *root);
+    struct root *root = list_add(&groups->roots, groups->work, sizeof *root);
     *root = (struct root){.node = node,
                           .level = level,
                           .timestamp_ns = groups->timestamp_ns,
@@ -137,7 +148,7 @@ static void class_take(struct trace_groups *groups, const struct trace_event *ev
 {
     if (event->class == TRACE_EXECUTOR && trace_line_has(event, TRACE_STAT_STEP_ID) &&
         trace_line_has(event, TRACE_STAT_ITERATION)) {
-        struct iteration *iteration = list_add(&groups->iterations, groups->arena, sizeof *iteration);
+        struct iteration *iteration = list_add(&groups->iterations, groups->work, sizeof *iteration);
         *iteration = (struct iteration){trace_line_number(event, TRACE_STAT_STEP_ID, 0),
                                         trace_line_number(event, TRACE_STAT_ITERATION, 0),
                                         groups->timestamp_ns,
@@ -146,7 +157,7 @@ static void class_take(struct trace_groups *groups, const struct trace_event *ev
                                         node};
     }
     if (event->class == TRACE_DATA_FUNCTION && trace_line_has(event, TRACE_STAT_STEP_ID))
-        *(int64_t *)list_add(&groups->data_steps, groups->arena, sizeof(int64_t)) =
+        *(int64_t *)list_add(&groups->data_steps, groups->work, sizeof(int64_t)) =
             trace_line_number(event, TRACE_STAT_STEP_ID, 0);
 }
 
@@ -171,7 +182,7 @@ uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_even
         around->is_used = true;
     if (level != 0 || is_consumer || event->class == TRACE_EXECUTOR) {
         arena_work(groups->work, 64);
-        *(uint32_t *)list_add(&groups->parents, groups->arena, sizeof(uint32_t)) = node;
+        *(uint32_t *)list_add(&groups->parents, groups->work, sizeof(uint32_t)) = node;
         node = (uint32_t)groups->parents.count - 1;
         if (is_consumer)
             link_add(groups, &groups->consumers, event, TRACE_STAT_CONSUMER_TYPE, TRACE_STAT_CONSUMER_ID, node);
@@ -179,7 +190,7 @@ uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_even
             root_add(groups, event, level, node);
         class_take(groups, event, node);
         if (!is_async) {
-            struct open_event *open = list_add(&groups->open, groups->arena, sizeof *open);
+            struct open_event *open = list_add(&groups->open, groups->work, sizeof *open);
             *open = (struct open_event){event->offset_ps, end_ps, node,
                                         is_memory || is_producer || level != 0 || event->class == TRACE_EXECUTOR};
         }
@@ -287,7 +298,7 @@ static void visit_node(struct trace_groups *groups, struct list *queue, uint32_t
     if (node == TRACE_NO_NODE || groups->seen[node] == groups->stamp)
         return;
     groups->seen[node] = groups->stamp;
-    *(uint32_t *)list_add(queue, groups->arena, sizeof node) = node;
+    *(uint32_t *)list_add(queue, groups->work, sizeof node) = node;
 }
 
 /* Has the root an ancestor that is a root of the same level? `level_of` holds the level of each root's node. */
@@ -387,11 +398,14 @@ static bool loop_roots(struct trace_groups *groups, int64_t origin_ns)
 {
     struct iteration *runs = groups->iterations.items;
     size_t count = groups->iterations.count;
-    bool is_clamped, has_loop = false;
+    bool is_clamped, has_loop = false, is_plain = true;
     for (size_t i = 0; i < count; i++)
+        is_plain &= runs[i].number == 0;
+    for (size_t i = 0; i < count && !is_plain; i++)
         runs[i].begin_ps = trace_groups_time(runs[i].timestamp_ns, origin_ns, runs[i].offset_ps, &is_clamped);
-    if (count > 0)
-        qsort(runs, count, sizeof *runs, by_iteration);
+    if (is_plain) /* the executor never ran a second iteration */
+        return false;
+    qsort(runs, count, sizeof *runs, by_iteration);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i; end < count && runs[end].step_id == runs[i].step_id;)
             end++;
@@ -407,7 +421,7 @@ static bool loop_roots(struct trace_groups *groups, int64_t origin_ns)
                 continue;
             }
             first = j;
-            struct root *root = list_add(&groups->roots, groups->arena, sizeof *root);
+            struct root *root = list_add(&groups->roots, groups->work, sizeof *root);
             *root = (struct root){.node = runs[j].node,
                                   .level = 1,
                                   .timestamp_ns = runs[j].timestamp_ns,
@@ -423,7 +437,7 @@ void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t o
                          struct trace_step **steps, size_t *step_count)
 {
     bool is_clamped = false;
-    struct list queue = {NULL, 0, 0};
+    struct list queue = {NULL, NULL, 0, 0};
     *step_count = 0;
     if (groups->data_steps.count > 0)
         qsort(groups->data_steps.items, groups->data_steps.count, sizeof(int64_t), by_number);
@@ -450,6 +464,15 @@ void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t o
                                                     roots[i].begin_ps, end_ps};
         spread(groups, roots[i].node, (int64_t)(*step_count)++, &queue);
     }
+    list_free(&queue);
+}
+
+void trace_groups_free(struct trace_groups *groups)
+{
+    struct list *lists[] = {&groups->parents, &groups->open,       &groups->producers, &groups->consumers,
+                            &groups->roots,   &groups->iterations, &groups->data_steps};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        list_free(lists[i]);
 }
 
 int64_t trace_groups_of(const struct trace_groups *groups, uint32_t node)

@@ -31,6 +31,8 @@ uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_even
 /* Numbers the steps; those in `arena`, by number. With is_grouped the numbers of the file hold and none are made. */
 void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t origin_ns, struct arena *arena,
                          struct trace_step **steps, size_t *step_count);
+/* Lets go of what it holds; no number is known any more. */
+void trace_groups_free(struct trace_groups *groups);
 /* The number of a node, -1 without one. */
 int64_t trace_groups_of(const struct trace_groups *groups, uint32_t node);
 

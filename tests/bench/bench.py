@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed and memory on real inputs, ours and XProf's in one run.
 
-  bench.py --binary memviewd --shared DIR [--xprof xprof] [--only TEXT] [--cold N] [--looks N] [--check]
+  bench.py --binary memviewd --shared DIR [--xprof xprof] [--only TEXT] [--cold N] [--looks N] [--large] [--check]
 
 first answer   fresh copy of the session, fresh process; from the first request once the port
                answers until the last byte. Module list and memory viewer of space 0 are asked one
@@ -34,6 +34,13 @@ def body_text(headers, body):
 
 def first_answer(client, question):
     """(seconds, path of the last request, body of the last answer)"""
+    if inputs.MEMORY_PROFILE in question.requests:
+        path = question.memory_profile_path()
+        status, headers, body, seconds = client.get(path)
+        text = body_text(headers, body)
+        if status != 200 or "memoryProfilePerAllocator" not in text:
+            raise ValueError(f"memory profile: status {status}, {text[:80]}")
+        return seconds, path, text
     path = question.module_list_path()
     status, headers, body, seconds = client.get(path)
     text = body_text(headers, body)
@@ -117,6 +124,10 @@ def same_answer(ours, theirs):
     """the figures that decide are equal on both sides"""
     if not ours["text"].startswith("{"):
         return sorted(ours["text"].split(",")) == sorted(theirs["text"].split(","))
+    if "memoryProfilePerAllocator" in ours["text"]:
+        pools = [json.loads(side["text"])["memoryProfilePerAllocator"] for side in (ours, theirs)]
+        mine, xprofs = ({name: pool["profileSummary"]["peakBytesUsageLifetime"] for name, pool in side.items()} for side in pools)
+        return mine == xprofs
     keys = ("peakHeapMib", "totalBufferAllocationMib", "peakHeapSizePosition")
     return all(json.loads(ours["text"]).get(key) == json.loads(theirs["text"]).get(key) for key in keys)
 
@@ -151,10 +162,11 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--cold", type=int, default=3)
     parser.add_argument("--looks", type=int, default=21)
+    parser.add_argument("--large", action="store_true", help="10 million memory events too: XProf takes 22 GB for them")
     parser.add_argument("--check", action="store_true", help="exit status 1 if a goal is missed")
     options = parser.parse_args()
     missed = 0
-    for question in inputs.all_inputs(options.shared):
+    for question in inputs.all_inputs(options.shared, options.large):
         if options.only in question.name:
             ours = measure(options.binary, question, False, options) if options.binary else None
             theirs = measure(options.xprof, question, True, options) if options.xprof else None

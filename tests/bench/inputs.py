@@ -4,10 +4,11 @@ import glob
 import gzip
 import os
 import shutil
+import subprocess
 import urllib.parse
 
 PREFIX = "/data/plugin/profile"
-MODULE_LIST, MEMORY_VIEWER = "module list", "memory viewer"
+MODULE_LIST, MEMORY_VIEWER, MEMORY_PROFILE = "module list", "memory viewer", "memory profile"
 
 
 def varint(value):
@@ -34,8 +35,8 @@ def wrapped(name, hlo):
 class Input:
     """run: its name on XProf's surface; goals: least ratio XProf / ours by figure"""
 
-    def __init__(self, name, run, requests, goals, lay):
-        self.name, self.run, self.requests, self.goals, self.lay = name, run, requests, goals, lay
+    def __init__(self, name, run, requests, goals, lay, host="host0"):
+        self.name, self.run, self.requests, self.goals, self.lay, self.host = name, run, requests, goals, lay, host
 
     def module_list_path(self):
         return f"{PREFIX}/module_list?" + urllib.parse.urlencode({"run": self.run})
@@ -43,6 +44,10 @@ class Input:
     def memory_viewer_path(self, module, host):
         return f"{PREFIX}/data?" + urllib.parse.urlencode(
             {"run": self.run, "tag": "memory_viewer", "host": host, "module_name": module, "memory_space": 0})
+
+
+    def memory_profile_path(self):
+        return f"{PREFIX}/data?" + urllib.parse.urlencode({"run": self.run, "tag": "memory_profile", "host": self.host})
 
 
 def session_folder(logdir, run):
@@ -89,7 +94,15 @@ def all_pages(shared):
         yield Page(f"dumps/{name} (as it is)", os.path.join(shared, "data", "dumps", name))
 
 
-def all_inputs(shared):
+def lay_made(events, run):
+    """a trace that scripts/make-trace writes; nothing that large is kept"""
+    def lay(logdir):
+        subprocess.run(["scripts/make-trace", os.path.join(session_folder(logdir, run), "host0.xplane.pb"), "--events", str(events),
+                        "--lines", "8", "--allocators", "2", "--seed", "1"], check=True, stdout=subprocess.DEVNULL)
+    return lay
+
+
+def all_inputs(shared, is_large=False):
     data = os.path.join(shared, "data")
     profile = "plugins/profile"
     yield Input("tpu/large-transformer-64l (23.5 MB)", "tpu/large-transformer-64l", (MODULE_LIST, MEMORY_VIEWER),
@@ -98,6 +111,13 @@ def all_inputs(shared):
                           "tpu/large-transformer-64l"))
     yield Input("tf/large (103 MB)", "tf/large", (MODULE_LIST,), {"first": 15, "memory": 30},
                 lay_packed(f"{data}/logdir-packed/tf/{profile}/large/vm.xplane.pb.gz", "tf/large"))
+    yield Input("tf/large (103 MB, 549,999 memory events)", "tf/large", (MEMORY_PROFILE,), {"first": 30, "memory": 15},
+                lay_packed(f"{data}/logdir-packed/tf/{profile}/large/vm.xplane.pb.gz", "tf/large"), "vm")
+    yield Input("jax-cpu/transformer (16 MB, no memory event; goal 20 ms)", "jax-cpu/transformer", (MEMORY_PROFILE,), {},
+                lay_trace(f"{data}/logdir/jax-cpu/{profile}/transformer/vm.xplane.pb", "jax-cpu/transformer"), "vm")
+    for million in (1, 10) if is_large else (1,):
+        yield Input(f"made, {million} M memory events", f"made/{million}m", (MEMORY_PROFILE,), {"first": 30, "memory": 15},
+                    lay_made(million * 1000000, f"made/{million}m"))
     for name in ("a-adam-state", "b-activations-unrolled", "seed-matmul-327680"):
         source = glob.glob(f"{data}/dumps/{name}/*.after_optimizations.hlo.pb")[0]
         size = os.path.getsize(source) / 1e6
