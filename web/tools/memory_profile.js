@@ -192,7 +192,7 @@ async function showPool(view, route, notes, signal) {
   Object.assign(view, {
     pool,
     peakTime: pool.peak.time_ps,
-    notes: [...notes, ...(host?.notes ?? []), ...pool.notes],
+    notes: [...notes, ...say.silentHosts(summary.hosts), ...(host?.notes ?? []), ...pool.notes],
     programs: [],
   });
   context.setHost(pool.host);

@@ -31,6 +31,12 @@ export function noEvents(reason) {
       title: 'This session holds no trace.',
       text: `${ended(reason.text)} A trace is recorded with \`jax.profiler.trace("/tmp/xprof")\`.`,
     };
+  if (reason.code === 'cut')
+    return {
+      kind: 'error',
+      title: 'The trace was cut short.',
+      text: `${ended(reason.text)} Traces above 2 GiB are cut or empty: record fewer steps.`,
+    };
   return { kind: 'error', title: 'The memory events cannot be read.', text: ended(reason.text) };
 }
 

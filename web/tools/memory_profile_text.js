@@ -51,6 +51,17 @@ function fragmentationWords(peak) {
   return [`; ${percent(peak.fragmentation, 1)} of the `, part(peak.free_bytes, bytes(peak.free_bytes), '', 'free'), ' free is outside the largest hole'];
 }
 
+/* Hosts that show nothing, and why: "host1: The trace was cut while it was written, …". */
+export function silentHosts(hosts) {
+  return hosts
+    .filter((host) => host.error || host.reason)
+    .map((host) => ({
+      code: 'silent_host',
+      count: 1,
+      text: `${visible(host.name)}: ${visible(host.error?.reason ?? host.reason?.text ?? 'it cannot be read')}`,
+    }));
+}
+
 /* Notes with their counts: "45 × Frees of memory that …". */
 export function countedNotes(notes) {
   return notes.map((note) => ({ ...note, text: note.count > 1 ? `${count(note.count)} × ${note.text}` : note.text }));

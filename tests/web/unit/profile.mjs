@@ -88,6 +88,20 @@ export function run({ test, equal, truth }) {
     );
   });
 
+  test('hosts without an event say why, those that have some say nothing', () => {
+    const cut = { code: 'cut', text: 'The trace was cut while it was written.' };
+    const hosts = [
+      { name: 'a', error: null, reason: null },
+      { name: 'b', error: null, reason: cut },
+      { name: 'c', error: { code: 'corrupt', reason: 'not a trace' }, reason: null },
+    ];
+    equal(
+      say.silentHosts(hosts).map((note) => note.text),
+      ['b: The trace was cut while it was written.', 'c: not a trace'],
+    );
+    equal(say.countedNotes([{ count: 45, text: 'Frees.' }, { count: 1, text: 'Lines.' }]).map((note) => note.text), ['45 × Frees.', 'Lines.']);
+  });
+
   test('growth says what grows, how fast and in how many steps', () => {
     const row = { slope_bytes_per_step: MIB, grown_count: 20, shrunk_count: 0, step_count: 20, first_bytes: 0, last_bytes: 20 * MIB };
     equal(say.growthWords({ ...row, verdict: 'grows' }, 'step'), 'grows 1.00 MiB a step, 20 of 20 steps');
