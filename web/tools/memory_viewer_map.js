@@ -227,7 +227,8 @@ export function createMapPanel(view, actions) {
     },
     hear(route, isFirst = false) {
       const next = COLOURS.includes(route.color) ? route.color : 'category';
-      if (route.color && next !== route.color && isFirst)
+      if (next === (route.color || 'category')) context.banners.drop('color');
+      else if (isFirst)
         context.banners.set('color', { text: `There is no colour by ${visible(route.color).slice(0, 40)} here; colouring by category.` });
       if (next !== colour || isFirst) {
         colour = next;

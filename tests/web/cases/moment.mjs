@@ -2,7 +2,7 @@
  * moment.mjs: any step: the moment, the window and the steps in view. Figures of the demo are
  * those of the heap trace in its module, counted by hand from it. */
 
-import { idle, text } from '../harness.mjs';
+import { idle, pixels, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
   const overBox = (page) => page.locator('.curve .u-over').boundingBox();
@@ -155,6 +155,22 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.mouse.dblclick(...(await xOf(page, 300, 254, 509)));
     await settled(page);
     equal(width(), 1018);
+    await page.finish();
+  });
+
+  test('u takes the unpadded curve away and brings it back; a colour that is none is named', async () => {
+    const page = await open(`${await daemon('--demo')}?color=mood`);
+    includes((await page.locator('.banner').allInnerTexts()).join(' '), 'There is no colour by mood here');
+    const both = await pixels(page, '.curve-host canvas');
+    await page.keyboard.press('u');
+    await settled(page);
+    truth((await pixels(page, '.curve-host canvas')) !== both, 'the unpadded curve is still there');
+    await page.keyboard.press('u');
+    await settled(page);
+    equal(await pixels(page, '.curve-host canvas'), both);
+    await page.keyboard.press('c');
+    await settled(page);
+    equal(await page.locator('.banner').count(), 0);
     await page.finish();
   });
 
