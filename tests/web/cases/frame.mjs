@@ -149,6 +149,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       const page = await open(await daemon('--demo'), { width, height });
       equal(await page.locator('#details').isVisible(), false);
       await press(page, 'q');
+      equal(await page.locator('#details').isVisible(), true, `q opened nothing at ${width}`);
       includes(await text(page, '#details'), 'What this page shows');
       await press(page, 'Escape');
       equal(await page.locator('#details').isVisible(), false);
