@@ -215,8 +215,9 @@ coverage-run: $(fuzz_programs) build/corpus/made
 	$(Q)scripts/coverage $(B) $(core_src)
 
 # ---- measuring -----------------------------------------------------------------------------
-bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path measures XProf beside it
+bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path and PPROF=path measure those beside it
 	$(Q)$(PYTHON) tests/bench/oom.py --binary $(B)/memviewd
+	$(Q)$(PYTHON) tests/bench/profiles.py --binary $(B)/memviewd --shared ../shared $(if $(PPROF),--pprof $(PPROF))
 	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
 
 bench-page: all tests/web/node_modules/.package-lock.json ## the Memory Viewer with 100,000 buffers, Device Memory with 100,000 samples (needs ../shared)

@@ -31,7 +31,7 @@ struct regex {
 };
 
 struct compiler {
-    struct instruction *program;
+    struct instruction *program; /* NULL while it is only measured */
     uint32_t length, step_count; /* steps: repetitions of nothing emit nothing */
     bool is_full;
 };
@@ -48,7 +48,8 @@ static uint32_t emit(struct compiler *compiler, enum operation operation, uint32
         compiler->is_full = true;
         return 0;
     }
-    compiler->program[compiler->length] = (struct instruction){operation, next, other, node};
+    if (compiler->program != NULL)
+        compiler->program[compiler->length] = (struct instruction){operation, next, other, node};
     return compiler->length++;
 }
 
@@ -76,7 +77,7 @@ static uint32_t compile(struct compiler *compiler, const struct regex_parse_node
     if (node->most == REGEX_PARSE_NO_MOST) {
         uint32_t split = emit(compiler, SPLIT, 0, next, NULL);
         uint32_t body = compile(compiler, node->left, split);
-        if (!compiler->is_full)
+        if (!compiler->is_full && compiler->program != NULL)
             compiler->program[split].next = body;
         next = split;
     }
@@ -117,10 +118,13 @@ struct regex *regex_read(struct str pattern, bool is_any_case, struct arena *are
     if (tree == NULL)
         return NULL;
     struct regex *regex = arena_array(arena, struct regex, 1);
-    struct compiler compiler = {.program = arena_array(arena, struct instruction, MOST_INSTRUCTIONS)};
-    uint32_t done = emit(&compiler, DONE, 0, 0, NULL);
+    struct compiler compiler = {.program = NULL};
+    compile(&compiler, tree, emit(&compiler, DONE, 0, 0, NULL));
+    if (!compiler.is_full) {
+        compiler = (struct compiler){.program = arena_array(arena, struct instruction, compiler.length)};
+        regex->begin = compile(&compiler, tree, emit(&compiler, DONE, 0, 0, NULL));
+    }
     regex->arena = arena;
-    regex->begin = compile(&compiler, tree, done);
     regex->program = compiler.program;
     regex->length = compiler.length;
     if (compiler.is_full) {
