@@ -6,7 +6,7 @@ import { bytes } from '../lib/format.js';
 import { explained } from '../widgets/explain.js';
 import { notesButton } from '../widgets/notices.js';
 import { sparkline } from '../widgets/sparkline.js';
-import { answer, countedNotes, poolName, poolSentence, second } from './memory_profile_text.js';
+import { answer, poolName, poolSentence, second } from './memory_profile_text.js';
 
 const CLASSES = { main: 'answer-figure', over: 'over' };
 
@@ -32,7 +32,7 @@ export function createHead() {
     node,
     show({ pool, hostCount, notes, links = [] }) {
       fill(title, el('span', { class: 'answer-first' }, nodesOf(answer(pool, hostCount))));
-      fill(aside, notesButton(countedNotes(notes)));
+      fill(aside, notesButton(notes));
       fill(
         more,
         second(pool).map((sentence) => [el('span', {}, nodesOf(sentence)), ' ']),

@@ -62,11 +62,6 @@ export function silentHosts(hosts) {
     }));
 }
 
-/* Notes with their counts: "45 × Frees of memory that …". */
-export function countedNotes(notes) {
-  return notes.map((note) => ({ ...note, text: note.count > 1 ? `${count(note.count)} × ${note.text}` : note.text }));
-}
-
 /* What explains or limits the answer: never freed, from before, lifetime peak. */
 export function second(pool) {
   const sentences = [];

@@ -99,7 +99,6 @@ export function run({ test, equal, truth }) {
       say.silentHosts(hosts).map((note) => note.text),
       ['b: The trace was cut while it was written.', 'c: not a trace'],
     );
-    equal(say.countedNotes([{ count: 45, text: 'Frees.' }, { count: 1, text: 'Lines.' }]).map((note) => note.text), ['45 × Frees.', 'Lines.']);
   });
 
   test('growth says what grows, how fast and in how many steps', () => {
