@@ -35,6 +35,7 @@ export function createGraph(view) {
     onPick: (id) => id && view.pin(id === view.store.state.pin ? null : id),
     onHover: (id) => view.store.set({ hover: id }),
     onLeave: () => view.store.set({ hover: null }),
+    onHint: () => view.context.say?.('Click the graph or hold Ctrl to zoom'),
   });
   state.said = el('p', { class: 'graph-said', role: 'status' });
   state.list = el('ol', { class: 'graph-list', 'aria-label': 'Functions of the call graph' });

@@ -71,7 +71,9 @@ export function createPart(view, { onPick, isFlipped = false }) {
       view.store.set({ hover: null });
       icicle.mark({ hover: -1, pin: nodeOfPin() });
     },
-    onPick: (node) => node !== null && onPick([root, pathIds(read, node)].filter(Boolean).join('.'), idOf(node)),
+    onAll: () => (view.state.pin ? view.pin(null) : icicle.zoomTo(0)),
+    onHint: () => view.context.say?.('Click the chart or hold Ctrl to zoom'),
+    onPick: (node) => onPick([root, pathIds(read, node)].filter(Boolean).join('.'), idOf(node)),
   });
   const look = () => ({
     palette: colours.palette(),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * graph.js: boxes and arrows where graph_layout.js put them, as SVG; drag pans, the wheel zooms about
- * the pointer once the graph is active or with Ctrl. */
+ * graph.js: boxes and arrows where graph_layout.js put them, as SVG; a drag moves them, the wheel zooms
+ * as on every plot. */
 
 import { el, fill, svg } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
+import { bindGestures } from './gestures.js';
 import { edgeWidth } from './graph_layout.js';
 
 const LETTER_PX = 7.25;
@@ -11,7 +12,6 @@ const LINE_PX = 16;
 const PAD_PX = 8;
 const BAR_PX = 4;
 const MOST_LETTERS = 34;
-const NOTCH = 1.2;
 const PAN = 0.15;
 const LEAST_SCALE = 0.05;
 const MOST_SCALE = 4;
@@ -42,14 +42,13 @@ function arrowOf({ points, tip }) {
 
 /* nodes: [{id, lines, share, className, title}]; edges: [{share, text, className, isDashed}].
  * onPick(id), onHover(id, mark), onLeave(). Out: see the end. */
-export function createGraph({ onPick, onHover, onLeave }) {
+export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
   const scene = svg('g', {});
   const picture = svg('svg', { class: 'graph-picture', role: 'img' }, scene);
   const node = el('div', { class: 'graph' }, picture);
   let layout = null;
   let boxes = new Map();
   let place = { x: 0, y: 0, scale: 1 };
-  let isActive = false;
 
   const apply = () =>
     scene.setAttribute(
@@ -127,52 +126,31 @@ export function createGraph({ onPick, onHover, onLeave }) {
   ];
 
   /* ---- pointer ---- */
-  let drag = null;
   const idAt = (event) => event.target.closest?.('[data-id]')?.dataset.id ?? null;
-  picture.addEventListener('pointerdown', (event) => {
-    if (event.button > 1) return;
-    drag = { x: event.clientX, y: event.clientY, from: { ...place }, isMoved: false };
-  });
-  picture.addEventListener('pointermove', (event) => {
-    if (drag) {
-      const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
-      if (!drag.isMoved && Math.hypot(x, y) < 5) return;
-      if (!drag.isMoved) picture.setPointerCapture(event.pointerId);
-      drag.isMoved = true;
-      place = { ...place, x: drag.from.x + x, y: drag.from.y + y };
-      apply();
-      return;
-    }
-    const id = idAt(event);
-    if (id) onHover(id, boxes.get(id).group.getBoundingClientRect());
-    else onLeave();
-  });
-  const endDrag = () => {
-    const wasMoved = drag?.isMoved;
-    setTimeout(() => {
-      drag = null;
-    }, 0);
-    return wasMoved;
-  };
-  picture.addEventListener('pointerup', endDrag);
-  picture.addEventListener('pointercancel', endDrag);
-  picture.addEventListener('pointerleave', onLeave);
-  picture.addEventListener('click', (event) => {
-    isActive = true;
-    if (!drag?.isMoved) onPick(idAt(event));
-  });
-  document.addEventListener('pointerdown', (event) => {
-    if (!node.contains(event.target)) isActive = false;
-  });
-  picture.addEventListener(
-    'wheel',
-    (event) => {
-      if (!isActive && !event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      const box = picture.getBoundingClientRect();
-      zoomAt(event.clientX - box.left, event.clientY - box.top, event.deltaY < 0 ? NOTCH : 1 / NOTCH);
+  let grabbed = null;
+  bindGestures(
+    picture,
+    {
+      hover(_, event) {
+        const id = idAt(event);
+        if (id) onHover(id, boxes.get(id).group.getBoundingClientRect());
+        else onLeave();
+      },
+      leave: onLeave,
+      click: (_, event) => onPick(idAt(event)),
+      double: (_, event) => idAt(event) === null && fit(),
+      select(from, to, isEnd) {
+        grabbed ??= { ...place };
+        if (to) place = { ...place, x: grabbed.x + to.x - from.x, y: grabbed.y + to.y - from.y };
+        else place = grabbed;
+        apply();
+        if (isEnd) grabbed = null;
+      },
+      pan: panBy,
+      zoom: (at, factor) => zoomAt(at.x, at.y, factor),
+      hint: onHint,
     },
-    { passive: false },
+    { owner: node },
   );
 
   return {

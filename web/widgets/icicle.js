@@ -4,7 +4,8 @@
 
 import { el } from '../lib/dom.js';
 import { begin, nextFrame } from '../lib/activity.js';
-import { onTheme } from '../lib/theme.js';
+import { onTheme, token } from '../lib/theme.js';
+import { bindGestures } from './gestures.js';
 import { createTreeMirror } from './icicle_tree.js';
 import { buildTree, makeRects, rectAt, rectOf, visibleRects } from './icicle_layout.js';
 import { paintFrameOutline, paintIcicle, ROW_PX, topOf } from './icicle_paint.js';
@@ -15,7 +16,6 @@ const MOST_PX = 8192;
 const SNAP_PX = 4;
 const APART_PX = 8;
 const MOVE_MS = 120;
-const NOTCH = 1.2;
 const PAN = 0.15;
 /* As wide as one frame of this share of the picture may become. */
 const LEAST_SHARE = 1e-7;
@@ -23,10 +23,10 @@ const MOST_SAME = 500;
 
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node | null), onMove() after a zoom by hand;
+/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node), onMove() after a zoom by hand; onAll() asks for everything;
  * isFlipped: the root stands at the bottom.
  * Out: see the end of this function; look is that of icicle_paint.js. */
-export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, isFlipped = false }) {
+export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, onAll = () => {}, onHint = () => {}, isFlipped = false }) {
   const base = el('canvas', { role: 'img', class: 'icicle-base' });
   const over = el('canvas', { 'aria-hidden': 'true', class: 'icicle-over' });
   const picture = el('div', { class: 'icicle-picture' }, base, over);
@@ -40,6 +40,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   let size = { width: 0, height: 0, ratio: 1 };
   let marks = { hover: -1, pin: -1 };
   let stopMoving = null;
+  let band = null; // what is being selected, px
   let isFresh = false; // a tree that was not painted yet
 
   /* Rows of the tree, or of the picture if those are more. */
@@ -72,6 +73,10 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     ]) {
       const at = node >= 0 ? rectOf(tree, rects, node) : -1;
       if (at >= 0) paintFrameOutline(context, rects, at, place(), kind);
+    }
+    if (band) {
+      context.fillStyle = token('wash');
+      context.fillRect(band[0], 0, band[1] - band[0], size.height);
     }
     mirror.setPinned(marks.pin);
   };
@@ -176,11 +181,9 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   };
 
   /* ---- pointer ---- */
-  const at = (event) => {
-    const box = picture.getBoundingClientRect();
-    const line = Math.floor((event.clientY - box.top + scroll.scrollTop) / ROW_PX);
-    const row = isFlipped ? rowCount() - 1 - line : line;
-    return rectAt(rects, event.clientX - box.left, row, SNAP_PX);
+  const at = ({ x, y }) => {
+    const line = Math.floor((y + scroll.scrollTop) / ROW_PX);
+    return rectAt(rects, x, isFlipped ? rowCount() - 1 - line : line, SNAP_PX);
   };
   const markOf = (rect) => {
     const box = picture.getBoundingClientRect();
@@ -212,59 +215,45 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     else if (top + ROW_PX > scroll.scrollTop + size.height) scroll.scrollTop = top + ROW_PX - size.height;
     paint();
   }
-  let drag = null;
-  picture.addEventListener('pointermove', (event) => {
-    if (drag) {
-      const share = (drag.x - event.clientX) / size.width;
-      if (!drag.isMoved && Math.abs(drag.x - event.clientX) < 5) return;
-      drag.isMoved = true;
-      set(drag.from + share * drag.wide, drag.from + (1 + share) * drag.wide);
-      onLeave();
-      return;
-    }
-    const rect = at(event);
-    picture.classList.toggle('is-on-mark', rect >= 0);
-    if (rect < 0) onLeave();
-    else onHover(rects.node[rect], rects.merged[rect], markOf(rect));
-  });
-  picture.addEventListener('pointerleave', () => {
-    if (mirror.active < 0) onLeave();
-  });
-  picture.addEventListener('pointerdown', (event) => {
-    if (event.button > 1 || (event.pointerType === 'mouse' && event.button === 0 && !event.shiftKey)) return;
-    drag = { x: event.clientX, from: view.from, wide: view.to - view.from, isMoved: false };
-    if (event.pointerType === 'mouse') picture.setPointerCapture(event.pointerId);
-  });
-  const endDrag = () => {
-    const wasMoved = drag?.isMoved;
-    setTimeout(() => {
-      drag = null;
-    }, 0);
-    if (wasMoved) onMove();
-  };
-  picture.addEventListener('pointerup', endDrag);
-  picture.addEventListener('pointercancel', endDrag);
-  picture.addEventListener('click', (event) => {
-    if (drag?.isMoved) return;
-    const rect = at(event);
-    if (rect < 0) onPick(null);
-    else if (rects.merged[rect]) takeApart(rects.node[rect], rects.merged[rect]);
-    else onPick(rects.node[rect]);
-  });
-  scroll.addEventListener('scroll', () => nextFrame(paint));
-  scroll.addEventListener(
-    'wheel',
-    (event) => {
-      const isZoom = event.ctrlKey || event.metaKey;
-      const isPan = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
-      if (!isZoom && !isPan) return;
-      event.preventDefault();
-      const px = event.clientX - picture.getBoundingClientRect().left;
-      if (isZoom) zoomAbout(px, event.deltaY < 0 ? NOTCH : 1 / NOTCH);
-      else pan((event.deltaX || event.deltaY) / size.width);
+  bindGestures(
+    picture,
+    {
+      hover(place) {
+        const rect = at(place);
+        picture.classList.toggle('is-on-mark', rect >= 0);
+        if (rect < 0) onLeave();
+        else onHover(rects.node[rect], rects.merged[rect], markOf(rect));
+      },
+      leave() {
+        if (mirror.active < 0) onLeave();
+      },
+      click(place) {
+        const rect = at(place);
+        if (rect >= 0 && rects.merged[rect]) takeApart(rects.node[rect], rects.merged[rect]);
+        else if (rect >= 0) onPick(rects.node[rect]);
+      },
+      double(place) {
+        if (at(place) < 0) onAll();
+      },
+      /* A stretch of the plot is marked, then shown. */
+      select(from, to, isEnd) {
+        band = to && !isEnd ? [Math.min(from.x, to.x), Math.max(from.x, to.x)] : null;
+        nextFrame(paintOver);
+        if (!to || !isEnd) return;
+        const scale = (view.to - view.from) / size.width;
+        glide(view.from + Math.min(from.x, to.x) * scale, view.from + Math.max(from.x, to.x) * scale);
+        onMove();
+      },
+      pan(dx, dy) {
+        scroll.scrollTop -= dy;
+        pan(-dx / size.width);
+      },
+      zoom: (place, factor) => zoomAbout(place.x, factor),
+      hint: onHint,
     },
-    { passive: false },
+    { owner: scroll },
   );
+  scroll.addEventListener('scroll', () => nextFrame(paint), { passive: true });
 
   return {
     node: scroll,

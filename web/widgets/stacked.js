@@ -13,7 +13,9 @@ const LEFT_PX = 64;
 const BOTTOM_PX = 22;
 const TOP_PX = 18;
 const GAP_FROM_PX = 6;
-const LABEL_PX = 76;
+const LABEL_GAP_PX = 16;
+const MOST_LABEL_PX = 160;
+const MEASURED = 50;
 
 /* Pure: tops of the parts of each column: [part][column] → sum up to and with it. */
 export function stackUp(parts, columns) {
@@ -188,16 +190,23 @@ function niceStep(range, px) {
   return Math.max(1, [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least) ?? power * 10);
 }
 
+/* Enough of them to know how wide names are. */
+const sampled = (names) => names.filter((_, at) => at % Math.ceil(names.length / MEASURED) === 0 || at === names.length - 1);
+
 function paintNames(context, { names, left, size }) {
   context.font = `12px ${token('sans')}`;
   context.textBaseline = 'top';
   context.textAlign = 'center';
   context.fillStyle = token('text2');
-  const every = Math.max(1, Math.ceil(LABEL_PX / Math.max(1, left(1) - left(0))));
-  const most = Math.max(6, Math.floor((every * (left(1) - left(0))) / 7) - 1);
+  const wide = Math.max(1, left(1) - left(0));
+  const widest = Math.max(...sampled(names).map((name) => context.measureText(name).width));
+  const every = Math.max(1, Math.ceil(Math.min(MOST_LABEL_PX, widest + LABEL_GAP_PX) / wide));
+  const most = Math.max(6, Math.floor((every * wide) / 6.5) - 1);
   for (let at = 0; at < names.length; at += every) {
     const short = names[at].length > most ? `…${names[at].slice(-(most - 1))}` : names[at];
-    context.fillText(short, (left(at) + left(at + 1)) / 2, size.height - BOTTOM_PX + 6);
+    const half = context.measureText(short).width / 2;
+    const x = Math.min(size.width - half - 1, (left(at) + left(at + 1)) / 2);
+    context.fillText(short, x, size.height - BOTTOM_PX + 6);
   }
   context.textAlign = 'left';
 }
