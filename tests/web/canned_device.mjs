@@ -34,6 +34,16 @@ function columnsOf(root) {
   return nodes;
 }
 
+/* Stacks through one frame: what it called, and who called it (nearest first). */
+function pivotOf(frames, rows, at) {
+  const through = rows.filter(([stack]) => stack.includes(at));
+  const parts = (cut) => columnsOf(treeOf(frames, through.map(([stack, ...rest]) => [cut(stack, stack.indexOf(at)), ...rest])));
+  return {
+    nodes: parts((stack, place) => stack.slice(place)),
+    callers: parts((stack, place) => stack.slice(0, place + 1).reverse()),
+  };
+}
+
 const idOf = (at) => `f${String(at).padStart(11, '0')}`;
 
 /* change: {frames, rows, notes, summary (over the usual), fails: {view: problem}}. Out: intercept(parts, query) of
@@ -88,7 +98,7 @@ export function makeDevice(change = {}) {
       executable_unknown_count: 2,
       executable_total: 0,
       stackless_count: 0,
-      devices: [{ name: change.device ?? 'TPU_0', total, count }],
+      devices: change.devices ?? [{ name: change.device ?? 'TPU_0', total, count }],
       kinds: [{ name: 'buffer', total, count }],
       top: topRows()
         .filter(({ self }) => self > 0)
@@ -101,8 +111,9 @@ export function makeDevice(change = {}) {
       has_source: false,
       ...change.summary,
     }),
-    flame: () => ({
+    flame: (query) => ({
       ...common,
+      ...(query.get('pivot') ? pivotOf(frames, rows, frames.findIndex((_, at) => idOf(at) === query.get('pivot'))) : {}),
       files,
       frames: {
         id: frames.map((_, at) => idOf(at)),
@@ -111,7 +122,7 @@ export function makeDevice(change = {}) {
         line: frames.map(({ line }) => line),
         is_machinery: frames.map(() => 0),
       },
-      nodes: columnsOf(treeOf(frames, rows)),
+      ...(query.get('pivot') ? {} : { nodes: columnsOf(treeOf(frames, rows)) }),
       sample_count: rows.length,
       depth_most: 4,
       left_out: { node_count: 0, below: 0 },

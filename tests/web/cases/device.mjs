@@ -220,6 +220,59 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('a stretch that is dragged over is shown, a double click beside the frames shows all', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers() });
+    const before = await pixels(page, '.icicle-base');
+    await page.mouse.move(...(await frameAt(page, 0.1, 1)));
+    await page.mouse.down();
+    await page.mouse.move(...(await frameAt(page, 0.5, 1)), { steps: 4 });
+    await page.mouse.up();
+    await idle(page);
+    truth((await pixels(page, '.icicle-base')) !== before, 'nothing was zoomed');
+    truth(!page.url().includes('pin='), 'a drag pins nothing');
+    await page.mouse.dblclick(...(await frameAt(page, 0.5, 4.4)));
+    await idle(page);
+    equal(await pixels(page, '.icicle-base'), before);
+    await page.finish();
+  });
+
+  test('the sandwich has the callers of a frame above it and its callees below', async () => {
+    const page = await open(place(await daemon('--demo'), '&pivot=f00000000001'), { canned: answers() });
+    equal(await page.locator('.flame-part h3').allInnerTexts(), ['Callers, the nearest below', 'Callees']);
+    const items = async (at) => {
+      const tree = page.locator('[role="tree"]').nth(at);
+      await tree.focus();
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowRight');
+      return tree.evaluate((node) => document.getElementById(node.getAttribute('aria-activedescendant')).firstChild.textContent);
+    };
+    includes(await items(0), 'main train.py:140, 8.00 mebibytes');
+    includes(await items(1), 'init_state train.py:88, 8.00 mebibytes');
+    await page.getByText('back to all').click();
+    await idle(page);
+    equal(await page.locator('.flame-part').count(), 1);
+    await page.finish();
+  });
+
+  test('devices stand side by side, each asked for alone', async () => {
+    const asked = [];
+    const devices = [
+      { name: 'TPU_0(process=0,(0,0,0,0))', total: 6, count: 1 },
+      { name: 'TPU_1(process=0,(1,0,0,0))', total: 4, count: 1 },
+    ];
+    const intercept = (parts, query) => {
+      if (parts[1] === 'flame') asked.push(query.getAll('tag').join());
+      return null;
+    };
+    const page = await open(place(await daemon('--demo')), { canned: answers({ summary: { devices } }, { intercept }) });
+    await page.getByLabel('by device').check();
+    await idle(page);
+    equal(await page.locator('.flame-part').count(), 2);
+    equal(asked.slice(1).sort(), devices.map(({ name }) => `device=${name}`));
+    includes(page.url(), 'group=device');
+    await page.finish();
+  });
+
   test('profiles are ordered by hand with Alt and arrows, and the order stands in the URL', async () => {
     const page = await open(place(await daemon('--demo'), '&view=series'), { canned: answers() });
     await page.selectOption('[aria-label="Order of the profiles"]', 'hand');
