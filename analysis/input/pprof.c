@@ -371,7 +371,7 @@ static void mark_unknown(struct reader *reader)
     }
     for (uint32_t i = 0; count_at != PPROF_NONE && bytes_at != PPROF_NONE && i < out->sample_count; i++) {
         int64_t *values = out->values + (size_t)i * out->type_count;
-        if (values[count_at] <= 0 || values[bytes_at] != -values[count_at])
+        if (values[count_at] <= 0 || values[bytes_at] != pprof_negated(values[count_at]))
             continue;
         if (out->is_unknown == NULL)
             out->is_unknown = arena_array(reader->arena, bool, out->sample_count);

@@ -94,6 +94,11 @@ static inline int64_t pprof_add(int64_t a, int64_t b)
     return !__builtin_add_overflow(a, b, &sum) ? sum : b > 0 ? INT64_MAX : INT64_MIN;
 }
 
+static inline int64_t pprof_negated(int64_t value)
+{
+    return value == INT64_MIN ? INT64_MAX : -value;
+}
+
 /* Its size without the sign. */
 static inline int64_t pprof_size(int64_t value)
 {

@@ -289,7 +289,7 @@ static void write_json(const struct listing *listing, const struct order *order,
     json_object_begin(json);
     study_write(&listing->first, json);
     write_profiles(listing, json);
-    json_key_int(json, "growth", pprof_add(listing->totals[listing->count - 1], -listing->totals[0]));
+    json_key_int(json, "growth", pprof_add(listing->totals[listing->count - 1], pprof_negated(listing->totals[0])));
     json_key_uint(json, "site_count", listing->sites.table.count);
     json_key_uint(json, "matched_count", rows->count);
     json_key_int(json, "offset", order->offset);
@@ -299,7 +299,7 @@ static void write_json(const struct listing *listing, const struct order *order,
     for (int64_t i = order->offset; i < order->offset + order->limit && i < rows->count; i++) {
         write_site(listing, rows->rows[i], json);
         for (uint32_t at = 0; at < listing->count; at++)
-            rest[at] = pprof_add(rest[at], -listing->rows[rows->rows[i]].values[at]);
+            rest[at] = pprof_add(rest[at], pprof_negated(listing->rows[rows->rows[i]].values[at]));
     }
     json_array_end(json);
     json_key(json, "rest");

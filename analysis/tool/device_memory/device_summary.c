@@ -115,7 +115,7 @@ static void write_top(const struct study *study, struct json *json)
         json_double(json, study_percent(ranked[i].sum.self, study->percent_base));
         json_key_int(json, "count", ranked[i].sum.count);
         json_object_end(json);
-        rest = pprof_add(rest, -ranked[i].sum.self);
+        rest = pprof_add(rest, pprof_negated(ranked[i].sum.self));
     }
     json_array_end(json);
     json_key_int(json, "rest", rest);
@@ -179,7 +179,7 @@ static void write_sides(const struct study *study, struct json *json)
     int64_t before = 0;
     for (uint32_t i = 0; i < study->sample_count; i++)
         if (study_is_base(study, &study->samples[i]))
-            before = pprof_add(before, -study_value(study, &study->samples[i]));
+            before = pprof_add(before, pprof_negated(study_value(study, &study->samples[i])));
     if (study->is_diff) {
         json_key_int(json, "before_total", before);
         json_key_int(json, "after_total", pprof_add(study->total, before));

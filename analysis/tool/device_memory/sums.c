@@ -10,8 +10,8 @@ void sums_add(const struct study *study, const struct study_sample *sample, bool
     if (is_leaf)
         row->self = pprof_add(row->self, value);
     if (study->is_diff && study_is_base(study, sample)) {
-        row->before_total = pprof_add(row->before_total, -value);
-        row->before_self = is_leaf ? pprof_add(row->before_self, -value) : row->before_self;
+        row->before_total = pprof_add(row->before_total, pprof_negated(value));
+        row->before_self = is_leaf ? pprof_add(row->before_self, pprof_negated(value)) : row->before_self;
     }
     if (study_each(study, sample, &each)) {
         row->each_least = row->each_least < 0 || each < row->each_least ? each : row->each_least;

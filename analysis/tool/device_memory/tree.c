@@ -55,11 +55,8 @@ static void close_node(struct growing *growing)
         parent->count = pprof_add(parent->count, node->count);
         parent->before = pprof_add(parent->before, node->before);
         parent->after = pprof_add(parent->after, node->after);
-        if (!growing->study->is_diff)
-            parent->size = pprof_add(parent->size, node->size);
+        parent->size = pprof_add(parent->size, node->size);
     }
-    if (growing->study->is_diff)
-        node->size = node->before > node->after ? node->before : node->after;
     bool is_kept = node->depth == 0 || (node->size >= growing->least && node->size > 0);
     if (growing->kept == NULL)
         growing->buckets[bucket_of(node->size)]++;
@@ -80,7 +77,7 @@ static void add_leaf(struct growing *growing, const struct tree_stack *stack)
     node->count = pprof_add(node->count, study_count(study, sample));
     node->size = pprof_add(node->size, pprof_size(value));
     if (study_is_base(study, sample))
-        node->before = pprof_add(node->before, -value);
+        node->before = pprof_add(node->before, pprof_negated(value));
     else
         node->after = pprof_add(node->after, value);
     if (stack->folded_below > node->folded_below)

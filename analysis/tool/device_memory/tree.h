@@ -24,7 +24,7 @@ struct tree_node {
     uint32_t depth; /* 0: the root */
     int64_t total, self, count;
     int64_t before, after; /* of a difference */
-    int64_t size;          /* without signs: what is compared and drawn */
+    int64_t size;          /* of all values without their signs, both sides of a difference: what is compared */
     uint32_t folded_above, folded_below;
 };
 
