@@ -96,7 +96,7 @@ function table(view, data, text) {
         el(
           'td',
           { class: 'source-text' },
-          el('code', {}, text.length ? visible(text[line - 1] ?? '') : visible(functions.get(line) ?? '')),
+          el('code', {}, text.length ? visible((text[line - 1] ?? '').replaceAll('\t', '    ')) : visible(functions.get(line) ?? '')),
         ),
       ),
     ];

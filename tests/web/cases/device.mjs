@@ -273,6 +273,20 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('nothing hangs over on small screens', async () => {
+    for (const [width, height] of [
+      [320, 640],
+      [390, 844],
+      [1000, 640],
+    ])
+      for (const view of ['flame', 'graph', 'callers', 'buffers', 'series']) {
+        const page = await open(place(await daemon('--demo'), `&view=${view}`), { canned: answers(), width, height });
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        truth(over <= 0, `${view} at ${width}: ${over} px`);
+        await page.finish();
+      }
+  });
+
   test('profiles are ordered by hand with Alt and arrows, and the order stands in the URL', async () => {
     const page = await open(place(await daemon('--demo'), '&view=series'), { canned: answers() });
     await page.selectOption('[aria-label="Order of the profiles"]', 'hand');

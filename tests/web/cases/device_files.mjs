@@ -2,7 +2,7 @@
  * device_files.mjs: the Device Memory page on real profiles. Figures are pprof's own, recorded in
  * --shared, and those of JAX's guide to device memory profiles. */
 
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -29,11 +29,11 @@ export function run({ test, equal, includes, truth, open, shared, fixtures, bina
   const golden = () => JSON.parse(gunzipSync(readFileSync(join(shared, 'golden/pprof.json.gz')))).answers;
   const top = (key) => readTop(golden()[key]);
 
-  /* Serves copies of these profiles; body(url, folder). */
-  async function serve(names, body) {
+  /* Serves copies of these profiles; body(url, folder); options(folder) of the daemon. */
+  async function serve(names, body, options = () => []) {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-device-'));
     for (const name of names) copyFileSync(join(fixtures, 'memprof', name), join(folder, name));
-    const daemon = await startDaemon(binary, [`--logdir=${folder}`]);
+    const daemon = await startDaemon(binary, [`--logdir=${folder}`, ...options(folder)]);
     try {
       await body(`${daemon.url}?tool=device_memory`, folder);
     } finally {
@@ -249,6 +249,34 @@ export function run({ test, equal, includes, truth, open, shared, fixtures, bina
       await serve(SERIES.slice(0, 2), async (base) => {
         const page = await open(`${base}&view=series`);
         includes(await text(page, 'h1'), `2 profiles: change +${bytes(KNOWN.grownOnce)}; a trend needs 3.`);
+        await page.finish();
+      });
+    },
+  );
+
+  test(
+    'the text of a file stands beside its figures where --source-root allows, else a reason and the lines',
+    async () => {
+      const program = Array.from({ length: 12 }, (_, at) => `line_${at + 1} = "<b>${at + 1}</b>"`).join('\n');
+      await serve(
+        ['memory.prof'],
+        async (base) => {
+          const page = await open(`${base}&view=source`);
+          const row = page.locator('.source-table tr', { hasText: 'line_9 = ' });
+          const found = (await row.locator('td').allInnerTexts()).map((each) => each.trim());
+          equal([found[1], found[3], found[4]], ['76.29 MiB', '9', 'line_9 = "<b>9</b>"']);
+          await page.finish();
+        },
+        (folder) => {
+          mkdirSync(join(folder, 'code/training'), { recursive: true });
+          writeFileSync(join(folder, 'code/training/memprof.py'), program);
+          return [`--source-root=${join(folder, 'code')}`];
+        },
+      );
+      await serve(['memory.prof'], async (base) => {
+        const page = await open(`${base}&view=source`);
+        includes(await text(page, '.source-said'), 'start the daemon with --source-root=DIR');
+        includes(await text(page, '.source-lines'), 'func2');
         await page.finish();
       });
     },
