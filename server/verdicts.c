@@ -30,7 +30,9 @@ struct verdicts {
     pthread_mutex_t lock;
     pthread_cond_t arrived;
     pthread_t thread;
-    bool has_thread, is_stopping, has_news;
+    atomic_bool is_stopping;
+    bool has_thread, has_news;
+    int64_t due_at_ms; /* when a text that waits for its turn has it; 0: none waits */
     struct entry *buckets[BUCKET_COUNT];
     struct entry *first_queued, **last_queued;
     void (*changed)(void *context);
@@ -62,7 +64,7 @@ static void entry_free(struct entry *entry)
 void verdicts_free(struct verdicts *verdicts)
 {
     pthread_mutex_lock(&verdicts->lock);
-    verdicts->is_stopping = true;
+    atomic_store(&verdicts->is_stopping, true);
     pthread_cond_broadcast(&verdicts->arrived);
     pthread_mutex_unlock(&verdicts->lock);
     if (verdicts->has_thread)
@@ -86,7 +88,7 @@ static void entry_read(struct verdicts *verdicts, struct entry *entry, const str
     const struct files_place place = {entry->root, entry->path, entry->bytes, entry->byte_count};
     struct verdict verdict = {0};
     int64_t began_ms = moment_ms();
-    bool is_good = verdicts_read(&place, &verdict);
+    bool is_good = verdicts_read(&place, &verdicts->is_stopping, &verdict);
     pthread_mutex_lock(&verdicts->lock);
     free(entry->verdict);
     entry->verdict = is_good && verdict.failure_count > 0 ? memory_new(sizeof(verdict)) : NULL;
@@ -219,10 +221,15 @@ static void enqueue(struct verdicts *verdicts, struct entry *entry)
     pthread_cond_signal(&verdicts->arrived);
 }
 
-/* A text that was read a moment ago, and took long, waits for its turn. */
-static bool is_early(const struct entry *entry)
+/* A text that was read a moment ago, and took long, waits for its turn: it may never change again. */
+static bool is_early(struct verdicts *verdicts, const struct entry *entry)
 {
-    return entry->is_known && moment_ms() - entry->read_at_ms < entry->took_ms * PATIENCE_TIMES;
+    int64_t due_at_ms = entry->read_at_ms + entry->took_ms * PATIENCE_TIMES;
+    if (!entry->is_known || moment_ms() >= due_at_ms)
+        return false;
+    if (verdicts->due_at_ms == 0 || due_at_ms < verdicts->due_at_ms)
+        verdicts->due_at_ms = due_at_ms;
+    return true;
 }
 
 bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, const struct files_identity *identity,
@@ -233,7 +240,7 @@ bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, c
     entry->asked_at = verdicts->snapshot;
     entry->wanted = *identity;
     bool is_due = !entry->is_queued && !entry->is_reading &&
-                  (!entry->is_known || !files_identity_equal(&entry->known, identity)) && !is_early(entry);
+                  (!entry->is_known || !files_identity_equal(&entry->known, identity)) && !is_early(verdicts, entry);
     bool is_at_once = is_due && identity->size_bytes <= SMALL_BYTES && verdicts->left_ms > 0;
     if (is_at_once) {
         entry->is_reading = true;
@@ -254,8 +261,11 @@ bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, c
 bool verdicts_have_news(struct verdicts *verdicts)
 {
     pthread_mutex_lock(&verdicts->lock);
-    bool has_news = verdicts->has_news;
+    bool is_due = verdicts->due_at_ms > 0 && moment_ms() >= verdicts->due_at_ms;
+    bool has_news = verdicts->has_news || is_due;
     verdicts->has_news = false;
+    if (is_due)
+        verdicts->due_at_ms = 0;
     pthread_mutex_unlock(&verdicts->lock);
     return has_news;
 }

@@ -5,13 +5,14 @@
  * that takes no noticeable time; the others by a thread of its own, which rests as long
  * as it works, and from large ones only the last 256 MiB: a failure stands at the end of a
  * log. What is read is kept under the identity of its file. A log that grows is read
- * again only after twenty times what the last reading took.
+ * again only after twenty times what the last reading took, and then once more at its end.
  * Threads: verdicts_begin, verdicts_look and verdicts_end from the scanner's alone. */
 #ifndef SERVER_VERDICTS_H
 #define SERVER_VERDICTS_H
 
 #include "server/files.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,10 +38,10 @@ void verdicts_end(struct verdicts *verdicts, bool is_complete);
 /* What is known of the text at `place`, which may be of a little earlier; false when nothing is yet. */
 bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, const struct files_identity *identity,
                    struct verdict *verdict);
-/* Was anything read since the last time this was asked? */
+/* Was anything read since the last time this was asked, or has the time come to read a text again? */
 bool verdicts_have_news(struct verdicts *verdicts);
 
-/* The verdict of a text that is read now. False when it cannot be read. */
-bool verdicts_read(const struct files_place *place, struct verdict *verdict);
+/* The verdict of a text that is read now. False when it cannot be read, or `is_stopping` became true meanwhile. */
+bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict);
 
 #endif

@@ -10,15 +10,18 @@
 
 static const uint64_t MOST_BYTES = (uint64_t)256 << 20;
 
-/* The end of a source. */
+/* The end of a source, which ends early when the daemon does. */
 struct tail {
     const struct source *of;
     uint64_t from;
+    const atomic_bool *is_stopping;
 };
 
 static int64_t tail_read(void *context, uint64_t offset, void *into, size_t size)
 {
     const struct tail *tail = context;
+    if (atomic_load(tail->is_stopping))
+        return -1;
     return tail->of->read(tail->of->context, tail->from + offset, into, size);
 }
 
@@ -52,7 +55,7 @@ static void fill(const cJSON *failure, size_t failure_count, struct verdict *ver
     word_of(failure, "module", verdict->module, sizeof(verdict->module));
 }
 
-bool verdicts_read(const struct files_place *place, struct verdict *verdict)
+bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict)
 {
     struct err err = ERR_INIT;
     struct buf out = BUF_INIT;
@@ -62,7 +65,7 @@ bool verdicts_read(const struct files_place *place, struct verdict *verdict)
         return false;
     const struct source *whole = files_source(file);
     bool is_long = whole->size_bytes > MOST_BYTES && !names_is_gzip(place->path[0] ? place->path : place->root);
-    struct tail tail = {whole, is_long ? whole->size_bytes - MOST_BYTES : 0};
+    struct tail tail = {whole, is_long ? whole->size_bytes - MOST_BYTES : 0, is_stopping};
     struct source source = {&tail, tail_read, whole->size_bytes - tail.from};
     bool is_good = analysis_explain(&source, &out, &explanation, &err);
     if (is_good) {

@@ -195,3 +195,14 @@ def test_a_large_log_is_read_aside(t):
     begin, end = answer["failures"][0]["ranges"]["needed_bytes"]
     text = daemon.ask(f"/api/v1/oom/text?session={answer['session']}&from={begin}&to={end}").body
     equal(text, b"29.49G")
+
+
+def test_a_log_that_grows_while_it_is_read_is_read_to_its_end(t):
+    """nothing changes after the failure: the turn of the log comes all the same"""
+    line = b"I0528 07:00:00.000000 27487 train.py:3] step 12 loss=0.5 device memory in use: 3.5 GiB\n"
+    path = t.write("job/large.log", line * (24 << 20 >> 6) + gpu(500))
+    daemon = t.serve(t.folder())
+    wait_until(lambda: "job/large.log" in daemon.sessions(), what="the first failure")
+    with open(path, "ab") as log:
+        log.write(gpu(700))
+    wait_until(lambda: daemon.sessions()["job/large.log"]["failure"]["count"] == 2, 40, "the second failure")

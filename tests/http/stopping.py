@@ -2,13 +2,15 @@
 """How the daemon ends: answers in flight are finished first."""
 import contextlib
 import functools
+import gzip
+import random
 import signal
 import socket
 import threading
 import time
 
 import inputs
-from harness import equal
+from harness import equal, wait_until
 
 
 @functools.lru_cache
@@ -100,3 +102,12 @@ def test_requests_on_open_connections_at_the_very_end(t):
         equal(daemon.process.wait(30), 0, daemon.log())
         for connection in connections:
             connection.close()
+
+
+def test_sigterm_while_a_large_log_is_read_aside(t):
+    line = b"I0528 07:00:00.000000 27487 train.py:3] step 12 loss=0.5 device memory in use: 3.5 GiB\n"
+    noise = random.Random(0).randbytes(100000)  # packed too well, it would be refused
+    t.write("job/large.log.gz", gzip.compress(line * 400000 + noise, 6) * 600)
+    daemon = t.serve(t.folder())
+    wait_until(lambda: daemon.cpu_seconds() > 0.5, what="the reading")
+    equal(daemon.stop(seconds=15), 0)
