@@ -189,9 +189,11 @@ function createWaste(view, actions) {
     sentence: (at) => lines(at).flat().join(', '),
   });
   panel.body.append(answer, el('div', { class: 'time-chart' }, chart.node));
+  const failing = el('span', { class: 'key-line key-failing', hidden: true }, 'request that would have failed');
   panel.setAside(
     el('span', { class: 'key key-free' }, 'free'),
     el('span', { class: 'key-line key-solid' }, 'largest free chunk that the figures imply'),
+    failing,
   );
   const keyOf = () => JSON.stringify([view.place, view.range(), view.serial]);
   const load = () => {
@@ -207,6 +209,7 @@ function createWaste(view, actions) {
       (found) => {
         data = found;
         fill(answer, nodesOf(say.fragmentationAnswer(found)));
+        failing.hidden = found.columns.failed_request_bytes.every((size) => size === null);
         chart.draw({
           ...fragmentationOf(found, { all: view.all, range: view.range() }),
           label: 'Free memory and the largest free chunk over time.',

@@ -194,10 +194,12 @@ export function lanesOf(data) {
   ].filter(Boolean);
 }
 
-/* What one chart of the fragmentation answer draws: what is free, and the largest chunk of it. */
+/* What one chart of the fragmentation answer draws: what is free, the largest chunk of it, and the largest
+ * request of the trace that would have failed. */
 export function fragmentationOf(data, range) {
   const { columns } = data;
   const most = Math.max(1, ...columns.free_bytes);
+  const failing = columns.failed_request_bytes.some((size) => size !== null);
   return {
     all: range.all,
     range: range.range,
@@ -207,7 +209,8 @@ export function fragmentationOf(data, range) {
     layers: [
       { values: columns.free_bytes, fill: 'panel', stroke: 'control', width: 1 },
       { values: columns.largest_free_bytes, fill: 'area', stroke: 'text', width: 1.25 },
-    ],
+      failing && { values: columns.failed_request_bytes, fill: '', stroke: 'caution', dash: [4, 3], width: 1.5 },
+    ].filter(Boolean),
     least: Math.min(...columns.largest_free_bytes, most),
     most,
     isFitted: false,

@@ -73,13 +73,27 @@ void pool_close(struct pool *pool)
     memset(pool, 0, sizeof *pool);
 }
 
+/* The smallest free chunk that is large enough: where nothing fresh is left, it is given out whole. */
+static struct chunk_list *larger_class(struct pool *pool, int64_t bytes)
+{
+    struct free_chunks *best = NULL;
+    for (size_t i = 0; i < pool->class_count; i++) {
+        struct free_chunks *each = &pool->classes[i];
+        if (each->bytes > bytes && each->list.count && (!best || each->bytes < best->bytes))
+            best = each;
+    }
+    return best ? &best->list : NULL;
+}
+
 struct chunk pool_allocate(struct pool *pool, const struct tensor *tensor)
 {
     int64_t bytes = rounded(tensor->requested_bytes);
     struct chunk_list *list = class_of(pool, bytes);
-    struct chunk chunk = list->count ? chunk_pop(list) : fresh(pool, bytes, tensor);
+    if (list->count == 0 && pool->used_end_bytes + bytes > pool->capacity_bytes)
+        list = larger_class(pool, bytes);
+    struct chunk chunk = list && list->count ? chunk_pop(list) : fresh(pool, bytes, tensor);
     chunk.tensor = tensor;
-    pool->in_use_bytes += bytes;
+    pool->in_use_bytes += chunk.bytes;
     if (pool->in_use_bytes > pool->peak_bytes)
         pool->peak_bytes = pool->in_use_bytes;
     return chunk;
@@ -95,5 +109,8 @@ double pool_fragmentation(const struct pool *pool)
 {
     int64_t all = pool->capacity_bytes - pool->in_use_bytes;
     int64_t largest = pool->capacity_bytes - pool->used_end_bytes;
+    for (size_t i = 0; i < pool->class_count; i++)
+        if (pool->classes[i].list.count && pool->classes[i].bytes > largest)
+            largest = pool->classes[i].bytes;
     return all > 0 && largest >= 0 ? round((1.0 - (double)largest / (double)all) * 1e6) / 1e6 : 0;
 }

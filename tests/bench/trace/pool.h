@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pool.h: an allocator that gives out addresses: a freed chunk is used again by the next request
  * of its size, and what was never used lies behind the highest chunk. No coalescing, so the largest
- * free chunk is that rest, and fragmentation follows from it exactly. */
+ * free chunk is known, and fragmentation follows from it exactly. */
 #ifndef TRACE_POOL_H
 #define TRACE_POOL_H
 

@@ -247,6 +247,15 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
         { encoding: 'utf8' },
       );
       includes(said, '24000 memory events');
+      const again = join(folder, 'again.bin');
+      for (const [seed, isSame] of [
+        ['1', true],
+        ['2', false],
+      ]) {
+        execFileSync(join(ROOT, 'scripts/make-trace'), [again, '--events', '24000', '--leak', '1M', '--before', '40G', '--seed', seed]);
+        equal(readFileSync(again).equals(readFileSync(join(session, 'host0.xplane.pb'))), isSame, `seed ${seed}`);
+      }
+      rmSync(again);
       const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile&view=growth`);
       const first = page.locator('.panel-growth tbody tr').first();
       equal((await first.locator('.c-slope').innerText()).trim(), '+1.00 MiB ▲');
