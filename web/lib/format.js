@@ -132,9 +132,12 @@ export function spokenShape(shape) {
   return match[2] ? `${match[1]} ${match[2].split(',').join(' by ')}` : `${match[1]} scalar`;
 }
 
+const PLAIN = /^[\u0020-\u007e]*$/;
+
 /* Control, bidirectional and zero-width characters become visible marks, so that a
  * name shows what it is and cannot turn its surroundings around. */
 export function visible(text) {
+  if (PLAIN.test(text)) return String(text);
   return String(text)
     .replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
     .replace(/\u007f/g, '\u2421')
