@@ -329,6 +329,33 @@ export function run({ test, equal, includes, truth, open, shared, fixtures, bina
   );
 
   test(
+    'flame graph, call graph and series leave the page as pictures, tables and stacks',
+    () =>
+      serve(SERIES, async (base) => {
+        const wanted = [
+          ['', '.panel-flame', 'Picture (SVG)', 'anotherfunc'],
+          ['', '.panel-flame', 'Stacks, one a line', 'memprof.py'],
+          ['', '.panel-top', 'Table (CSV)', 'flat,flat_percent,cum,cum_percent,unit,name'],
+          ['&view=graph', '.panel-graph', 'Picture (SVG)', 'afunction'],
+          ['&view=buffers', '.panel-buffers', 'Table (CSV)', 'each_bytes,count,total_bytes'],
+          ['&view=series', '.panel-series', 'Picture (SVG)', 'memory9'],
+          ['&view=series', '.panel-series', 'Table (CSV)', 'anotherfunc'],
+        ];
+        for (const [query, panel, word, held] of wanted) {
+          const page = await open(base + query);
+          if (query === '&view=graph') await page.waitForSelector('.graph-box');
+          await page.locator(`${panel} .menu-dots`).click();
+          const [download] = await Promise.all([
+            page.waitForEvent('download'),
+            page.locator(`${panel} .menu-item`, { hasText: word }).click(),
+          ]);
+          includes(readFileSync(await download.path(), 'utf8'), held, `${panel} ${word}`);
+          await page.finish();
+        }
+      }),
+  );
+
+  test(
     'a dropped profile is shown without being stored, and asked for again by a daemon that does not know it',
     () =>
       serve(['memory.prof'], async (base, folder) => {
