@@ -105,16 +105,16 @@ static int by_total(const void *a, const void *b)
 /* The allocators of each host of a trace, worst first. */
 static void look_at_memory(struct look *look, const struct snapshot_session *session)
 {
-    struct analysis_trace_pool pool;
-    for (size_t at = 0; at < session->host_count && look->form->memory && !look->options->module; at++) {
+    for (size_t at = 0; at < session->host_count && !look->options->module; at++) {
         struct cache_hold hold;
         struct err err = ERR_INIT;
         const struct snapshot_host *host = &session->hosts[at];
         const struct analysis_trace *trace = NULL;
         if (traces_has_events(look->store, &host->file->place))
             trace = traces_get(look->traces, &host->file->place, &hold, &err);
-        for (size_t row = 0; trace && analysis_trace_pool_at(trace, row, &pool); row++) {
-            look->form->memory(host, &pool);
+        struct summary_pool pool = {.session = session, .host = host, .trace = trace};
+        for (; trace && analysis_trace_pool_at(trace, pool.at, &pool.figures); pool.at++) {
+            look->form->memory(&pool);
             look->good_count++;
         }
         if (trace)
@@ -138,6 +138,8 @@ static void look_into(struct look *look, const struct snapshot_session *session)
             log_line("%s: %s", modules.files[at].file->path, modules.files[at].err.text);
     }
     look_at_memory(look, session);
+    if (look->form->memory_end)
+        look->form->memory_end();
     for (size_t at = 0; at < modules.entry_count; at++) {
         if (is_wanted(look, &modules.entries[at]))
             look_at(look, session, &modules.entries[at]);

@@ -21,6 +21,15 @@ struct summary_module {
     const cJSON *summary, *buffers;                 /* their "data"; NULL when there is none */
 };
 
+/* What one allocator did, from the view "summary" of the memory profile. */
+struct summary_pool {
+    const struct snapshot_session *session;
+    const struct snapshot_host *host;
+    const struct analysis_trace *trace;
+    size_t at; /* in the trace, worst first */
+    struct analysis_trace_pool figures;
+};
+
 enum { SUMMARY_ALL_SPACES = -1, SUMMARY_BUFFERS = 10 };
 
 /* A way to write; all functions but `module` may be NULL. */
@@ -30,8 +39,8 @@ struct summary_form {
     void (*module)(const struct summary_module *module, int64_t space);
     void (*session_end)(void);
     void (*end)(void);
-    /* what an allocator did, before the modules; host is of the trace */
-    void (*memory)(const struct snapshot_host *host, const struct analysis_trace_pool *pool);
+    void (*memory)(const struct summary_pool *pool); /* before the modules */
+    void (*memory_end)(void);
 };
 
 extern const struct summary_form summary_text, summary_json, summary_csv;

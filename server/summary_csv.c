@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/summary.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,10 @@ static const char *const COLUMNS[] = {
     "parameter_bytes", "output_bytes",        "temporary_bytes",     "constant_bytes",
     "padding_bytes",   "fragmentation_bytes", "buffer_count",        "live_at_peak_count",
 };
-enum { COLUMN_COUNT = sizeof(COLUMNS) / sizeof(COLUMNS[0]) };
+enum { MEMORY_COLUMN_COUNT = 8, COLUMN_COUNT = sizeof(COLUMNS) / sizeof(COLUMNS[0]) };
+/* Of allocators, in rows without a module; rows of modules leave them empty. */
+static const char MEMORY_COLUMNS[] = "memory,host,memory_peak_bytes,memory_peak_time_ps,memory_capacity_bytes,"
+                                     "memory_lifetime_peak_bytes,allocation_count,deallocation_count";
 
 /* Quoted when it must be; a text that a spreadsheet would take for a formula gets a quote in front. */
 static void put_text(const char *text)
@@ -34,7 +38,13 @@ static void begin(void)
     fputs("session,module,file,space,space_name", stdout);
     for (size_t at = 0; at < COLUMN_COUNT; at++)
         printf(",%s", COLUMNS[at]);
-    putchar('\n');
+    printf(",%s\n", MEMORY_COLUMNS);
+}
+
+static void put_commas(size_t count)
+{
+    while (count-- > 0)
+        putchar(',');
 }
 
 static void put_number(const cJSON *row, const char *name)
@@ -67,8 +77,33 @@ static void write_module(const struct summary_module *module, int64_t space)
             putchar(',');
             put_number(row, COLUMNS[at]);
         }
+        put_commas(MEMORY_COLUMN_COUNT);
         putchar('\n');
     }
 }
 
-const struct summary_form summary_csv = {.begin = begin, .module = write_module};
+/* Empty when it is not told. */
+static void put_told(int64_t value)
+{
+    putchar(',');
+    if (value >= 0)
+        printf("%" PRId64, value);
+}
+
+static void write_memory(const struct summary_pool *pool)
+{
+    const struct analysis_trace_pool *figures = &pool->figures;
+    put_text(pool->session->name);
+    put_commas(2);
+    put_text(pool->host->file->path);
+    put_commas(3 + COLUMN_COUNT);
+    put_text(figures->name);
+    putchar(',');
+    put_text(pool->host->name);
+    printf(",%" PRId64 ",%" PRId64, figures->peak_bytes, figures->peak_time_ps);
+    put_told(figures->capacity_bytes);
+    put_told(figures->lifetime_peak_bytes);
+    printf(",%" PRIu64 ",%" PRIu64 "\n", figures->allocation_count, figures->deallocation_count);
+}
+
+const struct summary_form summary_csv = {.begin = begin, .module = write_module, .memory = write_memory};

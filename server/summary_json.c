@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-static bool needs_comma_session, needs_comma_module; /* one command, one thread */
+static bool needs_comma_session, needs_comma_memory, needs_comma_module; /* one command, one thread */
 
 static void put(struct buf *buf)
 {
@@ -26,14 +26,30 @@ static void begin_session(const struct snapshot_session *session, size_t module_
     if (needs_comma_session)
         buf_char(&buf, ',');
     needs_comma_session = true;
-    needs_comma_module = false;
+    needs_comma_memory = needs_comma_module = false;
     json_object_begin(&json);
     json_key_text(&json, "id", session->id);
     json_key_text(&json, "name", session->name);
     json_key_text(&json, "kind", snapshot_kind_name(session->kind));
-    json_key(&json, "modules");
+    json_key(&json, "memory");
     json_array_begin(&json);
     put(&buf);
+}
+
+static void write_memory(const struct summary_pool *pool)
+{
+    struct buf buf = BUF_INIT;
+    const struct analysis_trace_host host = {pool->host->id, pool->host->name, pool->host->file->path};
+    if (needs_comma_memory)
+        buf_char(&buf, ',');
+    needs_comma_memory = true;
+    analysis_trace_pool_write(pool->trace, &host, pool->at, &buf);
+    put(&buf);
+}
+
+static void end_memory(void)
+{
+    fputs("],\"modules\":[", stdout);
 }
 
 /* An answer of the core, as it is; or null. */
@@ -85,4 +101,4 @@ static void end(void)
     fputs("]}\n", stdout);
 }
 
-const struct summary_form summary_json = {begin, begin_session, write_module, end_session, end, NULL};
+const struct summary_form summary_json = {begin, begin_session, write_module, end_session, end, write_memory, end_memory};

@@ -97,10 +97,11 @@ static void write_module(const struct summary_module *module, int64_t space)
         write_buffers(module->buffers);
 }
 
-static void write_memory(const struct snapshot_host *host, const struct analysis_trace_pool *pool)
+static void write_memory(const struct summary_pool *row)
 {
+    const struct analysis_trace_pool *pool = &row->figures;
     char name[TEXT_SIZE], host_name[TEXT_SIZE], peak[SIZE_TEXT], capacity[SIZE_TEXT];
-    printf("  memory %s (%s)  peak %s", printable(name, pool->name), printable(host_name, host->name),
+    printf("  memory %s (%s)  peak %s", printable(name, pool->name), printable(host_name, row->host->name),
            size(peak, (double)pool->peak_bytes));
     if (pool->capacity_bytes >= 0)
         printf(" of %s", size(capacity, (double)pool->capacity_bytes));

@@ -81,3 +81,23 @@ def test_hostile_names_do_not_reach_the_terminal(t):
     formula = t.write("f.xplane.pb", inputs.trace("=1+1", 5))
     row = list(csv.reader(io.StringIO(t.run("summary", "--csv", formula).stdout)))[1]
     equal(row[1], "'=1+1(5)")
+
+
+def test_allocators_of_a_trace_in_each_form(t):
+    """3 steps of 1 KiB that stays and 4 KiB that does not, on top of what was there"""
+    path = t.write("plugins/profile/run/h.xplane.pb", inputs.memory_plane(3))
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("run")
+    pools = daemon.get_json("/api/v1/memory_profile/summary", session=session)["data"]["pools"]
+    process = t.run("summary", "--json", t.folder())
+    equal(process.returncode, 0, process.stderr)
+    (answer,) = json.loads(process.stdout)["sessions"]
+    equal((answer["memory"], answer["modules"]), (pools, []))
+    text = t.run("summary", "--csv", path).stdout
+    (row,) = csv.DictReader(io.StringIO(text))
+    equal({line.count(",") for line in text.splitlines()}, {24})
+    expected = {"module": "", "total_bytes": "", "memory": "GPU_0_bfc", "host": "h", "memory_peak_bytes": "7168",
+                "memory_peak_time_ps": "7200", "memory_capacity_bytes": "1048576",
+                "memory_lifetime_peak_bytes": "1048576", "allocation_count": "6", "deallocation_count": "3"}
+    equal({name: row[name] for name in expected}, expected)
+    equal(t.run("summary", "--json", path, "--module=nothing").returncode, 2)
