@@ -232,10 +232,12 @@ export function verdictCounts(counts) {
 export function seriesSentence({ metric, profiles, sites, growth, verdict_counts: counts }) {
   const many = profiles.length;
   if (many === 2) return [`2 profiles: change ${signedAmount(metric, growth)}; a trend needs 3.`];
-  const first = sites[0];
-  if (!counts.grows || first?.verdict !== 'grows') {
+  /* The rows may stand in another order. */
+  const [first] = sites.filter(({ verdict }) => verdict === 'grows').sort((a, b) => b.change - a.change);
+  if (!counts.grows || !first) {
     const change = growth === 0 ? 'the total is the same at both ends' : `the total changes by ${signedAmount(metric, growth)}`;
-    return [`No call site grows over ${count(many)} profiles; ${change}.`];
+    const who = counts.grows ? `${counted(counts.grows, 'call site')} of ${count(many)} profiles grow` : `No call site grows over ${count(many)} profiles`;
+    return [`${who}; ${change}.`];
   }
   const share = first.share === null ? '' : `, ${percent(first.share, 100)} of the growth`;
   const verb = counts.grows === 1 ? 'call site grows' : 'call sites grow';

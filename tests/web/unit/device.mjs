@@ -110,6 +110,22 @@ export function run({ test, equal }) {
     equal(words(seriesSentence({ metric: BYTES, profiles: [1, 2], sites: [], growth: 0.4 * 1024 ** 2, verdict_counts: {} })), '2 profiles: change +409.6 KiB; a trend needs 3.');
   });
 
+  test('what grows most is named in any order of the rows', () => {
+    const site = (name, verdict, change) => ({
+      frame: { function: name, file: '/a/leak.py', line: 14 },
+      callee: null,
+      verdict,
+      change,
+      slope: change / 8,
+      share: 94,
+    });
+    const sites = [site('steady_one', 'steady', 0), site('little', 'grows', 8 * 1024), site('anotherfunc', 'grows', 8 * 480 * 1024)];
+    equal(
+      words(seriesSentence({ metric: BYTES, profiles: Array(9).fill({}), sites, growth: 1, verdict_counts: { grows: 2 } })),
+      '2 call sites grow over 9 profiles: most anotherfunc leak.py:14, +480.0 KiB each, 94 % of the growth.',
+    );
+  });
+
   test('the graph says how many of its functions it shows, and which', () => {
     equal(trimSentence({ nodes: Array(80), node_count: 1204, node_cutoff: 5, percent_base: 1000 }), '80 of 1,204 functions (those above 0.5 %)');
     equal(trimSentence({ nodes: Array(3), node_count: 3, node_cutoff: 0, percent_base: 10 }), '3 functions');
