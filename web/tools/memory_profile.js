@@ -279,7 +279,7 @@ async function hear(view, route) {
   const before = view.wanted;
   const pool = choosePool(view.summary.pools, route);
   if (pool && pool !== view.pool) {
-    await showPool(view, route, [], view.controller.signal);
+    await changePool(view, route);
     return;
   }
   view.wanted = { ...wantedOf(route, view.pool), span: before.span };
@@ -289,6 +289,19 @@ async function hear(view, route) {
   else view.timeline.place();
   if (what.has('view')) showTab(view);
   await Promise.all([view.tabsOf[view.wanted.view].hear(), what.has('pin') ? showPin(view) : null]);
+}
+
+async function changePool(view, route) {
+  const end = view.timeline.panel.wait('', null);
+  try {
+    await showPool(view, route, [], view.controller.signal);
+  } catch (error) {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    view.timeline.panel.say(message(empty.failed('The timeline', error)));
+  } finally {
+    end();
+  }
 }
 
 function choosePoolOf(view, pool) {

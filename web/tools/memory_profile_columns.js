@@ -66,6 +66,12 @@ const REMAINDERS = {
   unaccounted: 'not explained by any event',
 };
 
+/* Cards on a phone have no header that says what is counted. */
+function countOf(row) {
+  if (!isKnown(row.count)) return none();
+  return [el('span', { class: 'figure' }, count(row.count)), el('span', { class: 'unit' }, row.count === 1 ? ' event' : ' events')];
+}
+
 /* "before the window (inferred)" in place of an op. */
 function opOf(row) {
   if (!row.isRemainder) return row.op ? name(row.op) : el('span', { class: 'dim' }, 'not recorded');
@@ -98,7 +104,7 @@ export function liveColumns(rows, largest, hasMarks) {
     size('size', 'Size', unit, (row) => row.size_bytes),
     size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 8 }),
     ...marks,
-    number('count', 'Count', (row) => row.count, { card: 'line' }),
+    number('count', 'Count', (row) => row.count, { card: 'line', cell: countOf }),
     text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),
     number('step', 'Step', (row) => row.step, { width: 3.5 }),
     text('region', 'Region', (row) => row.region, { width: 5.5 }),
