@@ -115,22 +115,22 @@ static void write_verdict(struct json *json, const struct snapshot_session *sess
     json_object_end(json);
 }
 
-static void write_session_row(struct json *json, struct store *store, const struct snapshot_session *session)
+/* What a session of the list says, and one alone as well. */
+static void write_session_head(struct json *json, struct store *store, const struct snapshot_session *session,
+                               bool is_whole)
 {
-    json_object_begin(json);
     json_key_text(json, "id", session->id);
     json_key_text(json, "name", session->name);
     json_key_text(json, "kind", snapshot_kind_name(session->kind));
     json_key_int(json, "modified_at_ms", session->modified_at_ms);
     json_key_uint(json, "size_bytes", session->size_bytes);
     json_key_uint(json, "host_count", session->host_count);
-    write_hosts(json, session, false);
+    write_hosts(json, session, is_whole);
     json_key_known(json, "module_count", modules_known_count(store, session));
     json_key_known(json, "largest_total_bytes", atomic_load(session->largest_total_bytes));
     json_key_uint(json, "profile_count", session->profile_count);
     json_key_bool(json, "has_error_text", session->text_count > 0);
     write_verdict(json, session);
-    json_object_end(json);
 }
 
 struct response *api_sessions(const struct server *server, const struct request *request)
@@ -154,8 +154,11 @@ struct response *api_sessions(const struct server *server, const struct request 
     json_key_uint(&json, "offset", listing.offset);
     json_key(&json, "sessions");
     json_array_begin(&json);
-    for (size_t at = listing.offset; at < count && at - listing.offset < listing.limit; at++)
-        write_session_row(&json, server->store, chosen[at]);
+    for (size_t at = listing.offset; at < count && at - listing.offset < listing.limit; at++) {
+        json_object_begin(&json);
+        write_session_head(&json, server->store, chosen[at], false);
+        json_object_end(&json);
+    }
     json_array_end(&json);
     json_key(&json, "not_read");
     json_array_begin(&json);
@@ -246,11 +249,7 @@ struct response *api_session(const struct server *server, const struct request *
         if (session->kind == SNAPSHOT_TRACE)
             modules_open(server->store, session, NULL, &modules);
         json_object_begin(&json);
-        json_key_text(&json, "id", session->id);
-        json_key_text(&json, "name", session->name);
-        json_key_text(&json, "kind", snapshot_kind_name(session->kind));
-        json_key_int(&json, "modified_at_ms", session->modified_at_ms);
-        write_hosts(&json, session, true);
+        write_session_head(&json, server->store, session, true);
         write_files(&json, session);
         api_write_notes(&json, session, &modules);
         write_error_texts(&json, session);

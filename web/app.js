@@ -8,7 +8,7 @@ import { el, fill, name } from './lib/dom.js';
 import { bytes, cutMiddle, visible, when } from './lib/format.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
 import { choose, createRouter, emptyRoute, isSamePlace } from './lib/route.js';
-import { listModules, listSessions, NOTHING, resolve } from './lib/selection.js';
+import { findSession, listModules, listSessions, NOTHING, resolve } from './lib/selection.js';
 import { setSubject } from './lib/subject.js';
 import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
@@ -231,8 +231,8 @@ async function mountPage(row, signal) {
 /* Without a tool in the URL: the page that the newest session asks for, else the first with something
  * to show; without a session either, the newest session that has something. */
 async function lookUpUsual(route, sessions, signal) {
-  const named = sessions.sessions.find((session) => session.id === route.session);
   if (route.session) {
+    const named = await findSession(route.session, sessions, signal);
     const row = named ? usualPage(named) : PAGES[0];
     return { row, found: await resolve(route, row, sessions, signal) };
   }

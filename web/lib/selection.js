@@ -23,7 +23,8 @@ export function listModules(session, host, filter = '', signal = null) {
   );
 }
 
-async function findSession(id, list, signal) {
+/* A session that the first page of the list leaves out is asked for by itself. */
+export async function findSession(id, list, signal) {
   const listed = list.sessions.find((session) => session.id === id);
   if (listed) return listed;
   try {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * rail.js: the tools at the left. One without data in this session stays there, dimmed, with its
- * reason; opening it says what is missing and how to record it. */
+ * reason; opening it says what is missing and how to record it. The open one is never dimmed. */
 
 import { el, fill, svg } from '../lib/dom.js';
 
@@ -12,7 +12,7 @@ export function drawRail(node, entries, current) {
       {
         href,
         title: why ? `${title}. ${why}.` : title,
-        class: why ? 'is-dim' : null,
+        class: why && tool !== current ? 'is-dim' : null,
         'data-tool': tool,
         'aria-current': tool === current ? 'page' : null,
       },

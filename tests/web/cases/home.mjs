@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * home.mjs: what was found, with its worst figure; files that are dropped and texts that are pasted. */
 
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { idle, startDaemon, text } from '../harness.mjs';
@@ -139,7 +139,34 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await link.click();
     await idle(page);
     includes(await text(page, 'main'), 'save_device_memory_profile');
+    equal(await link.getAttribute('class'), null, 'the open tool is dimmed');
     await page.finish();
+  });
+
+  test('a session far down a long list has the same tools in the rail as the newest', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-many-'));
+    const place = (from, to, atS) => {
+      cpSync(join(fixtures, from), join(folder, to), { recursive: true });
+      for (const file of readdirSync(join(folder, to))) utimesSync(join(folder, to, file), atS, atS);
+    };
+    place('memprof', 'profiles', 1000);
+    place('dumps/d-tile-padding', 'failed', 1000);
+    for (let at = 0; at < 110; at++) {
+      mkdirSync(join(folder, `log${at}`));
+      writeFileSync(join(folder, `log${at}`, 'error.txt'), oomText());
+    }
+    const base = await daemon(`--logdir=${folder}`);
+    const list = await (await fetch(`${base}api/v1/sessions?sort=name&limit=500`)).json();
+    const idOf = (name) => list.sessions.find((session) => session.name === name).id;
+    const page = await open(`${base}?session=${idOf('profiles')}`);
+    const dimmed = () => page.locator('.rail a.is-dim').evaluateAll((links) => links.map((link) => link.dataset.tool));
+    equal(await page.locator('.rail a[aria-current]').getAttribute('data-tool'), 'device_memory');
+    equal(await dimmed(), ['memory_viewer', 'memory_profile', 'oom']);
+    await page.goto(`${base}?tool=memory_viewer&session=${idOf('failed')}`);
+    await idle(page);
+    equal(await dimmed(), ['memory_profile', 'device_memory']);
+    await page.finish();
+    rmSync(folder, { recursive: true });
   });
 
   test('what cannot be used says what it is and what to do', async () => {
