@@ -142,6 +142,34 @@ START_TEST(a_go_heap_profile_opens_on_what_is_in_use)
 }
 END_TEST
 
+/* Figures of pprof b9395ee, -noinlines with and without -hide and -focus. */
+START_TEST(inlined_functions_can_count_as_their_callers)
+{
+    struct analysis_profile *profile = read_profile("build/fixtures/profile-inlined.pb");
+    const struct analysis_param all[] = {{"machinery", "1"}};
+    const struct analysis_param outer[] = {{"machinery", "1"}, {"noinlines", "1"}};
+    const struct analysis_param hidden[] = {{"machinery", "1"}, {"noinlines", "1"}, {"hide", "outer|^caller"}};
+    const struct analysis_param focused[] = {{"machinery", "1"}, {"noinlines", "1"}, {"by", "function"}, {"focus", "innermost"}};
+    cJSON *tree, *data = ask(profile, "top", all, 1, &tree);
+    ck_assert_double_eq(number_in(data, "row_count"), 10);
+    ck_assert_double_eq(number_in(row_of(data, "innermost"), "self"), 131);
+    cJSON_Delete(tree);
+    data = ask(profile, "top", outer, 2, &tree);
+    ck_assert_double_eq(number_in(data, "row_count"), 6);
+    ck_assert_double_eq(number_in(row_of(data, "outer"), "self"), 131);
+    ck_assert_double_eq(number_in(row_of(data, "alloc"), "total"), 50011);
+    cJSON_Delete(tree);
+    data = ask(profile, "top", hidden, 3, &tree);
+    ck_assert_double_eq(number_in(row_of(data, "inner"), "self"), 131);
+    cJSON_Delete(tree);
+    data = ask(profile, "top", focused, 4, &tree);
+    ck_assert_double_eq(number_in(row_of(data, "caller"), "total"), 50120);
+    ck_assert_double_eq(number_in(row_of(data, "main"), "total"), 50120);
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+}
+END_TEST
+
 static const char *verdict_of(const int64_t *values, uint32_t count)
 {
     return series_verdict_name(series_trend_of(values, count).verdict);
@@ -223,6 +251,7 @@ int main(void)
     tcase_add_test(tests, a_frame_that_calls_itself_counts_once);
     tcase_add_test(tests, copies_on_several_devices_are_counted);
     tcase_add_test(tests, labels_that_no_expression_can_name_are_filtered_by_value);
+    tcase_add_test(tests, inlined_functions_can_count_as_their_callers);
     tcase_add_test(tests, a_go_heap_profile_opens_on_what_is_in_use);
     tcase_add_test(tests, a_series_has_a_word_for_what_becomes_of_it);
     tcase_add_test(tests, damage_is_named);

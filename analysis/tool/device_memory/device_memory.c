@@ -4,7 +4,7 @@
 
 /* Parameters of every view. */
 #define COMMON                                                                                                                   \
-    "subtract", "normalize", "metric", "by", "machinery", "focus", "ignore", "hide", "show", "show_from", "tag", "tagfocus", "tagignore", \
+    "subtract", "normalize", "metric", "by", "machinery", "noinlines", "focus", "ignore", "hide", "show", "show_from", "tag", "tagfocus", "tagignore", \
     "strict"
 
 static const char *const repeatable[] = {"focus", "ignore", "hide", "show", "show_from", "tag", NULL};

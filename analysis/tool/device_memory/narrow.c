@@ -219,6 +219,8 @@ static void make_steps(struct narrowing *narrowing)
             uint32_t frame = frames_of(study->frames, &pprof->functions[function], pprof->lines[line].line, is_machinery[function]);
             study->step_lines[count] = line;
             study->steps[count++] = frame | (is_machinery[function] ? STUDY_MACHINERY : 0);
+            if (study->drops_inlined)
+                break; /* the outermost that the filters left, as in pprof */
         }
         most = count - study->step_starts[i] > most ? count - study->step_starts[i] : most;
     }

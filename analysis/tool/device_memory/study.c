@@ -88,6 +88,7 @@ static bool prepare(struct study *study, struct err *err)
 {
     bool shows_machinery, is_strict;
     if (!find_metric(study, err) || !read_switch(study->request, "machinery", false, &shows_machinery, err) ||
+        !read_switch(study->request, "noinlines", false, &study->drops_inlined, err) ||
         !read_switch(study->request, "strict", false, &is_strict, err))
         return false;
     study->folds = !shows_machinery;

@@ -26,6 +26,7 @@ struct study {
     struct frames *frames;
     struct chips chips;
     bool folds;        /* machinery is folded */
+    bool drops_inlined; /* what was inlined counts as its caller's */
     bool is_diff;      /* some samples are a base's */
     uint32_t metric;   /* the type that is summed */
     uint32_t counting; /* the type of unit count, or PPROF_NONE: then a sample counts as one */
