@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/account.h"
 
+#include "server/cache.h"
 #include "server/memory.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_CACHES = 8 };
 static const uint64_t LEAST_LIMIT_BYTES = 512 << 20;
 
 struct account {
     pthread_mutex_t lock;
     uint64_t limit_bytes, taken_bytes;
+    struct {
+        struct cache *cache;
+        bool is_given;
+    } caches[MOST_CACHES];
+    size_t cache_count;
 };
 
 struct account *account_new(uint64_t limit_bytes)
@@ -32,6 +38,14 @@ void account_free(struct account *account)
     free(account);
 }
 
+void account_add_cache(struct account *account, struct cache *cache, bool is_given)
+{
+    if (account->cache_count < MOST_CACHES) {
+        account->caches[account->cache_count].cache = cache;
+        account->caches[account->cache_count++].is_given = is_given;
+    }
+}
+
 uint64_t account_limit(const struct account *account)
 {
     return account->limit_bytes;
@@ -44,6 +58,27 @@ uint64_t account_take(struct account *account, uint64_t least, uint64_t most)
     uint64_t taken = left < least ? 0 : left < most ? left : most;
     account->taken_bytes += taken;
     pthread_mutex_unlock(&account->lock);
+    return taken;
+}
+
+static bool drop_oldest(struct account *account, bool is_given)
+{
+    for (size_t at = 0; at < account->cache_count; at++) {
+        if (account->caches[at].is_given == is_given && cache_drop_oldest(account->caches[at].cache))
+            return true;
+    }
+    return false;
+}
+
+uint64_t account_need(struct account *account, uint64_t least, uint64_t most)
+{
+    uint64_t taken = account_take(account, most, most);
+    while (taken == 0 && drop_oldest(account, false))
+        taken = account_take(account, most, most);
+    do {
+        if (taken == 0)
+            taken = account_take(account, least, most);
+    } while (taken == 0 && drop_oldest(account, true));
     return taken;
 }
 

@@ -6,17 +6,24 @@
 #ifndef SERVER_ACCOUNT_H
 #define SERVER_ACCOUNT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct account;
+struct cache;
 
 struct account *account_new(uint64_t limit_bytes);
 void account_free(struct account *account);
+/* A cache whose values take from the account. Before any thread takes; `is_given`: readers would have to give them again. */
+void account_add_cache(struct account *account, struct cache *cache, bool is_given);
 uint64_t account_limit(const struct account *account);
 
 /* Takes as much as is left, up to `most`; nothing when that is less than
  * `least`. Returns what was taken. */
 uint64_t account_take(struct account *account, uint64_t least, uint64_t most);
+/* Like account_take, but what the caches keep and nobody looks at goes for it: what can be read again for
+ * `most`, what readers gave only for `least`. Not from within a lock of a cache. */
+uint64_t account_need(struct account *account, uint64_t least, uint64_t most);
 void account_give(struct account *account, uint64_t bytes);
 
 /* Half of the memory that this process may have (the machine's, or that of its

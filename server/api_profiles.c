@@ -118,7 +118,7 @@ static struct response *check_read(struct asked *asked)
     for (size_t at = 0; at < asked->count; at++) {
         bool is_needed = asked->uses[at].is_base || read_count == 0;
         if (!asked->uses[at].profile && is_needed)
-            return response_err(&asked->errs[at], asked->uses[at].name);
+            return (asked->ones[at].hold.is_passing ? response_passing_err : response_err)(&asked->errs[at], asked->uses[at].name);
     }
     return NULL;
 }
@@ -166,7 +166,8 @@ static char *keys_of(const struct asked *asked)
     struct buf keys = BUF_INIT;
     for (size_t at = 0; at < asked->count; at++) {
         const struct analysis_profile_use *use = &asked->uses[at];
-        buf_format(&keys, "%s%s=%s:%s,", use->is_base ? "-" : "+", use->id, use->profile ? asked->ones[at].key : "", use->name);
+        buf_format(&keys, "%s%s=%s:%zu:%s,", use->is_base ? "-" : "+", use->id, use->profile ? asked->ones[at].key : "",
+                   strlen(use->name), use->name);
     }
     buf_char(&keys, '\0');
     if (keys.failed)
@@ -266,7 +267,7 @@ struct response *api_profile_give(const struct server *server, const struct requ
     if (!response && strlen(name) > 255)
         response = response_problem(400, "argument", "the name is longer than 255 bytes");
     if (!response && !profiles_give(server->profiles, request->body, name, &one, &err))
-        response = response_err(&err, name);
+        response = (one.hold.is_passing ? response_passing_err : response_err)(&err, name);
     if (!response) {
         struct buf buf = BUF_INIT;
         struct json json = JSON_INIT(&buf);

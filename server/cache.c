@@ -205,6 +205,11 @@ void *cache_get(struct cache *cache, const char *key, const struct cache_maker *
     pthread_mutex_lock(&cache->lock);
     struct cache_entry *entry = find_fresh(cache, key);
     bool is_mine = entry == NULL;
+    if (is_mine && !maker) {
+        pthread_mutex_unlock(&cache->lock);
+        *hold = (struct cache_hold){0};
+        return NULL;
+    }
     if (is_mine) {
         entry = add(cache, key);
     } else {

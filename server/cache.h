@@ -51,7 +51,8 @@ struct cache_hold {
     bool is_passing; /* after a failure: asking again may help */
 };
 
-/* The value of `key`, held in `hold`, or NULL and `err`. */
+/* The value of `key`, held in `hold`, or NULL and `err`. Without a `maker`: only what is kept, or being made; `err` is
+ * left alone when there is neither. */
 void *cache_get(struct cache *cache, const char *key, const struct cache_maker *maker, struct cache_hold *hold,
                 struct err *err);
 /* The same when it is there already; never makes anything, never waits for it. */

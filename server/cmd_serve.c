@@ -169,7 +169,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     int64_t limit_mib = daemon->options.memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_usual_limit());
     daemon->server.traces = traces_new(daemon->server.store);
-    daemon->server.texts = texts_new();
+    daemon->server.texts = texts_new(store_account(daemon->server.store));
     daemon->server.profiles = profiles_new(store_account(daemon->server.store));
     struct jobs *jobs = jobs_new(&daemon->server);
     struct httpd *httpd = httpd_start(&daemon->server, jobs, &daemon->listening);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,6 +177,18 @@ const struct source *files_source(const struct file *file)
 const struct files_identity *files_identity(const struct file *file)
 {
     return &file->identity;
+}
+
+bool files_is_gzip(struct file *file)
+{
+    unsigned char start[2];
+    return file->source.read(file, 0, start, sizeof(start)) == 2 && start[0] == 0x1f && start[1] == 0x8b;
+}
+
+char *files_identity_text(const struct files_identity *identity)
+{
+    return memory_format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, identity->device, identity->inode,
+                         identity->size_bytes, (uint64_t)identity->modified_at_ns);
 }
 
 bool files_unchanged(const struct file *file, struct err *err)

@@ -25,6 +25,8 @@ struct files_identity {
 
 struct files_identity files_identity_of(const struct stat *status);
 bool files_identity_equal(const struct files_identity *a, const struct files_identity *b);
+/* As the key of a cache; free(). */
+char *files_identity_text(const struct files_identity *identity);
 
 /* Where a file is. Borrowed strings. */
 struct files_place {
@@ -43,6 +45,9 @@ void files_close(struct file *file);
  * reads past it. Reads of 256 KiB and more go straight to their destination. */
 const struct source *files_source(const struct file *file);
 const struct files_identity *files_identity(const struct file *file);
+
+/* By its first bytes. */
+bool files_is_gzip(struct file *file);
 
 /* To be asked after reading: still the same bytes? False sets `changed`. */
 bool files_unchanged(const struct file *file, struct err *err);

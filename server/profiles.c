@@ -5,7 +5,6 @@
 #include "server/sha256.h"
 #include "server/texts.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +51,8 @@ struct profiles *profiles_new(struct account *account)
     profiles->read = cache_new(READ_BUDGET_BYTES, free_kept);
     profiles->answers = cache_new(ANSWERS_BUDGET_BYTES, free_answer);
     profiles->account = account;
+    account_add_cache(account, profiles->read, false);
+    account_add_cache(account, profiles->given, true);
     return profiles;
 }
 
@@ -82,29 +83,32 @@ static uint64_t least_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Takes memory for a profile of so many bytes; others that are not in use go for it. */
-static uint64_t take_room(struct profiles *profiles, uint64_t size_bytes)
+/* Takes memory for a profile of so many bytes. 0 when there is no room now. `is_short`: alone it would have got more. */
+static uint64_t take_room(const struct profiles *profiles, uint64_t size_bytes, bool *is_short)
 {
     uint64_t limit = least_of(LIMIT_BYTES, account_limit(profiles->account)), size = least_of(size_bytes, limit);
     uint64_t least = least_of(size * LEAST_FACTOR + LEAST_BASE_BYTES, limit);
     uint64_t most = least_of(size * MOST_FACTOR + MOST_BASE_BYTES, limit);
     uint64_t taken_bytes = account_take(profiles->account, least, most);
-    while (taken_bytes == 0 && cache_drop_oldest(profiles->read))
-        taken_bytes = account_take(profiles->account, least, most);
+    if (taken_bytes == 0)
+        taken_bytes = account_need(profiles->account, least, least);
+    *is_short = taken_bytes < most;
     return taken_bytes;
 }
 
 static struct kept_profile *keep(struct profiles *profiles, const struct source *source, struct cache_made *made, struct err *err)
 {
-    uint64_t taken_bytes = take_room(profiles, source->size_bytes);
-    made->is_passing = taken_bytes == 0;
+    bool is_short;
+    uint64_t taken_bytes = take_room(profiles, source->size_bytes, &is_short);
     if (taken_bytes == 0) {
         err_set(err, ERR_limit, ERR_NO_OFFSET, "others take up the memory now; ask again");
+        made->is_passing = true;
         return NULL;
     }
     struct analysis_profile *profile = analysis_profile_read(source, taken_bytes, err);
     if (!profile) {
         account_give(profiles->account, taken_bytes);
+        made->is_passing = is_short && err->code == ERR_limit;
         return NULL;
     }
     struct kept_profile *kept = memory_new(sizeof(*kept));
@@ -160,19 +164,13 @@ bool profiles_give(struct profiles *profiles, const struct upload *upload, const
     return fill(cache_get(profiles->given, id, &maker, &one->hold, err), one);
 }
 
-static void *make_nothing(void *context, struct cache_made *made, struct err *err)
-{
-    (void)context;
-    made->is_passing = true;
-    err_set(err, ERR_notfound, ERR_NO_OFFSET, "this profile is not kept here, or not any more: give it again");
-    return NULL;
-}
-
 bool profiles_find(struct profiles *profiles, const char *id, struct profiles_one *one, struct err *err)
 {
-    struct cache_maker maker = {make_nothing, NULL};
     *one = (struct profiles_one){0};
-    return fill(cache_get(profiles->given, id, &maker, &one->hold, err), one);
+    if (fill(cache_get(profiles->given, id, NULL, &one->hold, err), one))
+        return true;
+    return !err_is_set(err) &&
+           err_set(err, ERR_notfound, ERR_NO_OFFSET, "this profile is not kept here, or not any more: give it again");
 }
 
 /* ---- files ------------------------------------------------------------------------ */
@@ -207,9 +205,7 @@ bool profiles_of_file(struct profiles *profiles, const struct files_place *place
     *one = (struct profiles_one){0};
     if (!file)
         return false;
-    const struct files_identity *is = files_identity(file);
-    char *key = memory_format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, is->device, is->inode, is->size_bytes,
-                              (uint64_t)is->modified_at_ns);
+    char *key = files_identity_text(files_identity(file));
     struct reading reading = {profiles, file, key};
     struct cache_maker maker = {make_read, &reading};
     bool is_good = fill(cache_get(profiles->read, key, &maker, &one->hold, err), one);
@@ -250,7 +246,7 @@ struct body *profiles_answer(struct profiles *profiles, const struct profiles_qu
     buf_format(&key, "%s/%s", question->keys, question->view);
     for (size_t at = 0; at < question->param_count; at++) {
         const struct analysis_param *param = &question->params[at];
-        buf_format(&key, "&%s=%zu:%s", param->name, strlen(param->value), param->value);
+        buf_format(&key, "&%zu:%s=%zu:%s", strlen(param->name), param->name, strlen(param->value), param->value);
     }
     buf_char(&key, '\0');
     if (key.failed)

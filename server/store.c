@@ -22,8 +22,6 @@ static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 struct store {
     struct cache *contents, *totals, *modules, *answers;
     struct account *account; /* of the modules */
-    bool (*drop)(void *context); /* of whoever shares the account; may be NULL */
-    void *drop_context;
 };
 
 struct kept_module {
@@ -74,23 +72,13 @@ struct store *store_new(uint64_t memory_bytes)
     store->modules = cache_new(MODULES_BUDGET_BYTES, free_module);
     store->answers = cache_new(ANSWERS_BUDGET_BYTES, free_answer);
     store->account = account_new(memory_bytes);
+    account_add_cache(store->account, store->modules, false);
     return store;
 }
 
 struct account *store_account(const struct store *store)
 {
     return store->account;
-}
-
-void store_share_account(struct store *store, bool (*drop)(void *context), void *context)
-{
-    store->drop = drop;
-    store->drop_context = context;
-}
-
-bool store_drop_oldest(struct store *store)
-{
-    return cache_drop_oldest(store->modules);
 }
 
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
@@ -113,8 +101,9 @@ void store_free(struct store *store)
 
 static void add_identity(struct buf *key, const struct files_identity *identity)
 {
-    buf_format(key, "%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, identity->device, identity->inode,
-               identity->size_bytes, (uint64_t)identity->modified_at_ns);
+    char *text = files_identity_text(identity);
+    buf_text(key, text);
+    free(text);
 }
 
 static char *key_text(struct buf *key)
@@ -255,12 +244,7 @@ static uint64_t take_room(struct store *store, const struct analysis_program *pr
     uint64_t size = least_of(program->size_bytes, limit);
     uint64_t least = least_of(size * LEAST_FACTOR + LEAST_BASE_BYTES, limit);
     uint64_t most = least_of(size * MOST_FACTOR + MOST_BASE_BYTES, limit);
-    uint64_t taken_bytes = account_take(store->account, most, most);
-    while (taken_bytes == 0 &&
-           (cache_drop_oldest(store->modules) || (store->drop && store->drop(store->drop_context))))
-        taken_bytes = account_take(store->account, most, most);
-    if (taken_bytes == 0)
-        taken_bytes = account_take(store->account, least, most);
+    uint64_t taken_bytes = account_need(store->account, least, most);
     *is_short = taken_bytes < most;
     return taken_bytes;
 }

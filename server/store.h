@@ -22,11 +22,6 @@ struct store;
 struct store *store_new(uint64_t memory_bytes);
 /* Of the programs; other large things take their memory from it too. */
 struct account *store_account(const struct store *store);
-/* Whoever takes much from the account as well: `drop` lets go of something that is not
- * looked at, false when there is nothing. NULL ends it. */
-void store_share_account(struct store *store, bool (*drop)(void *context), void *context);
-/* Lets go of a program that nobody looks at; false when there is none. */
-bool store_drop_oldest(struct store *store);
 /* Before the first question, if at all: see cache.h. */
 void store_on_wait(struct store *store, const struct cache_waiting *waiting);
 /* Nothing may be held. */

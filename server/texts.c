@@ -5,7 +5,6 @@
 #include "server/memory.h"
 #include "server/sha256.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +29,12 @@ static void free_kept(void *value)
     free(kept);
 }
 
-struct texts *texts_new(void)
+struct texts *texts_new(struct account *account)
 {
     struct texts *texts = memory_new(sizeof(*texts));
     texts->given = cache_new(GIVEN_BUDGET_BYTES, free_kept);
     texts->read = cache_new(READ_BUDGET_BYTES, free_kept);
+    account_add_cache(account, texts->given, true);
     return texts;
 }
 
@@ -125,19 +125,13 @@ bool texts_give(struct texts *texts, struct upload *upload, struct text *text, s
     return fill(cache_get(texts->given, hash, &maker, &text->hold, err), text);
 }
 
-static void *make_nothing(void *context, struct cache_made *made, struct err *err)
-{
-    (void)context;
-    made->is_passing = true;
-    err_set(err, ERR_notfound, ERR_NO_OFFSET, "this text is not kept here, or not any more: give it again");
-    return NULL;
-}
-
 bool texts_find(struct texts *texts, const char *id, struct text *text, struct err *err)
 {
-    struct cache_maker maker = {make_nothing, NULL};
     *text = (struct text){0};
-    return fill(cache_get(texts->given, id, &maker, &text->hold, err), text);
+    if (fill(cache_get(texts->given, id, NULL, &text->hold, err), text))
+        return true;
+    return !err_is_set(err) &&
+           err_set(err, ERR_notfound, ERR_NO_OFFSET, "this text is not kept here, or not any more: give it again");
 }
 
 /* ---- files ------------------------------------------------------------------------ */
@@ -157,14 +151,11 @@ static void *make_read(void *context, struct cache_made *made, struct err *err)
 
 bool texts_of_file(struct texts *texts, const struct files_place *place, struct text *text, struct err *err)
 {
-    char *key;
     struct file *file = files_open(place, err);
     *text = (struct text){0};
     if (!file)
         return false;
-    const struct files_identity *is = files_identity(file);
-    key = memory_format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, is->device, is->inode, is->size_bytes,
-                        (uint64_t)is->modified_at_ns);
+    char *key = files_identity_text(files_identity(file));
     struct cache_maker maker = {make_read, file};
     bool is_good = fill(cache_get(texts->read, key, &maker, &text->hold, err), text);
     free(key);

@@ -17,7 +17,8 @@ enum { TEXTS_ID_SIZE = 33 };
 
 struct texts;
 
-struct texts *texts_new(void);
+/* `account`: that of the uploads that are given. */
+struct texts *texts_new(struct account *account);
 void texts_on_wait(struct texts *texts, const struct cache_waiting *waiting);
 /* To be called now and then: lets go of what was not looked at for long. */
 void texts_expire(struct texts *texts);

@@ -3,9 +3,7 @@
 
 #include "server/memory.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Set aside while a trace is read: real ones take less than their size; a packed one may be many times larger. */
 enum { PLAIN_FACTOR = 4, PACKED_FACTOR = 32 };
@@ -25,7 +23,6 @@ struct kept_trace {
 struct making {
     struct traces *traces;
     struct file *opened;
-    bool is_packed;
 };
 
 static void free_kept(void *value)
@@ -36,18 +33,12 @@ static void free_kept(void *value)
     free(kept);
 }
 
-static bool drop_oldest(void *context)
-{
-    struct traces *traces = context;
-    return cache_drop_oldest(traces->cache);
-}
-
 struct traces *traces_new(struct store *store)
 {
     struct traces *traces = memory_new(sizeof(*traces));
     traces->cache = cache_new(account_limit(store_account(store)) / 2, free_kept);
     traces->store = store;
-    store_share_account(store, drop_oldest, traces);
+    account_add_cache(store_account(store), traces->cache, false);
     return traces;
 }
 
@@ -58,7 +49,6 @@ void traces_on_wait(struct traces *traces, const struct cache_waiting *waiting)
 
 void traces_free(struct traces *traces)
 {
-    store_share_account(traces->store, NULL, NULL);
     cache_free(traces->cache);
     free(traces);
 }
@@ -72,14 +62,10 @@ static uint64_t take_room(const struct making *making, bool *is_short)
 {
     struct account *account = store_account(making->traces->store);
     uint64_t limit = account_limit(account), size = files_identity(making->opened)->size_bytes;
-    uint64_t factor = making->is_packed ? PACKED_FACTOR : PLAIN_FACTOR;
+    uint64_t factor = files_is_gzip(making->opened) ? PACKED_FACTOR : PLAIN_FACTOR;
     uint64_t most = least_of(least_of(size, limit) * factor + BASE_BYTES, limit);
     uint64_t least = least_of(size + BASE_BYTES, limit);
-    uint64_t taken_bytes = account_take(account, most, most);
-    while (taken_bytes == 0 && (cache_drop_oldest(making->traces->cache) || store_drop_oldest(making->traces->store)))
-        taken_bytes = account_take(account, most, most);
-    if (taken_bytes == 0)
-        taken_bytes = account_take(account, least, most);
+    uint64_t taken_bytes = account_need(account, least, most);
     *is_short = taken_bytes < most;
     return taken_bytes;
 }
@@ -118,15 +104,11 @@ static void *make_trace(void *context, struct cache_made *made, struct err *err)
 const struct analysis_trace *traces_get(struct traces *traces, const struct files_place *place, struct cache_hold *hold,
                                         struct err *err)
 {
-    struct making making = {traces, files_open(place, err), false};
+    struct making making = {traces, files_open(place, err)};
     *hold = (struct cache_hold){0};
     if (!making.opened)
         return NULL;
-    const struct files_identity *identity = files_identity(making.opened);
-    size_t length = strlen(place->path);
-    making.is_packed = length > 3 && strcmp(place->path + length - 3, ".gz") == 0;
-    char *key = memory_format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, identity->device, identity->inode,
-                              identity->size_bytes, (uint64_t)identity->modified_at_ns);
+    char *key = files_identity_text(files_identity(making.opened));
     struct cache_maker maker = {make_trace, &making};
     const struct kept_trace *kept = cache_get(traces->cache, key, &maker, hold, err);
     free(key);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * traces.h: what the core made of traces' memory events, kept while it is looked at.
  *
- * A trace takes its memory from the account of the store's programs: for either,
- * what the other keeps but nobody looks at goes. Threads: any number. */
+ * A trace takes its memory from the account of the store's programs. Threads: any number. */
 #ifndef SERVER_TRACES_H
 #define SERVER_TRACES_H
 

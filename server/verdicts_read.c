@@ -3,7 +3,6 @@
 #include "server/verdicts.h"
 
 #include "analysis/analysis.h"
-#include "server/names.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -64,7 +63,7 @@ bool verdicts_read(const struct files_place *place, const atomic_bool *is_stoppi
     if (!file)
         return false;
     const struct source *whole = files_source(file);
-    bool is_long = whole->size_bytes > MOST_BYTES && !names_is_gzip(place->path[0] ? place->path : place->root);
+    bool is_long = whole->size_bytes > MOST_BYTES && !files_is_gzip(file);
     struct tail tail = {whole, is_long ? whole->size_bytes - MOST_BYTES : 0, is_stopping};
     struct source source = {&tail, tail_read, whole->size_bytes - tail.from};
     bool is_good = analysis_explain(&source, &out, &explanation, &err);

@@ -82,3 +82,18 @@ def test_the_large_real_inputs_stay_below_their_limits(t):
     name = "jit_train_step(1994907181506094850)"
     equal(daemon.ask(f"/data?run=large-transformer-64l&tag=memory_viewer&module_name={name}").status, 200)
     check_below(t, daemon, "VmHWM", 100)
+
+
+def test_what_is_kept_makes_room_for_what_is_given(t):
+    """programs that nobody looks at any more never keep an upload out"""
+    t.write("plugins/profile/large/h.xplane.pb", inputs.trace("jit_large", 1, 120000))
+    daemon = t.serve("--memory-limit=120", t.folder())
+    summary = f"/api/v1/memory_viewer/summary?session={daemon.session_id('large')}"
+    plain = {"Content-Type": "text/plain"}
+    for letter in b"ab":
+        equal(daemon.ask(summary).status, 200)
+        answer = daemon.ask("/api/v1/oom", "POST", plain, bytes([letter]) * (60 << 20))
+        equal(answer.status, 200, answer)
+    equal(daemon.ask(summary).status, 200)
+    profile = inputs.profile([((("f", "a.py", 1),), (1, 5), {"kind": "buffer", "device": "d:0"})])
+    equal(daemon.ask("/api/v1/profiles", "POST", {"Content-Type": "application/octet-stream"}, profile).status, 201)

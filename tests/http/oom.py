@@ -90,7 +90,7 @@ def test_many_large_texts_do_not_fill_the_memory(t):
     names = [give(daemon, bytes([65 + at]) * (30 << 20))["local"] for at in range(8)]
     kept = [daemon.ask(f"/api/v1/oom/text?local={name}&to=1").status for name in names]
     equal((kept[0], kept[-1]), (404, 200))
-    assert daemon.status_kib("VmRSS") < 400 << 10, daemon.status_kib("VmRSS")
+    assert t.is_sanitized or daemon.status_kib("VmRSS") < 400 << 10, daemon.status_kib("VmRSS")
 
 
 def test_a_text_without_a_failure_tells_what_it_holds(t):
@@ -189,7 +189,7 @@ def test_a_large_log_is_read_aside(t):
     t.write("job/small.log", gpu(300))
     daemon = t.serve(t.folder())
     assert "job/small.log" in daemon.sessions()
-    wait_until(lambda: "job/large.log" in daemon.sessions(), what="the large log")
+    wait_until(lambda: "job/large.log" in daemon.sessions(), 60, "the large log")
     equal(daemon.sessions()["job/large.log"]["failure"]["needed_bytes"], 31664646390)
     answer = daemon.get_json("/api/v1/oom", session=daemon.session_id("job/large.log"))
     begin, end = answer["failures"][0]["ranges"]["needed_bytes"]
@@ -202,7 +202,7 @@ def test_a_log_that_grows_while_it_is_read_is_read_to_its_end(t):
     line = b"I0528 07:00:00.000000 27487 train.py:3] step 12 loss=0.5 device memory in use: 3.5 GiB\n"
     path = t.write("job/large.log", line * (24 << 20 >> 6) + gpu(500))
     daemon = t.serve(t.folder())
-    wait_until(lambda: "job/large.log" in daemon.sessions(), what="the first failure")
+    wait_until(lambda: "job/large.log" in daemon.sessions(), 60, "the first failure")
     with open(path, "ab") as log:
         log.write(gpu(700))
     wait_until(lambda: daemon.sessions()["job/large.log"]["failure"]["count"] == 2, 40, "the second failure")
