@@ -9,7 +9,7 @@ import { createPanel, message } from '../widgets/panel.js';
 import { shareBar } from './device_memory_parts.js';
 import { createLoader } from './device_memory_load.js';
 import * as empty from './device_memory_empty.js';
-import { amount, siteName } from './device_memory_text.js';
+import { figureOf, siteName } from './device_memory_text.js';
 
 export function createCallers(view) {
   let shown = null;
@@ -33,7 +33,7 @@ export function createCallers(view) {
         'button',
         { type: 'button', class: 'neighbour', title: visible(`${siteName(frame)}\n${frame.file}`), on: { click: () => view.pin(frame.id) } },
         el('bdi', { dir: 'ltr', class: 'mono neighbour-name' }, siteName(frame)),
-        el('span', { class: 'figure' }, amount(data.metric, value), el('span', { class: 'dim' }, ` ${percent(Math.abs(value), Math.abs(node.total))}`)),
+        el('span', { class: 'figure' }, figureOf(data, value), el('span', { class: 'dim' }, ` ${percent(Math.abs(value), Math.abs(node.total))}`)),
         shareBar(Math.abs(value) / (Math.abs(node.total) || 1)),
       ),
     );
@@ -64,9 +64,9 @@ export function createCallers(view) {
           { class: 'callers-middle' },
           el('h3', {}, el('bdi', { dir: 'ltr', class: 'mono' }, siteName(node.frame))),
           el('p', { class: 'dim callers-file' }, el('bdi', { dir: 'ltr' }, visible(node.frame.file))),
-          el('p', {}, el('span', { class: 'figure strong' }, amount(data.metric, node.total)), ' total'),
+          el('p', {}, el('span', { class: 'figure strong' }, figureOf(data, node.total)), ' total'),
           el('p', { class: 'dim' }, `${percent(Math.abs(node.total), data.percent_base)} of the total`),
-          el('p', {}, el('span', { class: 'figure' }, amount(data.metric, node.self)), ' self'),
+          el('p', {}, el('span', { class: 'figure' }, figureOf(data, node.self)), ' self'),
         ),
         side(data, node, node.callees, 'Callees', 'It calls nothing that holds memory.'),
       ),

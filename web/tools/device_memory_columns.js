@@ -171,7 +171,8 @@ export function bufferColumns({ metric, rows, is_diff: isDiff }) {
   return [
     {
       key: 'each',
-      title: 'Each',
+      /* Two files become one first, which joins what has one stack: no size of its own is left. */
+      title: isDiff ? 'Mean' : 'Each',
       width: 7,
       isNumber: true,
       sortKey: 'each',
@@ -199,14 +200,22 @@ export function bufferColumns({ metric, rows, is_diff: isDiff }) {
     },
     words('device', 'Device', 9, (row) => row.device),
     words('kind', 'Kind', 6, (row) => row.kind),
-    {
-      key: 'copies',
-      title: 'Copies',
-      width: 5,
-      isNumber: true,
-      cell: (row) => (row.copies > 1 ? `${count(row.copies)} copies` : NONE),
-      copy: ['copies', (row) => row.copies],
-    },
+    isDiff
+      ? {
+          key: 'side',
+          title: 'Of',
+          width: 3.5,
+          cell: (row) => (row.is_base ? 'A' : 'B'),
+          copy: ['profile', (row) => (row.is_base ? 'A' : 'B')],
+        }
+      : {
+          key: 'copies',
+          title: 'Copies',
+          width: 5,
+          isNumber: true,
+          cell: (row) => (row.copies > 1 ? `${count(row.copies)} copies` : NONE),
+          copy: ['copies', (row) => row.copies],
+        },
     {
       key: 'function',
       title: 'Call site',

@@ -67,14 +67,14 @@ export function createGraph(view) {
 
 /* The lines in a box: name, place, self, total. */
 function linesOf(data, { frame, self, total }) {
-  const { metric, percent_base: base } = data;
+  const { percent_base: base } = data;
   const share = (value) => percent(Math.abs(value), base);
   const place = say.placeText(frame);
   return [
     frame.function || frame.name,
     frame.function ? place : '',
-    self !== 0 ? `self ${say.amount(metric, self)} (${share(self)})` : '',
-    `total ${say.amount(metric, total)} (${share(total)})`,
+    self !== 0 ? `self ${say.figureOf(data, self)} (${share(self)})` : '',
+    `total ${say.figureOf(data, total)} (${share(total)})`,
   ].filter(Boolean);
 }
 
@@ -98,7 +98,7 @@ async function draw(state, data) {
       from: index.get(edge.from),
       to: index.get(edge.to),
       share: Math.abs(edge.value) / base,
-      text: say.amount(data.metric, edge.value),
+      text: say.figureOf(data, edge.value),
       isDashed: edge.is_residual,
       className: growth(data, edge.value),
     }));
@@ -148,8 +148,8 @@ function listRow(view, data, { frame, self, total }) {
       el(
         'span',
         { class: 'figure' },
-        say.amount(data.metric, total),
-        el('span', { class: 'dim' }, ` self ${say.amount(data.metric, self)}`),
+        say.figureOf(data, total),
+        el('span', { class: 'dim' }, ` self ${say.figureOf(data, self)}`),
       ),
       shareBar(Math.abs(total) / (Math.abs(data.percent_base) || 1)),
     ),

@@ -33,6 +33,11 @@ export function spokenAmount(metric, value) {
   return isBytes(metric) ? spokenBytes(value) : `${count(value)} ${metric.name}`;
 }
 
+/* A figure of an answer: with its sign and ▲ or ▼ in a difference. */
+export function figureOf({ metric, is_diff: isDiff }, value) {
+  return isDiff ? changeWords(metric, value) : amount(metric, value);
+}
+
 /* ▲ and ▼ go with the sign, so that colour is not alone. */
 export function changeWords(metric, value) {
   if (value === 0) return 'no change';
