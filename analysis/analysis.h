@@ -220,7 +220,7 @@ bool analysis_profile_type_at(const struct analysis_profile *profile, size_t at,
 
 /* One of the profiles that a question is about. Texts are borrowed. */
 struct analysis_profile_use {
-    const struct analysis_profile *profile; /* NULL: it could not be read: code and reason */
+    const struct analysis_profile *profile; /* NULL: it could not be read: code and reason; ERR_none: it is not asked for */
     const char *id, *name;
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of the file, Unix time; 0: not known */

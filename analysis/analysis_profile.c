@@ -103,6 +103,11 @@ static struct profile_set_item item_of(const struct analysis_profile_use *use)
     struct profile_set_item item = {
         .id = use->id, .name = use->name, .size_bytes = use->size_bytes, .is_base = use->is_base, .code = err_name(use->code)};
     item.reason = use->reason;
+    if (use->profile == NULL && use->code == ERR_none) {
+        item.is_other = true;
+        item.code = "not_chosen";
+        item.reason = "it is not numbered like the others";
+    }
     if (use->profile == NULL)
         return item;
     item.pprof = &use->profile->pprof;

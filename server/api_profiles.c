@@ -3,6 +3,7 @@
 #include "server/api.h"
 
 #include "server/listing.h"
+#include "server/profile_series.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,33 @@ static struct response *add_named(struct asked *asked, const struct request *req
     return NULL;
 }
 
-/* Without profile=: all of a series, else the last one. */
+/* Names one that is beside a series: it can be asked for. */
+static void add_other(struct asked *asked, const struct snapshot_profile *profile)
+{
+    make_room(asked);
+    size_t at = asked->count++;
+    asked->ones[at] = (struct profiles_one){0};
+    asked->errs[at] = (struct err)ERR_INIT;
+    asked->uses[at] = (struct analysis_profile_use){.id = profile->id, .name = profile->file->name};
+}
+
+static void add_series(struct asked *asked)
+{
+    const struct snapshot_session *session = asked->session;
+    bool *is_chosen = memory_new(session->profile_count * sizeof(*is_chosen));
+    profile_series_choose(session, is_chosen);
+    for (size_t at = 0; at < session->profile_count; at++) {
+        if (is_chosen[at])
+            add(asked, session->profiles[at].id, &session->profiles[at], false);
+    }
+    for (size_t at = 0; at < session->profile_count; at++) {
+        if (!is_chosen[at])
+            add_other(asked, &session->profiles[at]);
+    }
+    free(is_chosen);
+}
+
+/* Without profile=: those of a series, else the last one. */
 static struct response *add_usual(struct asked *asked, bool is_series)
 {
     const struct snapshot_session *session = asked->session;
@@ -102,8 +129,11 @@ static struct response *add_usual(struct asked *asked, bool is_series)
         return response_problem(400, "argument", "name a session, or a profile by its hash");
     if (session->profile_count == 0)
         return response_problem(404, "notfound", "the session has no device profile");
-    for (size_t at = is_series ? 0 : session->profile_count - 1; at < session->profile_count; at++)
-        add(asked, session->profiles[at].id, &session->profiles[at], false);
+    const struct snapshot_profile *last = &session->profiles[session->profile_count - 1];
+    if (is_series)
+        add_series(asked);
+    else
+        add(asked, last->id, last, false);
     return NULL;
 }
 

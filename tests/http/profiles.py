@@ -8,7 +8,7 @@ import json
 import os
 
 import inputs
-from harness import equal
+from harness import FIXTURES, equal
 
 USER = ("f", "/home/me/train.py", 3)
 JAX = ("apply_primitive", "/opt/lib/python3.11/site-packages/jax/_src/dispatch.py", 9)
@@ -59,6 +59,31 @@ def test_a_series_leaves_out_what_does_not_fit(t):
     equal([row["name"] for row in data["profiles"]], ["memory1.prof", "memory2.prof", "memory3.prof"])
     equal({row["name"]: row["code"] for row in data["left_out"]}, {"memory4.prof": "sample_types", "memory5.prof": "truncated"})
     equal(data["verdict_counts"]["steady"], 1)
+
+
+def test_a_series_is_what_is_numbered_alike(t):
+    for name in ("memory.prof", "memory-large.prof", "memory1.prof", "memory2.prof", "memory10.prof", "other-1.prof", "other-2.prof"):
+        t.write(name, inputs.profile([sample(100)]))
+    daemon = t.serve(t.folder())
+    session = next(row["id"] for row in daemon.get_json("/api/v1/sessions")["sessions"])
+    answer = daemon.get_json("/api/v1/device_memory/series", session=session)
+    equal([row["name"] for row in answer["data"]["profiles"]], ["memory1.prof", "memory2.prof", "memory10.prof"])
+    left_out = answer["data"]["left_out"]
+    equal({row["code"] for row in left_out}, {"not_chosen"})
+    equal(sorted(row["name"] for row in left_out), ["memory-large.prof", "memory.prof", "other-1.prof", "other-2.prof"])
+    equal([(note["code"], note["count"]) for note in answer["notes"]], [("not_chosen", 4)])
+    chosen = view(daemon, "series", session=session, profile=left_out[0]["id"])
+    equal([row["name"] for row in chosen["profiles"]], [left_out[0]["name"]])
+
+
+def test_the_series_among_other_profiles_tells_the_leak(t):
+    daemon = t.serve(os.path.join(FIXTURES, "memprof"))
+    session = next(row["id"] for row in daemon.get_json("/api/v1/sessions")["sessions"] if row["kind"] == "profiles")
+    sites = view(daemon, "series", session=session)["sites"]
+    first = sites[0]
+    equal((first["frame"]["function"], first["callee"], first["verdict"]), ("anotherfunc", "normal", "grows"))
+    equal((first["values"][0], first["values"][-1]), (40000, 1800000))
+    equal({site["verdict"] for site in sites if site["frame"]["function"] == "afunction"}, {"steady"})
 
 
 def test_a_given_profile_is_known_by_its_hash_and_never_written(t):

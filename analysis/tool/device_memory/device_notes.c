@@ -19,8 +19,13 @@ static void note_negatives(const struct study *study)
 void device_notes_left_out(const struct tool_request *request)
 {
     const struct profile_set *set = request->profiles;
+    uint64_t other_count = 0;
     for (uint32_t i = 0; i < set->count; i++)
-        if (set->items[i].pprof == NULL)
+        other_count += set->items[i].is_other;
+    tool_note(request, "not_chosen", other_count,
+              "Profiles that are not numbered like the others are no part of the series; they can be chosen by hand.");
+    for (uint32_t i = 0; i < set->count; i++)
+        if (set->items[i].pprof == NULL && !set->items[i].is_other)
             tool_note(request, "left_out", 1, arena_format(request->arena, "%s is left out: %s.", set->items[i].name, set->items[i].reason));
 }
 

@@ -12,6 +12,7 @@ struct profile_set_item {
     int64_t captured_at_ms;    /* Unix time; 0: not known */
     const char *captured_from; /* "profile", "gzip", "file" or NULL */
     bool is_base;
+    bool is_other; /* beside a series and not asked for: not read */
     const char *code, *reason;
 };
 
