@@ -155,6 +155,9 @@ export async function text(page, selector) {
 
 /* Centre of the bar `share` (0..1) along strip `at`. */
 export async function pointOn(page, at, share) {
+  const tab = page.locator('.phone-tab', { hasText: 'Strips' });
+  if (await tab.isVisible()) await tab.click();
+  await idle(page);
   await page.locator('.strip-plot').nth(at).scrollIntoViewIfNeeded();
   const box = await page.locator('.strip-plot').nth(at).boundingBox();
   return [box.x + box.width * share, box.y + box.height / 2];

@@ -31,9 +31,9 @@ import { createPlace } from './memory_viewer_place.js';
 import {
   changeCapacity,
   loadDetail,
-  loadMoment,
   loadStrips,
   loadWindow,
+  showMoment,
   showSpace,
 } from './memory_viewer_views.js';
 import { createWindowLine, windowDetails } from './memory_viewer_window.js';
@@ -64,7 +64,11 @@ export function mount(root, context) {
   view.place = createPlace(view, {
     moment: () => {
       view.map.setPlace();
-      loadMoment(view);
+      showMoment(view);
+    },
+    momentAtRest: () => {
+      loadStrips(view);
+      view.table.hear();
     },
     range: (range) => {
       view.curve.setRange(range);
@@ -95,7 +99,9 @@ export function mount(root, context) {
       view.place.hear(route);
       view.map.hear(route);
       hearFilter(view, route);
-      return Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), view.table.hear()]);
+      /* While the moment is being moved the table keeps what it has. */
+      const rows = view.place.isMoving ? null : view.table.hear();
+      return Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), rows]);
     },
     escape: () => escape(view),
     unmount() {

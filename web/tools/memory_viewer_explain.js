@@ -193,6 +193,17 @@ const PANELS = {
     field: BUFFERS,
     ...sureOfTime(space),
   }),
+  map: ({ space }) => ({
+    title: 'Allocation map',
+    formula: `One rectangle a buffer: across from the ${unitWord(space)} at which it is born to the one at which it dies, up from its offset to offset + size. What lives for the whole program has no offset in the heap; it stands in the bands above. What is white between rectangles is a hole.`,
+    inputs: [
+      { name: 'for the whole program', bytes: space.indefinite_bytes },
+      { name: 'peak', bytes: space.peak_bytes, note: `at ${unitWord(space)} ${count(space.peak_step)}` },
+    ],
+    field: `${ALLOCATIONS} \`.assigned[].offset\`, \`.size\`; ${TRACES}`,
+    ...sureOfTime(space),
+    caveat: 'Buffers too small to be seen are drawn as one and counted; zoom in to part them.',
+  }),
   table: ({ space }) => ({
     title: 'Buffers, and what the filter leaves out',
     formula: 'The rows and the rest add up to all that is live at this moment. CSV holds every row that the filter keeps, in bytes.',

@@ -6,6 +6,7 @@ import { later } from '../lib/activity.js';
 import { isAbort, Problem, problemText } from '../lib/api.js';
 import { bytes, count, counted, percent, spokenBytes, visible } from '../lib/format.js';
 import { around, whole } from '../lib/range.js';
+import { exportEntries } from '../widgets/export_menu.js';
 import { createMap } from '../widgets/map.js';
 import { COLOUR_WORDS, COLOURS } from '../widgets/map_colours.js';
 import { createPanel, message } from '../widgets/panel.js';
@@ -54,8 +55,10 @@ function legendOf(classes) {
 /* actions: onHover(item, mark), onLeave(), onPin(item), onStep(step | null), onHint().
  * Out: {panel, load(), hear(route), setPlace(), setRange(), rangeAtRest(), mark(hover, pin), …}. */
 export function createMapPanel(view, actions) {
+  const exports = exportEntries({ name: 'map', title: 'Allocation map', drawing: () => !panel.body.hidden && map.drawing(), table: () => map.table() });
   const panel = createPanel('panel-map', 'Allocation map', {
     menu: () => [
+      ...exports(),
       { word: 'Show all', key: '0', run: () => view.showAll() },
       { word: 'Next colour', key: 'c', run: () => context.choose({ color: colourAfter(colour) }) },
       { word: 'Centre the pin', key: 'f', run: () => view.centrePin(), why: view.store.state.pin === null ? 'nothing is pinned' : '' },
@@ -115,6 +118,7 @@ export function createMapPanel(view, actions) {
   const controls = el('span', { class: 'map-controls' }, chooser, input, found);
   panel.setAside(legend, controls);
   panel.body.append(map.node);
+  panel.node.dataset.explain = 'map';
 
   const load = async () => {
     const { space } = view;

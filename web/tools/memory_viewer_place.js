@@ -54,16 +54,18 @@ export function readPlace(space, route) {
   return { step: step === space.peak_step ? null : step, range, bytes: offsets, window, said };
 }
 
-/* hooks: moment(step), range([from, to)), rangeAtRest(range) 120 ms after its last movement,
- * window([first, last] | null). They are called after the part of the place that changed. */
+/* hooks: moment(step), momentAtRest() and rangeAtRest(range) 120 ms after the last movement, the first
+ * at once after a click, range([from, to)), window([first, last] | null). They are called after the part of the place that changed. */
 export function createPlace(view, hooks) {
   let place = NOWHERE;
   let takeBack = null;
+  let isHeld = false; // the hand still moves the moment
+  let takeBackMoment = null;
 
   const all = () => [0, view.space.step_count];
   const range = () => place.range ?? all();
   const moment = () => place.step ?? view.space.peak_step ?? 0;
-  const isMoving = () => view.space && view.space.step_unit !== 'none' && view.space.step_count > 0;
+  const hasSteps = () => view.space && view.space.step_unit !== 'none' && view.space.step_count > 0;
 
   const adopt = (route) => {
     const { said, ...next } = readPlace(view.space, route);
@@ -80,6 +82,17 @@ export function createPlace(view, hooks) {
   const soon = (task) => {
     takeBack?.();
     takeBack = later(task, ASK_AFTER_MS);
+  };
+  const momentRests = () => {
+    isHeld = false;
+    hooks.momentAtRest();
+  };
+  const momentMoved = () => {
+    takeBackMoment?.();
+    takeBackMoment = null;
+    hooks.moment(moment());
+    if (isHeld) takeBackMoment = later(momentRests, ASK_AFTER_MS);
+    else momentRests();
   };
   const rest = () => {
     hooks.range(range());
@@ -113,6 +126,9 @@ export function createPlace(view, hooks) {
     get isPeak() {
       return place.step === null;
     },
+    get isMoving() {
+      return isHeld;
+    },
     get range() {
       return range();
     },
@@ -125,48 +141,53 @@ export function createPlace(view, hooks) {
     /* A space was opened: reads the place, calls nothing. */
     start(route) {
       takeBack?.();
+      takeBackMoment?.();
+      isHeld = false;
       place = NOWHERE;
       adopt(route);
     },
     hear(route) {
       if (!view.space) return;
       const before = adopt(route);
-      if (before.step !== place.step) hooks.moment(moment());
+      if (before.step !== place.step) momentMoved();
       if (before.range?.join() !== place.range?.join() || before.bytes?.join() !== place.bytes?.join()) rest();
       if (before.window?.join() !== place.window?.join()) hooks.window(place.window);
     },
-    /* isHeld: the hand is still moving, or a key may be held down. */
-    setMoment(step, isHeld = false) {
-      if (!isMoving()) return;
+    /* isMoved: the hand is still moving, or a key may be held down. */
+    setMoment(step, isMoved = false) {
+      if (!hasSteps()) return;
       const to = Math.max(0, Math.min(view.space.step_count - 1, step));
       const patch = { step: to === view.space.peak_step ? null : to, bars: '' };
       const next = following(range(), all(), to);
       if (next.join() !== range().join()) put(next);
-      if (isHeld) view.context.move(patch);
+      const before = place.step;
+      isHeld = isMoved;
+      if (isMoved) view.context.move(patch);
       else view.context.choose(patch);
+      if (before === place.step && isHeld) momentMoved();
     },
     setWindow(window) {
       view.context.choose({ sel: window ? `${window[0]}-${window[1]}` : '' });
     },
-    setRange: (next) => isMoving() && put(next),
-    setBytes: (next) => isMoving() && putBytes(next),
+    setRange: (next) => hasSteps() && put(next),
+    setBytes: (next) => hasSteps() && putBytes(next),
     get bytes() {
       return place.bytes;
     },
     showAll() {
-      if (!isMoving()) return;
+      if (!hasSteps()) return;
       put(all());
       putBytes(null);
     },
     /* Notches in, or out when negative; about the moment if it is in view. */
     zoom(notches) {
-      if (!isMoving()) return;
+      if (!hasSteps()) return;
       const [from, to] = range();
       const at = moment() >= from && moment() < to ? moment() + 0.5 : (from + to) / 2;
       put(zoomed(range(), all(), LEAST_STEPS, at, NOTCH ** notches));
     },
     pan(direction) {
-      if (!isMoving()) return;
+      if (!hasSteps()) return;
       const [from, to] = range();
       put(moved(range(), all(), direction * PAN_SHARE * (to - from)));
     },
@@ -177,11 +198,14 @@ export function createPlace(view, hooks) {
       return true;
     },
     byPeak(direction) {
-      if (!isMoving() || !view.drawn) return;
+      if (!hasSteps() || !view.drawn) return;
       const next = peakBeside(view.drawn, moment(), direction);
       if (next !== moment()) this.setMoment(next);
     },
-    stop: () => takeBack?.(),
+    stop() {
+      takeBack?.();
+      takeBackMoment?.();
+    },
   };
 }
 

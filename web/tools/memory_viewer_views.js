@@ -45,12 +45,10 @@ export async function showSpace(view, data, route, said, signal) {
   if (view.space === space) await loadWindow(view);
 }
 
-/* Another moment: what stands at a step is asked again, the curve only moves its line. The table
- * hears of it from the URL. */
-export function loadMoment(view) {
+/* Another moment: the curve only moves its line; strips and table are asked once it is at rest. */
+export function showMoment(view) {
   view.curve.setMoment(view.place.moment);
   view.context.setTitle(titleOf(view));
-  return loadStrips(view);
 }
 
 function titleOf({ space, module, capacity, place, live }) {

@@ -22,11 +22,13 @@ const BAND_GAP_PX = 4;
 const FRAMED_PX = 6;
 const LEAST_STEPS = 8;
 const LEAST_BYTES = 64 * 1024;
+const LEAST_PICTURE_PX = [960, 360];
 const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] };
 
 /* actions: onHover(item, mark), onLeave(), onStep(step | null), onPin(item), onMoment(step),
  * onWindow([first, last]), onView({from, to, low, high}, isEnd), onAll(), onHint(), sentence(item).
- * Out: {node, draw(answer), setView, setColour, setMatches, mark({hover, pin}), setPlace, showStep, cancel, destroy}. */
+ * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin}), setPlace, showStep,
+ * cancel, destroy}. */
 export function createMap(actions) {
   const base = el('canvas', { role: 'img', class: 'map-base' });
   const over = el('canvas', { 'aria-hidden': 'true', class: 'map-over' });
@@ -45,16 +47,16 @@ export function createMap(actions) {
   let found = new Set();
   let drawnCount = 0;
 
-  const frame = () => {
+  const frame = (of = size) => {
     const bandHeight = answer.indefinite.length ? BAND_PX : 0;
     const top = bandHeight ? bandHeight + BAND_GAP_PX : 0;
     return {
       left: LEFT_PX,
-      width: Math.max(1, size.width - LEFT_PX - RIGHT_PX),
+      width: Math.max(1, of.width - LEFT_PX - RIGHT_PX),
       bandTop: 0,
       bandHeight,
       top,
-      height: Math.max(1, size.height - top - AXIS_PX),
+      height: Math.max(1, of.height - top - AXIS_PX),
     };
   };
   const recolour = () => {
@@ -79,9 +81,9 @@ export function createMap(actions) {
     paintOutline(context, box, box.height, isPinned);
     context.restore();
   };
-  const line = (context, at, colour, wide) => {
-    const { left, width, top, height } = frame();
-    const x = scales(frame(), view).x(at + 0.5);
+  const line = (context, at, colour, wide, plot = frame()) => {
+    const { left, width, top, height } = plot;
+    const x = scales(plot, view).x(at + 0.5);
     if (x < left - 1 || x > left + width + 1) return;
     context.fillStyle = colour;
     context.fillRect(Math.round(x) - wide / 2, top, wide, height);
@@ -95,9 +97,9 @@ export function createMap(actions) {
     context.fillStyle = token('wash');
     context.fillRect(x, top, right - x, height);
   };
-  const peakMark = (context) => {
-    const { left, width, top } = frame();
-    const x = scales(frame(), view).x(place.peak + 0.5);
+  const peakMark = (context, plot = frame()) => {
+    const { left, width, top } = plot;
+    const x = scales(plot, view).x(place.peak + 0.5);
     if (x < left || x > left + width) return;
     context.fillStyle = token('text');
     context.beginPath();
@@ -148,6 +150,19 @@ export function createMap(actions) {
     if (bands.length) paintBands(context, bands, map.colouring, at);
     paintMatches(context);
     paintOver();
+  };
+  /* What is in view, with the moment, on a picture of its own. */
+  const paintInto = (context, of) => {
+    const plot = frame(of);
+    paintAxes(context, plot, view, view.low === 0);
+    paintRectangles(context, { ...map, found: null }, plot, view, of.ratio);
+    if (bands.length) paintBands(context, bandsOf(answer.indefinite, plot.bandHeight, of.ratio), map.colouring, plot);
+    if (place.peak !== null) peakMark(context, plot);
+    if (place.moment !== null) line(context, place.moment, token('accent'), 1, plot);
+  };
+  const usedClasses = () => {
+    const used = new Set([...map.slots, ...answer.indefinite.map(map.colouring.classOf)]);
+    return map.colouring.classes.filter((look, at) => used.has(at));
   };
   const itemAt = ({ x, y }) => {
     const at = frame();
@@ -246,9 +261,19 @@ export function createMap(actions) {
       return Math.max(64, frame().width);
     },
     get classes() {
-      const used = new Set([...map.slots, ...answer.indefinite.map(map.colouring.classOf)]);
-      return map.colouring.classes.filter((look, at) => used.has(at));
+      return usedClasses();
     },
+    /* For pictures and tables of export_menu.js; null while nothing is drawn. */
+    drawing() {
+      if (answer === EMPTY) return null;
+      const of = { width: Math.max(LEAST_PICTURE_PX[0], size.width), height: Math.max(LEAST_PICTURE_PX[1], size.height), ratio: 2 };
+      return {
+        ...of,
+        paint: (context) => paintInto(context, of),
+        legend: usedClasses().map((look) => ({ word: look.word, colour: look.fill() })),
+      };
+    },
+    table: () => mapTable([...answer.indefinite, ...answer.rectangles]),
     get drawnCount() {
       return drawnCount;
     },
@@ -301,5 +326,21 @@ export function createMap(actions) {
       watch.disconnect();
       offTheme();
     },
+  };
+}
+
+const COLUMNS = ['id', 'name', 'buffers', 'bytes', 'padding_bytes', 'category', 'from_step', 'to_step', 'low_bytes', 'high_bytes'];
+
+/* Every rectangle and band in view; one that stands for several says how many. */
+function mapTable(items) {
+  return {
+    columns: [...COLUMNS.map((key) => ({ key })), { key: 'source', isSource: true }],
+    rows: items.map(({ from = null, to = null, count, ...item }) => ({
+      ...item,
+      name: item.id === null ? 'merged' : item.name,
+      buffers: item.id === null ? count : 1,
+      from_step: from,
+      to_step: to,
+    })),
   };
 }

@@ -71,6 +71,25 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('a key that is held down asks strips and table once, where it comes to rest', async () => {
+    const page = await open(`${await daemon('--demo')}?step=100`);
+    const asked = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (/\/(strips|buffers)$/.test(pathname) && searchParams.has('step')) asked.push(searchParams.get('step'));
+    });
+    await page.locator('.curve-slider').focus();
+    await page.evaluate(() => {
+      for (let press = 0; press < 20; press++)
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
+    });
+    equal(await moment(page), '120');
+    await settled(page);
+    equal([...new Set(asked)], ['120']);
+    includes(await text(page, '.panel-table h2'), 'at step 120');
+    await page.finish();
+  });
+
   test('the handle of the moment is dragged', async () => {
     const page = await open(await daemon('--demo'));
     const [x] = await xOf(page, 376);

@@ -60,6 +60,20 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('the map as SVG and CSV: the bands, the peak and every rectangle', async () => {
+    const page = await open(await daemon('--demo'));
+    const { name, data } = await saved(page, '.panel-map', 'SVG');
+    truth(/map.*\.svg$/.test(name), name);
+    includes(data, 'Allocation map');
+    includes(data, '>peak<');
+    includes(data, 'temporary');
+    const lines = (await saved(page, '.panel-map', 'CSV')).data.toString().trim().split('\r\n');
+    equal(lines[0], 'id,name,buffers,bytes,padding_bytes,category,from_step,to_step,low_bytes,high_bytes,source');
+    const counted = lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[2]), 0);
+    truth(counted >= 509, `${counted} buffers in the table`);
+    await page.finish();
+  });
+
   test('the strips as PNG, twice as fine as the screen, and not blank', async () => {
     const page = await open(await daemon('--demo'));
     const { name, data } = await saved(page, '.panel-strips', 'PNG');
