@@ -106,10 +106,15 @@ $(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(web_module
 	@echo "  EMBED web"
 	$(Q)scripts/embed-pages web > $@
 
-$(B)/demo_files.c: scripts/embed-demo build/gen/demo.list $(demo_src)
+# Memory over time of the demo: two devices, twelve steps, 1 MiB a step that stays.
+$(B)/demo/training/host0.xplane.pb: $(B)/make-trace
+	@mkdir -p $(@D)
+	$(Q)ASAN_OPTIONS=detect_leaks=0 $< $@ --allocators 2 --steps 12 --events 4680 --leak 1M --before 9G --capacity 16G >/dev/null
+
+$(B)/demo_files.c: scripts/embed-demo build/gen/demo.list $(demo_src) $(B)/demo/training/host0.xplane.pb
 	@mkdir -p $(@D)
 	@echo "  EMBED demo"
-	$(Q)scripts/embed-demo tests/fixtures/demo > $@
+	$(Q)scripts/embed-demo tests/fixtures/demo $(B)/demo > $@
 
 -include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/unit/*.d $(B)/tests/fuzz/*.d $(B)/tests/bench/trace/*.d)
 .SECONDARY:
