@@ -134,6 +134,7 @@ static void take(void *context, const struct trace_event *event)
     struct reading *reading = context;
     struct memory_events *out = reading->out;
     uint32_t node = trace_groups_event(reading->groups, event);
+    out->unparsed_count += event->class == TRACE_UNPARSED;
     if (event->class != TRACE_ALLOCATION && event->class != TRACE_DEALLOCATION)
         return;
     if (event->is_aggregated) {
@@ -339,7 +340,7 @@ static void host_plane(struct reading *reading, struct stream_scope scope, bool 
     trace_plane_read(reading->stream, scope, reading->arena, &reading->plane);
     trace_plane_resolve(reading->stream, reading->arena, &reading->plane);
     out->has_host_plane = true;
-    if (reading->plane.has_memory_events)
+    if (reading->plane.has_memory_events || reading->plane.has_unparsed)
         host_lines(reading);
     out->damaged_count += reading->plane.damaged_count;
     if (out->count == 0 && err_is_set(&reading->plane.damage) && !err_is_set(reading->stream->err))

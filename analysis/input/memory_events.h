@@ -73,6 +73,7 @@ struct memory_events {
     bool has_host_plane, has_tpu_plane, has_gpu_plane;
     /* what could not be used */
     uint64_t damaged_count, cut_line_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;
+    uint64_t unparsed_count; /* figures still in the name */
     bool is_cut;
     uint64_t cut_at;
 };

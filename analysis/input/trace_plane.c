@@ -110,11 +110,9 @@ static void entry_read(struct stream *stream, struct trace_name *name)
     }
 }
 
-/* A name of at most KNOWN_NAME_MOST bytes, until the next look; longer ones are none that matter. */
+/* The first KNOWN_NAME_MOST bytes of a name, until the next look; names that matter whole are shorter. */
 static struct str short_name(struct stream *stream, const struct trace_name *name)
 {
-    if (name->entry.end - name->entry.at > KNOWN_NAME_MOST)
-        return (struct str){"", 0};
     return stream_peek(stream, name->entry, KNOWN_NAME_MOST);
 }
 
@@ -155,6 +153,8 @@ static enum trace_class class_of(struct str name)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (str_equal(name, str_of(known[i].name)))
             return known[i].class;
+    if (str_starts(name, STR("MemoryAllocation#")) || str_starts(name, STR("MemoryDeallocation#")))
+        return TRACE_UNPARSED;
     return TRACE_OTHER;
 }
 
@@ -182,6 +182,7 @@ static void take_event_name(struct trace_plane *plane, int64_t id, struct str na
 {
     enum trace_class class = class_of(name);
     plane->has_memory_events |= class == TRACE_ALLOCATION || class == TRACE_DEALLOCATION;
+    plane->has_unparsed |= class == TRACE_UNPARSED;
     plane->has_loops |= class == TRACE_LOOP;
     kind_put(plane->class_of_id, &plane->rare_classes, id, (int)class);
 }

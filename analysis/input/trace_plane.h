@@ -26,6 +26,7 @@ enum trace_class {
     TRACE_LOOP,          /* an op of a TensorFlow loop: such a trace is not grouped */
     TRACE_EXECUTOR,      /* ExecutorState::Process */
     TRACE_CONTEXT,       /* TraceContext, a root of old traces */
+    TRACE_UNPARSED,      /* a memory event whose figures stand in its name, as TraceMe writes them */
     TRACE_DATA_FUNCTION, /* a function that tf.data runs; its steps are no steps of the program */
 };
 
@@ -39,7 +40,7 @@ struct trace_plane {
     uint8_t *stat_of_id;                             /* enum trace_stat of ids below TRACE_DENSE */
     uint8_t *class_of_id;                            /* enum trace_class of ids below TRACE_DENSE */
     struct map rare_stats, rare_classes;             /* of other ids */
-    bool has_memory_events, has_loops, has_group_id; /* by the names that it holds */
+    bool has_memory_events, has_unparsed, has_loops, has_group_id; /* by the names that it holds */
     uint64_t damaged_count;
     struct err damage; /* why the plane ends early, if it does */
 };

@@ -3,6 +3,7 @@
 #include "bytes.h"
 #include "tool/memory_profile/profile.h"
 #include "tool/memory_profile/profile_live.h"
+#include "tool/memory_profile/profile_notes.h"
 
 static struct arena arena;
 static struct err err;
@@ -90,6 +91,15 @@ START_TEST(launches_of_modules_are_read)
     ck_assert_int_eq(launch->offset_ps, 11000);
     ck_assert(str_equal(profile.events.launches.names[launch->name_at], STR("jit_step(77)")));
     ck_assert(profile.events.profile_start_ns == UINT64_C(1700000000000000000));
+}
+END_TEST
+
+START_TEST(events_with_unparsed_names_are_counted)
+{
+    load("build/fixtures/trace-unparsed.pb");
+    ck_assert_uint_eq(profile.count, 0);
+    ck_assert_uint_eq(note_count(&profile.notes, "unparsed_event"), 3);
+    ck_assert_str_eq(profile_notes_reason(&profile).code, "unparsed_events");
 }
 END_TEST
 
@@ -293,6 +303,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, steps_come_from_roots_nesting_and_producers);
     tcase_add_test(tests, launches_of_modules_are_read);
+    tcase_add_test(tests, events_with_unparsed_names_are_counted);
     tcase_add_test(tests, frees_of_tpus_get_their_size_and_their_true_time);
     tcase_add_test(tests, faults_are_counted_and_named);
     tcase_add_test(tests, iterations_of_a_loop_are_steps);

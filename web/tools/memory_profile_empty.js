@@ -26,6 +26,13 @@ export function noEvents(reason) {
       title: 'No host events in this session.',
       text: `Memory events are recorded by the host, and this trace has no host plane. Record it with the host tracer on: ${RECORD}.`,
     };
+  if (reason.code === 'unparsed_events')
+    return {
+      title: 'The memory events of this trace were not taken apart.',
+      text:
+        'Their figures still stand in their names (`MemoryAllocation#key=value,…#`), where neither XProf nor this ' +
+        'page reads them: a profiler of JAX or TensorFlow takes them apart when it writes the trace.',
+    };
   if (reason.code === 'not_a_trace')
     return {
       title: 'This session holds no trace.',

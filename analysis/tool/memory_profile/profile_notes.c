@@ -3,6 +3,9 @@
 #include "tool/memory_profile/profile_notes.h"
 
 enum { RECORDER_EVENTS = 1000000 };
+#define UNPARSED                                                                                                       \
+    "Memory events whose figures still stand in the name (MemoryAllocation#key=value,...#): the tool that recorded "  \
+    "them did not take them apart, and neither XProf nor this page reads them."
 static const int64_t JUMP_PS = INT64_C(3600) * 1000000000000;
 
 static uint64_t host_events(const struct profile *profile)
@@ -48,6 +51,7 @@ static void file_notes(struct profile *profile, struct arena *arena)
                  "Events, lines or names that do not decode; they are left out.");
     profile_note(notes, "aggregated_event", events->aggregated_count,
                  "Memory events without a time of their own (counts of many); they are left out.");
+    profile_note(notes, "unparsed_event", events->unparsed_count, UNPARSED);
     profile_note(notes, "missing_stat", events->missing_count,
                  "Memory events that do not tell bytes in use, size or address; what is missing is taken from the "
                  "events around them, else unknown.");
@@ -98,6 +102,8 @@ struct profile_reason profile_notes_reason(const struct profile *profile)
     if (!profile->events.has_host_plane)
         return (struct profile_reason){"no_host_plane",
                                        "The trace has no host plane (/host:CPU), where allocators write their events."};
+    if (profile->events.unparsed_count > 0)
+        return (struct profile_reason){"unparsed_events", UNPARSED};
     if (profile->events.is_cut)
         return (struct profile_reason){"cut", "The trace was cut while it was written, before any memory event."};
     return (struct profile_reason){"no_memory_events",

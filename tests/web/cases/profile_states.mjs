@@ -171,6 +171,18 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  for (const [code, words] of [
+    ['unparsed_events', 'were not taken apart'],
+    ['no_host_plane', 'No host events in this session'],
+    ['cut', 'The trace was cut short'],
+    ['not_a_trace', 'holds no trace'],
+  ])
+    test(`nothing to draw, ${code}: the page says why`, async () => {
+      const page = await show('', { reason: { code, text: 'As the daemon says it.' } });
+      includes(await text(page, '.whole-page'), words);
+      await page.finish();
+    });
+
   test('a flat line says why, and names the plan that explains it', async () => {
     const finding = { code: 'flat_line', text: 'The line is flat: the TPU runtime reserves HBM at start.' };
     const page = await show('', { finding });
