@@ -7,6 +7,7 @@
 chain   bytes in use before an event, and its size, give those after it: in every trace, by the true times
 rows    at every moment the live rows are the allocations that are open, and with the named remainders they
         add up to what the allocator says; likewise at XProf's 1000 sampled points of the large trace
+free    the smallest of the largest free chunks is drawn at any width
 --logdir is what DIR/tools/make-logdir makes. Ends with the counts; exit status 1 if one does not hold.
 """
 import argparse
@@ -62,7 +63,7 @@ def entries(plane, field):
 
 
 def events_of(path):
-    """{pool: [(time in ps, is a free, in use, size or None, address)]} in the order of time"""
+    """{pool: [(time in ps, is a free, in use, size or None, address, free, fragmentation)]} in the order of time"""
     pools = {}
     with open(path, "rb") as file:
         planes = [list(fields(value)) for number, value in fields(file.read()) if number == 1]
@@ -80,7 +81,8 @@ def events_of(path):
                 known[stats[stat[1]]] = stats[stat[7]] if 7 in stat else stat.get(4, stat.get(3, stat.get(2)))
             pool = str(known.get("device_ordinal", known.get("index_on_host", known.get("allocator_name", ""))))
             pools.setdefault(pool, []).append((start_ps + head.get(2, 0), name == "MemoryDeallocation", known["bytes_allocated"],
-                                               known.get("allocation_bytes"), known["addr"]))
+                                               known.get("allocation_bytes"), known["addr"], known.get("bytes_available"),
+                                               known.get("fragmentation")))
     return {pool: sorted(found, key=lambda event: event[0]) for pool, found in pools.items()}
 
 
@@ -99,7 +101,7 @@ class Ground:
 def check_chain(counts, session, pool, events):
     """the events alone: they follow each other"""
     sizes, faults, before = {}, 0, None
-    for _, is_free, in_use, size, address in events:
+    for _, is_free, in_use, size, address, *_ in events:
         if not is_free:
             sizes[address] = size
         change = -(size if size is not None else sizes.get(address, 0)) if is_free else size
@@ -111,7 +113,7 @@ def check_chain(counts, session, pool, events):
 def live_after(events, count):
     """{address: size} of the allocations that are open after so many events"""
     live = {}
-    for _, is_free, _, size, address in events[:count]:
+    for _, is_free, _, size, address, *_ in events[:count]:
         live.pop(address, None)
         if not is_free:
             live[address] = size
@@ -140,6 +142,16 @@ def check_summary(counts, ground, session, pools):
         mine = row and (row["event_count"], row["peak"]["in_use_bytes"], row["least_bytes"], row["deallocation_count"],
                         row["chain"]["break_count"])
         counts.add([] if mine == wanted else [f"{mine}, the trace says {wanted}"], f"summary {session} {pool}")
+
+
+def check_fragmentation(counts, ground, session, pool, events):
+    """however few points are asked for, the smallest of the largest free chunks is one of them"""
+    if any(free is None or share is None for *_, free, share in events):
+        return
+    wanted = min(int(free * (1 - share)) for *_, free, share in events)
+    answer = ground.view("fragmentation", session, memory=pool, width=10)
+    found = (min(answer["columns"]["largest_free_bytes"], default=None), answer["worst"]["largest_free_bytes"])
+    counts.add([] if found == (wanted, wanted) else [f"{found}, the trace says {wanted}"], f"fragmentation {session} {pool}")
 
 
 def check_large(counts, ground, shared):
@@ -171,6 +183,7 @@ def main():
             for pool, events in pools.items():
                 check_chain(counts, session, pool, events)
                 check_rows(counts, ground, session, pool, events)
+                check_fragmentation(counts, ground, session, pool, events)
         check_large(counts, ground, options.shared)
     finally:
         ground.daemon.__exit__()

@@ -2,6 +2,7 @@
  * profile.c: see profile.h. */
 #include "tool/memory_profile/profile_build.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,11 +26,19 @@ uint32_t profile_after(const struct profile_pool *pool, int64_t time_ps)
     return low;
 }
 
+/* Traces spell it with six digits and it is kept as a float: finds the number that was written. A whole number
+ * divided by a power of ten is rounded just as the decimal text is. */
 double profile_fragmentation_of(const struct profile *profile, uint32_t event)
 {
     char text[40];
     float value = profile->fragmentation[event];
-    for (int digits = 6; digits <= 9; digits++) { /* kept as a float: find the number that it was */
+    double scale = 1e6, number;
+    for (double least = 0.1; scale < 1e15 && (double)value < least; least /= 10)
+        scale *= 10;
+    number = nearbyint((double)value * scale) / scale;
+    if (!((float)number < value) && !((float)number > value))
+        return number;
+    for (int digits = 6; digits <= 9; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, (double)value);
         float read = (float)strtod(text, NULL);
         if (read >= value && read <= value)

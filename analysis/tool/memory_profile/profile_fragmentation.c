@@ -21,7 +21,7 @@ static int64_t largest_free(const struct profile *profile, uint32_t event)
     int64_t free_bytes = profile_free_bytes(profile, event);
     if (free_bytes == MEMORY_UNKNOWN || (profile->flags[event] & MEMORY_HAS_FRAGMENTATION) == 0)
         return MEMORY_UNKNOWN;
-    return free_bytes <= 0 ? 0 : (int64_t)((double)free_bytes * (1 - (double)profile->fragmentation[event]));
+    return free_bytes <= 0 ? 0 : (int64_t)((double)free_bytes * (1 - profile_fragmentation_of(profile, event)));
 }
 
 static int64_t request_of(const struct profile *profile, uint32_t event)
@@ -124,6 +124,41 @@ static void largest_write(struct json *json, const struct figures *figures)
     json_object_end(json);
 }
 
+/* What a drawing of the curve keeps, and of each part of the time the moment with the smallest largest chunk:
+ * that is rarely a moment with an extreme of what is in use. */
+static uint32_t *thin(const struct figures *figures, uint32_t width, uint32_t *count)
+{
+    const struct profile *profile = figures->request->trace;
+    const struct profile_window *window = &figures->window;
+    struct arena *arena = figures->request->arena;
+    uint32_t *drawn = profile_thin(figures->pool, window, width, arena, count), least_count = 0, merged_count = 0;
+    if (*count == window->end - window->first)
+        return drawn;
+    uint32_t *least = arena_array(arena, uint32_t, (size_t)width + 1);
+    uint32_t *merged = arena_array(arena, uint32_t, (size_t)*count + width + 1);
+    double span = (double)window->to_ps - (double)window->from_ps;
+    int64_t column_now = -1, smallest = 0;
+    for (uint32_t i = window->first; i < window->end; i++) {
+        uint32_t event = figures->pool->first + i;
+        int64_t chunk = largest_free(profile, event);
+        int64_t column = (int64_t)((double)(profile->time_ps[event] - window->from_ps) * width / (span + 1));
+        if (chunk == MEMORY_UNKNOWN || (column == column_now && chunk >= smallest))
+            continue;
+        least_count += column > column_now && least_count < width;
+        least[least_count - 1] = i;
+        column_now = column;
+        smallest = chunk;
+    }
+    for (uint32_t a = 0, b = 0; a < *count || b < least_count;) {
+        uint32_t next = b == least_count || (a < *count && drawn[a] <= least[b]) ? drawn[a] : least[b];
+        a += a < *count && drawn[a] == next;
+        b += b < least_count && least[b] == next;
+        merged[merged_count++] = next;
+    }
+    *count = merged_count;
+    return merged;
+}
+
 bool profile_fragmentation(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct figures figures = {.request = request, .pool = profile_views_pool(request, err)};
@@ -134,7 +169,7 @@ bool profile_fragmentation(const struct tool_request *request, struct json *json
         return false;
     bool has_figures = figures.pool->has_free && figures.pool->has_fragmentation;
     largest_find(&figures);
-    uint32_t *at = profile_thin(figures.pool, &figures.window, (uint32_t)width, request->arena, &count);
+    uint32_t *at = thin(&figures, (uint32_t)width, &count);
     json_object_begin(json);
     profile_views_memory(json, figures.pool);
     json_key_int(json, "from_ps", figures.window.from_ps);
