@@ -86,6 +86,21 @@ def test_the_series_among_other_profiles_tells_the_leak(t):
     equal({site["verdict"] for site in sites if site["frame"]["function"] == "afunction"}, {"steady"})
 
 
+def test_of_equally_large_frames_as_many_are_drawn_as_fit(t):
+    lines = [("f", "/home/me/train.py", at) for at in range(1, 101)]
+    samples = [((line, ("step", "/home/me/train.py", 500), ("main", "/home/me/train.py", 600)), (1, 64), {}) for line in lines]
+    t.write("m.prof", inputs.profile(samples))
+    daemon = t.serve(t.folder())
+    session = next(iter(daemon.sessions().values()))["id"]
+    for budget in (1, 2, 10, 102, 5000):
+        data = view(daemon, "flame", session=session, nodes=budget)
+        count = min(budget, 102)
+        equal(data["nodes"]["depth"], [0, *([1, 2] + [3] * 100)[:count]])
+        equal(data["left_out"]["node_count"], 102 - count)
+        equal(data["left_out"]["below"] > 0, count < 102)
+        equal(data, view(daemon, "flame", session=session, nodes=budget))
+
+
 def test_a_given_profile_is_known_by_its_hash_and_never_written(t):
     daemon = t.serve(t.write("x/a.log", b"RESOURCE_EXHAUSTED: Out of memory allocating 5 bytes.\n"))
     profile = inputs.profile([sample(64, 2)])

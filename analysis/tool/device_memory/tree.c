@@ -4,16 +4,23 @@
 
 #include <stdlib.h>
 
-/* Sizes are counted by their first three binary digits, so that a limit can be
- * chosen before anything is kept. */
-enum { STEPS = 4, BUCKET_COUNT = 64 * STEPS };
+/* Nodes are counted by the first three binary digits of their sizes and by their
+ * depths, so that a limit can be chosen before anything is kept. */
+enum { STEPS = 4, BUCKET_COUNT = 64 * STEPS, DEPTH_COUNT = 512 };
+
+/* What is kept: larger buckets whole, of one bucket the nodes nearest to the root.
+ * A parent is in no smaller bucket than its child, so it is kept with it. */
+struct limit {
+    uint32_t bucket, depth; /* of this bucket, nodes above this depth */
+    uint64_t room;          /* and the first so many at it */
+};
 
 struct growing {
     const struct study *study;
     struct tree_node *open; /* the path to the stack at hand; the root is the first */
     uint32_t open_count;
-    uint64_t buckets[BUCKET_COUNT];
-    int64_t least;           /* nodes of this size and more are kept */
+    uint64_t counts[BUCKET_COUNT][DEPTH_COUNT]; /* by depth; the last has all that are deeper */
+    struct limit limit;
     struct tree_node *kept;  /* NULL while only counting; children before their parents */
     uint32_t kept_count;
     uint64_t left_out_count;
@@ -44,7 +51,24 @@ static int64_t bucket_least(uint32_t bucket)
 {
     if (bucket < 2 * STEPS)
         return bucket;
+    if (bucket >= 63 * STEPS)
+        return INT64_MAX;
     return (int64_t)(4 + bucket % STEPS) << (bucket / STEPS - 2);
+}
+
+static uint32_t depth_of(const struct tree_node *node)
+{
+    return node->depth < DEPTH_COUNT ? node->depth : DEPTH_COUNT - 1;
+}
+
+static bool fits(struct limit *limit, const struct tree_node *node)
+{
+    uint32_t bucket = bucket_of(node->size), depth = depth_of(node);
+    if (node->depth == 0 || node->size == 0 || bucket != limit->bucket || depth != limit->depth)
+        return node->depth == 0 || (node->size > 0 && (bucket > limit->bucket || (bucket == limit->bucket && depth < limit->depth)));
+    bool has_room = limit->room > 0;
+    limit->room -= has_room;
+    return has_room;
 }
 
 static void close_node(struct growing *growing)
@@ -57,10 +81,9 @@ static void close_node(struct growing *growing)
         parent->after = pprof_add(parent->after, node->after);
         parent->size = pprof_add(parent->size, node->size);
     }
-    bool is_kept = node->depth == 0 || (node->size >= growing->least && node->size > 0);
     if (growing->kept == NULL)
-        growing->buckets[bucket_of(node->size)]++;
-    else if (is_kept)
+        growing->counts[bucket_of(node->size)][depth_of(node)]++;
+    else if (fits(&growing->limit, node))
         growing->kept[growing->kept_count++] = *node;
     else
         growing->left_out_count++;
@@ -109,15 +132,29 @@ static void grow(struct growing *growing, const struct tree_stack *stacks, uint3
         close_node(growing);
 }
 
-static int64_t choose_least(const struct growing *growing, uint32_t nodes_most)
+/* Without the root, which is always kept and needs no room. */
+static struct limit choose_limit(const struct growing *growing, uint32_t nodes_most)
 {
-    uint64_t count = 0;
+    uint64_t room = nodes_most;
     for (uint32_t bucket = BUCKET_COUNT; bucket-- > 1;) {
-        count += growing->buckets[bucket];
-        if (count > nodes_most)
-            return bucket + 1 < BUCKET_COUNT ? bucket_least(bucket + 1) : INT64_MAX;
+        for (uint32_t depth = 1; depth < DEPTH_COUNT; depth++) {
+            uint64_t count = growing->counts[bucket][depth];
+            if (count > room) /* of the deepest some may be each other's parents: none */
+                return (struct limit){bucket, depth, depth < DEPTH_COUNT - 1 ? room : 0};
+            room -= count;
+        }
     }
-    return 0;
+    return (struct limit){0, 0, 0};
+}
+
+/* How many nodes a limit keeps at most, beside the root. */
+static uint64_t count_kept(const struct growing *growing, const struct limit *limit)
+{
+    uint64_t count = limit->room;
+    for (uint32_t bucket = limit->bucket; bucket < BUCKET_COUNT; bucket++)
+        for (uint32_t depth = 1; depth < (bucket == limit->bucket ? limit->depth : DEPTH_COUNT); depth++)
+            count += growing->counts[bucket][depth];
+    return count;
 }
 
 /* ---- the order of siblings ---- */
@@ -172,7 +209,6 @@ static void order_nodes(const struct growing *growing, uint32_t depth_most, stru
 void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_most, struct tree *tree)
 {
     struct growing *growing = arena_array(study->arena, struct growing, 1);
-    uint64_t node_count = 0;
     *tree = (struct tree){0};
     for (uint32_t i = 0; i < stack_count; i++)
         tree->depth_most = stacks[i].length > tree->depth_most ? stacks[i].length : tree->depth_most;
@@ -180,12 +216,11 @@ void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t st
     growing->study = study;
     growing->open = arena_array(study->arena, struct tree_node, (size_t)tree->depth_most + 2);
     grow(growing, stacks, stack_count);
-    growing->least = choose_least(growing, nodes_most);
-    for (uint32_t bucket = bucket_of(growing->least); bucket < BUCKET_COUNT; bucket++)
-        node_count += growing->buckets[bucket];
+    growing->limit = choose_limit(growing, nodes_most);
+    uint64_t node_count = count_kept(growing, &growing->limit);
+    tree->left_out_below = growing->limit.bucket > 0 ? bucket_least(growing->limit.bucket + 1) : 0;
     growing->kept = arena_array(study->arena, struct tree_node, node_count + 1);
     grow(growing, stacks, stack_count);
     order_nodes(growing, tree->depth_most, tree);
     tree->left_out_count = growing->left_out_count;
-    tree->left_out_below = growing->least;
 }

@@ -32,7 +32,7 @@ struct tree {
     struct tree_node *nodes; /* parents before their children, larger siblings first; the root is the first */
     uint32_t count;
     uint64_t left_out_count;
-    int64_t left_out_below; /* nodes smaller than this are left out; 0: none is */
+    int64_t left_out_below; /* nodes of this size and more are all there; 0: every one is */
     uint32_t depth_most;
 };
 
