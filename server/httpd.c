@@ -17,6 +17,8 @@
 
 /* The library's own limits lie beyond ours, so that ours can answer in full. */
 enum { CONNECTION_LIMIT = PEERS_MOST + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 64 * 1024 };
+/* Who sends less of a body in a minute is not waited for (peers.c). */
+enum { PROGRESS_BYTES = 256 * 1024 };
 
 struct httpd {
     const struct server *server;
@@ -109,7 +111,8 @@ static enum MHD_Result send_response(struct exchange *exchange)
     struct body *packed = wants_gzip ? body_gzip(response->body) : NULL;
     struct body *body = packed ? packed : response->body ? body_hold(response->body) : NULL;
     exchange->status = response->status;
-    if (response->is_tagged && negotiate_matches(exchange->request->if_none_match, response->body->etag))
+    if (response->is_tagged && exchange->request->method != REQUEST_POST &&
+        negotiate_matches(exchange->request->if_none_match, response->body->etag))
         exchange->status = MHD_HTTP_NOT_MODIFIED;
     struct MHD_Response *out = response_of(body);
     if (!out) {
@@ -183,6 +186,15 @@ static enum MHD_Result answer(struct exchange *exchange)
     return MHD_YES;
 }
 
+static void take_body(struct exchange *exchange, const char *bytes, size_t size)
+{
+    struct upload *body = exchange->request->body;
+    size_t before = body->size / PROGRESS_BYTES;
+    upload_add(body, bytes, size);
+    if (body->size / PROGRESS_BYTES > before)
+        peers_progress(exchange->httpd->peers, exchange->peer);
+}
+
 /* Called by the library for the headers, for each piece of a body, at its end,
  * and when the connection is resumed. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
@@ -197,10 +209,12 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         request_set_method(exchange->request, method);
         MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange->request);
         routes_admit(exchange->httpd->server, exchange->request);
+        if (exchange->request->body->limit_bytes > REQUEST_BODY_LIMIT)
+            peers_progress(exchange->httpd->peers, exchange->peer);
         return MHD_YES;
     }
     if (*upload_size > 0) {
-        upload_add(exchange->request->body, upload, *upload_size);
+        take_body(exchange, upload, *upload_size);
         *upload_size = 0;
         return MHD_YES;
     }

@@ -102,6 +102,13 @@ void peers_set_busy(struct peers *peers, struct peer *peer, bool is_busy)
     pthread_mutex_unlock(&peers->lock);
 }
 
+void peers_progress(struct peers *peers, struct peer *peer)
+{
+    pthread_mutex_lock(&peers->lock);
+    peer->waiting_since_ms = moment_ms();
+    pthread_mutex_unlock(&peers->lock);
+}
+
 void peers_watch(struct peers *peers)
 {
     int64_t now_ms = moment_ms();

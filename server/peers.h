@@ -26,6 +26,9 @@ void peers_remove(struct peers *peers, struct peer *peer);
 /* A whole request has come; its answer has gone. */
 void peers_set_busy(struct peers *peers, struct peer *peer, bool is_busy);
 
+/* A large body begins, or a good piece of it has come: the patience begins anew. */
+void peers_progress(struct peers *peers, struct peer *peer);
+
 /* Shuts the connections that have waited too long; to be called about once a second. */
 void peers_watch(struct peers *peers);
 
