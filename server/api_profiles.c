@@ -168,7 +168,12 @@ static struct response *open_all(struct asked *asked, const struct request *requ
     const char *id = request_param(request, "session", NULL);
     const struct snapshot_host *host;
     struct response *response = NULL;
+    size_t id_count = 0;
     asked->snapshot = index_hold(asked->server->index);
+    for (size_t at = 0; at < request->param_count; at++)
+        id_count += strcmp(request->params[at].name, "session") == 0;
+    if (id_count > 1)
+        return response_problem(400, "argument", "the parameter \"session\" is given more than once");
     if (id && id[0])
         response = api_find_session(asked->snapshot, id, NULL, &asked->session, &host);
     if (!response)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERROR_TEXT_BYTES = 64 * 1024, MOST_PROBLEMS = 1000 };
+enum { ERROR_TEXT_BYTES = 64 * 1024, MOST_ERROR_TEXTS = 32, MOST_PROBLEMS = 1000 };
 
 struct response *api_find_session(const struct snapshot *snapshot, const char *id, const char *host_id,
                                   const struct snapshot_session **session, const struct snapshot_host **host)
@@ -195,7 +195,7 @@ static void write_error_texts(struct json *json, const struct snapshot_session *
 {
     json_key(json, "error_texts");
     json_array_begin(json);
-    for (size_t at = 0; at < session->text_count; at++) {
+    for (size_t at = 0; at < session->text_count && at < MOST_ERROR_TEXTS; at++) {
         struct buf text = BUF_INIT;
         struct err err = ERR_INIT;
         const struct snapshot_file *file = session->texts[at].file;

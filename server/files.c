@@ -108,21 +108,27 @@ static int64_t read_memory(void *context, uint64_t offset, void *into, size_t si
     return (int64_t)size;
 }
 
-/* Only plain files: opening a pipe or a device could wait for ever. */
+static int open_with(const struct files_place *place, int flags)
+{
+    if (place->path[0] == '\0')
+        return open(place->root, flags);
+    int folder = open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int descriptor = folder < 0 ? -1 : beneath_open(folder, place->path, flags);
+    int reason = errno;
+    if (folder >= 0)
+        close(folder);
+    errno = reason;
+    return descriptor;
+}
+
+/* Only plain files: opening a pipe or a device could wait for ever, and whoever writes to the pipe would notice.
+ * So it is looked at first; between the looks it may become another. */
 static int open_place(const struct files_place *place, struct stat *status, struct err *err)
 {
-    int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int descriptor = -1;
-    if (place->path[0] == '\0') {
-        descriptor = open(place->root, flags);
-    } else {
-        int folder = open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (folder >= 0) {
-            descriptor = beneath_open(folder, place->path, flags);
-            int reason = errno;
-            close(folder);
-            errno = reason;
-        }
+    int descriptor = open_with(place, O_PATH | O_CLOEXEC);
+    if (descriptor >= 0 && fstat(descriptor, status) == 0 && S_ISREG(status->st_mode)) {
+        close(descriptor);
+        descriptor = open_with(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     }
     if (descriptor < 0 || fstat(descriptor, status) != 0) {
         err_set(err, ERR_io, ERR_NO_OFFSET, "cannot be opened: %s", strerror(errno));
@@ -202,6 +208,13 @@ bool files_unchanged(const struct file *file, struct err *err)
             return true;
     }
     return err_set(err, ERR_changed, ERR_NO_OFFSET, "the file changed while it was read; ask again");
+}
+
+bool files_only_grew(const struct file *file, struct err *err)
+{
+    struct stat status;
+    bool has_grown = !file->bytes && fstat(file->descriptor, &status) == 0 && (uint64_t)status.st_size > file->identity.size_bytes;
+    return has_grown || files_unchanged(file, err);
 }
 
 /* Inflates the first bytes of a gzip file into `out`; what cannot be inflated is left out. */

@@ -52,6 +52,9 @@ bool files_is_gzip(struct file *file);
 /* To be asked after reading: still the same bytes? False sets `changed`. */
 bool files_unchanged(const struct file *file, struct err *err);
 
+/* The same for a log, which may get longer meanwhile: what it held when it was opened still stands there. */
+bool files_only_grew(const struct file *file, struct err *err);
+
 /* Appends up to `most` bytes from the start of a text file to `out`, looking
  * through gzip. */
 bool files_read_text(const struct files_place *place, size_t most, struct buf *out, struct err *err);

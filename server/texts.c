@@ -141,7 +141,7 @@ static void *make_read(void *context, struct cache_made *made, struct err *err)
     struct file *file = context;
     struct kept_text *kept = make(files_source(file), made, err);
     struct err change = ERR_INIT;
-    if (kept && !files_unchanged(file, &change)) {
+    if (kept && !files_only_grew(file, &change)) {
         free_kept(kept);
         *err = change;
         return NULL;

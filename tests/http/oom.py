@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import subprocess
 import threading
 
 from harness import equal, wait_until
@@ -206,3 +207,46 @@ def test_a_log_that_grows_while_it_is_read_is_read_to_its_end(t):
     with open(path, "ab") as log:
         log.write(gpu(700))
     wait_until(lambda: daemon.sessions()["job/large.log"]["failure"]["count"] == 2, 40, "the second failure")
+
+
+def test_a_log_that_grows_all_the_time_can_be_looked_at(t):
+    line = b"I0528 07:00:00.000000 27487 train.py:3] step 12 loss=0.5 device memory in use: 3.5 GiB\n"
+    path = t.write("job/train.log", gpu(500) + line * (32 << 20 >> 6))
+    daemon = t.serve(t.folder())
+    wait_until(lambda: "job/train.log" in daemon.sessions(), 60, "the session")
+    session, is_over = daemon.session_id("job/train.log"), threading.Event()
+
+    def grow():
+        with open(path, "ab", buffering=0) as log:
+            while not is_over.wait(0.002):
+                log.write(line)
+
+    growing = threading.Thread(target=grow)
+    growing.start()
+    try:
+        answer = daemon.get_json("/api/v1/oom", session=session)
+        equal(daemon.ask(f"/api/v1/oom/text?session={session}&to=18").body, b"RESOURCE_EXHAUSTED")
+    finally:
+        is_over.set()
+        growing.join()
+    equal(len(answer["failures"]), 1)
+
+
+def test_pipes_are_never_opened(t):
+    """whoever waits to write to one would notice"""
+    t.write("src/a.py", b"x = 1\n")
+    pipes = [os.path.join(t.folder(), name) for name in ("src/pipe.py", "train.log")]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    writers = [subprocess.Popen(["sh", "-c", 'echo > "$0"', pipe]) for pipe in pipes]
+    try:
+        daemon = t.serve(f"--source-root={t.folder()}", t.folder())
+        daemon.sessions()
+        for name, is_there in (("src/a.py", True), ("src/pipe.py", False), ("train.log", False)):
+            for _ in range(20):
+                equal(daemon.get_json("/api/v1/source", file=name)["is_available"], is_there, name)
+        equal([writer.poll() for writer in writers], [None, None], "still waiting")
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.wait()
