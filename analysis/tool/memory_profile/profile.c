@@ -2,7 +2,6 @@
  * profile.c: see profile.h. */
 #include "tool/memory_profile/profile_build.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,12 +31,14 @@ double profile_fragmentation_of(const struct profile *profile, uint32_t event)
 {
     char text[40];
     float value = profile->fragmentation[event];
-    double scale = 1e6, number;
+    double scale = 1e6;
     for (double least = 0.1; scale < 1e15 && (double)value < least; least /= 10)
         scale *= 10;
-    number = nearbyint((double)value * scale) / scale;
-    if (!((float)number < value) && !((float)number > value))
-        return number;
+    if (value >= 0 && value <= 1) {
+        double number = (double)(int64_t)((double)value * scale + 0.5) / scale;
+        if ((float)number >= value && (float)number <= value)
+            return number;
+    }
     for (int digits = 6; digits <= 9; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, (double)value);
         float read = (float)strtod(text, NULL);
