@@ -101,6 +101,18 @@ def test_of_equally_large_frames_as_many_are_drawn_as_fit(t):
         equal(data, view(daemon, "flame", session=session, nodes=budget))
 
 
+def test_a_call_graph_of_too_many_edges_keeps_the_heaviest(t):
+    places = [("f", "/home/me/train.py", at) for at in range(1, 151)]
+    samples = [((callee, caller), (1, 10 + callee[2]), {}) for caller in places for callee in places if callee != caller]
+    t.write("m.prof", inputs.profile(samples))
+    daemon = t.serve(t.folder())
+    session = next(iter(daemon.sessions().values()))["id"]
+    data = view(daemon, "graph", session=session, trim=0)
+    equal((data["node_count"], data["edge_count"], len(data["edges"])), (150, 22350, 20000))
+    equal((data["dropped_node_count"], data["dropped_edge_count"]), (0, 2350))
+    equal(min(edge["value"] for edge in data["edges"]), 26)
+
+
 def test_a_given_profile_is_known_by_its_hash_and_never_written(t):
     daemon = t.serve(t.write("x/a.log", b"RESOURCE_EXHAUSTED: Out of memory allocating 5 bytes.\n"))
     profile = inputs.profile([sample(64, 2)])

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { NODES_USUAL = 80, NODES_MOST = 1000, LABELS_MOST = 4 };
+/* Edges are made, and nodes scored, among so many of the heaviest. */
+enum { NODES_USUAL = 80, NODES_MOST = 1000, LABELS_MOST = 4, SCORED_MOST = 2000, EDGES_MOST = 20000 };
 
 struct graph {
     struct study study;
@@ -30,6 +31,11 @@ struct scored {
     double score;
     int64_t total;
     struct str name;
+};
+
+struct incoming {
+    uint32_t edge;
+    int64_t size;
 };
 
 static bool holds_anything(const struct edges_node *node)
@@ -149,20 +155,57 @@ static void drop_light_edges(struct graph *graph)
     }
 }
 
-/* Without nodes below the cutoff; the graph is made again when some went. */
-static void drop_light_nodes(struct graph *graph)
+static int heavier_first(const void *left, const void *right)
 {
-    uint32_t kept_count = 0;
-    bool *kept = arena_array(graph->study.arena, bool, graph->study.frames->count);
-    for (uint32_t i = 0; i < graph->study.frames->count; i++) {
+    const struct scored *a = left, *b = right;
+    int64_t x = pprof_size(a->total), y = pprof_size(b->total);
+    return x != y ? (x < y ? 1 : -1) : (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* The nodes from the cutoff on, the `most` heaviest of them, with their edges. */
+static void keep_heavy_nodes(struct graph *graph, uint32_t most)
+{
+    uint32_t count = 0;
+    size_t frame_count = graph->study.frames->count;
+    struct scored *heavy = arena_array(graph->study.arena, struct scored, frame_count);
+    for (uint32_t i = 0; i < frame_count; i++) {
         const struct edges_node *node = &graph->edges.nodes[i];
-        kept[i] = holds_anything(node) && pprof_size(node->total) >= graph->node_cutoff;
-        kept_count += kept[i];
+        if (holds_anything(node) && pprof_size(node->total) >= graph->node_cutoff)
+            heavy[count++] = (struct scored){.frame = i, .total = node->total};
     }
-    if (graph->node_cutoff == 0 || kept_count == graph->all_node_count)
-        return;
-    graph->kept = kept;
+    qsort(heavy, count, sizeof *heavy, heavier_first);
+    count = count < most ? count : most;
+    if (count < graph->all_node_count) {
+        graph->kept = arena_array(graph->study.arena, bool, frame_count);
+        for (uint32_t i = 0; i < count; i++)
+            graph->kept[heavy[i].frame] = true;
+    }
     make(graph);
+}
+
+static int heavier_edge_first(const void *left, const void *right)
+{
+    const struct incoming *a = left, *b = right;
+    if (a->size != b->size)
+        return a->size < b->size ? 1 : -1;
+    return (a->edge > b->edge) - (a->edge < b->edge);
+}
+
+/* More edges than anybody could draw: the lightest go. */
+static void keep_heavy_edges(struct graph *graph)
+{
+    const struct edges *edges = &graph->edges;
+    struct incoming *heavy = arena_array(graph->study.arena, struct incoming, (size_t)edges->count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < edges->count; i++)
+        if (!graph->is_dropped[i])
+            heavy[count++] = (struct incoming){i, pprof_size(edges->items[i].value)};
+    if (count <= EDGES_MOST)
+        return;
+    qsort(heavy, count, sizeof *heavy, heavier_edge_first);
+    for (uint32_t i = EDGES_MOST; i < count; i++)
+        graph->is_dropped[heavy[i].edge] = true;
+    graph->dropped_edge_count += count - EDGES_MOST;
 }
 
 /* The first nodes by score; each counts as one and one for each of its labels, up to four. */
@@ -212,11 +255,6 @@ static bool is_redundant(const struct graph *graph, uint32_t edge_at, uint32_t *
     return false;
 }
 
-struct incoming {
-    uint32_t edge;
-    int64_t size;
-};
-
 static int lighter_first(const void *left, const void *right)
 {
     const struct incoming *a = left, *b = right;
@@ -245,22 +283,24 @@ static void drop_redundant_edges(struct graph *graph)
     }
 }
 
-static void trim(struct graph *graph, uint32_t nodes_most, double node_fraction, double edge_fraction)
+static void trim(struct graph *graph, bool trims, uint32_t nodes_most, double node_fraction, double edge_fraction)
 {
-    make(graph);
+    struct arena *arena = graph->study.arena;
+    const bool *none = arena_array(arena, bool, graph->study.frames->count);
+    edges_make(&graph->study, NULL, none, &graph->edges); /* nodes alone: edges are many */
     int64_t sum = sum_of_selves(graph);
     for (uint32_t i = 0; i < graph->study.frames->count; i++)
         graph->all_node_count += holds_anything(&graph->edges.nodes[i]);
-    graph->all_edge_count = graph->edges.count;
     graph->node_cutoff = cutoff(sum, node_fraction);
     graph->edge_cutoff = cutoff(sum, edge_fraction);
-    graph->nodes = arena_array(graph->study.arena, uint32_t, graph->study.frames->count);
-    drop_light_nodes(graph);
-    if (nodes_most > 0)
-        keep_best_nodes(graph, nodes_most);
+    graph->nodes = arena_array(arena, uint32_t, graph->study.frames->count);
+    keep_heavy_nodes(graph, SCORED_MOST);
+    graph->all_edge_count = graph->edges.count;
+    keep_best_nodes(graph, nodes_most);
     sort_nodes(graph);
     drop_light_edges(graph);
-    if (graph->node_count <= NODES_MOST)
+    keep_heavy_edges(graph);
+    if (trims)
         drop_redundant_edges(graph);
 }
 
@@ -326,7 +366,7 @@ bool device_graph(const struct tool_request *request, struct json *json, struct 
         !tool_param_number(request, "trim", 0, 1, 1, &trims, err) || !read_fraction(request, "node_fraction", &node_fraction, err) ||
         !read_fraction(request, "edge_fraction", &edge_fraction, err))
         return false;
-    trim(graph, trims ? (uint32_t)nodes_most : 0, trims ? node_fraction : 0, trims ? edge_fraction : 0);
+    trim(graph, trims == 1, trims ? (uint32_t)nodes_most : NODES_MOST, trims ? node_fraction : 0, trims ? edge_fraction : 0);
     json_object_begin(json);
     study_write(&graph->study, json);
     json_key_uint(json, "node_count", graph->all_node_count);
