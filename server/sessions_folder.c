@@ -357,17 +357,20 @@ static void add_lone_profile(struct sessions_builder *builder, const struct cont
     if (!session)
         session = builder->lone_profiles = add_session(builder, contents, SNAPSHOT_PROFILES);
     size_t count = session->profile_count;
-    struct snapshot_profile *profiles = memory_pool_new(pool, (count + 1) * sizeof(*profiles));
-    const struct snapshot_file **files = memory_pool_new(pool, (count + 1) * sizeof(*files));
-    if (count > 0) {
-        memcpy(profiles, session->profiles, count * sizeof(*profiles));
-        memcpy(files, session->files, count * sizeof(*files));
-        session->name = "profiles";
+    if ((count & (count - 1)) == 0) { /* full: none, or a power of two; a pool frees nothing before its end */
+        size_t capacity = count ? 2 * count : 1;
+        struct snapshot_profile *profiles = memory_pool_new(pool, capacity * sizeof(*profiles));
+        const struct snapshot_file **files = memory_pool_new(pool, capacity * sizeof(*files));
+        if (count > 0) {
+            memcpy(profiles, session->profiles, count * sizeof(*profiles));
+            memcpy(files, builder->lone_files, count * sizeof(*files));
+            session->name = "profiles";
+        }
+        session->profiles = profiles;
+        session->files = builder->lone_files = files;
     }
-    session->profiles = profiles;
-    session->files = files;
     atomic_store(session->module_count, 0);
-    add_profile(builder, session, &contents->files[0], files);
+    add_profile(builder, session, &contents->files[0], builder->lone_files);
 }
 
 static struct snapshot_session *add_hlo(struct sessions_builder *builder, const struct contents *contents,

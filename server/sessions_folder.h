@@ -18,6 +18,7 @@ struct sessions_builder {
     const char *root_path;        /* in the snapshot's pool */
     enum analysis_kind lone_kind; /* of the only file, when the root is a file */
     struct snapshot_session *lone_profiles; /* the session of all roots that are profiles */
+    const struct snapshot_file **lone_files; /* its files */
 };
 
 /* Adds the sessions, runs and problems of `folder` itself, not of those below it. */

@@ -97,3 +97,10 @@ def test_what_is_kept_makes_room_for_what_is_given(t):
     equal(daemon.ask(summary).status, 200)
     profile = inputs.profile([((("f", "a.py", 1),), (1, 5), {"kind": "buffer", "device": "d:0"})])
     equal(daemon.ask("/api/v1/profiles", "POST", {"Content-Type": "application/octet-stream"}, profile).status, 201)
+
+
+def test_many_profiles_named_one_by_one_cost_little(t):
+    data = inputs.profile([((("f", "a.py", 1),), (1, 5), {"kind": "buffer", "device": "d:0"})])
+    daemon = t.serve(*[t.write(f"{at}.prof", data) for at in range(3000)])
+    equal([row["profile_count"] for row in daemon.sessions().values()], [3000])
+    check_below(t, daemon, "VmHWM", 60)
