@@ -35,7 +35,8 @@ struct reading {
     struct trace_groups *groups;
     struct table whats, figures, pools;
     struct texts texts;
-    struct chunks lines; /* struct trace_line */
+    struct chunks lines;       /* struct trace_line */
+    struct chunks given_steps; /* int32_t of each event, where the file tells any */
     uint32_t line_at;
 };
 
@@ -120,11 +121,9 @@ static uint32_t what_of(struct reading *reading, const struct trace_event *event
     return table_number(&reading->whats, key);
 }
 
-/* The node of the event now, its step once the steps are numbered. */
-static int32_t step_of(struct reading *reading, const struct trace_event *event, uint32_t node)
+/* The step that the file itself tells; -1: none. */
+static int32_t given_step(const struct trace_event *event)
 {
-    if (!trace_line_has(event, TRACE_STAT_GROUP_ID))
-        return reading->plane.has_group_id ? -1 : (int32_t)node;
     int64_t step = trace_line_number(event, TRACE_STAT_GROUP_ID, -1);
     return step < 0 || step > INT32_MAX ? -1 : (int32_t)step;
 }
@@ -165,7 +164,9 @@ static void take(void *context, const struct trace_event *event)
     CHUNKS_ADD(&out->what, uint32_t, what_of(reading, event));
     CHUNKS_ADD(&out->figures, uint32_t, figures_of(reading, event, in_use));
     CHUNKS_ADD(&out->line, uint32_t, reading->line_at);
-    CHUNKS_ADD(&out->step, int32_t, step_of(reading, event, node));
+    CHUNKS_ADD(&out->step, int32_t, node); /* its step once the steps are numbered */
+    if (reading->plane.has_group_id)
+        CHUNKS_ADD(&reading->given_steps, int32_t, given_step(event));
     CHUNKS_ADD(&out->pool, uint16_t, pool_at);
     CHUNKS_ADD(&out->flags, uint8_t, flags);
     out->count++;
@@ -199,7 +200,7 @@ static void host_lines(struct reading *reading)
     }
 }
 
-/* The steps' names, and which step each event is in. */
+/* The steps' names, and which step each event is in: as numbered here, else as the file says, as XProf has it. */
 static void steps_take(struct reading *reading, bool is_grouped)
 {
     struct memory_events *out = reading->out;
@@ -215,10 +216,10 @@ static void steps_take(struct reading *reading, bool is_grouped)
     out->step_names = names;
     for (size_t i = 0; i < out->count; i++) {
         int32_t *step = &CHUNKS_AT(&out->step, int32_t, i);
-        if (!reading->plane.has_group_id) { /* it is a node's so far */
-            int64_t number = trace_groups_of(reading->groups, (uint32_t)*step);
-            *step = number > INT32_MAX ? -1 : (int32_t)number;
-        }
+        int64_t number = trace_groups_of(reading->groups, (uint32_t)*step); /* it is a node's so far */
+        *step = number > INT32_MAX ? -1 : (int32_t)number;
+        if (*step < 0 && reading->plane.has_group_id)
+            *step = CHUNKS_AT(&reading->given_steps, int32_t, i);
         out->has_steps |= *step >= 0;
     }
 }
@@ -334,25 +335,10 @@ static uint64_t start_of(struct stream *stream, struct stream_scope scope, struc
     return start_ns;
 }
 
-static void host_plane(struct reading *reading, struct stream_scope scope, bool is_grouped)
-{
-    struct memory_events *out = reading->out;
-    trace_plane_read(reading->stream, scope, reading->arena, &reading->plane);
-    trace_plane_resolve(reading->stream, reading->arena, &reading->plane);
-    out->has_host_plane = true;
-    if (reading->plane.has_memory_events || reading->plane.has_unparsed)
-        host_lines(reading);
-    out->damaged_count += reading->plane.damaged_count;
-    if (out->count == 0 && err_is_set(&reading->plane.damage) && !err_is_set(reading->stream->err))
-        *reading->stream->err = reading->plane.damage; /* it is why there is nothing */
-    out->origin_ns = origin_of(&reading->lines);
-    steps_take(reading, is_grouped || reading->plane.has_group_id || reading->plane.has_loops);
-}
-
 /* ---- the file ---- */
 
-struct places {            /* of the planes that matter */
-    struct chunks devices; /* struct stream_scope */
+struct places {                    /* of the planes that matter */
+    struct chunks devices, others; /* struct stream_scope; others: all but the host's */
     struct stream_scope host, environment;
     bool has_host, has_environment;
 };
@@ -362,6 +348,7 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
     struct stream_scope scope = stream_whole(stream);
     struct stream_field field;
     chunks_init(&places->devices, arena, sizeof scope);
+    chunks_init(&places->others, arena, sizeof scope);
     while (stream_next(stream, &scope, &field)) {
         if (field.number != XSPACE_PLANES || field.type != WIRE_BYTES)
             continue;
@@ -371,11 +358,14 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
             *stream->err = (struct err)ERR_INIT;
             out->damaged_count++;
         }
+        bool is_host = str_equal(name, STR("/host:CPU"));
+        if (!is_host)
+            *(struct stream_scope *)chunks_add(&places->others) = field.payload;
         out->has_gpu_plane |= str_starts(name, STR("/device:GPU:"));
         if (str_starts(name, STR("/device:TPU:"))) {
             out->has_tpu_plane = true;
             *(struct stream_scope *)chunks_add(&places->devices) = field.payload;
-        } else if (str_equal(name, STR("/host:CPU")) && !places->has_host) {
+        } else if (is_host && !places->has_host) {
             places->host = field.payload;
             places->has_host = true;
         } else if (str_equal(name, STR("Task Environment"))) {
@@ -385,6 +375,37 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
     }
     out->is_cut = stream->is_cut;
     out->cut_at = stream->cut_at;
+}
+
+/* Do other planes tell of loops of TensorFlow? The steps of such a file are never numbered. */
+static bool has_loops(struct stream *stream, const struct places *places, struct arena *parent)
+{
+    bool is = false;
+    for (size_t i = 0; i < places->others.count && !is && !err_is_set(stream->err); i++) {
+        struct arena *arena = arena_child(parent);
+        struct trace_plane plane;
+        trace_plane_read(stream, CHUNKS_AT(&places->others, struct stream_scope, i), arena, &plane);
+        trace_plane_resolve(stream, arena, &plane);
+        is = plane.has_loops;
+        arena_free(arena);
+    }
+    return is;
+}
+
+static void host_plane(struct reading *reading, const struct places *places)
+{
+    struct memory_events *out = reading->out;
+    trace_plane_read(reading->stream, places->host, reading->arena, &reading->plane);
+    trace_plane_resolve(reading->stream, reading->arena, &reading->plane);
+    out->has_host_plane = true;
+    if (reading->plane.has_memory_events || reading->plane.has_unparsed)
+        host_lines(reading);
+    out->damaged_count += reading->plane.damaged_count;
+    if (out->count == 0 && err_is_set(&reading->plane.damage) && !err_is_set(reading->stream->err))
+        *reading->stream->err = reading->plane.damage; /* it is why there is nothing */
+    out->origin_ns = origin_of(&reading->lines);
+    bool is_settled = reading->plane.has_loops || out->count == 0;
+    steps_take(reading, is_settled || has_loops(reading->stream, places, reading->scratch));
 }
 
 bool memory_events_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err)
@@ -406,9 +427,10 @@ bool memory_events_read(const struct source *source, struct arena *arena, struct
     chunks_init(&reading->texts.items, reading->scratch, sizeof(struct text_item));
     memset(reading->texts.chains, 0xff, sizeof reading->texts.chains);
     chunks_init(&reading->lines, reading->scratch, sizeof(struct trace_line));
+    chunks_init(&reading->given_steps, reading->scratch, sizeof(int32_t));
     planes_find(&stream, reading->scratch, out, &places);
     if (places.has_host)
-        host_plane(reading, places.host, false);
+        host_plane(reading, &places);
     trace_groups_free(reading->groups);
     texts_take(reading);
     figures_take(reading);

@@ -28,7 +28,7 @@ struct open_event {
 struct root {
     uint32_t node;
     int64_t level, timestamp_ns, offset_ps, duration_ps, name_id, step_number, step_id;
-    bool has_step_id, is_context;
+    bool has_step_id;
     int64_t begin_ps;
 };
 
@@ -140,8 +140,7 @@ static void root_add(struct trace_groups *groups, const struct trace_event *even
                           .name_id = event->metadata_id,
                           .step_number = trace_line_number(event, TRACE_STAT_STEP_NUMBER, -1),
                           .has_step_id = trace_line_has(event, TRACE_STAT_STEP_ID),
-                          .step_id = trace_line_number(event, TRACE_STAT_STEP_ID, 0),
-                          .is_context = event->class == TRACE_CONTEXT};
+                          .step_id = trace_line_number(event, TRACE_STAT_STEP_ID, 0)};
 }
 
 static void class_take(struct trace_groups *groups, const struct trace_event *event, uint32_t node)

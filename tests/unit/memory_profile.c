@@ -94,6 +94,26 @@ START_TEST(launches_of_modules_are_read)
 }
 END_TEST
 
+START_TEST(loops_in_any_plane_keep_steps_from_being_numbered)
+{
+    load("build/fixtures/trace-device-loop.pb");
+    ck_assert_uint_eq(profile.count, 3);
+    ck_assert_uint_eq(profile.step_count, 0);
+    for (uint32_t i = 0; i < profile.count; i++)
+        ck_assert_int_eq(profile.step[i], -1);
+}
+END_TEST
+
+START_TEST(roots_hold_before_numbers_of_the_file)
+{
+    static const int32_t steps[] = {0, 1, 9};
+    load("build/fixtures/trace-mixed-steps.pb");
+    ck_assert_uint_eq(profile.count, 3);
+    for (uint32_t i = 0; i < profile.count; i++)
+        ck_assert_int_eq(profile.step[i], steps[i]);
+}
+END_TEST
+
 START_TEST(events_with_unparsed_names_are_counted)
 {
     load("build/fixtures/trace-unparsed.pb");
@@ -303,6 +323,8 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, steps_come_from_roots_nesting_and_producers);
     tcase_add_test(tests, launches_of_modules_are_read);
+    tcase_add_test(tests, loops_in_any_plane_keep_steps_from_being_numbered);
+    tcase_add_test(tests, roots_hold_before_numbers_of_the_file);
     tcase_add_test(tests, events_with_unparsed_names_are_counted);
     tcase_add_test(tests, frees_of_tpus_get_their_size_and_their_true_time);
     tcase_add_test(tests, faults_are_counted_and_named);
