@@ -183,10 +183,14 @@ export function ago(atMs, nowMs = Date.now()) {
   return `${Math.round(seconds / 3600)} h ago`;
 }
 
-/* Largest 2^k steps for a byte axis: at least `leastPx` apart over `px` for `range` bytes. */
+const TIGHT_PX = 16;
+
+/* Smallest 2^k steps for a byte axis: at least `leastPx` apart over `px` for `range` bytes; closer, down to the
+ * height of a label, where fewer than three ticks would be left. */
 export function byteStep(range, px, leastPx = 40) {
+  const pxOf = (step) => (step * Math.max(px, leastPx)) / range;
   let step = 1;
-  while (step < (range * leastPx) / Math.max(px, leastPx)) step *= 2;
+  while (pxOf(step) < leastPx && (step * 4 <= range || pxOf(step) < TIGHT_PX)) step *= 2;
   return step;
 }
 

@@ -8,6 +8,7 @@ const DEFAULTS = {
   letters: 'on', // single letters as keys: on, off
   pane: 'open', // details pane: open, shut
   pane_px: '320', // its width
+  map: '', // allocation map: open, shut; empty: as there is room
   paths: 'with', // source paths in pictures and copies: with, without
   last_a: '', // reference that was set as A
 };

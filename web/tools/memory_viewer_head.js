@@ -89,16 +89,20 @@ function capacityWords({ capacity, space, wanted }) {
  * say(sentence, notes)}. */
 export function createHead(chooser) {
   const source = el('span', { class: 'capacity-source' });
-  const capacityLine = el('div', { class: 'capacity', hidden: true }, source, chooser.node);
+  const group = el('p', { class: 'group' });
+  const lost = el('div', { class: 'figures' });
+  const parts = el('div', { class: 'figures' });
+  const texts = el('div', { class: 'error-texts' });
+  const capacityLine = el('div', { class: 'capacity' }, source, chooser.node);
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
-  const more = el('div', { class: 'answer-more' });
-  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), capacityLine, more);
+  const more = el('div', { class: 'facts-line' }, capacityLine, lost, group, texts, parts);
+  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
   return {
     node,
-    show({ space, capacity, wanted, buffers, notes, errorTexts: texts }) {
+    show({ space, capacity, wanted, buffers, notes, errorTexts: given }) {
       const { needs, peak } = answer(space, capacity);
-      const group = buffers ? groupSentence(buffers.rows, buffers.matched_count, space.peak_bytes) : null;
+      const largest = buffers ? groupSentence(buffers.rows, buffers.matched_count, space.peak_bytes) : null;
       fill(
         title,
         el('span', { class: 'answer-first' }, nodesOf(needs)),
@@ -109,24 +113,18 @@ export function createHead(chooser) {
       fill(source, capacityWords({ capacity, space, wanted }));
       source.hidden = source.textContent === '';
       capacityLine.hidden = source.hidden && chooser.node.hidden;
+      fill(texts, errorTexts(given));
       fill(aside, notesButton(notes));
-      fill(
-        more,
-        group ? el('p', { class: 'group' }, nodesOf(group)) : null,
-        el(
-          'div',
-          { class: 'figures' },
-          figureList(madeOf(space), 'sum', 'What the total is made of'),
-          figureList(waste(space), 'waste', 'Of it'),
-        ),
-        errorTexts(texts),
-      );
+      fill(group, largest ? nodesOf(largest) : null);
+      fill(lost, figureList(waste(space), 'waste', 'Of the total'));
+      fill(parts, figureList(madeOf(space), 'sum', 'What the total is made of'));
     },
-    say(sentence, notes, texts = []) {
-      capacityLine.hidden = true;
+    say(sentence, notes, given = []) {
       fill(title, el('span', { class: 'answer-first' }, sentence));
       fill(aside, notesButton(notes));
-      fill(more, errorTexts(texts));
+      capacityLine.hidden = true;
+      for (const each of [group, lost, parts]) fill(each);
+      fill(texts, errorTexts(given));
     },
   };
 }

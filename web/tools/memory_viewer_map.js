@@ -7,10 +7,16 @@ import { isAbort, Problem, problemText } from '../lib/api.js';
 import { bytes, count, counted, percent, spokenBytes, visible } from '../lib/format.js';
 import { around, whole } from '../lib/range.js';
 import { exportEntries } from '../widgets/export_menu.js';
+import { onSetting, setSetting, setting } from '../lib/settings.js';
 import { createMap } from '../widgets/map.js';
 import { COLOUR_WORDS, COLOURS } from '../widgets/map_colours.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { mergedText, unitWord } from './memory_viewer_text.js';
+
+/* Where the four panels have no room one above the other. */
+const wide = matchMedia('(min-width: 62.5rem) and (min-height: 40rem)');
+const low = matchMedia('(max-height: 50rem)');
+const isFolded = () => wide.matches && (setting('map') || (low.matches ? 'shut' : 'open')) === 'shut';
 
 const ASK_AFTER_MS = 120;
 const MOST_FOUND = 1000;
@@ -73,6 +79,7 @@ export function createMapPanel(view, actions) {
   let asked = null;
   let takeBack = null;
   let isAsked = false;
+  let isWaiting = false; // folded: asked once it is opened
 
   const map = createMap({
     ...actions,
@@ -118,11 +125,24 @@ export function createMapPanel(view, actions) {
   const controls = el('span', { class: 'map-controls' }, chooser, input, found);
   panel.setAside(legend, controls);
   panel.body.append(map.node);
+  const foldButton = el('button', { type: 'button', class: 'fold', 'aria-label': 'Allocation map', on: { click: () => setSetting('map', isFolded() ? 'open' : 'shut') } });
+  panel.head.prepend(foldButton);
+  const drawFold = () => {
+    const isShut = isFolded();
+    panel.node.classList.toggle('is-folded', isShut);
+    foldButton.setAttribute('aria-expanded', String(!isShut));
+    fill(foldButton, isShut ? '▸' : '▾');
+    if (!isShut && isWaiting) load();
+  };
+  const offFold = onSetting((name) => name === 'map' && drawFold());
+  for (const each of [wide, low]) each.addEventListener('change', drawFold);
   panel.node.dataset.explain = 'map';
 
   const load = async () => {
     const { space } = view;
     if (!space || space.replay_error || space.step_unit === 'none') return;
+    isWaiting = isFolded();
+    if (isWaiting) return;
     isAsked = true;
     asked?.abort();
     asked = new AbortController();
@@ -151,6 +171,7 @@ export function createMapPanel(view, actions) {
       panel.say(message({ kind: 'error', title: 'The map could not be read.', text: problemText(error) }));
     }
   };
+  drawFold();
   const soon = () => {
     takeBack?.();
     takeBack = later(load, ASK_AFTER_MS);
@@ -252,6 +273,8 @@ export function createMapPanel(view, actions) {
     mark: (hover, pin) => map.mark({ hover: itemOf(hover), pin: itemOf(pin) }),
     destroy() {
       takeBack?.();
+      offFold();
+      for (const each of [wide, low]) each.removeEventListener('change', drawFold);
       map.destroy();
     },
   };

@@ -11,6 +11,30 @@ const HOVER_MS = 4;
 export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
+  for (const [width, height] of [
+    [1440, 900],
+    [1280, 720],
+  ])
+    test(`all panels of the Memory Viewer stand in ${width} × ${height}`, async () => {
+      const page = await open(await daemon('--demo'), { width, height });
+      const found = await page.evaluate(() => {
+        const main = document.querySelector('main');
+        const bottom = document.querySelector('.panel-table tfoot, .panel-table').getBoundingClientRect().bottom;
+        return { scrolls: main.scrollHeight - main.clientHeight, bottom };
+      });
+      truth(found.scrolls <= 0, `the page scrolls by ${found.scrolls} px`);
+      truth(found.bottom <= height, `the table ends at ${found.bottom} px`);
+      const fold = page.locator('.panel-map .fold');
+      equal(await fold.getAttribute('aria-expanded'), String(height === 900));
+      await fold.click();
+      await idle(page);
+      equal(await page.locator('.map-plot').isVisible(), height !== 900);
+      await page.reload();
+      await idle(page);
+      equal(await page.locator('.map-plot').isVisible(), height !== 900, 'the fold is not remembered');
+      await page.finish();
+    });
+
   test('light and dark follow the system, the switch goes round and is kept', async () => {
     const base = await daemon('--demo');
     const dark = await open(base, { scheme: 'dark' });

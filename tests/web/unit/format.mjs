@@ -77,6 +77,8 @@ export function run({ test, equal }) {
   });
   test('byte axes step by powers of two, at least 40 px apart', () => {
     equal(format.byteStep(33.4 * 1024 ** 3, 200), 8 * 1024 ** 3);
+    equal(format.byteStep(45 * 1024 ** 3, 60), 16 * 1024 ** 3, 'three ticks on a low axis');
+    equal(format.byteStep(45 * 1024 ** 3, 30), 32 * 1024 ** 3, 'labels do not touch');
     equal(format.byteStep(1, 200), 1);
     equal(Math.log2(format.byteStep(12345678, 333)) % 1, 0);
   });
