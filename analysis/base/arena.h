@@ -51,9 +51,10 @@ void arena_allot_work(struct arena *arena, uint64_t steps);
 _Noreturn void arena_out_of_work(struct arena *arena);
 static inline void arena_work(struct arena *arena, uint64_t steps)
 {
-    if (steps > arena->work_left)
-        arena_out_of_work(arena);
-    arena->work_left -= steps;
+    struct arena *charged = arena->parent != NULL ? arena->parent : arena;
+    if (steps > charged->work_left)
+        arena_out_of_work(charged);
+    charged->work_left -= steps;
 }
 /* Gives up through the trap, with the report already in arena->err. */
 _Noreturn void arena_give_up(struct arena *arena);

@@ -31,8 +31,10 @@ uint32_t intern_add(struct intern *intern, uint64_t hash);
 
 /* A hash of bytes, the same on every machine; chain with `seed`. No secret. */
 uint64_t intern_hash(const void *data, size_t size, uint64_t seed);
-static inline uint64_t intern_hash_text(struct str text, uint64_t seed)
+/* A text may be long and named very often, so its bytes are charged to the arena's work. */
+static inline uint64_t intern_hash_text(struct arena *arena, struct str text, uint64_t seed)
 {
+    arena_work(arena, text.length / 8);
     return intern_hash(text.data, text.length, seed);
 }
 static inline uint64_t intern_hash_number(uint64_t number, uint64_t seed)

@@ -2,10 +2,11 @@
  * memory_events.c: see memory_events.h. */
 #include "input/memory_events.h"
 
+#include "base/intern.h"
 #include "base/sum.h"
 #include "xplane.fields.h"
 
-enum { POOLS_MOST = 4096, CHAINS = 4096, LINES_MOST = 1 << 20 };
+enum { POOLS_MOST = 4096, LINES_MOST = 1 << 20 };
 /* Start times below this count from the start of the capture; larger ones are a clock's. */
 #define CAPTURE_MOST_NS (INT64_C(1) << 43)
 
@@ -18,12 +19,9 @@ enum { POOLS_MOST = 4096, CHAINS = 4096, LINES_MOST = 1 << 20 };
 
 /* Texts that stand in events themselves, each once. */
 struct texts {
-    struct chunks items; /* struct text_item */
-    uint32_t chains[CHAINS];
-};
-struct text_item {
-    struct str text;
-    uint32_t next; /* in its chain; MEMORY_NO_TEXT ends it */
+    struct chunks items; /* struct str */
+    struct intern table;
+    struct str text; /* the one that is looked for */
 };
 
 struct reading {
@@ -38,25 +36,27 @@ struct reading {
     struct chunks lines;       /* struct trace_line */
     struct chunks given_steps; /* int32_t of each event, where the file tells any */
     uint32_t line_at;
+    int64_t sum_bytes; /* of all sizes so far */
 };
 
 /* ---- one event ---- */
 
+static bool is_text(const void *context, uint32_t at)
+{
+    const struct texts *texts = context;
+    return str_equal(*(const struct str *)chunks_at(&texts->items, at), texts->text);
+}
+
 static uint32_t text_number(struct reading *reading, struct str text)
 {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * 16777619u;
-    uint32_t *chain = &reading->texts.chains[hash % CHAINS];
-    for (uint32_t at = *chain; at != MEMORY_NO_TEXT; at = CHUNKS_AT(&reading->texts.items, struct text_item, at).next) {
-        arena_work(reading->arena, 4);
-        if (str_equal(CHUNKS_AT(&reading->texts.items, struct text_item, at).text, text))
-            return at;
-    }
-    struct text_item *item = chunks_add(&reading->texts.items);
-    *item = (struct text_item){{arena_text(reading->scratch, text), text.length}, *chain};
-    *chain = (uint32_t)reading->texts.items.count - 1;
-    return *chain;
+    struct texts *texts = &reading->texts;
+    uint64_t hash = intern_hash_text(reading->arena, text, 0);
+    texts->text = text;
+    uint32_t at = intern_find(&texts->table, hash, is_text, texts);
+    if (at != INTERN_NONE)
+        return at;
+    *(struct str *)chunks_add(&texts->items) = (struct str){arena_text(reading->scratch, text), text.length};
+    return intern_add(&texts->table, hash);
 }
 
 static uint64_t text_key(struct reading *reading, const struct trace_event *event, enum trace_stat stat)
@@ -92,10 +92,12 @@ static int64_t size_of(struct reading *reading, const struct trace_event *event,
     if (!trace_line_has(event, stat))
         return 0;
     int64_t size = trace_line_number(event, stat, -1);
-    if (!is_size(size)) {
+    bool adds_up = stat == TRACE_STAT_ALLOCATION_BYTES || stat == TRACE_STAT_REQUESTED_BYTES;
+    if (!is_size(size) || (adds_up && reading->sum_bytes > MEMORY_MOST_BYTES - size)) {
         reading->out->absurd_count++;
         return 0;
     }
+    reading->sum_bytes += adds_up ? size : 0;
     *flags |= flag;
     return size;
 }
@@ -247,8 +249,8 @@ static struct str text_of_key(struct reading *reading, uint64_t key)
 {
     uint64_t value = KEY_VALUE(key);
     if (key >> 62 == KEY_TEXT >> 62) {
-        const struct text_item *item = chunks_at(&reading->texts.items, value);
-        return (struct str){arena_text(reading->arena, item->text), item->text.length};
+        struct str text = *(const struct str *)chunks_at(&reading->texts.items, value);
+        return (struct str){arena_text(reading->arena, text), text.length};
     }
     int64_t id = (int64_t)(value << 2) >> 2; /* negative ids are rare, but there are */
     if (key >> 62 == KEY_REF >> 62)
@@ -424,8 +426,8 @@ bool memory_events_read(const struct source *source, struct arena *arena, struct
     table_init(&reading->whats, reading->scratch, 4);
     table_init(&reading->figures, reading->scratch, 3);
     table_init(&reading->pools, reading->scratch, 1);
-    chunks_init(&reading->texts.items, reading->scratch, sizeof(struct text_item));
-    memset(reading->texts.chains, 0xff, sizeof reading->texts.chains);
+    chunks_init(&reading->texts.items, reading->scratch, sizeof(struct str));
+    intern_init(&reading->texts.table, reading->scratch);
     chunks_init(&reading->lines, reading->scratch, sizeof(struct trace_line));
     chunks_init(&reading->given_steps, reading->scratch, sizeof(int32_t));
     planes_find(&stream, reading->scratch, out, &places);

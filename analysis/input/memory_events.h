@@ -12,12 +12,15 @@
 #define ANALYSIS_INPUT_MEMORY_EVENTS_H
 
 #include "base/chunks.h"
+#include "base/sum.h"
 #include "base/table.h"
 #include "input/module_launches.h"
 #include "input/trace_groups.h"
 
 #define MEMORY_NO_TEXT UINT32_MAX
 #define MEMORY_UNKNOWN INT64_MIN
+/* Sizes that together pass this count as not told; so sums and differences of several sums fit in 63 bits. */
+#define MEMORY_MOST_BYTES (SUM_MOST_BYTES_TOGETHER / 4)
 
 enum memory_flag {
     MEMORY_FREED = 1,    /* a deallocation */

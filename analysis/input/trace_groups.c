@@ -82,10 +82,10 @@ int64_t trace_groups_time(int64_t timestamp_ns, int64_t origin_ns, int64_t offse
 {
     int64_t ns, ps;
     if (!__builtin_sub_overflow(timestamp_ns, origin_ns, &ns) && !__builtin_mul_overflow(ns, INT64_C(1000), &ps) &&
-        !__builtin_add_overflow(ps, offset_ps, &ps) && ps > -(INT64_C(1) << 61) && ps < INT64_C(1) << 61)
+        !__builtin_add_overflow(ps, offset_ps, &ps) && ps > -TRACE_TIME_MOST_PS && ps < TRACE_TIME_MOST_PS)
         return ps;
     *is_clamped = true;
-    return (timestamp_ns < origin_ns ? -1 : 1) * (INT64_C(1) << 61);
+    return (timestamp_ns < origin_ns ? -1 : 1) * TRACE_TIME_MOST_PS;
 }
 
 struct trace_groups *trace_groups_new(struct arena *arena, struct arena *work)
@@ -457,7 +457,8 @@ void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t o
              has_equal_ancestor(groups, &roots[i], level_of, &queue)))
             continue;
         int64_t end_ps = trace_groups_time(roots[i].timestamp_ns, origin_ns, roots[i].offset_ps, &is_clamped);
-        if (__builtin_add_overflow(end_ps, roots[i].duration_ps > 0 ? roots[i].duration_ps : 0, &end_ps))
+        if (__builtin_add_overflow(end_ps, roots[i].duration_ps > 0 ? roots[i].duration_ps : 0, &end_ps) ||
+            end_ps > TRACE_TIME_MOST_PS)
             end_ps = roots[i].begin_ps;
         (*steps)[*step_count] = (struct trace_step){(int64_t)*step_count, roots[i].name_id, roots[i].step_number,
                                                     roots[i].begin_ps, end_ps};

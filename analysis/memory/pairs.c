@@ -11,8 +11,8 @@ struct slot {
 };
 
 struct open_table {
-    struct slot *slots;
-    uint64_t mask;
+    struct slot *slots, *spare;
+    uint64_t mask, spare_count;
     uint32_t used_count, open_count;
     struct arena *arena;
 };
@@ -26,14 +26,21 @@ static struct slot *slot_of(const struct open_table *table, uint64_t address)
     return &table->slots[at];
 }
 
-/* Room again: addresses that are closed are forgotten. */
+/* Room again: addresses that are closed are forgotten. The two halves take turns, for an arena takes nothing back. */
 static void rebuild(struct open_table *table)
 {
     struct slot *old = table->slots;
     uint64_t old_count = table->mask + 1, count = 64;
     while (count < (uint64_t)table->open_count * 4)
         count *= 2;
-    table->slots = arena_array(table->arena, struct slot, count);
+    if (table->spare_count >= count) {
+        table->slots = table->spare;
+        memset(table->slots, 0, count * sizeof *table->slots);
+    } else {
+        table->slots = arena_array(table->arena, struct slot, count);
+    }
+    table->spare = old;
+    table->spare_count = old_count;
     table->mask = count - 1;
     table->used_count = table->open_count;
     for (uint64_t i = 0; i < old_count; i++)

@@ -241,7 +241,7 @@ static void write_frames(const struct flame *flame, struct json *json)
     json_array_begin(json);
     for (uint32_t i = 0; i < flame->shown_count; i++) {
         struct same_file same = {frames, files, frames->items[flame->shown[i]].file};
-        uint64_t hash = intern_hash_text(same.file, 0);
+        uint64_t hash = intern_hash_text(arena, same.file, 0);
         file_of[i] = same.file.length == 0 ? INTERN_NONE : intern_find(&table, hash, is_file, &same);
         if (same.file.length == 0 || file_of[i] != INTERN_NONE)
             continue;

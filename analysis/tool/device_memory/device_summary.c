@@ -44,7 +44,7 @@ static uint32_t shares_of(const struct study *study, const char *key, struct sha
     *shares = arena_array(study->arena, struct share, (size_t)pprof->set_count + 1);
     for (uint32_t set = 0; set < pprof->set_count; set++) {
         struct same_name same = {*shares, labels_text(pprof, set, key, study->request->scratch)};
-        uint64_t hash = intern_hash_text(same.name, 0);
+        uint64_t hash = intern_hash_text(study->arena, same.name, 0);
         of_sets[set] = same.name.length == 0 ? INTERN_NONE : intern_find(&table, hash, is_name, &same);
         if (same.name.length > 0 && of_sets[set] == INTERN_NONE) {
             of_sets[set] = intern_add(&table, hash);

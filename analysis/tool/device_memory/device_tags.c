@@ -45,7 +45,7 @@ static void label_read(const struct study *study, const char *key, bool counts_a
         label->of_sets[set] = INTERN_NONE;
         if (same.text.length == 0 && !counts_absent)
             continue;
-        uint64_t hash = intern_hash_text(same.text, 0);
+        uint64_t hash = intern_hash_text(study->arena, same.text, 0);
         uint32_t at = intern_find(&label->table, hash, is_value, &same);
         if (at == INTERN_NONE) {
             at = intern_add(&label->table, hash);

@@ -28,6 +28,11 @@ struct merger {
 
 /* ---- columns ---- */
 
+static bool is_type(const struct pprof_type *a, const struct pprof_type *b)
+{
+    return str_equal(a->name, b->name) && str_equal(a->unit, b->unit);
+}
+
 /* The types that all profiles have, in the order of the first. */
 static bool common_types(const struct profile_set *set, struct merger *merger, struct err *err)
 {
@@ -44,8 +49,7 @@ static bool common_types(const struct profile_set *set, struct merger *merger, s
             const struct pprof *pprof = set->items[i].pprof;
             bool is_there = pprof == NULL;
             for (uint32_t j = 0; pprof != NULL && j < pprof->type_count; j++)
-                is_there |= str_equal(pprof->types[j].name, first->types[type].name) &&
-                            str_equal(pprof->types[j].unit, first->types[type].unit);
+                is_there |= is_type(&pprof->types[j], &first->types[type]);
             has_all = is_there;
         }
         if (type == first->default_type && has_all)
@@ -62,7 +66,7 @@ static void find_columns(struct merger *merger)
     const struct pprof *from = merger->from;
     for (uint32_t type = 0; type < merger->out->type_count; type++)
         for (uint32_t j = 0; j < from->type_count; j++)
-            if (str_equal(from->types[j].name, merger->out->types[type].name))
+            if (is_type(&from->types[j], &merger->out->types[type]))
                 merger->types[type] = j;
 }
 
@@ -82,7 +86,8 @@ static void take_functions(struct merger *merger)
     struct pprof *out = merger->out;
     for (uint32_t i = 0; i < merger->from->function_count; i++) {
         const struct pprof_function *function = &merger->from->functions[i];
-        uint64_t hash = intern_hash_text(function->name, intern_hash_text(function->file, (uint64_t)function->start_line));
+        uint64_t hash = intern_hash_text(merger->arena, function->file, (uint64_t)function->start_line);
+        hash = intern_hash_text(merger->arena, function->name, hash);
         out->functions[out->function_count] = *function;
         merger->functions[i] = intern_find(&merger->function_table, hash, is_function, merger);
         if (merger->functions[i] == INTERN_NONE) {
@@ -92,6 +97,11 @@ static void take_functions(struct merger *merger)
     }
 }
 
+static uint64_t mapping_pages(const struct pprof_mapping *mapping)
+{
+    return (mapping->end - mapping->begin + BLOCK - 1) / BLOCK;
+}
+
 /* Mappings are one when they have the same size in pages, offset and build id (else file). */
 static bool is_mapping(const void *context, uint32_t at)
 {
@@ -99,8 +109,7 @@ static bool is_mapping(const void *context, uint32_t at)
     const struct pprof_mapping *known = &merger->out->mappings[at];
     const struct pprof_mapping *new = &merger->out->mappings[merger->out->mapping_count];
     bool has_build_id = known->build_id.length > 0 || new->build_id.length > 0;
-    return (known->end - known->begin + BLOCK - 1) / BLOCK == (new->end - new->begin + BLOCK - 1) / BLOCK &&
-           known->offset == new->offset &&
+    return mapping_pages(known) == mapping_pages(new) && known->offset == new->offset &&
            (has_build_id ? str_equal(known->build_id, new->build_id) : str_equal(known->file, new->file));
 }
 
@@ -108,8 +117,9 @@ static void take_mappings(struct merger *merger)
 {
     struct pprof *out = merger->out;
     for (uint32_t i = 0; i < merger->from->mapping_count; i++) {
-        uint64_t hash = merger->from->mappings[i].offset;
-        out->mappings[out->mapping_count] = merger->from->mappings[i];
+        const struct pprof_mapping *mapping = &merger->from->mappings[i];
+        uint64_t hash = intern_hash_number(mapping_pages(mapping), mapping->offset);
+        out->mappings[out->mapping_count] = *mapping;
         merger->mappings[i] = intern_find(&merger->mapping_table, hash, is_mapping, merger);
         if (merger->mappings[i] == INTERN_NONE) {
             merger->mappings[i] = intern_add(&merger->mapping_table, hash);
@@ -191,7 +201,8 @@ static void take_sets(struct merger *merger)
         uint64_t hash = set->count;
         for (uint32_t i = 0; i < set->count; i++) {
             const struct pprof_label *label = &from->labels[set->first + i];
-            hash = intern_hash_text(label->text, intern_hash_text(label->key, hash + (uint64_t)label->number));
+            hash = intern_hash_text(merger->arena, label->key, hash + (uint64_t)label->number);
+            hash = intern_hash_text(merger->arena, label->text, hash);
         }
         uint32_t at = intern_find(&merger->set_table, hash, is_set, merger);
         if (at == INTERN_NONE) {
@@ -348,7 +359,7 @@ static void sum_columns(const struct profile_set *set, const struct merger *merg
             if (pprof == NULL || set->items[i].is_base != is_base)
                 continue;
             uint32_t column = 0;
-            while (!str_equal(pprof->types[column].name, merger->out->types[type].name))
+            while (!is_type(&pprof->types[column], &merger->out->types[type]))
                 column++;
             for (uint32_t sample = 0; sample < pprof->sample_count; sample++)
                 sum = pprof_add(sum, pprof->values[(size_t)sample * pprof->type_count + column]);

@@ -202,8 +202,10 @@ static void make_steps(struct narrowing *narrowing)
     study->steps = arena_array(study->arena, uint32_t, room);
     study->step_lines = arena_array(study->arena, uint32_t, room);
     study->step_starts = arena_array(study->arena, uint32_t, (size_t)pprof->location_count + 1);
-    for (uint32_t i = 0; i < pprof->function_count; i++)
+    for (uint32_t i = 0; i < pprof->function_count; i++) {
+        arena_work(study->arena, pprof->functions[i].file.length);
         is_machinery[i] = frames_is_machinery(pprof->functions[i].file);
+    }
     for (uint32_t i = 0; i < pprof->location_count; i++) {
         const struct pprof_location *location = &pprof->locations[i];
         bool is_hidden = narrowing->flags != NULL && (narrowing->flags[i] & IS_HIDDEN);

@@ -25,7 +25,7 @@ uint32_t sites_of(struct sites *sites, const struct study *study, const struct s
     struct same_key same = {sites, {walk->frames[walk->count - 1], {"", 0}}};
     if (walk->callee != PPROF_NONE)
         same.key.callee = study->pprof->functions[study->pprof->lines[walk->callee].function].name;
-    uint64_t hash = intern_hash_text(same.key.callee, same.key.frame);
+    uint64_t hash = intern_hash_text(sites->arena, same.key.callee, same.key.frame);
     uint32_t at = intern_find(&sites->table, hash, is_key, &same);
     if (at != INTERN_NONE)
         return at;

@@ -149,6 +149,7 @@ void study_walk_to(const struct study *study, const struct study_sample *sample,
     arena_work(study->arena, sample->depth + 1);
     for (uint32_t i = sample->depth; i-- > 0;) {
         uint32_t location = stack[i];
+        arena_work(study->arena, study->step_starts[location + 1] - study->step_starts[location]); /* inlined lines */
         for (uint32_t step = study->step_starts[location]; step < study->step_starts[location + 1]; step++) {
             uint32_t frame = study->steps[step];
             if (study->folds && (frame & STUDY_MACHINERY)) {

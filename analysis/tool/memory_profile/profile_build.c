@@ -2,6 +2,7 @@
  * profile_build.c: from events in file order to the model (profile.h). */
 #include "tool/memory_profile/profile_build.h"
 
+#include "base/intern.h"
 #include "tool/memory_profile/profile_notes.h"
 
 #include <stdlib.h>
@@ -43,16 +44,34 @@ static void times_make(const struct memory_events *events, struct profile *profi
                  "Memory events that stand in their line before earlier ones; they are shown in the order of time.");
 }
 
+struct same_pool {
+    struct str *names, name;
+};
+
+static bool is_pool(const void *context, uint32_t at)
+{
+    const struct same_pool *same = context;
+    return str_equal(same->names[at], same->name);
+}
+
 static void pools_merge(struct ordering *ordering)
 {
     const struct memory_events *events = ordering->events;
+    struct same_pool same = {arena_array(ordering->scratch, struct str, events->pool_count + 1), {"", 0}};
+    struct intern table;
+    intern_init(&table, ordering->scratch);
     ordering->pool_of = arena_array(ordering->scratch, uint32_t, events->pool_count + 1);
     for (uint32_t i = 0; i < events->pool_count; i++) {
-        uint32_t same = 0;
-        while (same < i && !str_equal(events->pools[same].name, events->pools[i].name))
-            same++;
-        ordering->pool_of[i] = same < i ? ordering->pool_of[same] : ordering->pool_count++;
+        same.name = events->pools[i].name;
+        uint64_t hash = intern_hash_text(ordering->scratch, same.name, 0);
+        uint32_t at = intern_find(&table, hash, is_pool, &same);
+        if (at == INTERN_NONE) {
+            at = intern_add(&table, hash);
+            same.names[at] = same.name;
+        }
+        ordering->pool_of[i] = at;
     }
+    ordering->pool_count = table.count;
 }
 
 /* Stable, by pool. */
@@ -245,6 +264,7 @@ static void pool_measure(struct profile *profile, struct profile_pool *pool, str
 /* Frees of TPUs do not say how much they free, and some events not how much is in use. */
 static void pool_complete(struct profile *profile, struct profile_pool *pool)
 {
+    int64_t inferred_bytes = 0;
     for (uint32_t i = pool->first; i < pool->first + pool->count; i++) {
         bool is_freed = profile_is_free(profile, i);
         pool->deallocation_count += is_freed;
@@ -255,8 +275,8 @@ static void pool_complete(struct profile *profile, struct profile_pool *pool)
             int64_t change = i > pool->first ? before - profile->heap_bytes[i] : 0;
             if (partner != PROFILE_NONE)
                 profile->size_bytes[i] = profile->size_bytes[partner];
-            else if (change > 0 && (profile->flags[i] & MEMORY_HAS_IN_USE) != 0)
-                profile->size_bytes[i] = change;
+            else if (change > 0 && (profile->flags[i] & MEMORY_HAS_IN_USE) != 0 && inferred_bytes + change <= MEMORY_MOST_BYTES)
+                inferred_bytes += profile->size_bytes[i] = change;
             profile->flags[i] |= PROFILE_SIZE_INFERRED;
         }
         int64_t change = is_freed ? -profile->size_bytes[i] : profile->size_bytes[i];

@@ -56,7 +56,7 @@ static void file_notes(struct profile *profile, struct arena *arena)
                  "Memory events that do not tell bytes in use, size or address; what is missing is taken from the "
                  "events around them, else unknown.");
     profile_note(notes, "absurd_size", events->absurd_count,
-                 "Sizes below 0 or above 2^48 in memory events; they count as not told.");
+                 "Sizes below 0 or above 2^48 in memory events, and those that together pass 2^59; they count as not told.");
     profile_note(notes, "too_many_pools", events->pool_overflow_count,
                  "Memory events of further allocators than can be shown; they are left out.");
     profile_note(notes, "line_bases_differ", other_bases(profile, arena),

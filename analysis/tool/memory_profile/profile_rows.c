@@ -124,10 +124,11 @@ static int compare(const void *left, const void *right)
 }
 
 /* Afterwards the `need` least are the first, in any order. Quickselect with a pivot of three. */
-static void select_least(struct profile_rows_item *items, uint32_t count, uint32_t need)
+static void select_least(struct arena *arena, struct profile_rows_item *items, uint32_t count, uint32_t need)
 {
     uint32_t low = 0, high = count;
     while (high - low > 16 && need > low && need < high) {
+        arena_work(arena, high - low); /* keys can be laid out so that each round takes two away */
         struct profile_rows_item a = items[low], b = items[low + (high - low) / 2], c = items[high - 1], pivot;
         if (compare(&a, &b) < 0)
             pivot = compare(&b, &c) < 0 ? b : compare(&a, &c) < 0 ? c : a;
@@ -166,7 +167,7 @@ void profile_rows_order(struct profile_rows *rows, uint32_t *first, uint32_t *en
     *first = rows->is_csv ? 0 : rows->offset < rows->count ? (uint32_t)rows->offset : rows->count;
     *end = rows->is_csv || rows->limit > rows->count - *first ? rows->count : *first + (uint32_t)rows->limit;
     if (*end < rows->count)
-        select_least(rows->items, rows->count, *end);
+        select_least(rows->request->arena, rows->items, rows->count, *end);
     qsort(rows->items, *end, sizeof *rows->items, compare);
 }
 
