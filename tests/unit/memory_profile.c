@@ -266,6 +266,63 @@ START_TEST(pairs_are_those_of_a_plain_search)
 }
 END_TEST
 
+/* Addresses that never come again must not pile up in the table of those that are open. */
+START_TEST(pairing_needs_room_for_what_is_open_alone)
+{
+    enum { COUNT = 400000 };
+    static uint64_t address[COUNT];
+    static uint8_t flags[COUNT];
+    static uint32_t partner[COUNT];
+    struct pairs_counts counts;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        address[i] = i / 2;
+        flags[i] = (uint8_t)(2 | (i & 1));
+    }
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    pairs_make(&(struct pairs){partner, address, flags, 1, 2, 0, COUNT}, &arena, &counts);
+    ck_assert_uint_eq(counts.most_open, 1);
+    ck_assert_uint_eq(partner[COUNT - 2], COUNT - 1);
+    ck_assert_uint_le(arena.used_bytes, 64 << 10);
+}
+END_TEST
+
+/* Sizes whose sum leaves 63 bits: the rest count as not told, and all sums still balance. */
+START_TEST(sizes_that_together_are_absurd_are_not_told)
+{
+    enum { COUNT = 40000 };
+    static const char names[] = "\x12\x09/host:CPU"
+                                "\x22\x16\x08\x01\x12\x12\x12\x10MemoryAllocation"
+                                "\x2a\x16\x08\x01\x12\x12\x12\x10"
+                                "allocation_bytes";
+    static const char event[] = "\x22\x0e\x08\x01\x22\x0a\x08\x01\x20\x80\x80\x80\x80\x80\x80\x40"; /* 2^48 */
+    static uint8_t file[COUNT * (sizeof event - 1) + 256];
+    struct memory_events events;
+    size_t line = COUNT * (sizeof event - 1), plane = line + 5 + sizeof names - 1, at = 0;
+    const size_t lengths[] = {plane, line};
+    for (int i = 0; i < 2; i++) {
+        file[at++] = i == 0 ? 0x0a : 0x1a;
+        for (int byte = 0; byte < 4; byte++)
+            file[at++] = (uint8_t)(lengths[i] >> (7 * byte) | (byte < 3 ? 0x80 : 0));
+        if (i == 0) {
+            memcpy(file + at, names, sizeof names - 1);
+            at += sizeof names - 1;
+        }
+    }
+    for (int i = 0; i < COUNT; i++, at += sizeof event - 1)
+        memcpy(file + at, event, sizeof event - 1);
+    bytes_open(&bytes, file, at);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ck_assert(memory_events_read(&bytes.source, &arena, &events, &err));
+    profile_build(&profile, &events, &arena);
+    ck_assert_uint_eq(profile.count, COUNT);
+    ck_assert_uint_eq(note_count(&profile.notes, "absurd_size"), COUNT - 2048);
+    struct profile_live live = {.pool = &profile.pools[0], .count = COUNT};
+    profile_live_make(&live, &arena);
+    ck_assert_int_eq(live.rows_bytes, INT64_C(1) << 59);
+    ck_assert_int_eq(live.rows_bytes + live.unaccounted_bytes, profile.heap_bytes[COUNT - 1]);
+}
+END_TEST
+
 static int64_t value_at(const void *curve, uint32_t step)
 {
     return ((const int64_t *)curve)[step];
@@ -315,6 +372,19 @@ START_TEST(a_child_arena_shares_the_limit_and_gives_back)
 }
 END_TEST
 
+START_TEST(a_child_arena_spends_the_work_of_its_parent)
+{
+    struct arena *child = arena_child(&arena);
+    arena_allot_work(&arena, 10);
+    if (setjmp(arena.trap) == 0) {
+        arena_work(child, 6);
+        arena_work(child, 6);
+        ck_abort_msg("more work than allotted");
+    }
+    ck_assert_int_eq((int)err.code, ERR_limit);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory_profile");
@@ -333,8 +403,11 @@ int main(void)
     tcase_add_test(tests, numbers_of_the_file_hold);
     tcase_add_loop_test(tests, any_cut_and_any_limit_give_a_trace_or_a_reason, 0, 4);
     tcase_add_loop_test(tests, pairs_are_those_of_a_plain_search, 0, 4);
+    tcase_add_test(tests, pairing_needs_room_for_what_is_open_alone);
+    tcase_add_test(tests, sizes_that_together_are_absurd_are_not_told);
     tcase_add_test(tests, extremes_are_those_of_a_plain_walk);
     tcase_add_test(tests, a_child_arena_shares_the_limit_and_gives_back);
+    tcase_add_test(tests, a_child_arena_spends_the_work_of_its_parent);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -242,6 +242,30 @@ START_TEST(no_samples_are_no_error)
 }
 END_TEST
 
+/* A long text that thousands of samples name would be hashed again and again. */
+START_TEST(a_small_file_cannot_cost_much_through_long_texts)
+{
+    enum { SAMPLES = 20000, TEXT = 1 << 20 };
+    static const char head[] = "\x0a\x04\x08\x01\x10\x01"; /* one type */
+    static const char sample[] = "\x12\x08\x10\x05\x1a\x04\x08\x01\x10\x02";
+    static const char texts[] = "\x32\x00\x32\x05" "bytes" "\x32\x80\x80\x40"; /* "", "bytes" and one of a MiB */
+    static uint8_t file[SAMPLES * (sizeof sample - 1) + TEXT + 64];
+    struct bytes bytes;
+    struct err err = ERR_INIT;
+    size_t at = sizeof head - 1;
+    memcpy(file, head, at);
+    for (int i = 0; i < SAMPLES; i++, at += sizeof sample - 1)
+        memcpy(file + at, sample, sizeof sample - 1);
+    memcpy(file + at, texts, sizeof texts - 1);
+    at += sizeof texts - 1;
+    memset(file + at, 'x', TEXT);
+    bytes_open(&bytes, file, at + TEXT);
+    ck_assert_ptr_null(analysis_profile_read(&bytes.source, 0, &err));
+    ck_assert_msg(err.code == ERR_limit, "%s", err.text);
+    free(bytes.data);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("profile");
@@ -256,6 +280,7 @@ int main(void)
     tcase_add_test(tests, a_series_has_a_word_for_what_becomes_of_it);
     tcase_add_test(tests, damage_is_named);
     tcase_add_test(tests, no_samples_are_no_error);
+    tcase_add_test(tests, a_small_file_cannot_cost_much_through_long_texts);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
