@@ -170,6 +170,23 @@ START_TEST(inlined_functions_can_count_as_their_callers)
 }
 END_TEST
 
+/* Figures of pprof b9395ee. */
+START_TEST(frames_that_a_profile_drops_are_held_by_their_callers)
+{
+    struct analysis_profile *profile = read_profile("build/fixtures/profile-dropped.pb");
+    const struct analysis_param params[] = {{"machinery", "1"}};
+    cJSON *tree, *data = ask(profile, "top", params, 1, &tree);
+    ck_assert_double_eq(number_in(data, "row_count"), 6);
+    ck_assert_double_eq(number_in(row_of(data, "caller"), "self"), 50027);
+    ck_assert_double_eq(number_in(row_of(data, "outer"), "self"), 111);
+    ck_assert_double_eq(number_in(row_of(data, "alloc"), "total"), 11);
+    ck_assert_double_eq(number_in(row_of(data, "main"), "total"), 50130);
+    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "frame_filter");
+    cJSON_Delete(tree);
+    analysis_profile_free(profile);
+}
+END_TEST
+
 static const char *verdict_of(const int64_t *values, uint32_t count)
 {
     return series_verdict_name(series_trend_of(values, count).verdict);
@@ -276,6 +293,7 @@ int main(void)
     tcase_add_test(tests, copies_on_several_devices_are_counted);
     tcase_add_test(tests, labels_that_no_expression_can_name_are_filtered_by_value);
     tcase_add_test(tests, inlined_functions_can_count_as_their_callers);
+    tcase_add_test(tests, frames_that_a_profile_drops_are_held_by_their_callers);
     tcase_add_test(tests, a_go_heap_profile_opens_on_what_is_in_use);
     tcase_add_test(tests, a_series_has_a_word_for_what_becomes_of_it);
     tcase_add_test(tests, damage_is_named);

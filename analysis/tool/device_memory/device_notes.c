@@ -40,7 +40,9 @@ void device_notes_add(const struct study *study)
     tool_note(request, "no_sample", study->pprof->sample_count == 0,
               "The profile has no sample: it was taken when no array was alive.");
     tool_note(request, "frame_filter", study->pprof->drop_frames.length > 0,
-              "The profile asks for some frames to be dropped (drop_frames); they are shown.");
+              study->is_unpruned
+                  ? "The profile asks for some frames to be dropped (drop_frames), in words that are not understood; they are shown."
+                  : "Frames that the profile asks to be dropped (drop_frames) are left out, with what they call; their callers hold it.");
     for (uint32_t i = 0; i < chips->count; i++) {
         const struct chip *chip = &chips->items[i];
         if (chip->is_literal)

@@ -407,6 +407,11 @@ bool merge_profiles(const struct profile_set *set, const struct merge_options *o
     for (uint32_t i = 0; i < set->count; i++)
         if (set->items[i].pprof != NULL && set->items[i].pprof->depth_most > out->depth_most)
             out->depth_most = set->items[i].pprof->depth_most;
+    for (uint32_t i = set->count; i-- > 0;) /* the first says which frames are dropped */
+        if (set->items[i].pprof != NULL) {
+            out->drop_frames = set->items[i].pprof->drop_frames;
+            out->keep_frames = set->items[i].pprof->keep_frames;
+        }
     if (!common_types(set, merger, err))
         return false;
     make_room(merger, set);

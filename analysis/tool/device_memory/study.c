@@ -5,6 +5,7 @@
 #include "tool/device_memory/labels.h"
 #include "tool/device_memory/merge.h"
 #include "tool/device_memory/narrow.h"
+#include "tool/device_memory/prune.h"
 
 static bool read_switch(const struct tool_request *request, const char *name, bool usual, bool *value, struct err *err)
 {
@@ -87,6 +88,9 @@ static bool find_profile(struct study *study, struct err *err)
 static bool prepare(struct study *study, struct err *err)
 {
     bool shows_machinery, is_strict;
+    const struct pprof *whole = study->pprof;
+    study->pprof = prune(whole, study->arena);
+    study->is_unpruned = whole->drop_frames.length > 0 && study->pprof == whole;
     if (!find_metric(study, err) || !read_switch(study->request, "machinery", false, &shows_machinery, err) ||
         !read_switch(study->request, "noinlines", false, &study->drops_inlined, err) ||
         !read_switch(study->request, "strict", false, &is_strict, err))

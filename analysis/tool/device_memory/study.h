@@ -33,6 +33,7 @@ struct study {
     int64_t percent_base, total;
     int64_t unknown_count; /* of things whose size is not known, after filters */
     uint32_t stackless_count;
+    bool is_unpruned; /* drop_frames or keep_frames is no expression that is understood here */
 
     /* Of each location: steps from step_starts[i] to step_starts[i + 1], the outermost first. */
     uint32_t *step_starts, *steps;
