@@ -9,7 +9,7 @@ const LOCAL_PX = 8;
 const BESIDE_PX = 13; // clear of the flag of the moment
 const PEAK_ROOM_PX = 30;
 const MOST_WHOLE = 4096;
-const LABEL_HALF_PX = 7;
+export const LABEL_HALF_PX = 7;
 
 /* Steps on 1-2-5. */
 export function stepIncrements() {
@@ -23,11 +23,11 @@ export function topOf(most, heightPx) {
   return (most * Math.max(1, heightPx)) / Math.max(1, heightPx - PEAK_ROOM_PX) || 1;
 }
 
-/* Multiples of a power of two, see byteStep(); none so near the top that its label would be cut. */
-export function byteSplits(top, heightPx) {
+/* Multiples of a power of two, see byteStep(); none within `clearPx` of the top, where its label would be cut. */
+export function byteSplits(top, heightPx, clearPx = 0) {
   const step = byteStep(top, heightPx);
   const list = [];
-  for (let at = 0; at <= top * (1 - LABEL_HALF_PX / Math.max(1, heightPx)); at += step) list.push(at);
+  for (let at = 0; at <= top * (1 - clearPx / Math.max(1, heightPx)); at += step) list.push(at);
   return list;
 }
 

@@ -5,7 +5,7 @@
 import { count } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { pointAt } from './readings.js';
-import { byteLabels, byteSplits, paintMarks, stepIncrements } from './curve_marks.js';
+import { byteLabels, byteSplits, LABEL_HALF_PX, paintMarks, stepIncrements } from './curve_marks.js';
 import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 
 /* Loaded by index.html as it is published, minified: half the size of its module. */
@@ -59,7 +59,7 @@ function options(host, get, hooks) {
         ticks: { show: false },
         size: LEFT_PX,
         gap: 6,
-        splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4),
+        splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4, LABEL_HALF_PX),
         values: (u, splits) => byteLabels(splits),
       },
     ],
