@@ -123,6 +123,15 @@ START_TEST(events_with_unparsed_names_are_counted)
 }
 END_TEST
 
+START_TEST(a_gpu_without_launches_says_so)
+{
+    load("build/fixtures/trace-given-steps.pb");
+    ck_assert_uint_eq(note_count(&profile.notes, "no_module_launches"), 1);
+    load("build/fixtures/trace-steps.pb");
+    ck_assert_uint_eq(note_count(&profile.notes, "no_module_launches"), 0);
+}
+END_TEST
+
 START_TEST(frees_of_tpus_get_their_size_and_their_true_time)
 {
     load("build/fixtures/trace-tpu.pb");
@@ -396,6 +405,7 @@ int main(void)
     tcase_add_test(tests, loops_in_any_plane_keep_steps_from_being_numbered);
     tcase_add_test(tests, roots_hold_before_numbers_of_the_file);
     tcase_add_test(tests, events_with_unparsed_names_are_counted);
+    tcase_add_test(tests, a_gpu_without_launches_says_so);
     tcase_add_test(tests, frees_of_tpus_get_their_size_and_their_true_time);
     tcase_add_test(tests, faults_are_counted_and_named);
     tcase_add_test(tests, iterations_of_a_loop_are_steps);

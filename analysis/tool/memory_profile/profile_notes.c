@@ -62,6 +62,9 @@ static void file_notes(struct profile *profile, struct arena *arena)
     profile_note(notes, "line_bases_differ", other_bases(profile, arena),
                  "Lines of the trace count their time from another start than the first; times here follow each line's "
                  "own start (XProf's do not).");
+    profile_note(notes, "no_module_launches",
+                 profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0,
+                 "No launches of modules below the curve: the profiler of GPUs writes no line XLA Modules, only kernels.");
     profile_note(notes, "event_limit", host_events(profile) == RECORDER_EVENTS,
                  "The trace ends at 1,000,000 events, the limit of the recorder; later allocations are not known.");
 }
