@@ -123,6 +123,21 @@ START_TEST(events_with_unparsed_names_are_counted)
 }
 END_TEST
 
+START_TEST(a_full_recorder_is_named)
+{
+    static struct memory_events events;
+    bytes_load(&bytes, "build/fixtures/trace-given-steps.pb");
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ck_assert(memory_events_read(&bytes.source, &arena, &events, &err));
+    struct trace_line line = events.lines[0];
+    ck_assert_uint_eq(events.line_count, 1);
+    line.event_count = 1000000;
+    events.lines = &line;
+    profile_build(&profile, &events, &arena);
+    ck_assert_uint_eq(note_count(&profile.notes, "event_limit"), 1);
+}
+END_TEST
+
 START_TEST(a_gpu_without_launches_says_so)
 {
     load("build/fixtures/trace-given-steps.pb");
@@ -405,6 +420,7 @@ int main(void)
     tcase_add_test(tests, loops_in_any_plane_keep_steps_from_being_numbered);
     tcase_add_test(tests, roots_hold_before_numbers_of_the_file);
     tcase_add_test(tests, events_with_unparsed_names_are_counted);
+    tcase_add_test(tests, a_full_recorder_is_named);
     tcase_add_test(tests, a_gpu_without_launches_says_so);
     tcase_add_test(tests, frees_of_tpus_get_their_size_and_their_true_time);
     tcase_add_test(tests, faults_are_counted_and_named);

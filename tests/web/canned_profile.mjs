@@ -75,7 +75,7 @@ function makePool(memory, host, options = {}) {
   return { memory, host, events, peak, pairs, bounds, options };
 }
 
-function summaryOf(pools, hosts, reason) {
+function summaryOf(pools, hosts, reason, notes = []) {
   return {
     reason,
     hosts: hosts.map((host) => ({
@@ -95,7 +95,7 @@ function summaryOf(pools, hosts, reason) {
       has_tpu: false,
       has_gpu: true,
       program_count: 1,
-      notes: [],
+      notes,
     })),
     pools: pools.map((pool) => ({
       host: pool.host,
@@ -433,7 +433,7 @@ function fragmentation(pool) {
 
 const VIEWS = { timeline, lanes, live, events, event, growth, addresses, fragmentation };
 
-/* An `intercept` for makeWorld of canned.mjs. change: {reason, finding, pools}. */
+/* An `intercept` for makeWorld of canned.mjs. change: {reason, finding, notes}. */
 export function profileAnswers(change = {}) {
   const hosts = [{ host: 'bbbbbbbbbbbb', name: 'host0' }];
   const pools = change.reason
@@ -445,7 +445,7 @@ export function profileAnswers(change = {}) {
   return (parts, query) => {
     if (parts[0] !== 'memory_profile') return null;
     const pool = pools.find((each) => each.memory === query.get('memory')) ?? pools[0];
-    const data = parts[1] === 'summary' ? summaryOf(pools, hosts, change.reason ?? null) : VIEWS[parts[1]]?.(pool, query);
+    const data = parts[1] === 'summary' ? summaryOf(pools, hosts, change.reason ?? null, change.notes) : VIEWS[parts[1]]?.(pool, query);
     if (!data)
       return {
         status: 404,

@@ -191,6 +191,21 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('a trace that ends at the limit of the recorder, and a GPU without launches, say so in the notes', async () => {
+    const notes = ['The trace ends at 1,000,000 events, the limit of the recorder.', 'No launches of modules below the curve.'];
+    const page = await show('', { notes: notes.map((text) => ({ code: 'x', count: 1, text })) });
+    await page.locator('.notes-button').first().click();
+    for (const note of notes) includes(await text(page, '.notes-list'), note);
+    await page.finish();
+  });
+
+  test('the demo has memory over time, and its growth names the leak first', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_profile&view=growth`);
+    includes(await text(page, 'h1'), 'GPU_0_bfc reached 10.78 of 16.00 GiB');
+    includes(await text(page, '.panel-growth tbody tr'), 'metrics/append');
+    await page.finish();
+  });
+
   test('an event of the URL that is not there gives a banner, and the rest stands', async () => {
     const page = await show('&pin=e:99999', {}, { allow: /404/ });
     includes(await text(page, '#banners'), 'Event 99999 is not in this trace');
