@@ -192,7 +192,10 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   });
 
   test('a trace that ends at the limit of the recorder, and a GPU without launches, say so in the notes', async () => {
-    const notes = ['The trace ends at 1,000,000 events, the limit of the recorder.', 'No launches of modules below the curve.'];
+    const notes = [
+      'The trace ends at 1,000,000 events, the limit of the recorder.',
+      'No launches of modules below the curve.',
+    ];
     const page = await show('', { notes: notes.map((text) => ({ code: 'x', count: 1, text })) });
     await page.locator('.notes-button').first().click();
     for (const note of notes) includes(await text(page, '.notes-list'), note);
