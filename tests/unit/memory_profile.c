@@ -142,6 +142,7 @@ START_TEST(a_gpu_without_launches_says_so)
 {
     load("build/fixtures/trace-given-steps.pb");
     ck_assert_uint_eq(note_count(&profile.notes, "no_module_launches"), 1);
+    bytes_close(&bytes);
     load("build/fixtures/trace-steps.pb");
     ck_assert_uint_eq(note_count(&profile.notes, "no_module_launches"), 0);
 }
@@ -245,6 +246,7 @@ START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
         analysis_trace_free(trace);
     }
     ck_assert(was_read);
+    bytes_close(&whole);
 }
 END_TEST
 
