@@ -15,6 +15,8 @@
 /* The window grows while reads follow each other and starts small after a jump,
  * so that a walk over the headers of a large trace touches little of it. */
 enum { FIRST_WINDOW_BYTES = 16 * 1024, WINDOW_BYTES = 256 * 1024 };
+/* Who asks for as much at once has a window too: nothing is copied twice. */
+enum { DIRECT_BYTES = 32 * 1024 };
 
 struct file {
     int descriptor; /* -1 for bytes in memory */
@@ -81,7 +83,7 @@ static int64_t read_disk(void *context, uint64_t offset, void *into, size_t size
         return 0;
     if (size > file->identity.size_bytes - offset)
         size = (size_t)(file->identity.size_bytes - offset);
-    if (size >= WINDOW_BYTES)
+    if (size >= DIRECT_BYTES)
         return read_fully(file, offset, into, size);
     for (size_t done = 0; done < size;) {
         uint64_t at = offset + done;

@@ -75,23 +75,34 @@ void arena_give_up(struct arena *arena)
     longjmp(arena->parent != NULL ? arena->parent->trap : arena->trap, 1);
 }
 
-static struct arena_block *block_new(struct arena *arena, size_t size)
+static void count_bytes(struct arena *arena, uint64_t total)
 {
-    uint64_t total = (uint64_t)size + sizeof(struct arena_block);
+    arena->used_bytes += total;
+    if (arena->parent != NULL)
+        arena->parent->used_bytes += total;
+}
+
+/* `former`, or a new block if that is NULL, as large as `size`; `more` bytes are counted. */
+static struct arena_block *block_get(struct arena *arena, struct arena_block *former, size_t size, uint64_t more)
+{
     struct arena_block *block = NULL;
     const struct arena *counted = arena->parent != NULL ? arena->parent : arena;
-    if (counted->limit_bytes == 0 || total <= counted->limit_bytes - counted->used_bytes)
-        block = malloc((size_t)total);
+    if (counted->limit_bytes == 0 || more <= counted->limit_bytes - counted->used_bytes)
+        block = realloc(former, size + sizeof(struct arena_block));
     if (block == NULL) {
         err_set(arena->err, ERR_limit, ERR_NO_OFFSET,
                 "needs more memory than allowed: %llu bytes held, %zu more asked, limit %llu",
                 (unsigned long long)counted->used_bytes, size, (unsigned long long)counted->limit_bytes);
         arena_give_up(arena);
     }
-    arena->used_bytes += total;
-    if (arena->parent != NULL)
-        arena->parent->used_bytes += total;
+    count_bytes(arena, more);
     block->size = size;
+    return block;
+}
+
+static struct arena_block *block_new(struct arena *arena, size_t size)
+{
+    struct arena_block *block = block_get(arena, NULL, size, (uint64_t)size + sizeof(struct arena_block));
     block->used = 0;
     return block;
 }
@@ -129,6 +140,29 @@ void *arena_raw(struct arena *arena, size_t size)
     block->used = size;
     arena->last = block;
     return block->bytes;
+}
+
+void *arena_resize(struct arena *arena, size_t size)
+{
+    struct arena_block *last = arena->last;
+    if (last == NULL)
+        return arena_raw(arena, size);
+    if (size > SIZE_MAX / 4) {
+        err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "asks for %zu bytes at once", size);
+        arena_give_up(arena);
+    }
+    if (size > last->size) {
+        last = block_get(arena, last, size, size - last->size);
+    } else {
+        size_t less = last->size - size;
+        struct arena_block *shorter = realloc(last, size + sizeof *last);
+        last = shorter != NULL ? shorter : last;
+        last->size = shorter != NULL ? size : last->size;
+        count_bytes(arena, shorter != NULL ? -(uint64_t)less : 0);
+    }
+    last->used = last->size;
+    arena->last = last;
+    return last->bytes;
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)

@@ -56,6 +56,9 @@ static inline void arena_work(struct arena *arena, uint64_t steps)
         arena_out_of_work(charged);
     charged->work_left -= steps;
 }
+/* Makes the one block of an arena that holds nothing else `size` bytes long, not zeroed where it grows; it may move.
+ * Large blocks grow by moving pages, not bytes. */
+void *arena_resize(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 /* Gives up through the trap, with the report already in arena->err. */
 _Noreturn void arena_give_up(struct arena *arena);
 /* A NUL-terminated copy. */

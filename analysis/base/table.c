@@ -2,6 +2,8 @@
  * table.c: see table.h. */
 #include "base/table.h"
 
+#include <stdbool.h>
+
 #define FREE UINT32_MAX
 
 static uint64_t hash_of(const struct table *table, const uint64_t *key)
@@ -35,18 +37,27 @@ void table_init(struct table *table, struct arena *arena, size_t words)
     slots_make(table, 64);
 }
 
+/* Keys are a few words: comparing them here is faster than a call. */
+static inline bool is_key(const struct table *table, size_t number, const uint64_t *key)
+{
+    const uint64_t *other = table_key(table, number);
+    uint64_t difference = 0;
+    for (size_t i = 0; i < table->words; i++)
+        difference |= other[i] ^ key[i];
+    return difference == 0;
+}
+
 uint32_t table_number(struct table *table, const uint64_t *key)
 {
-    size_t size = table->words * sizeof *key;
-    if (table->keys.count > 0 && memcmp(table_key(table, table->last), key, size) == 0)
+    if (table->keys.count > 0 && is_key(table, table->last, key))
         return table->last;
     size_t slot = hash_of(table, key) & (table->slot_count - 1);
     for (; table->slots[slot] != FREE; slot = (slot + 1) & (table->slot_count - 1))
-        if (memcmp(table_key(table, table->slots[slot]), key, size) == 0)
+        if (is_key(table, table->slots[slot], key))
             return table->last = table->slots[slot];
     table->last = (uint32_t)table->keys.count;
     table->slots[slot] = table->last;
-    memcpy(chunks_add(&table->keys), key, size);
+    memcpy(chunks_add(&table->keys), key, table->words * sizeof *key);
     if (table->keys.count * 2 > table->slot_count)
         slots_make(table, table->slot_count * 2);
     return table->last;

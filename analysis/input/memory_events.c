@@ -39,6 +39,45 @@ struct reading {
     int64_t sum_bytes; /* of all sizes so far */
 };
 
+/* ---- columns ---- */
+
+enum { COLUMNS = 12, FIRST_CAPACITY = 1024 };
+
+static void columns_of(struct memory_events *out, struct column *columns[COLUMNS])
+{
+    struct column *const all[COLUMNS] = {&out->offset_ps, &out->in_use_bytes,  &out->requested_bytes, &out->size_bytes,
+                                         &out->address,   &out->what,          &out->fragmentation,   &out->figures,
+                                         &out->line,      &out->step,          &out->pool,            &out->flags};
+    memcpy(columns, all, sizeof all);
+}
+
+static void columns_init(struct memory_events *out, struct arena *arena)
+{
+    static const uint8_t widths[COLUMNS] = {8, 8, 8, 8, 8, 4, 4, 4, 4, 4, 2, 1};
+    struct column *columns[COLUMNS];
+    columns_of(out, columns);
+    for (size_t i = 0; i < COLUMNS; i++)
+        column_init(columns[i], arena, widths[i]);
+}
+
+static __attribute__((noinline)) void columns_grow(struct memory_events *out)
+{
+    struct column *columns[COLUMNS];
+    size_t capacity = out->offset_ps.capacity == 0 ? FIRST_CAPACITY : out->offset_ps.capacity / 2 * 3;
+    columns_of(out, columns);
+    for (size_t i = 0; i < COLUMNS; i++)
+        column_resize(columns[i], capacity);
+}
+
+/* What they have too much goes back. */
+static void columns_trim(struct memory_events *out)
+{
+    struct column *columns[COLUMNS];
+    columns_of(out, columns);
+    for (size_t i = 0; i < COLUMNS; i++)
+        column_resize(columns[i], out->count);
+}
+
 /* ---- one event ---- */
 
 static bool is_text(const void *context, uint32_t at)
@@ -157,35 +196,26 @@ static void take(void *context, const struct trace_event *event)
     flags |= trace_line_has(event, TRACE_STAT_ADDRESS) ? MEMORY_HAS_ADDRESS : 0;
     out->missing_count += (flags & MEMORY_HAS_IN_USE) == 0 || (flags & MEMORY_HAS_ADDRESS) == 0 ||
                           (flags & (MEMORY_HAS_SIZE | MEMORY_FREED)) == 0;
-    CHUNKS_ADD(&out->offset_ps, int64_t, event->offset_ps);
-    CHUNKS_ADD(&out->in_use_bytes, int64_t, in_use);
-    CHUNKS_ADD(&out->size_bytes, int64_t, size);
-    CHUNKS_ADD(&out->requested_bytes, int64_t, requested);
-    CHUNKS_ADD(&out->address, uint64_t, trace_line_number(event, TRACE_STAT_ADDRESS, 0));
-    CHUNKS_ADD(&out->fragmentation, float, flags &MEMORY_HAS_FRAGMENTATION ? fragmentation : 0);
-    CHUNKS_ADD(&out->what, uint32_t, what_of(reading, event));
-    CHUNKS_ADD(&out->figures, uint32_t, figures_of(reading, event, in_use));
-    CHUNKS_ADD(&out->line, uint32_t, reading->line_at);
-    CHUNKS_ADD(&out->step, int32_t, node); /* its step once the steps are numbered */
+    if (out->count == out->offset_ps.capacity)
+        columns_grow(out);
+    size_t at = out->count++;
+    COLUMN_AT(&out->offset_ps, int64_t, at) = event->offset_ps;
+    COLUMN_AT(&out->in_use_bytes, int64_t, at) = in_use;
+    COLUMN_AT(&out->size_bytes, int64_t, at) = size;
+    COLUMN_AT(&out->requested_bytes, int64_t, at) = requested;
+    COLUMN_AT(&out->address, uint64_t, at) = (uint64_t)trace_line_number(event, TRACE_STAT_ADDRESS, 0);
+    COLUMN_AT(&out->fragmentation, float, at) = (float)((flags & MEMORY_HAS_FRAGMENTATION) != 0 ? fragmentation : 0);
+    COLUMN_AT(&out->what, uint32_t, at) = what_of(reading, event);
+    COLUMN_AT(&out->figures, uint32_t, at) = figures_of(reading, event, in_use);
+    COLUMN_AT(&out->line, uint32_t, at) = reading->line_at;
+    COLUMN_AT(&out->step, int32_t, at) = (int32_t)node; /* its step once the steps are numbered */
     if (reading->plane.has_group_id)
         CHUNKS_ADD(&reading->given_steps, int32_t, given_step(event));
-    CHUNKS_ADD(&out->pool, uint16_t, pool_at);
-    CHUNKS_ADD(&out->flags, uint8_t, flags);
-    out->count++;
+    COLUMN_AT(&out->pool, uint16_t, at) = (uint16_t)pool_at;
+    COLUMN_AT(&out->flags, uint8_t, at) = (uint8_t)flags;
 }
 
 /* ---- planes ---- */
-
-static void columns_init(struct memory_events *out, struct arena *arena)
-{
-    struct chunks *columns[] = {&out->offset_ps, &out->in_use_bytes, &out->requested_bytes, &out->size_bytes,
-                                &out->address,   &out->what,         &out->fragmentation,   &out->figures,
-                                &out->line,      &out->step};
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        chunks_init(columns[i], arena_child(arena), i < 5 ? sizeof(int64_t) : sizeof(int32_t));
-    chunks_init(&out->pool, arena_child(arena), sizeof(uint16_t));
-    chunks_init(&out->flags, arena_child(arena), sizeof(uint8_t));
-}
 
 static void host_lines(struct reading *reading)
 {
@@ -217,7 +247,7 @@ static void steps_take(struct reading *reading, bool is_grouped)
     out->steps = steps;
     out->step_names = names;
     for (size_t i = 0; i < out->count; i++) {
-        int32_t *step = &CHUNKS_AT(&out->step, int32_t, i);
+        int32_t *step = &COLUMN_AT(&out->step, int32_t, i);
         int64_t number = trace_groups_of(reading->groups, (uint32_t)*step); /* it is a node's so far */
         *step = number > INT32_MAX ? -1 : (int32_t)number;
         if (*step < 0 && reading->plane.has_group_id)
@@ -434,6 +464,8 @@ bool memory_events_read(const struct source *source, struct arena *arena, struct
     if (places.has_host)
         host_plane(reading, &places);
     trace_groups_free(reading->groups);
+    if (out->count > 0)
+        columns_trim(out);
     texts_take(reading);
     figures_take(reading);
     pools_take(reading);

@@ -12,6 +12,7 @@
 #define ANALYSIS_INPUT_MEMORY_EVENTS_H
 
 #include "base/chunks.h"
+#include "base/column.h"
 #include "base/sum.h"
 #include "base/table.h"
 #include "input/module_launches.h"
@@ -51,12 +52,12 @@ struct memory_pool {
 
 struct memory_events {
     size_t count;
-    struct chunks offset_ps, in_use_bytes, requested_bytes, size_bytes, address; /* int64_t, address uint64_t */
-    struct chunks fragmentation;                                                 /* float */
-    struct chunks what, figures, line;                                           /* uint32_t */
-    struct chunks step;                                                          /* int32_t, -1 without one */
-    struct chunks pool;                                                          /* uint16_t */
-    struct chunks flags;                                                         /* uint8_t, enum memory_flag */
+    struct column offset_ps, in_use_bytes, requested_bytes, size_bytes, address; /* int64_t, address uint64_t */
+    struct column fragmentation;                                                 /* float */
+    struct column what, figures, line;                                           /* uint32_t */
+    struct column step;                                                          /* int32_t, -1 without one */
+    struct column pool;                                                          /* uint16_t */
+    struct column flags;                                                         /* uint8_t, enum memory_flag */
     const struct memory_what *whats;
     const struct memory_figures *figure_sets;
     size_t what_count, figures_count;

@@ -2,21 +2,15 @@
  * trace_groups.c: see trace_groups.h. */
 #include "input/trace_groups.h"
 
+#include "input/trace_pairs.h"
+
 #include <stdlib.h>
 
-/* A pair of type and id with so many on both sides links everything with everything: it means nothing. */
-enum { CROWD = 64 };
-
-/* A growing list; items are moved when it grows, and their former place is given back. */
+/* A growing list in an arena of its own; items are moved when it grows. */
 struct list {
     struct arena *own;
     void *items;
     size_t count, capacity;
-};
-
-struct link { /* one side of a pair (type, id) */
-    uint64_t type, id;
-    uint32_t node;
 };
 
 struct open_event {
@@ -37,10 +31,6 @@ struct iteration { /* a run of TensorFlow's executor */
     uint32_t node;
 };
 
-struct hub {
-    uint32_t producer_first, producer_end, consumer_first, consumer_end;
-};
-
 struct trace_groups {
     struct arena *arena, *work;
     int64_t timestamp_ns; /* of the line */
@@ -48,8 +38,7 @@ struct trace_groups {
     struct list open, producers, consumers, roots, iterations, data_steps;
     int64_t *group_of; /* of each node, from here on once numbered */
     uint32_t *child_first, *children, *seen;
-    struct hub *hubs;
-    size_t hub_count;
+    struct trace_pairs pairs;
     uint32_t *hub_first, *hub_of; /* hubs in which a node produces; the one that it consumes from */
     uint32_t *hub_links;
     uint32_t stamp;
@@ -66,13 +55,9 @@ static void *list_add(struct list *list, struct arena *parent, size_t size)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 256 : list->capacity * 2;
-        struct arena *own = arena_child(parent);
-        void *items = arena_raw(own, capacity * size);
-        if (list->count > 0)
-            memcpy(items, list->items, list->count * size);
-        list_free(list);
-        list->own = own;
-        list->items = items;
+        if (list->own == NULL)
+            list->own = arena_child(parent);
+        list->items = arena_resize(list->own, capacity * size);
         list->capacity = capacity;
     }
     return (char *)list->items + list->count++ * size;
@@ -111,8 +96,8 @@ static struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps,
         struct open_event *top = &open[groups->open.count - 1];
         if (top->begin_ps <= begin_ps && end_ps <= top->end_ps)
             return top;
-        const struct link *last =
-            groups->consumers.count > 0 ? (struct link *)groups->consumers.items + groups->consumers.count - 1 : NULL;
+        const struct trace_link *last =
+            groups->consumers.count > 0 ? (struct trace_link *)groups->consumers.items + groups->consumers.count - 1 : NULL;
         if (!top->is_used && top->node == groups->parents.count - 1 && last != NULL && last->node == top->node) {
             groups->parents.count--;
             groups->consumers.count--;
@@ -125,8 +110,8 @@ static struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps,
 static void link_add(struct trace_groups *groups, struct list *links, const struct trace_event *event,
                      enum trace_stat type, enum trace_stat id, uint32_t node)
 {
-    struct link *link = list_add(links, groups->work, sizeof *link);
-    *link = (struct link){(uint64_t)trace_line_number(event, type, 0), (uint64_t)trace_line_number(event, id, 0), node};
+    struct trace_link *link = list_add(links, groups->work, sizeof *link);
+    *link = (struct trace_link){(uint64_t)trace_line_number(event, type, 0), (uint64_t)trace_line_number(event, id, 0), node};
 }
 
 static void root_add(struct trace_groups *groups, const struct trace_event *event, int64_t level, uint32_t node)
@@ -203,47 +188,6 @@ uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_even
 
 /* ---- the graph ---- */
 
-static int by_pair(const void *left, const void *right)
-{
-    const struct link *a = left, *b = right;
-    if (a->type != b->type)
-        return a->type < b->type ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
-
-static uint32_t run_end(const struct link *links, uint32_t from, size_t count)
-{
-    uint32_t end = from;
-    while (end < count && links[end].type == links[from].type && links[end].id == links[from].id)
-        end++;
-    return end;
-}
-
-/* One hub a pair (type, id) that has both sides. */
-static void hubs_make(struct trace_groups *groups)
-{
-    struct link *producers = groups->producers.items, *consumers = groups->consumers.items;
-    size_t producer_count = groups->producers.count, consumer_count = groups->consumers.count;
-    size_t most = producer_count < consumer_count ? producer_count : consumer_count;
-    groups->hubs = arena_array(groups->arena, struct hub, most + 1);
-    if (most == 0)
-        return;
-    qsort(producers, producer_count, sizeof *producers, by_pair);
-    qsort(consumers, consumer_count, sizeof *consumers, by_pair);
-    for (uint32_t p = 0, c = 0; p < producer_count && c < consumer_count;) {
-        struct link same = consumers[c];
-        same.node = producers[p].node;
-        int order = by_pair(&producers[p], &same);
-        uint32_t p_end = run_end(producers, p, producer_count), c_end = run_end(consumers, c, consumer_count);
-        if (order == 0 && (p_end - p < CROWD || c_end - c < CROWD))
-            groups->hubs[groups->hub_count++] = (struct hub){p, p_end, c, c_end};
-        p = order <= 0 ? p_end : p;
-        c = order >= 0 ? c_end : c;
-    }
-}
-
 /* Offsets by counting: first[i]…first[i + 1] are the places of i's items. */
 static uint32_t *offsets_of(struct arena *arena, uint32_t *counts, size_t count)
 {
@@ -261,9 +205,11 @@ static void graph_make(struct trace_groups *groups)
 {
     size_t count = groups->parents.count;
     const uint32_t *parents = groups->parents.items;
-    const struct link *producers = groups->producers.items, *consumers = groups->consumers.items;
-    hubs_make(groups);
     arena_work(groups->work, (count + groups->producers.count + groups->consumers.count) * 16);
+    trace_pairs_make(groups->producers.items, groups->producers.count, groups->consumers.items, groups->consumers.count,
+                     groups->arena, groups->work, &groups->pairs);
+    list_free(&groups->producers);
+    list_free(&groups->consumers);
     uint32_t *counts = arena_array(groups->arena, uint32_t, count + 1);
     for (size_t i = 0; i < count; i++)
         if (parents[i] != TRACE_NO_NODE)
@@ -276,17 +222,17 @@ static void graph_make(struct trace_groups *groups)
     memset(counts, 0, count * sizeof *counts);
     groups->hub_of = arena_array(groups->arena, uint32_t, count + 1);
     memset(groups->hub_of, 0xff, (count + 1) * sizeof *groups->hub_of);
-    for (size_t h = 0; h < groups->hub_count; h++) {
-        for (uint32_t p = groups->hubs[h].producer_first; p < groups->hubs[h].producer_end; p++)
-            counts[producers[p].node]++;
-        for (uint32_t c = groups->hubs[h].consumer_first; c < groups->hubs[h].consumer_end; c++)
-            groups->hub_of[consumers[c].node] = (uint32_t)h;
+    for (size_t h = 0; h < groups->pairs.hub_count; h++) {
+        for (uint32_t p = groups->pairs.hubs[h].producer_first; p < groups->pairs.hubs[h].producer_end; p++)
+            counts[groups->pairs.producers[p]]++;
+        for (uint32_t c = groups->pairs.hubs[h].consumer_first; c < groups->pairs.hubs[h].consumer_end; c++)
+            groups->hub_of[groups->pairs.consumers[c]] = (uint32_t)h;
     }
     groups->hub_first = offsets_of(groups->arena, counts, count);
     groups->hub_links = arena_array(groups->arena, uint32_t, (size_t)groups->hub_first[count] + 1);
-    for (size_t h = 0; h < groups->hub_count; h++)
-        for (uint32_t p = groups->hubs[h].producer_first; p < groups->hubs[h].producer_end; p++)
-            groups->hub_links[counts[producers[p].node]++] = (uint32_t)h;
+    for (size_t h = 0; h < groups->pairs.hub_count; h++)
+        for (uint32_t p = groups->pairs.hubs[h].producer_first; p < groups->pairs.hubs[h].producer_end; p++)
+            groups->hub_links[counts[groups->pairs.producers[p]]++] = (uint32_t)h;
     groups->seen = arena_array(groups->arena, uint32_t, count + 1);
     groups->group_of = arena_raw(groups->arena, (count + 1) * sizeof *groups->group_of);
     memset(groups->group_of, 0xff, (count + 1) * sizeof *groups->group_of);
@@ -305,7 +251,6 @@ static bool has_equal_ancestor(struct trace_groups *groups, const struct root *r
                                struct list *queue)
 {
     const uint32_t *parents = groups->parents.items;
-    const struct link *producers = groups->producers.items;
     groups->stamp++;
     queue->count = 0;
     visit_node(groups, queue, root->node);
@@ -317,10 +262,10 @@ static bool has_equal_ancestor(struct trace_groups *groups, const struct root *r
         visit_node(groups, queue, parents[node]);
         if (groups->hub_of[node] == TRACE_NO_NODE)
             continue;
-        const struct hub *hub = &groups->hubs[groups->hub_of[node]];
+        const struct trace_hub *hub = &groups->pairs.hubs[groups->hub_of[node]];
         arena_work(groups->work, hub->producer_end - hub->producer_first);
         for (uint32_t p = hub->producer_first; p < hub->producer_end; p++)
-            visit_node(groups, queue, producers[p].node);
+            visit_node(groups, queue, groups->pairs.producers[p]);
     }
     return false;
 }
@@ -328,7 +273,6 @@ static bool has_equal_ancestor(struct trace_groups *groups, const struct root *r
 /* Hands `number` down from `from`; stops at nodes that have one. */
 static void spread(struct trace_groups *groups, uint32_t from, int64_t number, struct list *queue)
 {
-    const struct link *consumers = groups->consumers.items;
     groups->stamp++;
     queue->count = 0;
     visit_node(groups, queue, from);
@@ -340,10 +284,10 @@ static void spread(struct trace_groups *groups, uint32_t from, int64_t number, s
         for (uint32_t i = groups->child_first[node]; i < groups->child_first[node + 1]; i++)
             visit_node(groups, queue, groups->children[i]);
         for (uint32_t i = groups->hub_first[node]; i < groups->hub_first[node + 1]; i++) {
-            const struct hub *hub = &groups->hubs[groups->hub_links[i]];
+            const struct trace_hub *hub = &groups->pairs.hubs[groups->hub_links[i]];
             arena_work(groups->work, hub->consumer_end - hub->consumer_first);
             for (uint32_t c = hub->consumer_first; c < hub->consumer_end; c++)
-                visit_node(groups, queue, consumers[c].node);
+                visit_node(groups, queue, groups->pairs.consumers[c]);
         }
     }
 }

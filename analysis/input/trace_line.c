@@ -11,24 +11,58 @@ enum { WINDOW_MOST = 32 * 1024, NAME_MOST = 1024 };
 
 _Static_assert(TRACE_STAT_COUNT <= 32, "one bit a stat");
 
-static inline bool varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
+static inline uint64_t eight_bytes(const uint8_t *at)
 {
-    const uint8_t *p = *at;
-    if (p < end && *p < 0x80) {
-        *value = *p;
-        *at = p + 1;
-        return true;
-    }
-    return wire_varint(at, end, value);
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
-/* Skips the value of a field that nobody asks for. */
-static bool skip(const uint8_t **at, const uint8_t *end, uint64_t tag)
+/* A number and where it ends; NULL when it is cut or too long. Both stay in registers. */
+struct number {
+    const uint8_t *after;
+    uint64_t value;
+};
+
+static __attribute__((noinline)) struct number longest_number(const uint8_t *at, const uint8_t *end)
 {
+    struct number number = {at, 0};
+    if (!wire_varint(&number.after, end, &number.value))
+        number.after = NULL;
+    return number;
+}
+
+/* Several bytes without a branch for each; bytes after `end` may be read (STREAM_SLACK). */
+static inline struct number long_number(const uint8_t *at, const uint8_t *end)
+{
+    uint64_t word = eight_bytes(at), stops = ~word & 0x8080808080808080u;
+    if (stops == 0)
+        return longest_number(at, end);
+    const uint8_t *after = at + ((unsigned)__builtin_ctzll(stops) + 1) / 8;
+    word &= (stops ^ (stops - 1)) & 0x7F7F7F7F7F7F7F7Fu;
+    word = (word & 0x007F007F007F007Fu) | (word & 0x7F007F007F007F00u) >> 1;
+    word = (word & 0x00003FFF00003FFFu) | (word & 0x3FFF00003FFF0000u) >> 2;
+    word = (word & 0x0FFFFFFFu) | (word & 0x0FFFFFFF00000000u) >> 4;
+    return (struct number){after <= end ? after : NULL, word};
+}
+
+static inline struct number number_at(const uint8_t *at, const uint8_t *end)
+{
+    if (at >= end)
+        return (struct number){NULL, 0};
+    if (*at < 0x80)
+        return (struct number){at + 1, *at};
+    return long_number(at, end);
+}
+
+/* The end of a field's value that nobody asks for, NULL when it is broken. */
+static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t tag)
+{
+    struct number number;
     uint64_t size;
     switch (tag & 7) {
     case WIRE_VARINT:
-        return varint(at, end, &size);
+        return number_at(at, end).after;
     case WIRE_FIXED64:
         size = 8;
         break;
@@ -36,71 +70,71 @@ static bool skip(const uint8_t **at, const uint8_t *end, uint64_t tag)
         size = 4;
         break;
     case WIRE_BYTES:
-        if (!varint(at, end, &size))
-            return false;
+        number = number_at(at, end);
+        if (number.after == NULL)
+            return NULL;
+        at = number.after;
+        size = number.value;
         break;
     default:
-        return false;
+        return NULL;
     }
-    if (size > (uint64_t)(end - *at))
-        return false;
-    *at += size;
-    return true;
-}
-
-static double fixed64(const uint8_t *at, uint64_t *bits)
-{
-    double value;
-    *bits = 0;
-    for (unsigned i = 0; i < 8; i++)
-        *bits |= (uint64_t)at[i] << (8 * i);
-    memcpy(&value, bits, sizeof value);
-    return value;
+    return size > (uint64_t)(end - at) ? NULL : at + size;
 }
 
 #define TAG(field, type) ((uint64_t)(field) << 3 | (type))
 
 /* One XStat. The last value of a oneof holds; the id may come after it. */
-static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane, struct trace_event *event)
+static inline bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
+                             struct trace_event *event)
 {
     enum trace_stat stat = TRACE_STAT_NONE;
-    uint64_t tag, value = 0, number;
+    uint64_t value = 0;
     int type = TRACE_ABSENT;
     struct str text = {"", 0};
     while (at < end) {
-        if (!varint(&at, end, &tag))
+        struct number tag = number_at(at, end), number;
+        if (tag.after == NULL)
             return false;
-        switch (tag) {
+        at = tag.after;
+        switch (tag.value) {
         case TAG(XSTAT_METADATA_ID, WIRE_VARINT):
-            if (!varint(&at, end, &number))
+            number = number_at(at, end);
+            if (number.after == NULL)
                 return false;
-            stat = trace_plane_stat(plane, (int64_t)number);
+            at = number.after;
+            stat = trace_plane_stat(plane, (int64_t)number.value);
             if (stat == TRACE_STAT_NONE)
                 return true; /* nobody asks for it */
             break;
         case TAG(XSTAT_UINT64_VALUE, WIRE_VARINT):
         case TAG(XSTAT_INT64_VALUE, WIRE_VARINT):
         case TAG(XSTAT_REF_VALUE, WIRE_VARINT):
-            if (!varint(&at, end, &value))
+            number = number_at(at, end);
+            if (number.after == NULL)
                 return false;
-            type = (int)(tag >> 3);
+            at = number.after;
+            value = number.value;
+            type = (int)(tag.value >> 3);
             break;
         case TAG(XSTAT_DOUBLE_VALUE, WIRE_FIXED64):
             if (end - at < 8)
                 return false;
-            fixed64(at, &value);
+            value = eight_bytes(at);
             at += 8;
             type = TRACE_DOUBLE;
             break;
         case TAG(XSTAT_STR_VALUE, WIRE_BYTES):
-            if (!varint(&at, end, &number) || number > (uint64_t)(end - at))
+            number = number_at(at, end);
+            if (number.after == NULL || number.value > (uint64_t)(end - number.after))
                 return false;
-            text = (struct str){(const char *)at, (size_t)number};
-            at += number;
+            text = (struct str){(const char *)number.after, (size_t)number.value};
+            at = number.after + number.value;
             type = TRACE_TEXT;
             break;
         default:
-            if (tag >> 3 == 0 || !skip(&at, end, tag))
+            at = tag.value >> 3 == 0 ? NULL : skipped(at, end, tag.value);
+            if (at == NULL)
                 return false;
         }
     }
@@ -109,47 +143,55 @@ static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_
     event->stats |= UINT32_C(1) << stat;
     event->type[stat] = (uint8_t)type;
     event->value[stat] = value;
-    event->text[stat] = text;
+    if (type == TRACE_TEXT)
+        event->text[stat] = text;
     return true;
 }
 
-static bool event_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
-                       struct trace_event *event)
+static inline bool event_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
+                              struct trace_event *event)
 {
-    uint64_t tag, number;
     event->metadata_id = event->offset_ps = event->duration_ps = 0;
     event->is_aggregated = false;
     event->stats = 0;
     while (at < end) {
-        if (!varint(&at, end, &tag))
+        struct number tag = number_at(at, end), number;
+        if (tag.after == NULL)
             return false;
-        if (tag == TAG(XEVENT_STATS, WIRE_BYTES)) {
-            if (!varint(&at, end, &number) || number > (uint64_t)(end - at) ||
-                !stat_read(at, at + number, plane, event))
+        at = tag.after;
+        if (tag.value == TAG(XEVENT_STATS, WIRE_BYTES)) {
+            number = number_at(at, end);
+            if (number.after == NULL || number.value > (uint64_t)(end - number.after) ||
+                !stat_read(number.after, number.after + number.value, plane, event))
                 return false;
-            at += number;
+            at = number.after + number.value;
             continue;
         }
-        if ((tag & 7) != WIRE_VARINT) {
-            if (tag >> 3 == 0 || !skip(&at, end, tag))
+        if (tag.value >> 3 == 0)
+            return false;
+        if ((tag.value & 7) != WIRE_VARINT) {
+            at = skipped(at, end, tag.value);
+            if (at == NULL)
                 return false;
             continue;
         }
-        if (tag >> 3 == 0 || !varint(&at, end, &number))
+        number = number_at(at, end);
+        if (number.after == NULL)
             return false;
-        switch (tag >> 3) {
+        at = number.after;
+        switch (tag.value >> 3) {
         case XEVENT_METADATA_ID:
-            event->metadata_id = (int64_t)number;
+            event->metadata_id = (int64_t)number.value;
             break;
         case XEVENT_OFFSET_PS:
-            event->offset_ps = (int64_t)number;
+            event->offset_ps = (int64_t)number.value;
             event->is_aggregated = false;
             break;
         case XEVENT_NUM_OCCURRENCES:
             event->is_aggregated = true;
             break;
         case XEVENT_DURATION_PS:
-            event->duration_ps = (int64_t)number;
+            event->duration_ps = (int64_t)number.value;
             break;
         default:
             break;
@@ -188,21 +230,22 @@ static size_t window_events(const uint8_t *begin, const uint8_t *end, const stru
 {
     struct trace_event event;
     const uint8_t *at = begin, *whole = begin;
-    uint64_t length;
+    uint64_t work = 0;
     while (at < end && *at == TAG(XLINE_EVENTS, WIRE_BYTES)) {
-        at++;
-        if (!varint(&at, end, &length) || length > (uint64_t)(end - at))
+        struct number length = number_at(at + 1, end);
+        if (length.after == NULL || length.value > (uint64_t)(end - length.after))
             break;
-        arena_work(arena, 8 + length);
-        if (event_read(at, at + length, plane, &event)) {
+        at = length.after + length.value;
+        if (event_read(length.after, at, plane, &event)) {
             line->event_count++;
             visit(context, &event);
         } else {
             line->damaged_count++;
         }
-        at += length;
+        work += 8 + length.value;
         whole = at;
     }
+    arena_work(arena, work);
     return (size_t)(whole - begin);
 }
 

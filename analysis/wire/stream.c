@@ -9,7 +9,8 @@ enum { WINDOW = 32 * 1024 };
 void stream_init(struct stream *stream, const struct source *source, struct arena *arena, struct err *err)
 {
     *stream = (struct stream){.source = source, .arena = arena, .err = err};
-    stream->window = arena_raw(arena, WINDOW);
+    stream->window = arena_raw(arena, WINDOW + STREAM_SLACK);
+    memset(stream->window + WINDOW, 0, STREAM_SLACK);
 }
 
 struct stream_scope stream_whole(const struct stream *stream)
@@ -150,7 +151,7 @@ struct str stream_peek(struct stream *stream, struct stream_scope payload, size_
     const uint8_t *bytes;
     size_t got = most == 0 ? 0 : window_at(stream, payload.at, most, &bytes);
     if (got == 0)
-        return (struct str){"", 0};
+        return (struct str){"\0\0\0\0\0\0\0", 0};
     return (struct str){(const char *)bytes, got < most ? got : most};
 }
 

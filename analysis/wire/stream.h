@@ -46,6 +46,8 @@ struct stream_scope stream_whole(const struct stream *stream);
 uint64_t stream_size(const struct stream *stream);
 /* Meets the next field of `scope` and moves it on. False at its end and after an error. */
 bool stream_next(struct stream *stream, struct stream_scope *scope, struct stream_field *field);
+/* How many bytes after those of stream_peek may be read too; what they are means nothing. */
+enum { STREAM_SLACK = 8 };
 /* Up to `most` bytes of `payload`, valid until the next call; fewer only if it is shorter or cut. */
 struct str stream_peek(struct stream *stream, struct stream_scope payload, size_t most);
 /* All bytes of `payload`, copied into `arena`. Reports `truncated` when they end early. */

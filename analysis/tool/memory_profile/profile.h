@@ -79,7 +79,7 @@ struct profile {
 };
 
 /* Takes `events` over. */
-void profile_build(struct profile *profile, const struct memory_events *events, struct arena *arena);
+void profile_build(struct profile *profile, struct memory_events *events, struct arena *arena);
 
 static inline int64_t profile_stack_bytes(const struct profile *profile, uint32_t event)
 {

@@ -19,7 +19,7 @@ struct ordering {
 
 static int64_t time_of(const struct ordering *ordering, uint32_t at)
 {
-    return CHUNKS_AT(&ordering->events->offset_ps, int64_t, at);
+    return COLUMN_AT(&ordering->events->offset_ps, int64_t, at);
 }
 
 /* Offsets become times from the origin, where they stand. */
@@ -29,8 +29,8 @@ static void times_make(const struct memory_events *events, struct profile *profi
     int64_t before = INT64_MIN;
     uint32_t line_before = PROFILE_NONE;
     for (size_t i = 0; i < events->count; i++) {
-        int64_t *time_ps = &CHUNKS_AT(&events->offset_ps, int64_t, i);
-        uint32_t line = CHUNKS_AT(&events->line, uint32_t, i);
+        int64_t *time_ps = &COLUMN_AT(&events->offset_ps, int64_t, i);
+        uint32_t line = COLUMN_AT(&events->line, uint32_t, i);
         bool is_clamped = false;
         *time_ps = trace_groups_time(events->lines[line].timestamp_ns, events->origin_ns, *time_ps, &is_clamped);
         clamped_count += is_clamped;
@@ -81,13 +81,13 @@ static void by_pool(struct ordering *ordering)
     uint32_t *next = arena_array(ordering->scratch, uint32_t, (size_t)ordering->pool_count + 1);
     ordering->first = arena_array(ordering->scratch, uint32_t, (size_t)ordering->pool_count + 1);
     for (size_t i = 0; i < events->count; i++)
-        ordering->first[ordering->pool_of[CHUNKS_AT(&events->pool, uint16_t, i)] + 1]++;
+        ordering->first[ordering->pool_of[COLUMN_AT(&events->pool, uint16_t, i)] + 1]++;
     for (uint32_t p = 0; p < ordering->pool_count; p++) {
         next[p] = ordering->first[p];
         ordering->first[p + 1] += ordering->first[p];
     }
     for (size_t i = 0; i < events->count; i++)
-        ordering->order[next[ordering->pool_of[CHUNKS_AT(&events->pool, uint16_t, i)]]++] = (uint32_t)i;
+        ordering->order[next[ordering->pool_of[COLUMN_AT(&events->pool, uint16_t, i)]]++] = (uint32_t)i;
 }
 
 /* Merges the runs [a, b) and [b, c) of `from` into `to`; of equal times the former come first. */
@@ -134,46 +134,53 @@ static void by_time(struct ordering *ordering, struct arena *arena, uint32_t fir
         memcpy(ordering->order + first, from + first, (size_t)(end - first) * sizeof *from);
 }
 
-/* A column in its final order; the input's is let go. */
-static void *column_take(const struct chunks *column, const uint32_t *order, uint32_t count, struct arena *arena)
+#define GATHER(type)                                                                                                   \
+    for (uint32_t i = 0; i < count; i++)                                                                               \
+    COLUMN_AT(to, type, i) = COLUMN_AT(column, type, order[i])
+
+/* The column in its final order. It takes the place of `spare`, and its own is the next one's: no memory is fresh. */
+static void *column_take(struct column column[1], const uint32_t *order, uint32_t count, struct column *spare)
 {
-    size_t width = column->width;
-    char *to = arena_raw(arena, (size_t)count * width + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        const char *item = chunks_at(column, order[i]);
-        switch (width) {
-        case 8:
-            memcpy(to + (size_t)i * 8, item, 8);
-            break;
-        case 4:
-            memcpy(to + (size_t)i * 4, item, 4);
-            break;
-        default:
-            to[i] = *item;
-            break;
-        }
+    struct column to[1] = {*spare};
+    to->width = column->width;
+    column_resize(to, count);
+    switch (to->width) {
+    case 8:
+        GATHER(uint64_t);
+        break;
+    case 4:
+        GATHER(uint32_t);
+        break;
+    default:
+        GATHER(uint8_t);
+        break;
     }
-    arena_free(column->arena);
-    return to;
+    *spare = *column;
+    return to->items;
 }
 
-static void columns_take(struct profile *profile, const struct memory_events *events, const uint32_t *order,
+static void columns_take(struct profile *profile, struct memory_events *events, const uint32_t *order,
                          struct arena *arena)
 {
     uint32_t count = profile->count;
-    profile->time_ps = column_take(&events->offset_ps, order, count, arena);
-    profile->heap_bytes = column_take(&events->in_use_bytes, order, count, arena);
-    profile->requested_bytes = column_take(&events->requested_bytes, order, count, arena);
-    profile->size_bytes = column_take(&events->size_bytes, order, count, arena);
-    profile->address = column_take(&events->address, order, count, arena);
-    profile->fragmentation = column_take(&events->fragmentation, order, count, arena);
-    profile->what = column_take(&events->what, order, count, arena);
-    profile->figures = column_take(&events->figures, order, count, arena);
-    profile->line = column_take(&events->line, order, count, arena);
-    profile->step = column_take(&events->step, order, count, arena);
-    profile->flags = column_take(&events->flags, order, count, arena);
-    arena_free(events->pool.arena);
+    struct column spare;
+    column_free(&events->pool);
     profile->partner = arena_raw(arena, (size_t)count * sizeof *profile->partner + 1);
+    if (count == 0)
+        return;
+    column_init(&spare, arena, sizeof(uint64_t));
+    profile->time_ps = column_take(&events->offset_ps, order, count, &spare);
+    profile->heap_bytes = column_take(&events->in_use_bytes, order, count, &spare);
+    profile->requested_bytes = column_take(&events->requested_bytes, order, count, &spare);
+    profile->size_bytes = column_take(&events->size_bytes, order, count, &spare);
+    profile->address = column_take(&events->address, order, count, &spare);
+    profile->fragmentation = column_take(&events->fragmentation, order, count, &spare);
+    profile->what = column_take(&events->what, order, count, &spare);
+    profile->figures = column_take(&events->figures, order, count, &spare);
+    profile->line = column_take(&events->line, order, count, &spare);
+    profile->step = column_take(&events->step, order, count, &spare);
+    profile->flags = column_take(&events->flags, order, count, &spare);
+    column_free(&spare);
 }
 
 /* What XProf takes while it reads: the last largest in the order of the file, and the last peak told. */
@@ -187,10 +194,10 @@ static struct xprof_peak *xprof_peaks(const struct ordering *ordering)
     const struct memory_events *events = ordering->events;
     struct xprof_peak *peaks = arena_array(ordering->scratch, struct xprof_peak, (size_t)ordering->pool_count + 1);
     for (size_t i = 0; i < events->count; i++) {
-        struct xprof_peak *peak = &peaks[ordering->pool_of[CHUNKS_AT(&events->pool, uint16_t, i)]];
-        const struct memory_figures *figures = &events->figure_sets[CHUNKS_AT(&events->figures, uint32_t, i)];
+        struct xprof_peak *peak = &peaks[ordering->pool_of[COLUMN_AT(&events->pool, uint16_t, i)]];
+        const struct memory_figures *figures = &events->figure_sets[COLUMN_AT(&events->figures, uint32_t, i)];
         int64_t reserved = figures->reserved_bytes == MEMORY_UNKNOWN ? 0 : figures->reserved_bytes;
-        int64_t bytes = reserved + CHUNKS_AT(&events->in_use_bytes, int64_t, i);
+        int64_t bytes = reserved + COLUMN_AT(&events->in_use_bytes, int64_t, i);
         if (bytes >= peak->bytes) {
             peak->bytes = bytes;
             peak->at = (uint32_t)i;
@@ -326,7 +333,7 @@ static void pools_make(struct profile *profile, struct ordering *ordering, const
         profile->pools[p].extremes.curve = &profile->pools[p];
 }
 
-void profile_build(struct profile *profile, const struct memory_events *events, struct arena *arena)
+void profile_build(struct profile *profile, struct memory_events *events, struct arena *arena)
 {
     struct ordering ordering = {.events = events, .scratch = arena_child(arena)};
     *profile = (struct profile){.events = *events, .count = (uint32_t)events->count};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * column.h: equal items in one piece that grows.
+ *
+ * In an arena of its own, so that it grows where it lies (large pieces by moving
+ * pages) and can be let go alone. Items move when it grows: keep no pointers to them. */
+#ifndef ANALYSIS_BASE_COLUMN_H
+#define ANALYSIS_BASE_COLUMN_H
+
+#include "base/arena.h"
+
+struct column {
+    struct arena *arena; /* its own, with the items and nothing else */
+    char *items;
+    size_t capacity, width; /* items; bytes of one */
+};
+
+/* `parent` is no child itself. */
+static inline void column_init(struct column *column, struct arena *parent, size_t width)
+{
+    *column = (struct column){.arena = arena_child(parent), .width = width};
+}
+
+/* Room for exactly `capacity` items. */
+static inline void column_resize(struct column *column, size_t capacity)
+{
+    size_t size;
+    if (__builtin_mul_overflow(capacity, column->width, &size))
+        size = SIZE_MAX;
+    column->items = arena_resize(column->arena, size);
+    column->capacity = capacity;
+}
+
+static inline void column_free(struct column *column)
+{
+    arena_free(column->arena);
+    column->items = NULL;
+    column->capacity = 0;
+}
+
+#define COLUMN_AT(column, type, at) (((type *)(void *)(column)->items)[at])
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * trace_pairs.c: see trace_pairs.h. */
+#include "input/trace_pairs.h"
+
+#include <stdbool.h>
+
+#define NONE UINT32_MAX
+
+/* A pair with so many on both sides links everything with everything: it means nothing. */
+enum { CROWD = 64 };
+
+/* One side: its links, and the number of the pair of each. */
+struct side {
+    const struct trace_link *links;
+    size_t count;
+    uint32_t *pair_of;   /* NONE: the other side has no such pair */
+    uint32_t *places_of; /* of each pair: how many links, then where the next one goes */
+};
+
+/* Open addressing over the consumers; the first of an equal pair stands for it. */
+struct slots {
+    uint32_t *first;
+    size_t mask;
+};
+
+/* Ids that follow each other get slots that do; the table's address is not known to whoever wrote the file. */
+static uint32_t *slot_of(const struct slots *slots, const struct trace_link *consumers, const struct trace_link *link)
+{
+    uint64_t hash = link->id >> 4 ^ link->type * 0xc4ceb9fe1a85ec53ULL ^ (uint64_t)(uintptr_t)slots->first;
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL;
+    hash = (hash ^ hash >> 29) * 0xff51afd7ed558ccdULL;
+    size_t at = (size_t)(hash >> 32 << 4 | (link->id & 15)) & slots->mask;
+    while (slots->first[at] != NONE &&
+           (consumers[slots->first[at]].id != link->id || consumers[slots->first[at]].type != link->type))
+        at = (at + 1) & slots->mask;
+    return &slots->first[at];
+}
+
+/* Numbers the pairs of the consumers, and returns how many there are. */
+static uint32_t pairs_number(struct side *producers, struct side *consumers, struct arena *scratch)
+{
+    struct slots slots = {.mask = 31};
+    uint32_t pair_count = 0;
+    while (slots.mask < consumers->count * 2)
+        slots.mask = slots.mask * 2 + 1;
+    slots.first = arena_raw(scratch, (slots.mask + 1) * sizeof *slots.first);
+    memset(slots.first, 0xff, (slots.mask + 1) * sizeof *slots.first);
+    for (uint32_t c = 0; c < consumers->count; c++) {
+        uint32_t *first = slot_of(&slots, consumers->links, &consumers->links[c]);
+        bool is_new = *first == NONE;
+        *first = is_new ? c : *first;
+        consumers->pair_of[c] = is_new ? pair_count++ : consumers->pair_of[*first];
+    }
+    for (size_t p = 0; p < producers->count; p++) {
+        uint32_t first = *slot_of(&slots, consumers->links, &producers->links[p]);
+        producers->pair_of[p] = first == NONE ? NONE : consumers->pair_of[first];
+    }
+    return pair_count;
+}
+
+static void side_count(struct side *side, uint32_t pair_count, struct arena *scratch)
+{
+    side->places_of = arena_array(scratch, uint32_t, (size_t)pair_count + 1);
+    for (size_t i = 0; i < side->count; i++)
+        if (side->pair_of[i] != NONE)
+            side->places_of[side->pair_of[i]]++;
+}
+
+static uint32_t *side_place(const struct side *side, struct arena *arena)
+{
+    uint32_t *nodes = arena_raw(arena, (side->count + 1) * sizeof *nodes);
+    for (size_t i = 0; i < side->count; i++)
+        if (side->pair_of[i] != NONE && side->places_of[side->pair_of[i]] != NONE)
+            nodes[side->places_of[side->pair_of[i]]++] = side->links[i].node;
+    return nodes;
+}
+
+void trace_pairs_make(const struct trace_link *producers, size_t producer_count, const struct trace_link *consumers,
+                      size_t consumer_count, struct arena *arena, struct arena *work, struct trace_pairs *out)
+{
+    struct arena *scratch = arena_child(work);
+    struct side from = {producers, producer_count, arena_raw(scratch, (producer_count + 1) * sizeof(uint32_t)), NULL};
+    struct side to = {consumers, consumer_count, arena_raw(scratch, (consumer_count + 1) * sizeof(uint32_t)), NULL};
+    uint32_t pair_count = pairs_number(&from, &to, scratch);
+    side_count(&from, pair_count, scratch);
+    side_count(&to, pair_count, scratch);
+    size_t most = producer_count < pair_count ? producer_count : pair_count;
+    out->hubs = arena_raw(arena, (most + 1) * sizeof *out->hubs);
+    out->hub_count = 0;
+    for (uint32_t pair = 0, p = 0, c = 0; pair < pair_count; pair++) {
+        uint32_t p_count = from.places_of[pair], c_count = to.places_of[pair];
+        from.places_of[pair] = to.places_of[pair] = NONE;
+        if (p_count == 0 || (p_count >= CROWD && c_count >= CROWD))
+            continue;
+        out->hubs[out->hub_count++] = (struct trace_hub){p, p + p_count, c, c + c_count};
+        from.places_of[pair] = p;
+        to.places_of[pair] = c;
+        p += p_count;
+        c += c_count;
+    }
+    out->producers = side_place(&from, arena);
+    out->consumers = side_place(&to, arena);
+    arena_free(scratch);
+}
