@@ -15,7 +15,7 @@ export function openDialog({ title, className = '', content, onClose = () => {} 
   node.append(...[content(close)].flat());
   node.addEventListener('close', () => {
     node.remove();
-    open = null;
+    if (open?.node === node) open = null; // told late: the next one may be open
     if (opener?.isConnected) opener.focus();
     onClose();
   });

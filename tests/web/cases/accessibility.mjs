@@ -72,6 +72,7 @@ export function run({ test, truth, daemon, open, fixtures }) {
         await check(page, 'the box for texts');
         await page.keyboard.press('Escape');
         await page.keyboard.press('Control+k');
+        await page.waitForSelector('.palette-option');
         await page.keyboard.type('>settings');
         await page.keyboard.press('Enter');
         await page.waitForSelector('.settings');

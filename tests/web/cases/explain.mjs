@@ -43,6 +43,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(said, 'Size 200.00 GiB');
     includes(said, `${(200 * GIB).toLocaleString('en-US')} B`);
     await page.keyboard.press('Escape');
+    await page.waitForFunction(() => document.activeElement.localName === 'tr');
     for (let at = 0; at < 8; at++) await page.keyboard.press('ArrowRight');
     await page.keyboard.press('i');
     includes(await card(page), 'Lives for the whole program');
