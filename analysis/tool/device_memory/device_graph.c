@@ -54,7 +54,8 @@ static int64_t sum_of_selves(const struct graph *graph)
 
 static int64_t cutoff(int64_t sum, double fraction)
 {
-    return pprof_size((int64_t)((double)sum * fraction));
+    double cutoff = (double)sum * fraction; /* sums go to the ends of the range */
+    return cutoff > -9.2e18 && cutoff < 9.2e18 ? pprof_size((int64_t)cutoff) : INT64_MAX;
 }
 
 /* ---- scores ---- */
@@ -103,7 +104,10 @@ static double score_of(const struct graph *graph, uint32_t frame)
     double out = 1;
     if (graph->out_count[frame] > 0)
         out = graph->out[frame] + (node->self > 0 ? share_entropy(node->self, graph->out_sum[frame]) : 0);
-    return (double)(int64_t)((in + out) * (double)node->total) + (double)node->self;
+    double weight = (in + out) * (double)node->total;
+    if (weight > -9.2e18 && weight < 9.2e18)
+        weight = (double)(int64_t)weight; /* as pprof; larger ones are whole anyway */
+    return weight + (double)node->self;
 }
 
 static int better_first(const void *left, const void *right)
