@@ -214,7 +214,7 @@ def test_a_log_that_grows_all_the_time_can_be_looked_at(t):
     line = b"I0528 07:00:00.000000 27487 train.py:3] step 12 loss=0.5 device memory in use: 3.5 GiB\n"
     path = t.write("job/train.log", gpu(500) + line * (32 << 20 >> 6))
     daemon = t.serve(t.folder())
-    wait_until(lambda: "job/train.log" in daemon.sessions(), 60, "the session")
+    wait_until(lambda: "job/train.log" in daemon.sessions(), 180, "the session")
     session, is_over = daemon.session_id("job/train.log"), threading.Event()
 
     def grow():
