@@ -10,6 +10,7 @@
 /* Small requests share blocks that double up to MOST_BLOCK; a request of half
  * a block or more gets one of its own, so that little is wasted. */
 enum { FIRST_BLOCK = 4096, MOST_BLOCK = 1 << 20, ALIGNMENT = alignof(max_align_t) };
+enum { LEAST_ITEMS = 16 }; /* of an array that grows */
 
 struct arena_block {
     struct arena_block *before;
@@ -175,6 +176,20 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     void *at = arena_raw(arena, total);
     memset(at, 0, total);
     return at;
+}
+
+void *arena_grown(struct arena *arena, void *items, size_t needed, size_t *capacity, size_t size)
+{
+    if (needed <= *capacity)
+        return items;
+    size_t held = *capacity * size; /* arena_alloc's or this function's own: in range, and so is its double */
+    size_t longer = *capacity * 2 < LEAST_ITEMS ? LEAST_ITEMS : *capacity * 2;
+    longer = longer < needed ? needed : longer;
+    void *grown = arena_alloc(arena, longer, size);
+    if (held > 0)
+        memcpy(grown, items, held);
+    *capacity = longer;
+    return grown;
 }
 
 char *arena_text(struct arena *arena, struct str text)

@@ -9,13 +9,7 @@ void chunks_init(struct chunks *chunks, struct arena *arena, size_t width)
 
 void chunks_grow(struct chunks *chunks)
 {
-    if (chunks->block_count == chunks->capacity) {
-        size_t capacity = chunks->capacity == 0 ? 8 : chunks->capacity * 2;
-        char **blocks = arena_array(chunks->arena, char *, capacity);
-        if (chunks->block_count > 0)
-            memcpy(blocks, chunks->blocks, chunks->block_count * sizeof *blocks);
-        chunks->blocks = blocks;
-        chunks->capacity = capacity;
-    }
+    chunks->blocks = arena_grown(chunks->arena, chunks->blocks, chunks->block_count + 1, &chunks->capacity,
+                                 sizeof *chunks->blocks);
     chunks->blocks[chunks->block_count++] = arena_raw(chunks->arena, chunks->width << CHUNKS_BITS);
 }

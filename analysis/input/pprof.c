@@ -24,7 +24,8 @@ struct reader {
     /* of the samples */
     struct intern set_table;
     struct pprof_label *draft; /* labels of one sample */
-    uint32_t draft_count, draft_capacity, label_capacity, set_capacity;
+    uint32_t draft_count;
+    size_t draft_capacity, label_capacity, set_capacity;
     uint64_t stack_length;
 };
 
@@ -253,14 +254,8 @@ static void read_label(struct reader *reader, struct wire wire)
     }
     if (label.is_number && label.number == 0 && label.unit.length == 0)
         return; /* as in pprof: it says nothing */
-    if (reader->draft_count == reader->draft_capacity) {
-        uint32_t capacity = reader->draft_capacity == 0 ? 16 : reader->draft_capacity * 2;
-        struct pprof_label *draft = arena_array(reader->arena, struct pprof_label, capacity);
-        if (reader->draft_count > 0)
-            memcpy(draft, reader->draft, reader->draft_count * sizeof *draft);
-        reader->draft = draft;
-        reader->draft_capacity = capacity;
-    }
+    reader->draft = arena_grown(reader->arena, reader->draft, (size_t)reader->draft_count + 1, &reader->draft_capacity,
+                                sizeof *reader->draft);
     reader->draft[reader->draft_count++] = label;
 }
 
@@ -281,19 +276,6 @@ static bool is_draft(const void *context, uint32_t at)
     return is_equal;
 }
 
-/* Doubles an array of the arena that is full. */
-static void *grown(struct arena *arena, void *items, uint32_t count, uint32_t *capacity, uint32_t needed, size_t size)
-{
-    if (needed <= *capacity)
-        return items;
-    while (*capacity < needed)
-        *capacity = *capacity == 0 ? 64 : *capacity * 2;
-    void *more = arena_alloc(arena, *capacity, size);
-    if (count > 0)
-        memcpy(more, items, count * size);
-    return more;
-}
-
 /* The number of the set of labels in the draft. */
 static uint32_t set_of_draft(struct reader *reader)
 {
@@ -308,9 +290,9 @@ static uint32_t set_of_draft(struct reader *reader)
     if (at != INTERN_NONE)
         return at;
     at = intern_add(&reader->set_table, hash);
-    out->sets = grown(reader->arena, out->sets, at, &reader->set_capacity, at + 1, sizeof *out->sets);
-    out->labels = grown(reader->arena, out->labels, out->label_count, &reader->label_capacity,
-                        out->label_count + reader->draft_count, sizeof *out->labels);
+    out->sets = arena_grown(reader->arena, out->sets, (size_t)at + 1, &reader->set_capacity, sizeof *out->sets);
+    out->labels = arena_grown(reader->arena, out->labels, (size_t)out->label_count + reader->draft_count,
+                              &reader->label_capacity, sizeof *out->labels);
     out->sets[at] = (struct pprof_label_set){out->label_count, reader->draft_count};
     if (reader->draft_count > 0)
         memcpy(out->labels + out->label_count, reader->draft, reader->draft_count * sizeof *reader->draft);

@@ -9,7 +9,7 @@
 
 enum { NAME_MOST = 16 * 1024 };
 
-/* Scopes of one kind in a plane, grown by doubling in the arena. */
+/* Scopes of one kind in a plane. */
 struct scopes {
     struct stream_scope *items;
     size_t count, capacity;
@@ -17,14 +17,7 @@ struct scopes {
 
 static void scopes_add(struct scopes *scopes, struct arena *arena, struct stream_scope scope)
 {
-    if (scopes->count == scopes->capacity) {
-        size_t capacity = scopes->capacity == 0 ? 32 : scopes->capacity * 2;
-        struct stream_scope *items = arena_array(arena, struct stream_scope, capacity);
-        if (scopes->count > 0)
-            memcpy(items, scopes->items, scopes->count * sizeof *items);
-        scopes->items = items;
-        scopes->capacity = capacity;
-    }
+    scopes->items = arena_grown(arena, scopes->items, scopes->count + 1, &scopes->capacity, sizeof *scopes->items);
     scopes->items[scopes->count++] = scope;
 }
 

@@ -38,13 +38,6 @@ void tool_note(const struct tool_request *request, const char *code, uint64_t co
     struct tool_notes *notes = request->notes;
     if (count == 0)
         return;
-    if (notes->count == notes->capacity) {
-        uint32_t capacity = notes->capacity == 0 ? 8 : notes->capacity * 2;
-        struct tool_note *items = arena_array(request->arena, struct tool_note, capacity);
-        if (notes->count > 0)
-            memcpy(items, notes->items, notes->count * sizeof *items);
-        notes->items = items;
-        notes->capacity = capacity;
-    }
+    notes->items = arena_grown(request->arena, notes->items, notes->count + 1, &notes->capacity, sizeof *notes->items);
     notes->items[notes->count++] = (struct tool_note){code, count, text};
 }

@@ -31,7 +31,7 @@ struct tool_note {
 
 struct tool_notes {
     struct tool_note *items;
-    uint32_t count, capacity;
+    size_t count, capacity;
 };
 
 struct tool_request {

@@ -72,6 +72,81 @@ START_TEST(arena_memory_is_zeroed_and_aligned)
 }
 END_TEST
 
+/* Why an array of `count` items of `size` bytes cannot have room for `needed`; ERR_none if it can. */
+static enum err_code grown_refuses(uint64_t limit_bytes, size_t count, size_t needed, size_t size)
+{
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, limit_bytes, &err);
+    if (setjmp(arena.trap) == 0) {
+        size_t capacity = 0;
+        void *items = arena_grown(&arena, NULL, count, &capacity, size);
+        arena_grown(&arena, items, needed, &capacity, size);
+    }
+    arena_free(&arena);
+    return err.code;
+}
+
+/* Adds `count` items one by one; how often they moved. */
+static size_t grow_one_by_one(size_t count, size_t size)
+{
+    size_t capacity = 0, moved = 0;
+    unsigned char *items = NULL;
+    for (size_t at = 0; at < count; at++) {
+        unsigned char *former = items;
+        size_t held = capacity;
+        items = arena_grown(&arena, items, at + 1, &capacity, size);
+        ck_assert_uint_gt(capacity, at);
+        ck_assert_uint_eq((uintptr_t)items % 16, 0);
+        moved += items != former;
+        for (size_t i = held * size; i < capacity * size; i++)
+            ck_assert_uint_eq(items[i], 0); /* what is new */
+        memset(items + at * size, (int)(at % 251), size);
+    }
+    for (size_t i = 0; i < count * size; i++)
+        ck_assert_uint_eq(items[i], i / size % 251);
+    return moved;
+}
+
+START_TEST(a_growing_array_keeps_its_items)
+{
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, 0, &err);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ck_assert_uint_le(grow_one_by_one(5000, 24), 13); /* it doubles */
+    ck_assert_uint_le(grow_one_by_one(100, 1), 7);
+    arena_free(&arena);
+}
+END_TEST
+
+START_TEST(a_growing_array_makes_room_for_many_at_once)
+{
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, 0, &err);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    size_t capacity = 0;
+    ck_assert_ptr_null(arena_grown(&arena, NULL, 0, &capacity, 8)); /* nothing is asked for */
+    uint64_t *items = arena_grown(&arena, NULL, 3, &capacity, sizeof *items);
+    items[2] = 7;
+    items = arena_grown(&arena, items, 100000, &capacity, sizeof *items);
+    ck_assert_uint_ge(capacity, 100000);
+    ck_assert_uint_eq(items[2], 7);
+    ck_assert_uint_eq(items[99999], 0);
+    ck_assert_ptr_eq(arena_grown(&arena, items, 100000, &capacity, sizeof *items), items); /* room already */
+    arena_free(&arena);
+}
+END_TEST
+
+START_TEST(a_growing_array_jumps_at_what_cannot_be)
+{
+    ck_assert_int_eq(grown_refuses(0, 100, 200, 8), ERR_none);
+    ck_assert_int_eq(grown_refuses(1 << 20, 1000, 1 << 20, 8), ERR_limit);      /* past the arena's limit */
+    ck_assert_int_eq(grown_refuses(0, 100, SIZE_MAX / 2, 8), ERR_limit);        /* the product wraps */
+    ck_assert_int_eq(grown_refuses(0, 100, SIZE_MAX, 1), ERR_limit);            /* more than there is */
+    ck_assert_int_eq(grown_refuses(0, 100, SIZE_MAX / 8 / 3 + 2, 24), ERR_limit);
+    ck_assert_int_eq(grown_refuses(0, SIZE_MAX / 16 + 1, 0, 16), ERR_limit);    /* at the first */
+}
+END_TEST
+
 START_TEST(a_map_finds_what_was_put)
 {
     struct map map;
@@ -109,6 +184,9 @@ int main(void)
     tcase_add_test(tests, a_long_report_is_cut);
     tcase_add_test(tests, an_arena_jumps_at_its_limit);
     tcase_add_test(tests, arena_memory_is_zeroed_and_aligned);
+    tcase_add_test(tests, a_growing_array_keeps_its_items);
+    tcase_add_test(tests, a_growing_array_makes_room_for_many_at_once);
+    tcase_add_test(tests, a_growing_array_jumps_at_what_cannot_be);
     tcase_add_test(tests, a_map_finds_what_was_put);
     tcase_add_test(tests, sums_stop_at_the_largest_value);
     suite_add_tcase(suite, tests);

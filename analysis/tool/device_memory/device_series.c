@@ -24,7 +24,7 @@ struct listing {
     int64_t *totals, *counts, *percent_bases;
     struct sites sites;
     struct site *rows;
-    uint32_t row_capacity;
+    size_t row_capacity;
     int64_t all_growth; /* of sites that hold more at the end */
 };
 
@@ -115,14 +115,7 @@ static bool order_profiles(struct listing *listing, struct err *err)
 static struct site *site_at(struct listing *listing, uint32_t at)
 {
     struct arena *arena = listing->request->arena;
-    if (at >= listing->row_capacity) {
-        uint32_t capacity = listing->row_capacity == 0 ? 64 : listing->row_capacity * 2;
-        struct site *rows = arena_array(arena, struct site, capacity);
-        if (listing->row_capacity > 0)
-            memcpy(rows, listing->rows, listing->row_capacity * sizeof *rows);
-        listing->rows = rows;
-        listing->row_capacity = capacity;
-    }
+    listing->rows = arena_grown(arena, listing->rows, (size_t)at + 1, &listing->row_capacity, sizeof *listing->rows);
     if (listing->rows[at].values == NULL)
         listing->rows[at].values = arena_array(arena, int64_t, listing->count);
     return &listing->rows[at];

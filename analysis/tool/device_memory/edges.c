@@ -21,14 +21,8 @@ static struct edges_edge *edge_of(struct edges *edges, uint32_t from, uint32_t t
     if (at != INTERN_NONE)
         return &edges->items[at];
     at = intern_add(&edges->table, hash);
-    if (at == edges->capacity) {
-        uint32_t capacity = edges->capacity == 0 ? 256 : edges->capacity * 2;
-        struct edges_edge *items = arena_array(edges->study->arena, struct edges_edge, capacity);
-        if (at > 0)
-            memcpy(items, edges->items, at * sizeof *items);
-        edges->items = items;
-        edges->capacity = capacity;
-    }
+    edges->items = arena_grown(edges->study->arena, edges->items, (size_t)at + 1, &edges->capacity,
+                               sizeof *edges->items);
     edges->items[at] = (struct edges_edge){.from = from, .to = to};
     edges->count = at + 1;
     return &edges->items[at];

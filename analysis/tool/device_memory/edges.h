@@ -25,7 +25,8 @@ struct edges {
     const struct study *study;
     struct intern table;
     struct edges_edge *items;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     struct edges_node *nodes; /* of each frame */
 };
 

@@ -150,14 +150,8 @@ static bool is_frame(const void *context, uint32_t at)
 
 static uint32_t add(struct frames *frames, const struct frame *frame)
 {
-    if (frames->count == frames->capacity) {
-        uint32_t capacity = frames->capacity == 0 ? 256 : frames->capacity * 2;
-        struct frame *items = arena_array(frames->arena, struct frame, capacity);
-        if (frames->count > 0)
-            memcpy(items, frames->items, frames->count * sizeof *items);
-        frames->items = items;
-        frames->capacity = capacity;
-    }
+    frames->items = arena_grown(frames->arena, frames->items, (size_t)frames->count + 1, &frames->capacity,
+                                sizeof *frames->items);
     frames->items[frames->count++] = *frame;
     return intern_add(&frames->table, frame->hash);
 }

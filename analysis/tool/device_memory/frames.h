@@ -28,7 +28,8 @@ struct frames {
     enum frames_by by;
     struct intern table;
     struct frame *items;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 void frames_init(struct frames *frames, enum frames_by by, struct arena *arena);

@@ -30,14 +30,7 @@ uint32_t sites_of(struct sites *sites, const struct study *study, const struct s
     if (at != INTERN_NONE)
         return at;
     at = intern_add(&sites->table, hash);
-    if (at == sites->capacity) {
-        uint32_t capacity = sites->capacity == 0 ? 64 : sites->capacity * 2;
-        struct sites_key *keys = arena_array(sites->arena, struct sites_key, capacity);
-        if (at > 0)
-            memcpy(keys, sites->keys, at * sizeof *keys);
-        sites->keys = keys;
-        sites->capacity = capacity;
-    }
+    sites->keys = arena_grown(sites->arena, sites->keys, (size_t)at + 1, &sites->capacity, sizeof *sites->keys);
     sites->keys[at] = same.key;
     return at;
 }

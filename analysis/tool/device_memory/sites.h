@@ -15,7 +15,7 @@ struct sites {
     struct arena *arena;
     struct intern table;
     struct sites_key *keys;
-    uint32_t capacity;
+    size_t capacity;
 };
 
 void sites_init(struct sites *sites, struct arena *arena);
