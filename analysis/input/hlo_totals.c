@@ -145,10 +145,8 @@ struct str hlo_totals_name(const struct source *source, enum kind kind, struct a
     stream_init(&stream, source, arena, err);
     parts_find(&stream, stream_whole(&stream), kind, &parts);
     while (parts.has_module && stream_next(&stream, &parts.module, &field)) {
-        if (field.number != HLO_MODULE_PROTO_NAME || field.type != WIRE_BYTES)
-            continue;
-        struct str name = stream_peek(&stream, field.payload, NAME_MOST);
-        return (struct str){arena_text(arena, name), name.length};
+        if (field.number == HLO_MODULE_PROTO_NAME && field.type == WIRE_BYTES)
+            return stream_text(&stream, field.payload, NAME_MOST, arena);
     }
     return (struct str){"", 0};
 }

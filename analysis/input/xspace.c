@@ -36,15 +36,6 @@ struct stat_ids {
     bool has_program_id;
 };
 
-static struct str text_of(struct stream *stream, struct stream_scope payload, struct arena *arena)
-{
-    if (payload.end - payload.at > NAME_MOST)
-        payload.end = payload.at + NAME_MOST;
-    struct str text = stream_peek(stream, payload, NAME_MOST);
-    char *copy = arena_text(arena, text);
-    return (struct str){copy, text.length};
-}
-
 static bool is_metadata_plane(const struct plane *plane)
 {
     return plane->has_name && str_equal(plane->name, STR("/host:metadata"));
@@ -58,7 +49,7 @@ static void plane_scan(struct stream *stream, struct stream_scope scope, struct 
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == XPLANE_NAME) {
-            plane->name = text_of(stream, field.payload, arena);
+            plane->name = stream_text(stream, field.payload, NAME_MOST, arena);
             plane->has_name = true;
             if (!is_metadata_plane(plane))
                 return;
@@ -96,7 +87,7 @@ static void stat_metadata_read(struct stream *stream, struct stream_scope entry,
     while (stream_next(stream, &value.payload, &field)) {
         if (field.number != XSTAT_METADATA_NAME || field.type != WIRE_BYTES || field.payload.end - field.payload.at > 32)
             continue;
-        struct str name = text_of(stream, field.payload, arena);
+        struct str name = stream_text(stream, field.payload, NAME_MOST, arena);
         if (str_equal_any_case(name, STR("Hlo Proto")) && ids->hlo_count < 8) {
             ids->is_legacy[ids->hlo_count] = str_equal(name, STR("HLO Proto"));
             ids->hlo[ids->hlo_count++] = id;
@@ -154,7 +145,7 @@ static struct entry entry_read(struct stream *stream, struct stream_scope scope,
         return entry;
     while (stream_next(stream, &value.payload, &field)) {
         if (field.number == XEVENT_METADATA_NAME && field.type == WIRE_BYTES)
-            entry.name = text_of(stream, field.payload, arena);
+            entry.name = stream_text(stream, field.payload, NAME_MOST, arena);
         else if (field.number == XEVENT_METADATA_STATS && field.type == WIRE_BYTES)
             stat_read(stream, field.payload, ids, &entry);
     }
@@ -189,7 +180,7 @@ static struct str hlo_name(struct stream *stream, struct stream_scope hlo, struc
         struct stream_scope module = field.payload;
         while (stream_next(stream, &module, &field))
             if (field.number == HLO_MODULE_PROTO_NAME && field.type == WIRE_BYTES)
-                return text_of(stream, field.payload, arena);
+                return stream_text(stream, field.payload, NAME_MOST, arena);
         return (struct str){"", 0};
     }
     return (struct str){"", 0};
@@ -300,7 +291,7 @@ bool xspace_read(const struct source *source, struct arena *arena, struct xspace
     *out = (struct xspace){0};
     while (stream_next(&stream, &scope, &field)) {
         if (field.number == XSPACE_HOSTNAMES && field.type == WIRE_BYTES && out->hostname_count < 4096)
-            hostname_add(out, arena, text_of(&stream, field.payload, arena));
+            hostname_add(out, arena, stream_text(&stream, field.payload, NAME_MOST, arena));
         if (field.number != XSPACE_PLANES || field.type != WIRE_BYTES)
             continue;
         struct plane plane = {0};

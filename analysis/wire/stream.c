@@ -155,6 +155,12 @@ struct str stream_peek(struct stream *stream, struct stream_scope payload, size_
     return (struct str){(const char *)bytes, got < most ? got : most};
 }
 
+struct str stream_text(struct stream *stream, struct stream_scope payload, size_t most, struct arena *arena)
+{
+    struct str text = stream_peek(stream, payload, most);
+    return (struct str){arena_text(arena, text), text.length};
+}
+
 struct str stream_copy(struct stream *stream, struct stream_scope payload, struct arena *arena)
 {
     uint64_t size = payload.end - payload.at;

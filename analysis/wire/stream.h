@@ -50,6 +50,8 @@ bool stream_next(struct stream *stream, struct stream_scope *scope, struct strea
 enum { STREAM_SLACK = 8 };
 /* Up to `most` bytes of `payload`, valid until the next call; fewer only if it is shorter or cut. */
 struct str stream_peek(struct stream *stream, struct stream_scope payload, size_t most);
+/* What stream_peek shows, copied into `arena` and NUL-terminated: for names. */
+struct str stream_text(struct stream *stream, struct stream_scope payload, size_t most, struct arena *arena);
 /* All bytes of `payload`, copied into `arena`. Reports `truncated` when they end early. */
 struct str stream_copy(struct stream *stream, struct stream_scope payload, struct arena *arena);
 

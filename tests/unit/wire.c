@@ -144,6 +144,38 @@ START_TEST(nested_messages_keep_inside_their_parents)
 }
 END_TEST
 
+START_TEST(a_text_outlives_the_window)
+{
+    struct bytes bytes;
+    struct stream stream;
+    struct stream_field field;
+    struct err err = ERR_INIT;
+    struct str input = SPAN("\x0a\x05" "hello" "\x0a\x00" "\x0a\x03" "cut short"); /* the last is cut by its length */
+    bytes_open(&bytes, input.data, input.length - 7);
+    arena_init(&arena, 0, &err);
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    stream_init(&stream, &bytes.source, &arena, &err);
+    struct stream_scope scope = stream_whole(&stream);
+    ck_assert(stream_next(&stream, &scope, &field));
+    struct str whole = stream_text(&stream, field.payload, 100, &arena);
+    struct str part = stream_text(&stream, field.payload, 4, &arena);
+    ck_assert(stream_next(&stream, &scope, &field));
+    struct str none = stream_text(&stream, field.payload, 100, &arena);
+    ck_assert(stream_next(&stream, &scope, &field));
+    struct str cut = stream_text(&stream, field.payload, 100, &arena);
+    memset(stream.window, '?', stream.window_filled);
+    ck_assert_str_eq(whole.data, "hello");
+    ck_assert_uint_eq(whole.length, 5);
+    ck_assert_str_eq(part.data, "hell");
+    ck_assert_str_eq(none.data, "");
+    ck_assert_str_eq(cut.data, "cu");
+    ck_assert_uint_eq(cut.length, 2);
+    ck_assert(stream.is_cut);
+    arena_free(&arena);
+    bytes_close(&bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("wire");
@@ -154,6 +186,7 @@ int main(void)
     tcase_add_test(tests, packed_and_single_numbers_mix);
     tcase_add_test(tests, a_stream_reads_up_to_a_cut);
     tcase_add_test(tests, nested_messages_keep_inside_their_parents);
+    tcase_add_test(tests, a_text_outlives_the_window);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
