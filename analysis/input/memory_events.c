@@ -4,6 +4,7 @@
 
 #include "base/intern.h"
 #include "base/sum.h"
+#include "input/trace_encoded.h"
 #include "xplane.fields.h"
 
 enum { POOLS_MOST = 4096, LINES_MOST = 1 << 20 };
@@ -31,6 +32,7 @@ struct reading {
     struct stream *stream;
     struct trace_plane plane;
     struct trace_groups *groups;
+    struct trace_encoded *encoded; /* NULL: no memory event stands in a name */
     struct table whats, figures, pools;
     struct texts texts;
     struct chunks lines;       /* struct trace_line */
@@ -153,12 +155,14 @@ static uint32_t figures_of(struct reading *reading, const struct trace_event *ev
     return table_number(&reading->figures, key);
 }
 
-static uint32_t what_of(struct reading *reading, const struct trace_event *event)
+#define WHAT_ENCODED (UINT64_C(1) << 32)
+
+static uint32_t what_of(struct reading *reading, const struct trace_event *event, bool is_encoded)
 {
     int64_t data_type = trace_line_number(event, TRACE_STAT_DATA_TYPE, 0);
     uint64_t key[4] = {text_key(reading, event, TRACE_STAT_OP), text_key(reading, event, TRACE_STAT_REGION),
                        text_key(reading, event, TRACE_STAT_SHAPE),
-                       (uint64_t)(data_type < 0 || data_type > INT32_MAX ? 0 : data_type)};
+                       (uint64_t)(data_type < 0 || data_type > INT32_MAX ? 0 : data_type) | (is_encoded ? WHAT_ENCODED : 0)};
     return table_number(&reading->whats, key);
 }
 
@@ -173,6 +177,10 @@ static void take(void *context, const struct trace_event *event)
 {
     struct reading *reading = context;
     struct memory_events *out = reading->out;
+    struct trace_event decoded;
+    bool is_encoded = reading->encoded != NULL && trace_encoded_read(reading->encoded, event, &decoded);
+    if (is_encoded)
+        event = &decoded;
     uint32_t node = trace_groups_event(reading->groups, event);
     out->unparsed_count += event->class == TRACE_UNPARSED;
     if (event->class != TRACE_ALLOCATION && event->class != TRACE_DEALLOCATION)
@@ -181,6 +189,7 @@ static void take(void *context, const struct trace_event *event)
         out->aggregated_count++;
         return;
     }
+    out->encoded_count += is_encoded;
     uint64_t pool = pool_key(reading, event);
     uint32_t pool_at = table_number(&reading->pools, &pool);
     if (pool_at >= POOLS_MOST || out->count >= UINT32_MAX - 1) {
@@ -205,7 +214,7 @@ static void take(void *context, const struct trace_event *event)
     COLUMN_AT(&out->requested_bytes, int64_t, at) = requested;
     COLUMN_AT(&out->address, uint64_t, at) = (uint64_t)trace_line_number(event, TRACE_STAT_ADDRESS, 0);
     COLUMN_AT(&out->fragmentation, float, at) = (float)((flags & MEMORY_HAS_FRAGMENTATION) != 0 ? fragmentation : 0);
-    COLUMN_AT(&out->what, uint32_t, at) = what_of(reading, event);
+    COLUMN_AT(&out->what, uint32_t, at) = what_of(reading, event, is_encoded);
     COLUMN_AT(&out->figures, uint32_t, at) = figures_of(reading, event, in_use);
     COLUMN_AT(&out->line, uint32_t, at) = reading->line_at;
     COLUMN_AT(&out->step, int32_t, at) = (int32_t)node; /* its step once the steps are numbered */
@@ -241,8 +250,11 @@ static void steps_take(struct reading *reading, bool is_grouped)
     struct str *names = arena_array(reading->arena, struct str, out->step_count + 1);
     for (size_t i = 0; i < out->step_count; i++) {
         bool is_same = i > 0 && steps[i].name_id == steps[i - 1].name_id; /* nearly all are */
-        names[i] = is_same ? names[i - 1]
-                           : trace_plane_event_name(reading->stream, &reading->plane, steps[i].name_id, reading->arena);
+        if (is_same)
+            names[i] = names[i - 1];
+        else
+            names[i] = trace_encoded_base(
+                trace_plane_event_name(reading->stream, &reading->plane, steps[i].name_id, reading->arena));
     }
     out->steps = steps;
     out->step_names = names;
@@ -298,7 +310,7 @@ static void texts_take(struct reading *reading)
     for (size_t i = 0; i < table_count(&reading->whats); i++) {
         const uint64_t *key = table_key(&reading->whats, i);
         whats[i] = (struct memory_what){resolved(&keys, key[0]), resolved(&keys, key[1]), resolved(&keys, key[2]),
-                                        (int32_t)key[3]};
+                                        (int32_t)(key[3] & INT32_MAX), (key[3] & WHAT_ENCODED) != 0};
     }
     out->whats = whats;
     out->what_count = table_count(&reading->whats);
@@ -339,32 +351,6 @@ static void pools_take(struct reading *reading)
     }
     reading->out->pools = pools;
     reading->out->pool_count = count;
-}
-
-/* Unix time of the capture's start, from the plane "Task Environment". */
-static uint64_t start_of(struct stream *stream, struct stream_scope scope, struct arena *arena)
-{
-    struct trace_plane plane;
-    struct stream_scope whole = scope;
-    struct stream_field field, inner;
-    uint64_t start_ns = 0;
-    trace_plane_read(stream, scope, arena, &plane);
-    trace_plane_resolve(stream, arena, &plane);
-    while (stream_next(stream, &whole, &field)) {
-        if (field.number != XPLANE_STATS || field.type != WIRE_BYTES)
-            continue;
-        int64_t id = 0;
-        uint64_t value = 0;
-        while (stream_next(stream, &field.payload, &inner)) {
-            if (inner.number == XSTAT_METADATA_ID && inner.type == WIRE_VARINT)
-                id = (int64_t)inner.value;
-            else if (inner.number == XSTAT_UINT64_VALUE && inner.type == WIRE_VARINT)
-                value = inner.value;
-        }
-        if (str_equal(trace_plane_stat_name(stream, &plane, id, arena), STR("profile_start_time")))
-            start_ns = value;
-    }
-    return start_ns;
 }
 
 /* ---- the file ---- */
@@ -430,6 +416,10 @@ static void host_plane(struct reading *reading, const struct places *places)
     trace_plane_read(reading->stream, places->host, reading->arena, &reading->plane);
     trace_plane_resolve(reading->stream, reading->arena, &reading->plane);
     out->has_host_plane = true;
+    if (reading->plane.has_unparsed) {
+        reading->encoded = arena_array(reading->scratch, struct trace_encoded, 1);
+        trace_encoded_find(reading->encoded, reading->stream, &reading->plane, reading->scratch);
+    }
     if (reading->plane.has_memory_events || reading->plane.has_unparsed)
         host_lines(reading);
     out->damaged_count += reading->plane.damaged_count;
@@ -479,7 +469,7 @@ bool memory_events_read(const struct source *source, struct arena *arena, struct
         module_launches_read(&stream, CHUNKS_AT(&places.devices, struct stream_scope, i), out->origin_ns, arena,
                              &out->launches);
     if (places.has_environment && !err_is_set(err))
-        out->profile_start_ns = start_of(&stream, places.environment, reading->scratch);
+        trace_capture_read(&stream, places.environment, reading->scratch, &out->capture);
     arena_free(reading->scratch);
     return !err_is_set(err);
 }

@@ -16,6 +16,7 @@
 #include "base/sum.h"
 #include "base/table.h"
 #include "input/module_launches.h"
+#include "input/trace_capture.h"
 #include "input/trace_groups.h"
 
 #define MEMORY_NO_TEXT UINT32_MAX
@@ -36,6 +37,7 @@ enum memory_flag {
 struct memory_what {
     uint32_t op, region, shape;
     int32_t data_type; /* of TensorFlow; 0 = not told */
+    bool is_encoded;   /* read from the event's name */
 };
 
 /* Figures of the pool that rarely change; MEMORY_UNKNOWN when not told. */
@@ -73,11 +75,12 @@ struct memory_events {
     size_t step_count;
     bool has_steps; /* some event is in a step */
     struct module_launches launches;
-    uint64_t profile_start_ns; /* Unix time; 0: not told */
+    struct trace_capture capture;
     bool has_host_plane, has_tpu_plane, has_gpu_plane;
     /* what could not be used */
     uint64_t damaged_count, cut_line_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;
-    uint64_t unparsed_count; /* figures still in the name */
+    uint64_t encoded_count;  /* events that were read from their names */
+    uint64_t unparsed_count; /* figures in a name that is too long, or cut */
     bool is_cut;
     uint64_t cut_at;
 };

@@ -116,7 +116,7 @@ static struct str short_name(struct stream *stream, const struct trace_name *nam
     return stream_peek(stream, name->entry, KNOWN_NAME_MOST);
 }
 
-static enum trace_stat stat_of(struct str name)
+enum trace_stat trace_plane_stat_of(struct str name)
 {
     static const char *const texts[] = {
         "",
@@ -130,7 +130,7 @@ static enum trace_stat stat_of(struct str name)
     return TRACE_STAT_NONE;
 }
 
-static enum trace_class class_of(struct str name)
+enum trace_class trace_plane_class_of(struct str name)
 {
     static const struct {
         const char *name;
@@ -180,7 +180,7 @@ static void kind_put(uint8_t *dense, struct map *rare, int64_t id, int kind)
 
 static void take_event_name(struct trace_plane *plane, int64_t id, struct str name)
 {
-    enum trace_class class = class_of(name);
+    enum trace_class class = trace_plane_class_of(name);
     plane->has_memory_events |= class == TRACE_ALLOCATION || class == TRACE_DEALLOCATION;
     plane->has_unparsed |= class == TRACE_UNPARSED;
     plane->has_loops |= class == TRACE_LOOP;
@@ -189,7 +189,7 @@ static void take_event_name(struct trace_plane *plane, int64_t id, struct str na
 
 static void take_stat_name(struct trace_plane *plane, int64_t id, struct str name)
 {
-    enum trace_stat stat = stat_of(name);
+    enum trace_stat stat = trace_plane_stat_of(name);
     plane->has_group_id |= stat == TRACE_STAT_GROUP_ID;
     kind_put(plane->stat_of_id, &plane->rare_stats, id, (int)stat);
 }
@@ -206,6 +206,18 @@ void trace_plane_resolve(struct stream *stream, struct arena *arena, struct trac
         take_event_name(plane, plane->events->items[i].id, short_name(stream, &plane->events->items[i]));
     for (size_t i = 0; i < plane->stats->count; i++)
         take_stat_name(plane, plane->stats->items[i].id, short_name(stream, &plane->stats->items[i]));
+}
+
+size_t trace_plane_event_count(const struct trace_plane *plane)
+{
+    return plane->events->count;
+}
+
+struct str trace_plane_event_at(struct stream *stream, const struct trace_plane *plane, size_t at, size_t most,
+                                int64_t *id)
+{
+    *id = plane->events->items[at].id;
+    return stream_peek(stream, plane->events->items[at].entry, most);
 }
 
 static struct str name_of(struct stream *stream, const struct trace_names *names, int64_t id, struct arena *arena)

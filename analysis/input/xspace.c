@@ -252,7 +252,7 @@ static void host_plane_look(struct stream *stream, struct stream_scope scope, st
     struct arena *scratch = arena_child(arena);
     trace_plane_read(stream, scope, scratch, &plane);
     trace_plane_resolve(stream, scratch, &plane);
-    out->has_memory_events |= plane.has_memory_events;
+    out->has_memory_events |= plane.has_memory_events || plane.has_unparsed;
     arena_free(scratch);
 }
 

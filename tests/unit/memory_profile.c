@@ -90,7 +90,7 @@ START_TEST(launches_of_modules_are_read)
     ck_assert_int_eq(launch->end_ps, 15000);
     ck_assert_int_eq(launch->offset_ps, 11000);
     ck_assert(str_equal(profile.events.launches.names[launch->name_at], STR("jit_step(77)")));
-    ck_assert(profile.events.profile_start_ns == UINT64_C(1700000000000000000));
+    ck_assert(profile.events.capture.start_ns == UINT64_C(1700000000000000000));
 }
 END_TEST
 
@@ -114,12 +114,35 @@ START_TEST(roots_hold_before_numbers_of_the_file)
 }
 END_TEST
 
-START_TEST(events_with_unparsed_names_are_counted)
+/* The same figures, told once by stats and once by names. */
+START_TEST(figures_that_stand_in_names_are_read)
 {
-    load("build/fixtures/trace-unparsed.pb");
-    ck_assert_uint_eq(profile.count, 0);
-    ck_assert_uint_eq(note_count(&profile.notes, "unparsed_event"), 3);
-    ck_assert_str_eq(profile_notes_reason(&profile).code, "unparsed_events");
+    load("build/fixtures/trace-encoded.pb");
+    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    ck_assert_uint_eq(profile.pool_count, 2);
+    ck_assert_uint_eq(pool->count, 4);
+    ck_assert_uint_eq(note_count(&profile.notes, "encoded_event"), 5);
+    ck_assert_uint_eq(note_count(&profile.notes, "unparsed_event"), 1);
+    ck_assert_uint_eq(pool->break_count, 0);
+    ck_assert_int_eq(pool->base_bytes, 1024);
+    ck_assert_int_eq(profile_in_use_bytes(&profile, pool->peak_at), 1024 + 256 + 512);
+    ck_assert_int_eq(pool->capacity_bytes, 4096);
+    uint32_t first = pool->first;
+    ck_assert_int_eq(profile.requested_bytes[first], 250);
+    ck_assert(profile.address[first] == UINT64_C(18446744073709551360));
+    ck_assert(profile_fragmentation_of(&profile, first) > 0.2499 && profile_fragmentation_of(&profile, first) < 0.2501);
+    const struct memory_what *what = &profile.events.whats[profile.what[first]];
+    ck_assert(str_equal(profile_text(&profile, what->op), STR("a(b,c='x,y')")));
+    ck_assert(str_equal(profile_text(&profile, what->shape), STR("[2,16]")));
+    ck_assert_int_eq(what->data_type, 1);
+    ck_assert_uint_eq(what->region, MEMORY_NO_TEXT);
+    ck_assert_uint_eq(profile.partner[first], first + 2);
+    static const int32_t steps[] = {0, 0, 1, 1};
+    for (uint32_t i = 0; i < 4; i++)
+        ck_assert_int_eq(profile.step[first + i], steps[i]);
+    ck_assert_int_eq(profile.steps[1].step_number, 8);
+    ck_assert(str_equal(profile.step_names[0], STR("train")));
+    sums_balance(pool, true);
 }
 END_TEST
 
@@ -221,7 +244,8 @@ START_TEST(numbers_of_the_file_hold)
 END_TEST
 
 static const char *const traces[] = {"build/fixtures/trace-steps.pb", "build/fixtures/trace-tpu.pb",
-                                     "build/fixtures/trace-faults.pb", "build/fixtures/trace-roots.pb"};
+                                     "build/fixtures/trace-faults.pb", "build/fixtures/trace-roots.pb",
+                                     "build/fixtures/trace-encoded.pb"};
 
 START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
 {
@@ -421,7 +445,7 @@ int main(void)
     tcase_add_test(tests, launches_of_modules_are_read);
     tcase_add_test(tests, loops_in_any_plane_keep_steps_from_being_numbered);
     tcase_add_test(tests, roots_hold_before_numbers_of_the_file);
-    tcase_add_test(tests, events_with_unparsed_names_are_counted);
+    tcase_add_test(tests, figures_that_stand_in_names_are_read);
     tcase_add_test(tests, a_full_recorder_is_named);
     tcase_add_test(tests, a_gpu_without_launches_says_so);
     tcase_add_test(tests, frees_of_tpus_get_their_size_and_their_true_time);
@@ -429,7 +453,7 @@ int main(void)
     tcase_add_test(tests, iterations_of_a_loop_are_steps);
     tcase_add_test(tests, a_root_inside_a_root_of_its_level_is_none);
     tcase_add_test(tests, numbers_of_the_file_hold);
-    tcase_add_loop_test(tests, any_cut_and_any_limit_give_a_trace_or_a_reason, 0, 4);
+    tcase_add_loop_test(tests, any_cut_and_any_limit_give_a_trace_or_a_reason, 0, sizeof traces / sizeof traces[0]);
     tcase_add_loop_test(tests, pairs_are_those_of_a_plain_search, 0, 4);
     tcase_add_test(tests, pairing_needs_room_for_what_is_open_alone);
     tcase_add_test(tests, sizes_that_together_are_absurd_are_not_told);

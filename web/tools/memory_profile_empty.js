@@ -28,10 +28,10 @@ export function noEvents(reason) {
     };
   if (reason.code === 'unparsed_events')
     return {
-      title: 'The memory events of this trace were not taken apart.',
+      title: 'The memory events of this trace are cut off.',
       text:
-        'Their figures still stand in their names (`MemoryAllocation#key=value,…#`), where neither XProf nor this ' +
-        'page reads them: a profiler of JAX or TensorFlow takes them apart when it writes the trace.',
+        'Their figures stand in their names (`MemoryAllocation#key=value,…#`), and no name is whole: each ends early ' +
+        'or is longer than 4 kB. A profiler of JAX or TensorFlow takes them apart when it writes the trace.',
     };
   if (reason.code === 'not_a_trace')
     return {

@@ -21,7 +21,7 @@ const short = (text, most = 60) => cutMiddle(visible(text), most);
 
 /* "GPU_0_bfc" as it stands; a bare number is a TPU core of the host. */
 export function poolName(pool) {
-  if (pool.memory === '') return '(no memory id)';
+  if (pool.memory === '(none)') return '(no memory id)';
   return /^\d+$/.test(pool.memory) ? `TPU ${pool.memory}` : visible(pool.memory);
 }
 

@@ -126,6 +126,24 @@ static void steps_of_events(struct profile *profile, struct arena *arena)
     profile->step_names = arena_array(arena, struct str, (size_t)profile->step_count + 1);
 }
 
+/* The capture's end as the file tells it: from its start, or by the clock that the lines' times are of. */
+static int64_t recorded_of(const struct profile *profile)
+{
+    const struct memory_events *events = &profile->events;
+    uint64_t origin_ns = events->origin_ns != 0 ? (uint64_t)events->origin_ns : events->capture.start_ns;
+    uint64_t most_ns = (uint64_t)(TRACE_TIME_MOST_PS / 1000), length_ns = events->capture.stop_ns - origin_ns;
+    bool is_told = events->capture.stop_ns > origin_ns && origin_ns != 0 && length_ns <= most_ns;
+    int64_t recorded_ps = is_told ? (int64_t)length_ns * 1000 : profile->end_ps;
+    recorded_ps = recorded_ps > profile->end_ps ? recorded_ps : profile->end_ps;
+    for (size_t i = 0; i < events->line_count; i++) { /* a line starts with its first event */
+        bool is_clamped = false;
+        int64_t begin_ps = trace_groups_time(events->lines[i].timestamp_ns, events->origin_ns, 0, &is_clamped);
+        if (events->lines[i].event_count > 0 && !is_clamped && begin_ps > recorded_ps)
+            recorded_ps = begin_ps;
+    }
+    return recorded_ps;
+}
+
 void profile_steps_build(struct profile *profile, struct arena *arena)
 {
     profile->start_ps = profile->count > 0 ? INT64_MAX : 0;
@@ -136,6 +154,7 @@ void profile_steps_build(struct profile *profile, struct arena *arena)
         profile->start_ps = first < profile->start_ps ? first : profile->start_ps;
         profile->end_ps = last > profile->end_ps ? last : profile->end_ps;
     }
+    profile->recorded_ps = recorded_of(profile);
     if (profile->events.step_count == 0) {
         steps_of_events(profile, arena);
     } else {

@@ -75,6 +75,7 @@ struct profile {
     struct str *step_names;
     uint32_t step_count;
     int64_t start_ps, end_ps;   /* of the memory events; 0, 0 without any */
+    int64_t recorded_ps;        /* the last moment that is surely recorded: end of the capture, last memory event */
     struct profile_notes notes; /* of the file */
 };
 

@@ -194,6 +194,8 @@ static struct xprof_peak *xprof_peaks(const struct ordering *ordering)
     const struct memory_events *events = ordering->events;
     struct xprof_peak *peaks = arena_array(ordering->scratch, struct xprof_peak, (size_t)ordering->pool_count + 1);
     for (size_t i = 0; i < events->count; i++) {
+        if (events->encoded_count > 0 && events->whats[COLUMN_AT(&events->what, uint32_t, i)].is_encoded)
+            continue; /* XProf does not see it */
         struct xprof_peak *peak = &peaks[ordering->pool_of[COLUMN_AT(&events->pool, uint16_t, i)]];
         const struct memory_figures *figures = &events->figure_sets[COLUMN_AT(&events->figures, uint32_t, i)];
         int64_t reserved = figures->reserved_bytes == MEMORY_UNKNOWN ? 0 : figures->reserved_bytes;

@@ -66,11 +66,17 @@ static int by_time(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
+/* What is live after the last recorded moment is not known: it would look like a rise or a fall. */
+static void boundary_add(struct growth *growth, int64_t time_ps, int64_t number)
+{
+    if (time_ps <= growth->profile->recorded_ps)
+        growth->boundaries[growth->boundary_count++] = (struct boundary){time_ps, number};
+}
+
 static void step_ends(struct growth *growth)
 {
     for (uint32_t i = 0; i < growth->profile->step_count; i++)
-        growth->boundaries[growth->boundary_count++] =
-            (struct boundary){growth->profile->steps[i].end_ps, growth->profile->steps[i].number};
+        boundary_add(growth, growth->profile->steps[i].end_ps, growth->profile->steps[i].number);
     growth->kind = "step";
 }
 
@@ -87,7 +93,7 @@ static void launch_ends(struct growth *growth)
     for (size_t i = 0; i < launches->items.count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);
         if (launch->plane_at == 0 && launch->name_at == most)
-            growth->boundaries[growth->boundary_count++] = (struct boundary){launch->end_ps, growth->boundary_count};
+            boundary_add(growth, launch->end_ps, growth->boundary_count);
     }
     growth->kind = "launch";
 }

@@ -4,8 +4,8 @@
 
 enum { RECORDER_EVENTS = 1000000 };
 #define UNPARSED                                                                                                       \
-    "Memory events whose figures still stand in the name (MemoryAllocation#key=value,...#): the tool that recorded "  \
-    "them did not take them apart, and neither XProf nor this page reads them."
+    "Memory events whose figures stand in a name (MemoryAllocation#key=value,...#) that is cut or longer than 4 kB: "  \
+    "they are left out."
 static const int64_t JUMP_PS = INT64_C(3600) * 1000000000000;
 
 static uint64_t host_events(const struct profile *profile)
@@ -51,6 +51,9 @@ static void file_notes(struct profile *profile, struct arena *arena)
                  "Events, lines or names that do not decode; they are left out.");
     profile_note(notes, "aggregated_event", events->aggregated_count,
                  "Memory events without a time of their own (counts of many); they are left out.");
+    profile_note(notes, "encoded_event", events->encoded_count,
+                 "Memory events whose figures stand in their names (MemoryAllocation#key=value,...#), because the tool "
+                 "that recorded them did not take them apart: they are read from there. XProf shows none of them.");
     profile_note(notes, "unparsed_event", events->unparsed_count, UNPARSED);
     profile_note(notes, "missing_stat", events->missing_count,
                  "Memory events that do not tell bytes in use, size or address; what is missing is taken from the "
@@ -62,6 +65,12 @@ static void file_notes(struct profile *profile, struct arena *arena)
     profile_note(notes, "line_bases_differ", other_bases(profile, arena),
                  "Lines of the trace count their time from another start than the first; times here follow each line's "
                  "own start (XProf's do not).");
+    uint64_t open_count = 0;
+    for (uint32_t i = 0; i < profile->step_count; i++)
+        open_count += profile->steps[i].end_ps > profile->recorded_ps;
+    profile_note(notes, "step_beyond_end", open_count,
+                 "Steps that end after the last recorded moment: what is live at their end is not known, and growth "
+                 "does not count it.");
     profile_note(notes, "no_module_launches",
                  profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0,
                  "No launches of modules below the curve: the profiler of GPUs writes no line XLA Modules, only kernels.");

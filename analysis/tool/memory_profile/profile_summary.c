@@ -16,7 +16,7 @@ void profile_summary_host(struct json *json, const struct profile *profile, cons
     char start[24];
     for (uint32_t i = 0; i < profile->pool_count; i++)
         allocation_count += profile->pools[i].allocation_count;
-    snprintf(start, sizeof start, "%llu", (unsigned long long)events->profile_start_ns);
+    snprintf(start, sizeof start, "%llu", (unsigned long long)events->capture.start_ns);
     json_object_begin(json);
     json_key_text(json, "host", names->host);
     json_key_text(json, "name", names->host_name);
@@ -32,7 +32,7 @@ void profile_summary_host(struct json *json, const struct profile *profile, cons
     json_key_uint(json, "launch_count", events->launches.items.count);
     profile_views_bytes(json, "start_ps", profile->count > 0 ? profile->start_ps : MEMORY_UNKNOWN);
     profile_views_bytes(json, "end_ps", profile->count > 0 ? profile->end_ps : MEMORY_UNKNOWN);
-    json_key_text(json, "profile_start_unix_ns", events->profile_start_ns > 0 ? start : NULL);
+    json_key_text(json, "profile_start_unix_ns", events->capture.start_ns > 0 ? start : NULL);
     json_key_bool(json, "has_tpu", events->has_tpu_plane);
     json_key_bool(json, "has_gpu", events->has_gpu_plane);
     profile_views_notes_write(json, &profile->notes);

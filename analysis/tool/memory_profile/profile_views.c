@@ -7,12 +7,19 @@
 /* Beyond it no event has a time. */
 #define TIME_MOST (INT64_C(1) << 61)
 
+/* How a pool is called that no event names. A pool that is really named so comes first. */
+static const char unnamed[] = "(none)";
+
 static const struct profile_pool *pool_find(const struct profile *profile, const char *name)
 {
-    for (uint32_t i = 0; i < profile->pool_count; i++)
-        if (name == NULL || str_equal(profile->pools[i].name, str_of(name)))
-            return &profile->pools[i];
-    return NULL;
+    const struct profile_pool *nameless = NULL;
+    for (uint32_t i = 0; i < profile->pool_count; i++) {
+        const struct profile_pool *pool = &profile->pools[i];
+        if (name == NULL || str_equal(pool->name, str_of(name)))
+            return pool;
+        nameless = pool->name.length == 0 ? pool : nameless;
+    }
+    return name != NULL && strcmp(name, unnamed) == 0 ? nameless : NULL;
 }
 
 const struct profile_pool *profile_views_pool(const struct tool_request *request, struct err *err)
@@ -100,7 +107,7 @@ void profile_views_point(struct json *json, const struct profile_pool *pool, uin
 
 void profile_views_memory(struct json *json, const struct profile_pool *pool)
 {
-    json_key_string(json, "memory", pool->name);
+    json_key_string(json, "memory", pool->name.length > 0 ? pool->name : STR(unnamed));
 }
 
 void profile_views_reason(struct json *json, const char *code, const char *text)

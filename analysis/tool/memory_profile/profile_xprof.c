@@ -16,6 +16,7 @@ struct snapshots {
     const struct tool_request *request;
     const struct profile *profile;
     const struct profile_pool *pool;
+    uint32_t count;
     uint32_t *event; /* of each place */
     int64_t *offset_ps;
     int64_t *step;
@@ -43,6 +44,12 @@ static int64_t offset_of(const struct profile *profile, uint32_t event)
     return profile->time_ps[event] - trace_groups_time(line->timestamp_ns, profile->events.origin_ns, 0, &is_clamped);
 }
 
+/* XProf does not read events whose figures stand in their names. */
+static bool is_seen(const struct profile *profile, uint32_t event)
+{
+    return profile->events.encoded_count == 0 || !profile->events.whats[profile->what[event]].is_encoded;
+}
+
 static void order_make(struct snapshots *snapshots)
 {
     const struct profile_pool *pool = snapshots->pool;
@@ -50,15 +57,19 @@ static void order_make(struct snapshots *snapshots)
     struct arena *scratch = arena_child(arena);
     struct placed *placed = arena_raw(scratch, (size_t)pool->count * sizeof *placed);
     bool is_sorted = true;
-    for (uint32_t i = 0; i < pool->count; i++) {
-        placed[i] = (struct placed){offset_of(snapshots->profile, pool->first + i), pool->first + i};
-        is_sorted &= i == 0 || placed[i].offset_ps >= placed[i - 1].offset_ps;
+    uint32_t count = 0;
+    for (uint32_t event = pool->first; event < pool->first + pool->count; event++) {
+        if (!is_seen(snapshots->profile, event))
+            continue;
+        placed[count++] = (struct placed){offset_of(snapshots->profile, event), event};
+        is_sorted &= count == 1 || placed[count - 1].offset_ps >= placed[count - 2].offset_ps;
     }
     if (!is_sorted) /* lines start at different times */
-        qsort(placed, pool->count, sizeof *placed, by_offset);
-    snapshots->event = arena_raw(arena, (size_t)pool->count * sizeof *snapshots->event);
-    snapshots->offset_ps = arena_raw(arena, (size_t)pool->count * sizeof *snapshots->offset_ps);
-    for (uint32_t i = 0; i < pool->count; i++) {
+        qsort(placed, count, sizeof *placed, by_offset);
+    snapshots->count = count;
+    snapshots->event = arena_raw(arena, (size_t)count * sizeof *snapshots->event);
+    snapshots->offset_ps = arena_raw(arena, (size_t)count * sizeof *snapshots->offset_ps);
+    for (uint32_t i = 0; i < count; i++) {
         snapshots->event[i] = placed[i].event;
         snapshots->offset_ps[i] = placed[i].offset_ps;
     }
@@ -69,8 +80,8 @@ static void order_make(struct snapshots *snapshots)
 static void steps_make(struct snapshots *snapshots)
 {
     int64_t last = -1;
-    snapshots->step = arena_raw(snapshots->request->arena, (size_t)snapshots->pool->count * sizeof *snapshots->step);
-    for (uint32_t i = 0; i < snapshots->pool->count; i++) {
+    snapshots->step = arena_raw(snapshots->request->arena, (size_t)snapshots->count * sizeof *snapshots->step);
+    for (uint32_t i = 0; i < snapshots->count; i++) {
         int32_t step = snapshots->profile->step[snapshots->event[i]];
         snapshots->step[i] = step < 0 ? last + 1 : step;
         last = step < 0 ? last : step;
@@ -81,7 +92,7 @@ static void steps_make(struct snapshots *snapshots)
 static void frees_tell(struct snapshots *snapshots)
 {
     const struct profile *profile = snapshots->profile;
-    uint32_t count = snapshots->pool->count;
+    uint32_t count = snapshots->count;
     struct arena *scratch = arena_child(snapshots->request->arena);
     struct table addresses;
     struct chunks open; /* uint32_t, of each address */
@@ -253,7 +264,7 @@ static void rows_make(const struct snapshots *snapshots, int64_t peak_step, stru
     struct chunks open; /* uint32_t: place of each address */
     table_init(&addresses, scratch, 1);
     chunks_init(&open, scratch, sizeof(uint32_t));
-    for (uint32_t i = 0; i < snapshots->pool->count && snapshots->offset_ps[i] <= peak_ps; i++) {
+    for (uint32_t i = 0; i < snapshots->count && snapshots->offset_ps[i] <= peak_ps; i++) {
         uint32_t event = snapshots->event[i];
         if (snapshots->step[i] != peak_step)
             continue;
@@ -338,7 +349,7 @@ static void summary_write(struct json *json, const struct profile_pool *pool)
 /* All points, or the largest of each of 1000 boxes of equal count. */
 static void points_write(struct json *json, const struct snapshots *snapshots)
 {
-    uint32_t count = snapshots->pool->count, boxes = count < POINTS_MOST ? count : POINTS_MOST;
+    uint32_t count = snapshots->count, boxes = count < POINTS_MOST ? count : POINTS_MOST;
     uint32_t width = boxes > 0 ? count / boxes : 0, narrow = boxes * (width + 1) - count;
     json_key(json, "sampledTimelineSnapshots");
     json_array_begin(json);
@@ -362,7 +373,7 @@ static void pool_write(struct json *json, const struct tool_request *request, co
     order_make(&snapshots);
     steps_make(&snapshots);
     frees_tell(&snapshots);
-    for (uint32_t i = 0; i < pool->count; i++)
+    for (uint32_t i = 0; i < snapshots.count; i++)
         if (profile_in_use_bytes(request->trace, snapshots.event[i]) == peak_bytes)
             peak_step = snapshots.step[i];
     rows_make(&snapshots, peak_step, &rows);
@@ -371,6 +382,14 @@ static void pool_write(struct json *json, const struct tool_request *request, co
     rows_write(json, &snapshots, peak_step, &rows);
     points_write(json, &snapshots);
     json_object_end(json);
+}
+
+static bool has_seen(const struct profile_pool *pool)
+{
+    bool has = pool->profile->events.encoded_count == 0;
+    for (uint32_t event = pool->first; event < pool->first + pool->count && !has; event++)
+        has = is_seen(pool->profile, event);
+    return has;
 }
 
 static int by_name(const void *left, const void *right)
@@ -405,14 +424,16 @@ bool profile_xprof(const struct tool_request *request, struct json *json, struct
     const struct profile *profile = request->trace;
     const struct profile_pool **pools =
         arena_array(request->arena, const struct profile_pool *, (size_t)profile->pool_count + 1);
+    uint32_t count = 0;
     (void)err;
     for (uint32_t i = 0; i < profile->pool_count; i++)
-        pools[i] = &profile->pools[i];
-    qsort(pools, profile->pool_count, sizeof *pools, by_name);
+        if (has_seen(&profile->pools[i]))
+            pools[count++] = &profile->pools[i];
+    qsort(pools, count, sizeof *pools, by_name);
     json_object_begin(json);
     json_key(json, "memoryProfilePerAllocator");
     json_object_begin(json);
-    for (uint32_t i = 0; i < profile->pool_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         json_key_name(json, pools[i]->name);
         pool_write(json, request, pools[i]);
     }
@@ -420,7 +441,7 @@ bool profile_xprof(const struct tool_request *request, struct json *json, struct
     json_key_int(json, "numHosts", 1);
     json_key(json, "memoryIds");
     json_array_begin(json);
-    for (uint32_t i = 0; i < profile->pool_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         json_string(json, pools[i]->name);
     json_array_end(json);
     json_key_int(json, "version", 1);

@@ -172,7 +172,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   });
 
   for (const [code, words] of [
-    ['unparsed_events', 'were not taken apart'],
+    ['unparsed_events', 'of this trace are cut off'],
     ['no_host_plane', 'No host events in this session'],
     ['cut', 'The trace was cut short'],
     ['not_a_trace', 'holds no trace'],

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/analysis.h"
+#include "bytes.h"
+
+static struct err err;
+static struct bytes bytes;
+
+static void begin(void)
+{
+    err = (struct err)ERR_INIT;
+}
+
+/* The answer to a question, as text; free() it. */
+static char *answer_of(const char *path, const char *view, const struct analysis_param *params, size_t count)
+{
+    struct buf buf = BUF_INIT;
+    bytes_load(&bytes, path);
+    struct analysis_trace *trace = analysis_trace_read(&bytes.source, 0, &err);
+    ck_assert_ptr_nonnull(trace);
+    ck_assert_msg(analysis_trace_answer(trace, view, params, count, &buf, &err), "%s", err.text);
+    buf_char(&buf, '\0');
+    analysis_trace_free(trace);
+    bytes_close(&bytes);
+    return buf.data;
+}
+
+static void says(const char *answer, const char *words)
+{
+    ck_assert_msg(strstr(answer, words) != NULL, "no %s in %s", words, answer);
+}
+
+/* XProf sees none of them, so its answer has none. */
+START_TEST(xprof_sees_no_figures_in_names)
+{
+    char *answer = answer_of("build/fixtures/trace-encoded.pb", "xprof", NULL, 0);
+    says(answer, "\"memoryIds\":[]");
+    ck_assert_ptr_null(strstr(answer, "GPU_0_bfc"));
+    free(answer);
+}
+END_TEST
+
+START_TEST(a_pool_without_a_name_can_be_asked_for)
+{
+    const struct analysis_param param = {"memory", "(none)"};
+    char *answer = answer_of("build/fixtures/trace-encoded.pb", "timeline", &param, 1);
+    says(answer, "\"memory\":\"(none)\"");
+    free(answer);
+}
+END_TEST
+
+/* Three steps each. In the first trace another line goes on after them; in the second nothing tells what was live at
+ * the end of the last one. */
+START_TEST(growth_leaves_out_what_was_not_recorded)
+{
+    char *answer = answer_of("build/fixtures/trace-steps.pb", "growth", NULL, 0);
+    says(answer, "\"boundary_count\":3");
+    free(answer);
+    answer = answer_of("build/fixtures/trace-open-step.pb", "growth", NULL, 0);
+    says(answer, "\"boundary_count\":2");
+    says(answer, "\"time_ps\":[1000,2000]");
+    says(answer, "\"code\":\"step_beyond_end\",\"count\":1");
+    free(answer);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("memory_profile_views");
+    TCase *tests = tcase_create("memory_profile_views");
+    tcase_add_checked_fixture(tests, begin, NULL);
+    tcase_add_test(tests, xprof_sees_no_figures_in_names);
+    tcase_add_test(tests, a_pool_without_a_name_can_be_asked_for);
+    tcase_add_test(tests, growth_leaves_out_what_was_not_recorded);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
