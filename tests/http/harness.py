@@ -15,7 +15,8 @@ import urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FIXTURES = os.path.join(ROOT, "tests", "fixtures")
-START_SECONDS = 20
+START_SECONDS = 120
+PATIENCE_SECONDS = 300 # ends a test that hangs; measures nothing
 NOBODY = 65534
 
 
@@ -60,7 +61,7 @@ class Daemon:
         with open(self.log_path, encoding="utf-8", errors="replace") as log:
             return log.read()
 
-    def connect(self, timeout=60):
+    def connect(self, timeout=PATIENCE_SECONDS):
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
 
     def ask(self, path, method="GET", headers=None, body=None, connection=None):
@@ -81,7 +82,7 @@ class Daemon:
         assert answer.status == 200, f"{path}{query}: {answer}"
         return answer.json
 
-    def raw(self, text, timeout=30):
+    def raw(self, text, timeout=PATIENCE_SECONDS):
         """sends bytes as they are; everything that comes back until the other side closes"""
         with socket.create_connection((self.host, self.port), timeout=timeout) as connection:
             connection.sendall(text)
@@ -100,7 +101,7 @@ class Daemon:
         assert name in rows, f"no session {name} among {sorted(rows)}"
         return rows[name]["id"]
 
-    def stop(self, number=signal.SIGTERM, seconds=40):
+    def stop(self, number=signal.SIGTERM, seconds=PATIENCE_SECONDS):
         """the exit status"""
         if self.process.poll() is None:
             self.process.send_signal(number)
@@ -173,7 +174,7 @@ class Toolbox:
         """another command as the user that serve_as_nobody serves as"""
         subprocess.run(command, check=True, user=NOBODY if os.geteuid() == 0 else None)
 
-    def run(self, *arguments, seconds=60):
+    def run(self, *arguments, seconds=PATIENCE_SECONDS):
         """the command to its end"""
         return subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=seconds)
 
@@ -200,7 +201,7 @@ class Toolbox:
         return os.path.abspath(self.shared)
 
 
-def wait_until(condition, seconds=15, what="the condition"):
+def wait_until(condition, seconds=PATIENCE_SECONDS, what="the condition"):
     """asks every 50 ms until it holds"""
     end = time.monotonic() + seconds
     while not condition():

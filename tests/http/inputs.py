@@ -133,7 +133,7 @@ def gzip_bomb(mib=300):
             + packer.flush())
 
 
-def slow_trace(name="jit_slow", mib=6000):
+def slow_trace(name="jit_slow", mib=3000):
     """a packed trace of `mib` MiB: every reader has to inflate them, at one or two thousand a second"""
     piece = random.Random(5).randbytes(2048) * 512
     line = varint(2 << 3 | 2) + varint(len(piece) * mib)

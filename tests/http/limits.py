@@ -88,7 +88,7 @@ def open_connections(daemon, count):
     connections = []
     for _ in range(count):
         with contextlib.suppress(OSError):
-            connections.append(socket.create_connection((daemon.host, daemon.port), timeout=10))
+            connections.append(socket.create_connection((daemon.host, daemon.port), timeout=60))
     return connections
 
 

@@ -24,7 +24,7 @@ def test_both_loopback_addresses_listen_and_nothing_else(t):
     expected = {"0100007F"} | ({"00000000000000000000000001000000"} if has_six else set())
     equal({address.split(":")[0] for address in local}, expected, "listening addresses")
     if has_six:
-        with socket.create_connection(("::1", daemon.port), timeout=10) as connection:
+        with socket.create_connection(("::1", daemon.port), timeout=60) as connection:
             connection.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n")
             assert b"200 OK" in connection.recv(4096)
 

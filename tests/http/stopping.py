@@ -10,7 +10,7 @@ import threading
 import time
 
 import inputs
-from harness import equal, wait_until
+from harness import PATIENCE_SECONDS, equal, wait_until
 
 
 @functools.lru_cache
@@ -22,6 +22,25 @@ def slow_module(t, buffer_count=120000):
     """a session whose first answer takes about a tenth of a second"""
     t.write("plugins/profile/slow/host.xplane.pb", slow_trace(buffer_count))
     return t.serve(t.folder())
+
+
+def is_calm(daemon):
+    """nothing is read aside"""
+    before = daemon.cpu_seconds()
+    time.sleep(0.3)
+    return daemon.cpu_seconds() - before < 0.02
+
+
+def ask_for_long(daemon):
+    """a thread that asks for the slow module, once the daemon works on it; and what it was answered"""
+    path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
+    wait_until(lambda: is_calm(daemon), what="the end of the first reading")
+    before = daemon.cpu_seconds()
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(daemon.ask(path)))
+    asking.start()
+    wait_until(lambda: answers or daemon.cpu_seconds() - before > 0.03, what="the long work")
+    return asking, answers
 
 
 def test_sigterm_and_sigint_end_with_status_0(t):
@@ -37,13 +56,9 @@ def test_sigterm_before_anything_was_asked(t):
 
 def test_sigterm_during_an_answer_finishes_it(t):
     daemon = slow_module(t)
-    path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
-    answers = []
-    asking = threading.Thread(target=lambda: answers.append(daemon.ask(path)))
-    asking.start()
-    time.sleep(0.02)
+    asking, answers = ask_for_long(daemon)
     equal(daemon.stop(), 0)
-    asking.join(30)
+    asking.join(PATIENCE_SECONDS)
     equal([answer.status for answer in answers], [200])
     equal(answers[0].headers.get("connection", "").lower(), "close")
 
@@ -53,7 +68,7 @@ def test_a_slow_reader_gets_the_whole_answer_after_sigterm(t):
     path = f"/api/v1/memory_viewer/xprof?session={daemon.session_id('slow')}"
     size = len(daemon.ask(path).body)
     assert size > 4_000_000, size
-    with socket.create_connection((daemon.host, daemon.port), timeout=30) as connection:
+    with socket.create_connection((daemon.host, daemon.port), timeout=PATIENCE_SECONDS) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         received = connection.recv(1000)
@@ -62,26 +77,28 @@ def test_a_slow_reader_gets_the_whole_answer_after_sigterm(t):
         time.sleep(0.3)
         while chunk := connection.recv(65536):
             received += chunk
-        stopping.join(30)
+        stopping.join(PATIENCE_SECONDS)
     equal(len(received.partition(b"\r\n\r\n")[2]), size, "bytes of the answer")
 
 
+def is_taken(daemon):
+    """whether it takes a new connection"""
+    try:
+        socket.create_connection((daemon.host, daemon.port), timeout=PATIENCE_SECONDS).close()
+        return True
+    except ConnectionError:
+        return False
+
+
 def test_no_new_connection_while_stopping(t):
-    daemon = slow_module(t)
-    path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
-    asking = threading.Thread(target=daemon.ask, args=(path,))
-    asking.start()
-    time.sleep(0.02)
+    t.write("plugins/profile/slow/host.xplane.pb.gz", inputs.slow_trace(mib=1000))
+    daemon = t.serve(t.folder())
+    asking, _ = ask_for_long(daemon)
     daemon.process.send_signal(signal.SIGTERM)
-    time.sleep(0.1)
-    if daemon.is_alive():
-        try:
-            socket.create_connection((daemon.host, daemon.port), timeout=5).close()
-            raise AssertionError("a new connection was taken")
-        except ConnectionError:
-            pass
-    asking.join(30)
-    equal(daemon.process.wait(30), 0)
+    wait_until(lambda: not is_taken(daemon), what="the end of new connections")
+    assert asking.is_alive(), "connections were taken until the answer was there"
+    asking.join(PATIENCE_SECONDS)
+    equal(daemon.process.wait(PATIENCE_SECONDS), 0)
 
 
 def test_requests_on_open_connections_at_the_very_end(t):
@@ -89,7 +106,7 @@ def test_requests_on_open_connections_at_the_very_end(t):
     request = b"GET /api/v1/about HTTP/1.1\r\nHost: localhost\r\n\r\n"
     for _ in range(8):
         daemon = t.serve("--demo")
-        connections = [socket.create_connection((daemon.host, daemon.port), timeout=10) for _ in range(100)]
+        connections = [socket.create_connection((daemon.host, daemon.port), timeout=PATIENCE_SECONDS) for _ in range(100)]
         for connection in connections:
             connection.sendall(request)
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
@@ -99,7 +116,7 @@ def test_requests_on_open_connections_at_the_very_end(t):
             for connection in connections:
                 with contextlib.suppress(OSError):
                     connection.send(request)
-        equal(daemon.process.wait(30), 0, daemon.log())
+        equal(daemon.process.wait(PATIENCE_SECONDS), 0, daemon.log())
         for connection in connections:
             connection.close()
 

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { actsEndAtRest, rest, watchRest } from './rest.mjs';
 
 /* The shell has no windows of its own to draw: a third less time than the whole browser. */
 const CHROMIUM =
@@ -21,9 +22,12 @@ const CHROMIUM_FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--force-color-profile=srgb',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
-const START_MS = 20000;
-const IDLE_MS = 20000;
+/* Far above what the slowest machine needs: they end a case that hangs, they measure nothing. */
+const START_MS = 120000;
+const STOP_MS = 30000;
+const WAIT_MS = 90000;
 
 /* Starts `binary ...options --port=0`; resolves with {url, stop} once it printed its URL. */
 export async function startDaemon(binary, options, port = 0) {
@@ -61,7 +65,7 @@ export async function startDaemon(binary, options, port = 0) {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       await ended;
       clearTimeout(timer);
     },
@@ -72,40 +76,40 @@ export function launchBrowser() {
   return chromium.launch({ executablePath: CHROMIUM, headless: true, args: CHROMIUM_FLAGS });
 }
 
-/* Waits until nothing is pending on the page. */
+/* Waits until nothing is pending on the page; every act waits for that itself. */
 export async function idle(page) {
-  await page.waitForSelector('body[data-idle]', { state: 'attached', timeout: IDLE_MS });
+  if (page.isMeasured) await page.waitForSelector('body[data-idle]', { state: 'attached' });
+  else await rest(page);
 }
 
-/* Opens `url` in a fresh profile. options: {width, height, scheme, allow, canned, scale, init}; `allow` is a
- * pattern of console errors that the test expects; `canned` answers API paths instead of the daemon. */
-export async function openPage(browser, url, options = {}) {
-  const {
-    width = 1440,
-    height = 900,
-    scheme = 'light',
-    allow = null,
-    canned = null,
-    scale = 1,
-    touch = false,
-    init = null,
-  } = options;
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme: scheme,
-    deviceScaleFactor: scale,
-    hasTouch: touch,
-    reducedMotion: 'reduce',
-  });
-  const faults = [];
-  const origin = new URL(url).origin;
-  await context.route('**/*', (route) => {
-    const request = new URL(route.request().url());
-    if (request.origin !== origin && !['data:', 'blob:'].includes(request.protocol)) {
-      faults.push(`request leaves the origin: ${request.href}`);
-      return route.abort();
-    }
-    const body = canned?.(request);
+/* How slow a page is made: its processor by this factor, each answer by up to 20 ms times that. */
+let slowness = 1;
+const DELAY_MS = 20;
+
+export function slowDown(factor) {
+  slowness = factor;
+}
+
+/* The same delays in every run. */
+function createDelays() {
+  let state = 1;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return (state / 2147483647) * DELAY_MS * slowness;
+  };
+}
+
+async function slow(context, page) {
+  const session = await context.newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: slowness });
+}
+
+/* Answers in place of the daemon, and late ones. */
+async function answerFor(context, canned) {
+  const delay = createDelays();
+  await context.route('**/*', async (route) => {
+    if (slowness > 1) await new Promise((done) => setTimeout(done, delay()));
+    const body = canned?.(new URL(route.request().url()));
     if (body === 'abort') return route.abort();
     if (body)
       return route.fulfill({
@@ -115,7 +119,34 @@ export async function openPage(browser, url, options = {}) {
       });
     return route.continue();
   });
+}
+
+/* Opens `url` in a fresh profile. options: {width, height, scheme, allow, canned, scale, touch, init,
+ * isPassingKept, isMeasured}; `allow` is a pattern of console errors that the test expects; `canned` answers API
+ * paths instead of the daemon; without `isPassingKept` what is shown for a moment goes as soon as for a reader;
+ * `isMeasured`: the page runs as it is, and acts wait for nothing. */
+export async function openPage(browser, url, options = {}) {
+  const { width = 1440, height = 900, scheme = 'light', allow = null, canned = null } = options;
+  const { scale = 1, touch = false, init = null, isPassingKept = true, isMeasured = false } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    deviceScaleFactor: scale,
+    hasTouch: touch,
+    reducedMotion: 'reduce',
+  });
+  context.setDefaultTimeout(WAIT_MS);
+  const faults = [];
+  const origin = new URL(url).origin;
+  context.on('request', (request) => {
+    const asked = new URL(request.url());
+    if (asked.origin !== origin && !['data:', 'blob:'].includes(asked.protocol))
+      faults.push(`request leaves the origin: ${asked.href}`);
+  });
+  if (canned || slowness > 1) await answerFor(context, canned);
+  if (!isMeasured) await watchRest(context, { isPassingKept });
   const page = await context.newPage();
+  if (slowness > 1) await slow(context, page);
   page.on('console', (message) => {
     if (message.type() !== 'error' && !/Content Security Policy/i.test(message.text())) return;
     if (!allow?.test(message.text())) faults.push(`console: ${message.text()}`);
@@ -128,6 +159,8 @@ export async function openPage(browser, url, options = {}) {
     );
   });
   if (init) await page.addInitScript(init);
+  page.isMeasured = isMeasured;
+  if (!isMeasured) actsEndAtRest(page);
   await page.goto(url);
   await idle(page);
   page.finish = async () => {

@@ -71,7 +71,7 @@ async function during(page, act) {
 }
 
 async function once(browser, url) {
-  const page = await openPage(browser, url, { init: meter });
+  const page = await openPage(browser, url, { init: meter, isMeasured: true });
   const opened = await page.evaluate(() => ({
     drawnMs: performance.getEntriesByName('flame drawn')[0]?.startTime ?? NaN,
     bytes: performance

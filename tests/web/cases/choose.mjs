@@ -29,7 +29,6 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
     );
     const last = (await page.locator('.selector-option .name').allInnerTexts()).pop();
     await page.keyboard.type(last);
-    await page.waitForTimeout(300);
     await idle(page);
     await page.locator('.selector-option').first().click();
     await page.waitForURL(/module=/);
@@ -69,7 +68,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       const page = await open(await daemon(`--logdir=${folder}`));
       includes(await text(page, 'h1'), 'No profiles under');
       writeFileSync(join(folder, 'x.hlo.pb'), 'this is no HLO proto');
-      await page.waitForSelector('.banner', { timeout: 30000 });
+      await page.waitForSelector('.banner');
       includes(await text(page, '.banner'), '1 new session');
       await page.locator('.banner button').click();
       await idle(page);

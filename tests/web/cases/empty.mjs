@@ -233,9 +233,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('a daemon that goes away is named; what is seen stays; it goes on by itself', async () => {
     const options = [join(fixtures, 'dumps/seed-matmul-327680')];
     const daemonOne = await startDaemon(binary, options);
-    const page = await open(daemonOne.url, { allow: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
+    const page = await open(daemonOne.url, { isPassingKept: false, allow: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
     await daemonOne.stop();
-    await page.waitForSelector('.banner', { timeout: 12000 });
+    await page.waitForSelector('.banner');
     includes(await text(page, '.banner'), 'What you see stays; trying again every 5 s.');
     includes(await text(page, 'h1'), '300.00 GiB');
     const daemonTwo = await startDaemon(binary, options, new URL(daemonOne.url).port);
@@ -267,20 +267,23 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('a slow answer is named after a second and can be cancelled', async () => {
     const page = await openWorld({});
+    let release = null;
+    const held = new Promise((done) => {
+      release = done;
+    });
     await page.route('**/memory_viewer/summary**', async (route) => {
-      await new Promise((done) => {
-        setTimeout(done, 2500);
-      });
+      await held;
       await route.abort().catch(() => {});
     });
     await page.evaluate(() => {
       history.pushState(null, '', '?space=0');
       window.dispatchEvent(new PopStateEvent('popstate'));
     });
-    await page.waitForSelector('.panel-wait:not([hidden])', { timeout: 4000 });
+    await page.waitForSelector('.panel-wait:not([hidden])');
     includes(await text(page, '.panel-wait'), 'Reading jit_train_step of run/one.');
     await page.locator('.panel-wait button').first().click();
     includes(await text(page, '.whole-page'), 'was stopped');
+    release();
     await page.drop();
   });
 }

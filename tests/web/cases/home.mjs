@@ -213,7 +213,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       const page = await open(`${own.url}?tool=home`);
       equal(await page.locator('.home-grid tbody tr').count(), 1);
       cpSync(join(fixtures, 'dumps/d-tile-padding'), join(folder, 'second'), { recursive: true });
-      await page.waitForSelector('.home .banner', { timeout: 30000 });
+      await page.waitForSelector('.home .banner');
       includes(await text(page, '.home .banner'), '1 new session · Show');
       equal(await page.locator('.home-grid tbody tr').count(), 1, 'the list moved by itself');
       await page.locator('.home .banner button').click();

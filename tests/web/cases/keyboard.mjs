@@ -52,7 +52,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const before = await pixels(page, '.strip-over', 1);
     await page.locator('.strip-plot [role="listbox"]').nth(1).focus();
     await page.keyboard.press('ArrowRight');
-    await page.waitForTimeout(150);
     await idle(page);
     truth((await pixels(page, '.strip-over', 1)) !== before, 'no outline on the strip');
     const outline = await page
@@ -107,7 +106,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.keyboard.press('ArrowDown');
     await page.waitForSelector('.selector-option');
     await page.keyboard.type('vmem');
-    await page.waitForTimeout(300);
     await idle(page);
     equal(await page.locator('.selector-option').count(), 1);
     await page.keyboard.press('Escape');
@@ -119,7 +117,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.selector-option');
     await page.keyboard.type('VMEM');
-    await page.waitForTimeout(300);
     await page.keyboard.press('Enter');
     await page.waitForURL(/space=1/);
     await idle(page);

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { idle, pixels, pointOn, text } from '../harness.mjs';
 
 const MOST_KB = 150;
-const HOVER_MS = 4;
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -144,7 +143,6 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const page = await open(await daemon('--demo'));
     const title = await text(page, 'h1');
     await page.setViewportSize({ width: 1000, height: 700 });
-    await page.waitForTimeout(400);
     await idle(page);
     equal(await text(page, 'h1'), title);
     const [css, backing] = await page
@@ -152,48 +150,6 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       .first()
       .evaluate((node) => [node.clientWidth, node.width]);
     equal(css, backing);
-    await page.finish();
-  });
-
-  test(`a hover costs the main thread at most ${HOVER_MS} ms`, async () => {
-    const page = await open(await daemon('--demo'));
-    const cost = await page.evaluate(async () => {
-      const plot = document.querySelectorAll('.strip-plot')[1];
-      const box = plot.getBoundingClientRect();
-      const times = [];
-      for (let at = 0; at < 60; at++) {
-        /* The handler asks for a frame and that one for another: each is timed from before to behind the page's own work. */
-        const began = [0, 0];
-        requestAnimationFrame(() => {
-          requestAnimationFrame(() => {
-            began[1] = performance.now();
-          });
-          began[0] = performance.now();
-        });
-        const begin = performance.now();
-        plot.dispatchEvent(
-          new PointerEvent('pointermove', {
-            clientX: box.left + ((at * 37) % box.width),
-            clientY: box.top + 20,
-            bubbles: true,
-          }),
-        );
-        let spent = performance.now() - begin;
-        await new Promise((done) => {
-          requestAnimationFrame(() => {
-            spent += performance.now() - began[0];
-            requestAnimationFrame(() => {
-              spent += performance.now() - began[1];
-              done();
-            });
-          });
-        });
-        times.push(spent);
-      }
-      return times.sort((a, b) => a - b)[15];
-    });
-    console.log(`        ${cost.toFixed(2)} ms (lower quartile: other work on the machine is not ours)`);
-    truth(cost <= HOVER_MS, `${cost} ms`);
     await page.finish();
   });
 

@@ -6,10 +6,7 @@ import { idle, pixels, pointOn, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
   const query = (page) => new URL(page.url()).searchParams;
-  const settled = async (page) => {
-    await page.waitForTimeout(200);
-    await idle(page);
-  };
+  const settled = idle;
   const base = (page) => pixels(page, '.map-base');
   const over = (page) => pixels(page, '.map-over');
   /* A place of the plot: shares of its width and height, axes and bands left out. */
@@ -23,7 +20,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     for (let y = 0.55; y < 0.98; y += 0.02) {
       const place = await at(page, 0.4, y);
       await page.mouse.move(...place);
-      await page.waitForTimeout(30);
       if (await page.locator('.map-plot.is-on-mark').count()) return place;
     }
     throw new Error('nothing is drawn in the middle of the map');

@@ -11,10 +11,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     return [box.x + (box.width * (step + 0.5 - from)) / (to - from), box.y + box.height / 2];
   };
   const query = (page) => new URL(page.url()).searchParams;
-  const settled = async (page) => {
-    await page.waitForTimeout(150);
-    await idle(page);
-  };
+  const settled = idle;
   const moment = (page) => page.locator('.curve-slider').getAttribute('aria-valuenow');
 
   test('a click on the curve sets the moment: URL, titles, strips, table; Back and reload', async () => {

@@ -16,7 +16,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   ];
   const move = async (page, at, share) => {
     await page.mouse.move(...(await pointOn(page, at, share)));
-    await page.waitForTimeout(150);
     await idle(page);
   };
 
@@ -36,7 +35,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(lines[0], name, 'tooltip and pane name another buffer');
     includes(lines[1], '2.00 GiB · 6.0 % of the peak');
     await page.mouse.move(700, 20);
-    await page.waitForTimeout(150);
     equal(await overlays(page), before, 'the outline stayed');
     equal(await page.locator('.tooltip').isVisible(), false);
     await page.finish();
@@ -82,7 +80,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const link = page.url();
     const name = await text(page, '.details-name .name');
     await page.mouse.move(700, 20);
-    await page.waitForTimeout(100);
     await idle(page);
     const pinned = await overlays(page);
     equal(await page.locator('.panel-table tr.is-pinned').count(), 1);
@@ -92,7 +89,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.reload();
     await idle(page);
     await page.mouse.move(701, 21);
-    await page.waitForTimeout(100);
     equal(page.url(), link);
     equal(await text(page, '.details-name .name'), name);
     equal(await overlays(page), pinned, 'the picture is another after a reload');
@@ -113,7 +109,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const page = await open(await daemon('--demo'));
     const box = await page.locator('.curve .u-over').boundingBox();
     await page.mouse.move(box.x + box.width * (376.5 / 1018), box.y + box.height / 2);
-    await page.waitForTimeout(200);
     const lines = await page.locator('.tooltip-line').allInnerTexts();
     includes(lines[0], 'step 376');
     includes(lines[1], '33.41 GiB live');

@@ -14,10 +14,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   const openSeed = async (query = '', how = {}) => open(`${await daemon(join(fixtures, SEED))}${query}`, how);
   const names = (page) => page.locator('.panel-table tbody .c-name').allInnerTexts();
   const foot = (page) => text(page, '.panel-table .c-foot');
-  const settle = async (page) => {
-    await page.waitForTimeout(350);
-    await idle(page);
-  };
+  const settle = idle;
 
   /* `rowCount` rows of which the daemon would page: row-0 is the largest. */
   const openMany = async (rowCount, how = {}) => {

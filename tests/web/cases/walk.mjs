@@ -26,7 +26,6 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       [0.9, 'xor_convert_fusion', '100.00 GiB · 33 % of the peak'],
     ]) {
       await page.mouse.move(...(await pointOn(page, 1, share)));
-      await page.waitForTimeout(200);
       await idle(page);
       truth((await pixels(page, '.strip-over', 1)) !== before, 'no outline on the strip');
       const lines = await page.locator('.tooltip-line').allInnerTexts();
@@ -50,7 +49,6 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     equal(await text(page, '.details-name .name'), 'fusion.31');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
-    await page.waitForTimeout(150);
     await idle(page);
     equal(await text(page, '.details-name .name'), 'xor_convert_fusion');
     await page.finish();
