@@ -13,8 +13,6 @@
 #include "job.h"
 #include "tool/memory_viewer/plan.h"
 
-#include <stdlib.h>
-
 /* Listing needs little; this bounds what a hostile file can make it take. */
 #define LISTING_LIMIT_BYTES ((uint64_t)1 << 30)
 /* Steps of a module's decoding and replay: real modules take one or two a byte.
@@ -75,11 +73,6 @@ bool analysis_identify(const struct source *source, enum analysis_kind *kind, bo
 }
 
 /* ---- contents ---- */
-
-struct contents {
-    struct analysis_contents public; /* first: freed through it */
-    struct arena arena;
-};
 
 static void note_add(struct analysis_contents *contents, struct analysis_note *notes, const char *code, uint64_t count,
                      const char *text)
@@ -180,27 +173,12 @@ static void contents_fill(struct job *job, const void *in, void *to, struct err 
 
 struct analysis_contents *analysis_contents_read(const struct source *source, struct err *err)
 {
-    struct contents *made = calloc(1, sizeof *made);
-    struct job job;
-    if (made == NULL) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
-        return NULL;
-    }
-    if (!job_run(&job, source, LISTING_LIMIT_BYTES, contents_fill, NULL, &made->public, err)) {
-        free(made);
-        return NULL;
-    }
-    made->arena = job.arena;
-    return &made->public;
+    return job_make(source, LISTING_LIMIT_BYTES, sizeof(struct analysis_contents), contents_fill, NULL, err);
 }
 
 void analysis_contents_free(struct analysis_contents *contents)
 {
-    if (contents == NULL)
-        return;
-    struct contents *whole = (struct contents *)contents;
-    arena_free(&whole->arena);
-    free(whole);
+    job_made_free(contents);
 }
 
 /* Where a program's bytes lie, and what message they are. One that starts at
@@ -219,11 +197,6 @@ static struct stream_scope program_scope(struct job *job, const struct analysis_
 }
 
 /* ---- totals ---- */
-
-struct totals {
-    struct analysis_totals public;
-    struct arena arena;
-};
 
 static void totals_fill(struct job *job, const void *in, void *to, struct err *err)
 {
@@ -248,40 +221,24 @@ static void totals_fill(struct job *job, const void *in, void *to, struct err *e
 
 struct analysis_totals *analysis_totals_read(const struct source *source, const struct analysis_program *program, struct err *err)
 {
-    struct totals *made = calloc(1, sizeof *made);
-    struct job job;
-    if (made == NULL) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
-        return NULL;
-    }
-    if (!job_run(&job, source, LISTING_LIMIT_BYTES, totals_fill, program, &made->public, err)) {
-        free(made);
-        return NULL;
-    }
-    made->arena = job.arena;
-    return &made->public;
+    return job_make(source, LISTING_LIMIT_BYTES, sizeof(struct analysis_totals), totals_fill, program, err);
 }
 
 void analysis_totals_free(struct analysis_totals *totals)
 {
-    if (totals == NULL)
-        return;
-    struct totals *whole = (struct totals *)totals;
-    arena_free(&whole->arena);
-    free(whole);
+    job_made_free(totals);
 }
 
 /* ---- a module ---- */
 
 struct analysis_module {
-    struct arena arena;
     struct plan plan;
 };
 
 static void module_fill(struct job *job, const void *in, void *to, struct err *err)
 {
     const struct analysis_program *program = in;
-    struct plan *plan = to;
+    struct plan *plan = &((struct analysis_module *)to)->plan;
     struct stream stream;
     enum kind kind;
     struct stream_scope scope = program_scope(job, program, &kind, err);
@@ -295,31 +252,17 @@ static void module_fill(struct job *job, const void *in, void *to, struct err *e
 struct analysis_module *analysis_module_read(const struct source *source, const struct analysis_program *program,
                                              uint64_t limit_bytes, struct err *err)
 {
-    struct analysis_module *made = calloc(1, sizeof *made);
-    struct job job;
-    if (made == NULL) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
-        return NULL;
-    }
-    if (!job_run(&job, source, limit_bytes, module_fill, program, &made->plan, err)) {
-        free(made);
-        return NULL;
-    }
-    made->arena = job.arena;
-    return made;
+    return job_make(source, limit_bytes, sizeof(struct analysis_module), module_fill, program, err);
 }
 
 uint64_t analysis_module_memory_bytes(const struct analysis_module *module)
 {
-    return sizeof *module + module->arena.used_bytes;
+    return job_made_bytes(module);
 }
 
 void analysis_module_free(struct analysis_module *module)
 {
-    if (module == NULL)
-        return;
-    arena_free(&module->arena);
-    free(module);
+    job_made_free(module);
 }
 
 /* ---- capacity ---- */

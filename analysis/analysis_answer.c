@@ -90,7 +90,7 @@ static void notes_write(struct json *json, const struct tool_notes *notes)
 {
     json_key(json, "notes");
     json_array_begin(json);
-    for (uint32_t i = 0; i < notes->count; i++) {
+    for (size_t i = 0; i < notes->count; i++) {
         json_object_begin(json);
         json_key_text(json, "code", notes->items[i].code);
         json_key_uint(json, "count", notes->items[i].count);

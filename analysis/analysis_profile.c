@@ -17,14 +17,13 @@
 #define USES_MOST 20000
 
 struct analysis_profile {
-    struct arena arena;
     struct pprof pprof;
     int64_t packed_at_ms; /* from the gzip header; 0: none */
 };
 
 static void profile_fill(struct job *job, const void *in, void *to, struct err *err)
 {
-    struct pprof *pprof = to;
+    struct pprof *pprof = &((struct analysis_profile *)to)->pprof;
     struct stream stream;
     (void)in;
     enum kind kind = kind_of(job->source, &job->arena, err);
@@ -56,32 +55,20 @@ static int64_t packed_at_ms(const struct source *source)
 
 struct analysis_profile *analysis_profile_read(const struct source *source, uint64_t limit_bytes, struct err *err)
 {
-    struct analysis_profile *made = calloc(1, sizeof *made);
-    struct job job;
-    if (made == NULL) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
-        return NULL;
-    }
-    if (!job_run(&job, source, limit_bytes, profile_fill, NULL, &made->pprof, err)) {
-        free(made);
-        return NULL;
-    }
-    made->arena = job.arena;
-    made->packed_at_ms = packed_at_ms(source);
+    struct analysis_profile *made = job_make(source, limit_bytes, sizeof *made, profile_fill, NULL, err);
+    if (made != NULL)
+        made->packed_at_ms = packed_at_ms(source);
     return made;
 }
 
 uint64_t analysis_profile_memory_bytes(const struct analysis_profile *profile)
 {
-    return sizeof *profile + profile->arena.used_bytes;
+    return job_made_bytes(profile);
 }
 
 void analysis_profile_free(struct analysis_profile *profile)
 {
-    if (profile == NULL)
-        return;
-    arena_free(&profile->arena);
-    free(profile);
+    job_made_free(profile);
 }
 
 uint64_t analysis_profile_sample_count(const struct analysis_profile *profile)

@@ -7,14 +7,11 @@
 #include "tool/memory_profile/profile_notes.h"
 #include "tool/memory_profile/profile_summary.h"
 
-#include <stdlib.h>
-
 /* Steps of decoding: about two a byte in real traces; a step costs 1 to 10 ns. */
 #define LEAST_WORK ((uint64_t)1 << 28)
 #define WORK_PER_BYTE 64
 
 struct analysis_trace {
-    struct arena arena;
     struct profile profile;
     const char **names; /* of the pools */
 };
@@ -37,31 +34,17 @@ static void profile_fill(struct job *job, const void *in, void *to, struct err *
 
 struct analysis_trace *analysis_trace_read(const struct source *source, uint64_t limit_bytes, struct err *err)
 {
-    struct analysis_trace *made = calloc(1, sizeof *made);
-    struct job job;
-    if (made == NULL) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
-        return NULL;
-    }
-    if (!job_run(&job, source, limit_bytes, profile_fill, NULL, made, err)) {
-        free(made);
-        return NULL;
-    }
-    made->arena = job.arena;
-    return made;
+    return job_make(source, limit_bytes, sizeof(struct analysis_trace), profile_fill, NULL, err);
 }
 
 uint64_t analysis_trace_memory_bytes(const struct analysis_trace *trace)
 {
-    return sizeof *trace + trace->arena.used_bytes;
+    return job_made_bytes(trace);
 }
 
 void analysis_trace_free(struct analysis_trace *trace)
 {
-    if (trace == NULL)
-        return;
-    arena_free(&trace->arena);
-    free(trace);
+    job_made_free(trace);
 }
 
 bool analysis_trace_answer(const struct analysis_trace *trace, const char *view, const struct analysis_param *params,

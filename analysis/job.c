@@ -4,6 +4,9 @@
 
 #include "wire/gzip.h"
 
+#include <stdalign.h>
+#include <stdlib.h>
+
 /* The trap. It owns no local that work changes, and must not be inlined: a jump
  * would leave such locals undefined. */
 __attribute__((noinline)) void job_try(struct job *job, job_work *work, const void *in, void *out, struct err *err)
@@ -24,4 +27,46 @@ bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes,
     if (err_is_set(err))
         arena_free(&job->arena);
     return !err_is_set(err);
+}
+
+/* What was made, behind the arena that it came from. */
+struct made {
+    struct arena arena;
+    size_t size;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+static struct made *made_of(const void *bytes)
+{
+    return (struct made *)((uintptr_t)bytes - offsetof(struct made, bytes));
+}
+
+void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, job_work *work, const void *in, struct err *err)
+{
+    struct made *made = calloc(1, sizeof *made + size);
+    struct job job;
+    if (made == NULL) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return NULL;
+    }
+    if (!job_run(&job, source, limit_bytes, work, in, made->bytes, err)) {
+        free(made);
+        return NULL;
+    }
+    made->arena = job.arena;
+    made->size = size;
+    return made->bytes;
+}
+
+uint64_t job_made_bytes(const void *made)
+{
+    return sizeof(struct made) + made_of(made)->size + made_of(made)->arena.used_bytes;
+}
+
+void job_made_free(void *made)
+{
+    if (made == NULL)
+        return;
+    arena_free(&made_of(made)->arena);
+    free(made_of(made));
 }

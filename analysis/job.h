@@ -29,4 +29,11 @@ void job_try(struct job *job, job_work *work, const void *in, void *out, struct 
 bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in, void *out,
              struct err *err);
 
+/* `size` zeroed bytes that `work` over `source` filled, as its `out`; what they point to lives as long as they do.
+ * NULL after an error. Free with job_made_free. */
+void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, job_work *work, const void *in, struct err *err);
+/* Memory that it holds, with all that it points to. */
+uint64_t job_made_bytes(const void *made);
+void job_made_free(void *made);
+
 #endif
