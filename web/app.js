@@ -234,11 +234,13 @@ async function lookUpUsual(route, sessions, signal) {
   if (route.session) {
     const named = await findSession(route.session, sessions, signal);
     const row = named ? usualPage(named) : PAGES[0];
+    row.load().catch(() => {});
     return { row, found: await resolve(route, row, sessions, signal) };
   }
   const newest = sessions.sessions[0];
   const leading = newest && location.search === '' ? PAGES.find((row) => row.leads?.(newest)) : null;
   for (const row of leading ? [leading] : PAGES) {
+    if (row === leading || (newest && !row.lacks(newest))) row.load().catch(() => {});
     const found = await resolve(route, row, sessions, signal);
     if (found.session && !row.lacks(found.session)) return { row, found };
   }
@@ -320,6 +322,13 @@ function showFailure(error) {
   else showInstead('Nothing to show.', { text: problemText(error) });
 }
 
+/* A part of the page that is loaded when it is needed did not come. */
+function partFailed(event) {
+  if (!(event.reason instanceof TypeError) || !/import|module/i.test(event.reason.message)) return;
+  event.preventDefault();
+  banners.set('failed', { text: `A part of this page could not be loaded from ${location.host}. What you see stays.` });
+}
+
 function nobodyAnswers() {
   if (page) return;
   showInstead('No answer from the daemon.', {
@@ -357,6 +366,7 @@ function bindPage() {
     at('main').focus();
   });
   document.addEventListener('click', followLink);
+  window.addEventListener('unhandledrejection', partFailed);
   startKeys();
   bind(
     frameCommands({

@@ -8,12 +8,13 @@ import { el } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { get, isAbort, Problem } from '../lib/api.js';
 import { later, nextFrame } from '../lib/activity.js';
+import { lazy } from '../lib/lazy.js';
 import { around, moved } from '../lib/range.js';
 import { createStore } from '../lib/store.js';
 import { createCurve, LEAST_STEPS } from '../widgets/curve.js';
 import { exportEntries } from '../widgets/export_menu.js';
-import { explainKeys, explainWith } from '../widgets/explain.js';
-import { createPanel, message } from '../widgets/panel.js';
+import { explainEntry, explainKeys, explainWith } from '../widgets/explain.js';
+import { createPanel } from '../widgets/panel.js';
 import { createPhoneTabs } from '../widgets/phone_tabs.js';
 import { buffersKey } from '../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
@@ -22,11 +23,11 @@ import { createHead, nodesOf } from './memory_viewer_head.js';
 import { createStrips } from './memory_viewer_strips.js';
 import { createBuffersTable } from './memory_viewer_table.js';
 import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
-import { bufferDetails, mergedDetails, pageDetails } from './memory_viewer_details.js';
+import { pageDetails } from './memory_viewer_about.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
 import { toggledCategory } from './memory_viewer_only.js';
 import { viewerKeys } from './memory_viewer_keys.js';
-import { createMapPanel, mapLines } from './memory_viewer_map.js';
+import { createMapPanel } from './memory_viewer_map.js';
 import { createPlace } from './memory_viewer_place.js';
 import {
   changeCapacity,
@@ -36,11 +37,11 @@ import {
   showMoment,
   showSpace,
 } from './memory_viewer_views.js';
-import { createWindowLine, windowDetails } from './memory_viewer_window.js';
-import * as empty from './memory_viewer_empty.js';
 import * as say from './memory_viewer_text.js';
+import { failed, stopped, why } from './memory_viewer_why.js';
 
 const PANE_AFTER_MS = 40;
+const paneParts = lazy(() => import('./memory_viewer_details.js'));
 
 const short = (text) => cutMiddle(visible(text), 60);
 
@@ -106,6 +107,7 @@ export function mount(root, context) {
     escape: () => escape(view),
     unmount() {
       view.controller?.abort();
+      view.inPane = null;
       view.takeBack?.();
       view.records.stop();
       view.place.stop();
@@ -128,11 +130,11 @@ function build(view) {
   view.curve = createCurve({
     onLeave: () => {
       hideTooltip();
-      view.map.map.showStep(null);
+      view.map.showStep(null);
     },
     sentence: (reading) => say.readingSentence(view.space, reading),
     onHover: (reading, mark) => {
-      view.map.map.showStep(reading.step);
+      view.map.showStep(reading.step);
       showTooltip(
         `s:${reading.step}`,
         say.readingLines(view.space, reading).map((line) => nodesOf(line)),
@@ -147,20 +149,25 @@ function build(view) {
   });
   const pinItem = (item) => item.id !== null && view.context.pin(item.id);
   view.pinItem = pinItem;
-  view.curvePanel.setMenu(
-    exportEntries({
-      name: 'curve',
-      title: 'Memory over program order',
-      drawing: () => !view.curvePanel.body.hidden && view.curve.drawing(),
-      table: () => view.curve.table(),
-    }),
-  );
-  view.windowLine = createWindowLine({
-    onZoom: () => view.place.zoomToWindow(),
-    onClear: () => view.place.setWindow(null),
-    onMoment: (step) => view.place.setMoment(step),
+  const exports = exportEntries({
+    name: 'curve',
+    title: 'Memory over program order',
+    drawing: () => !view.curvePanel.body.hidden && view.curve.drawing(),
+    table: () => view.curve.table(),
   });
-  view.curvePanel.head.after(view.windowLine.node);
+  view.curvePanel.setMenu(() => [...exports(), explainEntry('curve')]);
+  view.window = lazy(
+    () => import('./memory_viewer_window.js'),
+    ({ createWindowLine, windowDetails }) => {
+      const line = createWindowLine({
+        onZoom: () => view.place.zoomToWindow(),
+        onClear: () => view.place.setWindow(null),
+        onMoment: (step) => view.place.setMoment(step),
+      });
+      view.curvePanel.head.after(line.node);
+      return { line, details: () => windowDetails(line.data, view.space, view.pinItem) };
+    },
+  );
   view.curvePanel.body.append(view.curve.node);
   const leave = () => {
     hideTooltip();
@@ -179,11 +186,11 @@ function build(view) {
     onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
   });
   view.map = createMapPanel(view, {
-    onHover: (item, mark) => {
+    onHover: (item, mark, lines) => {
       view.store.set({ hover: item.id === null ? null : buffersKey(item.id) });
       showTooltip(
         `map:${item.id ?? `${item.from} ${item.low_bytes} ${item.category}`}`,
-        mapLines(item, view.space).map((line) => nodesOf(line)),
+        lines.map((line) => nodesOf(line)),
         mark,
       );
     },
@@ -263,25 +270,25 @@ async function show(view, selection, route) {
   view.bars = route.bars;
   const { module, problem, session } = selection;
   if (problem) {
-    only(view, empty.unreadableSession(session, problem), `${short(session.name)} cannot be read.`);
+    only(view, why('unreadableSession', session, problem), `${short(session.name)} cannot be read.`);
     return;
   }
   if (!module) {
     only(
       view,
-      empty.noHlo(selection.modules.notes),
+      why('noHlo', selection.modules.notes),
       'Nothing to show: this session has no program.',
       selection.modules.notes,
     );
     return;
   }
   if (module.error) {
-    only(view, empty.unreadableModule(module), `${short(module.name)} cannot be read.`);
+    only(view, why('unreadableModule', module), `${short(module.name)} cannot be read.`);
     return;
   }
   const stop = () => {
     view.controller.abort();
-    only(view, empty.stopped(module.name), 'Stopped.');
+    only(view, stopped(module.name), 'Stopped.');
   };
   const sentence = `Reading ${short(module.name)} of ${short(session.name)}.`;
   const ends = view.panels.map((panel, at) => panel.wait(at ? '' : sentence, stop));
@@ -290,7 +297,7 @@ async function show(view, selection, route) {
   } catch (error) {
     if (isAbort(error)) return;
     if (!(error instanceof Problem)) throw error;
-    only(view, empty.failed(short(module.name), error), 'Nothing to show.');
+    only(view, failed(short(module.name), error), 'Nothing to show.');
   } finally {
     ends.forEach((end) => end());
   }
@@ -317,7 +324,7 @@ async function load(view, selection, route, signal) {
   if (spaces.length === 0) {
     only(
       view,
-      module.has_buffer_assignment ? empty.noSpaces(view.module) : empty.noAssignment(view.module),
+      why(module.has_buffer_assignment ? 'noSpaces' : 'noAssignment', view.module),
       `${short(view.module.name)}: what it needs is not in this file.`,
       said.notes,
       said.errorTexts,
@@ -339,14 +346,17 @@ async function readSession(id, signal) {
   }
 }
 
-/* One message instead of all panels. */
+/* One message, or a promise of it, instead of all panels. */
 function only(view, content, sentence, notes = [], errorTexts = []) {
   view.head.say(sentence, notes, errorTexts);
-  view.wholePage.replaceChildren(message(content));
+  const mine = (view.instead = {});
+  view.wholePage.replaceChildren();
+  Promise.resolve(content).then((node) => view.instead === mine && view.wholePage.replaceChildren(node));
   view.wholePage.hidden = false;
   for (const panel of view.panels) panel.node.hidden = true;
   view.tabs.node.hidden = true;
   view.space = null;
+  view.inPane = null;
   view.context.details.clear();
   view.context.setSpaces([], null);
   view.context.setTitle(`${view.module?.name ? short(view.module.name) : 'nothing to show'} – memviewd`);
@@ -424,11 +434,13 @@ function lightUp(view) {
 function showDetails(view, id, hover, isPinned) {
   if (!view.space) return;
   const { details } = view.context;
+  const mine = (view.inPane = {});
   const record = id === null ? null : view.records.get(id);
   const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
-  if (record) details.show(bufferDetails(record, view.space, isPinned));
-  else if (merged) details.show(mergedDetails(merged, view.space));
-  else if (view.windowLine.data) details.show(windowDetails(view.windowLine.data, view.space, view.pinItem));
+  const show = (of) => paneParts.with((parts) => view.inPane === mine && details.show(of(parts)));
+  if (record) show((parts) => parts.bufferDetails(record, view.space, isPinned));
+  else if (merged) show((parts) => parts.mergedDetails(merged, view.space));
+  else if (view.window.now?.line.data) details.show(view.window.now.details());
   else details.show(pageDetails(view.space));
 }
 
@@ -441,7 +453,7 @@ function spanOf(record, space) {
 
 /* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */
 function escape(view) {
-  if (view.curve.cancel() || view.map.map.cancel()) return true;
+  if (view.curve.cancel() || view.map.cancel()) return true;
   if (dismissTooltip()) return true;
   if (view.space && view.place.window) {
     view.place.setWindow(null);

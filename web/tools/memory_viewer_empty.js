@@ -3,11 +3,10 @@
  * and the command that fills it. Pure; each answer is {title, text, kind}. */
 
 import { problemText } from '../lib/api.js';
-import { bytes, count, cutMiddle, visible } from '../lib/format.js';
+import { bytes, count, cutMiddle } from '../lib/format.js';
+import { safe } from './memory_viewer_why.js';
 
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
-/* A backquote begins a command in our sentences; in a name it is only a mark. */
-const safe = (text) => visible(text).replaceAll('`', '\u02cb');
 const short = (text) => safe(cutMiddle(text, 60));
 
 export function noHlo(notes = []) {
@@ -88,11 +87,6 @@ export function noPositions(space) {
   };
 }
 
-/* Said beside a curve that was drawn from the schedule. */
-export function scheduleHint() {
-  return 'No heap trace: sizes are exact, positions over time come from the schedule.';
-}
-
 export function emptyPadding(buffers, where = 'at the peak') {
   return {
     title: 'No padding.',
@@ -117,31 +111,4 @@ export function noBuffers(where = 'at the peak') {
       ? 'No buffer of this memory space has a size.'
       : 'Every buffer of this memory space is born later or dead already.';
   return { title: `Nothing is live ${where}.`, text };
-}
-
-export function failed(what, problem) {
-  if (problem.code === 'gone')
-    return {
-      kind: 'error',
-      title: `${what} could not be read.`,
-      text: 'The daemon does not answer. This page tries again by itself.',
-    };
-  if (problem.code === 'token')
-    return {
-      kind: 'error',
-      title: `${what} could not be read.`,
-      text: 'This daemon asks for a token. Open the link that it printed at start.',
-    };
-  return {
-    kind: 'error',
-    title: `${what} could not be read.`,
-    text: `${safe(problemText(problem))} The rest of the page is not touched by this.`,
-  };
-}
-
-export function stopped(what) {
-  return {
-    title: `Reading ${what} was stopped.`,
-    text: 'Nothing is wrong with it: choose it again in the bar above.',
-  };
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_viewer_groups.js: buffers that have something in common: the choice of what, and the columns of
- * such a table. A group opens to its buffers. */
+ * memory_viewer_groups.js: buffers that have something in common: the choice of what. */
 
-import { el, figure, name } from '../lib/dom.js';
-import { count, cutMiddle, splitShape, unitName, unitOf, visible } from '../lib/format.js';
-import { categoryWord, swatch } from '../widgets/categories.js';
-import { columnsOf, inUnit } from './memory_viewer_columns.js';
+import { el } from '../lib/dom.js';
 
 /* [name in the URL, way of the daemon, word, what stands where a buffer has none]. */
 const WAYS = [
@@ -18,6 +14,12 @@ const WAYS = [
   ['scope', 'scope', 'op scope', 'no op scope'],
   ['category', 'category', 'category', 'no category'],
 ];
+
+/* {word, none} of a way of the daemon. */
+export function wordsOf(way) {
+  const [, , word, none] = WAYS.find((each) => each[1] === way);
+  return { word, none };
+}
 
 /* The daemon's word for what the URL says, "" for none. */
 export const wayOf = (group) => WAYS.find(([inUrl]) => inUrl === group)?.[1] ?? '';
@@ -36,61 +38,4 @@ export function createGroupChoice(onChoose) {
       select.value = WAYS.find((each) => each[1] === way)?.[0] ?? '';
     },
   };
-}
-
-function keyCell(row, by) {
-  const none = WAYS.find((each) => each[1] === by)[3];
-  if (row.key === '') return el('span', { class: 'dim' }, none);
-  if (by === 'category') return [swatch(row.key), categoryWord(row.key)];
-  if (by !== 'line') return name(by === 'shape' ? splitShape(row.key)[0] : row.key);
-  const node = name(row.key.slice(row.key.lastIndexOf('/') + 1));
-  node.title = cutMiddle(visible(row.key), 2000);
-  return node;
-}
-
-/* "13 × 2.00 GiB", or "28 × ≤ 2.00 GiB" where they differ. */
-function amountOf(row) {
-  const isAlike = row.count * row.largest_bytes === row.bytes;
-  return [el('span', { class: 'figure' }, `${count(row.count)} × ${isAlike ? '' : '≤ '}`), figure(row.largest_bytes)];
-}
-
-/* Left out of groups until the reader turns them on. */
-const OF_ONE = new Set(['opcode', 'born', 'dies']);
-
-/* The columns of buffers, with what a group says in their place. */
-export function groupColumns(largest, by) {
-  const unit = unitOf(largest);
-  const word = WAYS.find((each) => each[1] === by)[2];
-  const groupCells = {
-    size: (row) => inUnit(row.bytes, unit),
-    padding: (row) => (row.padding_bytes ? figure(row.padding_bytes) : '–'),
-    name: (row) => keyCell(row, by),
-  };
-  const groupCopies = { size: (row) => row.bytes, padding: (row) => row.padding_bytes, name: (row) => row.key };
-  const sorts = { size: 'size', padding: 'padding', name: 'key' };
-  const columns = columnsOf(largest).map((column) => ({
-    ...column,
-    title: { size: `Total, ${unitName(unit)}`, name: `${word[0].toUpperCase()}${word.slice(1)}` }[column.key] ?? column.title,
-    sortKey: sorts[column.key] ?? null,
-    isHidden: column.isHidden || OF_ONE.has(column.key),
-    least: column.key === 'name' ? 16 : column.least,
-    cell: (row) => (row.isGroup ? (groupCells[column.key]?.(row) ?? '') : column.cell(row)),
-    copy: column.copy && [
-      column.copy[0],
-      (row) => (row.isGroup ? (groupCopies[column.key]?.(row) ?? null) : column.copy[1](row)),
-    ],
-  }));
-  const amount = {
-    key: 'count',
-    title: 'Count × each',
-    hint: '≤: they differ, and no one is larger.',
-    className: 'c-count',
-    width: 9,
-    isNumber: true,
-    sortKey: 'count',
-    card: 'line',
-    cell: (row) => (row.isGroup ? amountOf(row) : ''),
-    copy: ['count', (row) => (row.isGroup ? row.count : 1)],
-  };
-  return [columns[0], amount, ...columns.slice(1)];
 }

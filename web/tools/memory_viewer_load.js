@@ -17,7 +17,8 @@ export function asker(place, signal) {
   const ask = (view, params = {}, own = null) => {
     const path = `memory_viewer/${view}`;
     if (own) return get(path, { ...place, ...params }, { signal: AbortSignal.any([signal, own]) });
-    const key = `${view} ${new URLSearchParams(Object.entries(params).sort())}`;
+    const said = Object.entries(params).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+    const key = `${view} ${new URLSearchParams(said.sort())}`;
     if (!answers.has(key)) {
       const answer = get(path, { ...place, ...params }, { signal });
       answer.catch(() => answers.delete(key));

@@ -1,309 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_viewer_map.js: the allocation map with its controls: colour, search, show all. */
+ * memory_viewer_map.js: the panel of the allocation map. It folds where there is no room; what draws it is loaded
+ * when it is to be seen, or a key asks for it. */
 
+import { nextFrame } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
-import { later } from '../lib/activity.js';
-import { isAbort, Problem, problemText } from '../lib/api.js';
-import { bytes, count, counted, percent, spokenBytes, visible } from '../lib/format.js';
-import { around, whole } from '../lib/range.js';
-import { exportEntries } from '../widgets/export_menu.js';
+import { lazy } from '../lib/lazy.js';
 import { onSetting, setSetting, setting } from '../lib/settings.js';
-import { createMap } from '../widgets/map.js';
-import { COLOUR_WORDS, COLOURS } from '../widgets/map_colours.js';
-import { createPanel, message } from '../widgets/panel.js';
-import { mergedText, unitWord } from './memory_viewer_text.js';
+import { explainEntry } from '../widgets/explain.js';
+import { exportEntries } from '../widgets/export_menu.js';
+import { createPanel } from '../widgets/panel.js';
 
 /* Where the four panels have no room one above the other. */
 const wide = matchMedia('(min-width: 62.5rem) and (min-height: 40rem)');
 const low = matchMedia('(max-height: 50rem)');
 const isFolded = () => wide.matches && (setting('map') || (low.matches ? 'shut' : 'open')) === 'shut';
 
-const ASK_AFTER_MS = 120;
-const MOST_FOUND = 1000;
-const ROOM = 0.25;
-
-/* Pure: tooltip of a rectangle or band: name; size and share; source and life. */
-export function mapLines(item, space) {
-  const share = `${percent(item.bytes, space.peak_bytes)} of the peak`;
-  const life =
-    item.from === undefined
-      ? 'lives for the whole program'
-      : `${unitWord(space)}s ${count(item.from)} to ${count(item.to)}`;
-  if (item.id === null) return [[mergedText(item)], [`together ${share}`], [life]];
-  const padding = item.padding_bytes > 0 ? ` · padding ${bytes(item.padding_bytes)}` : '';
-  const source = (item.source ?? '').slice((item.source ?? '').lastIndexOf('/') + 1);
-  return [[{ name: item.name }], [`${bytes(item.bytes)} · ${share}${padding}`], source ? [{ name: source }, ` · ${life}`] : [life]];
-}
-
-function sentenceOf(item, space) {
-  if (item.id === null) return `${counted(item.count, 'buffer')} drawn as one, ${spokenBytes(item.bytes)}.`;
-  const life =
-    item.from === undefined ? 'alive for the whole program' : `alive from ${unitWord(space)} ${count(item.from)} to ${count(item.to)}`;
-  return `${visible(item.name).slice(0, 200)}, ${spokenBytes(item.bytes)}, ${percent(item.bytes, space.peak_bytes).replace(' %', ' percent').replace('<', 'under')} of the peak, ${life}.`;
-}
-
-function labelOf(answer, space) {
-  return `Allocation map of ${visible(space.name)}: ${counted(answer.rectangle_count, 'buffer')} in ${spokenBytes(answer.height_bytes)} over ${count(answer.step_count)} ${unitWord(space)}s, ${counted(answer.indefinite_count, 'buffer')} for the whole program.`;
-}
-
-function legendOf(classes) {
-  return el(
-    'ul',
-    { class: 'legend', 'aria-label': 'Colours of the map' },
-    classes.map((look) => {
-      const square = el('span', { class: 'swatch swatch-any', 'aria-hidden': 'true' });
-      square.style.background = look.fill();
-      return el('li', {}, square, look.word);
-    }),
-  );
-}
-
-/* actions: onHover(item, mark), onLeave(), onPin(item), onStep(step | null), onHint().
- * Out: {panel, load(), hear(route), setPlace(), setRange(), rangeAtRest(), mark(hover, pin), …}. */
+/* actions: as of memory_viewer_map_view.js. Out: {panel, load(), start(route), hear(route), setView(), setPlace(),
+ * mark(hover, pin), showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
 export function createMapPanel(view, actions) {
-  const exports = exportEntries({ name: 'map', title: 'Allocation map', drawing: () => !panel.body.hidden && map.drawing(), table: () => map.table() });
+  const exports = exportEntries({
+    name: 'map',
+    title: 'Allocation map',
+    drawing: () => !panel.body.hidden && !isFolded() && (part.now?.map.drawing() ?? null),
+    table: () => part.with(({ map }) => map.table()),
+  });
   const panel = createPanel('panel-map', 'Allocation map', {
     menu: () => [
       ...exports(),
       { word: 'Show all', key: '0', run: () => view.showAll() },
-      { word: 'Next colour', key: 'c', run: () => context.choose({ color: colourAfter(colour) }) },
+      { word: 'Next colour', key: 'c', run: () => nextColour() },
       { word: 'Centre the pin', key: 'f', run: () => view.centrePin(), why: view.store.state.pin === null ? 'nothing is pinned' : '' },
+      explainEntry('map'),
     ],
   });
-  const { context, place } = view;
-  const byBytes = () => (place.bytes ? { low: place.bytes[0], high: place.bytes[1] } : { low: 0, high: height });
-  let height = 1;
-  let colour = 'category';
-  let find = '';
-  let matches = [];
-  let asked = null;
-  let takeBack = null;
-  let isAsked = false;
-  let isWaiting = false; // folded: asked once it is opened
-
-  const map = createMap({
-    ...actions,
-    sentence: (item) => sentenceOf(item, view.space),
-    onMoment: (step) => place.setMoment(step),
-    onWindow: (window) => place.setWindow(window),
-    onView: ({ from, to, low, high }) => {
-      place.setBytes(low <= 0 && high >= height ? null : [low, high]);
-      place.setRange([from, to]);
-    },
-    onAll: () => view.showAll(),
-    onOpen: (item) => open(item),
-    onWidth: () => isAsked && soon(),
-  });
-  /* Zooms until the item, or the parts of it, fill the view. */
-  const open = (item) => {
-    if (item.from === undefined) return;
-    place.setBytes(around([item.low_bytes, item.high_bytes], [0, height], 64 * 1024, item.id === null ? 0 : ROOM));
-    place.setRange(around([item.from, item.to], [0, view.space.step_count], 8, item.id === null ? 0 : ROOM));
-  };
-  const chooser = el(
-    'select',
-    { class: 'small-select', 'aria-label': 'Colour by', on: { change: () => context.choose({ color: chooser.value === 'category' ? '' : chooser.value }) } },
-    COLOURS.map((name) => el('option', { value: name }, `by ${COLOUR_WORDS[name]}`)),
+  const part = lazy(
+    () => import('./memory_viewer_map_view.js'),
+    ({ createMapView }) => createMapView(view, panel, () => !isFolded(), actions),
   );
-  const input = el('input', {
-    class: 'small-field',
-    type: 'search',
-    placeholder: 'find',
-    'aria-label': 'Find buffers on the map',
-    on: {
-      input: () => context.move({ find: input.value.trim() }),
-      keydown: (event) => {
-        if (event.key === 'Enter') byMatch(event.shiftKey ? -1 : 1);
-        else if (event.key === 'Escape') input.blur();
-        else return;
-        event.preventDefault();
-      },
-    },
+  let shown = null; // once the space that is open was asked for
+  const show = () => {
+    shown ??= Promise.resolve(part.with((it) => it.start())).then(() => nextFrame(view.light));
+    return shown;
+  };
+  const use = async (act) => {
+    await show();
+    act(part.now);
+  };
+  const nextColour = () => use((it) => it.nextColour());
+  const foldButton = el('button', {
+    type: 'button',
+    class: 'fold',
+    'aria-label': 'Allocation map',
+    on: { click: () => setSetting('map', isFolded() ? 'open' : 'shut') },
   });
-  const found = el('span', { class: 'dim', role: 'status' });
-  const legend = el('span');
-  const controls = el('span', { class: 'map-controls' }, chooser, input, found);
-  panel.setAside(legend, controls);
-  panel.body.append(map.node);
-  const foldButton = el('button', { type: 'button', class: 'fold', 'aria-label': 'Allocation map', on: { click: () => setSetting('map', isFolded() ? 'open' : 'shut') } });
   panel.head.prepend(foldButton);
+  panel.node.dataset.explain = 'map';
   const drawFold = () => {
     const isShut = isFolded();
     panel.node.classList.toggle('is-folded', isShut);
     foldButton.setAttribute('aria-expanded', String(!isShut));
     fill(foldButton, isShut ? '▸' : '▾');
-    if (!isShut && isWaiting) load();
+    if (isShut || !view.space) return;
+    if (shown) part.now?.load();
+    else show();
   };
   const offFold = onSetting((name) => name === 'map' && drawFold());
   for (const each of [wide, low]) each.addEventListener('change', drawFold);
-  panel.node.dataset.explain = 'map';
-
-  const load = async () => {
-    const { space } = view;
-    if (!space || space.replay_error || space.step_unit === 'none') return;
-    isWaiting = isFolded();
-    if (isWaiting) return;
-    isAsked = true;
-    asked?.abort();
-    asked = new AbortController();
-    const [from, to] = whole(place.range);
-    const [low, high] = place.bytes ? whole(place.bytes) : [null, null];
-    const width = Math.ceil(map.width / 64) * 64;
-    const params = { space: space.space, width, from, to, low, high, filter: context.route.filter };
-    try {
-      const { data } = await view.ask('map', params, asked.signal);
-      if (view.space !== space) return;
-      height = Math.max(1, data.height_bytes);
-      view.records.add(data.rectangles.map(recordOf));
-      view.records.add(data.indefinite.map((item) => ({ ...item, is_indefinite: true })));
-      panel.show();
-      map.setColour(colour);
-      map.draw(data, labelOf(data, space));
-      map.setView({ from: place.range[0], to: place.range[1], ...byBytes() });
-      map.setPlace({ moment: place.moment, peak: space.peak_step, window: place.window });
-      sayTitle(data, space);
-      drawLegend();
-      if (data.rectangle_count === 0 && place.isWhole && !place.bytes && !params.filter) panel.say(message(nothingMoves(space)));
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      if (error.status === 400 && params.filter) return;
-      panel.say(message({ kind: 'error', title: 'The map could not be read.', text: problemText(error) }));
-    }
-  };
   drawFold();
-  const soon = () => {
-    takeBack?.();
-    takeBack = later(load, ASK_AFTER_MS);
-  };
-  const sayTitle = (data, space) => {
-    const isMerged = data.rectangles.some((item) => item.id === null);
-    panel.setTitle(
-      'Allocation map',
-      el(
-        'span',
-        { class: 'dim' },
-        ` ${unitWord(space)}s × offset · ${counted(data.rectangle_count, 'buffer')}${isMerged ? ', small ones merged: zoom in' : ''}`,
-      ),
-    );
-  };
-  /* The kinds have their legend above the strips. */
-  const drawLegend = () => fill(legend, colour === 'category' ? null : legendOf(map.classes));
-
-  const search = async () => {
-    const { space } = view;
-    if (!space || !find) {
-      matches = [];
-      fill(found, '');
-      map.setMatches([]);
-      return;
-    }
-    const text = find;
-    try {
-      const params = { space: space.space, step: 'all', filter: text, sort: 'born', limit: MOST_FOUND };
-      const { data } = await view.ask('buffers', params);
-      if (text !== find || view.space !== space) return;
-      matches = data.rows.map((row) => itemOfRow(row, space));
-      view.records.add(data.rows);
-      input.removeAttribute('aria-invalid');
-      fill(found, data.matched_count === 0 ? 'none found' : `${count(data.matched_count)} found · n, N`);
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      matches = [];
-      input.setAttribute('aria-invalid', 'true');
-      fill(found, problemText(error));
-    }
-    map.setMatches(matches);
-  };
-  /* Pins the next match and brings it into view. */
-  const byMatch = (direction) => {
-    if (matches.length === 0) return;
-    const at = matches.findIndex((item) => item.id === view.store.state.pin);
-    const next = matches[(at < 0 ? (direction > 0 ? 0 : matches.length - 1) : at + direction + matches.length) % matches.length];
-    context.pin(next.id);
-    show(next);
-  };
-  const show = (item) => {
-    if (item.from === undefined) return;
-    const [from, to] = place.range;
-    if (item.to <= from || item.from >= to) place.setRange(around([item.from, item.to], [0, view.space.step_count], to - from, 0));
-    const [low, high] = place.bytes ?? [0, height];
-    if (item.high_bytes <= low || item.low_bytes >= high)
-      place.setBytes(around([item.low_bytes, item.high_bytes], [0, height], high - low, 0));
-  };
-  const itemOf = (id) => {
-    const record = id === null ? null : view.records.get(id);
-    return id === null ? null : (map.itemOf(id) ?? (record?.allocation ? itemOfRow(record, view.space) : null));
-  };
+  if (!isFolded()) part.warm();
 
   return {
     panel,
-    map,
-    load,
-    search: byMatch,
-    focusFind: () => input.focus(),
-    nextColour: () => context.choose({ color: colourAfter(colour) }),
-    /* A space was opened. */
-    async start(route) {
-      this.hear(route, true);
-      await load();
-      await search();
+    load: () => (shown ? part.now?.load() : null),
+    /* A space was opened. What the URL asks of a map that is folded is heard as well. */
+    start(route) {
+      shown = null;
+      return isFolded() && !route.find && !route.color ? null : show();
     },
-    hear(route, isFirst = false) {
-      const next = COLOURS.includes(route.color) ? route.color : 'category';
-      if (next === (route.color || 'category')) context.banners.drop('color');
-      else if (isFirst)
-        context.banners.set('color', { text: `There is no colour by ${visible(route.color).slice(0, 40)} here; colouring by category.` });
-      if (next !== colour || isFirst) {
-        colour = next;
-        chooser.value = next;
-        map.setColour(next);
-        if (!isFirst) drawLegend();
-      }
-      if (route.find !== find || isFirst) {
-        find = route.find;
-        if (document.activeElement !== input) input.value = find;
-        takeBack?.();
-        if (!isFirst) takeBack = later(search, ASK_AFTER_MS);
-      }
-    },
-    setView: () => map.setView({ from: place.range[0], to: place.range[1], ...byBytes() }),
-    setPlace: () => map.setPlace({ moment: place.moment, window: place.window }),
-    mark: (hover, pin) => map.mark({ hover: itemOf(hover), pin: itemOf(pin) }),
+    hear: (route) => shown && part.now?.hear(route),
+    setView: () => part.now?.setView(),
+    setPlace: () => part.now?.setPlace(),
+    mark: (hover, pin) => part.now?.mark(hover, pin),
+    showStep: (step) => part.now?.map.showStep(step),
+    search: (direction) => use((it) => it.search(direction)),
+    focusFind: () => use((it) => it.focusFind()),
+    nextColour,
+    cancel: () => part.now?.map.cancel() ?? false,
     destroy() {
-      takeBack?.();
       offFold();
       for (const each of [wide, low]) each.removeEventListener('change', drawFold);
-      map.destroy();
+      part.now?.destroy();
     },
-  };
-}
-
-/* As it stands in the URL, where the first is left out. */
-function colourAfter(colour) {
-  const next = COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length];
-  return next === COLOURS[0] ? '' : next;
-}
-
-/* What is known of a buffer from its rectangle. */
-function recordOf(item) {
-  return { id: item.id, name: item.name, bytes: item.bytes, padding_bytes: item.padding_bytes, category: item.category, born_step: item.from, dies_step: item.to };
-}
-
-/* The rectangle of a row of the table. */
-function itemOfRow(row, space) {
-  if (row.is_indefinite) return { ...row, from: undefined };
-  const low = row.allocation.offset_bytes;
-  return { ...row, from: row.born_step, to: row.dies_step ?? space.step_count, low_bytes: low, high_bytes: low + row.bytes };
-}
-
-function nothingMoves(space) {
-  return {
-    title: 'Nothing has an offset that changes.',
-    text:
-      space.indefinite_count === 0
-        ? `No buffer of ${visible(space.name)} is born or dies.`
-        : `Every buffer of ${visible(space.name)} lives for the whole program; the strips above show them by size.`,
   };
 }

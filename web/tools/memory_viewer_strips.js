@@ -5,13 +5,14 @@
 import { el, fill } from '../lib/dom.js';
 import { bytes, count, counted } from '../lib/format.js';
 import { onTheme, token } from '../lib/theme.js';
+import { explainEntry } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { categoryFill, categoryWord, legend } from '../widgets/categories.js';
-import { createPanel, message } from '../widgets/panel.js';
+import { createPanel } from '../widgets/panel.js';
 import { createStrip } from '../widgets/strips.js';
 import { askedWidth, joinMerged, weigh } from '../widgets/strips_layout.js';
-import { emptyPadding, noBuffers, noMatch } from './memory_viewer_empty.js';
 import { stripLabel, stripTitle, unitWord, whereWords } from './memory_viewer_text.js';
+import { why } from './memory_viewer_why.js';
 
 const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
@@ -65,14 +66,13 @@ export function createStrips(actions) {
   watch.observe(panel.body);
   const offTheme = onTheme(() => ORDERS.forEach((order) => parts.get(order).strip.repaint()));
 
-  panel.setMenu(
-    exportEntries({
-      name: 'strips',
-      title: () => panel.node.querySelector('h2').firstChild.textContent,
-      drawing: () => bars.program.length > 0 && stripsDrawing(parts, bars),
-      table: () => stripsTable(bars),
-    }),
-  );
+  const exports = exportEntries({
+    name: 'strips',
+    title: () => panel.node.querySelector('h2').firstChild.textContent,
+    drawing: () => bars.program.length > 0 && stripsDrawing(parts, bars),
+    table: () => stripsTable(bars),
+  });
+  panel.setMenu(() => [...exports(), explainEntry('strips')]);
 
   return {
     panel,
@@ -94,7 +94,7 @@ export function createStrips(actions) {
       );
       panel.setAside(legend(seen, { onOnly: actions.onOnly, chosen }), el('span', { class: 'key-hatch' }, 'hatched: padding'));
       if (answer.buffer_count === 0) {
-        panel.say(message(noBuffers(where)));
+        panel.say(why('noBuffers', where));
         return;
       }
       panel.show();
@@ -167,7 +167,10 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   axis.hidden = isEmpty;
   said.hidden = !isEmpty;
   node.classList.toggle('is-empty', isEmpty);
-  if (isEmpty) fill(said, message(isFiltered ? noMatch(order) : emptyPadding(answer.buffer_count, where)));
+  if (isEmpty) {
+    const reason = isFiltered ? why('noMatch', order) : why('emptyPadding', answer.buffer_count, where);
+    Promise.resolve(reason).then((node) => fill(said, node));
+  }
   const of = order === 'padding' ? ' of padding' : '';
   const part = opened && bars.length ? `${count(opened.first + 1)} to ${count(opened.first + total)}, ${bytes(sum)}${of} ` : '';
   const share = isFiltered && order !== 'padding' ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}` : counted(total, 'buffer');

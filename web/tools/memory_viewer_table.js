@@ -5,16 +5,18 @@
 import { el } from '../lib/dom.js';
 import { count, counted, spokenBytes, unitOf } from '../lib/format.js';
 import { isAbort, Problem } from '../lib/api.js';
+import { lazy } from '../lib/lazy.js';
 import { createFilter } from '../widgets/filter.js';
-import { createPanel, message } from '../widgets/panel.js';
+import { createPanel } from '../widgets/panel.js';
 import { createTable } from '../widgets/table.js';
 import { groupedRows, pagedRows } from '../widgets/table_rows.js';
 import { columnsOf, footOf } from './memory_viewer_columns.js';
-import { filterFields } from './memory_viewer_filter.js';
-import { createGroupChoice, groupColumns, wayOf } from './memory_viewer_groups.js';
+import { createGroupChoice, wayOf } from './memory_viewer_groups.js';
 import { tableMenu } from './memory_viewer_table_menu.js';
-import * as empty from './memory_viewer_empty.js';
 import * as say from './memory_viewer_text.js';
+import { failed, why } from './memory_viewer_why.js';
+
+const groupParts = lazy(() => import('./memory_viewer_group_columns.js'));
 
 const PAGE_ROWS = 100;
 const USUAL_SORT = '-size';
@@ -35,7 +37,7 @@ export function createBuffersTable(view, actions) {
   const filter = createFilter({
     label: 'Filter buffers',
     placeholder: 'filter, e.g. >64MiB cat:temporary ( / )',
-    fields: filterFields(view),
+    fields: async () => (await import('./memory_viewer_filter.js')).filterFields(view),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
   const group = createGroupChoice((by) => context.choose({ group: by, sort: '' }));
@@ -84,7 +86,7 @@ export function createBuffersTable(view, actions) {
       if (isAbort(error) || asked !== key) return;
       if (!(error instanceof Problem)) throw error;
       if (isOfFilter(error)) await refuse(error, params, key);
-      else panel.say(message(empty.failed('The table', error)));
+      else panel.say(failed('The table', error));
     } finally {
       end();
     }
@@ -99,12 +101,13 @@ export function createBuffersTable(view, actions) {
   async function ask(params, key) {
     const asks = view.ask;
     const { by, ...rest } = params;
-    const { data } = await (by
-      ? asks('groups', { ...params, limit: PAGE_ROWS })
-      : asks('buffers', { ...rest, limit: PAGE_ROWS }));
+    const [{ data }, groups] = await Promise.all([
+      by ? asks('groups', { ...params, limit: PAGE_ROWS }) : asks('buffers', { ...rest, limit: PAGE_ROWS }),
+      by ? groupParts.with((each) => each) : null,
+    ]);
     if (asked !== key) return;
     said = data;
-    if (by) drawGroups(data, params, asks);
+    if (by) drawGroups(data, params, asks, groups.groupColumns);
     else drawRows(data, params, asks);
     drawnStep = key.replace(JSON.stringify(params.filter), '');
   }
@@ -114,7 +117,7 @@ export function createBuffersTable(view, actions) {
     for (const row of rows) ranks.set(row.id, row.ranks);
     return rows;
   };
-  const onProblem = (error) => panel.say(message(empty.failed('The table', error)));
+  const onProblem = (error) => panel.say(failed('The table', error));
 
   function show(data, params, parts) {
     const { space } = view;
@@ -122,7 +125,7 @@ export function createBuffersTable(view, actions) {
     panel.show();
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${where}`));
     table.show({ sort: params.sort, label: `Buffers ${where}`, ...parts });
-    if (data.total_count === 0) panel.say(message(empty.noBuffers()));
+    if (data.total_count === 0) panel.say(why('noBuffers'));
     filter.forget();
     actions.onDraw();
   }
@@ -144,7 +147,7 @@ export function createBuffersTable(view, actions) {
     });
   }
 
-  function drawGroups(data, params, asks) {
+  function drawGroups(data, params, asks, groupColumns) {
     const named = (groups) => groups.map((each) => ({ ...each, id: `g:${each.key}` }));
     const members = (of) =>
       pagedRows({

@@ -3,7 +3,7 @@
 
 import { setSetting } from '../lib/settings.js';
 import { isWithoutPaths } from '../lib/subject.js';
-import { explain } from '../widgets/explain.js';
+import { explainEntry } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { copyText } from '../widgets/toast.js';
 
@@ -30,7 +30,7 @@ export function tableMenu({ view, table, wanted }) {
       isOn: isWithoutPaths(),
       run: () => setSetting('paths', isWithoutPaths() ? 'with' : 'without'),
     },
-    { word: 'Explain', key: 'i', run: () => explain('table') },
+    explainEntry('table'),
     { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => table.copy('tabs') },
     { word: 'Copy chosen rows as Markdown', run: () => table.copy('markdown') },
     {

@@ -151,6 +151,9 @@ export function whereWords(space, step) {
   return `at ${unitWord(space)} ${count(step)}`;
 }
 
+/* Said beside a curve that was drawn from the schedule. */
+export const SCHEDULE_HINT = 'No heap trace: sizes are exact, positions over time come from the schedule.';
+
 export function readingSentence(space, reading) {
   if (reading.bytes === null) return `${unitWord(space)} ${count(reading.step)}.`;
   const change =

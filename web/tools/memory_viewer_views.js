@@ -7,14 +7,13 @@ import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
 import { isAbort, Problem, problemText } from '../lib/api.js';
 import { whole } from '../lib/range.js';
 import { verdictOf } from '../lib/capacity.js';
-import { message } from '../widgets/panel.js';
 import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
 import { capacityLabel, pageTitle } from './memory_viewer_answer.js';
 import { devicesFor, settleCapacity } from './memory_viewer_capacity.js';
 import { categoriesOf } from './memory_viewer_only.js';
 import { readOpened } from './memory_viewer_strips.js';
-import * as empty from './memory_viewer_empty.js';
 import * as say from './memory_viewer_text.js';
+import { failed, why } from './memory_viewer_why.js';
 
 const CURVE_WIDTH = 1024;
 
@@ -89,7 +88,7 @@ async function fillPanel(view, panel, what, name, params, draw) {
     if (!(error instanceof Problem)) throw error;
     /* A filter that cannot be read is explained where it is typed; the last picture stays. */
     if (error.status === 400 && view.context.route.filter) return null;
-    panel.say(message(empty.failed(what, error)));
+    panel.say(failed(what, error));
     return null;
   }
 }
@@ -121,14 +120,8 @@ export function loadStrips(view) {
 
 function loadCurve(view) {
   const { space, curvePanel } = view;
-  if (space.replay_error) {
-    curvePanel.say(message(empty.cannotReplay(view.module.name, space.replay_error)));
-    return null;
-  }
-  if (space.step_unit === 'none') {
-    curvePanel.say(message(empty.noPositions(space)));
-    return null;
-  }
+  if (space.replay_error) return curvePanel.say(why('cannotReplay', view.module.name, space.replay_error));
+  if (space.step_unit === 'none') return curvePanel.say(why('noPositions', space));
   const width = widthOf(view);
   return fillPanel(view, curvePanel, 'The curve', 'curve', { width }, (data) => {
     view.drawn = curveOf(data);
@@ -162,7 +155,7 @@ export async function loadWindow(view) {
   const { window } = view.place;
   view.curve.setWindow(window);
   if (!window) {
-    view.windowLine.clear();
+    view.window.now?.line.clear();
     return;
   }
   const { space } = view;
@@ -171,11 +164,12 @@ export async function loadWindow(view) {
   view.windowAsked = new AbortController();
   try {
     const { data } = await view.ask('window', params, view.windowAsked.signal);
-    if (view.space === space && view.place.window === window) view.windowLine.show(data, space);
+    const isMeant = () => view.space === space && view.place.window === window;
+    await view.window.with(({ line }) => isMeant() && line.show(data, space));
   } catch (error) {
     if (isAbort(error)) return;
     if (!(error instanceof Problem)) throw error;
-    view.windowLine.say(problemText(error));
+    await view.window.with(({ line }) => line.say(problemText(error)));
   }
 }
 
@@ -195,7 +189,7 @@ function drawCurve(view) {
 function curveLegend(space, data, isRed) {
   const isSchedule = space.step_unit === 'schedule';
   return [
-    isSchedule ? el('span', { class: 'caution' }, empty.scheduleHint()) : null,
+    isSchedule ? el('span', { class: 'caution' }, say.SCHEDULE_HINT) : null,
     el('span', { class: 'key-line key-solid' }, 'padded'),
     el('span', { class: 'key-line key-dashed' }, 'unpadded'),
     isRed ? el('span', { class: 'key-line key-over' }, 'above capacity') : null,

@@ -32,6 +32,9 @@ export function explainWith(cardOf) {
   };
 }
 
+/* For the ⋯ menu of a panel. */
+export const explainEntry = (key) => ({ word: 'Explain', key: 'i', run: () => explain(key) });
+
 export async function explain(key, mark = null) {
   if (!provider) return;
   const end = begin();

@@ -11,16 +11,19 @@
  *   filter.set(route.filter);              what the URL says
  *   filter.refuse(problem);  filter.accept();
  *
+ * `fields` may be a function that gives a promise of them, asked once the field is used.
  * Keys: Enter keeps the terms, ↓ opens the list, Backspace at the begin takes the last term back, ← goes to
  * the terms (Enter edits, Delete removes), Esc closes the list, then clears what was typed, then leaves. */
 
 import { later } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
 import { partsOf, placeOfByte, splitTerms } from '../lib/filter_text.js';
+import { lazy } from '../lib/lazy.js';
 import { visible } from '../lib/format.js';
-import { createCompletion } from './filter_list.js';
 
 const TYPED_AFTER_MS = 300;
+/* Keys that wait for the list. */
+const FOR_LIST = new Set(['ArrowDown', 'ArrowUp', 'Enter', 'Escape']);
 let serial = 0;
 
 /* A term that is still being typed: nothing behind its colon, an open quote or bracket. */
@@ -61,8 +64,20 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     el('span', { class: 'filter-edit' }, under, input),
     clear,
   );
-  const list = createCompletion({ id, input, fields, onTake: take });
-  const node = el('div', { class: 'filter' }, line, list.node, said);
+  const list = lazy(
+    async () => ({
+      ...(await import('./filter_list.js')),
+      rows: typeof fields === 'function' ? await fields() : fields,
+    }),
+    ({ createCompletion, rows }) => {
+      const made = createCompletion({ id, input, fields: rows, onTake: take });
+      line.after(made.node);
+      return made;
+    },
+  );
+  const node = el('div', { class: 'filter' }, line, said);
+  /* Where the reader went on meanwhile there is nothing to propose. */
+  const propose = () => list.with((it) => document.activeElement === input && it.open());
   let chips = [];
   let sent = '';
   let takeBack = null;
@@ -107,7 +122,7 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     if (isWhole) commit();
     else {
       draw();
-      list.open();
+      propose();
     }
   }
   function edit(at) {
@@ -189,10 +204,10 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     event.preventDefault();
     event.stopPropagation();
   });
-  input.addEventListener('keydown', (event) => {
+  const onKey = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const isAtBegin = input.selectionStart === 0 && input.selectionEnd === 0;
-    if (list.onKey(event)) {
+    if (list.now?.onKey(event)) {
       /* done there */
     } else if (event.key === 'Enter') commit();
     else if (event.key === 'Backspace' && isAtBegin && chips.length) edit(chips.length - 1);
@@ -202,20 +217,30 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     else return;
     event.preventDefault();
     event.stopPropagation();
+  };
+  input.addEventListener('keydown', (event) => {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing;
+    if (list.now || !isPlain || !FOR_LIST.has(event.key)) onKey(event);
+    else {
+      event.preventDefault();
+      event.stopPropagation();
+      Promise.resolve(list.with(() => {})).finally(() => onKey(event));
+    }
   });
   input.addEventListener('input', () => {
     wrong = null;
     said.hidden = true;
     draw();
     send(true);
-    list.open();
+    propose();
   });
+  input.addEventListener('focus', list.warm);
   input.addEventListener('scroll', () => {
     under.style.transform = `translateX(${-input.scrollLeft}px)`;
   });
   node.addEventListener('focusout', (event) => {
     if (node.contains(event.relatedTarget)) return;
-    list.close();
+    list.now?.close();
     if (input.value.trim() !== '' && !isOpen(input.value)) commit();
   });
 
@@ -233,7 +258,7 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
       draw();
     },
     /* Values that were proposed belong to another moment. */
-    forget: list.forget,
+    forget: () => list.now?.forget(),
     accept() {
       wrong = null;
       said.hidden = true;
@@ -256,7 +281,7 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     },
     destroy() {
       takeBack?.();
-      list.close();
+      list.now?.close();
     },
   };
 

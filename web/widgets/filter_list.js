@@ -2,8 +2,8 @@
  * filter_list.js: what a filter field proposes: fields with what they mean, then values with their bytes. */
 
 import { isAbort } from '../lib/api.js';
-import { el, fill, name } from '../lib/dom.js';
 import { partsOf, splitTerms, typed } from '../lib/filter_text.js';
+import { createListbox } from './listbox.js';
 
 const MOST = 50;
 
@@ -23,8 +23,8 @@ export function fieldOptions(fields, text) {
   return fields
     .filter((each) => each.name.startsWith(value.toLowerCase()))
     .map((each) => ({
-      text: `${each.name}:`,
-      note: each.says,
+      label: `${each.name}:`,
+      figure: each.says,
       whole: `${before}${sign}${each.name}:${each.first ?? ''}`,
       isField: true,
     }));
@@ -40,8 +40,8 @@ export function valueOptions(values, text) {
     .filter((each) => each.value.toLowerCase().includes(wanted))
     .slice(0, MOST)
     .map((each) => ({
-      text: each.value,
-      note: each.figure,
+      label: each.value,
+      figure: each.figure,
       whole: `${before}${sign}${field}:${kept}${each.typed ?? typed(each.value)}`,
       isField: false,
     }));
@@ -49,28 +49,16 @@ export function valueOptions(values, text) {
 
 /* onTake(text, isWhole). Out: {node, open(), close(), onKey(event) → true if it was for the list}. */
 export function createCompletion({ id, input, fields, onTake }) {
-  const node = el('ul', { id: `${id}-list`, role: 'listbox', class: 'filter-list', 'aria-label': 'Proposals', hidden: true });
+  const list = createListbox({ id, input, label: 'Proposals', className: 'filter-list', onTake: (option) => take(option) });
+  const { node } = list;
   const known = new Map();
-  let options = [];
-  let active = -1;
   let asked = null;
+  node.hidden = true;
 
-  const activate = (at) => {
-    node.children[active]?.classList.remove('is-active');
-    node.children[active]?.setAttribute('aria-selected', 'false');
-    active = at;
-    const row = node.children[active];
-    row?.classList.add('is-active');
-    row?.setAttribute('aria-selected', 'true');
-    row?.scrollIntoView({ block: 'nearest' });
-    if (row) input.setAttribute('aria-activedescendant', row.id);
-    else input.removeAttribute('aria-activedescendant');
-  };
   const close = () => {
     asked?.abort();
     node.hidden = true;
-    options = [];
-    active = -1;
+    list.show([]);
     input.setAttribute('aria-expanded', 'false');
     input.removeAttribute('aria-activedescendant');
   };
@@ -79,39 +67,15 @@ export function createCompletion({ id, input, fields, onTake }) {
     onTake(option.whole, !option.isField);
     input.focus();
   };
-  const show = (next) => {
-    options = next;
+  const show = (options) => {
     if (options.length === 0) {
       close();
       return;
     }
-    fill(
-      node,
-      options.map((option, at) =>
-        el(
-          'li',
-          {
-            id: `${id}-${at}`,
-            role: 'option',
-            class: 'selector-option',
-            'aria-selected': 'false',
-            on: {
-              /* The field keeps the focus. */
-              mousedown: (event) => event.preventDefault(),
-              click: () => take(option),
-              pointermove: () => {
-                if (active !== at) activate(at);
-              },
-            },
-          },
-          name(option.text),
-          el('span', { class: 'selector-figure' }, option.note ?? ''),
-        ),
-      ),
-    );
+    list.show(options);
     node.hidden = false;
     input.setAttribute('aria-expanded', 'true');
-    activate(-1);
+    list.activate(-1);
   };
   const valuesOf = async (field) => {
     asked?.abort();
@@ -151,9 +115,9 @@ export function createCompletion({ id, input, fields, onTake }) {
         open();
         return true;
       }
-      if (event.key === 'ArrowDown') activate(Math.min(options.length - 1, active + 1));
-      else if (event.key === 'ArrowUp') activate(Math.max(-1, active - 1));
-      else if (event.key === 'Enter' && active >= 0) take(options[active]);
+      if (event.key === 'ArrowDown') list.activate(Math.min(list.options.length - 1, list.active + 1));
+      else if (event.key === 'ArrowUp') list.activate(Math.max(-1, list.active - 1));
+      else if (event.key === 'Enter' && list.active >= 0) take(list.options[list.active]);
       else if (event.key === 'Escape') close();
       else return false;
       return true;

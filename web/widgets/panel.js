@@ -39,6 +39,7 @@ export function createPanel(className, title, { menu = null } = {}) {
   setMenu(menu);
   const body = el('div', { class: 'panel-body' });
   const said = el('div', { class: 'panel-said', hidden: true });
+  let saying = null;
   const waiting = el('p', { class: 'panel-wait', role: 'status', hidden: true });
   const node = el(
     'section',
@@ -59,13 +60,18 @@ export function createPanel(className, title, { menu = null } = {}) {
       fill(aside, ...parts);
     },
     setMenu,
-    /* A reason instead of the drawing. */
-    say(content) {
-      fill(said, content);
-      said.hidden = false;
+    /* A reason instead of the drawing, or a promise of it. */
+    async say(content) {
+      const mine = {};
+      saying = mine;
       body.hidden = true;
+      const node = content instanceof Promise ? await content : content;
+      if (saying !== mine) return;
+      fill(said, node);
+      said.hidden = false;
     },
     show() {
+      saying = null;
       said.hidden = true;
       body.hidden = false;
     },

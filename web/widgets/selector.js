@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * selector.js: a searchable choice (combobox with a listbox). Each option carries its
- * figure. With one option there is nothing to choose: plain text. */
+ * figure. With one option there is nothing to choose: plain text. What opens is loaded when it first does. */
 
 import { el, fill, name } from '../lib/dom.js';
-import { count } from '../lib/format.js';
-import { isAbort } from '../lib/api.js';
+import { lazy } from '../lib/lazy.js';
 
-const ASK_AFTER_MS = 120;
+const parts = lazy(() => import('./selector_popup.js'));
 let serial = 0;
 
 /* In: title ("module"), load(filter, signal) → {options: [{id, label, figure, isOver}], matched},
@@ -16,6 +15,7 @@ export function createSelector({ title, load, onChoose }) {
   const node = el('div', { class: 'selector' });
   let current = { id: '', label: '', count: 0 };
   let popup = null;
+  let awaited = null; // keys pressed while what opens is loaded
 
   const close = (isFocusBack) => {
     if (!popup) return;
@@ -25,11 +25,28 @@ export function createSelector({ title, load, onChoose }) {
     if (isFocusBack) button.focus();
   };
   const open = () => {
+    if (awaited) return;
     if (popup) {
       close(true);
       return;
     }
     button.setAttribute('aria-expanded', 'true');
+    awaited = [];
+    Promise.resolve(parts.with((it) => button.isConnected && show(it.createPopup))).finally(() => {
+      const keys = awaited ?? [];
+      awaited = null;
+      keys.forEach(type);
+    });
+  };
+  /* What was pressed before the field was there. */
+  const type = (key) => {
+    const input = popup?.node.querySelector('input');
+    if (input && key.length === 1) {
+      input.value += key;
+      input.dispatchEvent(new Event('input'));
+    } else input?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  };
+  const show = (createPopup) => {
     popup = createPopup({
       id,
       title,
@@ -51,11 +68,15 @@ export function createSelector({ title, load, onChoose }) {
     'aria-expanded': 'false',
     on: {
       click: open,
+      pointerenter: parts.warm,
+      focus: parts.warm,
       keydown: (event) => {
-        if (event.key === 'ArrowDown' && !popup) {
-          event.preventDefault();
-          open();
-        }
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (awaited) awaited.push(event.key);
+        else if (event.key === 'ArrowDown' && !popup) open();
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
       },
     },
   });
@@ -84,125 +105,6 @@ export function createSelector({ title, load, onChoose }) {
         el('span', { class: 'selector-mark', 'aria-hidden': 'true' }, '▾'),
       );
       if (button.parentNode !== node) fill(node, button);
-    },
-  };
-}
-
-function createPopup({ id, title, load, current, choose, close }) {
-  const input = el('input', {
-    type: 'text',
-    class: 'selector-input',
-    role: 'combobox',
-    'aria-expanded': 'true',
-    'aria-controls': `${id}-list`,
-    'aria-autocomplete': 'list',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    'aria-label': `Find a ${title}`,
-    placeholder: `Find a ${title}`,
-  });
-  const list = el('ul', { id: `${id}-list`, role: 'listbox', class: 'selector-list', 'aria-label': title });
-  const foot = el('p', { class: 'selector-foot', role: 'status' });
-  const node = el('div', { class: 'selector-popup' }, input, list, foot);
-  let options = [];
-  let active = -1;
-  let asked = null;
-  let timer = 0;
-
-  const activate = (at) => {
-    list.children[active]?.classList.remove('is-active');
-    active = options.length ? (at + options.length) % options.length : -1;
-    const row = list.children[active];
-    row?.classList.add('is-active');
-    row?.scrollIntoView({ block: 'nearest' });
-    if (row) input.setAttribute('aria-activedescendant', row.id);
-    else input.removeAttribute('aria-activedescendant');
-  };
-  const show = (answer) => {
-    options = answer.options;
-    fill(
-      list,
-      options.map((option, at) =>
-        el(
-          'li',
-          {
-            id: `${id}-${at}`,
-            role: 'option',
-            class: 'selector-option',
-            'aria-selected': String(option.id === current.id),
-            on: {
-              click: () => choose(option),
-              pointermove: () => {
-                if (active !== at) activate(at);
-              },
-            },
-          },
-          name(option.label),
-          el('span', { class: 'selector-figure' }, option.figure ?? ''),
-        ),
-      ),
-    );
-    const rest = answer.matched - options.length;
-    fill(
-      foot,
-      options.length === 0
-        ? `No ${title} matches. Clear the field to see all.`
-        : rest > 0
-          ? `${count(options.length)} of ${count(answer.matched)}; type to narrow.`
-          : '',
-    );
-    foot.hidden = foot.textContent === '';
-    activate(
-      Math.max(
-        0,
-        options.findIndex((option) => option.id === current.id),
-      ),
-    );
-  };
-  const ask = async () => {
-    asked?.abort();
-    asked = new AbortController();
-    try {
-      show(await load(input.value.trim(), asked.signal));
-    } catch (error) {
-      if (isAbort(error)) return;
-      fill(foot, error.message);
-      foot.hidden = false;
-    }
-  };
-  const onKey = (event) => {
-    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 11, PageUp: -11 };
-    if (event.key in moves) activate(Math.max(-1, active + moves[event.key]));
-    else if (event.key === 'Enter' && options[active]) choose(options[active]);
-    else if (event.key === 'Escape') close(true);
-    else if (event.key === 'Tab') {
-      close(false);
-      return;
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  const outside = (event) => {
-    if (!node.parentElement?.contains(event.target)) close(false);
-  };
-  input.addEventListener('keydown', onKey);
-  input.addEventListener('input', () => {
-    clearTimeout(timer);
-    timer = setTimeout(ask, ASK_AFTER_MS);
-  });
-  document.addEventListener('pointerdown', outside, true);
-
-  return {
-    node,
-    start() {
-      input.focus();
-      ask();
-    },
-    destroy() {
-      clearTimeout(timer);
-      asked?.abort();
-      document.removeEventListener('pointerdown', outside, true);
-      node.remove();
     },
   };
 }

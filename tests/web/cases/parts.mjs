@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * parts.mjs: parts of a page that are loaded when they are needed: what is pressed meanwhile is not lost. */
+
+import { idle } from '../harness.mjs';
+
+/* Keeps a file back; the answer lets it come. `asked` is kept once it was asked for. */
+async function hold(page, file) {
+  let release = null;
+  const held = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route(`**/${file}`, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return { release, asked: page.waitForRequest((request) => request.url().endsWith(`/${file}`)) };
+}
+
+export function run({ test, equal, truth, daemon, open }) {
+  const isIdle = (page) => page.evaluate(() => document.body.hasAttribute('data-idle'));
+  const focused = (page) => page.evaluate(() => document.activeElement.textContent);
+
+  test('keys pressed while a menu is loaded move in it', async () => {
+    const page = await open(await daemon('--demo'));
+    const { release, asked } = await hold(page, 'menu_popup.js');
+    await page.locator('.panel-curve .menu-dots').focus();
+    await page.keyboard.press('Enter');
+    await asked;
+    equal(await isIdle(page), false, 'idle while a part is on its way');
+    await page.keyboard.press('ArrowDown');
+    release();
+    await idle(page);
+    await page.waitForFunction(() => document.activeElement.matches('.menu-item'));
+    equal(await focused(page), 'Picture (SVG)');
+    await page.keyboard.press('Escape');
+    equal(await focused(page), '⋯');
+    await page.finish();
+  });
+
+  test('arrows and Enter wait for the proposals of the filter', async () => {
+    const page = await open(await daemon('--demo'));
+    const { release, asked } = await hold(page, 'filter_list.js');
+    await page.keyboard.press('/');
+    await asked;
+    await page.keyboard.type('ca');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    equal(await page.inputValue('.filter-input'), 'ca', 'Enter did not wait');
+    release();
+    await page.waitForFunction(() => document.querySelector('.filter-input').value === 'cat:');
+    equal(await page.locator('.panel-table .chip').count(), 0);
+    await page.finish();
+  });
+
+  test('what is typed while a selector opens finds in it', async () => {
+    const page = await open(await daemon('--demo'));
+    const { release, asked } = await hold(page, 'selector_popup.js');
+    await page.locator('.capacity .selector-button').focus();
+    await asked;
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('v5e');
+    release();
+    await page.waitForSelector('.selector-input');
+    equal(await page.inputValue('.selector-input'), 'v5e');
+    await page.finish();
+  });
+
+  test('a key of the map loads the map where it is folded', async () => {
+    const page = await open(await daemon('--demo'), { width: 1280, height: 720 });
+    const isLoaded = () => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/memory_viewer_map_view.js'));
+    equal(await page.evaluate(isLoaded), false, 'loaded though it is folded');
+    const { release, asked } = await hold(page, 'memory_viewer_map_view.js');
+    await page.keyboard.press('c');
+    await asked;
+    equal(await isIdle(page), false);
+    release();
+    await page.waitForURL(/color=size/);
+    truth(await page.evaluate(isLoaded), 'not loaded');
+    await page.finish();
+  });
+}
