@@ -22,7 +22,7 @@ import { lazy } from '../lib/lazy.js';
 import { visible } from '../lib/format.js';
 
 const TYPED_AFTER_MS = 300;
-/* Keys that wait for the list. */
+/* Keys that are for the list while it proposes something. */
 const FOR_LIST = new Set(['ArrowDown', 'ArrowUp', 'Enter', 'Escape']);
 let serial = 0;
 
@@ -77,7 +77,11 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
   );
   const node = el('div', { class: 'filter' }, line, said);
   /* Where the reader went on meanwhile there is nothing to propose. */
-  const propose = () => list.with((it) => document.activeElement === input && it.open());
+  const propose = () => {
+    isAwaited = !list.now;
+    list.with((it) => document.activeElement === input && it.open());
+  };
+  let isAwaited = false; // proposals are on their way: keys that are for them wait
   let chips = [];
   let sent = '';
   let takeBack = null;
@@ -221,9 +225,11 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
   input.addEventListener('keydown', (event) => {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing;
     if (list.now || !isPlain || !FOR_LIST.has(event.key)) onKey(event);
+    else if (!isAwaited && event.key !== 'ArrowDown') onKey(event);
     else {
       event.preventDefault();
       event.stopPropagation();
+      isAwaited = true;
       Promise.resolve(list.with(() => {})).finally(() => onKey(event));
     }
   });
