@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * parts.mjs: parts of a page that are loaded when they are needed: what is pressed meanwhile is not lost. */
+ * parts.mjs: parts of a page that are loaded when they are needed: what is pressed meanwhile is not lost. No act
+ * waits here, as the page is not at rest while a part is kept back. */
 
 import { idle } from '../harness.mjs';
 
@@ -21,7 +22,7 @@ export function run({ test, equal, truth, daemon, open }) {
   const focused = (page) => page.evaluate(() => document.activeElement.textContent);
 
   test('keys pressed while a menu is loaded move in it', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await open(await daemon('--demo'), { isMeasured: true });
     const { release, asked } = await hold(page, 'menu_popup.js');
     await page.locator('.panel-curve .menu-dots').focus();
     await page.keyboard.press('Enter');
@@ -38,7 +39,7 @@ export function run({ test, equal, truth, daemon, open }) {
   });
 
   test('arrows and Enter wait for the proposals of the filter', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await open(await daemon('--demo'), { isMeasured: true });
     const { release, asked } = await hold(page, 'filter_list.js');
     await page.keyboard.press('/');
     await asked;
@@ -53,7 +54,7 @@ export function run({ test, equal, truth, daemon, open }) {
   });
 
   test('what is typed while a selector opens finds in it', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await open(await daemon('--demo'), { isMeasured: true });
     const { release, asked } = await hold(page, 'selector_popup.js');
     await page.locator('.capacity .selector-button').focus();
     await asked;
@@ -66,7 +67,7 @@ export function run({ test, equal, truth, daemon, open }) {
   });
 
   test('a key of the map loads the map where it is folded', async () => {
-    const page = await open(await daemon('--demo'), { width: 1280, height: 720 });
+    const page = await open(await daemon('--demo'), { width: 1280, height: 720, isMeasured: true });
     const isLoaded = () => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/memory_viewer_map_view.js'));
     equal(await page.evaluate(isLoaded), false, 'loaded though it is folded');
     const { release, asked } = await hold(page, 'memory_viewer_map_view.js');
