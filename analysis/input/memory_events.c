@@ -4,6 +4,7 @@
 
 #include "base/intern.h"
 #include "base/sum.h"
+#include "input/kernel_launches.h"
 #include "input/trace_encoded.h"
 #include "xplane.fields.h"
 
@@ -356,7 +357,7 @@ static void pools_take(struct reading *reading)
 /* ---- the file ---- */
 
 struct places {                    /* of the planes that matter */
-    struct chunks devices, others; /* struct stream_scope; others: all but the host's */
+    struct chunks tpus, gpus, others; /* struct stream_scope; others: all but the host's */
     struct stream_scope host, environment;
     bool has_host, has_environment;
 };
@@ -365,7 +366,8 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
 {
     struct stream_scope scope = stream_whole(stream);
     struct stream_field field;
-    chunks_init(&places->devices, arena, sizeof scope);
+    chunks_init(&places->tpus, arena, sizeof scope);
+    chunks_init(&places->gpus, arena, sizeof scope);
     chunks_init(&places->others, arena, sizeof scope);
     while (stream_next(stream, &scope, &field)) {
         if (field.number != XSPACE_PLANES || field.type != WIRE_BYTES)
@@ -379,10 +381,12 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
         bool is_host = str_equal(name, STR("/host:CPU"));
         if (!is_host)
             *(struct stream_scope *)chunks_add(&places->others) = field.payload;
-        out->has_gpu_plane |= str_starts(name, STR("/device:GPU:"));
-        if (str_starts(name, STR("/device:TPU:"))) {
+        if (str_starts(name, STR("/device:GPU:"))) {
+            out->has_gpu_plane = true;
+            *(struct stream_scope *)chunks_add(&places->gpus) = field.payload;
+        } else if (str_starts(name, STR("/device:TPU:"))) {
             out->has_tpu_plane = true;
-            *(struct stream_scope *)chunks_add(&places->devices) = field.payload;
+            *(struct stream_scope *)chunks_add(&places->tpus) = field.payload;
         } else if (is_host && !places->has_host) {
             places->host = field.payload;
             places->has_host = true;
@@ -465,8 +469,11 @@ bool memory_events_read(const struct source *source, struct arena *arena, struct
     out->lines = lines;
     out->line_count = reading->lines.count;
     module_launches_init(&out->launches, arena);
-    for (size_t i = 0; i < places.devices.count && !err_is_set(err); i++)
-        module_launches_read(&stream, CHUNKS_AT(&places.devices, struct stream_scope, i), out->origin_ns, arena,
+    for (size_t i = 0; i < places.tpus.count && !err_is_set(err); i++)
+        module_launches_read(&stream, CHUNKS_AT(&places.tpus, struct stream_scope, i), out->origin_ns, arena,
+                             &out->launches);
+    for (size_t i = 0; i < places.gpus.count && out->count > 0 && !err_is_set(err); i++)
+        kernel_launches_read(&stream, CHUNKS_AT(&places.gpus, struct stream_scope, i), out->origin_ns, arena,
                              &out->launches);
     if (places.has_environment && !err_is_set(err))
         trace_capture_read(&stream, places.environment, reading->scratch, &out->capture);

@@ -32,7 +32,7 @@ static void take(void *context, const struct trace_event *event)
     }
     uint64_t id = (uint64_t)event->metadata_id;
     *(struct module_launch *)chunks_add(&reading->launches->items) = (struct module_launch){
-        begin_ps, end_ps, event->offset_ps, reading->launches->plane_count - 1, table_number(reading->ids, &id)};
+        begin_ps, end_ps, event->offset_ps, reading->launches->plane_count, table_number(reading->ids, &id), false};
 }
 
 /* A copy of a list of names with room for `more`. */
@@ -42,6 +42,16 @@ static struct str *names_grow(struct arena *arena, const struct str *names, size
     if (count > 0)
         memcpy(grown, names, count * sizeof *grown);
     return grown;
+}
+
+uint32_t module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane, size_t name_count)
+{
+    uint32_t name_at = launches->name_count;
+    launches->planes = names_grow(arena, launches->planes, launches->plane_count, 1);
+    launches->planes[launches->plane_count++] = plane;
+    launches->names = names_grow(arena, launches->names, name_at, name_count);
+    launches->name_count += (uint32_t)name_count;
+    return name_at;
 }
 
 void module_launches_read(struct stream *stream, struct stream_scope scope, int64_t origin_ns, struct arena *arena,
@@ -61,8 +71,6 @@ void module_launches_read(struct stream *stream, struct stream_scope scope, int6
         if (!is_resolved) {
             trace_plane_resolve(stream, arena, &plane);
             table_init(&ids, arena, 1);
-            launches->planes = names_grow(arena, launches->planes, launches->plane_count, 1);
-            launches->planes[launches->plane_count++] = plane.name;
             is_resolved = true;
         }
         reading.timestamp_ns = line.timestamp_ns;
@@ -71,11 +79,9 @@ void module_launches_read(struct stream *stream, struct stream_scope scope, int6
     }
     if (!is_resolved)
         return;
-    launches->names = names_grow(arena, launches->names, launches->name_count, table_count(&ids));
+    uint32_t name_at = module_launches_plane(launches, arena, plane.name, table_count(&ids));
     for (size_t i = 0; i < table_count(&ids); i++)
-        launches->names[launches->name_count + i] =
-            trace_plane_event_name(stream, &plane, (int64_t)*table_key(&ids, i), arena);
+        launches->names[name_at + i] = trace_plane_event_name(stream, &plane, (int64_t)*table_key(&ids, i), arena);
     for (size_t i = before; i < launches->items.count; i++)
-        CHUNKS_AT(&launches->items, struct module_launch, i).name_at += launches->name_count;
-    launches->name_count += (uint32_t)table_count(&ids);
+        CHUNKS_AT(&launches->items, struct module_launch, i).name_at += name_at;
 }

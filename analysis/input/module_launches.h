@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * module_launches.h: when which HLO module ran on which device.
  *
- * Read from the lines "XLA Modules" of device planes. Times in ps from the
+ * Read from the lines "XLA Modules" of device planes; of GPUs see kernel_launches.h. Times in ps from the
  * origin; in file order, so by plane. Memory: the arena. */
 #ifndef ANALYSIS_INPUT_MODULE_LAUNCHES_H
 #define ANALYSIS_INPUT_MODULE_LAUNCHES_H
@@ -13,6 +13,7 @@ struct module_launch {
     int64_t begin_ps, end_ps;
     int64_t offset_ps; /* from its own line: what XProf shows */
     uint32_t plane_at, name_at;
+    bool is_inferred; /* from kernels; see kernel_launches.h */
 };
 
 struct module_launches {
@@ -21,12 +22,15 @@ struct module_launches {
     uint32_t plane_count;
     struct str *names; /* "jit_step(1915)" */
     uint32_t name_count;
-    uint64_t damaged_count;
+    uint64_t inferred_count, damaged_count;
 };
 
 void module_launches_init(struct module_launches *launches, struct arena *arena);
 /* Adds those of a device plane. */
 void module_launches_read(struct stream *stream, struct stream_scope plane, int64_t origin_ns, struct arena *arena,
                           struct module_launches *launches);
+/* A further plane, with room for `name_count` names: the first is at the number returned. */
+uint32_t module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane,
+                               size_t name_count);
 
 #endif

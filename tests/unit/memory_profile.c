@@ -94,6 +94,30 @@ START_TEST(launches_of_modules_are_read)
 }
 END_TEST
 
+START_TEST(launches_on_gpus_are_told_from_kernels)
+{
+    static const struct {
+        const char *name;
+        int64_t begin_ps, end_ps;
+    } launches[] = {{"jit_step(7)", 1100, 1160},
+                    {"jit_step(7)", 1200, 1230},
+                    {"jit_step(7)", 1400, 1410},
+                    {"jit_eval(18446744073709551615)", 1300, 1310},
+                    {"jit_other", 1500, 1530}};
+    load("build/fixtures/trace-gpu.pb");
+    ck_assert_uint_eq(profile.events.launches.items.count, 5);
+    ck_assert_uint_eq(note_count(&profile.notes, "inferred_launch"), 5);
+    ck_assert_uint_eq(note_count(&profile.notes, "no_module_launches"), 0);
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct module_launch *launch = chunks_at(&profile.events.launches.items, i);
+        ck_assert(str_equal(profile.events.launches.names[launch->name_at], str_of(launches[i].name)));
+        ck_assert_int_eq(launch->begin_ps, launches[i].begin_ps);
+        ck_assert_int_eq(launch->end_ps, launches[i].end_ps);
+        ck_assert(launch->is_inferred);
+    }
+}
+END_TEST
+
 START_TEST(loops_in_any_plane_keep_steps_from_being_numbered)
 {
     load("build/fixtures/trace-device-loop.pb");
@@ -245,7 +269,7 @@ END_TEST
 
 static const char *const traces[] = {"build/fixtures/trace-steps.pb", "build/fixtures/trace-tpu.pb",
                                      "build/fixtures/trace-faults.pb", "build/fixtures/trace-roots.pb",
-                                     "build/fixtures/trace-encoded.pb"};
+                                     "build/fixtures/trace-encoded.pb", "build/fixtures/trace-gpu.pb"};
 
 START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
 {
@@ -443,6 +467,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, steps_come_from_roots_nesting_and_producers);
     tcase_add_test(tests, launches_of_modules_are_read);
+    tcase_add_test(tests, launches_on_gpus_are_told_from_kernels);
     tcase_add_test(tests, loops_in_any_plane_keep_steps_from_being_numbered);
     tcase_add_test(tests, roots_hold_before_numbers_of_the_file);
     tcase_add_test(tests, figures_that_stand_in_names_are_read);

@@ -125,7 +125,9 @@ static void lane_write(struct json *json, const struct module_launches *launches
     json_object_begin(json);
     json_key_string(json, "name", name);
     json_key_string(json, "plane", plane);
-    json_key_text(json, "line", "XLA Modules");
+    bool is_inferred = ((const struct module_launch *)chunks_at(&launches->items, sorted[0].at))->is_inferred;
+    json_key_text(json, "line", is_inferred ? NULL : "XLA Modules");
+    json_key_bool(json, "is_inferred", is_inferred);
     json_key_uint(json, "launch_count", count);
     json_key(json, "launches");
     json_array_begin(json);

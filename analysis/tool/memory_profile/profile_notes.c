@@ -73,7 +73,11 @@ static void file_notes(struct profile *profile, struct arena *arena)
                  "does not count it.");
     profile_note(notes, "no_module_launches",
                  profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0,
-                 "No launches of modules below the curve: the profiler of GPUs writes no line XLA Modules, only kernels.");
+                 "No launches of modules below the curve: the profiler of GPUs writes no line XLA Modules, and the "
+                 "kernels of this trace do not tell their module.");
+    profile_note(notes, "inferred_launch", events->launches.inferred_count,
+                 "Launches of modules on GPUs, told from their kernels: one ends where a kernel of another module begins "
+                 "on its stream, or where its first op comes again.");
     profile_note(notes, "event_limit", host_events(profile) == RECORDER_EVENTS,
                  "The trace ends at 1,000,000 events, the limit of the recorder; later allocations are not known.");
 }

@@ -406,6 +406,8 @@ static void modules_write(struct json *json, const struct module_launches *launc
     for (size_t i = 0; i < launches->items.count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);
         struct str plane = launches->planes[launch->plane_at];
+        if (!str_starts(plane, STR("/device:TPU:")))
+            continue; /* XProf reads those of TPUs alone */
         if (str_starts(plane, STR(prefix)))
             plane = (struct str){plane.data + sizeof prefix - 1, plane.length - (sizeof prefix - 1)};
         json_object_begin(json);

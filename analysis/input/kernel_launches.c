@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kernel_launches.c: see kernel_launches.h. */
+#include "input/kernel_launches.h"
+
+#include "input/trace_groups.h"
+
+#include <stdlib.h>
+
+enum { KEY_ABSENT, KEY_REF, KEY_TEXT };
+
+/* A text of an event as it stands in the file. */
+struct text_key {
+    uint64_t kind, value; /* id of a stat's name, or a hash */
+};
+
+struct span {
+    int64_t begin_ps, end_ps, offset_ps;
+    uint32_t module;
+};
+
+struct reading {
+    struct arena *arena; /* let go at the end */
+    int64_t timestamp_ns, origin_ns;
+    struct table modules;   /* {kind, value, program id, has program id} */
+    struct chunks texts;    /* struct str of each module that stands in the event itself */
+    struct chunks spans;    /* struct span */
+    struct span *open;      /* on this stream */
+    struct text_key first_op, last_op;
+    uint64_t damaged_count;
+};
+
+static struct text_key key_of(const struct trace_event *event, enum trace_stat stat)
+{
+    if (!trace_line_has(event, stat))
+        return (struct text_key){KEY_ABSENT, 0};
+    if (event->type[stat] == TRACE_REF)
+        return (struct text_key){KEY_REF, event->value[stat]};
+    if (event->type[stat] != TRACE_TEXT || event->text[stat].length == 0)
+        return (struct text_key){KEY_ABSENT, 0};
+    uint64_t hash = 14695981039346656037ULL; /* FNV-1a */
+    for (size_t i = 0; i < event->text[stat].length; i++)
+        hash = (hash ^ (unsigned char)event->text[stat].data[i]) * 1099511628211ULL;
+    return (struct text_key){KEY_TEXT, hash};
+}
+
+static bool is_same(struct text_key a, struct text_key b)
+{
+    return a.kind == b.kind && a.value == b.value;
+}
+
+static uint32_t module_of(struct reading *reading, const struct trace_event *event, struct text_key name)
+{
+    bool has_program = trace_line_has(event, TRACE_STAT_PROGRAM_ID);
+    uint64_t key[4] = {name.kind, name.value, (uint64_t)trace_line_number(event, TRACE_STAT_PROGRAM_ID, 0), has_program};
+    uint32_t number = table_number(&reading->modules, key);
+    if (number == reading->texts.count) {
+        struct str *text = chunks_add(&reading->texts);
+        *text = (struct str){"", 0};
+        if (name.kind == KEY_TEXT) {
+            struct str told = event->text[TRACE_STAT_HLO_MODULE];
+            *text = (struct str){arena_text(reading->arena, told), told.length};
+        }
+    }
+    return number;
+}
+
+static void take(void *context, const struct trace_event *event)
+{
+    struct reading *reading = context;
+    struct text_key name = key_of(event, TRACE_STAT_HLO_MODULE), op = key_of(event, TRACE_STAT_HLO_OP);
+    bool is_clamped = false;
+    if (name.kind == KEY_ABSENT || event->is_aggregated)
+        return;
+    int64_t begin_ps = trace_groups_time(reading->timestamp_ns, reading->origin_ns, event->offset_ps, &is_clamped),
+            end_ps;
+    if (event->duration_ps < 0 || __builtin_add_overflow(begin_ps, event->duration_ps, &end_ps) ||
+        end_ps > TRACE_TIME_MOST_PS || is_clamped) {
+        reading->damaged_count++;
+        return;
+    }
+    uint32_t module = module_of(reading, event, name);
+    struct span *open = reading->open;
+    bool is_again = is_same(op, reading->first_op) && !is_same(op, reading->last_op);
+    if (open != NULL && open->module == module && !is_again) {
+        open->begin_ps = begin_ps < open->begin_ps ? begin_ps : open->begin_ps;
+        open->end_ps = end_ps > open->end_ps ? end_ps : open->end_ps;
+    } else {
+        reading->open = chunks_add(&reading->spans);
+        *reading->open = (struct span){begin_ps, end_ps, event->offset_ps, module};
+        reading->first_op = op;
+    }
+    reading->last_op = op;
+}
+
+static int by_module_and_begin(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+    if (a->module != b->module)
+        return a->module < b->module ? -1 : 1;
+    if (a->begin_ps != b->begin_ps)
+        return a->begin_ps < b->begin_ps ? -1 : 1;
+    return (a->end_ps > b->end_ps) - (a->end_ps < b->end_ps);
+}
+
+/* The spans of all streams as launches. */
+static void spans_join(struct reading *reading, struct module_launches *launches, uint32_t name_at)
+{
+    size_t count = reading->spans.count;
+    struct span *spans = arena_array(reading->arena, struct span, count);
+    for (size_t i = 0; i < count; i++)
+        spans[i] = CHUNKS_AT(&reading->spans, struct span, i);
+    qsort(spans, count, sizeof *spans, by_module_and_begin);
+    for (size_t i = 0, end; i < count; i = end) {
+        struct span whole = spans[i];
+        for (end = i + 1; end < count && spans[end].module == whole.module && spans[end].begin_ps < whole.end_ps; end++)
+            whole.end_ps = spans[end].end_ps > whole.end_ps ? spans[end].end_ps : whole.end_ps;
+        *(struct module_launch *)chunks_add(&launches->items) =
+            (struct module_launch){whole.begin_ps,  whole.end_ps,          whole.offset_ps, launches->plane_count - 1,
+                                   name_at + whole.module, true};
+        launches->inferred_count++;
+    }
+}
+
+/* "jit_step(15)" */
+static struct str name_of(struct reading *reading, struct stream *stream, struct trace_plane *plane, size_t module,
+                          struct arena *arena)
+{
+    const uint64_t *key = table_key(&reading->modules, module);
+    struct str name = key[0] == KEY_REF ? trace_plane_stat_name(stream, plane, (int64_t)key[1], reading->arena)
+                                        : CHUNKS_AT(&reading->texts, struct str, module);
+    if (key[3] == 0)
+        return (struct str){arena_text(arena, name), name.length};
+    return str_of(arena_format(arena, "%s(%llu)", arena_text(reading->arena, name), (unsigned long long)key[2]));
+}
+
+static void kernels_read(struct stream *stream, struct trace_plane *plane, int64_t origin_ns, struct arena *arena,
+                         struct module_launches *launches)
+{
+    struct reading reading = {.arena = arena_child(arena), .origin_ns = origin_ns};
+    table_init(&reading.modules, reading.arena, 4);
+    chunks_init(&reading.texts, reading.arena, sizeof(struct str));
+    chunks_init(&reading.spans, reading.arena, sizeof(struct span));
+    for (size_t i = 0; i < plane->line_count; i++) {
+        struct trace_line line;
+        trace_line_head(stream, plane->lines[i], reading.arena, &line);
+        reading.timestamp_ns = line.timestamp_ns;
+        reading.open = NULL;
+        trace_line_events(stream, plane->lines[i], plane, reading.arena, take, &reading, &line);
+        reading.damaged_count += line.damaged_count + line.is_cut;
+    }
+    launches->damaged_count += reading.damaged_count;
+    if (reading.spans.count > 0) {
+        uint32_t name_at = module_launches_plane(launches, arena, plane->name, table_count(&reading.modules));
+        for (size_t i = 0; i < table_count(&reading.modules); i++)
+            launches->names[name_at + i] = name_of(&reading, stream, plane, i, arena);
+        spans_join(&reading, launches, name_at);
+    }
+    arena_free(reading.arena);
+}
+
+void kernel_launches_read(struct stream *stream, struct stream_scope scope, int64_t origin_ns, struct arena *arena,
+                          struct module_launches *launches)
+{
+    struct trace_plane plane;
+    size_t before = launches->items.count;
+    module_launches_read(stream, scope, origin_ns, arena, launches);
+    if (launches->items.count > before)
+        return;
+    trace_plane_read(stream, scope, arena, &plane);
+    if (plane.line_count == 0)
+        return;
+    trace_plane_resolve(stream, arena, &plane);
+    kernels_read(stream, &plane, origin_ns, arena, launches);
+}
