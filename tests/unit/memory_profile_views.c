@@ -63,6 +63,16 @@ START_TEST(growth_leaves_out_what_was_not_recorded)
 }
 END_TEST
 
+/* Of the module that the trace's GPU ran most often: jit_step, three times. */
+START_TEST(growth_goes_from_launch_to_launch_of_gpus)
+{
+    char *answer = answer_of("build/fixtures/trace-gpu.pb", "growth", NULL, 0);
+    says(answer, "\"boundary\":\"launch\",\"reason\":null,\"boundary_count\":3");
+    says(answer, "\"time_ps\":[1160,1230,1410]");
+    free(answer);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory_profile_views");
@@ -71,6 +81,7 @@ int main(void)
     tcase_add_test(tests, xprof_sees_no_figures_in_names);
     tcase_add_test(tests, a_pool_without_a_name_can_be_asked_for);
     tcase_add_test(tests, growth_leaves_out_what_was_not_recorded);
+    tcase_add_test(tests, growth_goes_from_launch_to_launch_of_gpus);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -188,7 +188,7 @@ function lanes(pool, query) {
     step_count: steps.length,
     launch_count: launches.length,
     steps,
-    lanes: [{ name: 'TPU:0', plane: '/device:TPU:0', line: 'XLA Modules', launch_count: launches.length, launches }],
+    lanes: [{ name: 'TPU:0', plane: '/device:TPU:0', line: 'XLA Modules', is_inferred: false, launch_count: launches.length, launches }],
   };
 }
 

@@ -192,7 +192,7 @@ export function growthColumns(largest, boundary) {
       card: 'line',
       title: `Slope a ${boundary}`,
       className: 'c-slope',
-      width: 8.5,
+      width: boundary === 'launch' ? 9.75 : 8.5,
       isNumber: true,
       sortKey: 'slope',
       cell: slopeOf,

@@ -111,7 +111,7 @@ export function growthDetails(row, boundary, list) {
 }
 
 /* A launch of a program; href: its plan in the Memory Viewer. */
-export function runDetails({ kind, item }, href) {
+export function runDetails({ kind, item, isInferred }, href) {
   const isLaunch = kind === 'launch';
   return {
     heading: isLaunch ? 'Program launch' : 'Step',
@@ -125,6 +125,7 @@ export function runDetails({ kind, item }, href) {
         fact('to', time(item.end_ps, 1e6)),
         fact('length', duration(item.end_ps - item.start_ps)),
         isLaunch && item.program_id ? text('program id', item.program_id) : null,
+        isInferred ? fact('source', el('span', { class: 'inferred' }, 'told from its kernels')) : null,
       ),
       href ? el('p', {}, el('a', { href }, 'Its plan in the Memory Viewer')) : null,
     ],

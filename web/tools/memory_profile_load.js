@@ -169,8 +169,14 @@ export function readAt(drawn, data, at) {
   };
 }
 
-/* Lanes of the answer for the widget: steps first. */
-export function lanesOf(data) {
+/* "GPU_1_bfc", "1", "GPU:1" → "1" */
+const deviceOf = (text) => /\d+/.exec(text)?.[0] ?? '';
+
+/* Lanes of the answer for the widget: steps first, then the launches of the device whose memory `pool` is. */
+export function lanesOf(data, pool = null) {
+  const own = pool?.kind === 'device' ? deviceOf(pool.memory) : '';
+  const isOwn = (lane) => own !== '' && deviceOf(lane.name) === own;
+  const lanes = [...data.lanes.filter(isOwn), ...data.lanes.filter((lane) => !isOwn(lane))];
   const count = (item, text) => (item.merged_count > 1 ? `${text} +${item.merged_count - 1}` : text);
   const step = (item) => ({
     kind: 'step',
@@ -180,8 +186,9 @@ export function lanesOf(data) {
     isJoined: item.merged_count > 1,
     item,
   });
-  const launch = (item) => ({
+  const launch = (isInferred) => (item) => ({
     kind: 'launch',
+    isInferred,
     from: item.start_ps,
     to: item.end_ps,
     text: count(item, item.name),
@@ -190,7 +197,7 @@ export function lanesOf(data) {
   });
   return [
     data.steps.length ? { title: 'steps', items: data.steps.map(step) } : null,
-    ...data.lanes.map((lane) => ({ title: lane.name, items: lane.launches.map(launch) })),
+    ...lanes.map((lane) => ({ title: lane.name, items: lane.launches.map(launch(lane.is_inferred)) })),
   ].filter(Boolean);
 }
 

@@ -147,7 +147,7 @@ export function createTimelinePanel(view, actions) {
       state.data = timeline.data;
       panel.show();
       draw();
-      state.lanes = lanesOf(runs.data);
+      state.lanes = lanesOf(runs.data, view.pool);
       lanes.draw(state.lanes, rangeNow(), laneLabel(runs.data));
     } catch (error) {
       if (isAbort(error) || mine !== state.asked) return;
@@ -216,11 +216,15 @@ function titleWords(data, [from, to], isPart) {
 }
 
 /* Name, when, and how many were joined. */
-function runLines({ kind, item }) {
+function runLines({ kind, item, isInferred }) {
   const length = duration(item.end_ps - item.start_ps);
   const joined = item.merged_count > 1 ? [[`and ${counted(item.merged_count - 1, 'more')} too short to draw apart`]] : [];
   if (kind === 'launch')
-    return [[visible(item.name)], [`${time(item.start_ps)} to ${time(item.end_ps)}, ${length}`], ...joined];
+    return [
+      [visible(item.name)],
+      [`${time(item.start_ps)} to ${time(item.end_ps)}, ${length}${isInferred ? ', told from its kernels' : ''}`],
+      ...joined,
+    ];
   const number = item.step_num === null || item.step_num === undefined ? '' : `, step_num ${count(item.step_num)}`;
   return [
     [`step ${count(item.step)}${number}${item.name ? ` · ${visible(item.name)}` : ''}`],

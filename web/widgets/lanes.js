@@ -16,7 +16,7 @@ const LETTER_PX = 7;
 const NEAR_PX = 4;
 
 /* actions: onHover(item, mark), onLeave(), onPick(item), onZoom(item), sentence(item).
- * lanes: [{title, items: [{from, to, text, isJoined}]}], items ascending. Out: {node, draw(lanes, range), setRange, mark, destroy}. */
+ * lanes: [{title, items: [{from, to, text, isJoined, isInferred}]}], items ascending. Out: {node, draw(lanes, range), setRange, mark, destroy}. */
 export function createLanes({ leftPx, ...actions }) {
   const titles = el('div', { class: 'lanes-titles' });
   const base = el('canvas', { role: 'img', class: 'lanes-base' });
@@ -142,6 +142,12 @@ function paintLane(context, items, row, { boxOf, width, lit }) {
     if (item.isJoined && box.width >= 3) {
       context.fillStyle = token('panel');
       context.fillRect(Math.round(box.left + box.width / 2), y, 1, 4);
+    }
+    if (item.isInferred && box.width >= 6) {
+      context.strokeStyle = token('text2');
+      context.setLineDash([1, 2]);
+      context.strokeRect(box.left + 0.5, y + 0.5, box.width - gap - 1, BOX_PX - 1);
+      context.setLineDash([]);
     }
     if (box.width < TEXT_FROM_PX) continue;
     const left = Math.max(0, box.left) + 4;

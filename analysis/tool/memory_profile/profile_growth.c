@@ -80,19 +80,43 @@ static void step_ends(struct growth *growth)
     growth->kind = "step";
 }
 
-/* Of the module that was launched most often on the first device. */
+/* The number of a device: "GPU_1_bfc", "1" and "/device:TPU:1" are 1. UINT32_MAX without one. */
+static uint32_t device_of(struct str name)
+{
+    size_t at = 0;
+    while (at < name.length && (name.data[at] < '0' || name.data[at] > '9'))
+        at++;
+    uint32_t number = at < name.length ? 0 : UINT32_MAX;
+    for (; at < name.length && name.data[at] >= '0' && name.data[at] <= '9' && number < 1 << 20; at++)
+        number = number * 10 + (uint32_t)(name.data[at] - '0');
+    return number;
+}
+
+/* The device whose memory it is; the first one for other pools. */
+static uint32_t plane_of(const struct growth *growth)
+{
+    const struct module_launches *launches = &growth->profile->events.launches;
+    uint32_t number = growth->pool->kind == PROFILE_DEVICE ? device_of(growth->pool->name) : UINT32_MAX;
+    for (uint32_t i = 0; i < launches->plane_count && number != UINT32_MAX; i++)
+        if (device_of(launches->planes[i]) == number)
+            return i;
+    return 0;
+}
+
+/* Of the module that was launched most often on the device. */
 static void launch_ends(struct growth *growth)
 {
     const struct module_launches *launches = &growth->profile->events.launches;
     uint32_t *counts = arena_array(growth->request->arena, uint32_t, (size_t)launches->name_count + 1), most = 0;
+    uint32_t plane = plane_of(growth);
     for (size_t i = 0; i < launches->items.count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);
-        if (launch->plane_at == 0 && ++counts[launch->name_at] > counts[most])
+        if (launch->plane_at == plane && ++counts[launch->name_at] > counts[most])
             most = launch->name_at;
     }
     for (size_t i = 0; i < launches->items.count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);
-        if (launch->plane_at == 0 && launch->name_at == most)
+        if (launch->plane_at == plane && launch->name_at == most)
             boundary_add(growth, launch->end_ps, growth->boundary_count);
     }
     growth->kind = "launch";
