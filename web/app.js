@@ -36,6 +36,7 @@ const PASSING = [
   'step',
   'range',
   'window',
+  'marks',
   'capacity',
   'changed',
   'failed',

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_profile_keys.js: the keys of the Memory Profile; all of them are commands of the palette too. */
 
+import { nextMarks, swappedMarks } from '../lib/marks.js';
 import { around, following, moved, zoomed } from '../lib/range.js';
 import { LEAST_PS } from '../widgets/timeline.js';
-import { nextMarks, rangePatch } from './memory_profile_state.js';
+import { rangePatch } from './memory_profile_state.js';
 
 const NOTCH = 1.2 ** 2;
 const PAN_SHARE = 0.2;
@@ -40,10 +41,9 @@ export function bindProfileKeys(view) {
     return true;
   };
   const swap = () => {
-    const { a, b } = view.wanted;
-    if (a === null || b === null) return false;
-    context.choose({ a: String(b), b: String(a) });
-    return true;
+    const swapped = swappedMarks(view.wanted);
+    if (swapped) context.choose(swapped);
+    return Boolean(swapped);
   };
   const mark = () => context.choose(nextMarks(view.wanted, moment()));
   const tab = (id) => () => context.choose({ view: id === 'live' ? '' : id, sort: '' });

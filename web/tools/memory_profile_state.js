@@ -57,10 +57,3 @@ export function changed(before, now) {
   if (String(before.window) !== String(now.window)) names.add('window');
   return names;
 }
-
-/* What `m` does: mark A, then B, the third clears. */
-export function nextMarks({ a, b }, moment) {
-  if (a === null) return { a: String(moment), b: '' };
-  if (b === null) return { a: String(a), b: String(moment) };
-  return { a: '', b: '' };
-}

@@ -32,6 +32,7 @@ import { createPlace } from './memory_viewer_place.js';
 import {
   changeCapacity,
   loadDetail,
+  loadMarks,
   loadStrips,
   loadWindow,
   showMoment,
@@ -79,6 +80,10 @@ export function mount(root, context) {
     window: () => {
       view.map.setPlace();
       loadWindow(view).then(() => refresh(view));
+    },
+    marks: () => {
+      view.map.setPlace();
+      loadMarks(view).then(() => refresh(view));
     },
   });
   build(view);
@@ -158,14 +163,23 @@ function build(view) {
   view.curvePanel.setMenu(() => [...exports(), explainEntry('curve')]);
   view.window = lazy(
     () => import('./memory_viewer_window.js'),
-    ({ createWindowLine, windowDetails }) => {
+    ({ createMarksLine, createWindowLine, marksDetails, windowDetails }) => {
       const line = createWindowLine({
         onZoom: () => view.place.zoomToWindow(),
         onClear: () => view.place.setWindow(null),
         onMoment: (step) => view.place.setMoment(step),
       });
-      view.curvePanel.head.after(line.node);
-      return { line, details: () => windowDetails(line.data, view.space, view.pinItem) };
+      const marks = createMarksLine({
+        onSwap: () => view.place.swapMarks(),
+        onClear: () => view.place.clearMarks(),
+        onMoment: (step) => view.place.setMoment(step),
+      });
+      view.curvePanel.head.after(line.node, marks.node);
+      const details = () => {
+        if (line.data) return windowDetails(line.data, view.space, view.pinItem);
+        return marks.data && marksDetails(marks.data, view.space, view.pinItem);
+      };
+      return { line, marks, details };
     },
   );
   view.curvePanel.body.append(view.curve.node);
@@ -440,8 +454,7 @@ function showDetails(view, id, hover, isPinned) {
   const show = (of) => paneParts.with((parts) => view.inPane === mine && details.show(of(parts)));
   if (record) show((parts) => parts.bufferDetails(record, view.space, isPinned));
   else if (merged) show((parts) => parts.mergedDetails(merged, view.space));
-  else if (view.window.now?.line.data) details.show(view.window.now.details());
-  else details.show(pageDetails(view.space));
+  else details.show(view.window.now?.details() ?? pageDetails(view.space));
 }
 
 /* Steps in which a buffer lives; all of them when it lives for the whole program. */

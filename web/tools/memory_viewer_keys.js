@@ -54,6 +54,8 @@ export function viewerKeys(view) {
       run: (event) => !event?.target.closest?.('button, a, summary, [role="grid"]') && place.zoomToWindow(),
       isOn: () => place.window !== null,
     },
+    { keys: ['m'], does: 'mark the moment as A, then B; third clears', run: () => place.mark() },
+    { keys: ['x'], does: 'swap A and B', run: () => place.swapMarks(), isOn: () => place.marks.b !== null },
     { keys: ['u'], does: 'unpadded curve on or off', run: () => view.toggleUnpadded() },
     { keys: ['n'], does: 'next match on the map', run: () => view.map.search(1) },
     { keys: ['N'], does: 'previous match on the map', run: () => view.map.search(-1) },

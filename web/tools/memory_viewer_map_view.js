@@ -138,7 +138,7 @@ export function createMapView(view, panel, isShown, actions) {
       map.setColour(colour);
       map.draw(data, labelOf(data, space));
       map.setView({ from: place.range[0], to: place.range[1], ...byBytes() });
-      map.setPlace({ moment: place.moment, peak: space.peak_step, window: place.window });
+      map.setPlace({ moment: place.moment, peak: space.peak_step, window: place.window, marks: place.marks });
       sayTitle(data, space);
       drawLegend();
       if (data.rectangle_count === 0 && place.isWhole && !place.bytes && !params.filter) panel.say(message(nothingMoves(space)));
@@ -248,7 +248,7 @@ export function createMapView(view, panel, isShown, actions) {
     },
     hear,
     setView: () => map.setView({ from: place.range[0], to: place.range[1], ...byBytes() }),
-    setPlace: () => map.setPlace({ moment: place.moment, window: place.window }),
+    setPlace: () => map.setPlace({ moment: place.moment, window: place.window, marks: place.marks }),
     mark: (hover, pin) => map.mark({ hover: itemOf(hover), pin: itemOf(pin) }),
     destroy() {
       takeBack?.();

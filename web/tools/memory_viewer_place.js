@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_viewer_place.js: where the reader stands: the moment, the steps in view and the
- * selected window. All three are in the URL; what of them does not exist becomes a banner. */
+ * memory_viewer_place.js: where the reader stands: the moment, the steps in view, the selected window and two
+ * marks. All are in the URL; what of them does not exist becomes a banner. */
 
 import { isAbort } from '../lib/api.js';
 import { later } from '../lib/activity.js';
 import { count, cutMiddle, visible } from '../lib/format.js';
+import { nextMarks, swappedMarks } from '../lib/marks.js';
 import { following, isAll, moved, nearest, zoomed } from '../lib/range.js';
 import { LEAST_STEPS } from '../widgets/curve.js';
 import { peakBeside } from '../widgets/curve_keys.js';
@@ -14,7 +15,7 @@ const ASK_AFTER_MS = 120;
 const PAN_SHARE = 0.2;
 const NOTCH = 1.2;
 
-const NOWHERE = { step: null, range: null, bytes: null, window: null };
+const NOWHERE = { step: null, range: null, bytes: null, window: null, marks: { a: null, b: null } };
 const isStep = (value, space) => Number.isInteger(value) && value >= 0 && value < space.step_count;
 const quoted = (value) => cutMiddle(visible(String(value)), 40);
 
@@ -23,7 +24,8 @@ function windowOf(text) {
   return match ? [Number(match[1]), Number(match[2])] : null;
 }
 
-/* Pure: {step (null: the peak), range (null: all), bytes (null: all), window (null: none), said: {name: sentence}}. */
+/* Pure: {step (null: the peak), range (null: all), bytes (null: all), window (null: none),
+ * marks: {a, b} (null: not set), said: {name: sentence}}. */
 export function readPlace(space, route) {
   const said = {};
   const unit = unitWord(space);
@@ -49,12 +51,19 @@ export function readPlace(space, route) {
       window = null;
     }
   }
+  const marks = { a: null, b: null };
+  for (const name of ['a', 'b']) {
+    if (!route[name]) continue;
+    const at = /^\d{1,15}$/.test(route[name]) ? Number(route[name]) : null;
+    if (isStep(at, space)) marks[name] = at;
+    else said.marks = `The mark ${name.toUpperCase()} at ${quoted(route[name])} is not in ${visible(space.name)}, which has ${has}; it is left out.`;
+  }
   const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
   const offsets = isBytes ? [route.low, route.high] : null;
-  return { step: step === space.peak_step ? null : step, range, bytes: offsets, window, said };
+  return { step: step === space.peak_step ? null : step, range, bytes: offsets, window, marks, said };
 }
 
-/* hooks: moment(step), momentAtRest() and rangeAtRest(range) 120 ms after the last movement, the first
+/* hooks: marks(), moment(step), momentAtRest() and rangeAtRest(range) 120 ms after the last movement, the first
  * at once after a click, range([from, to)), window([first, last] | null). They are called after the part of the place that changed. */
 export function createPlace(view, hooks) {
   let place = NOWHERE;
@@ -69,7 +78,7 @@ export function createPlace(view, hooks) {
 
   const adopt = (route) => {
     const { said, ...next } = readPlace(view.space, route);
-    for (const name of ['step', 'range', 'window']) {
+    for (const name of ['step', 'range', 'window', 'marks']) {
       if (said[name]) view.context.banners.set(name, { text: said[name] });
       else view.context.banners.drop(name);
     }
@@ -152,6 +161,7 @@ export function createPlace(view, hooks) {
       if (before.step !== place.step) momentMoved();
       if (before.range?.join() !== place.range?.join() || before.bytes?.join() !== place.bytes?.join()) rest();
       if (before.window?.join() !== place.window?.join()) hooks.window(place.window);
+      if (before.marks.a !== place.marks.a || before.marks.b !== place.marks.b) hooks.marks();
     },
     /* isMoved: the hand is still moving, or a key may be held down. */
     setMoment(step, isMoved = false) {
@@ -169,6 +179,19 @@ export function createPlace(view, hooks) {
     setWindow(window) {
       view.context.choose({ sel: window ? `${window[0]}-${window[1]}` : '' });
     },
+    get marks() {
+      return place.marks;
+    },
+    /* The moment becomes A, then B; the third time both go. */
+    mark() {
+      if (hasSteps()) view.context.choose(nextMarks(place.marks, moment()));
+    },
+    swapMarks() {
+      const swapped = swappedMarks(place.marks);
+      if (swapped) view.context.choose(swapped);
+      return Boolean(swapped);
+    },
+    clearMarks: () => view.context.choose({ a: '', b: '' }),
     setRange: (next) => hasSteps() && put(next),
     setBytes: (next) => hasSteps() && putBytes(next),
     get bytes() {

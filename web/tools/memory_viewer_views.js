@@ -41,7 +41,7 @@ export async function showSpace(view, data, route, said, signal) {
     sayAnswer(view);
   });
   await Promise.all([largest, view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route)]);
-  if (view.space === space) await loadWindow(view);
+  if (view.space === space) await Promise.all([loadWindow(view), loadMarks(view)]);
 }
 
 /* Another moment: the curve only moves its line; strips and table are asked once it is at rest. */
@@ -150,27 +150,48 @@ export function loadDetail(view) {
   );
 }
 
+/* Asks what changes in the steps [from, to) and gives the answer to `show`, unless another question of the same
+ * slot came meanwhile. */
+async function askChanges(view, slot, [from, to], show) {
+  const { space } = view;
+  view[slot]?.abort();
+  const mine = (view[slot] = new AbortController());
+  try {
+    const { data } = await view.ask('window', { space: space.space, from, to }, mine.signal);
+    await view.window.with((parts) => view.space === space && !mine.signal.aborted && show(parts, data, space));
+  } catch (error) {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    await view.window.with((parts) => show(parts, null, space, problemText(error)));
+  }
+}
+
 /* What is born and dies in the selected window, and its own peak. */
 export async function loadWindow(view) {
   const { window } = view.place;
   view.curve.setWindow(window);
   if (!window) {
+    view.windowAsked?.abort();
     view.window.now?.line.clear();
     return;
   }
-  const { space } = view;
-  const params = { space: space.space, from: window[0], to: window[1] + 1 };
-  view.windowAsked?.abort();
-  view.windowAsked = new AbortController();
-  try {
-    const { data } = await view.ask('window', params, view.windowAsked.signal);
-    const isMeant = () => view.space === space && view.place.window === window;
-    await view.window.with(({ line }) => isMeant() && line.show(data, space));
-  } catch (error) {
-    if (isAbort(error)) return;
-    if (!(error instanceof Problem)) throw error;
-    await view.window.with(({ line }) => line.say(problemText(error)));
-  }
+  await askChanges(view, 'windowAsked', [window[0], window[1] + 1], ({ line }, data, space, problem) =>
+    data ? line.show(data, space) : line.say(problem),
+  );
+}
+
+/* The same between two marked moments; what is live at the earlier one is there already. */
+export async function loadMarks(view) {
+  const { marks } = view.place;
+  view.curve.setMarks(marks);
+  view.marksAsked?.abort();
+  const set = [marks.a, marks.b].filter((step) => step !== null);
+  if (set.length === 0) view.window.now?.marks.clear();
+  else if (set.length === 1) await view.window.with((parts) => parts.marks.show(marks, null, view.space));
+  else
+    await askChanges(view, 'marksAsked', [Math.min(...set) + 1, Math.max(...set) + 1], (parts, data, space, problem) =>
+      data ? parts.marks.show(marks, data, space) : parts.marks.say(problem),
+    );
 }
 
 /* Red is what rises above the capacity of a program that does not fit. */

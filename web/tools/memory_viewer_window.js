@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_viewer_window.js: what the selected window says: its own peak, and which buffers
- * are born and die in it, the largest by name. */
+ * memory_viewer_window.js: what the selected window says, and what lies between two marks: which buffers
+ * are born and die there, the largest by name. */
 
 import { el, figure, fill, nameInline } from '../lib/dom.js';
 import { bytes, count, counted, signedBytes } from '../lib/format.js';
@@ -68,6 +68,90 @@ export function createWindowLine({ onZoom, onClear, onMoment }) {
       data = null;
       node.hidden = true;
     },
+  };
+}
+
+/* Pure: between the step behind the earlier mark and the later one; answer of "window". Out: {a, b} bytes live at each. */
+export function liveAt({ a, b }, answer) {
+  const [first, last] = [answer.bytes_before, answer.bytes_after];
+  return a <= b ? { a: first, b: last } : { a: last, b: first };
+}
+
+/* A line under the title of the curve about the marks. actions: onSwap(), onClear(), onMoment(step).
+ * Out: {node, data, show(marks, answer | null, space), say(text), clear()}; answer: null while only A stands. */
+export function createMarksLine({ onSwap, onClear, onMoment }) {
+  const words = el('div', { class: 'window-words', role: 'status' });
+  const swap = el('button', { type: 'button', class: 'text-button', title: 'x', on: { click: onSwap } }, 'Swap');
+  const node = el(
+    'div',
+    { class: 'window-line marks-line', hidden: true },
+    words,
+    swap,
+    el('button', { type: 'button', class: 'icon-button', 'aria-label': 'Clear the marks', title: 'm', on: { click: onClear } }, '×'),
+  );
+  let data = null;
+  const markOf = (name, step, live, space) => [
+    el('strong', {}, name),
+    ' ',
+    el('button', { type: 'button', class: 'link-button', on: { click: () => onMoment(step) } }, `${unitWord(space)} ${count(step)}`),
+    live === null ? '' : [' ', figure(live)],
+  ];
+  return {
+    node,
+    get data() {
+      return data;
+    },
+    show(marks, answer, space) {
+      data = answer && { marks, answer };
+      node.hidden = false;
+      swap.hidden = !answer;
+      if (!answer) {
+        const [name, step] = marks.a === null ? ['B', marks.b] : ['A', marks.a];
+        fill(words, markOf(name, step, null, space), ' · m marks the other moment');
+        return;
+      }
+      const live = liveAt(marks, answer);
+      const by = live.b - live.a;
+      fill(
+        words,
+        markOf('A', marks.a, live.a, space),
+        ' → ',
+        markOf('B', marks.b, live.b, space),
+        ': ',
+        el('strong', {}, by === 0 ? 'no change' : signedBytes(by)),
+        ` · between them born ${sumText(answer.born)} · die ${sumText(answer.died)}`,
+      );
+    },
+    say(text) {
+      data = null;
+      swap.hidden = true;
+      fill(words, text);
+      node.hidden = false;
+    },
+    clear() {
+      data = null;
+      node.hidden = true;
+    },
+  };
+}
+
+/* The pane while two moments are marked and nothing is selected, pinned or hovered. */
+export function marksDetails({ marks, answer }, space, onPin) {
+  const live = liveAt(marks, answer);
+  const unit = unitWord(space);
+  return {
+    heading: 'Between the marks',
+    parts: [
+      facts(
+        fact('A', el('strong', {}, figure(live.a)), ` at ${unit} ${count(marks.a)}`),
+        fact('B', el('strong', {}, figure(live.b)), ` at ${unit} ${count(marks.b)}`),
+        fact('A to B', signedBytes(live.b - live.a)),
+        fact('peak between', figure(answer.peak.bytes), ` at ${unit} ${count(answer.peak.step)}`),
+      ),
+      listOf('Born', answer.born, space, onPin),
+      listOf('Die', answer.died, space, onPin),
+      el('p', { class: 'dim' }, 'x swaps A and B, m clears them.'),
+    ],
   };
 }
 

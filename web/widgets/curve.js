@@ -34,7 +34,7 @@ function stepUnder(u, data, x) {
 
 /* actions: onHover(reading, mark), onLeave(), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
- * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, showSpan, showStep,
+ * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, showSpan, showStep,
  * setUnpadded, drawing, table, cancel, pointCount, destroy}. */
 export function createCurve(actions) {
   const { onHover, onLeave, sentence } = actions;
@@ -209,6 +209,10 @@ export function createCurve(actions) {
     setWindow(next) {
       selected = next && [next[0], next[1] + 1];
       over.set({ window: selected });
+    },
+    /* {a, b}: steps with a flag, or null. */
+    setMarks(marks) {
+      over.set({ marks });
     },
     /* Shades steps [from, to), or nothing. */
     showSpan(next) {

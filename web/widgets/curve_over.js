@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * curve_over.js: what lies on the curve and moves without drawing it again: the life of a
- * buffer, the selected window, the moment. */
+ * buffer, the selected window, the moment, two marks. */
 
 import { el } from '../lib/dom.js';
 
@@ -9,8 +9,11 @@ export function createCurveOver() {
   const span = el('div', { class: 'curve-span', hidden: true });
   const window = el('div', { class: 'curve-window', hidden: true });
   const moment = el('div', { class: 'curve-moment', hidden: true }, el('span', { class: 'curve-grip' }));
-  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, span, moment);
-  let shown = { span: null, window: null, moment: null };
+  const flags = ['a', 'b'].map((name) =>
+    el('div', { class: 'curve-mark', hidden: true }, el('span', { class: 'curve-flag' }, name.toUpperCase())),
+  );
+  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, span, flags, moment);
+  let shown = { span: null, window: null, moment: null, marks: { a: null, b: null } };
   let at = { xOf: null, width: 0, momentX: 0 };
 
   const stretch = (box, range, least) => {
@@ -24,13 +27,20 @@ export function createCurveOver() {
     box.style.left = `${left}px`;
     box.style.width = `${Math.max(least, right - left)}px`;
   };
+  /* Where the middle of a step is; hidden where it is out of view. */
+  const stand = (line, step) => {
+    const x = step === null ? NaN : at.xOf(step + 0.5);
+    line.hidden = !(x >= -1 && x <= at.width + 1);
+    line.style.transform = `translateX(${x || 0}px)`;
+    return x;
+  };
   const place = () => {
     if (!at.xOf) return;
     stretch(span, shown.span, 2);
     stretch(window, shown.window, 1);
-    at.momentX = shown.moment === null ? NaN : at.xOf(shown.moment + 0.5);
-    moment.hidden = !(at.momentX >= -1 && at.momentX <= at.width + 1);
-    moment.style.transform = `translateX(${at.momentX || 0}px)`;
+    at.momentX = stand(moment, shown.moment);
+    stand(flags[0], shown.marks.a);
+    stand(flags[1], shown.marks.b);
   };
   return {
     node,

@@ -39,7 +39,7 @@ export function createMap(actions) {
   let size = { width: 0, height: 0, ratio: 1 };
   let view = { from: 0, to: 1, low: 0, high: 1 };
   let how = 'category';
-  let place = { moment: null, peak: null, window: null };
+  let place = { moment: null, peak: null, window: null, marks: { a: null, b: null } };
   let drag = null;
   let step = null;
   let lit = { hover: null, pin: null };
@@ -97,6 +97,18 @@ export function createMap(actions) {
     context.fillStyle = token('wash');
     context.fillRect(x, top, right - x, height);
   };
+  /* A marked moment, with its letter at the foot. */
+  const flag = (context, letter, at) => {
+    const { left, width, top, height } = frame();
+    const x = Math.round(scales(frame(), view).x(at + 0.5));
+    if (x < left - 1 || x > left + width + 1) return;
+    line(context, at, token('accent'), 1);
+    context.fillRect(x, top + height - 16, 14, 16);
+    context.font = `600 12px ${token('sans')}`;
+    context.textBaseline = 'middle';
+    context.fillStyle = token('panel');
+    context.fillText(letter, x + 3, top + height - 8);
+  };
   const peakMark = (context, plot = frame()) => {
     const { left, width, top } = plot;
     const x = scales(plot, view).x(place.peak + 0.5);
@@ -126,6 +138,7 @@ export function createMap(actions) {
     if (shown) shade(context, shown);
     if (place.peak !== null) peakMark(context);
     if (step !== null) line(context, step, token('text2'), 1);
+    for (const [name, at] of Object.entries(place.marks)) if (at !== null) flag(context, name.toUpperCase(), at);
     if (place.moment !== null) line(context, place.moment, token('accent'), 1);
     if (lit.hover && lit.hover.id !== lit.pin?.id) outline(context, lit.hover, false);
     outline(context, lit.pin, true);

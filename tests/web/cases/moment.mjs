@@ -136,6 +136,46 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('m marks A, then B: flags, what lies between; x swaps, m clears; Back and reload', async () => {
+    const page = await open(`${await daemon('--demo')}?step=100`);
+    const flags = () => page.locator('.curve-mark:visible .curve-flag').allInnerTexts();
+    await page.keyboard.press('m');
+    await page.waitForURL(/[?&]a=100(&|$)/);
+    await idle(page);
+    equal(await flags(), ['A']);
+    includes(await text(page, '.marks-line'), 'A step 100 · m marks the other moment');
+    const map = await pixels(page, '.map-over');
+    await page.keyboard.press('p');
+    await page.keyboard.press('m');
+    await page.waitForURL(/[?&]b=376/);
+    await idle(page);
+    equal(await flags(), ['A', 'B']);
+    truth((await pixels(page, '.map-over')) !== map, 'no flags on the map');
+    const line = await text(page, '.marks-line');
+    includes(line, 'B step 376 33.41 GiB: +');
+    const exact = await page.locator('.marks-line .figure').evaluateAll((nodes) => nodes.map((node) => Number(node.title.replace(/\D/g, ''))));
+    equal(exact[1], 35870178816);
+    const words = await text(page, '.details');
+    includes(words, 'Between the marks');
+    includes(words, 'fusion.1485');
+    await page.reload();
+    await idle(page);
+    equal(await text(page, '.marks-line'), line);
+    await page.keyboard.press('x');
+    await page.waitForURL(/a=376&b=100/);
+    await idle(page);
+    includes(await text(page, '.marks-line'), 'A step 376 33.41 GiB');
+    includes(await text(page, '.marks-line'), ': \u2212');
+    await page.goBack();
+    await idle(page);
+    equal(await text(page, '.marks-line'), line);
+    await page.keyboard.press('m');
+    await page.waitForFunction(() => !location.search.includes('a='));
+    await idle(page);
+    equal([await flags(), await page.locator('.marks-line').isVisible()], [[], false]);
+    await page.finish();
+  });
+
   test('wheel, keys and brush zoom; 0 and a double click show all', async () => {
     const page = await open(await daemon('--demo'));
     const width = () => Number(query(page).get('to') ?? 1018) - Number(query(page).get('from') ?? 0);
@@ -197,6 +237,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       ['?step=x', 'Step x is not in HBM'],
       ['?from=400&to=20', '400 to 20 is no range of HBM'],
       ['?sel=1000-2000', 'The window 1000-2000 is not in HBM'],
+      ['?a=5&b=1018', 'The mark B at 1018 is not in HBM, which has steps 0 to 1,017; it is left out.'],
     ]) {
       const page = await open(base + search);
       includes((await page.locator('.banner').allInnerTexts()).join('\n'), words);

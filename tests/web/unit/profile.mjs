@@ -4,7 +4,8 @@
 import { duration, time } from '../../../web/lib/format.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, columnsOf, timeLabels } from '../../../web/widgets/timeline_axis.js';
 import { choosePool, distinct, markOf, readAt, timelineOf, windowOf } from '../../../web/tools/memory_profile_load.js';
-import { changed, nextMarks, rangeOf, rangePatch, wantedOf } from '../../../web/tools/memory_profile_state.js';
+import { nextMarks, swappedMarks } from '../../../web/lib/marks.js';
+import { changed, rangeOf, rangePatch, wantedOf } from '../../../web/tools/memory_profile_state.js';
 import { emptyRoute } from '../../../web/lib/route.js';
 import * as say from '../../../web/tools/memory_profile_text.js';
 
@@ -189,6 +190,8 @@ export function run({ test, equal, truth }) {
     equal(nextMarks({ a: null, b: null }, 7), { a: '7', b: '' });
     equal(nextMarks({ a: 7, b: null }, 9), { a: '7', b: '9' });
     equal(nextMarks({ a: 7, b: 9 }, 11), { a: '', b: '' });
+    equal(swappedMarks({ a: 7, b: 9 }), { a: '9', b: '7' });
+    equal(swappedMarks({ a: 7, b: null }), null);
   });
 
   test('the memory id of the URL on the host of the URL, else the worst', () => {
