@@ -89,6 +89,31 @@ void account_give(struct account *account, uint64_t bytes)
     pthread_mutex_unlock(&account->lock);
 }
 
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t account_keep(struct account *account, uint64_t taken, uint64_t used)
+{
+    uint64_t kept = least_of(taken, used);
+    account_give(account, taken - kept);
+    return kept;
+}
+
+static uint64_t part_of(uint64_t limit, uint64_t size_bytes, uint64_t factor, uint64_t base_bytes)
+{
+    return size_bytes > (UINT64_MAX - base_bytes) / factor ? limit : least_of(size_bytes * factor + base_bytes, limit);
+}
+
+void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes, uint64_t *least,
+                   uint64_t *most)
+{
+    uint64_t limit = least_of(share->limit_bytes, account->limit_bytes);
+    *least = part_of(limit, size_bytes, share->least_factor, share->least_base_bytes);
+    *most = part_of(limit, size_bytes, share->most_factor, share->most_base_bytes);
+}
+
 /* ---- how much there is ----------------------------------------------------------- */
 
 /* The number in a small file; UINT64_MAX when there is none ("max" means no limit). */

@@ -25,6 +25,19 @@ uint64_t account_take(struct account *account, uint64_t least, uint64_t most);
  * `most`, what readers gave only for `least`. Not from within a lock of a cache. */
 uint64_t account_need(struct account *account, uint64_t least, uint64_t most);
 void account_give(struct account *account, uint64_t bytes);
+/* Gives back what of the `taken` bytes is not used after all; returns what stays taken. */
+uint64_t account_keep(struct account *account, uint64_t taken, uint64_t used);
+
+/* What is set aside while a file is read: so much for each of its bytes and once. `least` is enough for
+ * real ones when memory is short; no file may have more than `most`, nor than `limit_bytes`. */
+struct account_share {
+    uint64_t least_factor, least_base_bytes; /* factors are at least 1 */
+    uint64_t most_factor, most_base_bytes;
+    uint64_t limit_bytes; /* UINT64_MAX: the account's own */
+};
+/* That share for a file of `size_bytes`, for account_take and account_need; neither is more than the account's limit. */
+void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes, uint64_t *least,
+                   uint64_t *most);
 
 /* Half of the memory that this process may have (the machine's, or that of its
  * control group), but at least 512 MiB. */

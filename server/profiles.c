@@ -9,11 +9,11 @@
 #include <string.h>
 
 static const uint64_t GIVEN_BUDGET_BYTES = 256 << 20, READ_BUDGET_BYTES = 256 << 20, ANSWERS_BUDGET_BYTES = 64 << 20;
-static const uint64_t LIMIT_BYTES = (uint64_t)2 << 30;
 static const size_t ANSWER_LIMIT_BYTES = (size_t)256 << 20;
-/* What is set aside for one to be read, for each of its (mostly packed) bytes and once. */
-enum { LEAST_FACTOR = 16, MOST_FACTOR = 256, MOST_IDLE_MS = 6 * 60 * 60 * 1000 };
-static const uint64_t LEAST_BASE_BYTES = 4 << 20, MOST_BASE_BYTES = 32 << 20;
+enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000 };
+/* Mostly they are packed. */
+static const struct account_share share = {
+    .least_factor = 16, .least_base_bytes = 4 << 20, .most_factor = 256, .most_base_bytes = 32 << 20, .limit_bytes = (uint64_t)2 << 30};
 
 struct profiles {
     struct cache *given, *read, *answers;
@@ -78,17 +78,11 @@ void profiles_free(struct profiles *profiles)
     free(profiles);
 }
 
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Takes memory for a profile of so many bytes. 0 when there is no room now. `is_short`: alone it would have got more. */
 static uint64_t take_room(const struct profiles *profiles, uint64_t size_bytes, bool *is_short)
 {
-    uint64_t limit = least_of(LIMIT_BYTES, account_limit(profiles->account)), size = least_of(size_bytes, limit);
-    uint64_t least = least_of(size * LEAST_FACTOR + LEAST_BASE_BYTES, limit);
-    uint64_t most = least_of(size * MOST_FACTOR + MOST_BASE_BYTES, limit);
+    uint64_t least, most;
+    account_range(profiles->account, &share, size_bytes, &least, &most);
     uint64_t taken_bytes = account_take(profiles->account, least, most);
     if (taken_bytes == 0)
         taken_bytes = account_need(profiles->account, least, least);
@@ -114,9 +108,8 @@ static struct kept_profile *keep(struct profiles *profiles, const struct source 
     struct kept_profile *kept = memory_new(sizeof(*kept));
     kept->profile = profile;
     kept->account = profiles->account;
-    kept->taken_bytes = least_of(analysis_profile_memory_bytes(profile), taken_bytes);
+    kept->taken_bytes = account_keep(profiles->account, taken_bytes, analysis_profile_memory_bytes(profile));
     kept->size_bytes = source->size_bytes;
-    account_give(profiles->account, taken_bytes - kept->taken_bytes);
     made->cost_bytes = kept->taken_bytes;
     return kept;
 }

@@ -10,13 +10,9 @@
 
 static const uint64_t CONTENTS_BUDGET_BYTES = 32 << 20, TOTALS_BUDGET_BYTES = 32 << 20;
 static const uint64_t MODULES_BUDGET_BYTES = 256 << 20, ANSWERS_BUDGET_BYTES = 64 << 20;
-/* One program may take this much while it is looked at, however much there is; one answer this much. */
-static const uint64_t MODULE_LIMIT_BYTES = (uint64_t)4 << 30;
-/* What is set aside for a program to be read: so much for each of its bytes and
- * once. Programs of real compilers take two to three times their size; LEAST is enough for
- * them when memory is short, and no file may take more than MOST. */
-enum { LEAST_FACTOR = 8, MOST_FACTOR = 64 };
-static const uint64_t LEAST_BASE_BYTES = 8 << 20, MOST_BASE_BYTES = 64 << 20;
+/* Programs of real compilers take two to three times their size. */
+static const struct account_share module_share = {
+    .least_factor = 8, .least_base_bytes = 8 << 20, .most_factor = 64, .most_base_bytes = 64 << 20, .limit_bytes = (uint64_t)4 << 30};
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 
 struct store {
@@ -231,19 +227,12 @@ const struct store_totals *store_totals(struct store *store, const struct store_
 
 /* ---- modules and answers ------------------------------------------------------- */
 
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Takes memory for a program that is to be read; what is kept but not in use goes
  * for it. 0 when there is no room now. `is_short`: alone it would have got more. */
 static uint64_t take_room(struct store *store, const struct analysis_program *program, bool *is_short)
 {
-    uint64_t limit = least_of(MODULE_LIMIT_BYTES, account_limit(store->account));
-    uint64_t size = least_of(program->size_bytes, limit);
-    uint64_t least = least_of(size * LEAST_FACTOR + LEAST_BASE_BYTES, limit);
-    uint64_t most = least_of(size * MOST_FACTOR + MOST_BASE_BYTES, limit);
+    uint64_t least, most;
+    account_range(store->account, &module_share, program->size_bytes, &least, &most);
     uint64_t taken_bytes = account_need(store->account, least, most);
     *is_short = taken_bytes < most;
     return taken_bytes;
@@ -266,9 +255,7 @@ static struct kept_module *read_module(const struct making *making, uint64_t tak
         return NULL;
     }
     struct kept_module *kept = memory_new(sizeof(*kept));
-    uint64_t used_bytes = least_of(analysis_module_memory_bytes(module), taken_bytes);
-    account_give(account, taken_bytes - used_bytes);
-    *kept = (struct kept_module){module, account, used_bytes};
+    *kept = (struct kept_module){module, account, account_keep(account, taken_bytes, analysis_module_memory_bytes(module))};
     return kept;
 }
 

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-/* Set aside while a trace is read: real ones take less than their size; a packed one may be many times larger. */
-enum { PLAIN_FACTOR = 4, PACKED_FACTOR = 32 };
-static const uint64_t BASE_BYTES = 64 << 20;
+/* Real ones take less than their size; a packed one may be many times larger. */
+static const struct account_share plain_share = {1, 64 << 20, 4, 64 << 20, UINT64_MAX};
+static const struct account_share packed_share = {1, 64 << 20, 32, 64 << 20, UINT64_MAX};
 
 struct traces {
     struct cache *cache;
@@ -53,18 +53,12 @@ void traces_free(struct traces *traces)
     free(traces);
 }
 
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t take_room(const struct making *making, bool *is_short)
 {
     struct account *account = store_account(making->traces->store);
-    uint64_t limit = account_limit(account), size = files_identity(making->opened)->size_bytes;
-    uint64_t factor = files_is_gzip(making->opened) ? PACKED_FACTOR : PLAIN_FACTOR;
-    uint64_t most = least_of(least_of(size, limit) * factor + BASE_BYTES, limit);
-    uint64_t least = least_of(size + BASE_BYTES, limit);
+    uint64_t least, most;
+    account_range(account, files_is_gzip(making->opened) ? &packed_share : &plain_share,
+                  files_identity(making->opened)->size_bytes, &least, &most);
     uint64_t taken_bytes = account_need(account, least, most);
     *is_short = taken_bytes < most;
     return taken_bytes;
@@ -94,10 +88,8 @@ static void *make_trace(void *context, struct cache_made *made, struct err *err)
         return NULL;
     }
     struct kept_trace *kept = memory_new(sizeof(*kept));
-    uint64_t used_bytes = least_of(analysis_trace_memory_bytes(trace), taken_bytes);
-    account_give(account, taken_bytes - used_bytes);
-    *kept = (struct kept_trace){trace, account, used_bytes};
-    made->cost_bytes = used_bytes;
+    *kept = (struct kept_trace){trace, account, account_keep(account, taken_bytes, analysis_trace_memory_bytes(trace))};
+    made->cost_bytes = kept->taken_bytes;
     return kept;
 }
 
