@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
-import { actsEndAtRest, rest, watchRest } from './rest.mjs';
+import { actsEndAtRest, rest, stir, watchRest } from './rest.mjs';
 
 /* The shell has no windows of its own to draw: a third less time than the whole browser. */
 const CHROMIUM =
@@ -73,7 +73,8 @@ export async function startDaemon(binary, options, port = 0) {
 }
 
 export function launchBrowser() {
-  return chromium.launch({ executablePath: CHROMIUM, headless: true, args: CHROMIUM_FLAGS });
+  const handles = { handleSIGINT: false, handleSIGTERM: false }; // whoever launched it ends it
+  return chromium.launch({ executablePath: CHROMIUM, headless: true, args: CHROMIUM_FLAGS, ...handles });
 }
 
 /* Waits until nothing is pending on the page; every act waits for that itself. */
@@ -194,6 +195,34 @@ export async function pointOn(page, at, share) {
   await page.locator('.strip-plot').nth(at).scrollIntoViewIfNeeded();
   const box = await page.locator('.strip-plot').nth(at).boundingBox();
   return [box.x + box.width * share, box.y + box.height / 2];
+}
+
+/* Fingers on a page that was opened with {touch}. Places are [x, y] in pixels of the window. */
+export async function fingers(page) {
+  const session = await page.context().newCDPSession(page);
+  const send = (type, places) =>
+    session.send('Input.dispatchTouchEvent', { type, touchPoints: places.map(([x, y], id) => ({ x, y, id })) });
+  const settle = async () => {
+    stir(page);
+    await idle(page);
+  };
+  return {
+    /* One path a finger, all of one length: put down at the first place, lifted at the last, without a stop. */
+    async along(...paths) {
+      const placesAt = (at) => paths.map((path) => path[at]);
+      const steps = paths[0].map((_, at) => send(at ? 'touchMove' : 'touchStart', placesAt(at)));
+      await Promise.all([...steps, send('touchEnd', [])]);
+      await settle();
+    },
+    async hold(place) {
+      await send('touchStart', [place]);
+      await settle();
+    },
+    async lift() {
+      await send('touchEnd', []);
+      await settle();
+    },
+  };
 }
 
 /* Session id whose name contains `part`, as the list of the page shows it. */

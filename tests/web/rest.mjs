@@ -108,6 +108,9 @@ export async function rest(page, turns = TURNS) {
   atRest.add(page);
 }
 
+/* Something was set going in another way than by the methods below. */
+export const stir = (page) => atRest.delete(page);
+
 const DEVICES = {
   keyboard: 'press type insertText down up',
   mouse: 'click dblclick move down up wheel',
@@ -138,16 +141,16 @@ let isLocatorWrapped = false;
 
 /* From now on every act on the page, its locators and its keyboard ends when the page is at rest. */
 export function actsEndAtRest(page) {
-  const stir = () => atRest.delete(page);
+  const stirred = () => stir(page);
   const settle = (_, name) => rest(page, LATE.includes(name) ? LATE_TURNS : TURNS);
-  for (const [device, names] of Object.entries(DEVICES)) wrap(page[device], names, stir, settle);
-  wrap(page, PAGE_ACTS, stir, settle);
+  for (const [device, names] of Object.entries(DEVICES)) wrap(page[device], names, stirred, settle);
+  wrap(page, PAGE_ACTS, stirred, settle);
   watched.set(page, page.evaluate.bind(page));
-  wrap(page, PAGE_CALLS, stir);
+  wrap(page, PAGE_CALLS, stirred);
   if (isLocatorWrapped) return;
   isLocatorWrapped = true;
   const locators = Object.getPrototypeOf(page.locator('html'));
-  const stirOf = (locator) => atRest.delete(locator.page());
+  const stirOf = (locator) => stir(locator.page());
   wrap(locators, LOCATOR_ACTS, stirOf, (locator) => watched.has(locator.page()) && rest(locator.page()));
   wrap(locators, LOCATOR_CALLS, stirOf);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * run.mjs: tests of the pages.
- *   node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--slow N]
+ *   node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--slow N] [--jobs N]
  * Pure tests first, then the pages in headless Chromium against the real daemon. Figures
  * come from the fixtures and from recorded answers in --shared, never from our own API.
  * Ends with "N passed, N failed, N skipped". */
 
 import { deepStrictEqual } from 'node:assert';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -18,11 +20,12 @@ const { values: options } = parseArgs({
     shared: { type: 'string' },
     only: { type: 'string' },
     slow: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: String(Math.max(1, Math.min(3, availableParallelism() >> 1))) },
     help: { type: 'boolean' },
   },
 });
 if (options.help || !options.binary) {
-  console.log('node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--slow N]');
+  console.log('node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--slow N] [--jobs N]');
   process.exit(options.help ? 0 : 2);
 }
 
@@ -93,58 +96,63 @@ async function main() {
   slowDown(Number(options.slow));
   const daemons = new Map();
   const binary = resolve(options.binary);
-  const context = {
+  const shared = options.shared ? resolve(options.shared) : null;
+  /* Who runs a case: {browser, pages}. Two at a time share daemons, not browsers. */
+  const workers = [];
+  const running = new AsyncLocalStorage();
+  const live = {
     binary,
-    shared: options.shared ? resolve(options.shared) : null,
+    shared,
     fixtures: resolve(here, '../fixtures'),
     /* URL of a daemon with these options, started once. */
     async daemon(...args) {
       const key = args.join(' ');
-      if (!daemons.has(key)) daemons.set(key, await startDaemon(binary, args));
-      return daemons.get(key).url;
+      if (!daemons.has(key)) daemons.set(key, startDaemon(binary, args));
+      try {
+        return (await daemons.get(key)).url;
+      } catch (error) {
+        daemons.delete(key);
+        throw error;
+      }
     },
-    browser: null,
-    pages: [],
-    async open(url, how) {
-      const page = await openPage(context.browser, url, how);
-      context.pages.push(page);
-      return page;
-    },
-    /* A case that failed leaves its pages open. */
-    async closePages() {
-      for (const page of context.pages.splice(0)) await page.drop();
-    },
-    async renew() {
-      await context.closePages();
-      await context.browser.close();
-      context.browser = await launchBrowser();
-    },
-  };
-  const live = {
-    fixtures: context.fixtures,
-    shared: context.shared,
-    binary,
-    daemon: (...args) => context.daemon(...args),
     /* A bare address is that of the Memory Viewer; with {isBare} it stays what a reader types. */
-    open(url, how = {}) {
+    async open(url, how = {}) {
       const address = new URL(url);
       if (!address.search && !how.isBare) address.search = '?tool=memory_viewer';
-      return context.open(address.href, how);
+      const worker = running.getStore();
+      const page = await openPage(worker.browser, address.href, how);
+      worker.pages.push(page);
+      return page;
     },
   };
-  const tests = await collect('cases', live);
-  try {
-    context.browser = await launchBrowser();
-    for (const { name, body, needs } of tests) {
-      if (needs.shared && !(context.shared && existsSync(context.shared))) {
+  const stop = async () => {
+    for (const { browser } of workers) await browser?.close();
+    for (const daemon of await Promise.allSettled(daemons.values())) await daemon.value?.stop();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop().then(() => process.exit(1)));
+
+  const waiting = await collect('cases', live);
+  const work = async (worker) => {
+    const renew = async () => {
+      await worker.browser?.close();
+      worker.browser = await launchBrowser();
+    };
+    await renew();
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { name, body, needs } = next;
+      if (needs.shared && !(shared && existsSync(shared))) {
         counts.skipped++;
         console.log(`skipped: ${name} (needs --shared)`);
-      } else await runOne(name, body, context.renew);
-      await context.closePages();
+      } else await running.run(worker, () => runOne(name, body, renew));
+      /* A case that failed leaves its pages open. */
+      for (const page of worker.pages.splice(0)) await page.drop();
     }
+  };
+  try {
+    for (let at = 0; at < Number(options.jobs); at++) workers.push({ browser: null, pages: [] });
+    await Promise.all(workers.map(work));
   } finally {
-    await context.browser?.close();
-    for (const daemon of daemons.values()) await daemon.stop();
+    await stop();
   }
 }
 
