@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the daemon starts, and what it says when it cannot."""
+import csv
+import io
 import os
 import re
 import socket
+from urllib.parse import urlencode
 
 from harness import equal
 
@@ -116,6 +119,23 @@ def test_the_demo_shows_memory_over_time(t):
     for pool in ("GPU_0_bfc", "GPU_1_bfc"):
         rows = daemon.get_json("/api/v1/memory_profile/growth", session=session, memory=pool)["data"]["rows"]
         equal((rows[0]["op"], rows[0]["verdict"], rows[0]["slope_bytes_per_step"]), ("metrics/append", "grows", 1 << 20), rows[0])
+
+
+def test_pages_of_events_are_those_of_the_whole_list(t):
+    """only the rows of a page are put in order: against the CSV, which has all of them"""
+    daemon = t.serve("--demo")
+    session = daemon.session_id("training")
+    path = "/api/v1/memory_profile/events"
+    for sort in ("-size", "address", "-lifetime", "-step,size", "op", "-op,-time"):
+        for text in ("", "op:mlp"):
+            whole = daemon.ask(f"{path}?" + urlencode(
+                {"session": session, "sort": sort, "filter": text, "format": "csv"})).text
+            events = [int(row["event"]) for row in csv.DictReader(io.StringIO(whole))]
+            assert len(events) > 1000, len(events)
+            for offset, limit in ((0, 1), (7, 100), (100, 1000), (len(events) - 3, 10), (len(events), 10)):
+                data = daemon.get_json(path, session=session, sort=sort, filter=text, offset=offset, limit=limit)["data"]
+                equal(data["matched"], len(events))
+                equal([row["event"] for row in data["rows"]], events[offset:offset + limit], (sort, text, offset))
 
 
 def test_the_demo_has_an_error_text(t):

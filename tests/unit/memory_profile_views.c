@@ -58,6 +58,7 @@ START_TEST(growth_leaves_out_what_was_not_recorded)
     answer = answer_of("build/fixtures/trace-open-step.pb", "growth", NULL, 0);
     says(answer, "\"boundary_count\":2");
     says(answer, "\"time_ps\":[1000,2000]");
+    says(answer, "\"last_bytes\":0"); /* 256 in the step that is left out */
     says(answer, "\"code\":\"step_beyond_end\",\"count\":1");
     free(answer);
 }

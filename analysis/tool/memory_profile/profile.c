@@ -29,12 +29,15 @@ uint32_t profile_after(const struct profile_pool *pool, int64_t time_ps)
  * divided by a power of ten is rounded just as the decimal text is. */
 double profile_fragmentation_of(const struct profile *profile, uint32_t event)
 {
+    static const double least[] = {0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
     char text[40];
     float value = profile->fragmentation[event];
     double scale = 1e6;
-    for (double least = 0.1; scale < 1e15 && (double)value < least; least /= 10)
+    if (value <= 0)
+        return 0;
+    for (size_t i = 0; i < sizeof least / sizeof least[0] && (double)value < least[i]; i++)
         scale *= 10;
-    if (value >= 0 && value <= 1) {
+    if (value <= 1) {
         double number = (double)(int64_t)((double)value * scale + 0.5) / scale;
         if ((float)number >= value && (float)number <= value)
             return number;

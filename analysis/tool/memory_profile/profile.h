@@ -37,6 +37,7 @@ struct profile_notes {
 };
 
 struct profile;
+struct profile_waste_range;
 
 struct profile_pool {
     const struct profile *profile;
@@ -54,6 +55,9 @@ struct profile_pool {
     uint32_t *peaks;          /* events of local peaks, largest first */
     uint32_t peak_count;
     int64_t base_bytes; /* in use before the first event */
+    uint32_t largest_request;          /* event with the largest one; PROFILE_NONE */
+    int64_t largest_request_bytes;
+    struct profile_waste_range *waste; /* of blocks of events; see profile_waste.h */
     /* as XProf reads a file: */
     uint32_t xprof_peak_at;
     int64_t xprof_lifetime_peak_bytes;

@@ -4,6 +4,7 @@
 
 #include "base/intern.h"
 #include "tool/memory_profile/profile_notes.h"
+#include "tool/memory_profile/profile_waste.h"
 
 #include <stdlib.h>
 
@@ -328,6 +329,7 @@ static void pools_make(struct profile *profile, struct ordering *ordering, const
         pairs_make(&pairs, ordering->scratch, &pool->pairs);
         pool_complete(profile, pool);
         pool_measure(profile, pool, arena);
+        profile_waste_build(pool, arena);
     }
     if (profile->pool_count > 0)
         qsort(profile->pools, profile->pool_count, sizeof *profile->pools, larger_first);

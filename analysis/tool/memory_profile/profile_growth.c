@@ -52,6 +52,7 @@ struct growth {
     struct boundary *boundaries;
     uint32_t boundary_count;
     struct table keys;
+    uint32_t *number_of;  /* group of each `what` of the trace; PROFILE_NONE before it is met */
     struct chunks groups; /* struct group */
     struct course whole;
 };
@@ -189,22 +190,31 @@ static enum verdict verdict_of(const struct growth *growth, const struct course 
     return grown + shrunk == 1 ? STEPS_ONCE : VARIES;
 }
 
-static void take(struct growth *growth, uint32_t event, uint32_t what_event, bool is_freed, uint32_t passed)
+/* Op, data type and shape make a group. */
+static struct group *group_of(struct growth *growth, uint32_t event)
 {
     const struct profile *profile = growth->profile;
-    const struct memory_what *what = &profile->events.whats[profile->what[what_event]];
+    uint32_t what_at = profile->what[event], number = growth->number_of[what_at];
+    if (number != PROFILE_NONE)
+        return chunks_at(&growth->groups, number);
+    const struct memory_what *what = &profile->events.whats[what_at];
     struct str type = profile_views_data_type(profile, what);
     uint64_t key[4] = {what->op, what->shape, type.length, 0};
     memcpy(&key[3], type.data, type.length < sizeof key[3] ? type.length : sizeof key[3]);
-    uint32_t number = table_number(&growth->keys, key);
+    growth->number_of[what_at] = number = table_number(&growth->keys, key);
     if (number == growth->groups.count) {
         struct group *added = chunks_add(&growth->groups);
         memset(added, 0, sizeof *added);
-        added->event = what_event;
+        added->event = event;
     }
-    struct group *group = chunks_at(&growth->groups, number);
+    return chunks_at(&growth->groups, number);
+}
+
+static void take(struct growth *growth, uint32_t allocation, bool is_freed, uint32_t passed)
+{
+    struct group *group = group_of(growth, allocation);
+    int64_t size = growth->profile->size_bytes[allocation];
     settle(growth, &group->course, passed);
-    int64_t size = profile->size_bytes[event];
     group->course.bytes = sum_add(group->course.bytes, is_freed ? -size : size);
     group->course.count += is_freed ? -1 : 1;
 }
@@ -215,18 +225,22 @@ static void courses_make(struct growth *growth)
     const struct profile_pool *pool = growth->pool;
     uint32_t passed = 0;
     table_init(&growth->keys, growth->request->arena, 4);
+    growth->number_of = arena_array(growth->request->arena, uint32_t, profile->events.what_count + 1);
+    memset(growth->number_of, 0xFF, profile->events.what_count * sizeof *growth->number_of);
     chunks_init(&growth->groups, growth->request->arena, sizeof(struct group));
     growth->whole.bytes = profile_stack_bytes(profile, pool->first) + pool->base_bytes;
     for (uint32_t i = pool->first; i < pool->first + pool->count; i++) {
         while (passed < growth->boundary_count && growth->boundaries[passed].time_ps < profile->time_ps[i])
             passed++;
+        if (passed == growth->boundary_count)
+            break; /* what happens behind the last boundary is of no step */
         uint32_t partner = profile->partner[i];
         settle(growth, &growth->whole, passed);
         growth->whole.bytes = profile_in_use_bytes(profile, i);
         if (!profile_is_free(profile, i))
-            take(growth, i, i, false, passed);
+            take(growth, i, false, passed);
         else if (partner != PROFILE_NONE)
-            take(growth, partner, partner, true, passed);
+            take(growth, partner, true, passed);
     }
     settle(growth, &growth->whole, growth->boundary_count);
     for (size_t g = 0; g < growth->groups.count; g++)

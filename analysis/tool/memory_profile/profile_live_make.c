@@ -23,13 +23,28 @@ struct grouping {
     const struct profile *profile;
     const uint64_t *data_types;
     struct table keys;
+    struct recent *recent; /* of each `what` of the trace */
+};
+
+/* The group of the allocation that was met last: those of a step come one after the other. */
+struct recent {
+    uint32_t number; /* of the group, from 1; 0: none */
+    int32_t step;
+    uint32_t line;
 };
 
 static struct profile_live_group *group_of(struct grouping *grouping, uint32_t event)
 {
     const struct profile *profile = grouping->profile;
-    const struct memory_what *what = &profile->events.whats[profile->what[event]];
     unsigned fields = grouping->live->fields;
+    bool is_of_step = (fields >> PROFILE_LIVE_STEP & 1) != 0, is_of_line = (fields >> PROFILE_LIVE_THREAD & 1) != 0;
+    struct recent *recent = &grouping->recent[profile->what[event]];
+    bool is_recent = recent->number > 0 && (fields >> PROFILE_LIVE_EVENT & 1) == 0 &&
+                     (!is_of_step || recent->step == profile->step[event]) &&
+                     (!is_of_line || recent->line == profile->line[event]);
+    if (is_recent)
+        return chunks_at(&grouping->live->groups, recent->number - 1);
+    const struct memory_what *what = &profile->events.whats[profile->what[event]];
     uint64_t key[PROFILE_LIVE_FIELDS] = {
         fields >> PROFILE_LIVE_OP & 1 ? what->op : 0,
         fields >> PROFILE_LIVE_STEP & 1 ? (uint64_t)profile->step[event] : 0,
@@ -44,6 +59,7 @@ static struct profile_live_group *group_of(struct grouping *grouping, uint32_t e
         struct profile_live_group *group = chunks_add(&grouping->live->groups);
         *group = (struct profile_live_group){.event = event, .has_requested = true};
     }
+    *recent = (struct recent){number + 1, profile->step[event], profile->line[event]};
     return chunks_at(&grouping->live->groups, number);
 }
 
@@ -102,6 +118,7 @@ void profile_live_make(struct profile_live *live, struct arena *arena)
     struct grouping grouping = {.live = live, .profile = profile};
     int64_t all_before_bytes = 0;
     grouping.data_types = data_types_of(profile, arena);
+    grouping.recent = arena_array(arena, struct recent, profile->events.what_count + 1);
     table_init(&grouping.keys, arena, PROFILE_LIVE_FIELDS);
     chunks_init(&live->groups, arena, sizeof(struct profile_live_group));
     for (uint32_t at = 0; at < pool->count; at++) {

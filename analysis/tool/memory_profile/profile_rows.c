@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LIMIT_MOST = 1000, LIMIT_USUAL = 100 };
+enum { LIMIT_MOST = 1000, LIMIT_USUAL = 100, SPARE_LEAST = 1024 };
 
 static bool field_find(const struct profile_rows *rows, struct str name, size_t *field)
 {
@@ -40,6 +40,20 @@ static bool keys_read(struct profile_rows *rows, const char *text, struct err *e
     return true;
 }
 
+static bool is_by_numbers(const struct profile_rows *rows)
+{
+    for (size_t i = 0; i < rows->key_count; i++)
+        if (rows->table->fields[rows->fields[i]].kind != FILTER_NUMBER)
+            return false;
+    return true;
+}
+
+/* The end of the page. */
+static uint32_t need_of(const struct profile_rows *rows, uint32_t capacity)
+{
+    return rows->offset + rows->limit < capacity ? (uint32_t)(rows->offset + rows->limit) : capacity;
+}
+
 bool profile_rows_begin(struct profile_rows *rows, const struct tool_request *request, const struct filter_table *table,
                         const struct profile_rows_sort *longer, const char *usual_sort, uint32_t capacity,
                         struct err *err)
@@ -56,62 +70,11 @@ bool profile_rows_begin(struct profile_rows *rows, const struct tool_request *re
         !filter_read(filter != NULL ? filter : "", table, request->arena, &rows->filter, err))
         return false;
     table_init(&rows->ranks_of, request->arena, 2);
-    rows->items = arena_raw(request->arena, ((size_t)capacity + 1) * sizeof *rows->items);
+    rows->need = rows->is_csv || !is_by_numbers(rows) ? capacity : need_of(rows, capacity);
+    if (rows->need <= capacity / 4) /* else all are kept */
+        rows->capacity = rows->need * 2 > SPARE_LEAST ? rows->need * 2 : SPARE_LEAST;
+    rows->items = arena_raw(request->arena, ((size_t)rows->capacity + 1) * sizeof *rows->items);
     return true;
-}
-
-bool profile_rows_add(struct profile_rows *rows, uint32_t row)
-{
-    if (rows->filter.term_count > 0 && !filter_matches(&rows->filter, row))
-        return false;
-    struct profile_rows_item *item = &rows->items[rows->count++];
-    item->row = row;
-    for (size_t i = 0; i < rows->key_count; i++) {
-        size_t field = rows->fields[i];
-        item->keys[i] = -1e300; /* what has no number comes before all */
-        if (rows->table->fields[field].kind == FILTER_NUMBER) {
-            rows->table->number(rows->table->context, row, field, &item->keys[i]);
-        } else {
-            struct str text = rows->table->text(rows->table->context, row, field);
-            uint64_t key[2] = {(uint64_t)(uintptr_t)text.data, text.length};
-            item->keys[i] = (double)table_number(&rows->ranks_of, key);
-        }
-    }
-    return true;
-}
-
-struct ranked {
-    struct str text;
-    uint32_t number;
-};
-
-static int by_text(const void *left, const void *right)
-{
-    const struct ranked *a = left, *b = right;
-    return str_compare(a->text, b->text);
-}
-
-/* Texts so far stand for themselves by number; from here on by their rank. */
-static void ranks_make(struct profile_rows *rows)
-{
-    size_t count = table_count(&rows->ranks_of);
-    struct ranked *ranked = arena_array(rows->request->arena, struct ranked, count + 1);
-    rows->rank = arena_array(rows->request->arena, uint32_t, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t *key = table_key(&rows->ranks_of, i);
-        ranked[i] = (struct ranked){{(const char *)(uintptr_t)key[0], (size_t)key[1]}, (uint32_t)i};
-    }
-    qsort(ranked, count, sizeof *ranked, by_text);
-    for (size_t i = 0, rank = 0; i < count; i++) {
-        rank = i > 0 && by_text(&ranked[i], &ranked[i - 1]) == 0 ? rank : i;
-        rows->rank[ranked[i].number] = (uint32_t)rank;
-    }
-    for (size_t k = 0; k < rows->key_count; k++) {
-        if (rows->table->fields[rows->fields[k]].kind == FILTER_NUMBER)
-            continue;
-        for (uint32_t i = 0; i < rows->count; i++)
-            rows->items[i].keys[k] = (double)rows->rank[(uint32_t)rows->items[i].keys[k]];
-    }
 }
 
 static int compare(const void *left, const void *right)
@@ -154,20 +117,95 @@ static void select_least(struct arena *arena, struct profile_rows_item *items, u
         else
             low = i;
     }
+    if (need > low && need < high)
+        qsort(items + low, high - low, sizeof *items, compare);
+}
+
+/* Makes room: the least that are needed stay. */
+static void least_keep(struct profile_rows *rows)
+{
+    select_least(rows->request->arena, rows->items, rows->kept, rows->need);
+    rows->kept = rows->need;
+    rows->bound = rows->items[0];
+    for (uint32_t i = 1; i < rows->kept; i++)
+        if (compare(&rows->items[i], &rows->bound) > 0)
+            rows->bound = rows->items[i];
+    rows->has_bound = true;
+}
+
+bool profile_rows_add(struct profile_rows *rows, uint32_t row)
+{
+    if (rows->filter.term_count > 0 && !filter_matches(&rows->filter, row))
+        return false;
+    struct profile_rows_item item = {.row = row};
+    for (size_t i = 0; i < rows->key_count; i++) {
+        size_t field = rows->fields[i];
+        item.keys[i] = -1e300; /* what has no number comes before all */
+        if (rows->table->fields[field].kind == FILTER_NUMBER) {
+            rows->table->number(rows->table->context, row, field, &item.keys[i]);
+            item.keys[i] = rows->is_descending[i] ? -item.keys[i] : item.keys[i];
+        } else {
+            struct str text = rows->table->text(rows->table->context, row, field);
+            uint64_t key[2] = {(uint64_t)(uintptr_t)text.data, text.length};
+            item.keys[i] = (double)table_number(&rows->ranks_of, key);
+        }
+    }
+    rows->count++;
+    if (rows->has_bound && compare(&item, &rows->bound) >= 0)
+        return true;
+    if (rows->kept == rows->capacity)
+        least_keep(rows);
+    rows->items[rows->kept++] = item;
+    return true;
+}
+
+struct ranked {
+    struct str text;
+    uint32_t number;
+};
+
+static int by_text(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    return str_compare(a->text, b->text);
+}
+
+/* Texts so far stand for themselves by number; from here on by their rank. */
+static void ranks_make(struct profile_rows *rows)
+{
+    size_t count = table_count(&rows->ranks_of);
+    struct ranked *ranked = arena_array(rows->request->arena, struct ranked, count + 1);
+    rows->rank = arena_array(rows->request->arena, uint32_t, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *key = table_key(&rows->ranks_of, i);
+        ranked[i] = (struct ranked){{(const char *)(uintptr_t)key[0], (size_t)key[1]}, (uint32_t)i};
+    }
+    qsort(ranked, count, sizeof *ranked, by_text);
+    for (size_t i = 0, rank = 0; i < count; i++) {
+        rank = i > 0 && by_text(&ranked[i], &ranked[i - 1]) == 0 ? rank : i;
+        rows->rank[ranked[i].number] = (uint32_t)rank;
+    }
+    for (size_t k = 0; k < rows->key_count; k++) {
+        if (rows->table->fields[rows->fields[k]].kind == FILTER_NUMBER)
+            continue;
+        for (uint32_t i = 0; i < rows->kept; i++) {
+            double rank = (double)rows->rank[(uint32_t)rows->items[i].keys[k]];
+            rows->items[i].keys[k] = rows->is_descending[k] ? -rank : rank;
+        }
+    }
 }
 
 void profile_rows_order(struct profile_rows *rows, uint32_t *first, uint32_t *end)
 {
     ranks_make(rows);
-    for (size_t k = 0; k < PROFILE_ROWS_KEYS; k++)
-        for (uint32_t i = 0; i < rows->count; i++)
-            rows->items[i].keys[k] = k >= rows->key_count     ? 0
-                                     : rows->is_descending[k] ? -rows->items[i].keys[k]
-                                                              : rows->items[i].keys[k];
     *first = rows->is_csv ? 0 : rows->offset < rows->count ? (uint32_t)rows->offset : rows->count;
     *end = rows->is_csv || rows->limit > rows->count - *first ? rows->count : *first + (uint32_t)rows->limit;
-    if (*end < rows->count)
-        select_least(rows->request->arena, rows->items, rows->count, *end);
+    if (*first == *end) { /* behind the last row: nothing that was kept is asked for */
+        *first = *end = 0;
+        return;
+    }
+    if (*end < rows->kept)
+        select_least(rows->request->arena, rows->items, rows->kept, *end);
     qsort(rows->items, *end, sizeof *rows->items, compare);
 }
 

@@ -2,7 +2,8 @@
  * profile_rows.h: what the tables of the memory profile have in common: sorted by
  * numbers (texts by their rank), filtered, paged, as JSON or CSV.
  *
- * Of millions of rows only those up to the end of the page are put in order. */
+ * Of millions of rows only those up to the end of the page are put in order, and where they are sorted
+ * by numbers only twice as many are kept. */
 #ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ROWS_H
 #define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ROWS_H
 
@@ -34,8 +35,11 @@ struct profile_rows {
     size_t key_count;
     int64_t offset, limit;
     bool is_csv;
-    struct profile_rows_item *items; /* those that match */
-    uint32_t count, capacity;
+    struct profile_rows_item *items; /* those that match; of many the least */
+    uint32_t count, kept, capacity;
+    uint32_t need;                 /* items that are wanted: up to the end of the page */
+    bool has_bound;
+    struct profile_rows_item bound; /* what is not less is none of the least */
     struct table ranks_of; /* texts that are sorted by */
     uint32_t *rank;
 };

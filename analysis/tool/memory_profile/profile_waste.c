@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_waste.c: see profile_waste.h. */
+#include "tool/memory_profile/profile_waste.h"
+
+enum { BLOCK = 256 };
+
+int64_t profile_waste_chunk(const struct profile *profile, uint32_t event)
+{
+    int64_t free_bytes = profile_free_bytes(profile, event);
+    if (free_bytes == MEMORY_UNKNOWN || (profile->flags[event] & MEMORY_HAS_FRAGMENTATION) == 0)
+        return MEMORY_UNKNOWN;
+    return free_bytes <= 0 ? 0 : (int64_t)((double)free_bytes * (1 - profile_fragmentation_of(profile, event)));
+}
+
+int64_t profile_waste_request(const struct profile *profile, uint32_t event)
+{
+    return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? profile->requested_bytes[event]
+                                                               : profile->size_bytes[event];
+}
+
+bool profile_waste_fails(const struct profile_pool *pool, uint32_t event)
+{
+    int64_t chunk = profile_waste_chunk(pool->profile, event);
+    return chunk != MEMORY_UNKNOWN && pool->largest_request != PROFILE_NONE && pool->largest_request_bytes > chunk;
+}
+
+/* Event by event; the time of the last one counts up to the next, if `has_next`. */
+static void walk(const struct profile_pool *pool, uint32_t first, uint32_t end, bool has_next,
+                 struct profile_waste_range *range)
+{
+    const struct profile *profile = pool->profile;
+    int64_t least = range->least_at == PROFILE_NONE ? INT64_MAX
+                                                    : profile_waste_chunk(profile, pool->first + range->least_at);
+    int64_t request = pool->largest_request == PROFILE_NONE ? -1 : pool->largest_request_bytes;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t event = pool->first + i;
+        int64_t chunk = profile_waste_chunk(profile, event);
+        if (chunk == MEMORY_UNKNOWN)
+            continue;
+        if (chunk < least) {
+            least = chunk;
+            range->least_at = i;
+        }
+        if (request > chunk && (has_next || i + 1 < end))
+            range->failing_ps += profile->time_ps[event + 1] - profile->time_ps[event];
+    }
+}
+
+static void largest_find(struct profile_pool *pool)
+{
+    const struct profile *profile = pool->profile;
+    pool->largest_request = PROFILE_NONE;
+    for (uint32_t i = pool->first; i < pool->first + pool->count; i++) {
+        int64_t bytes = profile_waste_request(profile, i);
+        if (!profile_is_free(profile, i) &&
+            (pool->largest_request == PROFILE_NONE || bytes > pool->largest_request_bytes)) {
+            pool->largest_request = i;
+            pool->largest_request_bytes = bytes;
+        }
+    }
+}
+
+void profile_waste_build(struct profile_pool *pool, struct arena *arena)
+{
+    largest_find(pool);
+    if (!pool->has_free || !pool->has_fragmentation)
+        return;
+    uint32_t count = pool->count > 0 ? (pool->count - 1) / BLOCK : 0; /* each with an event behind it */
+    pool->waste = arena_array(arena, struct profile_waste_range, (size_t)count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        pool->waste[i].least_at = PROFILE_NONE;
+        walk(pool, i * BLOCK, (i + 1) * BLOCK, true, &pool->waste[i]);
+    }
+}
+
+struct profile_waste_range profile_waste_of(const struct profile_pool *pool, uint32_t first, uint32_t end)
+{
+    struct profile_waste_range range = {PROFILE_NONE, 0};
+    uint32_t block = (first + BLOCK - 1) / BLOCK, last = (end - 1) / BLOCK;
+    if (pool->waste == NULL)
+        return range;
+    if (block >= last) {
+        walk(pool, first, end, false, &range);
+        return range;
+    }
+    walk(pool, first, block * BLOCK, true, &range);
+    for (; block < last; block++) {
+        const struct profile_waste_range *whole = &pool->waste[block];
+        range.failing_ps += whole->failing_ps;
+        bool is_less = whole->least_at != PROFILE_NONE &&
+                       (range.least_at == PROFILE_NONE ||
+                        profile_waste_chunk(pool->profile, pool->first + whole->least_at) <
+                            profile_waste_chunk(pool->profile, pool->first + range.least_at));
+        range.least_at = is_less ? whole->least_at : range.least_at;
+    }
+    walk(pool, last * BLOCK, end, false, &range);
+    return range;
+}
