@@ -4,7 +4,7 @@
  * One file for each group: api.c (the daemon itself), api_sessions.c,
  * api_modules.c (a session's modules), api_view.c (what a tool says of one),
  * api_memory_profile.c (memory over time), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
- * api_capacity.c (how much memory devices have). */
+ * api_given.c (files that a reader gave), api_capacity.c (how much memory devices have), api_shared.c. */
 #ifndef SERVER_API_H
 #define SERVER_API_H
 
@@ -28,6 +28,8 @@ struct response *api_modules(const struct server *server, const struct request *
 struct response *api_oom(const struct server *server, const struct request *request);
 struct response *api_oom_give(const struct server *server, const struct request *request);
 struct response *api_oom_text(const struct server *server, const struct request *request);
+struct response *api_given(const struct server *server, const struct request *request);
+struct response *api_given_add(const struct server *server, const struct request *request);
 struct response *api_profiles(const struct server *server, const struct request *request);
 struct response *api_profile_give(const struct server *server, const struct request *request);
 struct response *api_device_view(const struct server *server, const struct request *request);
@@ -38,10 +40,29 @@ struct response *api_view(const struct server *server, const struct request *req
 /* Is there such a view of such a tool? */
 bool api_is_view(const char *tool, const char *view);
 
-/* The session and the host (NULL when not named) that a request is about, or
- * the refusal. `id` NULL: no session was named. */
-struct response *api_find_session(const struct snapshot *snapshot, const char *id, const char *host_id,
-                                  const struct snapshot_session **session, const struct snapshot_host **host);
+/* The session that a request is about: of the watched folders, or of files that a reader gave. */
+struct api_subject {
+    const struct server *server;
+    const struct snapshot *snapshot;        /* that holds the session */
+    const struct snapshot_session *session;
+    const struct snapshot_host *host;       /* NULL when not named */
+    struct snapshot *indexed;               /* of api_shared.c: what api_close lets go of */
+    struct given_set given;
+};
+
+/* Fills `subject` (zeroed), or the refusal; api_close in any case. `id` NULL: no session was named. */
+struct response *api_open(const struct server *server, const char *id, const char *host_id, struct api_subject *subject);
+void api_close(struct api_subject *subject);
+
+/* The parameters of a request but for `own_names` (ends with NULL); free() the list. */
+struct analysis_param *api_core_params(const struct request *request, const char *const *own_names, size_t *count);
+
+/* NULL when the body is said to be one of `types` (ends with NULL), else the refusal. A form of
+ * another site cannot send those that are taken without the browser asking first, or saying where it comes from. */
+struct response *api_check_type(const struct request *request, const char *const *types);
+
+/* [{…}…]: the heads of all sessions of a snapshot. */
+void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot);
 
 /* "notes": [{code, count, text}…]: what the reader should know about the files of a session. */
 void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules);

@@ -7,19 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parameters that are the core's; free() the list. */
-static struct analysis_param *view_params(const struct request *request, size_t *count)
-{
-    struct analysis_param *params = memory_new((request->param_count + 1) * sizeof(*params));
-    *count = 0;
-    for (size_t at = 0; at < request->param_count; at++) {
-        const struct request_param *param = &request->params[at];
-        if (strcmp(param->name, "session") != 0 && strcmp(param->name, "host") != 0)
-            params[(*count)++] = (struct analysis_param){param->name, param->value};
-    }
-    return params;
-}
-
 /* ---- one view of one host --------------------------------------------------------- */
 
 static struct response *answer(const struct server *server, const struct request *request,
@@ -33,7 +20,8 @@ static struct response *answer(const struct server *server, const struct request
     if (!trace)
         return (hold.is_passing ? response_passing_err : response_err)(&err, host->file->path);
     size_t count;
-    struct analysis_param *params = view_params(request, &count);
+    static const char *const OWN_NAMES[] = {"session", "host", NULL};
+    struct analysis_param *params = api_core_params(request, OWN_NAMES, &count);
     bool is_good = analysis_trace_answer(trace, view, params, count, &buf, &err);
     free(params);
     cache_release(&hold);
@@ -232,17 +220,15 @@ struct response *api_memory_profile(const struct server *server, const struct re
     struct response *refusal = is_summary ? listing_check_names(request, SUMMARY_NAMES) : listing_check_once(request);
     if (refusal)
         return refusal;
-    const struct snapshot_session *session;
-    const struct snapshot_host *host;
-    struct snapshot *snapshot = index_hold(server->index);
-    struct response *response = api_find_session(snapshot, request_param(request, "session", NULL),
-                                                 request_param(request, "host", NULL), &session, &host);
+    struct api_subject subject = {0};
+    struct response *response =
+        api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
     if (!response && is_summary)
-        response = summary(server, session, host);
-    if (!response && session->kind != SNAPSHOT_TRACE)
+        response = summary(server, subject.session, subject.host);
+    if (!response && subject.session->kind != SNAPSHOT_TRACE)
         response = response_problem(404, "notfound", "this session is no profiler trace: it has no memory events");
     if (!response)
-        response = answer(server, request, host ? host : traces_worst(server->traces, session));
-    index_release(server->index, snapshot);
+        response = answer(server, request, subject.host ? subject.host : traces_worst(server->traces, subject.session));
+    api_close(&subject);
     return response;
 }

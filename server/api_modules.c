@@ -217,17 +217,15 @@ struct response *api_modules(const struct server *server, const struct request *
     static const char *const NAMES[] = {"host", "filter", "sort", "offset", "limit", NULL};
     static const char *const SORTS[] = {"-total", "name", NULL};
     struct listing listing;
-    const struct snapshot_session *session;
-    const struct snapshot_host *host;
+    struct api_subject subject = {0};
     struct response *response = listing_check_names(request, NAMES);
     if (!response)
         response = listing_read(request, SORTS, &listing);
     if (response)
         return response;
-    struct snapshot *snapshot = index_hold(server->index);
-    response = api_find_session(snapshot, request->captures[0], request_param(request, "host", NULL), &session, &host);
+    response = api_open(server, request->captures[0], request_param(request, "host", NULL), &subject);
     if (!response)
-        response = write_modules(server->store, session, host, &listing);
-    index_release(server->index, snapshot);
+        response = write_modules(server->store, subject.session, subject.host, &listing);
+    api_close(&subject);
     return response;
 }

@@ -8,24 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Bytes of a text in one answer. */
 enum { WINDOW_BYTES = 64 * 1024, MOST_WINDOW_BYTES = 1 << 20 };
 
 /* The text that a request is about. */
 struct asked {
-    struct snapshot *snapshot;               /* held while a session is looked at */
-    const struct snapshot_session *session;  /* NULL: a given text */
+    struct api_subject subject; /* without a session: a given text */
     const struct snapshot_file *file;
     struct text text;
 };
 
-static void asked_close(const struct server *server, struct asked *asked)
+static void asked_close(struct asked *asked)
 {
     texts_close(&asked->text);
-    if (asked->snapshot)
-        index_release(server->index, asked->snapshot);
+    api_close(&asked->subject);
 }
 
 /* The text of a session: the one named, else the first with a failure, else the first. */
@@ -47,14 +44,11 @@ static const struct snapshot_file *choose(const struct snapshot_session *session
 
 static struct response *find_in_session(const struct server *server, const struct request *request, struct asked *asked)
 {
-    const struct snapshot_host *host;
     const char *name = request_param(request, "file", "");
-    asked->snapshot = index_hold(server->index);
-    struct response *refusal =
-        api_find_session(asked->snapshot, request_param(request, "session", NULL), NULL, &asked->session, &host);
+    struct response *refusal = api_open(server, request_param(request, "session", NULL), NULL, &asked->subject);
     if (refusal)
         return refusal;
-    asked->file = choose(asked->session, name[0] ? name : NULL);
+    asked->file = choose(asked->subject.session, name[0] ? name : NULL);
     if (!asked->file)
         return response_problem(404, "notfound", name[0] ? "the session has no text of that name" : "the session has no error text or log");
     return NULL;
@@ -94,9 +88,9 @@ static struct response *answer(const struct asked *asked)
     struct json json = JSON_INIT(&buf);
     json_object_begin(&json);
     json_key_text(&json, "local", asked->text.id);
-    json_key_text(&json, "session", asked->session ? asked->session->id : NULL);
+    json_key_text(&json, "session", asked->subject.session ? asked->subject.session->id : NULL);
     json_key_text(&json, "file", asked->file ? asked->file->name : NULL);
-    write_files(&json, asked->session);
+    write_files(&json, asked->subject.session);
     buf_char(&buf, ',');
     buf_text(&buf, asked->text.answer);
     json_object_end(&json);
@@ -115,37 +109,25 @@ struct response *api_oom(const struct server *server, const struct request *requ
         response = response_err(&err, asked.file->path);
     if (!response)
         response = answer(&asked);
-    asked_close(server, &asked);
+    asked_close(&asked);
     return response;
-}
-
-/* A form of another site cannot send these without the browser asking first, or saying where it comes from. */
-static bool is_text_type(const char *type)
-{
-    static const char *const TYPES[] = {"text/plain", "application/octet-stream"};
-    for (size_t at = 0; type && at < sizeof(TYPES) / sizeof(TYPES[0]); at++) {
-        size_t length = strlen(TYPES[at]);
-        if (strncasecmp(type, TYPES[at], length) == 0 && (type[length] == '\0' || type[length] == ';' || type[length] == ' '))
-            return true;
-    }
-    return false;
 }
 
 struct response *api_oom_give(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {NULL};
+    static const char *const NAMES[] = {NULL}, *const TYPES[] = {"text/plain", "application/octet-stream", NULL};
     struct asked asked = {0};
     struct err err = ERR_INIT;
     struct response *response = listing_check_names(request, NAMES);
-    if (!response && !is_text_type(request->content_type))
-        response = response_problem(415, "argument", "send the text as text/plain or application/octet-stream");
+    if (!response)
+        response = api_check_type(request, TYPES);
     if (!response && request->body->size == 0)
         response = response_problem(400, "argument", "the text is empty");
     if (!response && !texts_give(server->texts, request->body, &asked.text, &err))
         response = response_err(&err, NULL);
     if (!response)
         response = answer(&asked);
-    asked_close(server, &asked);
+    asked_close(&asked);
     return response;
 }
 
@@ -167,7 +149,7 @@ static bool read_offset(const struct request *request, const char *name, uint64_
 static bool read_window(const struct asked *asked, uint64_t from, uint64_t to, struct buf *out, struct err *err)
 {
     if (asked->text.upload) {
-        const struct source source = texts_source(asked->text.upload);
+        const struct source source = upload_source(asked->text.upload);
         return analysis_explain_window(&source, from, to, out, err);
     }
     struct file *file = files_open(&asked->file->place, err);
@@ -201,6 +183,6 @@ struct response *api_oom_text(const struct server *server, const struct request 
         response = find(server, request, &asked);
     if (!response)
         response = answer_window(&asked, from, to);
-    asked_close(server, &asked);
+    asked_close(&asked);
     return response;
 }

@@ -13,8 +13,7 @@ enum { MOST_ROWS = 1000 };
 /* The profiles that a request is about. */
 struct asked {
     const struct server *server;
-    struct snapshot *snapshot;
-    const struct snapshot_session *session; /* NULL: none was named */
+    struct api_subject subject; /* without a session when none was named */
     struct profiles_one *ones;
     struct analysis_profile_use *uses;
     struct err *errs;
@@ -82,9 +81,9 @@ static struct response *add_named(struct asked *asked, const struct request *req
         bool is_base = strcmp(param->name, "base") == 0;
         if ((!is_base && strcmp(param->name, "profile") != 0) || param->value[0] == '\0')
             continue;
-        const struct snapshot_profile *profile = find_profile(asked->session, param->value);
+        const struct snapshot_profile *profile = find_profile(asked->subject.session, param->value);
         if (!profile && !is_given_id(param->value))
-            return asked->session ? response_problem(404, "notfound", "the session has no profile of that id")
+            return asked->subject.session ? response_problem(404, "notfound", "the session has no profile of that id")
                                   : response_problem(400, "argument", "the parameter session is missing");
         add(asked, param->value, profile, is_base);
     }
@@ -103,7 +102,7 @@ static void add_other(struct asked *asked, const struct snapshot_profile *profil
 
 static void add_series(struct asked *asked)
 {
-    const struct snapshot_session *session = asked->session;
+    const struct snapshot_session *session = asked->subject.session;
     bool *is_chosen = memory_new(session->profile_count * sizeof(*is_chosen));
     profile_series_choose(session, is_chosen);
     for (size_t at = 0; at < session->profile_count; at++) {
@@ -120,7 +119,7 @@ static void add_series(struct asked *asked)
 /* Without profile=: those of a series, else the last one. */
 static struct response *add_usual(struct asked *asked, bool is_series)
 {
-    const struct snapshot_session *session = asked->session;
+    const struct snapshot_session *session = asked->subject.session;
     for (size_t at = 0; at < asked->count; at++) {
         if (!asked->uses[at].is_base)
             return NULL;
@@ -153,29 +152,17 @@ static struct response *check_read(struct asked *asked)
     return NULL;
 }
 
-static void take_params(struct asked *asked, const struct request *request)
-{
-    asked->params = memory_new((request->param_count + 1) * sizeof(*asked->params));
-    for (size_t at = 0; at < request->param_count; at++) {
-        const struct request_param *param = &request->params[at];
-        if (strcmp(param->name, "session") != 0 && strcmp(param->name, "profile") != 0 && strcmp(param->name, "base") != 0)
-            asked->params[asked->param_count++] = (struct analysis_param){param->name, param->value};
-    }
-}
-
 static struct response *open_all(struct asked *asked, const struct request *request)
 {
     const char *id = request_param(request, "session", NULL);
-    const struct snapshot_host *host;
     struct response *response = NULL;
     size_t id_count = 0;
-    asked->snapshot = index_hold(asked->server->index);
     for (size_t at = 0; at < request->param_count; at++)
         id_count += strcmp(request->params[at].name, "session") == 0;
     if (id_count > 1)
         return response_problem(400, "argument", "the parameter \"session\" is given more than once");
     if (id && id[0])
-        response = api_find_session(asked->snapshot, id, NULL, &asked->session, &host);
+        response = api_open(asked->server, id, NULL, &asked->subject);
     if (!response)
         response = add_named(asked, request);
     if (!response)
@@ -191,7 +178,7 @@ static void close_all(struct asked *asked)
     free(asked->uses);
     free(asked->errs);
     free(asked->params);
-    index_release(asked->server->index, asked->snapshot);
+    api_close(&asked->subject);
 }
 
 /* ---- views -------------------------------------------------------------------------- */
@@ -234,6 +221,7 @@ static struct response *answer(const struct asked *asked, const struct request *
 
 struct response *api_device_view(const struct server *server, const struct request *request)
 {
+    static const char *const OWN_NAMES[] = {"session", "profile", "base", NULL};
     struct asked asked = {.server = server};
     const char *limit = request_param(request, "limit", "0"), *format = request_param(request, "format", "json");
     if (strcmp(format, "json") == 0 && strtol(limit, NULL, 10) > MOST_ROWS)
@@ -242,7 +230,7 @@ struct response *api_device_view(const struct server *server, const struct reque
         return response_problem(404, "notfound", "there is no such tool or view");
     struct response *response = open_all(&asked, request);
     if (!response) {
-        take_params(&asked, request);
+        asked.params = api_core_params(request, OWN_NAMES, &asked.param_count);
         response = answer(&asked, request);
     }
     close_all(&asked);
@@ -265,13 +253,12 @@ static void write_profile(struct json *json, const struct snapshot_profile *prof
 struct response *api_profiles(const struct server *server, const struct request *request)
 {
     static const char *const NAMES[] = {NULL};
-    const struct snapshot_session *session = NULL;
-    const struct snapshot_host *host;
+    struct api_subject subject = {0};
     struct response *response = listing_check_names(request, NAMES);
-    struct snapshot *snapshot = index_hold(server->index);
     if (!response)
-        response = api_find_session(snapshot, request->captures[0], NULL, &session, &host);
+        response = api_open(server, request->captures[0], NULL, &subject);
     if (!response) {
+        const struct snapshot_session *session = subject.session;
         struct buf buf = BUF_INIT;
         struct json json = JSON_INIT(&buf);
         json_object_begin(&json);
@@ -284,7 +271,7 @@ struct response *api_profiles(const struct server *server, const struct request 
         json_object_end(&json);
         response = response_json(&buf);
     }
-    index_release(server->index, snapshot);
+    api_close(&subject);
     return response;
 }
 
@@ -292,13 +279,13 @@ struct response *api_profiles(const struct server *server, const struct request 
 
 struct response *api_profile_give(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"name", NULL};
+    static const char *const NAMES[] = {"name", NULL}, *const TYPES[] = {"application/octet-stream", NULL};
     struct profiles_one one = {0};
     struct err err = ERR_INIT;
     const char *name = request_param(request, "name", "profile");
     struct response *response = listing_check_names(request, NAMES);
-    if (!response && (!request->content_type || strncmp(request->content_type, "application/octet-stream", 24) != 0))
-        response = response_problem(415, "argument", "send the profile as application/octet-stream");
+    if (!response)
+        response = api_check_type(request, TYPES);
     if (!response && strlen(name) > 255)
         response = response_problem(400, "argument", "the name is longer than 255 bytes");
     if (!response && !profiles_give(server->profiles, request->body, name, &one, &err))

@@ -8,21 +8,6 @@
 
 enum { ERROR_TEXT_BYTES = 64 * 1024, MOST_ERROR_TEXTS = 32, MOST_PROBLEMS = 1000 };
 
-struct response *api_find_session(const struct snapshot *snapshot, const char *id, const char *host_id,
-                                  const struct snapshot_session **session, const struct snapshot_host **host)
-{
-    *host = NULL;
-    if (!id)
-        return response_problem(400, "argument", "the parameter session is missing");
-    *session = snapshot_session(snapshot, id);
-    if (!*session)
-        return response_problem(404, "notfound", "there is no session of that id");
-    if (!host_id || host_id[0] == '\0')
-        return NULL;
-    *host = snapshot_host(*session, host_id);
-    return *host ? NULL : response_problem(404, "notfound", "the session has no host of that id");
-}
-
 static void write_problem(struct json *json, const char *file, enum err_code code, const char *reason,
                           uint64_t offset_bytes)
 {
@@ -133,6 +118,17 @@ static void write_session_head(struct json *json, struct store *store, const str
     write_verdict(json, session);
 }
 
+void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot)
+{
+    json_array_begin(json);
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        json_object_begin(json);
+        write_session_head(json, store, snapshot->sessions[at], false);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 struct response *api_sessions(const struct server *server, const struct request *request)
 {
     static const char *const NAMES[] = {"sort", "filter", "offset", "limit", NULL};
@@ -236,13 +232,12 @@ static void write_session_problems(struct json *json, const struct snapshot *sna
 struct response *api_session(const struct server *server, const struct request *request)
 {
     static const char *const NAMES[] = {NULL};
-    const struct snapshot_session *session = NULL;
-    const struct snapshot_host *host;
-    struct snapshot *snapshot = index_hold(server->index);
+    struct api_subject subject = {0};
     struct response *response = listing_check_names(request, NAMES);
     if (!response)
-        response = api_find_session(snapshot, request->captures[0], NULL, &session, &host);
+        response = api_open(server, request->captures[0], NULL, &subject);
     if (!response) {
+        const struct snapshot_session *session = subject.session;
         struct buf buf = BUF_INIT;
         struct json json = JSON_INIT(&buf);
         struct modules modules = {0};
@@ -253,11 +248,11 @@ struct response *api_session(const struct server *server, const struct request *
         write_files(&json, session);
         api_write_notes(&json, session, &modules);
         write_error_texts(&json, session);
-        write_session_problems(&json, snapshot, session, &modules);
+        write_session_problems(&json, subject.snapshot, session, &modules);
         json_object_end(&json);
         modules_close(&modules);
         response = response_json(&buf);
     }
-    index_release(server->index, snapshot);
+    api_close(&subject);
     return response;
 }

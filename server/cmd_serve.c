@@ -131,6 +131,7 @@ static void wait_for_end(struct httpd *httpd, const struct server *server, const
         httpd_watch(httpd);
         texts_expire(server->texts);
         profiles_expire(server->profiles);
+        given_expire(server->given);
     }
 }
 
@@ -153,6 +154,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     index_free(daemon->server.index);
     profiles_free(daemon->server.profiles);
+    given_free(daemon->server.given);
     texts_free(daemon->server.texts); /* their bytes are the store's account's */
     traces_free(daemon->server.traces);
     store_free(daemon->server.store);
@@ -171,6 +173,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.traces = traces_new(daemon->server.store);
     daemon->server.texts = texts_new(store_account(daemon->server.store));
     daemon->server.profiles = profiles_new(store_account(daemon->server.store));
+    daemon->server.given = given_new(store_account(daemon->server.store));
     struct jobs *jobs = jobs_new(&daemon->server);
     struct httpd *httpd = httpd_start(&daemon->server, jobs, &daemon->listening);
     if (!httpd || !index_start(daemon->server.index)) {

@@ -150,8 +150,7 @@ struct file *files_open(const struct files_place *place, struct err *err)
     file->bytes = place->bytes;
     file->descriptor = -1;
     if (place->bytes) {
-        file->identity.inode = (uint64_t)(uintptr_t)place->bytes;
-        file->identity.size_bytes = place->byte_count;
+        file->identity = *place->identity;
     } else {
         struct stat status;
         file->descriptor = open_place(place, &status, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * files.h: one profile on disk (or compiled in), opened to be read by the core.
+ * files.h: one profile on disk (or in memory), opened to be read by the core.
  *
  * Files are read with pread through a window that moves, never mapped (a trace
  * that is rewritten under a map would end the process) and never held whole.
@@ -32,8 +32,9 @@ char *files_identity_text(const struct files_identity *identity);
 struct files_place {
     const char *root;           /* absolute folder, or a file named by the user when `path` is "" */
     const char *path;           /* below root, without "..": never leaves it, not even by symbolic links */
-    const unsigned char *bytes; /* not NULL: compiled in, root and path are only names */
+    const unsigned char *bytes; /* not NULL: in memory; root and path are only names */
     size_t byte_count;
+    const struct files_identity *identity; /* of bytes in memory; NULL otherwise */
 };
 
 struct file;

@@ -51,6 +51,7 @@ struct jobs *jobs_new(const struct server *server)
     traces_on_wait(server->traces, &(struct cache_waiting){leave, come_back, jobs});
     texts_on_wait(server->texts, &(struct cache_waiting){leave, come_back, jobs});
     profiles_on_wait(server->profiles, &(struct cache_waiting){leave, come_back, jobs});
+    given_on_wait(server->given, &(struct cache_waiting){leave, come_back, jobs});
     return jobs;
 }
 

@@ -3,7 +3,6 @@
 
 #include "server/memory.h"
 #include "server/sha256.h"
-#include "server/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +136,7 @@ struct giving {
 static void *make_given(void *context, struct cache_made *made, struct err *err)
 {
     const struct giving *giving = context;
-    const struct source source = texts_source(giving->upload);
+    const struct source source = upload_source(giving->upload);
     struct kept_profile *kept = keep(giving->profiles, &source, made, err);
     if (kept) {
         kept->key = memory_text(giving->id);

@@ -3,6 +3,7 @@
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
 
+#include "server/given.h"
 #include "server/guard.h"
 #include "server/index.h"
 #include "server/profiles.h"
@@ -18,6 +19,7 @@ struct server {
     struct traces *traces;
     struct texts *texts;
     struct profiles *profiles;
+    struct given *given;
     const char *const *source_roots; /* folders whose files may be shown as source */
     size_t source_root_count;
     struct guard guard;

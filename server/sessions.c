@@ -64,24 +64,36 @@ static void place_runs(struct snapshot *snapshot)
     snapshot->run_count = kept;
 }
 
-struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
-                                struct verdicts *verdicts)
+static struct snapshot *build(const struct sessions_root *roots, size_t root_count, struct sessions_builder *builder)
 {
-    struct snapshot *snapshot = memory_new(sizeof(*snapshot));
-    struct sessions_builder builder = {.snapshot = snapshot, .verdicts = verdicts};
+    struct snapshot *snapshot = builder->snapshot;
     snapshot->holders = 1;
-    snapshot->generation = generation;
     snapshot->root_count = root_count;
     snapshot->roots = memory_pool_new(&snapshot->pool, (root_count + 1) * sizeof(*snapshot->roots));
     for (size_t at = 0; at < root_count; at++) {
-        builder.root_at = at;
-        builder.root = &snapshot->roots[at];
-        add_root(&builder, &roots[at]);
+        builder->root_at = at;
+        builder->root = &snapshot->roots[at];
+        add_root(builder, &roots[at]);
     }
     if (snapshot->session_count)
         qsort(snapshot->sessions, snapshot->session_count, sizeof(*snapshot->sessions), newest_first);
     place_runs(snapshot);
     return snapshot;
+}
+
+struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
+                                struct verdicts *verdicts)
+{
+    struct sessions_builder builder = {.snapshot = memory_new(sizeof(struct snapshot)), .verdicts = verdicts};
+    builder.snapshot->generation = generation;
+    return build(roots, root_count, &builder);
+}
+
+struct snapshot *sessions_build_given(struct tree *tree, const char *id)
+{
+    const struct sessions_root root = {.tree = tree, .kind = ANALYSIS_KIND_UNKNOWN};
+    struct sessions_builder builder = {.snapshot = memory_new(sizeof(struct snapshot)), .given_id = id};
+    return build(&root, 1, &builder);
 }
 
 void sessions_free(struct snapshot *snapshot)

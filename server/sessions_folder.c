@@ -2,6 +2,7 @@
 #include "server/sessions_folder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static void place_file(struct sessions_builder *builder, const struct tree_folde
     file->path = folder->path[0] ? memory_pool_format(pool, "%s/%s", folder->path, from->name) : file->name;
     file->identity = from->identity;
     file->reason = from->reason;
-    file->place = (struct files_place){builder->root_path, file->path, from->bytes, from->identity.size_bytes};
+    file->place = (struct files_place){builder->root_path, file->path, from->bytes, from->identity.size_bytes, &file->identity};
     if (builder->tree->is_file)
         file->place.path = "";
     else if (from->target)
@@ -172,7 +173,12 @@ static struct snapshot_session *add_session(struct sessions_builder *builder, co
         hash = hash_text(contents->folder->files[0].name, hash);
     if (builder->root_at > 0)
         hash = hash_text(builder->root_path, hash);
-    hash_id(session->id, hash);
+    if (!builder->given_id)
+        hash_id(session->id, hash);
+    else if (snapshot->session_count == 0)
+        snprintf(session->id, sizeof(session->id), "%s", builder->given_id);
+    else
+        snprintf(session->id, sizeof(session->id), "%s-%zu", builder->given_id, snapshot->session_count);
     snapshot->sessions = memory_grow(snapshot->sessions, &builder->session_capacity, snapshot->session_count + 1,
                                      sizeof(*snapshot->sessions));
     snapshot->sessions[snapshot->session_count++] = session;
@@ -262,9 +268,14 @@ static bool is_among(const struct snapshot_session *session, const struct snapsh
 /* What is known of a text; false for a log that is not worth showing, as far as is known. */
 static bool look(struct sessions_builder *builder, const struct snapshot_file *file, bool is_log, struct snapshot_text *text)
 {
+    static const atomic_bool GOES_ON = false;
+    bool is_readable = file->reason == 0 && file->identity.size_bytes > 0;
     *text = (struct snapshot_text){.file = file};
-    text->is_read = builder->verdicts && file->reason == 0 && file->identity.size_bytes > 0 &&
-                    verdicts_look(builder->verdicts, &file->place, &file->identity, &text->verdict);
+    if (builder->given_id)
+        text->is_read = is_readable && verdicts_read(&file->place, &GOES_ON, &text->verdict);
+    else
+        text->is_read = builder->verdicts && is_readable &&
+                        verdicts_look(builder->verdicts, &file->place, &file->identity, &text->verdict);
     return !is_log || (text->is_read && text->verdict.failure_count > 0);
 }
 
@@ -305,7 +316,8 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
     session->text_count = session->file_count = 1;
     if (!is_named) {
         session->name = file->path;
-        hash_id(session->id, hash_text(file->name, hash_text(session->id, 0)));
+        if (!builder->given_id)
+            hash_id(session->id, hash_text(file->name, hash_text(session->id, 0)));
     }
     atomic_store(session->module_count, 0);
     count_in(session, file, true);

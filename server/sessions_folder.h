@@ -11,6 +11,7 @@
 struct sessions_builder {
     struct snapshot *snapshot;
     struct verdicts *verdicts; /* NULL: nobody wants to know */
+    const char *given_id;      /* of files that a reader gave; else NULL */
     size_t session_capacity, run_capacity, problem_capacity;
     size_t root_at; /* which root; its folder is `tree` */
     struct snapshot_root *root;

@@ -57,9 +57,11 @@ struct snapshot_profile {
 enum snapshot_kind { SNAPSHOT_TRACE, SNAPSHOT_DUMP, SNAPSHOT_HLO, SNAPSHOT_TEXT, SNAPSHOT_PROFILES };
 const char *snapshot_kind_name(enum snapshot_kind kind);
 
+enum { SNAPSHOT_ID_SIZE = 48 };
+
 /* What a person opens. */
 struct snapshot_session {
-    char id[HASH_ID_SIZE];
+    char id[SNAPSHOT_ID_SIZE];
     enum snapshot_kind kind;
     const char *name;
     int64_t modified_at_ms; /* of its newest file; Unix time */

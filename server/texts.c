@@ -57,21 +57,6 @@ void texts_free(struct texts *texts)
     free(texts);
 }
 
-static int64_t upload_read(void *context, uint64_t offset, void *into, size_t size)
-{
-    const struct upload *upload = context;
-    if (offset >= upload->size)
-        return 0;
-    size_t got = size < upload->size - offset ? size : (size_t)(upload->size - offset);
-    memcpy(into, upload->data + offset, got);
-    return (int64_t)got;
-}
-
-struct source texts_source(const struct upload *upload)
-{
-    return (struct source){(void *)(uintptr_t)upload, upload_read, upload->size};
-}
-
 /* The value, or NULL and `err`. Takes no reference to `upload` when it fails. */
 static struct kept_text *make(const struct source *source, struct cache_made *made, struct err *err)
 {
@@ -104,7 +89,7 @@ struct giving {
 static void *make_given(void *context, struct cache_made *made, struct err *err)
 {
     const struct giving *giving = context;
-    const struct source source = texts_source(giving->upload);
+    const struct source source = upload_source(giving->upload);
     struct kept_text *kept = make(&source, made, err);
     if (!kept)
         return NULL;

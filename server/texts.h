@@ -41,7 +41,4 @@ bool texts_find(struct texts *texts, const char *id, struct text *text, struct e
 bool texts_of_file(struct texts *texts, const struct files_place *place, struct text *text, struct err *err);
 void texts_close(struct text *text);
 
-/* The bytes that an upload holds, for the core. */
-struct source texts_source(const struct upload *upload);
-
 #endif

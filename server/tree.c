@@ -64,9 +64,9 @@ struct tree *tree_new_of_memory(const char *name)
     return tree;
 }
 
-void tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count)
+struct tree_file *tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count)
 {
-    tree_list_add_memory(tree->top, path, bytes, byte_count);
+    return tree_list_add_memory(tree->top, path, bytes, byte_count);
 }
 
 static void set_reason(struct pass *pass, int *reason, int now)

@@ -64,10 +64,10 @@ struct tree {
 struct tree *tree_new(const char *path);
 void tree_free(struct tree *tree);
 
-/* A tree of files that are compiled in; `name` stands for its root. Add them by
- * path, in the order of their paths. The bytes are borrowed; their time is now. */
+/* A tree of files in memory; `name` stands for its root. Add them by path, in the order
+ * of their paths; what is returned is good until the next. The bytes are borrowed; their time is now. */
 struct tree *tree_new_of_memory(const char *name);
-void tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count);
+struct tree_file *tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count);
 
 /* Brings the tree up to date; true when anything differs from before. Calls
  * `go_on` after each folder and stops early when that returns false. */

@@ -229,7 +229,7 @@ static struct tree_folder *folder_in(struct tree_folder *parent, const char *nam
     return found;
 }
 
-void tree_list_add_memory(struct tree_folder *top, const char *path, const unsigned char *bytes, size_t byte_count)
+struct tree_file *tree_list_add_memory(struct tree_folder *top, const char *path, const unsigned char *bytes, size_t byte_count)
 {
     struct tree_folder *folder = top;
     for (const char *slash; (slash = strchr(path, '/')); path = slash + 1) {
@@ -241,8 +241,10 @@ void tree_list_add_memory(struct tree_folder *top, const char *path, const unsig
     folder->files = memory_grow(folder->files, &capacity, folder->file_count + 1, sizeof(*folder->files));
     struct tree_file *file = &folder->files[folder->file_count++];
     *file = (struct tree_file){.name = memory_text(path), .kind = names_kind_of(path), .bytes = bytes};
+    file->identity.inode = (uint64_t)(uintptr_t)bytes; /* bytes that stay tell themselves apart */
     file->identity.size_bytes = byte_count;
     if (top->modified_at_ns == 0)
         top->modified_at_ns = moment_unix_ns(); /* all of one time: their order is that of their names */
     file->identity.modified_at_ns = top->modified_at_ns;
+    return file;
 }

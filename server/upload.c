@@ -110,3 +110,18 @@ void upload_end(struct upload *upload)
     of->capacity = upload->size;
     is_paid(of, of->capacity);
 }
+
+static int64_t read_bytes(void *context, uint64_t offset, void *into, size_t size)
+{
+    const struct upload *upload = context;
+    if (offset >= upload->size)
+        return 0;
+    size_t got = size < upload->size - offset ? size : (size_t)(upload->size - offset);
+    memcpy(into, upload->data + offset, got);
+    return (int64_t)got;
+}
+
+struct source upload_source(const struct upload *upload)
+{
+    return (struct source){(void *)(uintptr_t)upload, read_bytes, upload->size};
+}

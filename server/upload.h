@@ -8,6 +8,7 @@
 #ifndef SERVER_UPLOAD_H
 #define SERVER_UPLOAD_H
 
+#include "base/source.h"
 #include "server/account.h"
 
 #include <stddef.h>
@@ -28,5 +29,8 @@ void upload_release(struct upload *upload); /* NULL is fine */
 void upload_add(struct upload *upload, const char *bytes, size_t size);
 /* Nothing more will come: gives back what was taken too much. */
 void upload_end(struct upload *upload);
+
+/* Its bytes, for the core; as long as it is held. */
+struct source upload_source(const struct upload *upload);
 
 #endif

@@ -85,7 +85,7 @@ void verdicts_free(struct verdicts *verdicts)
 /* Without the lock; nothing but the reader touches the result meanwhile. */
 static void entry_read(struct verdicts *verdicts, struct entry *entry, const struct files_identity *identity)
 {
-    const struct files_place place = {entry->root, entry->path, entry->bytes, entry->byte_count};
+    const struct files_place place = {entry->root, entry->path, entry->bytes, entry->byte_count, identity};
     struct verdict verdict = {0};
     int64_t began_ms = moment_ms();
     bool is_good = verdicts_read(&place, &verdicts->is_stopping, &verdict);

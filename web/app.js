@@ -4,6 +4,7 @@
 
 import { isAbort, Problem, problemText, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';
+import { dropAgain, dropped } from './lib/dropped.js';
 import { el, fill, name } from './lib/dom.js';
 import { bytes, cutMiddle, visible, when } from './lib/format.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
@@ -141,7 +142,7 @@ function drawCrumbs() {
 
 function railEntries() {
   const session = selection?.session ?? null;
-  const id = router.route.session || session?.id;
+  const id = selection?.lost ? '' : router.route.session || session?.id;
   return [HOME, ...PAGES].map((row) => ({
     ...row,
     href: row === HOME || !id ? `?tool=${row.tool}` : router.link({ ...emptyRoute(), tool: row.tool, session: id }),
@@ -156,20 +157,30 @@ function drawTheme() {
   at('theme').title = `Theme: ${themeName()}`;
 }
 
-async function takeIn(blob, fileName) {
+let intake = null; // what stops the one under way
+
+/* files: [{name, blob}], or a promise of them. */
+async function takeIn(files) {
   const end = begin();
-  banners.set('intake', { text: `Looking at ${cutMiddle(visible(fileName), 60)}.` });
+  intake?.abort();
+  const own = new AbortController();
+  intake = own;
+  const onProgress = (text) => own.signal.aborted || banners.set('intake', { text, action: { label: 'Cancel', run: () => own.abort() } });
+  onProgress('Looking at what was dropped.');
   try {
-    const { recognise } = await import('./intake.js');
-    const { text, label, link } = await recognise(blob, fileName);
+    const [{ recognise }, list] = await Promise.all([import('./intake.js'), files]);
+    if (list.length === 1) onProgress(`Looking at ${cutMiddle(visible(list[0].name), 60)}.`);
+    const { text, label, link } = await recognise(list, { signal: own.signal, onProgress });
+    if (own.signal.aborted) return;
     /* What the URL names already, dropped once more: the same view of it. */
-    const isAwaited = link?.local === router.route.local && link?.tool === router.route.tool;
+    const { local, session, tool } = router.route;
+    const isAwaited = link?.session ? session.startsWith(link.session) : link?.local === local && link?.tool === tool;
     const open = () => (isAwaited ? go(router.route, true) : openLink(router.link({ ...emptyRoute(), ...link })));
     const action = link && { label, run: open };
     banners.set('intake', { text, action });
   } catch (error) {
-    banners.drop('intake');
-    showFailure(error);
+    if (intake === own) banners.drop('intake');
+    if (!isAbort(error)) showFailure(error);
   } finally {
     end();
   }
@@ -291,6 +302,10 @@ async function go(route, isAgain = false) {
   try {
     const { row, found } = await lookUp(route, signal);
     if (signal.aborted) return;
+    if (found?.lost) {
+      showLost(found);
+      return;
+    }
     await mountPage(row, signal);
     if (signal.aborted) return;
     selection = found;
@@ -328,6 +343,20 @@ function partFailed(event) {
   if (!(event.reason instanceof TypeError) || !/import|module/i.test(event.reason.message)) return;
   event.preventDefault();
   banners.set('failed', { text: `A part of this page could not be loaded from ${location.host}. What you see stays.` });
+}
+
+/* The URL names files that were dropped, and the daemon holds them no more. */
+function showLost(found) {
+  page?.unmount?.();
+  page = pageRow = null;
+  selection = found;
+  drawCrumbs();
+  showRail();
+  const { title, text } = dropAgain(found.lost, dropped(found.lost));
+  document.title = 'dropped, not stored – memviewd';
+  document.body.classList.add('is-plain');
+  details.clear();
+  showInstead('Nothing to show.', { kind: 'empty', title, text });
 }
 
 function nobodyAnswers() {
@@ -383,8 +412,8 @@ function bindPage() {
   );
   setSubject(subjectNow);
   watchDrops({
-    onFile: (file) => takeIn(file, file.name),
-    onText: (text) => takeIn(new Blob([text], { type: 'text/plain' }), 'the pasted text'),
+    onFiles: takeIn,
+    onText: (text) => takeIn([{ name: 'the pasted text', blob: new Blob([text], { type: 'text/plain' }) }]),
   });
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * intake.js: what a dropped file or a pasted text is, and where it opens. The first row that knows it
+ * intake.js: what dropped files or a pasted text are, and where they open. The first row that knows a file
  * says so; nothing leaves the present view before the reader agrees. */
 
-import { post, Problem, problemText } from './lib/api.js';
+import { get, post, Problem, problemText } from './lib/api.js';
 import { keepDropped } from './lib/dropped.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
-import { pageOf } from './pages.js';
+import { pageOf, usualPage } from './pages.js';
+import { foundText, lookAt } from './tools/home_found.js';
 
 const HEAD_BYTES = 4096;
+const MOST_FILES = 1000;
 const PHASES = { compile: 'compile-time', load: 'load-time', run: 'run-time' };
 const MAKERS = { tpu_compile: 'TPU', tpu_program_load: 'TPU', tpu_buffer: 'TPU', gpu_xla: 'GPU', gpu_bfc: 'GPU', cpu_alloc: 'CPU' };
 
@@ -17,6 +19,11 @@ const isGzip = ({ head }) => head[0] === 0x1f && head[1] === 0x8b;
 const isWide = ({ head }) => (head[0] ^ head[1]) === 1 && head[0] >= 0xfe;
 const isText = ({ head }) => isWide({ head }) || (!head.includes(0) && !isGzip({ head }));
 const ends = (...list) => ({ name }) => list.some((end) => name.toLowerCase().endsWith(end));
+
+/* What XLA and the profiler write beside what can be opened. */
+const isBeside = ends('-buffer-assignment.txt', '-live-range.txt', '-memory-usage-report.txt', '-memory-usage-report.pb', '.trace.json.gz', '.trace.json');
+const isProgram = ends('.xplane.pb', '.xplane.pb.gz', '.hlo_proto.pb', '.hlo_proto.pb.gz', '.hlo.pb', '.hlo.pb.gz');
+const isProfile = ends('.prof', '.pprof', '.pb.gz', '.pb');
 
 /* Pure: "a TPU compile-time OOM: jit_train_step needs 33.49 GiB, 15.75 GiB are available". */
 export function failureWords(failure) {
@@ -42,19 +49,76 @@ export function textWords(answer) {
   };
 }
 
-/* A row: is(file) → may it be this; take(file) → {text, label, link: parts of the URL} or null when it is
- * not; a file: {name, size_bytes, head: its first bytes, blob}. */
+/* ---- files that are opened like those of a folder ------------------------------------------- */
+
+/* The session to open first: one with a failure, else one with figures, else the first. */
+const leading = (sessions) =>
+  sessions.find((each) => each.failure) ?? sessions.find((each) => each.module_count !== 0 || each.profile_count) ?? sessions[0];
+
+const HOLDS = {
+  trace: ({ worst, total }) =>
+    total === 0 ? 'a profiler trace without programs' : `a profiler trace with ${counted(total, 'module')}${worst?.bytes ? `; the largest needs ${bytes(worst.bytes)}` : ''}`,
+  dump: ({ worst }) => `an XLA dump${worst?.bytes ? `: ${short(worst.name)} needs ${bytes(worst.bytes)}` : ' without sizes'}`,
+  hlo: ({ worst }) => `an HLO program${worst?.bytes ? `: ${short(worst.name)} needs ${bytes(worst.bytes)}` : ' without sizes'}`,
+  profiles: ({ session, worst }) => `${foundText(session)}${worst?.bytes ? ` of up to ${bytes(worst.bytes)}` : ''}`,
+};
+
+/* Pure: "9 files: an XLA dump: jit_train_step needs 33.49 GiB." */
+export function heldWords(session, found, { name, fileTotal, sessionTotal, left }) {
+  const what = session.failure ? failureWords(session.failure) : HOLDS[session.kind]?.({ session, worst: found.worst, total: found.module_count }) ?? foundText(session);
+  const who = fileTotal > 1 ? `${counted(fileTotal, 'file')}: ${what}` : `${short(name)} is ${what}`;
+  const more = sessionTotal > 1 ? ` ${counted(sessionTotal - 1, 'other session')} beside it: see Home.` : '';
+  const unused = left.length ? ` Not used: ${left.slice(0, 2).map(short).join(', ')}${left.length > 2 ? ` and ${counted(left.length - 2, 'other')}` : ''}.` : '';
+  return `${who}.${more}${unused}`;
+}
+
+const withoutFigures = { worst: null };
+
+/* What the daemon makes of files that it holds: {text, label, link}. */
+async function lookAtHeld(given, { name, left }, signal) {
+  const { sessions } = await get(`given/${given.id}`, {}, { signal });
+  const fileTotal = given.files.length;
+  if (sessions.length === 0) return { text: `${fileTotal > 1 ? counted(fileTotal, 'file') : short(name)}: nothing in there can be opened.` };
+  const session = leading(sessions);
+  const found = await lookAt(session, { signal }).catch((error) => {
+    if (!(error instanceof Problem)) throw error;
+    return withoutFigures; /* the page that opens says why */
+  });
+  const counts = { ...session, module_count: found.module_count ?? session.module_count };
+  const page = session.failure ? pageOf('oom') : usualPage(counts);
+  keepDropped(given.id, { name: fileTotal > 1 ? counted(fileTotal, 'file') : name, size_bytes: given.files.reduce((sum, file) => sum + file.size_bytes, 0) });
+  return {
+    text: heldWords(counts, found, { name, fileTotal, sessionTotal: sessions.length, left }),
+    label: session.failure ? 'Open verdict' : `Open ${page.title.replace(/:.*/, '')}`,
+    link: { tool: page.tool, session: session.id },
+  };
+}
+
+const give = ({ name, blob }, before, signal) =>
+  post('given', blob, 'application/octet-stream', { name, with: before?.id ?? '' }, { signal });
+
+async function takeHeld(file, { signal }) {
+  const given = await give(file, null, signal);
+  /* A text has its own page. */
+  return given.files[0].kind === 'text' ? null : lookAtHeld(given, { name: file.name, left: [] }, signal);
+}
+
+/* ---- one file --------------------------------------------------------------------------- */
+
+/* A row: is(file) → may it be this; take(file, {signal}) → {text, label, link: parts of the URL} or null when
+ * it is not; a file: {name, size_bytes, head: its first bytes, blob}. */
 const KINDS = [
   {
-    is: ends('.xplane.pb', '.hlo_proto.pb', '.hlo.pb', '.hlo.pb.gz', '-buffer-assignment.txt', '.trace.json.gz'),
+    is: isBeside,
     take: async ({ name }) => ({
-      text: `${short(name)} is a trace or a dump: the daemon reads those from disk, with the files beside them. Put it into a watched folder, or start \`memviewd FILE_OR_DIR\`.`,
+      text: `${short(name)} is a report that stands beside what can be opened. Drop its folder, or the \`*.hlo.pb\`, \`*.xplane.pb\` or \`error.txt\` of it.`,
     }),
   },
+  { is: isProgram, take: takeHeld },
   {
-    is: (file) => ends('.prof', '.pprof', '.pb.gz', '.pb')(file) || isGzip(file) || !isText(file),
-    async take({ name, size_bytes, blob }) {
-      const profile = await post('profiles', blob, 'application/octet-stream', { name });
+    is: (file) => isProfile(file),
+    async take({ name, size_bytes, blob }, { signal }) {
+      const profile = await post('profiles', blob, 'application/octet-stream', { name }, { signal });
       keepDropped(profile.id, { name, size_bytes });
       return {
         text: `${short(name)} is a device profile with ${counted(profile.sample_count, 'sample')}.`,
@@ -63,10 +127,11 @@ const KINDS = [
       };
     },
   },
+  { is: (file) => isGzip(file) || !isText(file), take: takeHeld },
   {
-    is: (file) => isText(file) || isGzip(file),
-    async take({ name, size_bytes, head, blob }) {
-      const answer = await post('oom', blob, 'application/octet-stream');
+    is: (file) => !isProgram(file) && (isText(file) || isGzip(file)),
+    async take({ name, size_bytes, head, blob }, { signal }) {
+      const answer = await post('oom', blob, 'application/octet-stream', {}, { signal });
       const text = size_bytes <= 1 << 20 && !isWide({ head }) ? await blob.text() : null;
       keepDropped(answer.local, { name, size_bytes, text });
       return { ...textWords(answer), link: { tool: 'oom', local: answer.local } };
@@ -77,22 +142,52 @@ const KINDS = [
 /* No file of this kind: the next row may know it. */
 const isOther = (error) => error instanceof Problem && [404, 405, 415, 422].includes(error.status);
 
-/* blob: a File, or a Blob of a pasted text. Out: {text, label, link} for a banner; link and label are
- * left out when there is nothing to open, or no page for it. */
-export async function recognise(blob, name = blob.name ?? 'the pasted text') {
+/* The first refusal says most: it is that of the kind which the name promises. */
+async function recogniseOne({ name, blob }, options) {
+  const base = name.slice(name.lastIndexOf('/') + 1);
   const head = new Uint8Array(await blob.slice(0, HEAD_BYTES).arrayBuffer());
-  const file = { name, size_bytes: blob.size, head, blob };
+  const file = { name: base, size_bytes: blob.size, head, blob };
   let why = '';
-  if (blob.size === 0) return { text: `${short(name)} is empty.` };
-  for (const kind of KINDS.filter((each) => each.is(file))) {
+  if (blob.size === 0) return { text: `${short(base)} is empty.` };
+  const rows = KINDS.filter((each) => each.is(file));
+  for (const kind of rows.filter((each, at) => rows.findIndex(({ take }) => take === each.take) === at)) {
     try {
-      const { text, label, link } = await kind.take(file);
-      return link && pageOf(link.tool) ? { text, label, link } : { text };
+      const taken = await kind.take(file, options);
+      if (taken) return taken;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      why = problemText(error);
+      why ||= problemText(error);
       if (!isOther(error)) break;
     }
   }
-  return { text: `${short(name)} cannot be used. ${why}` };
+  return { text: `${short(base)} cannot be used. ${why.slice(0, 1).toUpperCase()}${why.slice(1)}` };
+}
+
+/* ---- several ------------------------------------------------------------------------------ */
+
+async function recogniseAll(files, { signal, onProgress }) {
+  const left = files.slice(MOST_FILES).map((file) => file.name);
+  const sent = files.slice(0, MOST_FILES);
+  let given = null;
+  for (const [at, file] of sent.entries()) {
+    onProgress(`Sending ${count(at + 1)} of ${counted(sent.length, 'file')}: ${short(file.name)}, ${bytes(file.blob.size)}.`);
+    try {
+      given = await give(file, given, signal);
+    } catch (error) {
+      if (!isOther(error)) throw error;
+      left.push(file.name);
+    }
+  }
+  if (!given) return { text: `None of ${counted(files.length, 'file')} can be used: no trace, HLO file, device profile or text.` };
+  return lookAtHeld(given, { name: given.files[0].name, left }, signal);
+}
+
+/* files: [{name, blob}], the name with its folders; a blob is a File, or a Blob of a pasted text. Out: {text,
+ * label, link} for a banner; link and label are left out when there is nothing to open, or no page for it. */
+export async function recognise(files, options) {
+  const useful = files.length > 1 ? files.filter((file) => file.blob.size > 0 && !isBeside(file)) : files;
+  if (files.length === 0) return { text: 'The folder holds no file.' };
+  if (useful.length === 0) return { text: `None of ${counted(files.length, 'file')} can be opened: they are empty, or reports that stand beside what can.` };
+  const { text, label, link } = await (useful.length > 1 ? recogniseAll(useful, options) : recogniseOne(useful[0], options));
+  return link && pageOf(link.tool) ? { text, label, link } : { text };
 }

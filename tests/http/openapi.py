@@ -42,7 +42,7 @@ def test_the_parser_of_this_test_reads_the_document_right(t):
     """a few facts that a misread indentation would break"""
     tree = Document(DOCUMENT).tree
     equal(tree["openapi"], "3.1.0")
-    equal(tree["components"]["schemas"]["Id"]["pattern"], "^[0-9a-f]{12}$")
+    equal(tree["components"]["schemas"]["Id"]["pattern"], "^([0-9a-f]{12}|[0-9a-f]{40}(-[0-9]{1,4})?)$")
     sort = tree["paths"]["/api/v1/sessions"]["get"]["parameters"][0]
     equal((sort["name"], sort["schema"]["enum"]), ("sort", ["newest", "name", "largest"]))
     equal(tree["components"]["schemas"]["Known"], {"type": ["integer", "null"]})
@@ -91,6 +91,9 @@ class Walk:
         self.token = urllib.parse.parse_qs(self.locked.fragment)["token"][0]
         self.sessions = {name: row["id"] for name, row in self.daemon.sessions().items()}
         self.met = set()
+        self.given = self.daemon.ask("/api/v1/given?name=a.hlo.pb", "POST", {"Content-Type": "application/octet-stream"},
+                                     inputs.hlo_proto()).json["id"]
+        self.sessions["given"] = self.given
 
     def check(self, path, method, answer):
         """notes what was met; an answer must be documented and follow its schema"""
@@ -127,7 +130,7 @@ DEVICE_EXTRAS = {"callers": "&match=.", "source": "&file=/a/x.py"}
 
 
 def address_of(path, session, extra=""):
-    address = path.replace("{session}", session)
+    address = path.replace("{session}", session).replace("{given}", session)
     if is_of_text(path):
         address += f"?session={session}"
     if path == "/api/v1/source":
@@ -144,6 +147,8 @@ def address_of(path, session, extra=""):
 def walk_common(walk, path):
     """what every GET has"""
     session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_device(path) else "run"]
+    if "{given}" in path:
+        session = walk.given
     address = address_of(path, session)
     first = walk.ask(path, address)
     equal(first.status, 200, address)
@@ -163,6 +168,8 @@ def walk_common(walk, path):
 
 def walk_errors(walk, path):
     """what a question about a session may meet"""
+    if "{given}" in path:
+        equal(walk.ask(path, address_of(path, "0" * 40)).status, 404, path)
     if "{session}" in path or "/memory_" in path or is_of_text(path) or is_of_device(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
     if path.endswith("/modules"):
@@ -217,6 +224,32 @@ def walk_profiles(walk, t):
             walk.ask(one, f"{one}?session={session}&format={form}")
 
 
+def walk_given(walk):
+    """what files that are opened like a session meet"""
+    path, raw = "/api/v1/given", {"Content-Type": "application/octet-stream"}
+    program, name = inputs.hlo_proto(), "?name=a.hlo.pb"
+    for headers, body, daemon, status in (
+            (raw, program, walk.daemon, 201), (raw, inputs.trace(), walk.daemon, 201), (raw, walk.profile, walk.daemon, 201),
+            ({"Content-Type": "text/plain"}, program, walk.daemon, 415), ({}, program, walk.daemon, 415),
+            (raw, b"\0\1\2\3", walk.daemon, 422), (raw, b"", walk.daemon, 422),
+            ({**raw, "Origin": "http://evil.example"}, program, walk.daemon, 403), (raw, program, walk.locked, 401),
+            (raw, b"x" * (2 << 20), walk.small, 503), ({**raw, "X": "a" * 20000}, program, walk.daemon, 431)):
+        equal(walk.ask(path, path + name, "POST", headers, body, daemon).status, status, (headers, body[:40]))
+    for wrong in ("", "?name=", "?name=/a.hlo.pb", "?name=a/../b.hlo.pb", "?name=.a", "?name=a&x=1", "?name=" + "a" * 256):
+        equal(walk.ask(path, path + wrong, "POST", raw, program).status, 400, wrong)
+    equal(walk.ask(path, path + name + "&with=" + "0" * 40, "POST", raw, program).status, 404)
+    equal(walk.ask(path, path + "?name=" + "a" * 9000, "POST", raw, program).status, 414)
+    refused = walk.daemon.ask(path, "DELETE")
+    walk.check(path, "POST", refused)
+    equal(refused.status, 405, "DELETE")
+    given = ""
+    for at in range(1001):
+        answer = walk.daemon.ask(f"{path}?name={at}.log&with={given}", "POST", raw, b"x")
+        given = answer.json.get("id", given)
+    walk.check(path, "POST", answer)
+    equal(answer.status, 413, "too many files")
+
+
 def walk_texts(walk):
     """what only out-of-memory texts meet"""
     path, text = "/api/v1/oom", "/api/v1/oom/text"
@@ -269,7 +302,7 @@ def walk_vanished(walk):
     paths = [path for path, _, operation in walk.document.operations()
              if "503" in operation["responses"] and path != "/-/ready"]
     for path in paths:
-        if path == "/api/v1/profiles":
+        if path in ("/api/v1/profiles", "/api/v1/given"):
             continue
         name = "gone.log" if is_of_text(path) else "vanished" if is_of_device(path) else "gone"
         session, gone = walk.sessions[name], walk.gone[name]
@@ -342,6 +375,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_login(walk)
     walk_texts(walk)
     walk_profiles(walk, t)
+    walk_given(walk)
     walk_views(walk)
     walk_profile(walk)
     walk_vanished(walk)

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 THEMES = ["start", "stopping", "guard", "limits", "negotiation", "api", "openapi", "xprof", "sessions", "index",
-          "bad_input", "oom", "concurrency", "memory", "summary", "profiles"]
+          "bad_input", "oom", "given", "concurrency", "memory", "summary", "profiles"]
 
 
 def tests_of(theme):

@@ -2,6 +2,8 @@
  * dropped.js: what this tab knows of files and texts that were dropped or pasted: their name and size,
  * of a text up to 1 MiB the text itself. sessionStorage: gone with the tab, in no link. */
 
+import { bytes, cutMiddle, visible } from './format.js';
+
 const MOST_TEXT = 1 << 20;
 const keyOf = (id) => `memviewd.dropped.${id}`;
 
@@ -18,6 +20,19 @@ export function keepDropped(id, { name, size_bytes, text = null }) {
   }
 }
 
+/* Is this the id of files that are opened like a session? */
+export const isDroppedSession = (id) => /^[0-9a-f]{40}(-\d{1,4})?$/.test(id);
+
+/* The ids of such files that this tab dropped. */
+export function droppedSessions() {
+  try {
+    const ids = Object.keys(sessionStorage).map((key) => (key.startsWith(keyOf('')) ? key.slice(keyOf('').length) : ''));
+    return ids.filter(isDroppedSession);
+  } catch {
+    return [];
+  }
+}
+
 /* {name, size_bytes, text or null}; null if this tab never saw it. */
 export function dropped(id) {
   try {
@@ -25,4 +40,13 @@ export function dropped(id) {
   } catch {
     return null;
   }
+}
+
+/* The daemon keeps what is dropped in its memory only. known: of lib/dropped.js, or null. */
+export function dropAgain(sha, known = null) {
+  const file = known ? `${cutMiddle(visible(known.name), 60)}, ${bytes(known.size_bytes)}, ` : '';
+  return {
+    title: 'This link shows a file that was dropped, not stored:',
+    text: `${file}sha256 ${visible(sha).slice(0, 12)}…. Drop it again to see the same view.`,
+  };
 }

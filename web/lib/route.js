@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * route.js: everything that was chosen stands in the URL, and nowhere else.
- * Defaults are left out, names that are not ours are kept and ignored.
+ * Defaults are left out, names that are not ours are kept and ignored. Dropped files that are opened like a
+ * session stand there as local=HASH, as all that was dropped does; inside they are a session.
  * parse, format and isSamePlace are pure; createRouter binds them to a window. */
 
 import { later } from './activity.js';
+import { isDroppedSession } from './dropped.js';
 
 /* Name → kind: text (""), number (null; what is no number stays text, so that a banner can name it), list
  * (repeatable, []), pin (null). Fixed order, so that equal states give equal links. */
@@ -81,7 +83,7 @@ export function parse(search) {
     else if (kind === 'text') route[name] = value;
     else if (route[name].length < MOST_OF_A_LIST) route[name] = [...route[name], value];
   }
-  return route;
+  return isDroppedSession(route.local) ? { ...route, session: route.local, local: '' } : route;
 }
 
 /* Colons, slashes and commas may stand as they are in a query; links stay readable. */
@@ -95,7 +97,8 @@ export function format(route) {
   for (const name of NAMES) {
     for (const value of [route[name]].flat()) {
       if (value === '' || value === null || value === undefined) continue;
-      pairs.push([name, name === 'pin' ? `${value.kind}:${value.id}` : String(value)]);
+      const spelled = name === 'session' && isDroppedSession(value) ? 'local' : name;
+      pairs.push([spelled, name === 'pin' ? `${value.kind}:${value.id}` : String(value)]);
     }
   }
   pairs.push(...(route.unknown ?? []));

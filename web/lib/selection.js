@@ -3,6 +3,7 @@
  * a warning, the default takes its place, and the rest still applies. */
 
 import { get, Problem } from './api.js';
+import { isDroppedSession } from './dropped.js';
 import { cutMiddle, visible } from './format.js';
 
 const PAGE = 100;
@@ -87,7 +88,7 @@ export const NOTHING = { session: null, host: null, modules: null, module: null,
 
 /* page: {levels, lacks} of pages.js; sessions: the newest of them, as listed. Out: {sessions, session, host, modules, module, problem, warnings};
  * session is null when nothing can be shown, problem is why its modules cannot be listed; modules and module
- * are null for a page that has no selector of them. */
+ * are null for a page that has no selector of them; lost: the name of dropped files that are not kept any more. */
 export async function resolve(route, page, sessions, signal) {
   const warnings = [];
   const hasModules = page.levels.includes('module');
@@ -95,6 +96,7 @@ export async function resolve(route, page, sessions, signal) {
   let known = null;
   if (route.session) {
     session = await findSession(route.session, sessions, signal);
+    if (!session && isDroppedSession(route.session)) return { ...NOTHING, sessions, warnings, lost: route.session };
     if (!session) warnings.push(`Session ${short(route.session)} is not here; showing the newest.`);
   }
   if (!session && hasModules) {

@@ -3,7 +3,7 @@
  * command that fills it. Pure: contents for message() of panel.js. */
 
 import { problemText } from '../lib/api.js';
-import { bytes, counted, cutMiddle, visible } from '../lib/format.js';
+import { counted, cutMiddle, visible } from '../lib/format.js';
 
 const SAVE = '`jax.profiler.save_device_memory_profile("memory.prof")`';
 
@@ -23,15 +23,6 @@ export function noSamples() {
 
 export function failed(what, problem) {
   return { kind: 'error', title: `${what} cannot be shown.`, text: problemText(problem) };
-}
-
-/* The daemon keeps what is dropped in its memory only. known: of lib/dropped.js, or null. */
-export function dropAgain(sha, known = null) {
-  const file = known ? `${cutMiddle(visible(known.name), 60)}, ${bytes(known.size_bytes)}, ` : '';
-  return {
-    title: 'This link shows a file that was dropped, not stored:',
-    text: `${file}sha256 ${visible(sha).slice(0, 12)}…. Drop it again to see the same view.`,
-  };
 }
 
 /* chips: what chipFault() said of each filter. */

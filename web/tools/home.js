@@ -4,10 +4,10 @@
 import { get, isAbort } from '../lib/api.js';
 import { el, figure, fill, nameInline, prose } from '../lib/dom.js';
 import { ago, bytes, count, counted, visible } from '../lib/format.js';
-import { listSessions } from '../lib/selection.js';
+import { droppedSessions } from '../lib/dropped.js';
 import { message } from '../widgets/panel.js';
 import { foundText } from './home_found.js';
-import { fillRows, sessionRow, sessionTable } from './home_rows.js';
+import { createSessionList, foundOf, isByFigure } from './home_list.js';
 import * as say from './home_text.js';
 
 const ASK_AFTER_MS = 300;
@@ -15,7 +15,36 @@ const SORTS = [
   ['newest', 'newest'],
   ['name', 'name'],
   ['largest', 'largest on disk'],
+  ['peak', 'highest peak'],
+  ['share', 'share of capacity'],
 ];
+const PAGE = 1000;
+const MOST_SESSIONS = 5000;
+
+/* All that match, or the first 5,000 of them: a list as the daemon sends one. */
+async function listAll(filter, sort, how) {
+  const ask = (offset) => get('sessions', { sort: isByFigure(sort) ? 'newest' : sort, filter, limit: PAGE, offset }, how);
+  const list = await ask(0);
+  while (list.sessions.length < Math.min(list.matched, MOST_SESSIONS)) {
+    const { sessions } = await ask(list.sessions.length);
+    if (sessions.length === 0) break;
+    list.sessions.push(...sessions);
+  }
+  return list;
+}
+
+/* What this tab dropped and the daemon still holds. */
+async function listDropped(how) {
+  const all = await Promise.all(
+    droppedSessions().map((id) =>
+      get(`given/${id.slice(0, 40)}`, {}, how).catch((error) => {
+        if (isAbort(error)) throw error;
+        return { sessions: [] };
+      }),
+    ),
+  );
+  return all.flatMap(({ sessions }) => sessions);
+}
 
 function nodesOf(parts) {
   return parts.map((part) => {
@@ -72,7 +101,7 @@ function intakeZone(context) {
   return el(
     'div',
     { class: 'intake' },
-    el('span', {}, 'Drop a file or paste an error text: memory.prof · log · error text'),
+    el('span', {}, 'Drop files or a folder, or paste an error text: xplane.pb · XLA dump · hlo_proto.pb · memory.prof · log'),
     el('button', { type: 'button', class: 'text-button', 'aria-haspopup': 'dialog', on: { click: context.takeIn } }, 'Paste or choose'),
   );
 }
@@ -127,52 +156,90 @@ export function mount(root, context) {
   let controller = null;
   let route = null;
   let shown = null;
+  let lists = [];
 
   const sort = () => (SORTS.some(([value]) => value === route.sort) ? route.sort : 'newest');
   const isPlain = () => route.filter === '' && sort() === 'newest';
+  const worstOf = (session) => foundOf(session)?.worst ?? null;
+  const stopLists = () => lists.splice(0).forEach((each) => each.stop());
+
+  /* Said again only when it changed: a link in it may have the focus. */
+  let said = '';
+  function sayIt(words, ...nodes) {
+    if (words === said) return;
+    said = words;
+    fill(title, ...nodes);
+  }
 
   function sayAnswer(list, rows) {
-    const newest = rows[0];
-    const over = rows.filter((row) => row.worst?.word === 'over').length;
-    fill(aside, isPlain() || over ? say.tally(list, over) : '');
+    const [newest] = rows.sessions;
+    const over = rows.sessions.filter((session) => worstOf(session)?.word === 'over').length;
+    const unknown = rows.unknown();
+    fill(aside, isPlain() || over ? say.tally(list, over, unknown) : '');
     if (!newest || !isPlain()) {
-      fill(title, nodesOf(say.listParts(list, sort())));
+      const again = el('button', { type: 'button', class: 'text-button', on: { click: load } }, 'Sort again');
+      const parts = say.listParts(list, sort(), unknown);
+      sayIt(`${parts} ${rows.isSorted}`, nodesOf(parts), ' ', rows.isSorted ? null : again);
       return;
     }
-    const kind = foundText(newest.session).split(',')[0];
-    const isOver = newest.worst?.word === 'over';
-    fill(
-      title,
-      nodesOf(say.newestParts(newest.session, kind, newest.worst)),
+    const kind = foundText(newest).split(',')[0];
+    const worst = worstOf(newest);
+    const isOver = worst?.word === 'over';
+    sayIt(
+      `${newest.id} ${kind} ${worst?.bytes} ${worst?.word} ${worst?.by}`,
+      nodesOf(say.newestParts(newest, kind, worst)),
       ' ',
-      el('a', { href: context.link(newest.session.id, isOver ? context.verdictOf(newest.session) : {}) }, isOver ? 'See why' : 'Open'),
+      el('a', { href: context.link(newest.id, isOver ? context.verdictOf(newest) : {}) }, isOver ? 'See why' : 'Open'),
     );
   }
 
-  function draw(list, about) {
-    const rows = list.sessions.map((session) => sessionRow(session, context.link(session.id)));
+  /* A table with its label; what is left out of it stands below. */
+  const region = (label, className, list, below = null) =>
+    el('div', { class: `panel ${className}`, tabindex: '0', role: 'region', 'aria-label': label }, list.node, below);
+
+  function makeList(sessions, options) {
+    const list = createSessionList(sessions, { linkOf: (session) => context.link(session.id), ...options });
+    lists.push(list);
+    return list;
+  }
+
+  function draw(list, about, given) {
+    const sayNow = () => sayAnswer(list, rows);
+    const rows = makeList(list.sessions, {
+      caption: 'What was found',
+      sort: sort(),
+      onSort: (order) => context.choose({ sort: order === 'newest' ? '' : order, tool: 'home', session: '' }),
+      onRead: () => sayNow(),
+    });
+    rows.isSorted = rows.unknown() === 0 || !isByFigure(sort());
+    said = '';
+    const dropped = given.length ? makeList(given, { caption: 'Dropped in this tab' }) : null;
     const broken = about.roots.filter((each) => !each.readable);
     const isEmpty = list.total === 0;
+    const left = list.matched - list.sessions.length;
     context.setTitle(`${isEmpty ? 'no profiles' : counted(list.total, 'session')} – memviewd`);
     if (isEmpty) {
       fill(aside);
       fill(title, broken.length && broken.length === about.roots.length ? 'Nothing can be read.' : `No profiles under ${say.short(say.rootsText(about))}.`);
-    } else sayAnswer(list, rows);
+    } else sayNow();
     tools.node.hidden = list.total < 2 && isPlain();
     fill(
       body,
       broken.map((each) => message(say.unreadableRoot(each))),
+      dropped
+        ? el('section', { class: 'home-dropped' }, el('h2', {}, 'Dropped in this tab'), el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'), region('Dropped in this tab', '', dropped))
+        : null,
       isEmpty && broken.length < Math.max(1, about.roots.length) ? message(say.emptyMessage(about)) : null,
       !isEmpty && list.matched === 0
         ? message({ title: `No session matches "${visible(route.filter)}".`, text: 'Clear the field to see all.' })
         : null,
       list.sessions.length
-        ? el('div', { class: 'panel', tabindex: '0', role: 'region', 'aria-label': 'What was found' }, sessionTable(list, rows))
+        ? region('What was found', 'home-found', rows, left > 0 ? el('p', { class: 'dim home-left' }, `${count(left)} more of ${counted(list.matched, 'session')} are left out; the filter narrows the list.`) : null)
         : null,
       notRead(list),
       watched(about, load),
     );
-    return rows;
+    return dropped ? [dropped, rows] : [rows];
   }
 
   async function load() {
@@ -180,11 +247,12 @@ export function mount(root, context) {
     controller = new AbortController();
     const { signal } = controller;
     try {
-      const [list, about] = await Promise.all([listSessions(route.filter, signal, sort()), get('about', {}, { signal })]);
-      const rows = draw(list, about);
+      const [list, about, given] = await Promise.all([listAll(route.filter, sort(), { signal }), get('about', {}, { signal }), listDropped({ signal })]);
+      stopLists();
+      const all = draw(list, about, given);
       shown = list;
       fill(news);
-      fillRows(rows, signal, () => sayAnswer(list, rows));
+      all.forEach((each) => each.start(signal));
     } catch (error) {
       if (isAbort(error) || error.code === 'gone') return;
       fill(title, 'The list of sessions could not be read.');
@@ -203,7 +271,7 @@ export function mount(root, context) {
     },
     /* The list never shifts under the pointer: a line says that there is more. */
     async filesChanged() {
-      const now = await listSessions(route.filter, null, sort()).catch(() => null);
+      const now = await listAll(route.filter, sort(), {}).catch(() => null);
       const text = now && shown ? say.newsText(shown, now) : '';
       if (!text) return;
       fill(
@@ -218,6 +286,7 @@ export function mount(root, context) {
     },
     unmount() {
       controller?.abort();
+      stopLists();
       tools.stop();
     },
   };

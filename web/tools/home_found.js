@@ -5,7 +5,6 @@
 import { get } from '../lib/api.js';
 import { capacityOf, verdictOf } from '../lib/capacity.js';
 import { count, counted } from '../lib/format.js';
-import { listModules } from '../lib/selection.js';
 
 const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: '' };
 
@@ -43,10 +42,11 @@ export function worstOfFailure(failure) {
   return { bytes: needed, capacity, by: Math.max(0, by), name: module ?? '', word: 'over' };
 }
 
-async function lookAtModules(session, signal) {
+async function lookAtModules(session, how) {
+  const path = `sessions/${encodeURIComponent(session.id)}`;
   const [modules, detail] = await Promise.all([
-    listModules(session.id, '', '', signal),
-    session.has_error_text ? get(`sessions/${encodeURIComponent(session.id)}`, {}, { signal }) : null,
+    get(`${path}/modules`, { sort: '-total', limit: 100 }, how),
+    session.has_error_text ? get(path, {}, how) : null,
   ]);
   const found = worstOf(modules.modules, detail?.error_texts ?? [], modules.devices);
   const isTold = session.failure && found?.word !== 'over';
@@ -54,15 +54,15 @@ async function lookAtModules(session, signal) {
 }
 
 /* The fullest of the profiles, and how many call sites grow from the first to the last. */
-async function lookAtProfiles(session, signal) {
-  const { data } = await get('device_memory/series', { session: session.id, limit: 1 }, { signal });
+async function lookAtProfiles(session, how) {
+  const { data } = await get('device_memory/series', { session: session.id, limit: 1 }, how);
   const grows = data.verdict_counts.grows;
   const total = Math.max(...data.profiles.map((profile) => profile.total));
   const word = grows ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}` : 'live';
   return { worst: { bytes: total, capacity: null, by: 0, name: '', word } };
 }
 
-/* is(session), words(session) for the column "Found", look(session, signal) → {worst, module_count}. */
+/* is(session), words(session) for the column "Found", look(session, how: of get()) → {worst, module_count}. */
 const HOLDINGS = [
   {
     is: (session) => session.kind === 'profiles',
@@ -90,8 +90,8 @@ export function foundText(session) {
   return all.length === 1 && session.kind === 'trace' ? `${kind}, no program` : all.join(', ');
 }
 
-/* {worst, module_count}; worst is null where no figure is known. */
-export async function lookAt(session, signal) {
+/* {worst, module_count}; worst is null where no figure is known. how: {signal, isQuiet} of get(). */
+export async function lookAt(session, how) {
   const row = HOLDINGS.find((each) => each.look && each.is(session));
-  return row ? row.look(session, signal) : { worst: null };
+  return row ? row.look(session, how) : { worst: null };
 }

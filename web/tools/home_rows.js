@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * home_rows.js: the table of sessions. Rows stand at once and fill in as files are read, two
- * sessions at a time. */
+ * home_rows.js: one row a session, and the head of their table. */
 
-import { isAbort } from '../lib/api.js';
 import { el, figure, fill, name } from '../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, when } from '../lib/format.js';
-import { foundText, lookAt } from './home_found.js';
+import { foundText } from './home_found.js';
 
-const MOST_READ = 20;
-const AT_A_TIME = 2;
 const GIB_UNIT = 3;
+/* Title, class, and the order that a click on it gives. */
 const COLUMNS = [
-  ['When', 'h-when'],
-  ['Session', 'h-name'],
-  ['Found', 'h-found'],
-  ['Hosts', 'h-hosts'],
-  ['Largest, GiB', 'h-largest'],
-  ['Of capacity', 'h-share'],
-  ['Verdict', 'h-verdict'],
+  ['When', 'h-when', 'newest'],
+  ['Session', 'h-name', 'name'],
+  ['Found', 'h-found', ''],
+  ['Hosts', 'h-hosts', ''],
+  ['Largest, GiB', 'h-largest', 'peak'],
+  ['Of capacity', 'h-share', 'share'],
+  ['Verdict', 'h-verdict', ''],
 ];
 
 /* A bar with the capacity as a tick; what is over it is red. */
@@ -46,7 +43,7 @@ function largestCell(value) {
   return [figure(value, text, isOwn ? 'dim' : ''), isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`)];
 }
 
-/* session of the list → {session, node, show({worst, module_count}), fail(error)}. */
+/* session of the list → {node, show(found), fail(error)}; found: of lookAt(). */
 export function sessionRow(session, href) {
   const hosts = session.host_count ?? session.hosts?.length ?? 0;
   const cell = (className, ...parts) => el('td', { class: className }, parts);
@@ -57,8 +54,8 @@ export function sessionRow(session, href) {
   const node = el(
     'tr',
     {},
-    cell('h-when', when(session.modified_at_ms)),
-    cell('h-name', el('a', { href, title: `${bytes(session.size_bytes)} on disk` }, name(session.name))),
+    cell('h-when', session.modified_at_ms ? when(session.modified_at_ms) : '–'),
+    cell('h-name', el('a', { href, title: `${bytes(session.size_bytes)} in its files` }, name(session.name))),
     found,
     cell('h-hosts', hosts > 0 ? count(hosts) : '–'),
     largest,
@@ -66,11 +63,8 @@ export function sessionRow(session, href) {
     verdict,
   );
   return {
-    session,
     node,
-    worst: null,
     show({ worst, module_count: total = session.module_count }) {
-      this.worst = worst;
       fill(found, foundText({ ...session, module_count: total }));
       if (!worst) return;
       if (worst.bytes !== null) fill(largest, largestCell(worst.bytes));
@@ -83,34 +77,21 @@ export function sessionRow(session, href) {
   };
 }
 
-export function sessionTable(list, rows) {
-  const rest = list.matched - list.sessions.length;
-  const foot = `${count(list.sessions.length)} of ${count(list.matched)} sessions; the filter narrows the list.`;
+const DESCENDING = ['newest', 'peak', 'share'];
+
+/* A head without onSort is plain text. Out: the table, its body empty. */
+export function sessionTable(caption, { sort = '', onSort = null } = {}) {
+  const head = ([title, className, order]) =>
+    el(
+      'th',
+      { scope: 'col', class: className, 'aria-sort': order && order === sort ? (DESCENDING.includes(order) ? 'descending' : 'ascending') : null },
+      order && onSort ? el('button', { type: 'button', class: 'head-button', on: { click: () => onSort(order) } }, title) : title,
+    );
   return el(
     'table',
     { class: 'grid home-grid' },
-    el('caption', { class: 'hidden' }, 'What was found'),
-    el('thead', {}, el('tr', {}, COLUMNS.map(([title, className]) => el('th', { scope: 'col', class: className }, title)))),
-    el('tbody', {}, rows.map((row) => row.node)),
-    rest > 0 ? el('tfoot', {}, el('tr', {}, el('td', { colspan: COLUMNS.length }, foot))) : null,
+    el('caption', { class: 'hidden' }, caption),
+    el('thead', {}, el('tr', {}, COLUMNS.map(head))),
+    el('tbody'),
   );
-}
-
-/* Reads the newest of them; onRow(row) after each. Ends early when `signal` aborts. */
-export async function fillRows(rows, signal, onRow) {
-  const queue = rows.slice(0, MOST_READ);
-  const work = async () => {
-    for (let row = queue.shift(); row && !signal.aborted; row = queue.shift()) {
-      try {
-        const found = await lookAt(row.session, signal);
-        if (signal.aborted) return;
-        row.show(found);
-      } catch (error) {
-        if (isAbort(error)) return;
-        row.fail(error);
-      }
-      onRow(row);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_A_TIME }, work));
 }

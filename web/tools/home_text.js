@@ -35,17 +35,19 @@ export function newestParts(session, kind, worst) {
   return ['Newest: ', name, ', needs ', { bytes: worst.bytes }, place];
 }
 
-/* The answer when the list is not simply the newest first. */
-export function listParts(list, sort) {
-  const order = { name: ', by name', largest: ', largest on disk first' }[sort] ?? '';
+/* The answer when the list is not simply the newest first. unknown: how many sessions have no figure yet. */
+export function listParts(list, sort, unknown = 0) {
+  const order = { name: ', by name', largest: ', largest on disk first', peak: ', highest peak first', share: ', fullest first' }[sort] ?? '';
+  if (['peak', 'share'].includes(sort) && unknown > 0)
+    return [`${list.matched < list.total ? `${count(list.matched)} of ` : ''}${counted(list.total, 'session')}${order}; ${count(unknown)} not read yet, at the end.`];
   if (list.matched < list.total) return [`${count(list.matched)} of ${counted(list.total, 'session')} match${order}.`];
   return [`${counted(list.total, 'session')}${order}.`];
 }
 
-/* "7 sessions, 2 of them over" */
-export function tally(list, overCount) {
-  const all = counted(list.total, 'session');
-  return overCount ? `${all}, ${count(overCount)} of them over` : all;
+/* "7 sessions, 2 of them over", "1,000 sessions, 12 of them over so far; 800 not read yet" */
+export function tally(list, overCount, unknown = 0) {
+  const over = overCount ? `, ${count(overCount)} of them over` : '';
+  return `${counted(list.total, 'session')}${over}${unknown ? `${over ? ' so far' : ''}; ${count(unknown)} not read yet` : ''}`;
 }
 
 /* The message for folders without a profile. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * intake_dialog.js: a text to paste or a file to choose, for those who do not drop. */
+ * intake_dialog.js: a text to paste or files to choose, for those who do not drop. */
 
 import { el } from '../lib/dom.js';
 import { dialogHead, openDialog } from './dialog.js';
 
-/* take(blob, name) */
+/* take([{name, blob}…]) */
 export function openIntake(take) {
   const field = el('textarea', {
     class: 'intake-text mono',
@@ -14,30 +14,31 @@ export function openIntake(take) {
     placeholder: 'RESOURCE_EXHAUSTED: …',
   });
   openDialog({
-    title: 'Paste a text or choose a file',
+    title: 'Paste a text or choose files',
     className: 'intake-dialog',
     content: (close) => {
       const file = el('input', {
         type: 'file',
         class: 'intake-file',
-        'aria-label': 'Choose a file',
+        multiple: true,
+        'aria-label': 'Choose files',
         on: {
           change: () => {
             close();
-            for (const each of file.files) take(each, each.name);
+            take([...file.files].map((blob) => ({ name: blob.name, blob })));
           },
         },
       });
       const go = () => {
         if (!field.value.trim()) return;
         close();
-        take(new Blob([field.value], { type: 'text/plain' }), 'the pasted text');
+        take([{ name: 'the pasted text', blob: new Blob([field.value], { type: 'text/plain' }) }]);
       };
       field.addEventListener('keydown', (event) => {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) go();
       });
       return [
-        dialogHead('Paste an error text, or choose a file', close),
+        dialogHead('Paste an error text, or choose files', close),
         el('div', { class: 'dialog-body' }, field, file),
         el(
           'footer',

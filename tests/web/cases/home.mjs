@@ -172,11 +172,52 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('what cannot be used says what it is and what to do', async () => {
     const page = await open(await daemon('--demo'), { allow: /4\d\d/ });
     await give(page, 'drop', 'host0.xplane.pb', Buffer.from([0x0a, 0x03, 1, 2, 3]));
-    await banner(page, 'host0.xplane.pb is a trace or a dump');
+    await banner(page, 'host0.xplane.pb cannot be used. It is no trace, no HLO file, no device profile and no text.');
     await give(page, 'drop', 'empty.log', Buffer.from([]));
     await banner(page, 'empty.log is empty.');
     await give(page, 'drop', 'notes.txt', Buffer.from('nothing about it\n'));
     await banner(page, 'No out-of-memory report found in');
+    await page.finish();
+  });
+
+  test('every session of a long list gets its figures, and they can be sorted by them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-long-'));
+    const hlo = (name) => join(fixtures, 'dumps', name, readdirSync(join(fixtures, 'dumps', name)).find((each) => each.endsWith('after_optimizations.hlo.pb')));
+    const add = (name, from, atMs) => {
+      mkdirSync(join(folder, name));
+      const to = join(folder, name, 'module_0001.jit_f.after_optimizations.hlo.pb');
+      cpSync(from, to);
+      utimesSync(to, atMs / 1000, atMs / 1000);
+    };
+    const startMs = Date.UTC(2025, 0, 1);
+    for (let at = 0; at < 60; at++) add(`run${at}`, hlo('f5-vmem-matmul-blocks'), startMs + at * 1000);
+    add('oldest', hlo('seed-matmul-327680'), startMs - 1000);
+    const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=home`, { height: 400 });
+    includes(await text(page, 'h1'), 'Newest: ');
+    equal(await page.locator('.home-grid tbody tr').count(), 61);
+    await page.waitForFunction(() => !document.querySelector('.home-tally').innerText.includes('not read yet'));
+    equal(await text(page, 'tr:has-text("oldest") .h-largest'), '300.00');
+    await page.getByRole('button', { name: 'Largest, GiB' }).click();
+    await page.waitForURL(/sort=peak/);
+    await idle(page);
+    includes(await text(page, 'h1'), '61 sessions, highest peak first.');
+    includes(await text(page, '.home-grid tbody tr'), 'oldest');
+    equal(await page.locator('th.h-largest').getAttribute('aria-sort'), 'descending');
+    await page.finish();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('a list sorted before all is read says how many are not, and does not move by itself', async () => {
+    const page = await open(`${await dumps()}?tool=home&sort=share`);
+    await page.waitForFunction(() => !document.querySelector('.home-tally').innerText.includes('not read yet'));
+    const names = () => page.locator('.home-grid .h-name a').allInnerTexts();
+    const before = await names();
+    await page.getByRole('button', { name: 'Sort again' }).click();
+    await page.waitForFunction(() => !document.querySelector('h1').innerText.includes('Sort again'));
+    await idle(page);
+    const [first] = await names();
+    includes(first, 'd-tile-padding');
+    equal(before.length, 4);
     await page.finish();
   });
 

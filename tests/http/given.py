@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces, dumps and other files that a reader gives: opened like those of a folder, kept in memory alone."""
+import gzip
+import hashlib
+import os
+import threading
+
+import inputs
+from harness import equal
+
+RAW = {"Content-Type": "application/octet-stream"}
+DUMP = "dumps/seed-matmul-327680"
+
+
+def add(daemon, name, data, before="", status=201):
+    answer = daemon.ask(f"/api/v1/given?name={name}&with={before}", "POST", RAW, data)
+    equal(answer.status, status, answer.text)
+    return answer.json
+
+
+def add_folder(t, daemon, folder, prefix=""):
+    given = ""
+    for name in sorted(os.listdir(os.path.join(t.fixtures, folder))):
+        if not name.endswith((".txt", ".pb", ".pb.gz")) or "report.pb" in name:
+            continue
+        given = add(daemon, prefix + name, t.fixture(f"{folder}/{name}"), given)["id"]
+    return given
+
+
+def sessions_of(daemon, given):
+    return daemon.get_json(f"/api/v1/given/{given}")["sessions"]
+
+
+def files_below(folder):
+    return [os.path.join(path, name) for path, _, names in os.walk(folder) for name in names]
+
+
+def test_a_trace_answers_as_one_in_a_folder_does(t):
+    trace = inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 40), ("jit_two", 6): inputs.hlo_proto("jit_two", 6)})
+    t.write("plugins/profile/run/h.xplane.pb", trace + inputs.memory_plane(40))
+    daemon = t.serve(t.folder())
+    watched = daemon.sessions()["run"]["id"]
+    for name, data in (("h.xplane.pb", trace + inputs.memory_plane(40)),
+                       ("h.xplane.pb.gz", gzip.compress(trace + inputs.memory_plane(40))), ("what.bin", trace + inputs.memory_plane(40))):
+        given = add(daemon, name, data)["id"]
+        equal(sessions_of(daemon, given)[0]["kind"], "trace", name)
+        rows = [[(row["name"], row["spaces"]) for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]]
+                for session in (watched, given)]
+        equal(rows[1], rows[0], name)
+        for path in ("memory_viewer/buffers", "memory_profile/timeline", "memory_profile/live"):
+            answers = [daemon.get_json(f"/api/v1/{path}", session=session)["data"] for session in (watched, given)]
+            equal(answers[1], answers[0], f"{name} {path}")
+
+
+def test_a_dump_with_its_error_text_is_one_session(t):
+    daemon = t.serve(t.folder(), os.path.join(t.fixtures, DUMP))
+    watched = next(iter(daemon.sessions().values()))["id"]
+    given = add_folder(t, daemon, DUMP)
+    sessions = sessions_of(daemon, given)
+    equal([(row["id"], row["kind"], row["module_count"]) for row in sessions], [(given, "dump", 1)])
+    failure = daemon.get_json(f"/api/v1/sessions/{watched}")["failure"]
+    equal(sessions[0]["failure"], failure)
+    verdicts = [daemon.get_json("/api/v1/oom", session=session)["failures"] for session in (watched, given)]
+    equal(verdicts[1], verdicts[0])
+    totals = [[row["spaces"] for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]] for session in (watched, given)]
+    equal(totals[1], totals[0])
+    peaks = [daemon.get_json("/api/v1/memory_viewer/summary", session=session)["data"]["spaces"] for session in (watched, given)]
+    equal(peaks[1], peaks[0])
+
+
+def test_folders_of_what_was_given_are_sessions_each(t):
+    daemon = t.serve(t.folder())
+    given = add_folder(t, daemon, DUMP, "all/one/")
+    given = add(daemon, "all/two/memory1.prof", t.fixture("memprof/memory1.prof"), given)["id"]
+    given = add(daemon, "all/two/memory2.prof", t.fixture("memprof/memory2.prof"), given)["id"]
+    rows = sessions_of(daemon, given)
+    equal({row["name"]: (row["kind"], row["profile_count"]) for row in rows}, {"all/one": ("dump", 0), "all/two": ("profiles", 2)})
+    equal({row["id"] for row in rows}, {given, given + "-1"})
+    series = next(row["id"] for row in rows if row["kind"] == "profiles")
+    data = daemon.get_json("/api/v1/device_memory/series", session=series)["data"]
+    equal([row["name"] for row in data["profiles"]], ["memory1.prof", "memory2.prof"])
+    equal(daemon.ask(f"/api/v1/sessions/{given}-2").status, 404)
+
+
+def test_a_set_is_named_by_what_is_in_it(t):
+    daemon, one, two = t.serve(t.folder()), inputs.hlo_proto("jit_a"), inputs.hlo_proto("jit_b")
+    first = add(daemon, "a.hlo.pb", one)
+    equal(first["files"][0]["sha256"], hashlib.sha256(one).hexdigest())
+    equal(add(daemon, "a.hlo.pb", one)["id"], first["id"])
+    both = add(daemon, "b.hlo.pb", two, first["id"])["id"]
+    equal(add(daemon, "a.hlo.pb", one, add(daemon, "b.hlo.pb", two)["id"])["id"], both)
+    assert add(daemon, "c.hlo.pb", one)["id"] != first["id"]
+    replaced = add(daemon, "a.hlo.pb", two, first["id"])
+    equal([(file["name"], file["sha256"]) for file in replaced["files"]], [("a.hlo.pb", hashlib.sha256(two).hexdigest())])
+    equal(len(sessions_of(daemon, first["id"])), 1, "the earlier set stays as it was")
+
+
+def test_nothing_is_stored_and_nothing_is_listed(t):
+    t.write("run/a.hlo.pb", inputs.hlo_proto())
+    daemon = t.serve(t.folder())
+    before = files_below(t.folder())
+    given = add(daemon, "secret.hlo.pb", inputs.hlo_proto("jit_secret"))["id"]
+    daemon.get_json("/api/v1/memory_viewer/summary", session=given)
+    equal(files_below(t.folder()), before)
+    assert "secret" not in daemon.ask("/api/v1/sessions").text
+    assert "secret" not in daemon.ask("/runs").text
+    equal(t.serve(t.folder()).ask(f"/api/v1/given/{given}").status, 404, "another daemon")
+
+
+def test_hostile_names_mean_no_other_place(t):
+    daemon, program = t.serve(t.folder()), inputs.hlo_proto()
+    for name in ("..", "a/..", "../a.hlo.pb", "/etc/passwd", "a//b", "a/", ".hidden", "a/.b", "x/" * 16 + "a.hlo.pb", "a" * 256):
+        equal(add(daemon, name, program, status=400)["code"], "argument", name)
+    for name in ("%3Cimg%20src=x%3E.hlo.pb", "%1b%5B31m.hlo.pb", "%F0%9F%98%80.hlo.pb", "a%5Cb.hlo.pb", "%ff%fe.hlo.pb"):
+        given = add(daemon, name, program)["id"]
+        equal(daemon.get_json(f"/api/v1/sessions/{given}/modules")["total"], 1, name)
+
+
+def test_hostile_bodies_are_refused_or_say_why_when_opened(t):
+    daemon, good = t.serve(t.folder()), inputs.hlo_proto()
+    for body in (b"\0" * 100, os.urandom(4096), b"\x1f\x8b" + b"x" * 100, b"\xff" * 4096):
+        equal(add(daemon, "a.hlo.pb", body, status=422)["code"] in ("unsupported", "malformed", "truncated"), True)
+    equal(add(daemon, "h.xplane.pb.gz", inputs.gzip_bomb(), status=413)["code"], "limit")
+    for name, body, status in (("a.hlo.pb", good[:-20], 422), ("h.xplane.pb", inputs.trace()[:-3], 404),
+                               ("a.hlo.pb.gz", gzip.compress(good)[:-20], 422)):
+        given = add(daemon, name, body)["id"]
+        equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={given}").status, status, name)
+    equal(daemon.get_json("/api/v1/memory_viewer/summary", session=add(daemon, "a.hlo.pb", good)["id"])["view"], "summary")
+
+
+def test_given_files_count_against_the_memory(t):
+    daemon = t.serve(t.folder(), "--memory-limit=8")
+    for at in range(6):
+        answer = daemon.ask(f"/api/v1/given?name={at}.xplane.pb", "POST", RAW, inputs.trace(f"jit_{at}", padding=3 << 20))
+        equal(answer.status, 201, f"the earlier ones make room: {answer.text}")
+    equal(daemon.ask(f"/api/v1/given/{answer.json['id']}").status, 200)
+    big = daemon.ask("/api/v1/given?name=big.hlo.pb", "POST", RAW, b"x" * (9 << 20))
+    equal((big.status, big.json["code"]), (503, "busy"))
+
+
+def test_many_at_once_are_not_mixed_up(t):
+    daemon, found = t.serve(t.folder()), {}
+
+    def one(at):
+        given = add(daemon, f"{at}.hlo.pb", inputs.hlo_proto(f"jit_{at}", 4 + at % 3))["id"]
+        found[at] = [row["name"] for row in daemon.get_json(f"/api/v1/sessions/{given}/modules")["modules"]]
+
+    threads = [threading.Thread(target=one, args=(at,)) for at in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal(found, {at: [f"jit_{at}"] for at in range(32)})
