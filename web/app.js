@@ -4,7 +4,6 @@
 
 import { isAbort, Problem, problemText, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';
-import { dropAgain, dropped } from './lib/dropped.js';
 import { el, fill, name } from './lib/dom.js';
 import { bytes, cutMiddle, visible, when } from './lib/format.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
@@ -157,29 +156,18 @@ function drawTheme() {
   at('theme').title = `Theme: ${themeName()}`;
 }
 
-let intake = null; // what stops the one under way
-
-/* files: [{name, blob}], or a promise of them. */
-async function takeIn(files) {
+/* given: {files} or {entries} of drop_zone.js. */
+async function takeIn(given) {
   const end = begin();
-  intake?.abort();
-  const own = new AbortController();
-  intake = own;
-  const onProgress = (text) => own.signal.aborted || banners.set('intake', { text, action: { label: 'Cancel', run: () => own.abort() } });
-  onProgress('Looking at what was dropped.');
   try {
-    const [{ recognise }, list] = await Promise.all([import('./intake.js'), files]);
-    if (list.length === 1) onProgress(`Looking at ${cutMiddle(visible(list[0].name), 60)}.`);
-    const { text, label, link } = await recognise(list, { signal: own.signal, onProgress });
-    if (own.signal.aborted) return;
-    /* What the URL names already, dropped once more: the same view of it. */
-    const { local, session, tool } = router.route;
-    const isAwaited = link?.session ? session.startsWith(link.session) : link?.local === local && link?.tool === tool;
-    const open = () => (isAwaited ? go(router.route, true) : openLink(router.link({ ...emptyRoute(), ...link })));
-    const action = link && { label, run: open };
-    banners.set('intake', { text, action });
+    const { takeIn: take } = await import('./intake.js');
+    await take(given, {
+      banners,
+      route: () => router.route,
+      again: () => go(router.route, true),
+      open: (link) => openLink(router.link({ ...emptyRoute(), ...link })),
+    });
   } catch (error) {
-    if (intake === own) banners.drop('intake');
     if (!isAbort(error)) showFailure(error);
   } finally {
     end();
@@ -303,7 +291,7 @@ async function go(route, isAgain = false) {
     const { row, found } = await lookUp(route, signal);
     if (signal.aborted) return;
     if (found?.lost) {
-      showLost(found);
+      await showLost(found);
       return;
     }
     await mountPage(row, signal);
@@ -346,7 +334,8 @@ function partFailed(event) {
 }
 
 /* The URL names files that were dropped, and the daemon holds them no more. */
-function showLost(found) {
+async function showLost(found) {
+  const { dropAgain, dropped } = await import('./lib/dropped.js');
   page?.unmount?.();
   page = pageRow = null;
   selection = found;
@@ -413,7 +402,7 @@ function bindPage() {
   setSubject(subjectNow);
   watchDrops({
     onFiles: takeIn,
-    onText: (text) => takeIn([{ name: 'the pasted text', blob: new Blob([text], { type: 'text/plain' }) }]),
+    onText: (text) => takeIn({ files: [{ name: 'the pasted text', blob: new Blob([text], { type: 'text/plain' }) }] }),
   });
 }
 

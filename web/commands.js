@@ -21,7 +21,7 @@ const loadHelp = () => import('./widgets/help.js');
 export const openSettings = () => withModule(loadHelp, (help) => help.openSettings());
 export const openHelp = () => withModule(loadHelp, (help) => help.openHelp(openSettings));
 
-/* take([{name, blob}…]): see intake.js. */
+/* take({files}): see intake.js. */
 export const openIntake = (take) => withModule(() => import('./widgets/intake_dialog.js'), (dialog) => dialog.openIntake(take));
 
 /* sources: see palette.js. */
@@ -33,7 +33,7 @@ export function openPalette(sources, first = '') {
 }
 
 /* In: open(href), entries() → rows of the rail, escape() → true if something closed, sources of the
- * palette, togglePane(), takeIn(files), lookAgain(). */
+ * palette, togglePane(), takeIn({files}), lookAgain(). */
 export function frameCommands({ open, entries, escape, sources, togglePane, takeIn, lookAgain }) {
   const goTo = entries().map(({ tool, key, title }) => ({
     keys: [`g ${key}`],

@@ -4,6 +4,7 @@
 
 import { get, post, Problem, problemText } from './lib/api.js';
 import { keepDropped } from './lib/dropped.js';
+import { filesBelow } from './lib/entries.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
 import { pageOf, usualPage } from './pages.js';
 import { foundText, lookAt } from './tools/home_found.js';
@@ -184,10 +185,37 @@ async function recogniseAll(files, { signal, onProgress }) {
 
 /* files: [{name, blob}], the name with its folders; a blob is a File, or a Blob of a pasted text. Out: {text,
  * label, link} for a banner; link and label are left out when there is nothing to open, or no page for it. */
-export async function recognise(files, options) {
+async function recognise(files, options) {
   const useful = files.length > 1 ? files.filter((file) => file.blob.size > 0 && !isBeside(file)) : files;
   if (files.length === 0) return { text: 'The folder holds no file.' };
   if (useful.length === 0) return { text: `None of ${counted(files.length, 'file')} can be opened: they are empty, or reports that stand beside what can.` };
   const { text, label, link } = await (useful.length > 1 ? recogniseAll(useful, options) : recogniseOne(useful[0], options));
   return link && pageOf(link.tool) ? { text, label, link } : { text };
+}
+
+/* ---- the way of all of them --------------------------------------------------------------- */
+
+let underWay = null;
+
+/* given: of drop_zone.js. The frame: {banners, route(): the state in the URL, again(): shows it anew, open(link)}. */
+export async function takeIn(given, { banners, route, again, open }) {
+  underWay?.abort();
+  const own = new AbortController();
+  const { signal } = own;
+  const onProgress = (text) => signal.aborted || banners.set('intake', { text, action: { label: 'Cancel', run: () => own.abort() } });
+  underWay = own;
+  try {
+    onProgress('Looking at what was dropped.');
+    const files = given.files ?? (await filesBelow(given.entries));
+    if (files.length === 1) onProgress(`Looking at ${short(files[0].name)}.`);
+    const { text, label, link } = await recognise(files, { signal, onProgress });
+    if (signal.aborted) return;
+    /* What the URL names already, dropped once more: the same view of it. */
+    const { local, session, tool } = route();
+    const isAwaited = link?.session ? session.startsWith(link.session) : link?.local === local && link?.tool === tool;
+    banners.set('intake', { text, action: link && { label, run: () => (isAwaited ? again() : open(link)) } });
+  } catch (error) {
+    if (underWay === own) banners.drop('intake');
+    throw error;
+  }
 }

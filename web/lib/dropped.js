@@ -3,6 +3,7 @@
  * of a text up to 1 MiB the text itself. sessionStorage: gone with the tab, in no link. */
 
 import { bytes, cutMiddle, visible } from './format.js';
+import { isDroppedSession } from './route.js';
 
 const MOST_TEXT = 1 << 20;
 const keyOf = (id) => `memviewd.dropped.${id}`;
@@ -20,10 +21,7 @@ export function keepDropped(id, { name, size_bytes, text = null }) {
   }
 }
 
-/* Is this the id of files that are opened like a session? */
-export const isDroppedSession = (id) => /^[0-9a-f]{40}(-\d{1,4})?$/.test(id);
-
-/* The ids of such files that this tab dropped. */
+/* The ids of files that this tab dropped and that are opened like a session. */
 export function droppedSessions() {
   try {
     const ids = Object.keys(sessionStorage).map((key) => (key.startsWith(keyOf('')) ? key.slice(keyOf('').length) : ''));

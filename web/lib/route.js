@@ -5,7 +5,6 @@
  * parse, format and isSamePlace are pure; createRouter binds them to a window. */
 
 import { later } from './activity.js';
-import { isDroppedSession } from './dropped.js';
 
 /* Name → kind: text (""), number (null; what is no number stays text, so that a banner can name it), list
  * (repeatable, []), pin (null). Fixed order, so that equal states give equal links. */
@@ -61,6 +60,9 @@ const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'bars', 'a
 const MOST_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;
+
+/* Is this the id of dropped files that are opened like a session? */
+export const isDroppedSession = (id) => /^[0-9a-f]{40}(-\d{1,4})?$/.test(id);
 
 export function emptyRoute() {
   return { ...DEFAULTS, unknown: [] };

@@ -3,8 +3,8 @@
  * a warning, the default takes its place, and the rest still applies. */
 
 import { get, Problem } from './api.js';
-import { isDroppedSession } from './dropped.js';
 import { cutMiddle, visible } from './format.js';
+import { isDroppedSession } from './route.js';
 
 const PAGE = 100;
 const MOST_LOOKS = 12;

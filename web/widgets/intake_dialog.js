@@ -4,7 +4,7 @@
 import { el } from '../lib/dom.js';
 import { dialogHead, openDialog } from './dialog.js';
 
-/* take([{name, blob}…]) */
+/* take({files: [{name, blob}]}) */
 export function openIntake(take) {
   const field = el('textarea', {
     class: 'intake-text mono',
@@ -25,14 +25,14 @@ export function openIntake(take) {
         on: {
           change: () => {
             close();
-            take([...file.files].map((blob) => ({ name: blob.name, blob })));
+            take({ files: [...file.files].map((blob) => ({ name: blob.name, blob })) });
           },
         },
       });
       const go = () => {
         if (!field.value.trim()) return;
         close();
-        take([{ name: 'the pasted text', blob: new Blob([field.value], { type: 'text/plain' }) }]);
+        take({ files: [{ name: 'the pasted text', blob: new Blob([field.value], { type: 'text/plain' }) }] });
       };
       field.addEventListener('keydown', (event) => {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) go();
