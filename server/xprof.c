@@ -70,7 +70,10 @@ static bool has_memory_viewer(struct store *store, const struct snapshot_run *ru
     return has;
 }
 
-struct response *xprof_run_tools(const struct server *server, const struct request *request)
+/* What one of the lists of a run holds, as items of an array. */
+typedef void write_items(const struct server *server, const struct snapshot_run *run, struct json *json);
+
+static struct response *list_of_run(const struct server *server, const struct request *request, write_items *write)
 {
     struct response *response;
     struct snapshot *snapshot = index_hold(server->index);
@@ -79,10 +82,7 @@ struct response *xprof_run_tools(const struct server *server, const struct reque
         struct buf buf = BUF_INIT;
         struct json json = JSON_INIT(&buf);
         json_array_begin(&json);
-        if (has_memory_profile(server->store, run))
-            json_text(&json, "memory_profile");
-        if (has_memory_viewer(server->store, run))
-            json_text(&json, "memory_viewer");
+        write(server, run, &json);
         json_array_end(&json);
         response = response_json(&buf);
     }
@@ -90,25 +90,32 @@ struct response *xprof_run_tools(const struct server *server, const struct reque
     return response;
 }
 
+static void write_tools(const struct server *server, const struct snapshot_run *run, struct json *json)
+{
+    if (has_memory_profile(server->store, run))
+        json_text(json, "memory_profile");
+    if (has_memory_viewer(server->store, run))
+        json_text(json, "memory_viewer");
+}
+
+struct response *xprof_run_tools(const struct server *server, const struct request *request)
+{
+    return list_of_run(server, request, write_tools);
+}
+
+static void write_hosts(const struct server *server, const struct snapshot_run *run, struct json *json)
+{
+    (void)server;
+    for (size_t at = 0; run->session && at < run->session->host_count; at++) {
+        json_object_begin(json);
+        json_key_text(json, "hostname", run->session->hosts[at].name);
+        json_object_end(json);
+    }
+}
+
 struct response *xprof_hosts(const struct server *server, const struct request *request)
 {
-    struct response *response;
-    struct snapshot *snapshot = index_hold(server->index);
-    const struct snapshot_run *run = xprof_run_find(snapshot, request, &response);
-    if (run) {
-        struct buf buf = BUF_INIT;
-        struct json json = JSON_INIT(&buf);
-        json_array_begin(&json);
-        for (size_t at = 0; run->session && at < run->session->host_count; at++) {
-            json_object_begin(&json);
-            json_key_text(&json, "hostname", run->session->hosts[at].name);
-            json_object_end(&json);
-        }
-        json_array_end(&json);
-        response = response_json(&buf);
-    }
-    index_release(server->index, snapshot);
-    return response;
+    return list_of_run(server, request, write_hosts);
 }
 
 /* Traces were read, and none holds a program: what XProf marks by NO_MODULE. */
