@@ -86,20 +86,6 @@ static void params_write(struct json *json, const struct tool_request *request)
     json_object_end(json);
 }
 
-static void notes_write(struct json *json, const struct tool_notes *notes)
-{
-    json_key(json, "notes");
-    json_array_begin(json);
-    for (size_t i = 0; i < notes->count; i++) {
-        json_object_begin(json);
-        json_key_text(json, "code", notes->items[i].code);
-        json_key_uint(json, "count", notes->items[i].count);
-        json_key_text(json, "text", notes->items[i].text);
-        json_object_end(json);
-    }
-    json_array_end(json);
-}
-
 static void view_answer(const struct tool_view *view, const char *tool, const struct tool_request *request, struct err *err)
 {
     struct json json = JSON_INIT(request->out);
@@ -113,7 +99,7 @@ static void view_answer(const struct tool_view *view, const char *tool, const st
         json_key(&json, "data");
     }
     if (view->answer(request, &json, err) && !is_bare) {
-        notes_write(&json, request->notes);
+        tool_notes_write(&json, request->notes->items, request->notes->count);
         json_object_end(&json);
     }
     if (request->out->failed)

@@ -22,7 +22,7 @@ struct tool_param {
     const char *value;
 };
 
-/* What the reader should know about an answer: {"code", "count", "text"} each. */
+/* What the reader should know about an answer or a model: {"code", "count", "text"} each. */
 struct tool_note {
     const char *code; /* a stable word */
     uint64_t count;
@@ -73,6 +73,8 @@ bool tool_param_number(const struct tool_request *request, const char *name, int
 
 /* Adds a note to the answer, unless `count` is 0. The texts must live as long as the request. */
 void tool_note(const struct tool_request *request, const char *code, uint64_t count, const char *text);
+/* "notes": in an object that is being written. */
+void tool_notes_write(struct json *json, const struct tool_note *notes, size_t count);
 
 #define TOOL(name) extern const struct tool tool_##name;
 #include "tool/tools.def"

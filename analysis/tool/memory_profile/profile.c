@@ -8,7 +8,7 @@
 void profile_note(struct profile_notes *notes, const char *code, uint64_t count, const char *text)
 {
     if (count > 0 && notes->count < PROFILE_NOTES_MOST)
-        notes->items[notes->count++] = (struct profile_note){code, count, text};
+        notes->items[notes->count++] = (struct tool_note){code, count, text};
 }
 
 uint32_t profile_after(const struct profile_pool *pool, int64_t time_ps)

@@ -15,6 +15,7 @@
 #include "input/memory_events.h"
 #include "memory/extremes.h"
 #include "memory/pairs.h"
+#include "tool/tool.h"
 
 #define PROFILE_NONE UINT32_MAX
 
@@ -25,14 +26,9 @@ enum profile_flag {
 
 enum profile_kind { PROFILE_DEVICE, PROFILE_HOST, PROFILE_OTHER };
 
-struct profile_note {
-    const char *code;
-    uint64_t count;
-    const char *text;
-};
 enum { PROFILE_NOTES_MOST = 16 };
 struct profile_notes {
-    struct profile_note items[PROFILE_NOTES_MOST];
+    struct tool_note items[PROFILE_NOTES_MOST];
     size_t count;
 };
 

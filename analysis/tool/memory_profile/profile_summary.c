@@ -35,7 +35,7 @@ void profile_summary_host(struct json *json, const struct profile *profile, cons
     json_key_text(json, "profile_start_unix_ns", events->capture.start_ns > 0 ? start : NULL);
     json_key_bool(json, "has_tpu", events->has_tpu_plane);
     json_key_bool(json, "has_gpu", events->has_gpu_plane);
-    profile_views_notes_write(json, &profile->notes);
+    tool_notes_write(json, profile->notes.items, profile->notes.count);
     json_object_end(json);
 }
 
@@ -104,7 +104,7 @@ void profile_summary_pool(struct json *json, const struct profile_pool *pool, co
     json_key(json, "finding");
     profile_views_reason(json, finding.code, finding.text);
     sparkline_write(json, pool);
-    profile_views_notes_write(json, &pool->notes);
+    tool_notes_write(json, pool->notes.items, pool->notes.count);
     json_object_end(json);
 }
 

@@ -167,17 +167,3 @@ void profile_views_notes(const struct tool_request *request, const struct profil
         for (size_t i = 0; sets[s] != NULL && i < sets[s]->count; i++)
             tool_note(request, sets[s]->items[i].code, sets[s]->items[i].count, sets[s]->items[i].text);
 }
-
-void profile_views_notes_write(struct json *json, const struct profile_notes *notes)
-{
-    json_key(json, "notes");
-    json_array_begin(json);
-    for (size_t i = 0; i < notes->count; i++) {
-        json_object_begin(json);
-        json_key_text(json, "code", notes->items[i].code);
-        json_key_uint(json, "count", notes->items[i].count);
-        json_key_text(json, "text", notes->items[i].text);
-        json_object_end(json);
-    }
-    json_array_end(json);
-}

@@ -55,7 +55,5 @@ void profile_views_address(struct json *json, const char *key, uint64_t address,
 struct str profile_views_data_type(const struct profile *profile, const struct memory_what *what);
 /* Adds the notes of the file and of the pool to the answer. */
 void profile_views_notes(const struct tool_request *request, const struct profile_pool *pool);
-/* "notes" of the file or of a pool, inside of an object. */
-void profile_views_notes_write(struct json *json, const struct profile_notes *notes);
 
 #endif

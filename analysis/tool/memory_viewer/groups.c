@@ -130,7 +130,7 @@ static void group_write(const struct row_fields_context *row, struct json *json,
     json_object_end(json);
 }
 
-/* "models.py:11" of "/home/user/models.py:11". */
+/* "models.py:11" of "training/models.py:11". */
 static struct str without_folder(struct str line)
 {
     size_t from = line.length;

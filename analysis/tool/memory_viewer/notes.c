@@ -7,7 +7,7 @@ enum { FIXED_NOTES = 16, NOTES_PER_SPACE = 5 };
 static void add(struct plan *plan, const char *code, uint64_t count, const char *text)
 {
     if (count > 0)
-        plan->notes[plan->note_count++] = (struct plan_note){code, count, text};
+        plan->notes[plan->note_count++] = (struct tool_note){code, count, text};
 }
 
 const char *notes_replay_failure(const struct plan *plan, const struct plan_space *space, struct arena *arena)
@@ -84,7 +84,7 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
 {
     const struct hlo *hlo = &plan->hlo;
     size_t most = FIXED_NOTES + (size_t)plan->space_count * NOTES_PER_SPACE;
-    plan->notes = arena_array(arena, struct plan_note, most);
+    plan->notes = arena_array(arena, struct tool_note, most);
     if (!hlo->has_assignment)
         add(plan, "no_buffer_assignment", 1,
             "The file holds the program only, no buffer assignment: nothing is known of its memory.");

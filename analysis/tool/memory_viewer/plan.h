@@ -18,6 +18,7 @@
 #include "input/hlo_ranges.h"
 #include "input/space.h"
 #include "memory/heap.h"
+#include "tool/tool.h"
 
 #define PLAN_NONE UINT32_MAX
 
@@ -66,12 +67,6 @@ struct plan_space {
     uint32_t row_count, indefinite_row_count;
 };
 
-struct plan_note {
-    const char *code;
-    uint64_t count;
-    const char *text;
-};
-
 struct plan {
     struct hlo hlo;
     struct hlo_schedule schedule;
@@ -84,7 +79,7 @@ struct plan {
     uint32_t space_count;
     uint32_t hidden_space_count;     /* spaces that are not shown: more than any platform has */
     int64_t peak_memory_bytes;       /* XLA's rule: static memory of all spaces + the largest trace */
-    struct plan_note *notes;
+    struct tool_note *notes;
     uint32_t note_count;
 };
 
