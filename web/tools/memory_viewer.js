@@ -7,11 +7,9 @@
 import { el } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { get, isAbort, Problem } from '../lib/api.js';
-import { later, nextFrame } from '../lib/activity.js';
 import { lazy } from '../lib/lazy.js';
-import { around, moved } from '../lib/range.js';
 import { createStore } from '../lib/store.js';
-import { createCurve, LEAST_STEPS } from '../widgets/curve.js';
+import { createCurve } from '../widgets/curve.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { explainEntry, explainKeys, explainWith } from '../widgets/explain.js';
 import { createPanel } from '../widgets/panel.js';
@@ -23,10 +21,10 @@ import { createHead, nodesOf } from './memory_viewer_head.js';
 import { createStrips } from './memory_viewer_strips.js';
 import { createBuffersTable } from './memory_viewer_table.js';
 import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
-import { pageDetails } from './memory_viewer_about.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
 import { toggledCategory } from './memory_viewer_only.js';
 import { viewerKeys } from './memory_viewer_keys.js';
+import { byBuffer, centrePin, lightUp, pinOf, refresh, setPin, toPanel, zoomTo } from './memory_viewer_light.js';
 import { createMapPanel } from './memory_viewer_map.js';
 import { createPlace } from './memory_viewer_place.js';
 import {
@@ -40,9 +38,6 @@ import {
 } from './memory_viewer_views.js';
 import * as say from './memory_viewer_text.js';
 import { failed, stopped, why } from './memory_viewer_why.js';
-
-const PANE_AFTER_MS = 40;
-const paneParts = lazy(() => import('./memory_viewer_details.js'));
 
 const short = (text) => cutMiddle(visible(text), 60);
 
@@ -91,6 +86,7 @@ export function mount(root, context) {
   view.showAll = () => view.place.showAll();
   view.centrePin = () => centrePin(view);
   view.byBuffer = (direction) => byBuffer(view, direction);
+  view.toPanel = (at) => toPanel(view, at);
   view.toggleUnpadded = () => {
     view.hasUnpadded = !view.hasUnpadded;
     view.curve.setUnpadded(view.hasUnpadded);
@@ -166,11 +162,13 @@ function build(view) {
     ({ createMarksLine, createWindowLine, marksDetails, windowDetails }) => {
       const line = createWindowLine({
         onZoom: () => view.place.zoomToWindow(),
+        onNames: view.context.details.open,
         onClear: () => view.place.setWindow(null),
         onMoment: (step) => view.place.setMoment(step),
       });
       const marks = createMarksLine({
         onSwap: () => view.place.swapMarks(),
+        onNames: view.context.details.open,
         onClear: () => view.place.clearMarks(),
         onMoment: (step) => view.place.setMoment(step),
       });
@@ -194,6 +192,7 @@ function build(view) {
     onHover: (key, bar, mark) => hoverBar(view, key, bar, mark),
     onLeave: leave,
     onPin,
+    onZoom: (bar) => zoomTo(view, bar.id),
     sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.space.peak_bytes),
     onWidth: () => loadStrips(view).then(() => refresh(view)),
     onOpen: (bars) => view.context.choose({ bars }),
@@ -374,94 +373,6 @@ function only(view, content, sentence, notes = [], errorTexts = []) {
   view.context.details.clear();
   view.context.setSpaces([], null);
   view.context.setTitle(`${view.module?.name ? short(view.module.name) : 'nothing to show'} – memviewd`);
-}
-
-/* ---- hover and pin ---------------------------------------------------------- */
-
-const pinOf = (route) => (route.pin?.kind === 'b' ? route.pin.id : null);
-
-/* A pin of the URL that is in no strip and no row is asked for by itself. */
-async function setPin(view, id) {
-  if (id !== null && view.space && !view.records.isWhole(id)) {
-    try {
-      await view.records.read(id);
-    } catch (error) {
-      if (error instanceof Problem && [400, 404].includes(error.status)) {
-        view.context.banners.set('pin', {
-          text: `Buffer ${cutMiddle(visible(id), 40)} is not in this module; showing the peak.`,
-        });
-        view.store.set({ pin: null });
-        refresh(view);
-        return;
-      }
-    }
-  }
-  view.store.set({ pin: id });
-  refresh(view);
-}
-
-/* The pinned buffer in the middle; the second time its life fills the view. */
-function centrePin(view) {
-  const record = view.records.get(view.store.state.pin);
-  const span = record && spanOf(record, view.space);
-  if (!span) return;
-  const { place } = view;
-  const [from, to] = place.range;
-  const isAgain = view.centred === record.id && !place.isWhole;
-  view.centred = record.id;
-  const all = [0, view.space.step_count];
-  if (isAgain || place.isWhole) place.setRange(around(span, all, LEAST_STEPS));
-  else place.setRange(moved([from, to], all, (span[0] + span[1] - from - to) / 2));
-}
-
-/* The next buffer in the order of the table. */
-async function byBuffer(view, direction) {
-  const row = await view.table.beside(view.store.state.pin, direction);
-  if (row && !row.isGroup) view.context.pin(row.id);
-}
-
-/* Once a frame, however often the pointer moved. */
-function refresh(view) {
-  nextFrame(view.light);
-}
-
-/* Lights what is hovered and pinned in every view, and fills the pane. */
-function lightUp(view) {
-  if (!view.space) return;
-  const { hover, pin } = view.store.state;
-  const hovered = hover?.startsWith('b:') ? hover.slice(2) : null;
-  const rankOf = (id, order) => view.table.rankOf(id, order);
-  view.strips.mark(hover, pin === null ? null : buffersKey(pin), rankOf);
-  view.table.mark(hovered, pin);
-  view.map.mark(hovered, pin);
-  const lit = view.records.get(hovered ?? pin);
-  view.curve.showSpan(lit ? spanOf(lit, view.space) : null);
-  if (hovered !== null) view.records.want(hovered);
-  view.takeBack?.();
-  view.takeBack = later(
-    () => showDetails(view, pin ?? hovered, hover, pin !== null),
-    hovered !== null && pin === null ? PANE_AFTER_MS : 0,
-  );
-}
-
-/* The pane follows a pointer that rests; what moves along a strip is named by the tooltip. */
-function showDetails(view, id, hover, isPinned) {
-  if (!view.space) return;
-  const { details } = view.context;
-  const mine = (view.inPane = {});
-  const record = id === null ? null : view.records.get(id);
-  const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
-  const show = (of) => paneParts.with((parts) => view.inPane === mine && details.show(of(parts)));
-  if (record) show((parts) => parts.bufferDetails(record, view.space, isPinned));
-  else if (merged) show((parts) => parts.mergedDetails(merged, view.space));
-  else details.show(view.window.now?.details() ?? pageDetails(view.space));
-}
-
-/* Steps in which a buffer lives; all of them when it lives for the whole program. */
-function spanOf(record, space) {
-  if (record.is_indefinite) return [0, space.step_count];
-  if (record.born_step === null || record.born_step === undefined) return null;
-  return [record.born_step, record.dies_step ?? space.step_count];
 }
 
 /* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */

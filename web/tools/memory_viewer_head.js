@@ -97,7 +97,24 @@ export function createHead(chooser) {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('div', { class: 'facts-line' }, capacityLine, lost, group, texts, parts);
-  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
+  /* On a phone the figures behind the answer open by hand, so that the first chart is in view. */
+  const unfold = el(
+    'button',
+    { type: 'button', class: 'text-button unfold', 'aria-expanded': 'false', on: { click: () => setOpen(!isOpen) } },
+    'Figures',
+  );
+  let isOpen = false;
+  const setOpen = (next) => {
+    isOpen = next;
+    node.classList.toggle('is-open', isOpen);
+    unfold.setAttribute('aria-expanded', String(isOpen));
+  };
+  const node = el(
+    'div',
+    { class: 'head' },
+    el('div', { class: 'answer-row' }, title, el('div', { class: 'answer-beside' }, unfold, aside)),
+    more,
+  );
   return {
     node,
     show({ space, capacity, wanted, buffers, notes, errorTexts: given }) {
@@ -113,6 +130,7 @@ export function createHead(chooser) {
       fill(source, capacityWords({ capacity, space, wanted }));
       source.hidden = source.textContent === '';
       capacityLine.hidden = source.hidden && chooser.node.hidden;
+      node.classList.toggle('is-undecided', !capacity);
       fill(texts, errorTexts(given));
       fill(aside, notesButton(notes));
       fill(group, largest ? nodesOf(largest) : null);

@@ -14,7 +14,7 @@ const GESTURES = [
   ['drag', 'selects a window of steps'],
   ['Shift drag', 'pans'],
   ['wheel', 'zooms the chart that was clicked; Ctrl wheel any chart'],
-  ['double click', 'shows all'],
+  ['double click', 'a mark: zooms to it; the plot: shows all'],
   ['click a legend word', 'shows only that category; Ctrl click adds it'],
 ];
 
@@ -63,6 +63,11 @@ export function viewerKeys(view) {
     { keys: [], does: 'find buffers on the map', run: () => view.map.focusFind() },
     { keys: [','], does: 'previous buffer in this order', run: () => view.byBuffer(-1) },
     { keys: ['/'], does: 'to the filter', run: () => view.table.focusFilter() },
+    ...['curve', 'strips', 'map', 'table'].map((word, at) => ({
+      keys: [String(at + 1)],
+      does: `to the ${word}`,
+      run: () => view.toPanel(at),
+    })),
     ...['layer', 'line', 'shape', 'dtype', 'op', 'scope', 'category', ''].map((group) => ({
       does: group ? `group buffers by ${group}` : 'list buffers one by one',
       run: () => view.context.choose({ group, sort: '' }),

@@ -25,7 +25,7 @@ export function readOpened(text) {
   return { order: match[1], first: Number(match[2]), count: Number(match[3]) - Number(match[2]) + 1 };
 }
 
-/* actions: onHover(key, bar, mark), onLeave(), onPin(bar), sentence(bar), onWidth(width),
+/* actions: onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar), sentence(bar), onWidth(width),
  * onOpen(text of a merged bar | ''), onOnly(category, isAdded).
  * Out: {panel, draw(answer, {space, isPeak, opened, chosen}), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */
 export function createStrips(actions) {

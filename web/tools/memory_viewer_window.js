@@ -19,15 +19,20 @@ const sumText = (changes) => `${counted(changes.count, 'buffer')}, ${bytes(chang
 
 const change = (data) => data.bytes_after - data.bytes_before;
 
-/* A line under the title of the curve. actions: onZoom(), onClear(), onMoment(step).
+/* Where the pane is a drawer: opens it. */
+const namesButton = (onNames) =>
+  el('button', { type: 'button', class: 'text-button to-pane', title: 'q', on: { click: onNames } }, 'Names');
+
+/* A line under the title of the curve. actions: onZoom(), onNames(), onClear(), onMoment(step).
  * Out: {node, data, show(answer, space), say(text), clear()}. */
-export function createWindowLine({ onZoom, onClear, onMoment }) {
+export function createWindowLine({ onZoom, onNames, onClear, onMoment }) {
   const words = el('div', { class: 'window-words', role: 'status' });
   const node = el(
     'div',
     { class: 'window-line', hidden: true },
     words,
     el('button', { type: 'button', class: 'text-button', title: 'Enter', on: { click: onZoom } }, 'Zoom'),
+    namesButton(onNames),
     el(
       'button',
       { type: 'button', class: 'icon-button', 'aria-label': 'Let the window go', title: 'Esc', on: { click: onClear } },
@@ -54,7 +59,7 @@ export function createWindowLine({ onZoom, onClear, onMoment }) {
           { type: 'button', class: 'link-button', on: { click: () => onMoment(peak.step) } },
           `at ${unitWord(space)} ${count(peak.step)}`,
         ),
-        `; ${change(answer) === 0 ? 'as much after it as before' : `${signedBytes(change(answer))} from before to after`}`,
+        `; ${change(answer) === 0 ? 'as much after it as before' : `${signedBytes(change(answer))} over it`}`,
         ` · born ${sumText(born)} · die ${sumText(died)}`,
       );
       node.hidden = false;
@@ -77,16 +82,18 @@ export function liveAt({ a, b }, answer) {
   return a <= b ? { a: first, b: last } : { a: last, b: first };
 }
 
-/* A line under the title of the curve about the marks. actions: onSwap(), onClear(), onMoment(step).
+/* A line under the title of the curve about the marks. actions: onSwap(), onNames(), onClear(), onMoment(step).
  * Out: {node, data, show(marks, answer | null, space), say(text), clear()}; answer: null while only A stands. */
-export function createMarksLine({ onSwap, onClear, onMoment }) {
+export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
   const words = el('div', { class: 'window-words', role: 'status' });
+  const names = namesButton(onNames);
   const swap = el('button', { type: 'button', class: 'text-button', title: 'x', on: { click: onSwap } }, 'Swap');
   const node = el(
     'div',
     { class: 'window-line marks-line', hidden: true },
     words,
     swap,
+    names,
     el('button', { type: 'button', class: 'icon-button', 'aria-label': 'Clear the marks', title: 'm', on: { click: onClear } }, '×'),
   );
   let data = null;
@@ -105,6 +112,7 @@ export function createMarksLine({ onSwap, onClear, onMoment }) {
       data = answer && { marks, answer };
       node.hidden = false;
       swap.hidden = !answer;
+      names.hidden = !answer;
       if (!answer) {
         const [name, step] = marks.a === null ? ['B', marks.b] : ['A', marks.a];
         fill(words, markOf(name, step, null, space), ' · m marks the other moment');
@@ -125,6 +133,7 @@ export function createMarksLine({ onSwap, onClear, onMoment }) {
     say(text) {
       data = null;
       swap.hidden = true;
+      names.hidden = true;
       fill(words, text);
       node.hidden = false;
     },

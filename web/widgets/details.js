@@ -93,6 +93,10 @@ export function createDetails(node, { onClose }) {
       );
     },
     /* A drawer or sheet opened by hand stays, whatever it shows. */
+    open() {
+      isKept = true;
+      open(false);
+    },
     toggle() {
       isKept = !node.classList.contains('is-open');
       open(false);

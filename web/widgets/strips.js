@@ -14,9 +14,9 @@ const MOST_PX = 8192;
 export const buffersKey = (id) => `b:${id}`;
 export const mergedKey = (order, at) => `m:${order}:${at}`;
 
-/* In: order, sentence(bar), onHover(key, bar, mark), onLeave(), onPin(bar).
+/* In: order, sentence(bar), onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar) by a double click.
  * Out: {node, draw(bars, label), mark(hoverKey, pinKey, rankOf), repaint, width}. */
-export function createStrip({ order, sentence, onHover, onLeave, onPin }) {
+export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom = null }) {
   const base = el('canvas', { role: 'img', class: 'strip-base' });
   const over = el('canvas', { 'aria-hidden': 'true', class: 'strip-over' });
   const plot = el('div', { class: 'strip-plot' }, base, over);
@@ -94,8 +94,13 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin }) {
     if (!mirror.hasFocus) onLeave();
   });
   plot.addEventListener('click', (event) => {
+    if (event.detail > 1) return; // the first click did it
     const at = barAt(rects, event.clientX - plot.getBoundingClientRect().left);
     if (at >= 0) onPin(bars[at]);
+  });
+  plot.addEventListener('dblclick', (event) => {
+    const at = barAt(rects, event.clientX - plot.getBoundingClientRect().left);
+    if (at >= 0 && bars[at].id !== null) onZoom?.(bars[at]);
   });
 
   return {

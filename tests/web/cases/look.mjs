@@ -154,6 +154,17 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('on a phone the first chart is in view; the figures behind the answer open by hand', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { width: 390, height: 844 });
+    const box = await page.locator('.curve-host').boundingBox();
+    truth(box.y + box.height * 0.75 <= 844, `the curve ends at ${box.y + box.height} px`);
+    equal(await page.locator('.made-of.sum').isVisible(), false);
+    await page.locator('.unfold').click();
+    truth((await text(page, '.made-of.sum')).includes('temporaries 32.28 GiB'), 'no figures');
+    equal(await page.locator('.unfold').getAttribute('aria-expanded'), 'true');
+    await page.finish();
+  });
+
   for (const [size, most] of [
     [{ width: 1440, height: 900 }, MOST_KB],
     [{ width: 1280, height: 720 }, MOST_WITHOUT_MAP_KB],

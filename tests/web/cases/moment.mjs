@@ -2,7 +2,7 @@
  * moment.mjs: any step: the moment, the window and the steps in view. Figures of the demo are
  * those of the heap trace in its module, counted by hand from it. */
 
-import { idle, pixels, text } from '../harness.mjs';
+import { idle, pixels, pointOn, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
   const overBox = (page) => page.locator('.curve .u-over').boundingBox();
@@ -132,7 +132,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.keyboard.press('Escape');
     await settled(page);
     equal(query(page).get('sel'), null);
-    equal(await page.locator('.window-line').isVisible(), false);
+    equal(await page.locator('.window-line:not(.marks-line)').isVisible(), false);
     await page.finish();
   });
 
@@ -174,6 +174,37 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await idle(page);
     equal([await flags(), await page.locator('.marks-line').isVisible()], [[], false]);
     await page.finish();
+  });
+
+  test('a double click on a bar pins the buffer and zooms to its life', async () => {
+    const page = await open(`${await daemon('--demo')}?step=300`);
+    await page.mouse.dblclick(...(await pointOn(page, 1, 0.02)));
+    await page.waitForURL(/from=/);
+    /* fusion.1485.remat{0}, the largest there, is born at step 300. */
+    includes(await text(page, '.details'), 'fusion.1485.remat{0}');
+    equal(query(page).get('pin'), 'b:14320');
+    const [from, to] = [Number(query(page).get('from')), Number(query(page).get('to'))];
+    truth(from > 250 && from <= 300 && to > 300 && to < 400, page.url());
+    await page.finish();
+  });
+
+  test('1 to 4 go to the panels; on a phone to their tabs', async () => {
+    const page = await open(await daemon('--demo'));
+    for (const [key, selector] of [
+      ['1', '.panel-curve .curve-slider'],
+      ['2', '.panel-strips [role="listbox"]'],
+      ['3', '.panel-map [role="listbox"]'],
+      ['4', '.panel-table [tabindex="0"]'],
+    ]) {
+      await page.keyboard.press(key);
+      truth(await page.locator(selector).first().evaluate((node) => node === document.activeElement), `${key} does not go to ${selector}`);
+    }
+    await page.finish();
+    const phone = await open(await daemon('--demo'), { width: 390, height: 844 });
+    await phone.keyboard.press('4');
+    await phone.waitForURL(/view=table/);
+    truth(await phone.locator('.panel-table tbody tr').first().isVisible(), 'the table is not shown');
+    await phone.finish();
   });
 
   test('wheel, keys and brush zoom; 0 and a double click show all', async () => {
