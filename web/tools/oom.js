@@ -14,6 +14,7 @@ import { createFigures } from './oom_figures.js';
 import { createMarked } from './oom_marked.js';
 import { createFit, createNext, createReports, createWhere, nothingFound } from './oom_parts.js';
 import { createPaste } from './oom_paste.js';
+import { largestOf, planOf } from './oom_plan.js';
 import * as say from './oom_text.js';
 
 const CLEARED = { session: '', host: '', module: '', space: null, file: '', local: '', report: '', sort: '' };
@@ -97,7 +98,8 @@ export function mount(root, context) {
       const found = moduleOf(failure, list.modules);
       if (!found) return null;
       const href = context.link(session.id, { tool: 'memory_viewer', module: found.module.id });
-      return { href, text: `${visible(found.module.name)} in the Memory Viewer${found.isSure ? '' : ' (the only program of this session)'}` };
+      const plan = await planOf(failure, session, found.module, signal);
+      return { href, plan, text: `${visible(found.module.name)} in the Memory Viewer${found.isSure ? '' : ' (the only program of this session)'}` };
     } catch (error) {
       if (error instanceof Problem && error.code !== 'gone') return null;
       throw error;
@@ -128,13 +130,18 @@ export function mount(root, context) {
     reports.show(found.failures, found.left_out_count, at, (index) => context.linkHere({ ...hereOf(found), report: index ? String(index + 1) : '', sort: '' }));
     fit.show(failure);
     where.show(failure);
-    buffers.show(failure);
+    buffers.show(failure, null);
     next.show({ failure, steps: found.next_steps[at] ?? [], link: null });
     const [link] = await Promise.all([
       linkFor(failure, selection, signal),
       text.show({ about: aboutOf(found), failure, size: found.size_bytes, encoding: found.encoding }),
     ]);
-    if (!signal.aborted && link) next.show({ failure, steps: found.next_steps[at] ?? [], link });
+    if (signal.aborted || !link) return;
+    next.show({ failure, steps: found.next_steps[at] ?? [], link });
+    if (!link.plan) return;
+    where.show(failure, link.plan);
+    buffers.show(failure, link.plan);
+    fill(title, el('span', { class: 'answer-first' }, figures.sentence(say.answer(failure))), ' ', el('span', { class: 'answer-second' }, figures.sentence(say.more(failure, largestOf(link.plan)))));
   }
 
   const hereOf = (found) => (found.local ? { ...CLEARED, tool: 'oom', local: found.local } : { tool: 'oom', local: '', session: found.session });

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_buffers.js: the buffers that a text lists, as a table. */
+ * oom_buffers.js: the buffers that a text lists, or the plan of its program, as a table. */
 
 import { el, figure, name } from '../lib/dom.js';
-import { bytes, bytesInColumn, counted, factor, sourceLine, unitName, unitOf } from '../lib/format.js';
+import { bytes, bytesInColumn, count, counted, factor, sourceLine, unitName, unitOf } from '../lib/format.js';
 import { createPanel } from '../widgets/panel.js';
 import { createTable } from '../widgets/table.js';
 import { localRows } from '../widgets/table_rows.js';
 import { sortRows } from '../widgets/table_sort.js';
+import { matchRows, planRows } from './oom_plan.js';
 
 const ROW_REM = 1.75;
 const MOST_ROWS = 12;
-const LISTS = { buffers: 'allocation', io_buffers: 'argument or output' };
+const LISTS = { buffers: 'allocation', io_buffers: 'argument or output', plan: 'plan' };
 
 /* Pure: both lists as rows; `keys` are the ranges of a row in the text. */
 export function rowsOf(failure) {
-  return Object.keys(LISTS).flatMap((list) =>
+  return ['buffers', 'io_buffers'].flatMap((list) =>
     failure[list].map((buffer, at) => ({
       ...buffer,
       id: `${list}.${at}`,
@@ -45,9 +46,18 @@ function inUnit(value, unit) {
 
 const text = (key) => (row) => (row[key] === null ? el('span', { class: 'dim' }, '–') : name(row[key]));
 
-function columnsOf(rows, unit) {
+function footOf(rows, sum, plan) {
+  if (!plan) return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}. They need not be alive at the same time.`;
+  const rest = plan.total - rows.length;
+  const left = rest > 0 ? `, and ${count(rest)} more of ${bytes(plan.space.peak_bytes - sum)}` : '';
+  return `${counted(rows.length, 'buffer')} alive at the peak, ${bytes(sum)}${left}. The text itself lists none.`;
+}
+
+/* linkTo(buffer of the plan) → href. */
+function columnsOf(rows, unit, linkTo) {
   const has = (key) => rows.some((row) => row[key] !== null);
   const column = (key, title, more) => ({ key, title, sortKey: key, value: (row) => row[key], copy: [key, (row) => row[key]], cell: text(key), ...more });
+  const isPlan = rows[0].list === 'plan';
   const isBoth = new Set(rows.map((row) => row.list)).size > 1;
   return [
     column('size_bytes', `Size, ${unitName(unit)}`, { sortKey: 'size', width: 7, isNumber: true, card: 'figure', cell: (row) => inUnit(row.size_bytes, unit) }),
@@ -60,24 +70,33 @@ function columnsOf(rows, unit) {
         cell: (row) => (row.times > 1.005 ? el('span', { title: `${bytes(row.unpadded_bytes)} of data` }, factor(row.times)) : el('span', { class: 'dim' }, '–')),
       }),
     has('shape') && column('shape', 'Shape', { card: 'title' }),
+    rows.some((row) => row.buffer) &&
+      column('buffer', 'In the plan', {
+        width: 9,
+        sortKey: '',
+        value: (row) => row.buffer?.name ?? null,
+        copy: ['buffer', (row) => row.buffer?.name ?? ''],
+        cell: (row) => (row.buffer ? el('a', { href: linkTo(row.buffer), title: `${row.buffer.name} in the Memory Viewer` }, name(row.buffer.name)) : el('span', { class: 'dim' }, '–')),
+      }),
     column('name', 'Op name or label', { card: has('shape') ? 'line' : 'title' }),
     has('source_file') &&
       column('source_file', 'Source', {
         sortKey: 'source',
-        width: 11,
+        width: isPlan ? 8 : 11,
         copy: ['source', (row) => sourceLine(row.source_file ?? '', row.source_line)],
         cell: (row) => (row.source_file ? el('span', { title: `${row.source_file}:${row.source_line}` }, sourceLine(row.source_file, row.source_line)) : el('span', { class: 'dim' }, '–')),
       }),
-    has('allocation_type') && column('allocation_type', 'Type', { width: 7 }),
+    has('allocation_type') && column('allocation_type', 'Type', { width: 7, isHidden: isPlan }),
     isBoth && column('list', 'List', { width: 9, cell: (row) => LISTS[row.list] }),
     has('label') && column('label', 'Label', { isHidden: true }),
   ].filter(Boolean);
 }
 
-/* figures: see oom_figures.js; context: of the frame. Out: {panel, show(failure)}. */
+/* figures: see oom_figures.js; context: of the frame. Out: {panel, show(failure, plan: of planOf() or null)}. */
 export function createBuffers(figures, context, menu) {
   const panel = createPanel('panel-table panel-oom-table', 'Largest buffers', { menu });
   let rows = [];
+  let plan = null;
   let shown = [];
   let columns = [];
   const table = createTable({
@@ -108,7 +127,7 @@ export function createBuffers(figures, context, menu) {
       columns,
       source: localRows(shown),
       sort,
-      foot: { rest: null, text: `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}. They need not be alive at the same time.` },
+      foot: { rest: null, text: footOf(rows, sum, plan) },
     });
   };
   return {
@@ -116,13 +135,21 @@ export function createBuffers(figures, context, menu) {
     get rows() {
       return rows;
     },
-    show(failure) {
+    show(failure, planNow) {
       rows = rowsOf(failure);
+      plan = rows.length === 0 ? planNow : null;
+      if (plan) rows = planRows(plan);
+      else if (planNow) {
+        const buffers = matchRows(rows, planNow.buffers);
+        rows = rows.map((row) => ({ ...row, buffer: buffers.get(row.id) ?? null }));
+      }
+      const linkTo = ({ id }) =>
+        context.link(planNow.session.id, { tool: 'memory_viewer', module: planNow.module.id, space: planNow.space.space, pin: { kind: 'b', id } });
       panel.node.hidden = rows.length === 0;
       if (!rows.length) return;
-      columns = columnsOf(rows, unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0))));
+      columns = columnsOf(rows, unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0))), linkTo);
       table.node.style.minHeight = `${ROW_REM * (Math.min(rows.length, MOST_ROWS) + 2) + 0.25}rem`;
-      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, ` as the text lists them`));
+      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, plan ? ` alive at the peak, step ${count(plan.space.peak_step ?? 0)}, in the plan` : ' as the text lists them'));
       panel.show();
       drawRows();
     },

@@ -7,6 +7,7 @@ import { count, counted, visible } from '../lib/format.js';
 import { copyButton } from '../widgets/details.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { barOf, drawBar } from './oom_bar.js';
+import { agreement, planBarOf } from './oom_plan.js';
 import * as say from './oom_text.js';
 
 export function createFit(figures) {
@@ -45,8 +46,12 @@ export function createWhere(figures, menu) {
   const panel = createPanel('panel-oom-where', 'Where did it all go?', { menu });
   return {
     panel,
-    show(failure) {
-      const bar = barOf(failure);
+    /* plan: of planOf(), or null. Where the text gives a total alone, the plan says what it is made of. */
+    show(failure, plan = null) {
+      const told = barOf(failure);
+      const isTold = told && (told.parts.length > 1 || told.parts[0].key !== 'needed_bytes' || told.parts[0].look !== 'unknown');
+      const bar = (!isTold && plan && planBarOf(plan, failure)) || told;
+      const said = plan ? agreement(failure, plan) : '';
       const shown = new Set([...(bar?.parts ?? []).filter((part) => !part.isDifference).map((part) => part.key), bar?.limit?.key, ...say.fitRows(failure).map((row) => row.key)]);
       const others = say.otherRows(failure, shown);
       fill(
@@ -54,6 +59,7 @@ export function createWhere(figures, menu) {
         bar
           ? drawBar(bar, (value, key) => figures.node(value, key, 'strong'))
           : el('p', {}, 'The text does not say what the memory was used for.'),
+        said ? el('p', { class: 'oom-agreement' }, said, bar === told ? null : el('span', { class: 'dim' }, ' The text states a total alone; the bar is of the plan.')) : null,
         el(
           'ul',
           { class: 'oom-legend oom-others', 'aria-label': 'What else the text states' },

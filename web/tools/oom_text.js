@@ -136,8 +136,9 @@ export function largestGroup(failure) {
   return list[0] ?? null;
 }
 
-/* The second sentence: over by how much, what is largest. */
-export function more(failure) {
+/* The second sentence: over by how much, what is largest. planned: of largestOf() of oom_plan.js, for a text
+ * that lists no buffer. */
+export function more(failure, planned = null) {
   const over = overOf(failure);
   const group = failure.form === 'core_usage' ? null : largestGroup(failure);
   const parts = [];
@@ -148,6 +149,8 @@ export function more(failure) {
     parts.push(`Largest: ${many}`, { bytes: group.buffer.size_bytes, key: `${group.place}.size_bytes` });
     if (group.buffer.shape) parts.push(' ', { name: group.buffer.shape.replace(/\{.*$/, '') });
     parts.push('.');
+  } else if (planned && failure.buffers.length + failure.io_buffers.length === 0) {
+    parts.push(`Largest in the plan: ${planned.count > 1 ? `${count(planned.count)} ${TIMES} ` : ''}`, { bytes: planned.bytes, key: null }, ' ', { name: planned.shape }, '.');
   }
   return parts;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * oom.mjs: the page of out-of-memory texts. Figures are read off the texts themselves. */
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { idle, startDaemon, text } from '../harness.mjs';
@@ -246,6 +246,61 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     includes(page.url(), 'tool=memory_viewer');
     includes(await text(page, 'h1'), '33.49 GiB');
     await page.finish();
+  });
+
+  test('a text that gives a total alone is itemised from the plan of its dump', async () => {
+    const page = await open(`${await daemon('--demo')}`, { isBare: true });
+    includes(await text(page, '.answer-second'), 'Over by 17.74 GiB. Largest in the plan: 13 × 2.00 GiB bf16[16,16,2048,2048].');
+    const where = await text(page, '.panel-oom-where');
+    for (const part of ['arguments 1.21 GiB', 'temporaries 32.20 GiB', 'fragmentation 88.42 MiB', 'in all 33.49 GiB', 'over 17.74 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
+      includes(where, part);
+    const table = await text(page, '.panel-oom-table');
+    includes(table, '379 buffers alive at the peak, 33.41 GiB');
+    const link = page.locator('.panel-oom-table tbody a').first();
+    const named = await link.innerText();
+    await link.click();
+    await page.waitForURL(/tool=memory_viewer.*pin=b:/);
+    await idle(page);
+    includes(await text(page, '#details'), named.replace(/…[\s\S]*/, ''));
+    includes(await text(page, '#details'), '2.00 GiB');
+    await page.finish();
+  });
+
+  test('buffers that the text lists lead to their like in the plan', async () => {
+    const dump = join(fixtures, 'dumps/seed-matmul-327680');
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-plan-'));
+    for (const each of readdirSync(dump).filter((each) => each.endsWith('.hlo.pb'))) copyFileSync(join(dump, each), join(folder, each));
+    writeFileSync(join(folder, 'error.txt'), readFileSync(join(fixtures, 'oom/0.4.35-libtpu0.0.2-v5e-seed.txt')));
+    const own = await startDaemon(binary, [`--logdir=${folder}`]);
+    try {
+      const page = await open(`${own.url}?tool=oom`);
+      const links = page.locator('.panel-oom-table tbody a');
+      equal(await links.count(), 2);
+      await links.first().click();
+      await page.waitForURL(/pin=b:/);
+      await idle(page);
+      includes(await text(page, '#details'), '200.00 GiB');
+      await page.finish();
+    } finally {
+      await own.stop();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a text whose program planned otherwise says by how much they differ', async () => {
+    const dump = join(fixtures, 'dumps/seed-matmul-327680');
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-differ-'));
+    for (const each of readdirSync(dump).filter((each) => each.endsWith('.hlo.pb'))) copyFileSync(join(dump, each), join(folder, each));
+    writeFileSync(join(folder, 'error.txt'), 'RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO temporaries (310.00G) exceeds available HBM (15.75G). HLO module: jit_f.\n');
+    const own = await startDaemon(binary, [`--logdir=${folder}`]);
+    try {
+      const page = await open(`${own.url}?tool=oom`);
+      includes(await text(page, '.oom-agreement'), 'Text and plan disagree: 310.00 GiB in the text, 300.00 GiB in the plan, 10.00 GiB less.');
+      await page.finish();
+    } finally {
+      await own.stop();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   for (const [width, height] of [
