@@ -182,3 +182,25 @@ def test_top_prints_text_csv_and_json(t):
     equal(t.run("top").returncode, 2)
     broken = t.run("top", t.write("c.prof", b"hello\n"))
     equal((broken.returncode, "not a profile" in broken.stderr), (2, True))
+
+
+def test_of_a_long_source_file_the_lines_around_one_are_shown(t):
+    text = [f"line {at} " + "x" * (at % 90) for at in range(1, 120001)]
+    t.write("src/long.py", "\n".join(text).encode() + b"\n")
+    t.write("src/short.py", b"one\ntwo")
+    t.write("src/one.py", b"y" * (5 << 20))
+    daemon = t.serve(f"--source-root={os.path.join(t.folder(), 'src')}", t.folder())
+    short = daemon.get_json("/api/v1/source", file="short.py", line=2)
+    equal((short["first_line"], short["is_cut"], short["lines"]), (1, False, ["one", "two"]))
+    for line in (1, 50, 20000, 60000, 119999, 120000, 999999):
+        answer = daemon.get_json("/api/v1/source", file="/home/me/long.py", line=line)
+        first, lines = answer["first_line"], answer["lines"]
+        equal((answer["is_available"], answer["is_cut"]), (True, True), line)
+        equal(lines, text[first - 1:first - 1 + len(lines)], line)
+        wanted = min(line, len(text))
+        assert first <= wanted < first + len(lines), (line, first, len(lines))
+        assert len("\n".join(lines)) <= 2 << 20
+    one = daemon.get_json("/api/v1/source", file="one.py")
+    equal((one["is_cut"], len(one["lines"]), one["first_line"]), (True, 1, 1))
+    for wrong in ("0", "-1", "x", "99999999999", "1.5"):
+        equal(daemon.ask(f"/api/v1/source?file=short.py&line={wrong}").status, 400, wrong)

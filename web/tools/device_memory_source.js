@@ -25,9 +25,9 @@ export function createSource(view) {
   const draw = async (data) => {
     panel.setTitle('Source', el('span', { class: 'dim' }, ' ', name(data.file)));
     panel.setAside(copyButton(data.file));
-    const text = await readText(data.file);
-    fill(said, text.reason === null ? null : message(empty.noSource(data.file, text.reason)));
-    fill(lines, table(view, data, text.lines));
+    const text = await readText(data.file, largestLine(data));
+    fill(said, text.reason !== null ? message(empty.noSource(data.file, text.reason)) : text.isCut ? el('p', { class: 'dim' }, cutText(text, data)) : null);
+    fill(lines, table(view, data, text));
     lines.querySelector('.is-here')?.scrollIntoView({ block: 'center' });
   };
   return {
@@ -49,24 +49,40 @@ export function createSource(view) {
   };
 }
 
-/* {lines, reason}: reason is null when the text is there. */
-async function readText(file) {
+/* The line that holds most. */
+function largestLine({ lines }) {
+  const totals = new Map();
+  for (const { line, total } of lines) totals.set(line, (totals.get(line) ?? 0) + total);
+  return [...totals].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]))[0]?.[0] ?? 1;
+}
+
+/* {lines, first: line number of the first, isCut, reason}: reason is null when the text is there. Of a very long
+ * file the lines around one. */
+async function readText(file, line) {
   try {
-    const answer = await get('source', { file });
-    return { lines: answer.lines ?? [], reason: answer.is_available ? null : (answer.reason ?? '') };
+    const answer = await get('source', { file, line: Math.max(1, line) });
+    return { lines: answer.lines, first: answer.first_line, isCut: answer.is_cut, reason: answer.is_available ? null : (answer.reason ?? '') };
   } catch (error) {
     if (isAbort(error) || !(error instanceof Problem)) throw error;
-    return { lines: [], reason: error.message };
+    return { lines: [], first: 1, isCut: false, reason: error.message };
   }
 }
 
+/* What of a long file stands here; lines with figures that lie beyond stay, without their text. */
+function cutText({ lines, first }, data) {
+  const last = first + lines.length - 1;
+  const beyond = new Set(data.lines.map(({ line }) => line).filter((line) => line < first || line > last)).size;
+  const left = beyond ? ` ${count(beyond)} of the lines that hold something lie beyond; they stand here without their text.` : '';
+  return `The file is longer than 2 MiB: the text of lines ${count(first)} to ${count(last)} is here.${left}`;
+}
+
 /* Lines around those that hold something; of a short file all. */
-function wantedLines(figures, text) {
-  if (text.length === 0) return [...figures.keys()].sort((a, b) => a - b);
-  if (text.length <= FAR) return text.map((_, at) => at + 1);
-  const wanted = new Set();
+function wantedLines(figures, { lines, first, isCut }) {
+  if (lines.length === 0) return [...figures.keys()].sort((a, b) => a - b);
+  if (lines.length <= FAR && !isCut) return lines.map((_, at) => first + at);
+  const wanted = new Set(figures.keys());
   for (const line of figures.keys())
-    for (let at = Math.max(1, line - AROUND); at <= Math.min(text.length, line + AROUND); at++) wanted.add(at);
+    for (let at = Math.max(first, line - AROUND); at <= Math.min(first + lines.length - 1, line + AROUND); at++) wanted.add(at);
   return [...wanted].sort((a, b) => a - b);
 }
 
@@ -78,7 +94,9 @@ function table(view, data, text) {
   }
   const functions = new Map(data.lines.map((each) => [each.line, each.function]));
   const most = Math.max(1, ...[...figures.values()].map(({ total }) => Math.abs(total)));
-  const largest = [...figures].sort((a, b) => Math.abs(b[1].total) - Math.abs(a[1].total))[0]?.[0];
+  const largest = largestLine(data);
+  const hasText = text.lines.length > 0;
+  const textOf = (line) => text.lines[line - text.first];
   let before = 0;
   const rows = wantedLines(figures, text).flatMap((line) => {
     const found = figures.get(line);
@@ -96,7 +114,7 @@ function table(view, data, text) {
         el(
           'td',
           { class: 'source-text' },
-          el('code', {}, text.length ? visible((text[line - 1] ?? '').replaceAll('\t', '    ')) : visible(functions.get(line) ?? '')),
+          el('code', {}, visible((hasText ? (textOf(line) ?? '') : (functions.get(line) ?? '')).replaceAll('\t', '    '))),
         ),
       ),
     ];
@@ -110,7 +128,7 @@ function table(view, data, text) {
       el(
         'tr',
         {},
-        ['Self', 'Total', '', 'Line', text.length ? 'Text' : 'Function'].map((word, at) =>
+        ['Self', 'Total', '', 'Line', hasText ? 'Text' : 'Function'].map((word, at) =>
           el('th', { scope: 'col', class: at < 2 || at === 3 ? 'is-number' : null }, word || el('span', { class: 'hidden' }, 'Share')),
         ),
       ),
