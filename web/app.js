@@ -14,6 +14,7 @@ import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
 import { createCrumbs } from './widgets/crumbs.js';
 import { createDetails } from './widgets/details.js';
+import { isDialogOpen } from './widgets/dialog.js';
 import { createBanners, createLive } from './widgets/notices.js';
 import { startPane } from './widgets/pane.js';
 import { message } from './widgets/panel.js';
@@ -391,7 +392,7 @@ function bindPage() {
     frameCommands({
       open: openLink,
       entries: railEntries,
-      escape: () => Boolean(page?.escape?.()) || details.shut(),
+      escape: () => !isDialogOpen() && (Boolean(page?.escape?.()) || details.shut()),
       sources,
       togglePane: pane.toggle,
       takeIn,

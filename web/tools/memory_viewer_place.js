@@ -70,6 +70,7 @@ export function createPlace(view, hooks) {
   let takeBack = null;
   let isHeld = false; // the hand still moves the moment
   let takeBackMoment = null;
+  let marked = null; // where a window begins that keys select
 
   const all = () => [0, view.space.step_count];
   const range = () => place.range ?? all();
@@ -152,6 +153,7 @@ export function createPlace(view, hooks) {
       takeBack?.();
       takeBackMoment?.();
       isHeld = false;
+      marked = null;
       place = NOWHERE;
       adopt(route);
     },
@@ -192,6 +194,18 @@ export function createPlace(view, hooks) {
       return Boolean(swapped);
     },
     clearMarks: () => view.context.choose({ a: '', b: '' }),
+    /* By keys: the first call begins a window at the moment, the second ends it there, the third clears it. */
+    markWindow() {
+      if (!hasSteps()) return;
+      const first = marked;
+      marked = null;
+      if (place.window) this.setWindow(null);
+      else if (first !== null) this.setWindow([Math.min(first, moment()), Math.max(first, moment())]);
+      else {
+        marked = moment();
+        view.context.say(`A window begins at ${unitWord(view.space)} ${count(marked)}; m again ends it`);
+      }
+    },
     setRange: (next) => hasSteps() && put(next),
     setBytes: (next) => hasSteps() && putBytes(next),
     get bytes() {
