@@ -204,3 +204,33 @@ def test_of_a_long_source_file_the_lines_around_one_are_shown(t):
     equal((one["is_cut"], len(one["lines"]), one["first_line"]), (True, 1, 1))
     for wrong in ("0", "-1", "x", "99999999999", "1.5"):
         equal(daemon.ask(f"/api/v1/source?file=short.py&line={wrong}").status, 400, wrong)
+
+
+def test_units_that_differ_are_told_in_the_finer_one(t):
+    place = (USER,)
+    made = {"bytes": ("bytes", "ns", 2048, 3000000), "kB": ("kB", "us", 2, 3000), "Kilobytes": ("Kilobytes", "milliseconds", 2, 3)}
+    for name, (size_unit, time_unit, size, time) in made.items():
+        types = (("space", size_unit), ("held", time_unit))
+        t.write(f"{name}/memory.prof", inputs.profile([(place, (size, time), {})], types=types))
+    t.write("other/memory.prof", inputs.profile([(place, (7, 9), {})], types=(("space", "count"), ("held", "GCU"))))
+    t.write("huge/memory.prof", inputs.profile([(place, (1 << 62, 1), {})], types=(("space", "pb"), ("held", "ns"))))
+    daemon = t.serve(t.folder())
+    ids = {}
+    for name in (*made, "other", "huge"):
+        answer = daemon.ask("/api/v1/profiles?name=m", "POST", {"Content-Type": "application/octet-stream"},
+                            open(os.path.join(t.folder(), name, "memory.prof"), "rb").read())
+        ids[name] = answer.json["id"]
+
+    def total(metric, *names, **params):
+        query = "&".join([f"profile={ids[name]}" for name in names] + [f"{key}={value}" for key, value in params.items()])
+        return daemon.get_json(f"/api/v1/device_memory/summary?metric={metric}&{query}")["data"]["total"]
+
+    equal(total("space", "kB"), 2)
+    equal(total("space", "kB", "bytes"), 4096)
+    equal(total("space", "Kilobytes", "kB", "bytes"), 6144)
+    equal(total("held", "Kilobytes", "kB"), 6000)
+    equal(total("held", "Kilobytes", "bytes"), 6000000)
+    equal(total("space", "kB", base=ids["bytes"]), 0)
+    equal(total("space", "huge", "bytes"), (1 << 63) - 1)
+    refused = daemon.ask(f"/api/v1/device_memory/summary?profile={ids['other']}&profile={ids['kB']}")
+    equal((refused.status, refused.json["code"]), (400, "argument"))

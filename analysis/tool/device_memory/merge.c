@@ -3,6 +3,7 @@
 #include "tool/device_memory/merge.h"
 
 #include "base/intern.h"
+#include "tool/device_memory/units.h"
 
 #include <math.h>
 
@@ -17,6 +18,7 @@ struct merger {
     const struct pprof *from;
     uint32_t *functions, *mappings, *locations, *sets;
     uint32_t types[TYPES_MOST]; /* its column of each type of `out` */
+    int64_t factors[TYPES_MOST]; /* from the unit of that column to that of `out`, which is no coarser */
     double scales[TYPES_MOST];
     bool is_base;
     /* a sample or location while it is looked for */
@@ -30,7 +32,20 @@ struct merger {
 
 static bool is_type(const struct pprof_type *a, const struct pprof_type *b)
 {
-    return str_equal(a->name, b->name) && str_equal(a->unit, b->unit);
+    return str_equal(a->name, b->name) && units_are_alike(a->unit, b->unit);
+}
+
+/* The finest unit in which any profile has the type. */
+static struct str finest_unit(const struct profile_set *set, const struct pprof_type *type)
+{
+    struct str finest = type->unit;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct pprof *pprof = set->items[i].pprof;
+        for (uint32_t j = 0; pprof != NULL && j < pprof->type_count; j++)
+            if (is_type(&pprof->types[j], type) && units_factor(pprof->types[j].unit) < units_factor(finest))
+                finest = pprof->types[j].unit;
+    }
+    return finest;
 }
 
 /* The types that all profiles have, in the order of the first. */
@@ -55,7 +70,7 @@ static bool common_types(const struct profile_set *set, struct merger *merger, s
         if (type == first->default_type && has_all)
             out->default_type = out->type_count;
         if (has_all)
-            out->types[out->type_count++] = first->types[type];
+            out->types[out->type_count++] = (struct pprof_type){first->types[type].name, finest_unit(set, &first->types[type])};
     }
     return out->type_count > 0 ||
            err_set(err, ERR_argument, ERR_NO_OFFSET, "the profiles have no sample type in common");
@@ -66,8 +81,10 @@ static void find_columns(struct merger *merger)
     const struct pprof *from = merger->from;
     for (uint32_t type = 0; type < merger->out->type_count; type++)
         for (uint32_t j = 0; j < from->type_count; j++)
-            if (is_type(&from->types[j], &merger->out->types[type]))
+            if (is_type(&from->types[j], &merger->out->types[type])) {
                 merger->types[type] = j;
+                merger->factors[type] = units_factor(from->types[j].unit) / units_factor(merger->out->types[type].unit);
+            }
 }
 
 /* ---- tables ---- */
@@ -228,10 +245,17 @@ static bool is_sample(const void *context, uint32_t at)
            (depth == 0 || memcmp(out->stacks + begin, merger->stack, depth * sizeof *merger->stack) == 0);
 }
 
+/* A value in a finer unit; what would be too large is the largest. */
+static int64_t in_unit(int64_t value, int64_t factor)
+{
+    int64_t product;
+    return !__builtin_mul_overflow(value, factor, &product) ? product : value > 0 ? INT64_MAX : INT64_MIN;
+}
+
 /* The value of a column as it is to be added. */
 static int64_t value_of(const struct merger *merger, const int64_t *values, uint32_t type)
 {
-    int64_t value = values[merger->types[type]];
+    int64_t value = in_unit(values[merger->types[type]], merger->factors[type]);
     if (merger->is_base)
         return value == INT64_MIN ? INT64_MAX : -value;
     if (merger->scales[type] == 1)
@@ -361,8 +385,9 @@ static void sum_columns(const struct profile_set *set, const struct merger *merg
             uint32_t column = 0;
             while (!is_type(&pprof->types[column], &merger->out->types[type]))
                 column++;
+            int64_t factor = units_factor(pprof->types[column].unit) / units_factor(merger->out->types[type].unit);
             for (uint32_t sample = 0; sample < pprof->sample_count; sample++)
-                sum = pprof_add(sum, pprof->values[(size_t)sample * pprof->type_count + column]);
+                sum = pprof_add(sum, in_unit(pprof->values[(size_t)sample * pprof->type_count + column], factor));
         }
         sums[type] = (double)sum;
     }
