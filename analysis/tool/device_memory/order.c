@@ -2,14 +2,20 @@
  * order.c: see order.h. */
 #include "tool/device_memory/order.h"
 
+#include "base/select.h"
+
 #include <stdlib.h>
 
-struct item {
-    uint32_t row;
-    uint32_t key_count;
+struct sorting {
+    const struct tool_request *request;
     const struct order *order;
+    struct str *texts; /* of each row and key, made when two rows are told apart by it; data NULL before */
+};
+
+struct item {
+    struct sorting *sorting;
+    uint32_t row;
     double numbers[ORDER_KEYS_MOST];
-    struct str texts[ORDER_KEYS_MOST];
 };
 
 static bool read_sort(const char *text, struct order *order, struct err *err)
@@ -60,45 +66,68 @@ bool order_read(const struct tool_request *request, const struct filter_table *t
            filter_read(filter != NULL ? filter : "", table, request->arena, &order->filter, err);
 }
 
+static struct str text_of(const struct item *item, uint32_t key)
+{
+    struct sorting *sorting = item->sorting;
+    const struct filter_table *table = sorting->order->table;
+    struct str *known = &sorting->texts[(size_t)item->row * sorting->order->key_count + key];
+    if (known->data == NULL) {
+        struct str text = table->text(table->context, item->row, sorting->order->keys[key].field);
+        *known = (struct str){arena_text(sorting->request->arena, text), text.length};
+    }
+    return *known;
+}
+
 static int by_keys(const void *left, const void *right)
 {
     const struct item *a = left, *b = right;
-    for (uint32_t i = 0; i < a->key_count; i++) {
-        const struct order_key *key = &a->order->keys[i];
-        bool is_number = a->order->table->fields[key->field].kind == FILTER_NUMBER;
-        int order = is_number ? (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i]) : str_compare(a->texts[i], b->texts[i]);
+    const struct order *of = a->sorting->order;
+    for (uint32_t i = 0; i < of->key_count && a->row != b->row; i++) {
+        bool is_number = of->table->fields[of->keys[i].field].kind == FILTER_NUMBER;
+        int order = is_number ? (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i]) : str_compare(text_of(a, i), text_of(b, i));
         if (order != 0)
-            return key->is_descending ? -order : order;
+            return of->keys[i].is_descending ? -order : order;
     }
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static void take_keys(const struct tool_request *request, const struct order *order, struct item *item)
+static void take_numbers(const struct order *order, struct item *item)
 {
     const struct filter_table *table = order->table;
     for (uint32_t i = 0; i < order->key_count; i++) {
         size_t field = order->keys[i].field;
         item->numbers[i] = -1e300; /* what has no number comes before all */
-        if (table->fields[field].kind == FILTER_NUMBER) {
+        if (table->fields[field].kind == FILTER_NUMBER)
             table->number(table->context, item->row, field, &item->numbers[i]);
-        } else {
-            struct str text = table->text(table->context, item->row, field);
-            item->texts[i] = (struct str){arena_text(request->arena, text), text.length};
-        }
     }
+}
+
+/* Comparisons of a sort, about. */
+static uint64_t work_of(uint32_t count)
+{
+    uint64_t rounds = 1;
+    while (rounds < 32 && count >> rounds)
+        rounds++;
+    return count * rounds;
 }
 
 struct order_rows order_rows(const struct tool_request *request, const struct order *order, uint32_t row_count)
 {
-    struct item *items = arena_array(request->arena, struct item, (size_t)row_count + 1);
-    struct order_rows rows = {arena_array(request->arena, uint32_t, (size_t)row_count + 1), 0};
+    struct arena *arena = request->arena;
+    struct sorting sorting = {request, order, arena_array(arena, struct str, (size_t)row_count * order->key_count + 1)};
+    struct item *items = arena_array(arena, struct item, (size_t)row_count + 1);
+    struct order_rows rows = {arena_array(arena, uint32_t, (size_t)row_count + 1), 0};
     for (uint32_t i = 0; i < row_count; i++) {
-        if (!filter_matches(&order->filter, i))
+        if (order->filter.term_count > 0 && !filter_matches(&order->filter, i))
             continue;
-        items[rows.count] = (struct item){.row = i, .key_count = order->key_count, .order = order};
-        take_keys(request, order, &items[rows.count++]);
+        items[rows.count] = (struct item){.sorting = &sorting, .row = i};
+        take_numbers(order, &items[rows.count++]);
     }
-    qsort(items, rows.count, sizeof *items, by_keys);
+    uint64_t end = (uint64_t)order->offset + (uint64_t)order->limit;
+    uint32_t need = end < rows.count ? (uint32_t)end : rows.count;
+    select_least(arena, items, rows.count, sizeof *items, need, by_keys);
+    arena_work(arena, work_of(need));
+    qsort(items, need, sizeof *items, by_keys);
     for (uint32_t i = 0; i < rows.count; i++)
         rows.rows[i] = items[i].row;
     return rows;

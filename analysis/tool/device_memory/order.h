@@ -24,7 +24,7 @@ struct order {
     const struct filter_table *table;
 };
 
-/* The rows that match the filter, in order. */
+/* The rows that match the filter: in order up to the last that is asked for, the others behind them. */
 struct order_rows {
     uint32_t *rows; /* numbers of the table's */
     uint32_t count;

@@ -2,6 +2,8 @@
  * profile_rows.c: see profile_rows.h. */
 #include "tool/memory_profile/profile_rows.h"
 
+#include "base/select.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -86,45 +88,10 @@ static int compare(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Afterwards the `need` least are the first, in any order. Quickselect with a pivot of three. */
-static void select_least(struct arena *arena, struct profile_rows_item *items, uint32_t count, uint32_t need)
-{
-    uint32_t low = 0, high = count;
-    while (high - low > 16 && need > low && need < high) {
-        arena_work(arena, high - low); /* keys can be laid out so that each round takes two away */
-        struct profile_rows_item a = items[low], b = items[low + (high - low) / 2], c = items[high - 1], pivot;
-        if (compare(&a, &b) < 0)
-            pivot = compare(&b, &c) < 0 ? b : compare(&a, &c) < 0 ? c : a;
-        else
-            pivot = compare(&a, &c) < 0 ? a : compare(&b, &c) < 0 ? c : b;
-        uint32_t i = low, j = high - 1;
-        while (i <= j) {
-            while (compare(&items[i], &pivot) < 0)
-                i++;
-            while (compare(&items[j], &pivot) > 0)
-                j--;
-            if (i > j)
-                break;
-            struct profile_rows_item swap = items[i];
-            items[i++] = items[j];
-            items[j] = swap;
-            if (j == 0)
-                break;
-            j--;
-        }
-        if (need <= i)
-            high = i;
-        else
-            low = i;
-    }
-    if (need > low && need < high)
-        qsort(items + low, high - low, sizeof *items, compare);
-}
-
 /* Makes room: the least that are needed stay. */
 static void least_keep(struct profile_rows *rows)
 {
-    select_least(rows->request->arena, rows->items, rows->kept, rows->need);
+    select_least(rows->request->arena, rows->items, rows->kept, sizeof *rows->items, rows->need, compare);
     rows->kept = rows->need;
     rows->bound = rows->items[0];
     for (uint32_t i = 1; i < rows->kept; i++)
@@ -205,7 +172,7 @@ void profile_rows_order(struct profile_rows *rows, uint32_t *first, uint32_t *en
         return;
     }
     if (*end < rows->kept)
-        select_least(rows->request->arena, rows->items, rows->kept, *end);
+        select_least(rows->request->arena, rows->items, rows->kept, sizeof *rows->items, *end, compare);
     qsort(rows->items, *end, sizeof *rows->items, compare);
 }
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * select.c: see select.h. Quickselect with a pivot of three. */
+#include "base/select.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW = 16 };
+
+struct selection {
+    unsigned char *items;
+    size_t size;
+    int (*compare)(const void *left, const void *right);
+};
+
+static void *item(const struct selection *selection, uint32_t at)
+{
+    return selection->items + (size_t)at * selection->size;
+}
+
+static const void *middle(const struct selection *selection, const void *a, const void *b, const void *c)
+{
+    if (selection->compare(a, b) < 0)
+        return selection->compare(b, c) < 0 ? b : selection->compare(a, c) < 0 ? c : a;
+    return selection->compare(a, c) < 0 ? a : selection->compare(b, c) < 0 ? c : b;
+}
+
+static void swap(const struct selection *selection, uint32_t a, uint32_t b)
+{
+    unsigned char kept[SELECT_SIZE_MOST];
+    memcpy(kept, item(selection, a), selection->size);
+    memcpy(item(selection, a), item(selection, b), selection->size);
+    memcpy(item(selection, b), kept, selection->size);
+}
+
+/* Smaller ones to the front; how many those are, at least one. */
+static uint32_t part(const struct selection *selection, uint32_t low, uint32_t high)
+{
+    unsigned char pivot[SELECT_SIZE_MOST];
+    memcpy(pivot, middle(selection, item(selection, low), item(selection, low + (high - low) / 2), item(selection, high - 1)),
+           selection->size);
+    uint32_t i = low, j = high - 1;
+    while (i <= j) {
+        while (selection->compare(item(selection, i), pivot) < 0)
+            i++;
+        while (selection->compare(item(selection, j), pivot) > 0)
+            j--;
+        if (i > j)
+            break;
+        swap(selection, i++, j);
+        if (j-- == 0)
+            break;
+    }
+    return i;
+}
+
+void select_least(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need,
+                  int (*compare)(const void *left, const void *right))
+{
+    struct selection selection = {items, size, compare};
+    uint32_t low = 0, high = count;
+    assert(size <= SELECT_SIZE_MOST);
+    while (high - low > FEW && need > low && need < high) {
+        arena_work(arena, high - low); /* items can be laid out so that each round takes two away */
+        uint32_t between = part(&selection, low, high);
+        if (need <= between)
+            high = between;
+        else
+            low = between;
+    }
+    if (need > low && need < high)
+        qsort(item(&selection, low), high - low, size, compare);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * select.h: the first of many in an order, without sorting the others. */
+#ifndef ANALYSIS_BASE_SELECT_H
+#define ANALYSIS_BASE_SELECT_H
+
+#include "base/arena.h"
+
+enum { SELECT_SIZE_MOST = 128 };
+
+/* Afterwards the `need` least of `count` items of `size` bytes (at most SELECT_SIZE_MOST) are the first, in any
+ * order; `compare` as for qsort, and no two are equal. What it does is charged to `arena`. */
+void select_least(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need,
+                  int (*compare)(const void *left, const void *right));
+
+#endif
