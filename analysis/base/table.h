@@ -7,17 +7,24 @@
 
 #include "base/chunks.h"
 
+#include <stdbool.h>
+
+#define TABLE_FREE UINT32_MAX
+
 struct table {
     struct chunks keys; /* by number */
     uint32_t *slots;
     size_t slot_count; /* a power of two */
     size_t words;      /* 64-bit words of a key */
+    uint64_t seed;     /* not known to whoever wrote the file */
     uint32_t last;     /* the number found last: rows repeat */
 };
 
 void table_init(struct table *table, struct arena *arena, size_t words);
 /* The number of `key`, new or not. */
 uint32_t table_number(struct table *table, const uint64_t *key);
+/* Takes in a key that is not there and returns its number. */
+uint32_t table_add(struct table *table, const uint64_t *key);
 
 static inline size_t table_count(const struct table *table)
 {
@@ -26,6 +33,40 @@ static inline size_t table_count(const struct table *table)
 static inline const uint64_t *table_key(const struct table *table, size_t number)
 {
     return chunks_at(&table->keys, number);
+}
+
+static inline bool table_is_key(const struct table *table, size_t number, const uint64_t *key, size_t words)
+{
+    const uint64_t *other = table_key(table, number);
+    uint64_t difference = 0;
+    for (size_t i = 0; i < words; i++)
+        difference |= other[i] ^ key[i];
+    return difference == 0;
+}
+
+/* Two lanes, so that the words of a key do not wait for each other. */
+static inline uint64_t table_hash(const struct table *table, const uint64_t *key, size_t words)
+{
+    uint64_t lanes[2] = {table->seed, ~table->seed};
+    for (size_t i = 0; i < words; i++) {
+        uint64_t lane = (lanes[i & 1] ^ key[i]) * 0xff51afd7ed558ccdULL;
+        lanes[i & 1] = lane ^ lane >> 32;
+    }
+    uint64_t hash = lanes[0] + lanes[1] * 0x9e3779b97f4a7c15ULL;
+    return hash ^ hash >> 29;
+}
+
+/* As table_number where `words` is a constant, so that the loops over them are none, and rows repeat what
+ * `*last` found: the number that is tried first, and becomes the one that is returned. */
+static inline uint32_t table_number_near(struct table *table, const uint64_t *key, size_t words, uint32_t *last)
+{
+    if (*last < table->keys.count && table_is_key(table, *last, key, words))
+        return *last;
+    size_t mask = table->slot_count - 1, slot = table_hash(table, key, words) & mask;
+    for (; table->slots[slot] != TABLE_FREE; slot = (slot + 1) & mask)
+        if (table_is_key(table, table->slots[slot], key, words))
+            return *last = table->slots[slot];
+    return *last = table_add(table, key);
 }
 
 #endif

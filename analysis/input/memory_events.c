@@ -35,6 +35,7 @@ struct reading {
     struct trace_groups *groups;
     struct trace_encoded *encoded; /* NULL: no memory event stands in a name */
     struct table whats, figures, pools;
+    uint32_t last_what, last_pool, last_figures[POOLS_MOST]; /* found last; figures of each pool */
     struct texts texts;
     struct chunks lines;       /* struct trace_line */
     struct chunks given_steps; /* int32_t of each event, where the file tells any */
@@ -48,9 +49,10 @@ enum { COLUMNS = 12, FIRST_CAPACITY = 1024 };
 
 static void columns_of(struct memory_events *out, struct column *columns[COLUMNS])
 {
-    struct column *const all[COLUMNS] = {&out->offset_ps, &out->in_use_bytes,  &out->requested_bytes, &out->size_bytes,
-                                         &out->address,   &out->what,          &out->fragmentation,   &out->figures,
-                                         &out->line,      &out->step,          &out->pool,            &out->flags};
+    struct column *const all[COLUMNS] = {&out->offset_ps,     &out->in_use_bytes, &out->requested_bytes,
+                                         &out->size_bytes,    &out->address,      &out->what,
+                                         &out->fragmentation, &out->figures,      &out->line,
+                                         &out->step,          &out->pool,         &out->flags};
     memcpy(columns, all, sizeof all);
 }
 
@@ -101,19 +103,25 @@ static uint32_t text_number(struct reading *reading, struct str text)
     return intern_add(&texts->table, hash);
 }
 
-static uint64_t text_key(struct reading *reading, const struct trace_event *event, enum trace_stat stat)
+static __attribute__((noinline)) uint64_t own_text_key(struct reading *reading, const struct trace_event *event,
+                                                       enum trace_stat stat)
 {
-    if (!trace_line_has(event, stat))
-        return KEY_NONE;
-    if (event->type[stat] == TRACE_REF)
-        return KEY_REF | KEY_VALUE(event->value[stat]);
     if (event->type[stat] != TRACE_TEXT || event->text[stat].length == 0)
         return KEY_NONE;
     return KEY_TEXT | text_number(reading, event->text[stat]);
 }
 
+static inline uint64_t text_key(struct reading *reading, const struct trace_event *event, enum trace_stat stat)
+{
+    if (!trace_line_has(event, stat))
+        return KEY_NONE;
+    if (event->type[stat] == TRACE_REF)
+        return KEY_REF | KEY_VALUE(event->value[stat]);
+    return own_text_key(reading, event, stat);
+}
+
 /* The pool is named by the last of three stats that the event has. */
-static uint64_t pool_key(struct reading *reading, const struct trace_event *event)
+static inline uint64_t pool_key(struct reading *reading, const struct trace_event *event)
 {
     if (trace_line_has(event, TRACE_STAT_DEVICE_ORDINAL))
         return KEY_NUMBER | KEY_VALUE((uint64_t)trace_line_number(event, TRACE_STAT_DEVICE_ORDINAL, 0));
@@ -122,20 +130,15 @@ static uint64_t pool_key(struct reading *reading, const struct trace_event *even
     return text_key(reading, event, TRACE_STAT_ALLOCATOR_NAME);
 }
 
-static bool is_size(int64_t size)
-{
-    return size >= 0 && size <= SUM_MOST_BYTES;
-}
-
 /* A size that can be one; else 0 and no flag. */
-static int64_t size_of(struct reading *reading, const struct trace_event *event, enum trace_stat stat,
-                       enum memory_flag flag, unsigned *flags)
+static inline int64_t size_of(struct reading *reading, const struct trace_event *event, enum trace_stat stat,
+                              enum memory_flag flag, unsigned *flags)
 {
     if (!trace_line_has(event, stat))
         return 0;
     int64_t size = trace_line_number(event, stat, -1);
     bool adds_up = stat == TRACE_STAT_ALLOCATION_BYTES || stat == TRACE_STAT_REQUESTED_BYTES;
-    if (!is_size(size) || (adds_up && reading->sum_bytes > MEMORY_MOST_BYTES - size)) {
+    if ((uint64_t)size > SUM_MOST_BYTES || (adds_up && reading->sum_bytes > MEMORY_MOST_BYTES - size)) {
         reading->out->absurd_count++;
         return 0;
     }
@@ -144,7 +147,8 @@ static int64_t size_of(struct reading *reading, const struct trace_event *event,
     return size;
 }
 
-static uint32_t figures_of(struct reading *reading, const struct trace_event *event, int64_t in_use_bytes)
+static inline uint32_t figures_of(struct reading *reading, const struct trace_event *event, uint32_t pool_at,
+                                  int64_t in_use_bytes)
 {
     unsigned has_reserved = 0, has_available = 0, has_peak = 0;
     int64_t reserved = size_of(reading, event, TRACE_STAT_BYTES_RESERVED, 1, &has_reserved);
@@ -153,18 +157,19 @@ static uint32_t figures_of(struct reading *reading, const struct trace_event *ev
     uint64_t key[3] = {(uint64_t)(has_reserved ? reserved : MEMORY_UNKNOWN),
                        (uint64_t)(has_available ? reserved + in_use_bytes + available : MEMORY_UNKNOWN),
                        (uint64_t)(has_peak ? peak : MEMORY_UNKNOWN)};
-    return table_number(&reading->figures, key);
+    return table_number_near(&reading->figures, key, 3, &reading->last_figures[pool_at]);
 }
 
 #define WHAT_ENCODED (UINT64_C(1) << 32)
 
-static uint32_t what_of(struct reading *reading, const struct trace_event *event, bool is_encoded)
+static inline uint32_t what_of(struct reading *reading, const struct trace_event *event, bool is_encoded)
 {
     int64_t data_type = trace_line_number(event, TRACE_STAT_DATA_TYPE, 0);
     uint64_t key[4] = {text_key(reading, event, TRACE_STAT_OP), text_key(reading, event, TRACE_STAT_REGION),
                        text_key(reading, event, TRACE_STAT_SHAPE),
-                       (uint64_t)(data_type < 0 || data_type > INT32_MAX ? 0 : data_type) | (is_encoded ? WHAT_ENCODED : 0)};
-    return table_number(&reading->whats, key);
+                       (uint64_t)(data_type < 0 || data_type > INT32_MAX ? 0 : data_type) |
+                           (is_encoded ? WHAT_ENCODED : 0)};
+    return table_number_near(&reading->whats, key, 4, &reading->last_what);
 }
 
 /* The step that the file itself tells; -1: none. */
@@ -182,9 +187,9 @@ static void take(void *context, const struct trace_event *event)
     bool is_encoded = reading->encoded != NULL && trace_encoded_read(reading->encoded, event, &decoded);
     if (is_encoded)
         event = &decoded;
-    uint32_t node = trace_groups_event(reading->groups, event);
+    uint32_t node = trace_groups_asks(event) ? trace_groups_event(reading->groups, event) : TRACE_NO_NODE;
     out->unparsed_count += event->class == TRACE_UNPARSED;
-    if (event->class != TRACE_ALLOCATION && event->class != TRACE_DEALLOCATION)
+    if (!trace_class_is_memory(event->class))
         return;
     if (event->is_aggregated) {
         out->aggregated_count++;
@@ -192,7 +197,7 @@ static void take(void *context, const struct trace_event *event)
     }
     out->encoded_count += is_encoded;
     uint64_t pool = pool_key(reading, event);
-    uint32_t pool_at = table_number(&reading->pools, &pool);
+    uint32_t pool_at = table_number_near(&reading->pools, &pool, 1, &reading->last_pool);
     if (pool_at >= POOLS_MOST || out->count >= UINT32_MAX - 1) {
         out->pool_overflow_count++;
         return;
@@ -216,7 +221,7 @@ static void take(void *context, const struct trace_event *event)
     COLUMN_AT(&out->address, uint64_t, at) = (uint64_t)trace_line_number(event, TRACE_STAT_ADDRESS, 0);
     COLUMN_AT(&out->fragmentation, float, at) = (float)((flags & MEMORY_HAS_FRAGMENTATION) != 0 ? fragmentation : 0);
     COLUMN_AT(&out->what, uint32_t, at) = what_of(reading, event, is_encoded);
-    COLUMN_AT(&out->figures, uint32_t, at) = figures_of(reading, event, in_use);
+    COLUMN_AT(&out->figures, uint32_t, at) = figures_of(reading, event, pool_at, in_use);
     COLUMN_AT(&out->line, uint32_t, at) = reading->line_at;
     COLUMN_AT(&out->step, int32_t, at) = (int32_t)node; /* its step once the steps are numbered */
     if (reading->plane.has_group_id)
@@ -356,7 +361,7 @@ static void pools_take(struct reading *reading)
 
 /* ---- the file ---- */
 
-struct places {                    /* of the planes that matter */
+struct places {                       /* of the planes that matter */
     struct chunks tpus, gpus, others; /* struct stream_scope; others: all but the host's */
     struct stream_scope host, environment;
     bool has_host, has_environment;

@@ -87,31 +87,48 @@ void trace_groups_line(struct trace_groups *groups, int64_t timestamp_ns)
     groups->open.count = 0;
 }
 
-/* The innermost open event that includes [begin, end], those that do not are closed.
- * A node that nothing hung on is forgotten if it was the last. */
-static struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps)
+static struct open_event *top_of(const struct trace_groups *groups)
 {
-    struct open_event *open = groups->open.items;
-    while (groups->open.count > 0) {
-        struct open_event *top = &open[groups->open.count - 1];
-        if (top->begin_ps <= begin_ps && end_ps <= top->end_ps)
-            return top;
-        const struct trace_link *last =
-            groups->consumers.count > 0 ? (struct trace_link *)groups->consumers.items + groups->consumers.count - 1 : NULL;
+    return groups->open.count > 0 ? (struct open_event *)groups->open.items + groups->open.count - 1 : NULL;
+}
+
+static bool includes(const struct open_event *open, int64_t begin_ps, int64_t end_ps)
+{
+    return open->begin_ps <= begin_ps && end_ps <= open->end_ps;
+}
+
+/* Closes what does not include [begin, end). A node that nothing hung on is forgotten if it was the last. */
+static __attribute__((noinline)) void others_close(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps)
+{
+    struct open_event *top;
+    while ((top = top_of(groups)) != NULL && !includes(top, begin_ps, end_ps)) {
+        const struct trace_link *last = groups->consumers.count > 0
+                                            ? (struct trace_link *)groups->consumers.items + groups->consumers.count - 1
+                                            : NULL;
         if (!top->is_used && top->node == groups->parents.count - 1 && last != NULL && last->node == top->node) {
             groups->parents.count--;
             groups->consumers.count--;
         }
         groups->open.count--;
     }
-    return NULL;
+}
+
+/* The innermost open event that includes [begin, end]; those that do not are closed. */
+static inline struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps)
+{
+    struct open_event *top = top_of(groups);
+    if (top == NULL || includes(top, begin_ps, end_ps))
+        return top;
+    others_close(groups, begin_ps, end_ps);
+    return top_of(groups);
 }
 
 static void link_add(struct trace_groups *groups, struct list *links, const struct trace_event *event,
                      enum trace_stat type, enum trace_stat id, uint32_t node)
 {
     struct trace_link *link = list_add(links, groups->work, sizeof *link);
-    *link = (struct trace_link){(uint64_t)trace_line_number(event, type, 0), (uint64_t)trace_line_number(event, id, 0), node};
+    *link = (struct trace_link){(uint64_t)trace_line_number(event, type, 0), (uint64_t)trace_line_number(event, id, 0),
+                                node};
 }
 
 static void root_add(struct trace_groups *groups, const struct trace_event *event, int64_t level, uint32_t node)
@@ -147,14 +164,20 @@ static void class_take(struct trace_groups *groups, const struct trace_event *ev
 
 uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_event *event)
 {
-    static const uint32_t links = UINT32_C(1) << TRACE_STAT_PRODUCER_ID | UINT32_C(1) << TRACE_STAT_CONSUMER_ID |
-                                  UINT32_C(1) << TRACE_STAT_ROOT_LEVEL | UINT32_C(1) << TRACE_STAT_ASYNC;
-    bool is_memory = event->class == TRACE_ALLOCATION || event->class == TRACE_DEALLOCATION;
-    if (event->is_aggregated || (event->class == TRACE_OTHER && (event->stats & links) == 0))
-        return TRACE_NO_NODE; /* it neither is a node nor asks for one */
-    int64_t end_ps, level = trace_line_number(event, TRACE_STAT_ROOT_LEVEL, 0);
+    bool is_memory = trace_class_is_memory(event->class);
+    int64_t end_ps;
+    if (!trace_groups_asks(event))
+        return TRACE_NO_NODE;
     if (__builtin_add_overflow(event->offset_ps, event->duration_ps, &end_ps))
         end_ps = INT64_MAX;
+    if (is_memory && (event->stats & TRACE_LINKS) == 0) { /* nearly all that ask */
+        struct open_event *open = nearest(groups, event->offset_ps, end_ps);
+        if (open == NULL)
+            return TRACE_NO_NODE;
+        open->is_used = true;
+        return open->node;
+    }
+    int64_t level = trace_line_number(event, TRACE_STAT_ROOT_LEVEL, 0);
     bool is_async = trace_line_number(event, TRACE_STAT_ASYNC, 0) != 0;
     bool is_consumer = trace_line_has(event, TRACE_STAT_CONSUMER_TYPE) && trace_line_has(event, TRACE_STAT_CONSUMER_ID);
     bool is_producer = trace_line_has(event, TRACE_STAT_PRODUCER_TYPE) && trace_line_has(event, TRACE_STAT_PRODUCER_ID);

@@ -13,6 +13,8 @@
 #include "input/trace_line.h"
 
 #define TRACE_NO_NODE UINT32_MAX
+/* Stats that make an event a node, or tie it to one. */
+#define TRACE_LINKS (TRACE_BIT(PRODUCER_ID) | TRACE_BIT(CONSUMER_ID) | TRACE_BIT(ROOT_LEVEL) | TRACE_BIT(ASYNC))
 
 struct trace_step {
     int64_t number;           /* 0, 1, 2, … */
@@ -26,6 +28,11 @@ struct trace_groups;
 /* Times are counted from `origin_ns`, a line's timestamp. `arena` holds everything until it is emptied. */
 struct trace_groups *trace_groups_new(struct arena *arena, struct arena *work);
 void trace_groups_line(struct trace_groups *groups, int64_t timestamp_ns);
+/* Is the event a node, or does it ask for one? Most do neither. */
+static inline bool trace_groups_asks(const struct trace_event *event)
+{
+    return !event->is_aggregated && (event->class != TRACE_OTHER || (event->stats & TRACE_LINKS) != 0);
+}
 /* The event's node, or the nearest one around it. Events come in the order of their line. */
 uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_event *event);
 /* Numbers the steps; those in `arena`, by number. With is_grouped the numbers of the file hold and none are made. */

@@ -2,6 +2,7 @@
  * trace_line.c: see trace_line.h. */
 #include "input/trace_line.h"
 
+#include "wire/number.h"
 #include "xplane.fields.h"
 
 #include <math.h>
@@ -10,50 +11,6 @@
 enum { WINDOW_MOST = 32 * 1024, NAME_MOST = 1024 };
 
 _Static_assert(TRACE_STAT_COUNT <= 32, "one bit a stat");
-
-static inline uint64_t eight_bytes(const uint8_t *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
-}
-
-/* A number and where it ends; NULL when it is cut or too long. Both stay in registers. */
-struct number {
-    const uint8_t *after;
-    uint64_t value;
-};
-
-static __attribute__((noinline)) struct number longest_number(const uint8_t *at, const uint8_t *end)
-{
-    struct number number = {at, 0};
-    if (!wire_varint(&number.after, end, &number.value))
-        number.after = NULL;
-    return number;
-}
-
-/* Several bytes without a branch for each; bytes after `end` may be read (STREAM_SLACK). */
-static inline struct number long_number(const uint8_t *at, const uint8_t *end)
-{
-    uint64_t word = eight_bytes(at), stops = ~word & 0x8080808080808080u;
-    if (stops == 0)
-        return longest_number(at, end);
-    const uint8_t *after = at + ((unsigned)__builtin_ctzll(stops) + 1) / 8;
-    word &= (stops ^ (stops - 1)) & 0x7F7F7F7F7F7F7F7Fu;
-    word = (word & 0x007F007F007F007Fu) | (word & 0x7F007F007F007F00u) >> 1;
-    word = (word & 0x00003FFF00003FFFu) | (word & 0x3FFF00003FFF0000u) >> 2;
-    word = (word & 0x0FFFFFFFu) | (word & 0x0FFFFFFF00000000u) >> 4;
-    return (struct number){after <= end ? after : NULL, word};
-}
-
-static inline struct number number_at(const uint8_t *at, const uint8_t *end)
-{
-    if (at >= end)
-        return (struct number){NULL, 0};
-    if (*at < 0x80)
-        return (struct number){at + 1, *at};
-    return long_number(at, end);
-}
 
 /* The end of a field's value that nobody asks for, NULL when it is broken. */
 static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t tag)
@@ -85,8 +42,7 @@ static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t ta
 #define TAG(field, type) ((uint64_t)(field) << 3 | (type))
 
 /* One XStat. The last value of a oneof holds; the id may come after it. */
-static inline bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
-                             struct trace_event *event)
+static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane, struct trace_event *event)
 {
     enum trace_stat stat = TRACE_STAT_NONE;
     uint64_t value = 0;
@@ -120,7 +76,7 @@ static inline bool stat_read(const uint8_t *at, const uint8_t *end, const struct
         case TAG(XSTAT_DOUBLE_VALUE, WIRE_FIXED64):
             if (end - at < 8)
                 return false;
-            value = eight_bytes(at);
+            value = number_bytes(at);
             at += 8;
             type = TRACE_DOUBLE;
             break;
@@ -148,8 +104,9 @@ static inline bool stat_read(const uint8_t *at, const uint8_t *end, const struct
     return true;
 }
 
-static inline bool event_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
-                              struct trace_event *event)
+/* Any event that is one, whatever the order of its fields and the kinds of its stats. */
+static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const uint8_t *end,
+                                                     const struct trace_plane *plane, struct trace_event *event)
 {
     event->metadata_id = event->offset_ps = event->duration_ps = 0;
     event->is_aggregated = false;
@@ -201,6 +158,140 @@ static inline bool event_read(const uint8_t *at, const uint8_t *end, const struc
     return true;
 }
 
+/* ---- events as writers lay them out ---- */
+
+/* Nearly all events of one name are written alike: the same stats in the same order, which differ in their numbers
+ * alone. So the heads of the stats of the last one are kept, and a stat whose head is the one expected costs a
+ * comparison and its number. Where it is another, what comes is looked at in full and is what is expected next. */
+enum { LAYOUTS = 64, PLACES_MOST = 24 };
+
+struct place {
+    uint64_t mask, head; /* its first bytes but for the length: tag, tag of the id, id, tag of the number */
+    uint32_t stats;      /* bits of it and of those before it */
+    uint8_t before;      /* bytes in it before its number */
+    uint8_t type;        /* enum trace_type; TRACE_ABSENT: nobody asks for it */
+    uint8_t stat;
+    bool is_number;
+};
+
+struct layout {
+    int64_t metadata_id;
+    enum trace_class class;
+    uint32_t asked;
+    struct place places[PLACES_MOST]; /* ends with no_place */
+    uint8_t types[TRACE_STAT_COUNT];
+};
+
+/* What is asked of an event of memory, and of any other. An event of memory that is a root is no plain one. */
+#define BITS_OF_LINKS                                                                                                  \
+    (TRACE_BIT(ROOT_LEVEL) | TRACE_BIT(ASYNC) | TRACE_BIT(PRODUCER_TYPE) | TRACE_BIT(PRODUCER_ID) |                    \
+     TRACE_BIT(CONSUMER_TYPE) | TRACE_BIT(CONSUMER_ID))
+#define BITS_OF_STEPS (TRACE_BIT(STEP_ID) | TRACE_BIT(STEP_NUMBER) | TRACE_BIT(ITERATION))
+#define BITS_OF_KERNELS (TRACE_BIT(HLO_MODULE) | TRACE_BIT(HLO_OP) | TRACE_BIT(PROGRAM_ID))
+#define BITS_OF_ALL ((UINT32_C(1) << TRACE_STAT_COUNT) - 1 - TRACE_BIT(NONE))
+
+static const struct place no_place = {.mask = 0, .head = 1}; /* no stat is like it */
+
+static void layout_begin(struct layout *layout, int64_t metadata_id, const struct trace_plane *plane)
+{
+    layout->metadata_id = metadata_id;
+    layout->class = trace_plane_class(plane, metadata_id);
+    layout->asked = trace_class_is_memory(layout->class) ? BITS_OF_ALL & ~(BITS_OF_STEPS | BITS_OF_KERNELS)
+                                                         : BITS_OF_LINKS | BITS_OF_STEPS | BITS_OF_KERNELS;
+    layout->places[0] = no_place;
+    memset(layout->types, 0, sizeof layout->types);
+}
+
+/* A value that is no number of one to ten bytes takes all of the `size` bytes from `at` on too. */
+static __attribute__((noinline)) bool other_value_read(const uint8_t *at, size_t size, const struct place *place,
+                                                       struct trace_event *event)
+{
+    if (place->type == TRACE_ABSENT)
+        return size > 0 && size < STREAM_SLACK;
+    event->value[place->stat] = number_bytes(at);
+    event->text[place->stat] = (struct str){(const char *)at + 1, *at};
+    return place->type == TRACE_DOUBLE ? size == 8 : size == (size_t)*at + 1 && *at < 0x80;
+}
+
+/* What to expect of a stat that begins with `head`. False when it is none that has an id of one to three bytes and a
+ * number or a text, or the event has it already. */
+static __attribute__((noinline)) bool place_learn(struct layout *layout, struct place *place, uint64_t head,
+                                                  const struct trace_plane *plane)
+{
+    static const uint64_t begin = TAG(XSTAT_METADATA_ID, WIRE_VARINT) << 16 | TAG(XEVENT_STATS, WIRE_BYTES);
+    unsigned id_size = (head >> 31 & 1) == 0 ? 1 : (head >> 39 & 1) == 0 ? 2 : 3, tag_at = 24 + 8 * id_size;
+    uint64_t id = number_joined(head >> 24 & number_bits[id_size].sevens), tag = head >> tag_at & 0xFF;
+    struct place made = {.mask = UINT64_MAX >> (56 - tag_at) & ~UINT64_C(0x7F00), .before = (uint8_t)(id_size + 2)};
+    made.head = head & made.mask;
+    made.stat = (uint8_t)trace_plane_stat(plane, (int64_t)id);
+    made.stats = place == layout->places ? 0 : place[-1].stats;
+    uint32_t bit = UINT32_C(1) << made.stat & layout->asked;
+    bool is_number = tag == TAG(XSTAT_INT64_VALUE, WIRE_VARINT) || tag == TAG(XSTAT_REF_VALUE, WIRE_VARINT) ||
+                     tag == TAG(XSTAT_UINT64_VALUE, WIRE_VARINT);
+    bool is_known =
+        is_number || tag == TAG(XSTAT_DOUBLE_VALUE, WIRE_FIXED64) || tag == TAG(XSTAT_STR_VALUE, WIRE_BYTES);
+    bool is_plain = (head & 0xFF80FF) == begin && (id_size < 3 || (head >> 47 & 1) == 0) &&
+                    (bit == 0 || (is_known && (made.stats & bit) == 0)) && place < layout->places + PLACES_MOST - 1;
+    if (bit != 0)
+        layout->types[made.stat] = made.type = (uint8_t)(tag >> 3);
+    made.stats |= bit;
+    made.is_number = bit != 0 && is_number;
+    place[0] = is_plain ? made : no_place;
+    if (is_plain)
+        place[1] = no_place;
+    return is_plain;
+}
+
+static inline bool plain_stats_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
+                                    struct layout *layout, struct trace_event *event)
+{
+    struct place *place = layout->places;
+    for (; at < end; place++) {
+        uint64_t head = number_bytes(at);
+        if ((head & place->mask) != place->head && !place_learn(layout, place, head, plane))
+            return false;
+        size_t size = at[1];
+        const uint8_t *after = at + 2 + size, *value = at + 2 + place->before;
+        size -= place->before; /* what is left may be anything, even less than nothing */
+        if (after > end || !(place->is_number ? number_of_size(value, size, &event->value[place->stat])
+                                              : other_value_read(value, size, place, event)))
+            return false;
+        at = after;
+    }
+    event->stats = place == layout->places ? 0 : place[-1].stats;
+    memcpy(event->type, layout->types, sizeof event->type);
+    return true;
+}
+
+/* id, start, duration, stats. False when it is written in another way: then any_event_read knows. */
+static inline bool plain_event_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
+                                    struct layout *layouts, struct trace_event *event)
+{
+    if (end - at < 2 || *at != TAG(XEVENT_METADATA_ID, WIRE_VARINT))
+        return false;
+    struct number id = number_at(at + 1, end);
+    struct layout *layout = &layouts[id.value % LAYOUTS];
+    if (layout->metadata_id != (int64_t)id.value)
+        layout_begin(layout, (int64_t)id.value, plane);
+    at = id.after;
+    event->metadata_id = (int64_t)id.value;
+    event->class = layout->class;
+    event->offset_ps = event->duration_ps = 0;
+    event->is_aggregated = false;
+    if (at != NULL && at < end && *at == TAG(XEVENT_OFFSET_PS, WIRE_VARINT)) {
+        struct number number = number_long(at + 1, end);
+        event->offset_ps = (int64_t)number.value;
+        at = number.after;
+    }
+    if (at != NULL && at < end && *at == TAG(XEVENT_DURATION_PS, WIRE_VARINT)) {
+        struct number number = number_long(at + 1, end);
+        event->duration_ps = (int64_t)number.value;
+        at = number.after;
+    }
+    return at != NULL && plain_stats_read(at, end, plane, layout, event) &&
+           !(trace_class_is_memory(event->class) && (event->stats & TRACE_BIT(ROOT_LEVEL)) != 0);
+}
+
 void trace_line_head(struct stream *stream, struct stream_scope scope, struct arena *arena, struct trace_line *out)
 {
     struct stream_field field;
@@ -226,7 +317,8 @@ void trace_line_head(struct stream *stream, struct stream_scope scope, struct ar
 
 /* Reads the events that lie whole in [at, end) and returns how many bytes they take. */
 static size_t window_events(const uint8_t *begin, const uint8_t *end, const struct trace_plane *plane,
-                            struct arena *arena, trace_line_visit *visit, void *context, struct trace_line *line)
+                            struct layout *layouts, struct arena *arena, trace_line_visit *visit, void *context,
+                            struct trace_line *line)
 {
     struct trace_event event;
     const uint8_t *at = begin, *whole = begin;
@@ -236,7 +328,8 @@ static size_t window_events(const uint8_t *begin, const uint8_t *end, const stru
         if (length.after == NULL || length.value > (uint64_t)(end - length.after))
             break;
         at = length.after + length.value;
-        if (event_read(length.after, at, plane, &event)) {
+        if (plain_event_read(length.after, at, plane, layouts, &event) ||
+            any_event_read(length.after, at, plane, &event)) {
             line->event_count++;
             visit(context, &event);
         } else {
@@ -267,10 +360,13 @@ static bool other_field(struct stream *stream, struct stream_scope *scope, struc
 void trace_line_events(struct stream *stream, struct stream_scope scope, const struct trace_plane *plane,
                        struct arena *arena, trace_line_visit *visit, void *context, struct trace_line *line)
 {
+    struct layout layouts[LAYOUTS];
+    for (size_t i = 0; i < LAYOUTS; i++)
+        layout_begin(&layouts[i], (int64_t)i, plane);
     while (scope.at < scope.end && !err_is_set(stream->err)) {
         struct str window = stream_peek(stream, scope, WINDOW_MOST);
         const uint8_t *begin = (const uint8_t *)window.data;
-        size_t taken = window_events(begin, begin + window.length, plane, arena, visit, context, line);
+        size_t taken = window_events(begin, begin + window.length, plane, layouts, arena, visit, context, line);
         scope.at += taken;
         if (taken == 0 && !other_field(stream, &scope, line))
             break;
@@ -281,22 +377,13 @@ void trace_line_events(struct stream *stream, struct stream_scope scope, const s
     }
 }
 
-int64_t trace_line_number(const struct trace_event *event, enum trace_stat stat, int64_t usual)
+int64_t trace_line_other_number(const struct trace_event *event, enum trace_stat stat, int64_t usual)
 {
-    if (!trace_line_has(event, stat))
-        return usual;
-    uint64_t bits = event->value[stat];
     double value;
-    switch (event->type[stat]) {
-    case TRACE_INT:
-    case TRACE_UINT:
-        return (int64_t)bits;
-    case TRACE_DOUBLE:
-        memcpy(&value, &bits, sizeof value);
-        return value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : usual;
-    default:
+    if (event->type[stat] != TRACE_DOUBLE)
         return usual;
-    }
+    memcpy(&value, &event->value[stat], sizeof value);
+    return value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : usual;
 }
 
 double trace_line_real(const struct trace_event *event, enum trace_stat stat, double usual)

@@ -53,8 +53,18 @@ static inline bool trace_line_has(const struct trace_event *event, enum trace_st
 {
     return (event->stats >> stat & 1) != 0;
 }
+/* The same for a stat that is there and not written as a whole number. */
+int64_t trace_line_other_number(const struct trace_event *event, enum trace_stat stat, int64_t usual);
 /* A whole number, however it was written; `usual` when there is none. */
-int64_t trace_line_number(const struct trace_event *event, enum trace_stat stat, int64_t usual);
+static inline int64_t trace_line_number(const struct trace_event *event, enum trace_stat stat, int64_t usual)
+{
+    if (!trace_line_has(event, stat))
+        return usual;
+    if (event->type[stat] == TRACE_INT || event->type[stat] == TRACE_UINT)
+        return (int64_t)event->value[stat];
+    return trace_line_other_number(event, stat, usual);
+}
+/* A finite number, however it was written. */
 double trace_line_real(const struct trace_event *event, enum trace_stat stat, double usual);
 
 #endif

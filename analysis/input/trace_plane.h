@@ -17,6 +17,7 @@ enum trace_stat {
 #undef STAT
     TRACE_STAT_COUNT
 };
+#define TRACE_BIT(stat) (UINT32_C(1) << TRACE_STAT_##stat)
 
 /* What an event's name makes of it. */
 enum trace_class {
@@ -29,6 +30,11 @@ enum trace_class {
     TRACE_UNPARSED,      /* a memory event whose figures stand in its name, as TraceMe writes them */
     TRACE_DATA_FUNCTION, /* a function that tf.data runs; its steps are no steps of the program */
 };
+
+static inline bool trace_class_is_memory(enum trace_class class)
+{
+    return class == TRACE_ALLOCATION || class == TRACE_DEALLOCATION;
+}
 
 struct trace_names;
 

@@ -141,6 +141,8 @@ bool stream_next(struct stream *stream, struct stream_scope *scope, struct strea
     return true;
 }
 
+static const char nothing[STREAM_SLACK] = {0};
+
 struct str stream_peek(struct stream *stream, struct stream_scope payload, size_t most)
 {
     uint64_t size = payload.end - payload.at;
@@ -151,7 +153,7 @@ struct str stream_peek(struct stream *stream, struct stream_scope payload, size_
     const uint8_t *bytes;
     size_t got = most == 0 ? 0 : window_at(stream, payload.at, most, &bytes);
     if (got == 0)
-        return (struct str){"\0\0\0\0\0\0\0", 0};
+        return (struct str){nothing, 0};
     return (struct str){(const char *)bytes, got < most ? got : most};
 }
 

@@ -47,7 +47,7 @@ uint64_t stream_size(const struct stream *stream);
 /* Meets the next field of `scope` and moves it on. False at its end and after an error. */
 bool stream_next(struct stream *stream, struct stream_scope *scope, struct stream_field *field);
 /* How many bytes after those of stream_peek may be read too; what they are means nothing. */
-enum { STREAM_SLACK = 8 };
+enum { STREAM_SLACK = 256 };
 /* Up to `most` bytes of `payload`, valid until the next call; fewer only if it is shorter or cut. */
 struct str stream_peek(struct stream *stream, struct stream_scope payload, size_t most);
 /* What stream_peek shows, copied into `arena` and NUL-terminated: for names. */
