@@ -17,3 +17,10 @@ export function toggledCategory(filter, category, isAdded) {
   const rest = filter.replace(TERM, ' ').trim();
   return [next.length ? `cat:${next.join(',')}` : '', rest].filter(Boolean).join(' ');
 }
+
+/* Pure: "size:120-334", the ranks of a merged bar that was opened → {order, first, count}, or null. */
+export function readOpened(text) {
+  const match = /^(program|size|padding):(\d{1,9})-(\d{1,9})$/.exec(text);
+  if (!match || Number(match[3]) < Number(match[2])) return null;
+  return { order: match[1], first: Number(match[2]), count: Number(match[3]) - Number(match[2]) + 1 };
+}

@@ -9,6 +9,7 @@ import { nextMarks, swappedMarks } from '../lib/marks.js';
 import { following, isAll, moved, nearest, zoomed } from '../lib/range.js';
 import { LEAST_STEPS } from '../widgets/curve.js';
 import { peakBeside } from '../widgets/curve_keys.js';
+import { readOpened } from './memory_viewer_only.js';
 import { unitWord } from './memory_viewer_text.js';
 
 const ASK_AFTER_MS = 120;
@@ -56,10 +57,13 @@ export function readPlace(space, route) {
     if (!route[name]) continue;
     const at = /^\d{1,15}$/.test(route[name]) ? Number(route[name]) : null;
     if (isStep(at, space)) marks[name] = at;
-    else said.marks = `The mark ${name.toUpperCase()} at ${quoted(route[name])} is not in ${visible(space.name)}, which has ${has}; it is left out.`;
+    else said.marks = `${said.marks ? `${said.marks} ` : ''}The mark ${name.toUpperCase()} at ${quoted(route[name])} is not in ${visible(space.name)}, which has ${has}; it is left out.`;
   }
   const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
+  if (!isBytes && (route.low !== null || route.high !== null))
+    said.bytes = `Offsets ${quoted(route.low ?? '')} to ${quoted(route.high ?? '')} are no range; showing all.`;
   const offsets = isBytes ? [route.low, route.high] : null;
+  if (route.bars && !readOpened(route.bars)) said.bars = `There is no bar ${quoted(route.bars)} in the strips; showing all buffers.`;
   return { step: step === space.peak_step ? null : step, range, bytes: offsets, window, marks, said };
 }
 
@@ -79,7 +83,7 @@ export function createPlace(view, hooks) {
 
   const adopt = (route) => {
     const { said, ...next } = readPlace(view.space, route);
-    for (const name of ['step', 'range', 'window', 'marks']) {
+    for (const name of ['step', 'range', 'bytes', 'window', 'marks', 'bars']) {
       if (said[name]) view.context.banners.set(name, { text: said[name] });
       else view.context.banners.drop(name);
     }

@@ -18,13 +18,6 @@ const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
 const HINT = ' · hover names a buffer, click keeps it';
 
-/* Pure: "size:120-334", the ranks of a merged bar that was opened → {order, first, count}, or null. */
-export function readOpened(text) {
-  const match = /^(program|size|padding):(\d{1,9})-(\d{1,9})$/.exec(text);
-  if (!match || Number(match[3]) < Number(match[2])) return null;
-  return { order: match[1], first: Number(match[2]), count: Number(match[3]) - Number(match[2]) + 1 };
-}
-
 /* actions: onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar), sentence(bar), onWidth(width),
  * onOpen(text of a merged bar | ''), onOnly(category, isAdded).
  * Out: {panel, draw(answer, {space, isPeak, opened, chosen}), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */

@@ -3,7 +3,7 @@
  * open; paged, sorted and filtered by the daemon. What is asked stands in the URL: step, filter, sort, group. */
 
 import { el } from '../lib/dom.js';
-import { count, counted, spokenBytes, unitOf } from '../lib/format.js';
+import { count, counted, cutMiddle, spokenBytes, unitOf, visible } from '../lib/format.js';
 import { isAbort, Problem } from '../lib/api.js';
 import { lazy } from '../lib/lazy.js';
 import { createFilter } from '../widgets/filter.js';
@@ -19,8 +19,10 @@ import { failed, why } from './memory_viewer_why.js';
 const groupParts = lazy(() => import('./memory_viewer_group_columns.js'));
 
 const PAGE_ROWS = 100;
+const MOST_KEYS = 4;
 const USUAL_SORT = '-size';
-/* Columns by which groups are sorted. */
+/* Columns by which buffers and groups are sorted. */
+const ROW_SORT = /^-?(size|padding|unpadded|name|shape|source|category|opcode|born|dies|scope|dtype)$/;
 const GROUP_SORT = /^-?(size|count|padding|largest|key)$/;
 
 /* view: {ask, space, records, context}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
@@ -62,15 +64,27 @@ export function createBuffersTable(view, actions) {
       space: space.space,
       step: space.replay_error ? 'all' : isStep ? step : 'peak',
       filter: text,
-      sort: (way && !GROUP_SORT.test(sort) ? '' : sort) || USUAL_SORT,
+      sort: (isOrder(way, sort) ? sort : '') || USUAL_SORT,
       by: way,
     };
+  }
+
+  /* An order and a grouping that are not here are named, and the usual ones shown. */
+  function sayUnknown() {
+    const { sort, group: by } = context.route;
+    const isGroup = !by || wayOf(by) !== '';
+    const isSort = !sort || isOrder(wayOf(by), sort);
+    if (isGroup) context.banners.drop('group');
+    else context.banners.set('group', { text: `Buffers are not grouped by ${cutMiddle(visible(by), 40)} here; listing them one by one.` });
+    if (isSort) context.banners.drop('sort');
+    else context.banners.set('sort', { text: `There is no order ${cutMiddle(visible(sort), 40)} here; the largest come first.` });
   }
 
   /* A filter that is refused leaves what the last good one showed, at the step of now. */
   async function load() {
     if (!view.space) return;
     const params = wanted();
+    sayUnknown();
     const key = JSON.stringify([params, view.ask.serial]);
     asked = key;
     filter.set(params.filter);
@@ -200,6 +214,9 @@ export function createBuffersTable(view, actions) {
     },
   };
 }
+
+/* Several columns behind each other; groups by one. */
+const isOrder = (way, sort) => (way ? GROUP_SORT.test(sort) : sort.split(',').length <= MOST_KEYS && sort.split(',').every((key) => ROW_SORT.test(key)));
 
 const isOfFilter = (error) => error.code === 'argument' && /^filter: /.test(error.message);
 

@@ -10,8 +10,7 @@ import { verdictOf } from '../lib/capacity.js';
 import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
 import { capacityLabel, pageTitle } from './memory_viewer_answer.js';
 import { devicesFor, settleCapacity } from './memory_viewer_capacity.js';
-import { categoriesOf } from './memory_viewer_only.js';
-import { readOpened } from './memory_viewer_strips.js';
+import { categoriesOf, readOpened } from './memory_viewer_only.js';
 import * as say from './memory_viewer_text.js';
 import { failed, why } from './memory_viewer_why.js';
 
@@ -106,10 +105,16 @@ export function loadStrips(view) {
     { width: view.strips.width, ...stepOf(view), filter: view.context.route.filter, ...opened },
     (data, space) => {
       for (const order of Object.values(data.orders)) view.records.add(order);
+      /* What lies behind the last buffer is no part of a strip: the answer holds all. */
+      const isThere = !opened || data.orders[opened.order][0]?.first_rank === opened.first;
+      if (!isThere)
+        view.context.banners.set('bars', {
+          text: `${count(data.matched_count)} buffers stand in the strips; there is none from place ${count(opened.first + 1)} on; showing all.`,
+        });
       view.strips.draw(data, {
         space,
         isPeak: view.place.isPeak,
-        opened,
+        opened: isThere ? opened : null,
         chosen: categoriesOf(view.context.route.filter),
       });
       view.live = data.bytes;
