@@ -14,6 +14,7 @@
  *   'Alt+ArrowUp' as they stand; 'g v' is one key after the other, within 1.5 s.
  * - A single character works only while no text field has focus, and not at all if letters are
  *   switched off in the settings; one bound `within` an element works while focus is in there.
+ * - While a dialog is open only keys with Ctrl and those bound within it work.
  * - The row bound last is asked first. run(event) returning false passes the key on.
  * - isOn() false: the row is not there now. `isHidden` rows are not listed (they are listed elsewhere). */
 
@@ -59,10 +60,14 @@ export function keyOf(event) {
 
 const isLetter = (key) => Array.from(key.split(' ')[0]).length === 1;
 
+/* What stands below a dialog hears nothing; the browser closes the dialog by Escape. */
+const isBehindDialog = (target) => Boolean(target.closest?.('dialog')) || document.querySelector('dialog:modal') !== null;
+
 /* Is this row to be asked for `key`, which was pressed at `target`? */
 function isMeant(row, key, target) {
   if (!row.keys.includes(key) || !isUsable(row)) return false;
   if (row.within) return row.within.contains(target);
+  if (!key.startsWith('Ctrl+') && isBehindDialog(target)) return false;
   if (isLetter(key) && setting('letters') === 'off') return false;
   return !isTyping(target) || !(isLetter(key) || EDITS.test(key));
 }

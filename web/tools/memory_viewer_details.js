@@ -90,7 +90,8 @@ export function bufferDetails(record, space, isPinned) {
           record.allocation && [
             `number ${count(record.allocation.index)}, `,
             explained(`allocation:${record.id}`, record.allocation.size_bytes),
-            `, offset ${bytes(record.allocation.offset_bytes)}`,
+            ', offset ',
+            explained(`allocation:${record.id}`, record.allocation.offset_bytes),
           ],
         ),
         fact('computation', record.computation && nameInline(record.computation, 80)),

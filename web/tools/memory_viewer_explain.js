@@ -174,6 +174,43 @@ function group(view) {
   };
 }
 
+/* What lives at the moment that strips and table show. */
+function liveNow({ space, place, live }) {
+  if (place.isPeak || live === undefined)
+    return { name: 'live at the peak', bytes: space.peak_bytes, note: counted(space.live_at_peak_count, 'buffer') };
+  return { name: `live at ${unitWord(space)} ${count(place.moment)}`, bytes: live };
+}
+
+/* Before + born − died = after; of a window, or from one mark to the other. */
+function changes(view, data, [before, after], title) {
+  const { space } = view;
+  return {
+    title,
+    formula: `${before} ${bytes(data.bytes_before)} + born ${bytes(data.born.bytes)} − died ${bytes(data.died.bytes)} = ${after} ${bytes(data.bytes_after)}`,
+    inputs: [
+      { name: `live ${before}`, bytes: data.bytes_before },
+      { name: 'born', bytes: data.born.bytes, note: counted(data.born.count, 'buffer') },
+      { name: 'died', bytes: data.died.bytes, note: counted(data.died.count, 'buffer'), sign: '−' },
+      { name: `live ${after}`, bytes: data.bytes_after },
+    ],
+    field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES,
+    ...sureOfTime(space),
+    caveat: `The largest sum between is ${bytes(data.peak.bytes)}, at ${unitWord(space)} ${count(data.peak.step)}.`,
+  };
+}
+
+function window(view) {
+  const data = view.window.now?.line.data;
+  return data ? changes(view, data, ['before it', 'after it'], 'The selected window') : null;
+}
+
+function marks(view) {
+  const both = view.window.now?.marks.data;
+  if (!both) return null;
+  const [first, second] = both.marks.a <= both.marks.b ? ['A', 'B'] : ['B', 'A'];
+  return changes(view, both.answer, [`at ${first}`, `at ${second}`], 'Between the marks');
+}
+
 const PANELS = {
   curve: ({ space }) => ({
     title: 'Memory over program order',
@@ -186,12 +223,12 @@ const PANELS = {
     ...sureOfTime(space),
     caveat: 'Unpadded counts the dimensions as written; the curve below the line of the capacity is not free: holes are not drawn.',
   }),
-  strips: ({ space }) => ({
+  strips: (view) => ({
     title: 'Live buffers, in three orders',
     formula: 'Each bar is one buffer, as wide as its bytes; the bars of a strip add up to what is live. Bars too narrow to be seen are drawn as one and counted.',
-    inputs: [{ name: 'live at the peak', bytes: space.peak_bytes, note: counted(space.live_at_peak_count, 'buffer') }],
+    inputs: [liveNow(view)],
     field: BUFFERS,
-    ...sureOfTime(space),
+    ...sureOfTime(view.space),
   }),
   map: ({ space }) => ({
     title: 'Allocation map',
@@ -204,12 +241,12 @@ const PANELS = {
     ...sureOfTime(space),
     caveat: 'Buffers too small to be seen are drawn as one and counted; zoom in to part them.',
   }),
-  table: ({ space }) => ({
+  table: (view) => ({
     title: 'Buffers, and what the filter leaves out',
     formula: 'The rows and the rest add up to all that is live at this moment. CSV holds every row that the filter keeps, in bytes.',
-    inputs: [{ name: 'live at the peak', bytes: space.peak_bytes, note: counted(space.live_at_peak_count, 'buffer') }],
+    inputs: [liveNow(view)],
     field: BUFFERS,
-    ...sureOfTime(space),
+    ...sureOfTime(view.space),
     caveat: 'A layer is guessed from the op name.',
   }),
 };
@@ -280,7 +317,7 @@ OF_BUFFER.source = (record) => ({
   caveat: 'After fusion one instruction stands for many lines; XLA keeps one of them.',
 });
 
-const SIMPLE = { total, peak, capacity, over: difference, free: difference, group, ...WASTE, ...PANELS };
+const SIMPLE = { total, peak, capacity, over: difference, free: difference, group, window, marks, ...WASTE, ...PANELS };
 
 /* The card of a figure: "total", "part:arguments", "size:1498"; null if it is not known here. */
 export function cardOf(view, key) {

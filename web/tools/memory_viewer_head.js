@@ -37,7 +37,7 @@ function figureList(rows, className, label) {
         { title: row.hint },
         el('span', { class: 'dim' }, `${row.word} `),
         explained(row.explain ?? `part:${row.word}`, row.bytes, bytes(row.bytes), 'strong'),
-        row.after ? el('span', { class: 'dim' }, ` ${row.after}`) : null,
+        row.after ? el('span', { class: 'dim' }, ' ', el('button', { type: 'button', class: 'explained', 'data-explain': `part:${row.word}` }, row.after)) : null,
       ),
     ),
   );

@@ -5,7 +5,7 @@
 import { el, fill } from '../lib/dom.js';
 import { bytes, count, counted } from '../lib/format.js';
 import { onTheme, token } from '../lib/theme.js';
-import { explainEntry } from '../widgets/explain.js';
+import { explained, explainEntry } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { categoryFill, categoryWord, legend } from '../widgets/categories.js';
 import { createPanel } from '../widgets/panel.js';
@@ -165,11 +165,12 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
     Promise.resolve(reason).then((node) => fill(said, node));
   }
   const of = order === 'padding' ? ' of padding' : '';
-  const part = opened && bars.length ? `${count(opened.first + 1)} to ${count(opened.first + total)}, ${bytes(sum)}${of} ` : '';
+  const part = opened && bars.length ? `${count(opened.first + 1)} to ${count(opened.first + total)}, ` : '';
   const share = isFiltered && order !== 'padding' ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}` : counted(total, 'buffer');
   fill(
     aside,
-    isEmpty ? '' : part || `${share}, ${bytes(sum)}${of}`,
+    isEmpty ? '' : [part || `${share}, `, explained('strips', sum), of],
+    part ? ' ' : '',
     part ? el('button', { type: 'button', class: 'link-button', title: 'Esc', on: { click: onAll } }, 'all') : null,
   );
   fill(axis, el('span', {}, '0'), el('span', {}, bytes(sum)));

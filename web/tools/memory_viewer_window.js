@@ -5,6 +5,7 @@
 import { el, figure, fill, nameInline } from '../lib/dom.js';
 import { bytes, count, counted, signedBytes } from '../lib/format.js';
 import { fact, facts, folded } from '../widgets/details.js';
+import { explained } from '../widgets/explain.js';
 import { unitWord } from './memory_viewer_text.js';
 
 /* Pure: "Steps 100 to 199", "Position 7". */
@@ -16,6 +17,14 @@ export function windowTitle({ from, to }, space) {
 
 /* Pure: "12 buffers, 1.20 GiB" */
 const sumText = (changes) => `${counted(changes.count, 'buffer')}, ${bytes(changes.bytes)}`;
+
+/* " · born 12 buffers, 1.20 GiB · die …", each sum explained. */
+const sumsOf = (key, born, died) => [
+  ` · born ${counted(born.count, 'buffer')}, `,
+  explained(key, born.bytes),
+  ` · die ${counted(died.count, 'buffer')}, `,
+  explained(key, died.bytes),
+];
 
 const change = (data) => data.bytes_after - data.bytes_before;
 
@@ -52,7 +61,7 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment }) {
         words,
         el('strong', {}, windowTitle(answer, space)),
         ': peak ',
-        figure(peak.bytes, bytes(peak.bytes), 'strong'),
+        explained('window', peak.bytes, bytes(peak.bytes), 'strong'),
         ' ',
         el(
           'button',
@@ -60,7 +69,7 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment }) {
           `at ${unitWord(space)} ${count(peak.step)}`,
         ),
         `; ${change(answer) === 0 ? 'as much after it as before' : `${signedBytes(change(answer))} over it`}`,
-        ` · born ${sumText(born)} · die ${sumText(died)}`,
+        sumsOf('window', born, died),
       );
       node.hidden = false;
     },
@@ -101,7 +110,7 @@ export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
     el('strong', {}, name),
     ' ',
     el('button', { type: 'button', class: 'link-button', on: { click: () => onMoment(step) } }, `${unitWord(space)} ${count(step)}`),
-    live === null ? '' : [' ', figure(live)],
+    live === null ? '' : [' ', explained('marks', live)],
   ];
   return {
     node,
@@ -127,7 +136,8 @@ export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
         markOf('B', marks.b, live.b, space),
         ': ',
         el('strong', {}, by === 0 ? 'no change' : signedBytes(by)),
-        ` · between them born ${sumText(answer.born)} · die ${sumText(answer.died)}`,
+        ' between them',
+        sumsOf('marks', answer.born, answer.died),
       );
     },
     say(text) {
@@ -152,10 +162,10 @@ export function marksDetails({ marks, answer }, space, onPin) {
     heading: 'Between the marks',
     parts: [
       facts(
-        fact('A', el('strong', {}, figure(live.a)), ` at ${unit} ${count(marks.a)}`),
-        fact('B', el('strong', {}, figure(live.b)), ` at ${unit} ${count(marks.b)}`),
+        fact('A', el('strong', {}, explained('marks', live.a)), ` at ${unit} ${count(marks.a)}`),
+        fact('B', el('strong', {}, explained('marks', live.b)), ` at ${unit} ${count(marks.b)}`),
         fact('A to B', signedBytes(live.b - live.a)),
-        fact('peak between', figure(answer.peak.bytes), ` at ${unit} ${count(answer.peak.step)}`),
+        fact('peak between', explained('marks', answer.peak.bytes), ` at ${unit} ${count(answer.peak.step)}`),
       ),
       listOf('Born', answer.born, space, onPin),
       listOf('Die', answer.died, space, onPin),
@@ -193,9 +203,9 @@ export function windowDetails(data, space, onPin) {
     parts: [
       facts(
         fact('window', windowTitle(data, space)),
-        fact('its peak', el('strong', {}, figure(data.peak.bytes)), ` at ${unitWord(space)} ${count(data.peak.step)}`),
-        fact('before', figure(data.bytes_before)),
-        fact('after', figure(data.bytes_after)),
+        fact('its peak', el('strong', {}, explained('window', data.peak.bytes)), ` at ${unitWord(space)} ${count(data.peak.step)}`),
+        fact('before', explained('window', data.bytes_before)),
+        fact('after', explained('window', data.bytes_after)),
         fact('change', signedBytes(change(data))),
       ),
       listOf('Born', data.born, space, onPin),

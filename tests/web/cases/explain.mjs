@@ -35,6 +35,39 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('figures of the window and of the marks open a sum that balances; every panel explains itself by its menu', async () => {
+    const page = await open(`${await daemon('--demo')}?sel=101-376&a=100&b=376`);
+    for (const [selector, title] of [
+      ['.window-line:not(.marks-line) .explained', 'The selected window'],
+      ['.marks-line .explained', 'Between the marks'],
+    ]) {
+      await page.locator(selector).last().click();
+      includes(await card(page), title);
+      const exact = await page
+        .locator('.explain-inputs td.dim')
+        .evaluateAll((nodes) => nodes.map((node) => Number(node.textContent.replace(/[^0-9]/g, ''))));
+      equal(exact[0] + exact[1] - exact[2], exact[3], title);
+      equal(exact[3], 35870178816, 'what lives at the peak');
+      await page.keyboard.press('m'); // what is behind the card hears nothing
+      await page.keyboard.press('Escape');
+      equal(await page.locator('.dialog').count(), 0);
+      equal(new URL(page.url()).searchParams.get('sel'), '101-376', 'Escape let the window go as well');
+      equal(new URL(page.url()).searchParams.get('b'), '376');
+    }
+    for (const [panel, title] of [
+      ['curve', 'Memory over program order'],
+      ['strips', 'Live buffers, in three orders'],
+      ['map', 'Allocation map'],
+      ['table', 'Buffers, and what the filter leaves out'],
+    ]) {
+      await page.locator(`.panel-${panel} .menu-dots`).click();
+      await page.locator(`.panel-${panel} .menu-item`, { hasText: 'Explain' }).click();
+      includes(await card(page), title);
+      await page.keyboard.press('Escape');
+    }
+    await page.finish();
+  });
+
   test('i explains the row that has the focus, and the cell in it', async () => {
     const page = await open(await daemon(join(fixtures, 'dumps/seed-matmul-327680')));
     await page.locator('.panel-table tbody tr').first().focus();
