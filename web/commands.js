@@ -6,12 +6,22 @@ import { begin } from './lib/activity.js';
 import { setSetting, setting } from './lib/settings.js';
 import { copyLink } from './widgets/export_menu.js';
 
-/* Counted as under way until the dialog stands there. */
+/* Counted as under way until the dialog stands there. What is typed meanwhile is meant for it. */
 async function withModule(load, act) {
   const end = begin();
+  let typed = '';
+  const keep = (event) => {
+    if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+    typed += event.key;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  document.addEventListener('keydown', keep, true);
   try {
-    act(await load());
+    const module = await load();
+    act(module, typed);
   } finally {
+    document.removeEventListener('keydown', keep, true);
     end();
   }
 }
@@ -28,7 +38,7 @@ export const openIntake = (take) => withModule(() => import('./widgets/intake_di
 export function openPalette(sources, first = '') {
   return withModule(
     () => import('./widgets/palette.js'),
-    (palette) => palette.openPalette(sources, first),
+    (palette, typed) => palette.openPalette(sources, first + typed),
   );
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * home.js: what was found under the watched folders, what could not be read, and why. */
 
+import { later } from '../lib/activity.js';
 import { get, isAbort } from '../lib/api.js';
 import { el, figure, fill, nameInline, prose } from '../lib/dom.js';
 import { ago, bytes, count, counted, visible } from '../lib/format.js';
@@ -120,10 +121,10 @@ function createTools(context) {
     { class: 'home-sort', on: { change: () => context.choose({ sort: select.value === 'newest' ? '' : select.value, tool: 'home', session: '' }) } },
     SORTS.map(([value, word]) => el('option', { value }, word)),
   );
-  let timer = 0;
+  let takeBack = null;
   input.addEventListener('input', () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => context.setFilter(input.value.trim()), ASK_AFTER_MS);
+    takeBack?.();
+    takeBack = later(() => context.setFilter(input.value.trim()), ASK_AFTER_MS);
   });
   input.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || input.value === '') return;
@@ -134,7 +135,7 @@ function createTools(context) {
   context.bind([{ keys: ['/'], does: 'to the filter', run: () => input.focus() }]);
   return {
     node: el('div', { class: 'home-tools', hidden: true }, input, el('label', {}, 'sort: ', select)),
-    stop: () => clearTimeout(timer),
+    stop: () => takeBack?.(),
     set({ filter, sort }) {
       if (document.activeElement !== input) input.value = filter;
       select.value = SORTS.some(([value]) => value === sort) ? sort : 'newest';

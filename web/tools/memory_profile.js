@@ -4,6 +4,7 @@
  *
  * Reads top down: build the views, load what the URL names, hear what changes in it. */
 
+import { later } from '../lib/activity.js';
 import { get, isAbort, Problem } from '../lib/api.js';
 import { el, fill, loadStyle, name } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
@@ -70,7 +71,7 @@ export function mount(root, context) {
     unmount() {
       view.controller?.abort();
       stopCards();
-      clearTimeout(view.paneTimer);
+      view.takeBack?.();
       hideTooltip();
       view.timeline.destroy();
       Object.values(view.tabsOf).forEach((tab) => tab.destroy());
@@ -431,9 +432,9 @@ function listRow(view, row) {
 /* The pane follows the pointer a moment later, so that a movement across costs nothing. */
 function hoverReading(view, reading) {
   view.reading = reading;
-  clearTimeout(view.paneTimer);
+  view.takeBack?.();
   if (view.event || view.pinned) return;
-  view.paneTimer = setTimeout(() => showDetails(view), PANE_AFTER_MS);
+  view.takeBack = later(() => showDetails(view), PANE_AFTER_MS);
 }
 
 /* One step back: tooltip, pin, window. True if there was one. */

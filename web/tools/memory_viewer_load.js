@@ -2,6 +2,7 @@
  * memory_viewer_load.js: asks the daemon for what the Memory Viewer shows, and keeps
  * what is known of each buffer: first what a bar or a row says, then the whole of it. */
 
+import { later } from '../lib/activity.js';
 import { get, isAbort } from '../lib/api.js';
 
 const ASK_AFTER_MS = 80;
@@ -67,7 +68,7 @@ export function gatherNotes(...lists) {
 export function createRecords(onMore) {
   const known = new Map();
   const asked = new Set();
-  let timer = 0;
+  let takeBack = null;
   let ask = null;
   let alive = null;
 
@@ -91,7 +92,7 @@ export function createRecords(onMore) {
     reset(nextAsk) {
       known.clear();
       asked.clear();
-      clearTimeout(timer);
+      takeBack?.();
       ask = nextAsk;
       alive = {};
     },
@@ -103,12 +104,12 @@ export function createRecords(onMore) {
     isWhole: (id) => known.get(id)?.stack !== undefined,
     /* Reads the whole of it if the reader stays for 80 ms. */
     want(id) {
-      clearTimeout(timer);
+      takeBack?.();
       if (asked.has(id)) return;
-      timer = setTimeout(() => read(id).catch(() => {}), ASK_AFTER_MS);
+      takeBack = later(() => read(id).catch(() => {}), ASK_AFTER_MS);
     },
     stop() {
-      clearTimeout(timer);
+      takeBack?.();
       alive = null;
     },
   };

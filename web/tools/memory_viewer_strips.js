@@ -2,6 +2,7 @@
  * memory_viewer_strips.js: the three strips of buffers live at the moment, side by side:
  * the same buffers in program order, by size and by padding. */
 
+import { later } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
 import { bytes, count, counted } from '../lib/format.js';
 import { onTheme, token } from '../lib/theme.js';
@@ -47,12 +48,12 @@ export function createStrips(actions) {
   let bars = { program: [], size: [], padding: [] };
   let seen = new Set();
   let seenIn = null;
-  let timer = 0;
+  let takeBack = null;
   let asked = 0;
   const width = () => askedWidth(parts.get('program').strip.width || 512);
   const watch = new ResizeObserver(() => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+    takeBack?.();
+    takeBack = later(() => {
       if (asked && width() !== asked) actions.onWidth(width());
     }, ASK_AFTER_MS);
   });

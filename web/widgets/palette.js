@@ -2,7 +2,7 @@
  * palette.js: find or run anything (combobox in a dialog). Without a prefix everything is searched;
  * > commands, @ modules, # sessions, : a step or a time. */
 
-import { begin } from '../lib/activity.js';
+import { begin, later } from '../lib/activity.js';
 import { isAbort } from '../lib/api.js';
 import { el, fill } from '../lib/dom.js';
 import { count, cutMiddle, visible } from '../lib/format.js';
@@ -81,7 +81,7 @@ export function openPalette(sources, first = '') {
   let shown = [];
   let active = -1;
   let asked = null;
-  let timer = 0;
+  let takeBack = null;
   let closed = false;
   let isAsking = false;
   let isEntered = false;
@@ -92,7 +92,7 @@ export function openPalette(sources, first = '') {
     content: () => [input, list, foot, hint],
     onClose: () => {
       closed = true;
-      clearTimeout(timer);
+      takeBack?.();
       asked?.abort();
     },
   });
@@ -153,7 +153,7 @@ export function openPalette(sources, first = '') {
     const [sign, rest] = /^[>@#:]/.test(input.value) ? [input.value[0], input.value.slice(1)] : ['', input.value];
     const query = rest.trim();
     asked?.abort();
-    clearTimeout(timer);
+    takeBack?.();
     isAsking = sign === '@' || sign === '#';
     isEntered = false;
     if (sign === ':') {
@@ -164,7 +164,7 @@ export function openPalette(sources, first = '') {
     }
     const found = sign === '' || sign === '>' ? rank(query, own, wordOf) : [];
     if (!isAsking) show(found);
-    if (isAsking || (sign === '' && query)) timer = setTimeout(() => ask(sign, query, found), ASK_AFTER_MS);
+    if (isAsking || (sign === '' && query)) takeBack = later(() => ask(sign, query, found), ASK_AFTER_MS);
   };
   const ask = async (sign, query, found) => {
     const listed = await remote({ '@': ['modules'], '#': ['sessions'] }[sign] ?? ['modules', 'sessions'], query);

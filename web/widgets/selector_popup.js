@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * selector_popup.js: what opens below a selector: a field and the options that it finds. */
 
+import { later } from '../lib/activity.js';
 import { isAbort } from '../lib/api.js';
 import { el, fill } from '../lib/dom.js';
 import { count } from '../lib/format.js';
@@ -33,7 +34,7 @@ export function createPopup({ id, title, load, current, choose, close }) {
   const foot = el('p', { class: 'selector-foot', role: 'status' });
   const node = el('div', { class: 'selector-popup' }, input, list.node, foot);
   let asked = null;
-  let timer = 0;
+  let takeBack = null;
 
   /* Round at both ends. */
   const activate = (at) => list.activate(list.options.length ? (at + list.options.length) % list.options.length : -1);
@@ -84,8 +85,8 @@ export function createPopup({ id, title, load, current, choose, close }) {
   };
   input.addEventListener('keydown', onKey);
   input.addEventListener('input', () => {
-    clearTimeout(timer);
-    timer = setTimeout(ask, ASK_AFTER_MS);
+    takeBack?.();
+    takeBack = later(ask, ASK_AFTER_MS);
   });
   document.addEventListener('pointerdown', outside, true);
 
@@ -96,7 +97,7 @@ export function createPopup({ id, title, load, current, choose, close }) {
       ask();
     },
     destroy() {
-      clearTimeout(timer);
+      takeBack?.();
       asked?.abort();
       document.removeEventListener('pointerdown', outside, true);
       node.remove();

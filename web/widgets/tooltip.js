@@ -2,7 +2,7 @@
  * tooltip.js: at most three lines beside a mark, never over it. Appears after 80 ms,
  * at once when moving from mark to mark; Escape dismisses it until the next mark. */
 
-import { nextFrame } from '../lib/activity.js';
+import { later, nextFrame } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
 
 const FIRST_AFTER_MS = 80;
@@ -10,7 +10,7 @@ const AWAY_PX = 12;
 const LINES = 3;
 
 const node = el('div', { class: 'tooltip', role: 'tooltip', hidden: true });
-let timer = 0;
+let takeBack = null;
 let dismissed = null;
 let current = null;
 
@@ -32,7 +32,7 @@ export function showTooltip(key, lines, mark) {
   if (!node.isConnected) document.getElementById('main').append(node);
   if (dismissed === key) return;
   dismissed = null;
-  clearTimeout(timer);
+  takeBack?.();
   const isFirst = current === null;
   current = key;
   const open = () =>
@@ -45,12 +45,12 @@ export function showTooltip(key, lines, mark) {
       node.hidden = false;
       place(mark);
     });
-  if (isFirst) timer = setTimeout(open, FIRST_AFTER_MS);
+  if (isFirst) takeBack = later(open, FIRST_AFTER_MS);
   else open();
 }
 
 export function hideTooltip() {
-  clearTimeout(timer);
+  takeBack?.();
   current = null;
   dismissed = null;
   node.hidden = true;
@@ -60,7 +60,7 @@ export function hideTooltip() {
 export function dismissTooltip() {
   if (current === null || node.hidden) return false;
   dismissed = current;
-  clearTimeout(timer);
+  takeBack?.();
   node.hidden = true;
   return true;
 }

@@ -33,6 +33,33 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('what is typed before the palette stands there is in its field', async () => {
+    const init = () => {
+      globalThis.lifted = '';
+      window.addEventListener('keyup', ({ key }) => (globalThis.lifted += `${key} `), true);
+    };
+    const page = await open(await daemon('--demo'), { init });
+    let release = null;
+    const held = new Promise((done) => {
+      release = done;
+    });
+    await page.route('**/widgets/palette.js', async (route) => {
+      await held;
+      await route.continue();
+    });
+    const asked = page.waitForRequest('**/widgets/palette.js');
+    const acts = [page.keyboard.press('Control+k')];
+    await asked;
+    await page.waitForFunction(() => globalThis.lifted.endsWith('Control '));
+    acts.push(page.keyboard.type('gh>q'));
+    await page.waitForFunction(() => globalThis.lifted.endsWith('g h > q '));
+    release();
+    await Promise.all(acts);
+    equal(await page.locator('.palette-input').inputValue(), 'gh>q');
+    equal(await page.locator('.viewer').count(), 1, 'a letter did something else');
+    await page.finish();
+  });
+
   test('prefixes choose what is searched: modules, sessions, a step', async () => {
     const page = await open(await daemon('--demo'));
     await press(page, 'Control+k');
