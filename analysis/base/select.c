@@ -72,3 +72,11 @@ void select_least(struct arena *arena, void *items, uint32_t count, size_t size,
     if (need > low && need < high)
         qsort(item(&selection, low), high - low, size, compare);
 }
+
+uint64_t select_work(uint32_t count)
+{
+    uint64_t rounds = 1;
+    while (rounds < 32 && count >> rounds)
+        rounds++;
+    return count * rounds;
+}

@@ -12,4 +12,7 @@ enum { SELECT_SIZE_MOST = 128 };
 void select_least(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need,
                   int (*compare)(const void *left, const void *right));
 
+/* Comparisons that sorting so many items takes, about: what a caller of qsort charges. */
+uint64_t select_work(uint32_t count);
+
 #endif

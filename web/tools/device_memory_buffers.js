@@ -57,14 +57,7 @@ export function createBuffers(view) {
       },
       label: 'Buffers by exact size',
     });
-    if (data.row_count === 0)
-      panel.say(
-        message(
-          countFilters(view.state)
-            ? empty.noMatch(countFilters(view.state), view.controls.faults())
-            : empty.noSamples(),
-        ),
-      );
+    if (data.row_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
   };
   return {
     node: el('div', { class: 'device-buffers' }, pivot.node, panel.node),

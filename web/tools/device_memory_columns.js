@@ -53,6 +53,24 @@ export function functionCell(frame, callee = null) {
   return [name(text), callee ? el('span', { class: 'dim' }, [' › ', name(callee)]) : null];
 }
 
+const fileColumn = {
+  key: 'file',
+  title: 'File:line',
+  sortKey: 'file',
+  card: 'line',
+  cell: (row) => placeCell(row.frame),
+  copy: ['source', (row) => (row.frame.line ? `${row.frame.file}:${row.frame.line}` : row.frame.file)],
+};
+
+const siteColumn = (key, sortKey = key) => ({
+  key,
+  title: 'Call site',
+  sortKey,
+  card: 'title',
+  cell: (row) => functionCell(row.frame, row.callee),
+  copy: ['call_site', (row) => siteName(row.frame, row.callee)],
+});
+
 /* ▲ +1.80 MiB in the colour of growth, ▼ in that of shrinkage. */
 export function changeCell(metric, value, unit) {
   if (value === null || value === undefined) return NONE;
@@ -138,19 +156,12 @@ export function topColumns({ metric, percent_base: base, is_diff: isDiff, rows }
     {
       key: 'function',
       title: 'Function',
-      sortKey: 'function',
+      sortKey: 'fn',
       card: 'title',
       cell: (row) => functionCell(row.frame),
       copy: ['function', (row) => row.frame.function || row.frame.name],
     },
-    {
-      key: 'file',
-      title: 'File:line',
-      sortKey: 'file',
-      card: 'line',
-      cell: (row) => placeCell(row.frame),
-      copy: ['source', (row) => (row.frame.line ? `${row.frame.file}:${row.frame.line}` : row.frame.file)],
-    },
+    fileColumn,
   ].filter(Boolean);
 }
 
@@ -216,22 +227,8 @@ export function bufferColumns({ metric, rows, is_diff: isDiff }) {
           cell: (row) => (row.copies > 1 ? `${count(row.copies)} copies` : NONE),
           copy: ['copies', (row) => row.copies],
         },
-    {
-      key: 'function',
-      title: 'Call site',
-      sortKey: 'function',
-      card: 'title',
-      cell: (row) => functionCell(row.frame, row.callee),
-      copy: ['call_site', (row) => siteName(row.frame, row.callee)],
-    },
-    {
-      key: 'file',
-      title: 'File:line',
-      sortKey: 'file',
-      card: 'line',
-      cell: (row) => placeCell(row.frame),
-      copy: ['source', (row) => (row.frame.line ? `${row.frame.file}:${row.frame.line}` : row.frame.file)],
-    },
+    siteColumn('function', 'fn'),
+    fileColumn,
   ];
 }
 
@@ -259,22 +256,8 @@ export function seriesColumns({ metric, sites }, spark, verdictWord) {
       cell: (row) => verdictWord(row.verdict),
       copy: ['verdict', (row) => verdictWord(row.verdict)],
     },
-    {
-      key: 'name',
-      title: 'Call site',
-      sortKey: 'name',
-      card: 'title',
-      cell: (row) => functionCell(row.frame, row.callee),
-      copy: ['call_site', (row) => siteName(row.frame, row.callee)],
-    },
-    {
-      key: 'file',
-      title: 'File:line',
-      width: 9,
-      card: 'line',
-      cell: (row) => placeCell(row.frame),
-      copy: ['source', (row) => (row.frame.line ? `${row.frame.file}:${row.frame.line}` : row.frame.file)],
-    },
+    siteColumn('name'),
+    { ...fileColumn, sortKey: '', width: 9 },
     amountColumn('first', 'First'),
     amountColumn('last', 'Last'),
     {

@@ -33,6 +33,9 @@ export function noMatch(filterCount, chips) {
   };
 }
 
+/* A table without rows; faults(): what chipFault() said of each filter. */
+export const noRows = (filterCount, faults) => (filterCount ? noMatch(filterCount, faults()) : noSamples());
+
 export function nothingFolded() {
   return {
     title: 'Only frames of JAX and Python here.',

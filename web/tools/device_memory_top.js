@@ -68,14 +68,7 @@ export function createTopPanel(view, { isShort = false } = {}) {
       foot: footOf(data),
       label: 'Functions by what they hold',
     });
-    if (data.row_count === 0)
-      panel.say(
-        message(
-          countFilters(view.state)
-            ? empty.noMatch(countFilters(view.state), view.controls.faults())
-            : empty.noSamples(),
-        ),
-      );
+    if (data.row_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
   };
   const show = async () => {
     find?.set(view.state.filter);

@@ -102,15 +102,6 @@ static void take_numbers(const struct order *order, struct item *item)
     }
 }
 
-/* Comparisons of a sort, about. */
-static uint64_t work_of(uint32_t count)
-{
-    uint64_t rounds = 1;
-    while (rounds < 32 && count >> rounds)
-        rounds++;
-    return count * rounds;
-}
-
 struct order_rows order_rows(const struct tool_request *request, const struct order *order, uint32_t row_count)
 {
     struct arena *arena = request->arena;
@@ -126,7 +117,7 @@ struct order_rows order_rows(const struct tool_request *request, const struct or
     uint64_t end = (uint64_t)order->offset + (uint64_t)order->limit;
     uint32_t need = end < rows.count ? (uint32_t)end : rows.count;
     select_least(arena, items, rows.count, sizeof *items, need, by_keys);
-    arena_work(arena, work_of(need));
+    arena_work(arena, select_work(need));
     qsort(items, need, sizeof *items, by_keys);
     for (uint32_t i = 0; i < rows.count; i++)
         rows.rows[i] = items[i].row;

@@ -2,6 +2,8 @@
  * tree.c: see tree.h. */
 #include "tool/device_memory/tree.h"
 
+#include "base/select.h"
+
 #include <stdlib.h>
 
 /* Nodes are counted by the first three binary digits of their sizes and by their
@@ -188,6 +190,7 @@ static void order_nodes(const struct growing *growing, uint32_t depth_most, stru
         path[node->depth] = i;
         children[i] = (struct child){node->depth > 0 ? path[node->depth - 1] : UINT32_MAX, i, node->size};
     }
+    arena_work(arena, select_work(count));
     qsort(children, count, sizeof *children, by_parent_and_size);
     for (uint32_t i = count; i-- > 0;)
         if (children[i].parent != UINT32_MAX)
@@ -212,6 +215,10 @@ void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t st
     *tree = (struct tree){0};
     for (uint32_t i = 0; i < stack_count; i++)
         tree->depth_most = stacks[i].length > tree->depth_most ? stacks[i].length : tree->depth_most;
+    uint64_t frame_count = 0;
+    for (uint32_t i = 0; i < stack_count; i++)
+        frame_count += stacks[i].length;
+    arena_work(study->arena, frame_count + select_work(stack_count));
     qsort(stacks, stack_count, sizeof *stacks, by_frames);
     growing->study = study;
     growing->open = arena_array(study->arena, struct tree_node, (size_t)tree->depth_most + 2);

@@ -87,6 +87,23 @@ export function run({ test, equal, includes, truth, open, shared, fixtures, bina
     needs,
   );
 
+  test('every head that can be clicked sorts its table', () =>
+    serve(SERIES, async (base) => {
+      for (const view of ['top', 'buffers', 'series']) {
+        const page = await open(`${base}&view=${view}`);
+        const table = page.locator('.grid', { has: page.locator('th.is-sortable') }).first();
+        const total = await table.locator('th.is-sortable').count();
+        truth(total >= 5, `${view}: ${total} heads`);
+        for (let at = 0; at < total; at++) {
+          await table.locator('th.is-sortable').nth(at).click();
+          await idle(page);
+          equal(await page.locator('.message-error').allInnerTexts(), [], `${view}, head ${at}`);
+        }
+        await page.finish();
+      }
+    }),
+  );
+
   test(
     'with machinery on and functions merged by name, Top shows every figure of pprof',
     () =>
