@@ -2,7 +2,7 @@
  * device_memory_callers.js: one function in the middle, who called it at the left, what it called at
  * the right, with what went each way. A click moves the middle. */
 
-import { el, fill } from '../lib/dom.js';
+import { el, fill, name } from '../lib/dom.js';
 import { percent, visible } from '../lib/format.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { createPanel, message } from '../widgets/panel.js';
@@ -32,7 +32,7 @@ export function createCallers(view) {
       el(
         'button',
         { type: 'button', class: 'neighbour', title: visible(`${siteName(frame)}\n${frame.file}`), on: { click: () => view.pin(frame.id) } },
-        el('bdi', { dir: 'ltr', class: 'mono neighbour-name' }, siteName(frame)),
+        el('span', { class: 'neighbour-name' }, name(siteName(frame))),
         el('span', { class: 'figure' }, figureOf(data, value), el('span', { class: 'dim' }, ` ${percent(Math.abs(value), Math.abs(node.total))}`)),
         shareBar(Math.abs(value) / (Math.abs(node.total) || 1)),
       ),

@@ -3,7 +3,7 @@
  * and laid out in a worker that is loaded only now; beside it the same functions as a list. */
 
 import { isAbort } from '../lib/api.js';
-import { el, fill } from '../lib/dom.js';
+import { el, fill, name } from '../lib/dom.js';
 import { counted, percent, visible } from '../lib/format.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { boxSize, createGraph as createPicture } from '../widgets/graph.js';
@@ -144,7 +144,7 @@ function listRow(view, data, { frame, self, total }) {
           pointerleave: () => view.store.set({ hover: null }),
         },
       },
-      el('bdi', { dir: 'ltr', class: 'mono neighbour-name' }, say.siteName(frame)),
+      el('span', { class: 'neighbour-name' }, name(say.siteName(frame))),
       el(
         'span',
         { class: 'figure' },

@@ -94,7 +94,9 @@ function draw(series, data, asked) {
   sites.node.hidden = data.profiles.length < 2;
   fill(
     series.left,
-    data.left_out.map(({ name, reason }) => el('p', { class: 'dim' }, `${visible(name)} is left out: ${visible(reason)}`.replace(/\.*$/, '.'))),
+    leftOutBy(data.left_out).map(([reason, names]) =>
+      el('p', { class: 'dim' }, `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} left out: ${reason}`.replace(/\.*$/, '.')),
+    ),
   );
   if (data.profiles.length < 2) {
     panel.say([message(empty.onlyOneProfile()), series.left]);
@@ -118,6 +120,13 @@ function draw(series, data, asked) {
 }
 
 /* Growing call sites first (they come so), the largest of the others, the rest as one. */
+/* [reason, names] of what is left out, each reason once. */
+function leftOutBy(list) {
+  const by = new Map();
+  for (const { name, reason } of list) by.set(visible(reason), [...(by.get(visible(reason)) ?? []), visible(name)]);
+  return [...by];
+}
+
 function partsOf(data) {
   const order = ['grows', 'steps_once', 'irregular', 'too_few', 'shrinks', 'steady'];
   const weight = (site) => Math.max(...site.values.map(Math.abs), 0);

@@ -91,8 +91,9 @@ function watched(about, lookAgain) {
     roots.map((root, at) => [
       at ? '; ' : '',
       nameInline(root.path, 100),
-      `, ${counted(root.file_count, 'file')}, last looked ${ago(root.last_scan_ms)}`,
+      ` (${counted(root.file_count, 'file')})`,
     ]),
+    roots.length === 0 ? null : `, last looked ${ago(Math.min(...roots.map((root) => root.last_scan_ms)))}`,
     ' ',
     el('button', { type: 'button', class: 'text-button', on: { click: lookAgain } }, 'Look now'),
   );
@@ -230,7 +231,7 @@ export function mount(root, context) {
       dropped
         ? el('section', { class: 'home-dropped' }, el('h2', {}, 'Dropped in this tab'), el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'), region('Dropped in this tab', '', dropped))
         : null,
-      isEmpty && broken.length < Math.max(1, about.roots.length) ? message(say.emptyMessage(about)) : null,
+      isEmpty && broken.length < Math.max(1, about.roots.length) ? message({ ...say.emptyMessage(about), title: '' }) : null,
       !isEmpty && list.matched === 0
         ? message({ title: `No session matches "${visible(route.filter)}".`, text: 'Clear the field to see all.' })
         : null,

@@ -50,7 +50,20 @@ async function lookAtModules(session, how) {
   ]);
   const found = worstOf(modules.modules, detail?.error_texts ?? [], modules.devices);
   const isTold = session.failure && found?.word !== 'over';
+  if (!found && !isTold && session.kind === 'trace') return { module_count: modules.total, ...(await lookAtEvents(session, how)) };
   return { module_count: modules.total, worst: isTold ? worstOfFailure(session.failure) : found };
+}
+
+/* Of a trace without a program: how full its fullest device was. */
+async function lookAtEvents(session, how) {
+  const { data } = await get('memory_profile/summary', { session: session.id }, how);
+  const [fullest] = data.pools;
+  if (!fullest) return { worst: null };
+  const { peak, capacity_bytes: capacity } = fullest;
+  return {
+    has_memory_events: true,
+    worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word: capacity ? 'fits' : 'no limit' },
+  };
 }
 
 /* The fullest of the profiles, and how many call sites grow from the first to the last. */

@@ -64,8 +64,8 @@ export function sessionRow(session, href) {
   );
   return {
     node,
-    show({ worst, module_count: total = session.module_count }) {
-      fill(found, foundText({ ...session, module_count: total }));
+    show({ worst, module_count: total = session.module_count, has_memory_events: has = session.has_memory_events }) {
+      fill(found, foundText({ ...session, module_count: total, has_memory_events: has }));
       if (!worst) return;
       if (worst.bytes !== null) fill(largest, largestCell(worst.bytes));
       if (worst.bytes !== null && worst.capacity) fill(share, shareBar(worst.bytes, worst.capacity));

@@ -59,11 +59,12 @@ function text(key, title, of, more = {}) {
   };
 }
 
+/* code: [what it is, where its figure comes from, shortly]. */
 const REMAINDERS = {
-  stack: 'stack, reserved by the runtime',
-  before_window: 'before the window (inferred)',
-  before_window_freed: 'before the window, freed in it (inferred)',
-  unaccounted: 'not explained by any event',
+  stack: ['stack, reserved by the runtime', 'stack bytes'],
+  before_window: ['before the window (inferred)', 'in use at the start'],
+  before_window_freed: ['before the window, freed in it (inferred)', 'unmatched frees'],
+  unaccounted: ['not explained by any event', 'the difference'],
 };
 
 /* Cards on a phone have no header that says what is counted. */
@@ -75,11 +76,11 @@ function countOf(row) {
 /* "before the window (inferred)" in place of an op. */
 function opOf(row) {
   if (!row.isRemainder) return row.op ? name(row.op) : el('span', { class: 'dim' }, 'not recorded');
-  return el('span', { class: 'inferred' }, REMAINDERS[row.code] ?? row.code);
+  return el('span', { class: 'inferred' }, REMAINDERS[row.code]?.[0] ?? row.code);
 }
 
 function sourceOf(row) {
-  if (row.isRemainder) return el('span', { class: 'dim', title: row.text }, row.text);
+  if (row.isRemainder) return el('span', { class: 'dim', title: row.text }, REMAINDERS[row.code]?.[1] ?? row.text);
   return el('span', { class: 'dim' }, row.count === 1 ? '1 event' : `${count(row.count)} events`);
 }
 
@@ -102,20 +103,21 @@ export function liveColumns(rows, largest, hasMarks) {
     : [];
   const columns = [
     size('size', 'Size', unit, (row) => row.size_bytes),
-    size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 8 }),
+    size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 7.75, isHidden: hasMarks }),
     ...marks,
     number('count', 'Count', (row) => row.count, { card: 'line', cell: countOf }),
     text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),
     number('step', 'Step', (row) => row.step, { width: 3.5 }),
-    text('region', 'Region', (row) => row.region, { width: 5.5 }),
-    text('dtype', 'Dtype', (row) => row.dtype, { width: 5.5 }),
-    text('shape', 'Shape', (row) => row.shape, { card: 'line' }),
+    text('region', 'Region', (row) => row.region, { width: 4.75 }),
+    text('dtype', 'Dtype', (row) => row.dtype, { width: 5 }),
+    text('shape', 'Shape', (row) => row.shape, { card: 'line', width: 8.5 }),
     text('thread', 'Thread', (row) => row.thread, { width: 10, isHidden: true }),
     {
       key: 'source',
       title: 'Figure from',
       className: 'c-figure-source',
-      width: 8,
+      width: 8.75,
+      isHidden: hasMarks,
       cell: sourceOf,
       copy: ['source', (row) => (row.isRemainder ? row.text : `${row.count} events`)],
     },

@@ -37,6 +37,7 @@ const KINDS = {
     lead: (data) =>
       data.remainders
         .filter(({ size_bytes: size }) => size !== 0)
+        .sort((a, b) => b.size_bytes - a.size_bytes)
         .map((row) => ({ ...row, id: `r:${row.code}`, isRemainder: true, requested_bytes: null })),
     aside: (data) => (data.between ? say.betweenWords(data.between) : ''),
     foot: (data, unit) => ({

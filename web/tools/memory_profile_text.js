@@ -211,10 +211,10 @@ export function growthAnswer(data) {
   ];
 }
 
-/* "between A and B: born 12.00 GiB in 24, died 3.00 GiB in 6" */
+/* "Between A and B: born 12.00 GiB in 24, died 3.00 GiB in 6" */
 export function betweenWords(between) {
   return (
-    `between A (${time(between.a_ps)}) and B (${time(between.b_ps)}): ` +
+    `Between A (${time(between.a_ps)}) and B (${time(between.b_ps)}): ` +
     `born ${bytes(between.born_bytes)} in ${counted(between.born_count, 'allocation')}, ` +
     `died ${bytes(between.died_bytes)} in ${count(between.died_count)}, ` +
     `in use ${signedBytes(between.in_use_difference_bytes)}`

@@ -124,7 +124,7 @@ export function columnsOf(largest) {
       key: 'opcode',
       title: 'Opcode',
       className: 'c-opcode',
-      width: 6,
+      width: 6.25,
       sortKey: 'opcode',
       ...text('opcode', (row) => row.opcode),
     },

@@ -19,11 +19,13 @@ function keyCell(row, by) {
 /* "13 × 2.00 GiB", or "28 × ≤ 2.00 GiB" where they differ. */
 function amountOf(row) {
   const isAlike = row.count * row.largest_bytes === row.bytes;
-  return [el('span', { class: 'figure' }, `${count(row.count)} × ${isAlike ? '' : '≤ '}`), figure(row.largest_bytes)];
+  return [el('span', { class: 'figure' }, `${count(row.count)} ×\u00a0${isAlike ? '' : '≤\u00a0'}`), figure(row.largest_bytes)];
 }
 
 /* Left out of groups until the reader turns them on. */
 const OF_ONE = new Set(['opcode', 'born', 'dies']);
+/* The column that is the group itself. */
+const SAME = { shape: 'shape', line: 'source', category: 'kind' };
 
 /* The columns of buffers, with what a group says in their place. */
 export function groupColumns(largest, by) {
@@ -40,7 +42,7 @@ export function groupColumns(largest, by) {
     ...column,
     title: { size: `Total, ${unitName(unit)}`, name: `${word[0].toUpperCase()}${word.slice(1)}` }[column.key] ?? column.title,
     sortKey: sorts[column.key] ?? null,
-    isHidden: column.isHidden || OF_ONE.has(column.key),
+    isHidden: column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key,
     least: column.key === 'name' ? 16 : column.least,
     cell: (row) => (row.isGroup ? (groupCells[column.key]?.(row) ?? '') : column.cell(row)),
     copy: column.copy && [

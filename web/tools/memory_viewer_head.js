@@ -69,7 +69,7 @@ function errorTexts(texts) {
   });
 }
 
-/* "15.75 GiB: capacity as error.txt prints it, ± 5 MiB; the total decides." */
+/* "15.75 GiB: capacity as error.txt prints it, ± 5 MiB." */
 function capacityWords({ capacity, space, wanted }) {
   if (capacity) {
     const { text, hint } = sourceOf(capacity);
@@ -77,7 +77,7 @@ function capacityWords({ capacity, space, wanted }) {
       explained('capacity', capacity.bytes, bytes(capacity.bytes), 'strong'),
       ': ',
       el('span', { title: hint }, text),
-      '; the total decides.',
+      '.',
     ];
   }
   return wanted && !canChoose(space.space)
@@ -96,7 +96,7 @@ export function createHead(chooser) {
   const capacityLine = el('div', { class: 'capacity' }, source, chooser.node);
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
-  const more = el('div', { class: 'facts-line' }, capacityLine, lost, group, texts, parts);
+  const more = el('div', { class: 'facts-line' }, group, texts, parts, lost, capacityLine);
   /* On a phone the figures behind the answer open by hand, so that the first chart is in view. */
   const unfold = el(
     'button',

@@ -64,6 +64,20 @@ export function gatherNotes(...lists) {
   return [...seen.values()];
 }
 
+/* Asks for a view of `params.filter`; where that cannot be read, of the last one that could. Why is said where
+ * it is typed. */
+export async function askFiltered(view, name, params, signal) {
+  try {
+    const answer = await view.ask(name, params, signal);
+    view.goodFilter = params.filter ?? view.goodFilter;
+    return answer;
+  } catch (error) {
+    const good = view.goodFilter ?? '';
+    if (error.status !== 400 || !params.filter || params.filter === good) throw error;
+    return view.ask(name, { ...params, filter: good }, signal);
+  }
+}
+
 /* What is known of buffers, by id. `onMore(id)` is called when more became known. */
 export function createRecords(onMore) {
   const known = new Map();

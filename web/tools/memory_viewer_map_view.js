@@ -10,6 +10,7 @@ import { around, whole } from '../lib/range.js';
 import { createMap } from '../widgets/map.js';
 import { COLOUR_WORDS, COLOURS } from '../widgets/map_colours.js';
 import { message } from '../widgets/panel.js';
+import { askFiltered } from './memory_viewer_load.js';
 import { mergedText, unitWord } from './memory_viewer_text.js';
 
 const ASK_AFTER_MS = 120;
@@ -129,7 +130,7 @@ export function createMapView(view, panel, isShown, actions) {
   const read = async (params, mine) => {
     const { space } = view;
     try {
-      const { data } = await view.ask('map', params, mine.controller.signal);
+      const { data } = await askFiltered(view, 'map', params, mine.controller.signal);
       if (view.space !== space) return;
       height = Math.max(1, data.height_bytes);
       view.records.add(data.rectangles.map(recordOf));

@@ -156,8 +156,8 @@ export function createBuffersTable(view, actions) {
           keep((await asks('buffers', { ...rest, offset, limit }, signal)).data.rows),
         onProblem,
       }),
-      columns: columnsOf(data.largest_bytes),
-      foot: footOf(data, unitOf(data.largest_bytes)),
+      columns: columnsOf(data.largest_bytes || data.total_bytes),
+      foot: footOf(data, unitOf(data.largest_bytes || data.total_bytes)),
     });
   }
 
@@ -190,8 +190,8 @@ export function createBuffersTable(view, actions) {
         }),
         membersOf: members,
       }),
-      columns: groupColumns(data.largest_bytes, params.by),
-      foot: footOf(data, unitOf(data.largest_bytes)),
+      columns: groupColumns(data.largest_bytes || data.total_bytes, params.by),
+      foot: footOf(data, unitOf(data.largest_bytes || data.total_bytes)),
     });
   }
 

@@ -7,7 +7,7 @@ import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
 import { isAbort, Problem, problemText } from '../lib/api.js';
 import { whole } from '../lib/range.js';
 import { verdictOf } from '../lib/capacity.js';
-import { chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
+import { askFiltered, chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
 import { capacityLabel, pageTitle } from './memory_viewer_answer.js';
 import { devicesFor, settleCapacity } from './memory_viewer_capacity.js';
 import { categoriesOf, readOpened } from './memory_viewer_only.js';
@@ -77,7 +77,7 @@ async function fillPanel(view, panel, what, name, params, draw) {
   panel.asked?.abort();
   panel.asked = new AbortController();
   try {
-    const { data } = await view.ask(name, { space: space.space, ...params }, panel.asked.signal);
+    const { data } = await askFiltered(view, name, { space: space.space, ...params }, panel.asked.signal);
     if (view.space !== space) return null;
     panel.show();
     draw(data, space);

@@ -2,7 +2,7 @@
  * map_paint.js: draws an allocation map: bands of what lives from begin to end, axes, and
  * rectangles, batched by colour. Only what is in view is drawn. */
 
-import { bytes, count, cutMiddle, visible } from '../lib/format.js';
+import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { byteLabels, byteSplits } from './curve_marks.js';
 
@@ -126,8 +126,8 @@ export function paintBands(context, bands, colouring, { left, width, bandTop, ba
     context.fillStyle = look.ink();
     context.font = `600 12px ${token('sans')}`;
     context.textBaseline = 'middle';
-    const name = item.id === null ? `${count(item.count)} more` : cutMiddle(visible(item.name), 40);
-    context.fillText(`${bytes(item.bytes)}  ${name}`, left + 6, bandTop + y + height / 2);
+    const name = item.id === null ? `in ${counted(item.count, 'buffer')}` : ` ${cutMiddle(visible(item.name), 40)}`;
+    context.fillText(`${bytes(item.bytes)} ${name}`, left + 6, bandTop + y + height / 2);
   }
   context.strokeStyle = token('line');
   context.lineWidth = 1;
