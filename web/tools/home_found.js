@@ -90,7 +90,7 @@ const HOLDINGS = [
   { is: (session) => Boolean(session.has_memory_events), words: () => 'memory events', look: null },
   {
     is: (session) => Boolean(session.failure),
-    words: () => '',
+    words: ({ failure }) => (failure.memory_space && failure.memory_space !== 'hbm' ? failure.memory_space.toUpperCase() : ''),
     look: async (session) => ({ worst: worstOfFailure(session.failure) }),
   },
 ];

@@ -131,6 +131,9 @@ export function createHead(chooser) {
       source.hidden = source.textContent === '';
       capacityLine.hidden = source.hidden && chooser.node.hidden;
       node.classList.toggle('is-undecided', !capacity);
+      /* Where it is not known the choice is the next act; else it comes after what filled the memory. What is
+       * focused is not moved. */
+      if (!capacityLine.contains(document.activeElement)) more.insertBefore(capacityLine, capacity ? null : more.firstChild);
       fill(texts, errorTexts(given));
       fill(aside, notesButton(notes));
       fill(group, largest ? nodesOf(largest) : null);

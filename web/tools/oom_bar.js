@@ -154,7 +154,7 @@ export function drawBar(bar, figureOf) {
 }
 
 function drawLegend(bar, figureOf) {
-  const of = (part) => el('span', { class: 'dim' }, ` ${percent(part, bar.whole)}`);
+  const of = (part) => el('span', { class: 'dim' }, ` ${percent(part, bar.whole)} of all`);
   return el(
     'ul',
     { class: 'oom-legend', 'aria-label': 'What the bar is made of' },
