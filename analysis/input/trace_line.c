@@ -232,14 +232,17 @@ static __attribute__((noinline)) bool place_learn(struct layout *layout, struct 
         is_number || tag == TAG(XSTAT_DOUBLE_VALUE, WIRE_FIXED64) || tag == TAG(XSTAT_STR_VALUE, WIRE_BYTES);
     bool is_plain = (head & 0xFF80FF) == begin && (id_size < 3 || (head >> 47 & 1) == 0) &&
                     (bit == 0 || (is_known && (made.stats & bit) == 0)) && place < layout->places + PLACES_MOST - 1;
-    if (bit != 0)
+    place[0] = no_place;
+    if (!is_plain)
+        return false;
+    if (bit != 0) {
         layout->types[made.stat] = made.type = (uint8_t)(tag >> 3);
-    made.stats |= bit;
-    made.is_number = bit != 0 && is_number;
-    place[0] = is_plain ? made : no_place;
-    if (is_plain)
-        place[1] = no_place;
-    return is_plain;
+        made.stats |= bit;
+        made.is_number = is_number;
+    }
+    place[0] = made;
+    place[1] = no_place;
+    return true;
 }
 
 static inline bool plain_stats_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
