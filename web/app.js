@@ -14,7 +14,6 @@ import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
 import { createCrumbs } from './widgets/crumbs.js';
 import { createDetails } from './widgets/details.js';
-import { isDialogOpen } from './widgets/dialog.js';
 import { createBanners, createLive } from './widgets/notices.js';
 import { startPane } from './widgets/pane.js';
 import { message } from './widgets/panel.js';
@@ -397,7 +396,7 @@ function bindPage() {
     frameCommands({
       open: openLink,
       entries: railEntries,
-      escape: () => !isDialogOpen() && (Boolean(page?.escape?.()) || details.shut()),
+      escape: () => Boolean(page?.escape?.()) || details.shut(),
       sources,
       togglePane: pane.toggle,
       takeIn,

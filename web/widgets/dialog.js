@@ -29,8 +29,6 @@ export function openDialog({ title, className = '', content, onClose = () => {} 
   return open;
 }
 
-export const isDialogOpen = () => open !== null;
-
 /* Title and × of a dialog that is read, not typed into. */
 export function dialogHead(title, close) {
   return el(

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { idle, pixels, pointOn, text } from '../harness.mjs';
 
 const MOST_KB = 150;
-const MOST_WITHOUT_MAP_KB = 135; // where the map is folded it is not loaded
+const MOST_WITHOUT_MAP_KB = 140; // where the map is folded it is not loaded
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
