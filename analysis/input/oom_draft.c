@@ -12,12 +12,11 @@
 /* How far before its sentence a status word and a code may stand. */
 enum { STATUS_BYTES = 300, CODE_BYTES = 160 };
 
-struct oom_reader *oom_draft_reader_new(struct arena *arena, size_t text_capacity)
+struct oom_reader *oom_draft_reader_new(struct arena *arena)
 {
     struct oom_reader *reader = arena_array(arena, struct oom_reader, 1);
     reader->arena = arena;
     reader->failures = arena_array(arena, struct oom_failure, OOM_DRAFT_FAILURES);
-    oom_text_init(&reader->text, arena, text_capacity);
     return reader;
 }
 

@@ -46,7 +46,8 @@ struct oom_reader {
     uint64_t tail_at;        /* input offset of the end of what was understood last */
 };
 
-struct oom_reader *oom_draft_reader_new(struct arena *arena, size_t text_capacity);
+/* Without room for text: oom_text_init gives it some. */
+struct oom_reader *oom_draft_reader_new(struct arena *arena);
 
 /* Ends the draft before it and begins one: from clean byte `from` to `to`, with the
  * status word, the code and the exception before it looked for. */

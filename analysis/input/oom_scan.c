@@ -104,6 +104,8 @@ static uint64_t text_read(struct scan *scan, size_t at, uint64_t from_at, uint64
 {
     size_t before = at > BEHIND ? at - BEHIND : 0;
     size_t begin = line_begin(scan, before, 0);
+    if (scan->reader->text.bytes == NULL) /* six bytes for each of the window's: only where there is something to read */
+        oom_text_init(&scan->reader->text, scan->reader->arena, scan->window_size);
     bool at_line_start = begin == 0 ? scan->window_at == 0 : scan->window[begin - 1] == '\n';
     oom_text_clean(&scan->reader->text, (struct str){scan->window + begin, scan->length - begin}, scan->window_at + begin, at_line_start);
     return oom_read_text(scan->reader, from_at, to_at);
@@ -150,7 +152,7 @@ bool oom_scan(const struct source *source, struct arena *arena, struct oom_resul
     scan.window_size = size;
     scan.needles = oom_sieve_new(arena, needles, sizeof needles / sizeof needles[0]);
     scan.signs = oom_sieve_new(arena, signs, sizeof signs / sizeof signs[0]);
-    scan.reader = oom_draft_reader_new(arena, size);
+    scan.reader = oom_draft_reader_new(arena);
     scan.is_wide = source->read(source->context, 0, mark, 2) == 2 && (mark[0] ^ mark[1]) == 1 && mark[0] >= 0xFE;
     for (uint64_t at = 0, next; (next = block_read(&scan, at)) > 0 && !err_is_set(err); at = next)
         if (next <= at)
