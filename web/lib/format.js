@@ -148,6 +148,9 @@ export function visible(text) {
     .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
 }
 
+/* The same for a text that stands in a sentence of ours, where a backquote begins a command. */
+export const literal = (text) => visible(text).replaceAll('`', '\u02cb');
+
 /* Keeps both ends: "jit_train…_step". Counts code points, not halves of them. */
 export function cutMiddle(text, most) {
   if (text.length <= most) return text;

@@ -3,7 +3,7 @@
  * command that fills it. Pure: contents for message() of panel.js. */
 
 import { problemText } from '../lib/api.js';
-import { counted, cutMiddle, visible } from '../lib/format.js';
+import { counted, cutMiddle, literal, visible } from '../lib/format.js';
 
 const SAVE = '`jax.profiler.save_device_memory_profile("memory.prof")`';
 
@@ -22,7 +22,7 @@ export function noSamples() {
 }
 
 export function failed(what, problem) {
-  return { kind: 'error', title: `${what} cannot be shown.`, text: problemText(problem) };
+  return { kind: 'error', title: `${what} cannot be shown.`, text: literal(problemText(problem)) };
 }
 
 /* chips: what chipFault() said of each filter. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * home_text.js: the sentences of Home. Pure. A part is a string or {text, role}. */
 
-import { bytes, count, counted, cutMiddle, visible, when } from '../lib/format.js';
+import { bytes, count, counted, cutMiddle, literal, visible, when } from '../lib/format.js';
 
 const CODES = {
   malformed: 'malformed',
@@ -53,7 +53,7 @@ export function tally(list, overCount, unknown = 0) {
 /* The message for folders without a profile. */
 export function emptyMessage(about) {
   const root = about.roots[0];
-  const path = root ? visible(root.path).replaceAll('`', '\u02cb') : '/tmp/xprof';
+  const path = root ? literal(root.path) : '/tmp/xprof';
   const files = about.roots.reduce((sum, each) => sum + each.file_count, 0);
   const depth = about.roots.reduce((most, each) => Math.max(most, each.depth), 0);
   return {

@@ -8,13 +8,13 @@ import { el, fill } from '../lib/dom.js';
 import { bytes, time } from '../lib/format.js';
 import { isAll } from '../lib/range.js';
 import { createAddressStrip } from '../widgets/address_strip.js';
+import { nodesOf } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createTimeline } from '../widgets/timeline.js';
 import { hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { fragmentationOf } from './memory_profile_load.js';
 import * as empty from './memory_profile_empty.js';
-import { nodesOf } from './memory_profile_head.js';
 import * as say from './memory_profile_text.js';
 
 const ASK_AFTER_MS = 120;

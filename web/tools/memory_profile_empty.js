@@ -3,15 +3,15 @@
  * and the option that records it. Pure; each answer is {title, text, kind}. */
 
 import { problemText } from '../lib/api.js';
-import { cutMiddle, visible } from '../lib/format.js';
+import { cutMiddle, literal } from '../lib/format.js';
+
+export { failure as failed } from '../lib/failure.js';
 
 const RECORD =
   '`options = jax.profiler.ProfileOptions(); options.host_tracer_level = 2; ' +
   'jax.profiler.start_trace("/tmp/xprof", profiler_options=options)`';
-/* A backquote begins a command in our sentences; in a name it is only a mark. */
-const safe = (text) => visible(text).replaceAll('`', '\u02cb');
-const short = (text) => safe(cutMiddle(text, 60));
-const ended = (text) => safe(text).replace(/[.]?$/, '.');
+const short = (text) => literal(cutMiddle(text, 60));
+const ended = (text) => literal(text).replace(/[.]?$/, '.');
 
 /* reason: {code, text} of the summary. */
 export function noEvents(reason) {
@@ -47,25 +47,11 @@ export function noEvents(reason) {
   return { kind: 'error', title: 'The memory events cannot be read.', text: ended(reason.text) };
 }
 
-export function failed(what, problem) {
-  if (problem.code === 'gone')
-    return {
-      kind: 'error',
-      title: `${what} could not be read.`,
-      text: 'The daemon does not answer. This page tries again by itself.',
-    };
-  return {
-    kind: 'error',
-    title: `${what} could not be read.`,
-    text: `${safe(problemText(problem))} The rest of the page is not touched by this.`,
-  };
-}
-
 export function unreadable(sessionName, problem) {
   return {
     kind: 'error',
     title: `${short(sessionName)} cannot be read.`,
-    text: `${safe(problemText(problem))} The other sessions still work: choose one in the bar above.`,
+    text: `${literal(problemText(problem))} The other sessions still work: choose one in the bar above.`,
   };
 }
 

@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_profile_head.js: the answer of the page, and the pools of all hosts, worst first. */
 
-import { el, figure, fill, name, nameInline } from '../lib/dom.js';
+import { el, figure, fill, name } from '../lib/dom.js';
 import { bytes } from '../lib/format.js';
-import { explained } from '../widgets/explain.js';
+import { explained, nodesOf } from '../widgets/explain.js';
 import { notesButton } from '../widgets/notices.js';
 import { sparkline } from '../widgets/sparkline.js';
 import { answer, poolName, poolSentence, second } from './memory_profile_text.js';
 
-const CLASSES = { main: 'answer-figure', over: 'over' };
-
-/* Parts of a sentence become nodes: text, figures with their exact bytes, names. */
-export function nodesOf(parts) {
-  return parts
-    .filter((part) => part !== '')
-    .map((part) => {
-      if (typeof part === 'string') return part;
-      if (part.name !== undefined) return nameInline(part.name, 60);
-      if (part.explain) return explained(part.explain, part.bytes, part.text, CLASSES[part.role] ?? '');
-      return figure(part.bytes, part.text, CLASSES[part.role] ?? '');
-    });
-}
 
 /* Out: {node, show({pool, hostCount, notes, links}), say(sentence, notes)}. links: nodes after the second sentence. */
 export function createHead() {

@@ -5,6 +5,7 @@
 import { isAbort, Problem } from '../lib/api.js';
 import { el, fill } from '../lib/dom.js';
 import { counted, unitOf } from '../lib/format.js';
+import { nodesOf } from '../widgets/explain.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createFilter } from '../widgets/filter.js';
 import { createTable } from '../widgets/table.js';
@@ -13,7 +14,6 @@ import { eventColumns, growthColumns, inUnit, liveColumns } from './memory_profi
 import { createGroupChoice, filterFields, isOfFilter, tableMenu } from './memory_profile_filter.js';
 import { csvLink, markOf, PAGE_ROWS } from './memory_profile_load.js';
 import * as empty from './memory_profile_empty.js';
-import { nodesOf } from './memory_profile_head.js';
 import * as say from './memory_profile_text.js';
 
 const largestOf = (rows, names) =>

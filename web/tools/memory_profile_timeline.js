@@ -9,6 +9,7 @@ import { bytes, count, counted, duration, time, visible } from '../lib/format.js
 import { isAll } from '../lib/range.js';
 import { token } from '../lib/theme.js';
 import { createBrush } from '../widgets/brush.js';
+import { nodesOf } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { createLanes } from '../widgets/lanes.js';
 import { createPanel, message } from '../widgets/panel.js';
@@ -18,7 +19,6 @@ import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { lanesOf, overviewOf, readAt, timelineOf } from './memory_profile_load.js';
 import * as empty from './memory_profile_empty.js';
-import { nodesOf } from './memory_profile_head.js';
 import { createWindowLine } from './memory_profile_window.js';
 import * as say from './memory_profile_text.js';
 

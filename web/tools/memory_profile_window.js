@@ -4,6 +4,7 @@
 import { isAbort, Problem } from '../lib/api.js';
 import { el, figure, fill } from '../lib/dom.js';
 import { bytes, count, duration, signedBytes, time } from '../lib/format.js';
+import { selectedLine } from '../widgets/window_line.js';
 
 const WIDTH_PX = 64;
 
@@ -18,18 +19,7 @@ export function changeWords(between) {
 
 /* A line under the title of the timeline. actions: onZoom(), onClear(), onMoment(ps). Out: {node, load()}. */
 export function createWindowLine(view, { onZoom, onClear, onMoment }) {
-  const words = el('div', { class: 'window-words', role: 'status' });
-  const node = el(
-    'div',
-    { class: 'window-line', hidden: true },
-    words,
-    el('button', { type: 'button', class: 'text-button', title: 'Enter', on: { click: onZoom } }, 'Zoom'),
-    el(
-      'button',
-      { type: 'button', class: 'icon-button', 'aria-label': 'Let the window go', title: 'Esc', on: { click: onClear } },
-      '×',
-    ),
-  );
+  const { node, words } = selectedLine(onZoom, onClear);
   let asked = '';
   const show = ([from, to], peak, between) => {
     fill(

@@ -3,16 +3,15 @@
  * and the command that fills it. Pure; each answer is {title, text, kind}. */
 
 import { problemText } from '../lib/api.js';
-import { bytes, count, cutMiddle } from '../lib/format.js';
-import { safe } from './memory_viewer_why.js';
+import { bytes, count, cutMiddle, literal } from '../lib/format.js';
 
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
-const short = (text) => safe(cutMiddle(text, 60));
+const short = (text) => literal(cutMiddle(text, 60));
 
 export function noHlo(notes = []) {
   const texts = notes.find((note) => note.code === 'text_only');
   if (texts)
-    return { title: 'No HLO proto in this dump.', text: `${safe(texts.text).replace(/[.]?$/, '.')} ${DUMP}` };
+    return { title: 'No HLO proto in this dump.', text: `${literal(texts.text).replace(/[.]?$/, '.')} ${DUMP}` };
   return {
     title: 'No HLO in this session.',
     text:
@@ -25,7 +24,7 @@ export function unreadableSession(session, problem) {
   return {
     kind: 'error',
     title: `${short(session.name)} cannot be read.`,
-    text: `${safe(problemText(problem))} The other sessions still work: choose one in the bar above.`,
+    text: `${literal(problemText(problem))} The other sessions still work: choose one in the bar above.`,
   };
 }
 
@@ -63,7 +62,7 @@ export function unreadableModule(module) {
 
 /* replayError: what failed and where; what follows a semicolon is about other views. */
 export function cannotReplay(moduleName, replayError) {
-  const text = safe(replayError).split(';')[0].replace(/[.]?$/, '.');
+  const text = literal(replayError).split(';')[0].replace(/[.]?$/, '.');
   return {
     kind: 'error',
     title: `${short(moduleName)} cannot be replayed.`,
@@ -76,7 +75,7 @@ export function noPositions(space) {
   if (space.temporary_bytes === 0) {
     return {
       title: 'Nothing comes or goes.',
-      text: `What lies in ${safe(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start to end.`,
+      text: `What lies in ${literal(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start to end.`,
     };
   }
   return {

@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_viewer_head.js: the answer of the page, its figures, and what the file itself says. */
 
-import { el, figure, fill, name, nameInline } from '../lib/dom.js';
+import { el, fill, name } from '../lib/dom.js';
 import { canChoose } from '../lib/capacity.js';
 import { bytes, cutMiddle, visible } from '../lib/format.js';
-import { explained } from '../widgets/explain.js';
+import { explained, nodesOf } from '../widgets/explain.js';
 import { notesButton } from '../widgets/notices.js';
 import { answer, sourceOf } from './memory_viewer_answer.js';
 import { groupSentence, madeOf, waste } from './memory_viewer_text.js';
 
 const MOST_QUOTED = 240;
 const LEAST_QUOTED = 80;
-const CLASSES = { main: 'answer-figure', over: 'over' };
-
-/* Parts of a sentence become nodes: text, figures with their exact bytes, names. */
-export function nodesOf(parts) {
-  return parts
-    .filter((part) => part !== '')
-    .map((part) => {
-      if (typeof part === 'string') return part;
-      if (part.name !== undefined) return nameInline(part.name, 60);
-      const className = CLASSES[part.role] ?? '';
-      return part.explain
-        ? explained(part.explain, part.bytes, part.text, className)
-        : figure(part.bytes, part.text, className);
-    });
-}
 
 function figureList(rows, className, label) {
   return el(

@@ -6,6 +6,7 @@ import { el, figure, fill, nameInline } from '../lib/dom.js';
 import { bytes, count, counted, signedBytes } from '../lib/format.js';
 import { fact, facts, folded } from '../widgets/details.js';
 import { explained } from '../widgets/explain.js';
+import { lineButton, selectedLine, windowLine } from '../widgets/window_line.js';
 import { unitWord } from './memory_viewer_text.js';
 
 /* Pure: "Steps 100 to 199", "Position 7". */
@@ -29,25 +30,12 @@ const sumsOf = (key, born, died) => [
 const change = (data) => data.bytes_after - data.bytes_before;
 
 /* Where the pane is a drawer: opens it. */
-const namesButton = (onNames) =>
-  el('button', { type: 'button', class: 'text-button to-pane', title: 'q', on: { click: onNames } }, 'Names');
+const namesButton = (onNames) => lineButton('Names', 'q', onNames, 'to-pane');
 
 /* A line under the title of the curve. actions: onZoom(), onNames(), onClear(), onMoment(step).
  * Out: {node, data, show(answer, space), say(text), clear()}. */
 export function createWindowLine({ onZoom, onNames, onClear, onMoment }) {
-  const words = el('div', { class: 'window-words', role: 'status' });
-  const node = el(
-    'div',
-    { class: 'window-line', hidden: true },
-    words,
-    el('button', { type: 'button', class: 'text-button', title: 'Enter', on: { click: onZoom } }, 'Zoom'),
-    namesButton(onNames),
-    el(
-      'button',
-      { type: 'button', class: 'icon-button', 'aria-label': 'Let the window go', title: 'Esc', on: { click: onClear } },
-      '×',
-    ),
-  );
+  const { node, words } = selectedLine(onZoom, onClear, [namesButton(onNames)]);
   let data = null;
   return {
     node,
@@ -94,17 +82,9 @@ export function liveAt({ a, b }, answer) {
 /* A line under the title of the curve about the marks. actions: onSwap(), onNames(), onClear(), onMoment(step).
  * Out: {node, data, show(marks, answer | null, space), say(text), clear()}; answer: null while only A stands. */
 export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
-  const words = el('div', { class: 'window-words', role: 'status' });
   const names = namesButton(onNames);
-  const swap = el('button', { type: 'button', class: 'text-button', title: 'x', on: { click: onSwap } }, 'Swap');
-  const node = el(
-    'div',
-    { class: 'window-line marks-line', hidden: true },
-    words,
-    swap,
-    names,
-    el('button', { type: 'button', class: 'icon-button', 'aria-label': 'Clear the marks', title: 'm', on: { click: onClear } }, '×'),
-  );
+  const swap = lineButton('Swap', 'x', onSwap);
+  const { node, words } = windowLine([swap, names], { label: 'Clear the marks', key: 'm', run: onClear }, 'marks-line');
   let data = null;
   const markOf = (name, step, live, space) => [
     el('strong', {}, name),

@@ -10,8 +10,11 @@
  * loaded when the first one is opened. */
 
 import { begin } from '../lib/activity.js';
-import { el } from '../lib/dom.js';
+import { el, figure, nameInline } from '../lib/dom.js';
 import { bytes, exactBytes } from '../lib/format.js';
+
+const LONGEST_NAME = 60;
+const CLASSES = { main: 'answer-figure', over: 'over' };
 
 let provider = null;
 
@@ -22,6 +25,20 @@ export function explained(key, value, text = bytes(value), className = '') {
     { type: 'button', class: `figure explained ${className}`.trim(), 'data-explain': key, title: exactBytes(value) },
     text,
   );
+}
+
+/* Parts of a sentence become nodes: text, figures with their exact bytes, names: "…", {bytes, text, role, explain}, {name}. */
+export function nodesOf(parts) {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      if (part.name !== undefined) return nameInline(part.name, LONGEST_NAME);
+      const className = CLASSES[part.role] ?? '';
+      return part.explain
+        ? explained(part.explain, part.bytes, part.text, className)
+        : figure(part.bytes, part.text, className);
+    });
 }
 
 /* cardOf(key) → card or null, or a promise of it. One page at a time. Out: takes it back. */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * window_line.js: a line under a title that says what the selected window holds, with what can be done with it. */
+
+import { el } from '../lib/dom.js';
+
+/* A word of the line that can be pressed; `key` does the same. */
+export const lineButton = (word, key, run, className = '') =>
+  el('button', { type: 'button', class: `text-button ${className}`.trim(), title: key, on: { click: run } }, word);
+
+/* Hidden at first. letGo: {label, key, run} of the cross at its end. Out: {node, words}: the line, and the place of its sentence. */
+export function windowLine(buttons, letGo, className = '') {
+  const words = el('div', { class: 'window-words', role: 'status' });
+  const node = el(
+    'div',
+    { class: `window-line ${className}`.trim(), hidden: true },
+    words,
+    buttons,
+    el(
+      'button',
+      { type: 'button', class: 'icon-button', 'aria-label': letGo.label, title: letGo.key, on: { click: letGo.run } },
+      '×',
+    ),
+  );
+  return { node, words };
+}
+
+/* The line of a window that was selected in a chart: Enter zooms, Esc lets it go. */
+export const selectedLine = (onZoom, onClear, buttons = []) =>
+  windowLine([lineButton('Zoom', 'Enter', onZoom), ...buttons], { label: 'Let the window go', key: 'Esc', run: onClear });
