@@ -7,6 +7,7 @@ import { token } from '../lib/theme.js';
 import { byteLabels, byteSplits, paintMarks, stepIncrements } from './curve_marks.js';
 import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
+import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 
 const AXIS_PX = 26;
 const TOP_PX = 4;
@@ -14,45 +15,10 @@ const TICK_PX = 70;
 const LEAST_WIDTH_PX = 640;
 const HEIGHT_PX = 280;
 
-/* Points of a stepped line in view: [[x, y], …]. */
-function stepped(u, data, values) {
-  const { steps, from, to } = data;
-  const points = [];
-  for (let at = 0; at < steps.length; at++) {
-    const until = at + 1 < steps.length ? steps[at + 1] : (data.lastStep ?? to) + 1;
-    if (until <= from || steps[at] > to) continue;
-    const y = u.valToPos(values[at], 'y');
-    points.push([u.valToPos(Math.max(from, steps[at]), 'x'), y], [u.valToPos(Math.min(to + 1, until), 'x'), y]);
-  }
-  return points;
-}
-
-function line(context, points) {
-  context.beginPath();
-  for (const [at, point] of points.entries()) {
-    if (at) context.lineTo(...point);
-    else context.moveTo(...point);
-  }
-}
-
 function paintAxes(u, data, top) {
   const { ctx, bbox } = u;
-  ctx.font = `13px ${token('sans')}`;
-  ctx.lineWidth = 1;
-  ctx.strokeStyle = token('line');
-  ctx.fillStyle = token('text2');
-  ctx.textBaseline = 'middle';
-  ctx.textAlign = 'right';
   const splits = byteSplits(top, bbox.height);
-  for (const [at, text] of byteLabels(splits).entries()) {
-    const y = Math.round(u.valToPos(splits[at], 'y')) + 0.5;
-    line(ctx, [
-      [bbox.left, y],
-      [bbox.left + bbox.width, y],
-    ]);
-    ctx.stroke();
-    ctx.fillText(text, bbox.left - 6, y);
-  }
+  paintByteAxis(u, splits, byteLabels(splits));
   const room = ((data.to + 1 - data.from) * TICK_PX) / Math.max(1, bbox.width);
   const every = stepIncrements().find((step) => step >= room) ?? 1;
   ctx.textBaseline = 'top';
@@ -79,19 +45,17 @@ function paintCurve(context, data, width, height) {
         : bbox.top + bbox.height * (1 - value / top),
   };
   paintAxes(u, data, top);
-  const points = stepped(u, data, data.bytes);
+  const { steps: x, from, to } = data;
+  const line = { x, end: (data.lastStep ?? to) + 1, from, to: to + 1, last: to };
+  const points = stepped(u, line, data.bytes);
   if (points.length) {
-    const floor = bbox.top + bbox.height;
-    line(context, [[points[0][0], floor], ...points, [points[points.length - 1][0], floor]]);
-    context.closePath();
-    context.fillStyle = splitAt(u, data.capacity, 'area', 'over-area');
-    context.fill();
-    line(context, points);
+    fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
+    trace(context, points);
     context.strokeStyle = splitAt(u, data.capacity, 'text', 'over');
     context.lineWidth = 1.5;
     context.stroke();
     if (data.hasUnpadded !== false) {
-      line(context, stepped(u, data, data.unpadded));
+      trace(context, stepped(u, line, data.unpadded));
       context.strokeStyle = token('text');
       context.lineWidth = 1.25;
       context.setLineDash([4, 3]);

@@ -5,6 +5,7 @@
 import { cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { paintMarks } from './curve_marks.js';
+import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, timeIncrements, timeLabels } from './timeline_axis.js';
 
 const LEFT_PX = 84;
@@ -17,44 +18,10 @@ const TICK_PX = 90;
 const LEAST_WIDTH_PX = 720;
 const LETTER_PX = 7;
 
-/* Points of a stepped line in view: [[x, y], …]; what is not known is left out. */
-function stepped(u, { x, end, range }, values, axis) {
-  const points = [];
-  for (let at = 0; at < x.length; at++) {
-    const until = at + 1 < x.length ? x[at + 1] : Math.max(end, x[at] + 1);
-    if (until <= range[0] || x[at] > range[1] || values[at] === null) continue;
-    const y = u.valToPos(values[at], axis);
-    points.push([u.valToPos(Math.max(range[0], x[at]), 'x'), y], [u.valToPos(Math.min(range[1], until), 'x'), y]);
-  }
-  return points;
-}
-
-function trace(context, points) {
-  context.beginPath();
-  for (const [at, point] of points.entries()) {
-    if (at) context.lineTo(...point);
-    else context.moveTo(...point);
-  }
-}
-
 function paintAxes(u, data, [low, high]) {
   const { ctx, bbox } = u;
-  ctx.font = `13px ${token('sans')}`;
-  ctx.lineWidth = 1;
-  ctx.strokeStyle = token('line');
-  ctx.fillStyle = token('text2');
-  ctx.textBaseline = 'middle';
-  ctx.textAlign = 'right';
   const ticks = byteTicks(low, high, bbox.height);
-  for (const [at, text] of byteTickLabels(ticks).entries()) {
-    const y = Math.round(u.valToPos(ticks[at], 'y')) + 0.5;
-    trace(ctx, [
-      [bbox.left, y],
-      [bbox.left + bbox.width, y],
-    ]);
-    ctx.stroke();
-    ctx.fillText(text, bbox.left - 6, y);
-  }
+  paintByteAxis(u, ticks, byteTickLabels(ticks));
   const [from, to] = data.range;
   const room = ((to - from) * TICK_PX) / Math.max(1, bbox.width);
   const every = timeIncrements().find((step) => step >= room) ?? to - from;
@@ -76,19 +43,16 @@ function paintAxes(u, data, [low, high]) {
 function paintLayers(u, data) {
   const { ctx, bbox } = u;
   const floor = bbox.top + bbox.height;
+  const { x, range } = data;
+  const line = { x, end: Math.max(data.end, x[x.length - 1] + 1), from: range[0], to: range[1] };
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   for (const { values, fill, stroke, dash, isShare, width } of data.layers) {
-    const points = stepped(u, data, values, isShare ? 'share' : 'y');
+    const points = stepped(u, line, values, isShare ? 'share' : 'y');
     if (points.length === 0) continue;
-    if (fill) {
-      trace(ctx, [[points[0][0], floor], ...points, [points[points.length - 1][0], floor]]);
-      ctx.closePath();
-      ctx.fillStyle = token(fill);
-      ctx.fill();
-    }
+    if (fill) fillBelow(ctx, points, floor, token(fill));
     trace(ctx, points);
     ctx.strokeStyle = token(stroke);
     ctx.lineWidth = width ?? 1;

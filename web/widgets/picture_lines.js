@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * picture_lines.js: what drawings of curves for PNG and SVG have in common: stepped lines and the byte axis. `u` is
+ * {ctx, bbox, valToPos(value, axis)}, as of uPlot. */
+
+import { token } from '../lib/theme.js';
+
+/* Points of a stepped line in view, [[x, y], …]: values[i] holds from x[i] up to the next one, the last up to `end`;
+ * from … to is in view, what begins behind `last` is not. A value that is not known (null) is left out. */
+export function stepped(u, { x, end, from, to, last = to }, values, axis = 'y') {
+  const points = [];
+  for (let at = 0; at < x.length; at++) {
+    const until = at + 1 < x.length ? x[at + 1] : end;
+    if (until <= from || x[at] > last || values[at] === null) continue;
+    const y = u.valToPos(values[at], axis);
+    points.push([u.valToPos(Math.max(from, x[at]), 'x'), y], [u.valToPos(Math.min(to, until), 'x'), y]);
+  }
+  return points;
+}
+
+export function trace(context, points) {
+  context.beginPath();
+  for (const [at, point] of points.entries()) {
+    if (at) context.lineTo(...point);
+    else context.moveTo(...point);
+  }
+}
+
+/* The area below a line, down to `floor`. */
+export function fillBelow(context, points, floor, fill) {
+  trace(context, [[points[0][0], floor], ...points, [points[points.length - 1][0], floor]]);
+  context.closePath();
+  context.fillStyle = fill;
+  context.fill();
+}
+
+/* A line across and a label at the left of each tick. Leaves font and colour for the axis below. */
+export function paintByteAxis({ ctx, bbox, valToPos }, ticks, labels) {
+  ctx.font = `13px ${token('sans')}`;
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = token('line');
+  ctx.fillStyle = token('text2');
+  ctx.textBaseline = 'middle';
+  ctx.textAlign = 'right';
+  for (const [at, text] of labels.entries()) {
+    const y = Math.round(valToPos(ticks[at], 'y')) + 0.5;
+    trace(ctx, [
+      [bbox.left, y],
+      [bbox.left + bbox.width, y],
+    ]);
+    ctx.stroke();
+    ctx.fillText(text, bbox.left - 6, y);
+  }
+}
