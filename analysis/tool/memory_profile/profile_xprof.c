@@ -5,118 +5,12 @@
  * allocation was, at most 1000 points are kept of the curve, and the rows are the
  * allocations of the peak's step alone.
  * Source: rules of xplane_to_memory_profile.cc, held against recorded answers. */
+#include "tool/memory_profile/profile_snapshots.h"
 #include "tool/memory_profile/profile_views.h"
 
 #include <stdlib.h>
 
 enum { POINTS_MOST = 1000, SPECIAL = UINT32_MAX };
-
-/* A pool's events in XProf's order. */
-struct snapshots {
-    const struct tool_request *request;
-    const struct profile *profile;
-    const struct profile_pool *pool;
-    uint32_t count;
-    uint32_t *event; /* of each place */
-    int64_t *offset_ps;
-    int64_t *step;
-    uint32_t *told_by; /* event whose op, region, type and shape the snapshot shows */
-    uint32_t peak_place;
-};
-
-struct placed {
-    int64_t offset_ps;
-    uint32_t event;
-};
-
-static int by_offset(const void *left, const void *right)
-{
-    const struct placed *a = left, *b = right;
-    if (a->offset_ps != b->offset_ps)
-        return a->offset_ps < b->offset_ps ? -1 : 1;
-    return (a->event > b->event) - (a->event < b->event);
-}
-
-static int64_t offset_of(const struct profile *profile, uint32_t event)
-{
-    const struct trace_line *line = &profile->events.lines[profile->line[event]];
-    bool is_clamped = false;
-    return profile->time_ps[event] - trace_groups_time(line->timestamp_ns, profile->events.origin_ns, 0, &is_clamped);
-}
-
-/* XProf does not read events whose figures stand in their names. */
-static bool is_seen(const struct profile *profile, uint32_t event)
-{
-    return profile->events.encoded_count == 0 || !profile->events.whats[profile->what[event]].is_encoded;
-}
-
-static void order_make(struct snapshots *snapshots)
-{
-    const struct profile_pool *pool = snapshots->pool;
-    struct arena *arena = snapshots->request->arena;
-    struct arena *scratch = arena_child(arena);
-    struct placed *placed = arena_raw(scratch, (size_t)pool->count * sizeof *placed);
-    bool is_sorted = true;
-    uint32_t count = 0;
-    for (uint32_t event = pool->first; event < pool->first + pool->count; event++) {
-        if (!is_seen(snapshots->profile, event))
-            continue;
-        placed[count++] = (struct placed){offset_of(snapshots->profile, event), event};
-        is_sorted &= count == 1 || placed[count - 1].offset_ps >= placed[count - 2].offset_ps;
-    }
-    if (!is_sorted) /* lines start at different times */
-        qsort(placed, count, sizeof *placed, by_offset);
-    snapshots->count = count;
-    snapshots->event = arena_raw(arena, (size_t)count * sizeof *snapshots->event);
-    snapshots->offset_ps = arena_raw(arena, (size_t)count * sizeof *snapshots->offset_ps);
-    for (uint32_t i = 0; i < count; i++) {
-        snapshots->event[i] = placed[i].event;
-        snapshots->offset_ps[i] = placed[i].offset_ps;
-    }
-    arena_free(scratch);
-}
-
-/* An event outside of all steps gets the last one's number plus 1. */
-static void steps_make(struct snapshots *snapshots)
-{
-    int64_t last = -1;
-    snapshots->step = arena_raw(snapshots->request->arena, (size_t)snapshots->count * sizeof *snapshots->step);
-    for (uint32_t i = 0; i < snapshots->count; i++) {
-        int32_t step = snapshots->profile->step[snapshots->event[i]];
-        snapshots->step[i] = step < 0 ? last + 1 : step;
-        last = step < 0 ? last : step;
-    }
-}
-
-/* Frees show what their allocation was; of two allocations at one address the first counts until it is freed. */
-static void frees_tell(struct snapshots *snapshots)
-{
-    const struct profile *profile = snapshots->profile;
-    uint32_t count = snapshots->count;
-    struct arena *scratch = arena_child(snapshots->request->arena);
-    struct table addresses;
-    struct chunks open; /* uint32_t, of each address */
-    table_init(&addresses, scratch, 1);
-    chunks_init(&open, scratch, sizeof(uint32_t));
-    snapshots->told_by = arena_raw(snapshots->request->arena, (size_t)count * sizeof *snapshots->told_by);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t event = snapshots->event[i];
-        uint32_t number = table_number(&addresses, &profile->address[event]);
-        while (open.count <= number)
-            CHUNKS_ADD(&open, uint32_t, PROFILE_NONE);
-        uint32_t *opened = &CHUNKS_AT(&open, uint32_t, number);
-        snapshots->told_by[i] = event;
-        if (!profile_is_free(profile, event)) {
-            *opened = *opened == PROFILE_NONE ? event : *opened;
-        } else if (*opened != PROFILE_NONE) {
-            snapshots->told_by[i] = *opened;
-            *opened = PROFILE_NONE;
-        }
-    }
-    arena_free(scratch);
-}
-
-/* ---- output ---- */
 
 static void data_type_write(struct json *json, const struct tool_request *request, int32_t number)
 {
@@ -160,11 +54,11 @@ static void figures_write(struct json *json, const char *key, const struct profi
     json_object_end(json);
 }
 
-static void activity_write(struct json *json, const struct snapshots *snapshots, uint32_t place)
+static void activity_write(struct json *json, const struct profile_snapshots *snapshots, uint32_t place)
 {
     const struct profile *profile = snapshots->profile;
-    uint32_t event = snapshots->event[place];
-    const struct memory_what *what = &profile->events.whats[profile->what[snapshots->told_by[place]]];
+    uint32_t event = profile_snapshots_event(snapshots, place);
+    const struct memory_what *what = &profile->events.whats[profile->what[profile_snapshots_told_by(snapshots, place)]];
     json_key(json, "activityMetadata");
     json_object_begin(json);
     json_key_text(json, "memoryActivity", profile_is_free(profile, event) ? "DEALLOCATION" : "ALLOCATION");
@@ -172,20 +66,20 @@ static void activity_write(struct json *json, const struct snapshots *snapshots,
     json_key_id(json, "allocationBytes", told_size(profile, event));
     address_write(json, profile->address[event]);
     json_key_string(json, "tfOpName", profile_text(profile, what->op));
-    json_key_id(json, "stepId", snapshots->step[place]);
+    json_key_id(json, "stepId", profile_snapshots_step(snapshots, place));
     json_key_string(json, "regionType", profile_text(profile, what->region));
     data_type_write(json, snapshots->request, what->data_type);
     json_key_string(json, "tensorShape", profile_text(profile, what->shape));
     json_object_end(json);
 }
 
-static void snapshot_write(struct json *json, const struct snapshots *snapshots, uint32_t place)
+static void snapshot_write(struct json *json, const struct profile_snapshots *snapshots, uint32_t place)
 {
     const struct profile *profile = snapshots->profile;
-    uint32_t event = snapshots->event[place];
+    uint32_t event = profile_snapshots_event(snapshots, place);
     int64_t peak = profile->events.figure_sets[profile->figures[event]].peak_bytes;
     json_object_begin(json);
-    json_key_id(json, "timeOffsetPs", snapshots->offset_ps[place]);
+    json_key_id(json, "timeOffsetPs", profile_snapshots_offset(snapshots, place));
     figures_write(json, "aggregationStats", profile, event, peak == MEMORY_UNKNOWN ? 0 : peak);
     activity_write(json, snapshots, place);
     json_object_end(json);
@@ -237,10 +131,10 @@ static void special_add(struct rows *rows, int64_t bytes, const char *op, const 
     rows->items[rows->count++] = row;
 }
 
-static struct row row_of(const struct snapshots *snapshots, uint32_t place)
+static struct row row_of(const struct profile_snapshots *snapshots, uint32_t place)
 {
     const struct profile *profile = snapshots->profile;
-    uint32_t event = snapshots->event[place];
+    uint32_t event = profile_snapshots_event(snapshots, place);
     const struct memory_what *what = &profile->events.whats[profile->what[event]];
     const char *type = profile_data_type(what->data_type);
     return (struct row){place,
@@ -254,20 +148,23 @@ static struct row row_of(const struct snapshots *snapshots, uint32_t place)
 }
 
 /* What the peak's step allocated and still holds at the peak, and what is left over. */
-static void rows_make(const struct snapshots *snapshots, int64_t peak_step, struct rows *rows)
+static void rows_make(const struct profile_snapshots *snapshots, int64_t peak_step, struct rows *rows)
 {
     const struct profile *profile = snapshots->profile;
     uint32_t peak_event = snapshots->pool->xprof_peak_at;
-    int64_t peak_ps = offset_of(profile, peak_event), unmapped = profile->heap_bytes[peak_event], freed_unmapped = 0;
+    int64_t peak_ps = profile_snapshots_event_offset(profile, peak_event), unmapped = profile->heap_bytes[peak_event],
+            freed_unmapped = 0;
     struct arena *scratch = arena_child(snapshots->request->arena);
     struct table addresses;
     struct chunks open; /* uint32_t: place of each address */
     table_init(&addresses, scratch, 1);
     chunks_init(&open, scratch, sizeof(uint32_t));
-    for (uint32_t i = 0; i < snapshots->count && snapshots->offset_ps[i] <= peak_ps; i++) {
-        uint32_t event = snapshots->event[i];
-        if (snapshots->step[i] != peak_step)
+    for (uint32_t i = 0; i < snapshots->count; i++) {
+        uint32_t event = profile_snapshots_event(snapshots, i);
+        if (profile_snapshots_step(snapshots, i) != peak_step)
             continue;
+        if (profile_snapshots_offset(snapshots, i) > peak_ps) /* as are all that follow */
+            break;
         uint32_t number = table_number(&addresses, &profile->address[event]);
         while (open.count <= number)
             CHUNKS_ADD(&open, uint32_t, PROFILE_NONE);
@@ -292,7 +189,8 @@ static void rows_make(const struct snapshots *snapshots, int64_t peak_step, stru
     arena_free(scratch);
 }
 
-static void rows_write(struct json *json, const struct snapshots *snapshots, int64_t peak_step, const struct rows *rows)
+static void rows_write(struct json *json, const struct profile_snapshots *snapshots, int64_t peak_step,
+                       const struct rows *rows)
 {
     json_key(json, "memoryProfileSnapshots");
     json_array_begin(json);
@@ -341,13 +239,13 @@ static void summary_write(struct json *json, const struct profile_pool *pool)
     json_object_begin(json);
     json_key_id(json, "peakBytesUsageLifetime", pool->xprof_lifetime_peak_bytes);
     figures_write(json, "peakStats", profile, event, in_use);
-    json_key_id(json, "peakStatsTimePs", offset_of(profile, event));
+    json_key_id(json, "peakStatsTimePs", profile_snapshots_event_offset(profile, event));
     json_key_id(json, "memoryCapacity", in_use + (free_bytes == MEMORY_UNKNOWN ? 0 : free_bytes));
     json_object_end(json);
 }
 
 /* All points, or the largest of each of 1000 boxes of equal count. */
-static void points_write(struct json *json, const struct snapshots *snapshots)
+static void points_write(struct json *json, const struct profile_snapshots *snapshots)
 {
     uint32_t count = snapshots->count, boxes = count < POINTS_MOST ? count : POINTS_MOST;
     uint32_t width = boxes > 0 ? count / boxes : 0, narrow = boxes * (width + 1) - count;
@@ -356,8 +254,8 @@ static void points_write(struct json *json, const struct snapshots *snapshots)
     for (uint32_t box = 0, at = 0; box < boxes; box++) {
         uint32_t end = at + width + (box >= narrow), largest = at;
         for (uint32_t i = at; i < end; i++)
-            if (profile_in_use_bytes(snapshots->profile, snapshots->event[i]) >
-                profile_in_use_bytes(snapshots->profile, snapshots->event[largest]))
+            if (profile_in_use_bytes(snapshots->profile, profile_snapshots_event(snapshots, i)) >
+                profile_in_use_bytes(snapshots->profile, profile_snapshots_event(snapshots, largest)))
                 largest = i;
         snapshot_write(json, snapshots, largest);
         at = end;
@@ -367,15 +265,13 @@ static void points_write(struct json *json, const struct snapshots *snapshots)
 
 static void pool_write(struct json *json, const struct tool_request *request, const struct profile_pool *pool)
 {
-    struct snapshots snapshots = {.request = request, .profile = request->trace, .pool = pool};
+    struct profile_snapshots snapshots = {.request = request, .profile = request->trace, .pool = pool};
     struct rows rows = {.count = 0};
     int64_t peak_bytes = profile_in_use_bytes(request->trace, pool->xprof_peak_at), peak_step = 0;
-    order_make(&snapshots);
-    steps_make(&snapshots);
-    frees_tell(&snapshots);
+    profile_snapshots_make(&snapshots);
     for (uint32_t i = 0; i < snapshots.count; i++)
-        if (profile_in_use_bytes(request->trace, snapshots.event[i]) == peak_bytes)
-            peak_step = snapshots.step[i];
+        if (profile_in_use_bytes(request->trace, profile_snapshots_event(&snapshots, i)) == peak_bytes)
+            peak_step = profile_snapshots_step(&snapshots, i);
     rows_make(&snapshots, peak_step, &rows);
     json_object_begin(json);
     summary_write(json, pool);
@@ -388,7 +284,7 @@ static bool has_seen(const struct profile_pool *pool)
 {
     bool has = pool->profile->events.encoded_count == 0;
     for (uint32_t event = pool->first; event < pool->first + pool->count && !has; event++)
-        has = is_seen(pool->profile, event);
+        has = profile_snapshots_is_seen(pool->profile, event);
     return has;
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_snapshots.c: see profile_snapshots.h. */
+#include "tool/memory_profile/profile_snapshots.h"
+
+#include <stdlib.h>
+
+struct placed {
+    int64_t offset_ps;
+    uint32_t event;
+};
+
+static int by_offset(const void *left, const void *right)
+{
+    const struct placed *a = left, *b = right;
+    if (a->offset_ps != b->offset_ps)
+        return a->offset_ps < b->offset_ps ? -1 : 1;
+    return (a->event > b->event) - (a->event < b->event);
+}
+
+int64_t profile_snapshots_event_offset(const struct profile *profile, uint32_t event)
+{
+    const struct trace_line *line = &profile->events.lines[profile->line[event]];
+    bool is_clamped = false;
+    return profile->time_ps[event] - trace_groups_time(line->timestamp_ns, profile->events.origin_ns, 0, &is_clamped);
+}
+
+bool profile_snapshots_is_seen(const struct profile *profile, uint32_t event)
+{
+    return profile->events.encoded_count == 0 || !profile->events.whats[profile->what[event]].is_encoded;
+}
+
+/* What can be read from the pool as it is. */
+struct likeness {
+    bool is_sorted, is_seen, has_addresses, has_steps, has_gaps; /* has_gaps: some are outside of all steps */
+};
+
+static struct likeness likeness_of(const struct profile *profile, const struct profile_pool *pool)
+{
+    struct likeness likeness = {true, true, true, false, false};
+    int64_t before_ps = INT64_MIN, base_ps = 0;
+    uint32_t line = PROFILE_NONE;
+    for (uint32_t event = pool->first; event < pool->first + pool->count; event++) {
+        if (profile->line[event] != line)
+            base_ps = profile->time_ps[event] - profile_snapshots_event_offset(profile, event);
+        line = profile->line[event];
+        int64_t offset_ps = profile->time_ps[event] - base_ps;
+        likeness.is_sorted &= offset_ps >= before_ps;
+        likeness.is_seen &= profile_snapshots_is_seen(profile, event);
+        likeness.has_addresses &= (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0;
+        likeness.has_steps |= profile->step[event] >= 0;
+        likeness.has_gaps |= profile->step[event] < 0;
+        before_ps = offset_ps;
+    }
+    return likeness;
+}
+
+int64_t profile_snapshots_offset(const struct profile_snapshots *snapshots, uint32_t place)
+{
+    return profile_snapshots_event_offset(snapshots->profile, profile_snapshots_event(snapshots, place));
+}
+
+int64_t profile_snapshots_step(const struct profile_snapshots *snapshots, uint32_t place)
+{
+    if (snapshots->step != NULL)
+        return snapshots->step[place];
+    int32_t step = snapshots->profile->step[profile_snapshots_event(snapshots, place)];
+    return step < 0 ? 0 : step;
+}
+
+uint32_t profile_snapshots_told_by(const struct profile_snapshots *snapshots, uint32_t place)
+{
+    if (snapshots->told_by != NULL)
+        return snapshots->told_by[place];
+    uint32_t event = profile_snapshots_event(snapshots, place), partner = snapshots->profile->partner[event];
+    return profile_is_free(snapshots->profile, event) && partner != PROFILE_NONE ? partner : event;
+}
+
+static void order_make(struct profile_snapshots *snapshots)
+{
+    const struct profile_pool *pool = snapshots->pool;
+    struct arena *arena = snapshots->request->arena;
+    struct arena *scratch = arena_child(arena);
+    struct placed *placed = arena_raw(scratch, (size_t)pool->count * sizeof *placed);
+    uint32_t count = 0;
+    for (uint32_t event = pool->first; event < pool->first + pool->count; event++)
+        if (profile_snapshots_is_seen(snapshots->profile, event))
+            placed[count++] = (struct placed){profile_snapshots_event_offset(snapshots->profile, event), event};
+    if (count > 0) /* lines start at different times */
+        qsort(placed, count, sizeof *placed, by_offset);
+    snapshots->count = count;
+    snapshots->event = arena_raw(arena, (size_t)count * sizeof *snapshots->event);
+    for (uint32_t i = 0; i < count; i++)
+        snapshots->event[i] = placed[i].event;
+    arena_free(scratch);
+}
+
+/* An event outside of all steps gets the last one's number plus 1. */
+static void steps_make(struct profile_snapshots *snapshots)
+{
+    int64_t last = -1;
+    snapshots->step = arena_raw(snapshots->request->arena, (size_t)snapshots->count * sizeof *snapshots->step);
+    for (uint32_t i = 0; i < snapshots->count; i++) {
+        int32_t step = snapshots->profile->step[profile_snapshots_event(snapshots, i)];
+        snapshots->step[i] = step < 0 ? last + 1 : step;
+        last = step < 0 ? last : step;
+    }
+}
+
+/* Frees show what their allocation was; of two allocations at one address the first counts until it is freed. */
+static void frees_tell(struct profile_snapshots *snapshots)
+{
+    const struct profile *profile = snapshots->profile;
+    uint32_t count = snapshots->count;
+    struct arena *scratch = arena_child(snapshots->request->arena);
+    struct table addresses;
+    struct chunks open; /* uint32_t, of each address */
+    table_init(&addresses, scratch, 1);
+    chunks_init(&open, scratch, sizeof(uint32_t));
+    snapshots->told_by = arena_raw(snapshots->request->arena, (size_t)count * sizeof *snapshots->told_by);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t event = profile_snapshots_event(snapshots, i);
+        uint32_t number = table_number(&addresses, &profile->address[event]);
+        while (open.count <= number)
+            CHUNKS_ADD(&open, uint32_t, PROFILE_NONE);
+        uint32_t *opened = &CHUNKS_AT(&open, uint32_t, number);
+        snapshots->told_by[i] = event;
+        if (!profile_is_free(profile, event)) {
+            *opened = *opened == PROFILE_NONE ? event : *opened;
+        } else if (*opened != PROFILE_NONE) {
+            snapshots->told_by[i] = *opened;
+            *opened = PROFILE_NONE;
+        }
+    }
+    arena_free(scratch);
+}
+
+void profile_snapshots_make(struct profile_snapshots *snapshots)
+{
+    struct likeness likeness = likeness_of(snapshots->profile, snapshots->pool);
+    snapshots->count = snapshots->pool->count;
+    if (!likeness.is_sorted || !likeness.is_seen)
+        order_make(snapshots);
+    if (likeness.has_steps && likeness.has_gaps)
+        steps_make(snapshots);
+    if (snapshots->event != NULL || !likeness.has_addresses || snapshots->pool->pairs.replaced > 0)
+        frees_tell(snapshots);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_snapshots.h: a pool's events in the order and with the steps that XProf gives them.
+ *
+ * Times are offsets without the start of their line. Nearly always that order is the pool's own, and nothing is kept
+ * beside it: lists are made only where lines start at different times, addresses are missing or taken twice, or some
+ * events are outside of all steps. Memory: the request's arena. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SNAPSHOTS_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SNAPSHOTS_H
+
+#include "tool/memory_profile/profile_views.h"
+
+struct profile_snapshots {
+    const struct tool_request *request;
+    const struct profile *profile;
+    const struct profile_pool *pool;
+    uint32_t count;
+    /* of each place; NULL where the pool says the same */
+    uint32_t *event;
+    int64_t *step;
+    uint32_t *told_by;
+};
+
+/* XProf does not read events whose figures stand in their names. */
+bool profile_snapshots_is_seen(const struct profile *profile, uint32_t event);
+/* Fills in what follows `pool`. */
+void profile_snapshots_make(struct profile_snapshots *snapshots);
+static inline uint32_t profile_snapshots_event(const struct profile_snapshots *snapshots, uint32_t place)
+{
+    return snapshots->event != NULL ? snapshots->event[place] : snapshots->pool->first + place;
+}
+/* In ps from the start of its line; never less than that of the place before. */
+int64_t profile_snapshots_offset(const struct profile_snapshots *snapshots, uint32_t place);
+int64_t profile_snapshots_event_offset(const struct profile *profile, uint32_t event);
+/* An event outside of all steps has the last one's number plus 1. */
+int64_t profile_snapshots_step(const struct profile_snapshots *snapshots, uint32_t place);
+/* The event whose op, region, type and shape are shown: a free's allocation, else itself. */
+uint32_t profile_snapshots_told_by(const struct profile_snapshots *snapshots, uint32_t place);
+
+#endif
