@@ -29,7 +29,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.keyboard.press('t');
     includes(await focused(), 'Table (CSV)');
     await page.keyboard.press('End');
-    includes(await focused(), 'Leave out source paths');
+    includes(await focused(), 'Explain');
     await page.keyboard.press('Escape');
     equal(await page.evaluate(() => document.activeElement.className), 'icon-button menu-dots');
     equal(await page.locator('.menu-popup:visible').count(), 0);
