@@ -157,6 +157,7 @@ async function recogniseOne({ name, blob }, options) {
       if (taken) return taken;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      error.file = null; /* its name is said already */
       why ||= problemText(error);
       if (!isOther(error)) break;
     }

@@ -75,7 +75,8 @@ async function lookAtProfiles(session, how) {
   return { worst: { bytes: total, capacity: null, by: 0, name: '', word } };
 }
 
-/* is(session), words(session) for the column "Found", look(session, how: of get()) → {worst, module_count}. */
+/* is(session), words(session) for the column "Found", look(session, how: of get()) → {worst, module_count}; tell(session)
+ * → the same where the list says it already. */
 const HOLDINGS = [
   {
     is: (session) => session.kind === 'profiles',
@@ -88,10 +89,12 @@ const HOLDINGS = [
     look: lookAtModules,
   },
   { is: (session) => Boolean(session.has_memory_events), words: () => 'memory events', look: null },
+  { is: (session) => session.kind === 'trace' && session.module_count === 0, words: () => '', look: lookAtEvents },
   {
     is: (session) => Boolean(session.failure),
     words: ({ failure }) => (failure.memory_space && failure.memory_space !== 'hbm' ? failure.memory_space.toUpperCase() : ''),
-    look: async (session) => ({ worst: worstOfFailure(session.failure) }),
+    look: async (session) => toldOf(session),
+    tell: (session) => ({ worst: worstOfFailure(session.failure) }),
   },
 ];
 
@@ -101,6 +104,11 @@ export function foundText(session) {
   const kind = KINDS[session.kind] ?? session.kind;
   const all = [kind, ...words, session.has_error_text && session.kind !== 'text' ? 'error text' : ''].filter(Boolean);
   return all.length === 1 && session.kind === 'trace' ? `${kind}, no program` : all.join(', ');
+}
+
+/* Pure: what lookAt() would find, where the list says it already; else null. */
+export function toldOf(session) {
+  return HOLDINGS.find((each) => each.look && each.is(session))?.tell?.(session) ?? null;
 }
 
 /* {worst, module_count}; worst is null where no figure is known. how: {signal, isQuiet} of get(). */

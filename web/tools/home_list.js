@@ -4,7 +4,7 @@
 
 import { isAbort } from '../lib/api.js';
 import { el } from '../lib/dom.js';
-import { lookAt } from './home_found.js';
+import { lookAt, toldOf } from './home_found.js';
 import { sessionRow, sessionTable } from './home_rows.js';
 
 const AT_A_TIME = 2;
@@ -40,7 +40,7 @@ export function ordered(sessions, sort, foundOf) {
   return all.sort((a, b) => b.value - a.value || a.at - b.at).map(({ session }) => session);
 }
 
-export const foundOf = (session) => known.get(keyOf(session)) ?? null;
+export const foundOf = (session) => known.get(keyOf(session)) ?? toldOf(session);
 
 /* sessions: of the list; linkOf(session) → href; onRead() after each that was read; sort, onSort(order) for the
  * heads. Out: {node, sessions: in the order shown, unknown(): how many are not read yet, start(signal), stop()}. */
