@@ -29,9 +29,15 @@ const START_MS = 120000;
 const STOP_MS = 30000;
 const WAIT_MS = 90000;
 
+/* Daemons that run; none outlives the tests, whatever fails. */
+const running = new Set();
+process.once('exit', () => running.forEach((child) => child.kill()));
+
 /* Starts `binary ...options --port=0`; resolves with {url, stop} once it printed its URL. */
 export async function startDaemon(binary, options, port = 0) {
   const child = spawn(binary, [`--port=${port}`, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let text = '';
   let errors = '';
   child.stderr.on('data', (chunk) => {
