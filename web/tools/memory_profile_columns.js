@@ -103,7 +103,7 @@ export function liveColumns(rows, largest, hasMarks) {
     : [];
   const columns = [
     size('size', 'Size', unit, (row) => row.size_bytes),
-    size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 7.75, isHidden: hasMarks }),
+    size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 8.25, isHidden: hasMarks }),
     ...marks,
     number('count', 'Count', (row) => row.count, { card: 'line', cell: countOf }),
     text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),

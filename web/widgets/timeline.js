@@ -161,7 +161,7 @@ export function createTimeline({ className = '', ...actions }) {
 /* The marks A and B. */
 function createFlags() {
   const flag = (letter) =>
-    el('div', { class: 'curve-flag', hidden: true }, el('span', { class: 'curve-flag-word' }, letter));
+    el('div', { class: 'time-flag', hidden: true }, el('span', { class: 'time-flag-word' }, letter));
   const flagOf = { a: flag('A'), b: flag('B') };
   const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, flagOf.a, flagOf.b);
   let at = { a: null, b: null };

@@ -52,7 +52,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await idle(page);
     equal([await search(page, 'a'), await search(page, 'b')], ['24600000000', '208000000000']);
     includes(await text(page, '.panel-live .tab-answer'), 'Between A (24.6 ms) and B (208.0 ms): born');
-    equal(await page.locator('.curve-flag:visible').count(), 2);
+    equal(await page.locator('.time-flag:visible').count(), 2);
     includes(await text(page, '.panel-live thead'), 'Born');
     await page.keyboard.press('m');
     await idle(page);
