@@ -130,7 +130,9 @@ def test_logs_with_a_failure_are_sessions(t):
     t.write("job/notes.txt", b"memory is fine\n")
     t.write("lone/error.txt", gpu(300))
     t.write("packed/run.log.gz", gzip.compress(gpu(900) + gpu(901)))
-    sessions = t.serve(t.folder()).sessions()
+    daemon = t.serve(t.folder())
+    wait_until(lambda: len(daemon.sessions()) == 3, what="the last of the logs")
+    sessions = daemon.sessions()
     equal(sorted(sessions), ["job/train.log", "lone/error.txt", "packed/run.log.gz"])
     row = sessions["job/train.log"]
     equal((row["kind"], row["module_count"], row["has_error_text"]), ("text", 0, True))
@@ -145,6 +147,7 @@ def test_a_log_beside_a_dump_belongs_to_it(t):
     t.write("d/out.log", gpu(300))
     t.write("d/quiet.log", b"nothing\n")
     daemon = t.serve(t.folder())
+    wait_until(lambda: daemon.sessions()["d"]["failure"], what="the reading of the log")
     rows = daemon.sessions()
     equal(sorted(rows), ["d"])
     equal((rows["d"]["kind"], rows["d"]["failure"]["needed_bytes"]), ("dump", 300))
@@ -160,6 +163,7 @@ def test_the_texts_of_a_session_can_be_chosen(t):
     t.write("d/b.log", gpu(400))
     daemon = t.serve(t.folder())
     session = daemon.session_id("d")
+    wait_until(lambda: len(daemon.get_json("/api/v1/oom", session=session)["files"]) == 2, what="the reading of the log")
     answer = daemon.get_json("/api/v1/oom", session=session)
     equal((answer["file"], answer["files"]), ("b.log", ["error.txt", "b.log"]))
     equal(needed(daemon.get_json("/api/v1/oom", session=session, file="error.txt")), [])
@@ -190,7 +194,7 @@ def test_a_large_log_is_read_aside(t):
     t.write("job/small.log", gpu(300))
     daemon = t.serve(t.folder())
     assert "job/small.log" in daemon.sessions()
-    wait_until(lambda: "job/large.log" in daemon.sessions(), 180, "the large log")
+    wait_until(lambda: "job/large.log" in daemon.sessions(), what="the large log")
     equal(daemon.sessions()["job/large.log"]["failure"]["needed_bytes"], 31664646390)
     answer = daemon.get_json("/api/v1/oom", session=daemon.session_id("job/large.log"))
     begin, end = answer["failures"][0]["ranges"]["needed_bytes"]
@@ -204,17 +208,17 @@ def test_a_log_that_grows_while_it_is_read_is_read_to_its_end(t):
     size = 2 << 20 if t.is_sanitized else 24 << 20  # it is looked at again after twenty times what reading it took
     path = t.write("job/large.log", line * (size >> 6) + gpu(500))
     daemon = t.serve(t.folder())
-    wait_until(lambda: "job/large.log" in daemon.sessions(), 180, "the first failure")
+    wait_until(lambda: "job/large.log" in daemon.sessions(), what="the first failure")
     with open(path, "ab") as log:
         log.write(gpu(700))
-    wait_until(lambda: daemon.sessions()["job/large.log"]["failure"]["count"] == 2, 180, "the second failure")
+    wait_until(lambda: daemon.sessions()["job/large.log"]["failure"]["count"] == 2, what="the second failure")
 
 
 def test_a_log_that_grows_all_the_time_can_be_looked_at(t):
     line = b"I0528 07:00:00.000000 27487 train.py:3] step 12 loss=0.5 device memory in use: 3.5 GiB\n"
     path = t.write("job/train.log", gpu(500) + line * (32 << 20 >> 6))
     daemon = t.serve(t.folder())
-    wait_until(lambda: "job/train.log" in daemon.sessions(), 180, "the session")
+    wait_until(lambda: "job/train.log" in daemon.sessions(), what="the session")
     session, is_over = daemon.session_id("job/train.log"), threading.Event()
 
     def grow():
