@@ -138,10 +138,10 @@ export function createMap(actions) {
     if (shown) shade(context, shown);
     if (place.peak !== null) peakMark(context);
     if (step !== null) line(context, step, token('text2'), 1);
-    for (const [name, at] of Object.entries(place.marks)) if (at !== null) flag(context, name.toUpperCase(), at);
     if (place.moment !== null) line(context, place.moment, token('accent'), 1);
     if (lit.hover && lit.hover.id !== lit.pin?.id) outline(context, lit.hover, false);
     outline(context, lit.pin, true);
+    for (const [name, at] of Object.entries(place.marks)) if (at !== null) flag(context, name.toUpperCase(), at);
   };
   const paintMatches = (context) => {
     context.strokeStyle = token('accent');

@@ -154,6 +154,17 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('on wide paper curve and map have their height, and forced colours keep the squares of the legend', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
+    await page.emulateMedia({ media: 'print' });
+    await page.waitForFunction(() =>
+      ['.curve-host', '.map-plot'].every((each) => document.querySelector(each).getBoundingClientRect().height > 150),
+    );
+    await page.emulateMedia({ media: 'screen', forcedColors: 'active' });
+    await page.waitForFunction(() => getComputedStyle(document.querySelector('.swatch-temporary')).backgroundColor === 'rgb(79, 91, 2)');
+    await page.finish();
+  });
+
   test('on a phone the first chart is in view; the figures behind the answer open by hand', async () => {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { width: 390, height: 844 });
     const box = await page.locator('.curve-host').boundingBox();
