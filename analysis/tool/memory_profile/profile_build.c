@@ -116,7 +116,7 @@ static uint32_t run_end(const struct ordering *ordering, const uint32_t *order, 
 static void by_time(struct ordering *ordering, struct arena *arena, uint32_t first, uint32_t end)
 {
     uint32_t *from = ordering->order, *to = ordering->spare;
-    bool is_sorted = first == end;
+    bool is_sorted = run_end(ordering, from, first, end) == end;
     while (!is_sorted) {
         uint32_t merges = 0;
         arena_work(arena, (uint64_t)(end - first) * 2);
@@ -139,10 +139,13 @@ static void by_time(struct ordering *ordering, struct arena *arena, uint32_t fir
     for (uint32_t i = 0; i < count; i++)                                                                               \
     COLUMN_AT(to, type, i) = COLUMN_AT(column, type, order[i])
 
-/* The column in its final order. It takes the place of `spare`, and its own is the next one's: no memory is fresh. */
+/* The column in its final order; with no `order` it stands in it. It takes the place of `spare`, and its own is the
+ * next one's: no memory is fresh. */
 static void *column_take(struct column column[1], const uint32_t *order, uint32_t count, struct column *spare)
 {
     struct column to[1] = {*spare};
+    if (order == NULL)
+        return column->items;
     to->width = column->width;
     column_resize(to, count);
     switch (to->width) {
@@ -165,8 +168,11 @@ static void columns_take(struct profile *profile, struct memory_events *events, 
 {
     uint32_t count = profile->count;
     struct column spare;
+    bool is_ordered = true; /* as a trace of one pool and one line is */
     column_free(&events->pool);
-    profile->partner = arena_raw(arena, (size_t)count * sizeof *profile->partner + 1);
+    for (uint32_t i = 0; i < count; i++)
+        is_ordered &= order[i] == i;
+    order = is_ordered ? NULL : order;
     if (count == 0)
         return;
     column_init(&spare, arena, sizeof(uint64_t));
@@ -285,7 +291,8 @@ static void pool_complete(struct profile *profile, struct profile_pool *pool)
             int64_t change = i > pool->first ? before - profile->heap_bytes[i] : 0;
             if (partner != PROFILE_NONE)
                 profile->size_bytes[i] = profile->size_bytes[partner];
-            else if (change > 0 && (profile->flags[i] & MEMORY_HAS_IN_USE) != 0 && inferred_bytes + change <= MEMORY_MOST_BYTES)
+            else if (change > 0 && (profile->flags[i] & MEMORY_HAS_IN_USE) != 0 &&
+                     inferred_bytes + change <= MEMORY_MOST_BYTES)
                 inferred_bytes += profile->size_bytes[i] = change;
             profile->flags[i] |= PROFILE_SIZE_INFERRED;
         }
@@ -345,11 +352,10 @@ void profile_build(struct profile *profile, struct memory_events *events, struct
     pools_merge(&ordering);
     ordering.order = arena_raw(ordering.scratch, ((size_t)profile->count + 1) * sizeof(uint32_t));
     by_pool(&ordering);
-    struct arena *spare = arena_child(arena);
-    ordering.spare = arena_raw(spare, ((size_t)profile->count + 1) * sizeof(uint32_t));
+    profile->partner = arena_raw(arena, (size_t)profile->count * sizeof *profile->partner + 1);
+    ordering.spare = profile->partner; /* before it is filled */
     for (uint32_t p = 0; p < ordering.pool_count; p++)
         by_time(&ordering, arena, ordering.first[p], ordering.first[p + 1]);
-    arena_free(spare);
     struct xprof_peak *xprof = xprof_peaks(&ordering);
     columns_take(profile, events, ordering.order, arena);
     pools_make(profile, &ordering, xprof, arena);
