@@ -56,7 +56,7 @@ export function viewerKeys(view) {
     },
     { keys: ['m'], does: 'mark the moment as A, then B; third clears', run: () => place.mark() },
     { keys: ['x'], does: 'swap A and B', run: () => place.swapMarks(), isOn: () => place.marks.b !== null },
-    { keys: ['m'], does: 'window: begin at the moment; again: end there; third clears', run: () => place.markWindow() },
+    { keys: ['M'], does: 'window: begin at the moment; again: end there; third clears', run: () => place.markWindow() },
     { keys: ['u'], does: 'unpadded curve on or off', run: () => view.toggleUnpadded() },
     { keys: ['n'], does: 'next match on the map', run: () => view.map.search(1) },
     { keys: ['N'], does: 'previous match on the map', run: () => view.map.search(-1) },

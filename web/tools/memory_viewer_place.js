@@ -207,7 +207,7 @@ export function createPlace(view, hooks) {
       else if (first !== null) this.setWindow([Math.min(first, moment()), Math.max(first, moment())]);
       else {
         marked = moment();
-        view.context.say(`A window begins at ${unitWord(view.space)} ${count(marked)}; m again ends it`);
+        view.context.say(`A window begins at ${unitWord(view.space)} ${count(marked)}; M again ends it`);
       }
     },
     setRange: (next) => hasSteps() && put(next),

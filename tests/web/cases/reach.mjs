@@ -43,9 +43,9 @@ const VIEWER = [
       await page.mouse.move(box.x + box.width - 0.2, box.y + 20);
       await page.mouse.up();
     },
-    from('.curve-slider', 'Home', 'm', 'End', 'm'),
+    from('.curve-slider', 'Home', 'M', 'End', 'M'),
     inUrl('sel'),
-    from('.curve-slider', 'p', 'm'),
+    from('.curve-slider', 'p', 'M'),
   ],
   ['some of the steps', from('.curve-slider', '+'), press('0', 'w'), inUrl('from'), press('0')],
   ['a buffer of a strip', async (page) => page.mouse.click(...(await pointOn(page, 1, 0.02))), from('.strip-plot >> nth=1 >> [role="listbox"]', 'Home', 'Enter'), inUrl('pin'), back],
