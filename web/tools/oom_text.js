@@ -85,7 +85,7 @@ const sizeWord = (failure) => (failure.phase === 'compile' ? ' needs ' : ' asks 
 function needSentence(failure) {
   if (!isKnown(failure.needed_bytes)) {
     const parts = failure.form === 'core_usage' ? failure.buffers : [];
-    if (!parts.length) return [who(failure), ' does not fit; the text gives no size.'];
+    if (!parts.length) return [who(failure), ' does not fit; the text gives no size'];
     return parts.flatMap((part, at) => [
       at ? ', ' : '',
       { name: part.label ?? 'part' },
