@@ -28,6 +28,9 @@ const EDITS = /^(Shift\+)?(Enter|Escape|Arrow.*|Home|End|Page.*)$/;
 let rows = [];
 let begun = null;
 
+/* A key that scrolls, or that a focused control needs, is left to it: true where nothing has the focus. */
+export const isUnclaimed = (event) => !event || event.target === document.body || event.target.id === 'main';
+
 /* Adds rows; `group` is their heading in `?`. The answer takes them back. */
 export function bind(added, group = 'This page') {
   const mine = added.map((row) => ({ keys: [], within: null, isOn: null, isHidden: false, group, ...row }));

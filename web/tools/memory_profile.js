@@ -55,6 +55,8 @@ export function mount(root, context) {
   view.range = () => rangeOf(view.wanted, view.all);
   view.isZoomed = () => !isAll(view.range(), view.all);
   view.toggleFree = () => toggleLayer(view, 'free');
+  view.toggleFragmentation = () => toggleLayer(view, 'fragmentation');
+  view.byRow = (direction) => byRow(view, direction);
   view.focusFilter = () => view.tabsOf[view.wanted.view].focusFilter?.();
   const styled = loadStyle('profile.css');
   build(view);
@@ -350,9 +352,25 @@ function toggleLayer(view, what) {
 
 /* ---- pins and the pane -------------------------------------------------------- */
 
+/* The row or block beside the pinned one. */
+async function byRow(view, direction) {
+  const { view: kind } = view.wanted;
+  const row = await view.tabsOf[kind].beside(rowOf(view, kind), direction);
+  if (row) pinRow(view, row, kind);
+}
+
+/* Id of the row of this table that is pinned: that of the event, or of the group that holds nothing else. */
+function rowOf(view, kind) {
+  const { pin } = view.wanted;
+  if (pin === null) return view.pinned?.row?.id ?? null;
+  const { chosen } = view;
+  return (chosen?.kind === kind && String(chosen.row.event) === pin && chosen.row.id) || `e:${pin}`;
+}
+
 function pinRow(view, row, kind) {
   const { context } = view;
-  if (kind === 'events' || (kind === 'live' && row.count === 1 && row.event !== null && row.event !== undefined)) {
+  view.chosen = { row, kind };
+  if (kind === 'events' || kind === 'addresses' || (kind === 'live' && row.count === 1 && row.event !== null && row.event !== undefined)) {
     const isSame = context.route.pin?.id === String(row.event);
     const time = row.time_ps ?? row.freed_ps ?? null;
     context.choose({
@@ -403,8 +421,7 @@ function spanOf({ event, partner, relation }, all) {
 }
 
 function markRows(view) {
-  const id = view.wanted.pin !== null ? `e:${view.wanted.pin}` : (view.pinned?.row?.id ?? null);
-  for (const kind of ['live', 'events', 'growth']) view.tabsOf[kind].mark(null, id);
+  for (const kind of ['live', 'events', 'growth']) view.tabsOf[kind].mark(null, rowOf(view, kind));
 }
 
 function showDetails(view) {

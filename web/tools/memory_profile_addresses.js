@@ -7,11 +7,13 @@ import { isAbort, Problem } from '../lib/api.js';
 import { el, fill } from '../lib/dom.js';
 import { bytes, time } from '../lib/format.js';
 import { isAll } from '../lib/range.js';
+import { token } from '../lib/theme.js';
 import { createAddressStrip } from '../widgets/address_strip.js';
-import { nodesOf } from '../widgets/explain.js';
+import { explainEntry, nodesOf } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createTimeline } from '../widgets/timeline.js';
+import { timelineDrawing } from '../widgets/timeline_picture.js';
 import { hideTooltip, showTooltip } from '../widgets/tooltip.js';
 import { fragmentationOf } from './memory_profile_load.js';
 import * as empty from './memory_profile_empty.js';
@@ -29,6 +31,7 @@ export function createAddresses(view, actions) {
     load: () => Promise.all([map.load(), waste.load()]),
     hear: () => Promise.all([map.hear(), waste.hear()]),
     setPinned: map.setPinned,
+    beside: map.beside,
     reset() {
       map.reset();
       waste.reset();
@@ -68,9 +71,11 @@ function createMap(view, actions) {
   let data = null;
   let asked = '';
   let takeBack = null;
+  const exports = exportEntries({ name: 'memory-profile-addresses', title: 'Addresses', table: () => tableOf(data) });
   const panel = createPanel('panel-inner panel-addresses', 'Addresses', {
-    menu: exportEntries({ name: 'memory-profile-addresses', title: 'Addresses', table: () => tableOf(data) }),
+    menu: () => [...exports(), explainEntry('hole')],
   });
+  panel.node.dataset.explain = 'hole';
   const strip = createAddressStrip({
     onHover: (block, mark) =>
       showTooltip(`a:${block.address}`, say.blockLines(block).map((line) => nodesOf(line)), mark),
@@ -142,6 +147,12 @@ function createMap(view, actions) {
       return null;
     },
     setPinned: strip.setPinned,
+    /* The block of one event beside that of `id`, by address; the first without one; null at the ends. */
+    beside(id, direction) {
+      const blocks = (data?.blocks ?? []).filter((block) => block.event !== null);
+      const at = blocks.findIndex((block) => `e:${block.event}` === id);
+      return (at < 0 ? blocks[0] : blocks[at + direction]) ?? null;
+    },
     reset() {
       asked = '';
     },
@@ -156,19 +167,24 @@ function createWaste(view, actions) {
   const answer = el('p', { class: 'tab-answer' });
   let asked = '';
   let data = null;
+  let drawn = null;
   let takeBack = null;
-  const panel = createPanel('panel-inner panel-fragmentation', 'Free memory and its largest chunk', {
-    menu: exportEntries({
-      name: 'memory-profile-fragmentation',
-      title: 'Free memory and its largest chunk',
-      table: () => ({
-        columns: Object.keys(data.columns).map((key) => ({ key, title: key })),
-        rows: data.columns.time_ps.map((ps, at) =>
-          Object.fromEntries(Object.entries(data.columns).map(([key, list]) => [key, list[at]])),
-        ),
-      }),
+  const title = 'Free memory and its largest chunk';
+  const exports = exportEntries({
+    name: 'memory-profile-fragmentation',
+    title,
+    drawing: () => drawn && !panel.body.hidden && timelineDrawing(drawn, [], chart.width, pictureLegend(drawn)),
+    table: () => ({
+      columns: Object.keys(data.columns).map((key) => ({ key, title: key })),
+      rows: data.columns.time_ps.map((ps, at) =>
+        Object.fromEntries(Object.entries(data.columns).map(([key, list]) => [key, list[at]])),
+      ),
     }),
   });
+  const panel = createPanel('panel-inner panel-fragmentation', title, {
+    menu: () => [...exports(), explainEntry('chunk')],
+  });
+  panel.node.dataset.explain = 'chunk';
   const lines = (at) => {
     const { columns } = data;
     const failed = columns.failed_request_bytes[at];
@@ -210,10 +226,8 @@ function createWaste(view, actions) {
         data = found;
         fill(answer, nodesOf(say.fragmentationAnswer(found)));
         failing.hidden = found.columns.failed_request_bytes.every((size) => size === null);
-        chart.draw({
-          ...fragmentationOf(found, { all: view.all, range: view.range() }),
-          label: 'Free memory and the largest free chunk over time.',
-        });
+        drawn = fragmentationOf(found, { all: view.all, range: view.range() });
+        chart.draw({ ...drawn, label: 'Free memory and the largest free chunk over time.' });
         place();
       },
     );
@@ -248,4 +262,14 @@ function tableOf(data) {
     columns: names.map((key) => ({ key, title: key })),
     rows: data.blocks.map((block) => Object.fromEntries(names.map((key) => [key, block[key]]))),
   };
+}
+
+/* Words of the layers, for pictures. */
+function pictureLegend({ layers }) {
+  const words = { control: 'free', text: 'largest free chunk', caution: 'request that would have failed' };
+  return layers.map(({ fill, stroke, dash }) => ({
+    word: words[stroke],
+    colour: token(fill === 'area' ? fill : stroke),
+    kind: dash ? 'dashed' : fill === 'area' ? 'fill' : 'line',
+  }));
 }

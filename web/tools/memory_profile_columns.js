@@ -28,6 +28,7 @@ function size(key, title, unit, of, more = {}) {
     sortKey: key,
     card: key === 'size' ? 'figure' : undefined,
     cell: (row) => inUnit(of(row), unit),
+    explain: 'size',
     copy: [`${key}_bytes`, of],
     ...more,
   };
@@ -97,8 +98,8 @@ export function liveColumns(rows, largest, hasMarks) {
   const unit = unitOf(largest);
   const marks = hasMarks
     ? [
-        size('born', 'Born', unit, (row) => row.born_bytes),
-        size('died', 'Died', unit, (row) => row.died_bytes),
+        size('born', 'Born', unit, (row) => row.born_bytes, { explain: 'between' }),
+        size('died', 'Died', unit, (row) => row.died_bytes, { explain: 'between' }),
       ]
     : [];
   const columns = [
@@ -166,6 +167,7 @@ export function eventColumns(rows, largest, endPs) {
       isNumber: true,
       sortKey: 'lifetime',
       cell: lifetimeOf,
+      explain: 'lasting',
       copy: ['lifetime_ms', (row) => inMs(row.lifetime_ps)],
     },
     text('freed_by', 'Freed by', (row) => row.freed_by ?? (row.freed_ps === null ? '' : row.freed_thread)),
@@ -198,6 +200,7 @@ export function growthColumns(largest, boundary) {
       isNumber: true,
       sortKey: 'slope',
       cell: slopeOf,
+      explain: 'slope',
       copy: [`slope_bytes_per_${boundary}`, (row) => row.slope_bytes_per_step],
     },
     {
@@ -216,8 +219,8 @@ export function growthColumns(largest, boundary) {
       width: 6.5,
       cell: (row) => sparkline(row.sparkline_bytes, `Live at each ${boundary}`),
     },
-    size('first', 'First', unit, (row) => row.first_bytes, { sortKey: null }),
-    size('size', 'Last', unit, (row) => row.last_bytes, { copy: ['last_bytes', (row) => row.last_bytes] }),
+    size('first', 'First', unit, (row) => row.first_bytes, { sortKey: null, explain: 'slope' }),
+    size('size', 'Last', unit, (row) => row.last_bytes, { explain: 'slope', copy: ['last_bytes', (row) => row.last_bytes] }),
     number('grown', `Grew in`, (row) => row.grown_count, {
       width: 6.5,
       sortKey: null,

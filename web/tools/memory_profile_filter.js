@@ -5,6 +5,7 @@
 import { el } from '../lib/dom.js';
 import { bytes } from '../lib/format.js';
 import { typed } from '../lib/filter_text.js';
+import { explainEntry } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 
 const MOST_VALUES = 200;
@@ -65,7 +66,8 @@ export function filterFields(view, name) {
 /* The daemon says where in the filter the fault is. */
 export const isOfFilter = (error) => error.status === 400 && /^filter\b/.test(error.message);
 
-const GROUPS = [
+/* Value of the URL, word. */
+export const GROUPS = [
   ['', 'equal ones'],
   ['op', 'op'],
   ['op,shape', 'op and shape'],
@@ -91,11 +93,15 @@ export function createGroupChoice(onChoose) {
   };
 }
 
+/* The card behind the ⋯ of each table. */
+const EXPLAINED = { live: 'size', events: 'lasting', growth: 'slope' };
+
 /* csv() links to all rows; the columns are switches. */
 export function tableMenu({ name, title, table, csv }) {
   const exports = exportEntries({ name: `memory-profile-${name}`, title, csv });
   return () => [
     ...exports(),
+    explainEntry(EXPLAINED[name]),
     { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => table.copy('tabs') },
     { word: 'Copy chosen rows as Markdown', run: () => table.copy('markdown') },
     ...table.columns().map(({ key, title: word, isShown }) => ({

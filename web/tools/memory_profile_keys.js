@@ -2,13 +2,26 @@
  * memory_profile_keys.js: the keys of the Memory Profile; all of them are commands of the palette too. */
 
 import { nextMarks, swappedMarks } from '../lib/marks.js';
+import { isUnclaimed } from '../lib/keys.js';
 import { around, following, moved, zoomed } from '../lib/range.js';
 import { LEAST_PS } from '../widgets/timeline.js';
+import { GROUPS } from './memory_profile_filter.js';
 import { rangePatch } from './memory_profile_state.js';
 
 const NOTCH = 1.2 ** 2;
 const PAN_SHARE = 0.2;
 const FAR = 10;
+
+/* For `?`: what the mouse does; the same on every plot. */
+const GESTURES = [
+  ['hover the chart', 'what the event there was, and what it left in use'],
+  ['click the chart', 'sets the moment: table and address map follow'],
+  ['drag', 'selects a window of time'],
+  ['Shift drag', 'pans'],
+  ['wheel', 'zooms the chart that was clicked; Ctrl wheel any chart'],
+  ['double click', 'shows all; on a step or launch: zooms to it'],
+  ['click a row', 'pins its event or group; again lets go'],
+];
 
 export function bindProfileKeys(view) {
   const { context } = view;
@@ -34,7 +47,16 @@ export function bindProfileKeys(view) {
     const beyond = peaks.filter((time) => (time - moment()) * direction > 0).sort((a, b) => (a - b) * direction);
     if (beyond.length) goTo(beyond[0], true);
   };
+  const { slider } = view.timeline;
+  /* Arrows belong to whatever has the focus; without any they move the moment. */
+  const isOurs = (event) => isUnclaimed(event) || slider.contains(event.target);
+  const free = (act) => (event) => {
+    if (!isOurs(event)) return false;
+    act();
+    return true;
+  };
   const beside = (far) => () => goTo(view.timeline.beside(moment(), far));
+  const hasFilter = () => context.route.filter !== '' && view.wanted.view !== 'addresses';
   const toWindow = () => {
     if (!view.wanted.window) return false;
     context.choose(rangePatch(around(view.wanted.window, view.all, LEAST_PS, 0), view.all));
@@ -47,7 +69,6 @@ export function bindProfileKeys(view) {
   };
   const mark = () => context.choose(nextMarks(view.wanted, moment()));
   const tab = (id) => () => context.choose({ view: id === 'live' ? '' : id, sort: '' });
-  const within = view.timeline.slider;
   const centre = () => {
     const span = view.wanted.span ?? [moment(), moment() + LEAST_PS];
     context.choose(rangePatch(around(span, view.all, LEAST_PS), view.all));
@@ -71,14 +92,27 @@ export function bindProfileKeys(view) {
       { keys: ['2'], does: 'events', run: tab('events') },
       { keys: ['3'], does: 'growth', run: tab('growth') },
       { keys: ['4'], does: 'address map', run: tab('addresses') },
-      { keys: ['ArrowLeft', 'ArrowDown'], does: 'event before', run: beside(-1), within },
-      { keys: ['ArrowRight', 'ArrowUp'], does: 'event after', run: beside(1), within },
-      { keys: ['Shift+ArrowLeft'], does: 'ten events back', run: beside(-FAR), within },
-      { keys: ['Shift+ArrowRight'], does: 'ten events on', run: beside(FAR), within },
-      { keys: ['Home'], does: 'first event', run: () => goTo(view.all[0]), within },
-      { keys: ['End'], does: 'last event', run: () => goTo(view.all[1]), within },
-      { keys: ['Enter'], does: 'zoom to the selected window', run: toWindow, within },
-    ].map((row) => ({ ...row, isOn })),
+      { keys: ['n'], does: 'next row that the filter matches', run: () => view.byRow(1), isOn: hasFilter },
+      { keys: ['N'], does: 'previous row that the filter matches', run: () => view.byRow(-1), isOn: hasFilter },
+      { keys: [','], does: 'previous row or block in this order', run: () => view.byRow(-1) },
+      { keys: ['.'], does: 'next row or block in this order', run: () => view.byRow(1) },
+      { keys: ['ArrowLeft'], does: 'event before', run: free(beside(-1)) },
+      { keys: ['ArrowRight'], does: 'event after', run: free(beside(1)) },
+      { keys: ['ArrowDown'], does: 'event before', run: beside(-1), within: slider, isHidden: true },
+      { keys: ['ArrowUp'], does: 'event after', run: beside(1), within: slider, isHidden: true },
+      { keys: ['Shift+ArrowLeft'], does: 'ten events back', run: free(beside(-FAR)) },
+      { keys: ['Shift+ArrowRight'], does: 'ten events on', run: free(beside(FAR)) },
+      { keys: ['Home'], does: 'first event', run: free(() => goTo(view.all[0])) },
+      { keys: ['End'], does: 'last event', run: free(() => goTo(view.all[1])) },
+      { keys: ['Enter'], does: 'zoom to the selected window', run: (event) => isOurs(event) && toWindow() },
+      { does: 'fragmentation on or off', run: () => view.toggleFragmentation() },
+      { does: 'let the selected window go', run: () => context.choose({ sel: '' }), isOn: () => view.wanted.window !== null },
+      ...GROUPS.map(([group, word]) => ({
+        does: `group what is live: ${word}`,
+        run: () => context.choose({ view: '', group, sort: '' }),
+      })),
+      ...GESTURES.map(([gesture, does]) => ({ gesture, does, run: () => false })),
+    ].map((row) => ({ ...row, isOn: () => isOn() && (row.isOn?.() ?? true) })),
     'Memory Profile',
   );
 }

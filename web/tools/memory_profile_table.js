@@ -168,15 +168,22 @@ export function createProfileTable(view, name, actions) {
     }
   };
 
-  const named = (rows) => rows.map((row) => ({ ...row, id: kind.id(row) }));
+  const known = new Map(); // rows that came, by id
+  const named = (rows) => {
+    const all = rows.map((row) => ({ ...row, id: kind.id(row) }));
+    for (const row of all) known.set(row.id, row);
+    return all;
+  };
 
   function draw(data, question, asks) {
     if (data.reason) {
       panel.say(message(empty.reasonOf(data.reason)));
       return;
     }
+    known.clear();
     const first = named(data.rows);
     const lead = kind.lead?.(data) ?? [];
+    for (const row of lead) known.set(row.id, row);
     const all = [...lead, ...first];
     const title = kind.title(view, data);
     panel.show();
@@ -210,6 +217,8 @@ export function createProfileTable(view, name, actions) {
       return keyOf() === asked ? null : load();
     },
     mark: table.mark,
+    beside: table.beside,
+    rowOf: (id) => known.get(id) ?? null,
     focusFilter: filter.focus,
     destroy: table.destroy,
   };

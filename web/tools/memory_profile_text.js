@@ -249,9 +249,9 @@ export function blockSentence(block) {
 
 /* "1,204 blocks, 12 holes; the largest hole has 9.20 GiB." */
 export function addressAnswer(data) {
-  const hole = data.largest_hole ? [' The largest hole between them has ', part(data.largest_hole.size_bytes), '.'] : [];
+  const hole = data.largest_hole ? [' The largest hole between them has ', part(data.largest_hole.size_bytes, undefined, '', 'hole'), '.'] : [];
   const unknown = data.unknown_bytes
-    ? [' ', part(data.unknown_bytes), ' are in use at addresses that the trace does not tell: a hole may be one of these.']
+    ? [' ', part(data.unknown_bytes, undefined, '', 'unknown'), ' are in use at addresses that the trace does not tell: a hole may be one of these.']
     : [];
   return [`${counted(data.block_count, 'block')} and ${counted(data.hole_count, 'hole')}.`, ...hole, ...unknown];
 }
@@ -265,7 +265,7 @@ export function fragmentationAnswer(data) {
     `Worst at ${time(worst.time_ps)}: `,
     part(worst.free_bytes),
     ' free, the largest free chunk ',
-    part(worst.largest_free_bytes),
+    part(worst.largest_free_bytes, undefined, '', 'chunk'),
     '.',
   ];
   if (!request) return head;
@@ -274,5 +274,5 @@ export function fragmentationAnswer(data) {
     data.failing_ps > 0
       ? [`; it would have failed for ${duration(data.failing_ps)} of the time.`]
       : ['; it would have fitted at every moment.'];
-  return [...head, ' The largest request asked for ', part(request.size_bytes), ...op, ...fits];
+  return [...head, ' The largest request asked for ', part(request.size_bytes, undefined, '', 'request'), ...op, ...fits];
 }

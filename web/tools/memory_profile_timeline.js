@@ -11,6 +11,7 @@ import { token } from '../lib/theme.js';
 import { createBrush } from '../widgets/brush.js';
 import { nodesOf } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
+import { explainEntry } from '../widgets/explain.js';
 import { createLanes } from '../widgets/lanes.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createTimeline, LEAST_PS } from '../widgets/timeline.js';
@@ -76,14 +77,14 @@ export function createTimelinePanel(view, actions) {
     least: LEAST_PS,
     onRange: ([from, to], isEnd) => actions.onRange([from + start(), to + start()], isEnd),
   });
-  const panel = createPanel('panel-time', 'Memory over time', {
-    menu: exportEntries({
-      name: 'memory-profile-timeline',
-      title: 'Memory over time',
-      drawing: () => state.drawn && !panel.body.hidden && drawing(),
-      table: () => tableOf(state.data),
-    }),
+  const exports = exportEntries({
+    name: 'memory-profile-timeline',
+    title: 'Memory over time',
+    drawing: () => state.drawn && !panel.body.hidden && drawing(),
+    table: () => tableOf(state.data),
   });
+  const panel = createPanel('panel-time', 'Memory over time', { menu: () => [...exports(), explainEntry('curve')] });
+  panel.node.dataset.explain = 'curve';
   const line = createWindowLine(view, {
     onZoom: actions.onZoomWindow,
     onClear: actions.onClearWindow,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_viewer_keys.js: what can be done on the Memory Viewer by keys and from the palette. */
 
-const FAR = 10;
+import { isUnclaimed } from '../lib/keys.js';
 
-/* A key that scrolls, or that a focused control needs, is left to it. */
-const isFree = (event) => !event || event.target === document.body || event.target.id === 'main';
+const FAR = 10;
 
 /* For `?`: what the mouse does; the same on every plot. */
 const GESTURES = [
@@ -23,12 +22,12 @@ export function viewerKeys(view) {
   const { place } = view;
   const hasSpace = () => Boolean(view.space);
   const by = (steps) => (event) => {
-    if (!isFree(event)) return false;
+    if (!isUnclaimed(event)) return false;
     place.setMoment(place.moment + steps, true);
     return true;
   };
   const to = (step) => (event) => {
-    if (!isFree(event)) return false;
+    if (!isUnclaimed(event)) return false;
     place.setMoment(step(), false);
     return true;
   };

@@ -10,7 +10,8 @@ static const char *const live_params[] = {"memory", "time",   "event",  "group",
 static const char *const events_params[] = {"memory", "from",  "to",     "sort", "filter",
                                             "offset", "limit", "format", NULL};
 static const char *const event_params[] = {"memory", "id", NULL};
-static const char *const growth_params[] = {"memory", "boundary", "sort", "filter", "offset", "limit", NULL};
+static const char *const growth_params[] = {"memory", "boundary", "sort",   "filter",
+                                            "offset", "limit",    "format", NULL};
 static const char *const addresses_params[] = {"memory", "time", "event", "width", "low", "high", NULL};
 static const char *const fragmentation_params[] = {"memory", "from", "to", "width", NULL};
 

@@ -349,6 +349,32 @@ static void boundaries_write(struct json *json, const struct growth *growth)
     json_object_end(json);
 }
 
+/* Bytes at each boundary stand in the JSON alone: they are drawn, and thinned. */
+static void csv_write(const struct growth *growth, const struct profile_rows *rows, uint32_t first, uint32_t end)
+{
+    struct csv csv = CSV_INIT(growth->request->out);
+    buf_text(growth->request->out, "op,dtype,shape,verdict,slope_bytes_per_step,first_bytes,last_bytes,largest_bytes,"
+                                   "first_count,last_count,grown_count,shrunk_count,step_count\r\n");
+    for (uint32_t i = first; i < end && !growth->request->out->failed; i++) {
+        uint32_t row = rows->items[i].row;
+        const struct course *course = &group_at(growth, row)->course;
+        csv_text(&csv, text_of(growth, row, OP));
+        csv_text(&csv, text_of(growth, row, DTYPE));
+        csv_text(&csv, text_of(growth, row, SHAPE));
+        csv_text(&csv, text_of(growth, row, VERDICT));
+        csv_double(&csv, slope_of(growth, course));
+        profile_rows_cell(&csv, course->first_bytes, true);
+        profile_rows_cell(&csv, course->bytes, true);
+        profile_rows_cell(&csv, course->largest_bytes, true);
+        profile_rows_cell(&csv, course->first_count, true);
+        profile_rows_cell(&csv, course->count, true);
+        profile_rows_cell(&csv, course->grown_count, true);
+        profile_rows_cell(&csv, course->shrunk_count, true);
+        profile_rows_cell(&csv, growth->boundary_count - 1, true);
+        csv_row_end(&csv);
+    }
+}
+
 bool profile_growth(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct growth growth = {.request = request, .profile = request->trace, .pool = profile_views_pool(request, err)};
@@ -366,6 +392,10 @@ bool profile_growth(const struct tool_request *request, struct json *json, struc
         if (profile_rows_add(&rows, row))
             bytes = sum_add(bytes, group_at(&growth, row)->course.bytes);
     profile_rows_order(&rows, &first, &end);
+    if (rows.is_csv) {
+        csv_write(&growth, &rows, first, end);
+        return true;
+    }
     json_object_begin(json);
     profile_views_memory(json, growth.pool);
     json_key_text(json, "boundary", growth.kind);
