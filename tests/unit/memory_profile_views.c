@@ -74,6 +74,19 @@ START_TEST(growth_goes_from_launch_to_launch_of_gpus)
 }
 END_TEST
 
+/* TPU 1: two allocations and a free that tells an address alone: the allocation tells what was freed. */
+START_TEST(a_free_shows_what_it_frees)
+{
+    const struct analysis_param params[] = {{"memory", "1"}, {"details", "1"}};
+    char *answer = answer_of("build/fixtures/trace-tpu.pb", "timeline", params, 2);
+    says(answer, "\"activity\":[\"allocation\",\"allocation\",\"deallocation\"]");
+    says(answer, "\"requested_bytes\":[2042,1018,2042]");
+    says(answer, "\"op\":[0,-1,0]");
+    says(answer, "\"shape\":[2,-1,2]");
+    free(answer);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory_profile_views");
@@ -83,6 +96,7 @@ int main(void)
     tcase_add_test(tests, a_pool_without_a_name_can_be_asked_for);
     tcase_add_test(tests, growth_leaves_out_what_was_not_recorded);
     tcase_add_test(tests, growth_goes_from_launch_to_launch_of_gpus);
+    tcase_add_test(tests, a_free_shows_what_it_frees);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -172,7 +172,8 @@ async function showSummary(view, route, notes, signal) {
   const { summary, session } = view;
   if (summary.pools.length === 0) {
     const reason = summary.reason ?? { code: 'no_memory_events', text: '' };
-    only(view, empty.noEvents(reason), 'Nothing to show: no memory event was recorded.', notes);
+    const said = [...notes, ...summary.hosts.flatMap((host) => host.notes)];
+    only(view, empty.noEvents(reason), empty.nothing(reason), said);
     await showPrograms(view, signal);
     return;
   }

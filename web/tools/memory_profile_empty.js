@@ -13,6 +13,16 @@ const RECORD =
 const short = (text) => literal(cutMiddle(text, 60));
 const ended = (text) => literal(text).replace(/[.]?$/, '.');
 
+const NOTHING = {
+  no_memory_events: 'no memory event was recorded',
+  no_host_plane: 'the trace has no host events',
+  cut: 'the trace was cut short',
+  not_a_trace: 'this session holds no trace',
+};
+
+/* The answer where there is none. */
+export const nothing = ({ code }) => `Nothing to show: ${NOTHING[code] ?? 'the memory events cannot be read'}.`;
+
 /* reason: {code, text} of the summary. */
 export function noEvents(reason) {
   if (reason.code === 'no_memory_events')

@@ -6,7 +6,7 @@ import { bytes } from '../lib/format.js';
 import { explained, nodesOf } from '../widgets/explain.js';
 import { notesButton } from '../widgets/notices.js';
 import { sparkline } from '../widgets/sparkline.js';
-import { answer, poolName, poolSentence, second } from './memory_profile_text.js';
+import { answer, ends, poolName, poolSentence, second } from './memory_profile_text.js';
 
 
 /* Out: {node, show({pool, hostCount, notes, links}), say(sentence, notes)}. links: nodes after the second sentence. */
@@ -22,7 +22,7 @@ export function createHead() {
       fill(aside, notesButton(notes));
       fill(
         more,
-        second(pool).map((sentence) => [el('span', {}, nodesOf(sentence)), ' ']),
+        [...ends(notes), ...second(pool)].map((sentence) => [el('span', {}, nodesOf(sentence)), ' ']),
         links,
       );
     },

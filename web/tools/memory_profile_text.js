@@ -62,6 +62,11 @@ export function silentHosts(hosts) {
     }));
 }
 
+const ENDS = ['cut', 'event_limit'];
+
+/* A trace that ends early says so beside the answer, not in the notes alone. */
+export const ends = (notes) => notes.filter(({ code }) => ENDS.includes(code)).map(({ text }) => [visible(text)]);
+
 /* What explains or limits the answer: never freed, from before, lifetime peak. */
 export function second(pool) {
   const sentences = [];

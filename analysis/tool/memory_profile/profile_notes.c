@@ -115,13 +115,18 @@ struct profile_reason profile_notes_reason(const struct profile *profile)
 {
     if (profile->count > 0)
         return (struct profile_reason){NULL, NULL};
+    if (profile->events.is_cut)
+        return (struct profile_reason){
+            "cut",
+            profile->events.has_host_plane
+                ? "The file ends inside the events of the host: it was cut while it was written. What events are "
+                  "called stands behind them and is missing, so none of them can be read."
+                : "The file ends before the events of the host: it was cut while it was written."};
     if (!profile->events.has_host_plane)
         return (struct profile_reason){"no_host_plane",
                                        "The trace has no host plane (/host:CPU), where allocators write their events."};
     if (profile->events.unparsed_count > 0)
         return (struct profile_reason){"unparsed_events", UNPARSED};
-    if (profile->events.is_cut)
-        return (struct profile_reason){"cut", "The trace was cut while it was written, before any memory event."};
     return (struct profile_reason){"no_memory_events",
                                    "The trace holds no memory events. JAX on CPU records none; on GPU and TPU they "
                                    "need host tracer level 2 or higher: "

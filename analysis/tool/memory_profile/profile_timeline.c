@@ -79,14 +79,23 @@ static void columns_write(struct json *json, const struct drawing *drawing)
 
 /* ---- details ---- */
 
+/* The allocation that a free ends: it tells what was freed, where the free does not. The event itself otherwise. */
+static uint32_t told_by(const struct profile *profile, uint32_t event)
+{
+    bool is_known = profile_is_free(profile, event) && profile->partner[event] != PROFILE_NONE;
+    return is_known ? profile->partner[event] : event;
+}
+
 static void index_column(struct json *json, const struct drawing *drawing, const char *name, struct table *texts,
                          struct str (*text_of)(const struct profile *, const struct memory_what *))
 {
     const struct profile *profile = drawing->request->trace;
     column_begin(json, name);
     for (uint32_t i = 0; i < drawing->count; i++) {
-        const struct memory_what *what = &profile->events.whats[profile->what[drawing->pool->first + drawing->at[i]]];
-        struct str text = text_of(profile, what);
+        uint32_t event = drawing->pool->first + drawing->at[i];
+        struct str text = text_of(profile, &profile->events.whats[profile->what[event]]);
+        if (text.length == 0)
+            text = text_of(profile, &profile->events.whats[profile->what[told_by(profile, event)]]);
         uint64_t key[2] = {(uint64_t)(uintptr_t)text.data, text.length};
         json_int(json, text.length == 0 ? -1 : (int64_t)table_number(texts, key));
     }
@@ -125,9 +134,11 @@ static void details_write(struct json *json, const struct drawing *drawing)
         known(json, profile->size_bytes[first + drawing->at[i]], profile_has_size(profile, first + drawing->at[i]));
     json_array_end(json);
     column_begin(json, "requested_bytes");
-    for (uint32_t i = 0; i < drawing->count; i++)
-        known(json, profile->requested_bytes[first + drawing->at[i]],
-              (profile->flags[first + drawing->at[i]] & MEMORY_HAS_REQUESTED) != 0);
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        uint32_t event = first + drawing->at[i];
+        event = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? event : told_by(profile, event);
+        known(json, profile->requested_bytes[event], (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0);
+    }
     json_array_end(json);
     column_begin(json, "address");
     for (uint32_t i = 0; i < drawing->count; i++)

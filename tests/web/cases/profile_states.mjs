@@ -180,6 +180,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     test(`nothing to draw, ${code}: the page says why`, async () => {
       const page = await show('', { reason: { code, text: 'As the daemon says it.' } });
       includes(await text(page, '.whole-page'), words);
+      truth(!(await text(page, 'h1')).includes('recorded'), 'the answer is that of the reason');
       await page.finish();
     });
 
