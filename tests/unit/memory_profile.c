@@ -170,25 +170,6 @@ START_TEST(figures_that_stand_in_names_are_read)
 }
 END_TEST
 
-/* Names of events stand behind the events: what is cut before them tells of none, and says why. */
-START_TEST(a_trace_that_is_cut_says_so_before_all_else)
-{
-    static struct memory_events events;
-    struct bytes whole;
-    bytes_load(&whole, "build/fixtures/trace-tpu.pb");
-    ck_assert_int_eq(setjmp(arena.trap), 0);
-    for (size_t length = 100; length <= 200; length += 100) {
-        bytes_open(&bytes, whole.data, length);
-        ck_assert(memory_events_read(&bytes.source, &arena, &events, &err));
-        profile_build(&profile, &events, &arena);
-        ck_assert_uint_eq(profile.count, 0);
-        ck_assert_str_eq(profile_notes_reason(&profile).code, "cut");
-        free(bytes.data);
-    }
-    bytes_close(&whole);
-}
-END_TEST
-
 START_TEST(a_full_recorder_is_named)
 {
     static struct memory_events events;
@@ -490,7 +471,6 @@ int main(void)
     tcase_add_test(tests, loops_in_any_plane_keep_steps_from_being_numbered);
     tcase_add_test(tests, roots_hold_before_numbers_of_the_file);
     tcase_add_test(tests, figures_that_stand_in_names_are_read);
-    tcase_add_test(tests, a_trace_that_is_cut_says_so_before_all_else);
     tcase_add_test(tests, a_full_recorder_is_named);
     tcase_add_test(tests, a_gpu_without_launches_says_so);
     tcase_add_test(tests, frees_of_tpus_get_their_size_and_their_true_time);

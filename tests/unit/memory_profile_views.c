@@ -87,6 +87,25 @@ START_TEST(a_free_shows_what_it_frees)
 }
 END_TEST
 
+/* Names of events stand behind the events: what is cut before them tells of none, and says why. */
+START_TEST(a_trace_that_is_cut_says_so_before_all_else)
+{
+    struct bytes whole;
+    bytes_load(&whole, "build/fixtures/trace-tpu.pb");
+    for (size_t length = 100; length <= 200; length += 100) {
+        const char *code, *text;
+        bytes_open(&bytes, whole.data, length);
+        struct analysis_trace *trace = analysis_trace_read(&bytes.source, 0, &err);
+        ck_assert_ptr_nonnull(trace);
+        ck_assert(analysis_trace_reason(trace, &code, &text));
+        ck_assert_str_eq(code, "cut");
+        analysis_trace_free(trace);
+        bytes_close(&bytes);
+    }
+    bytes_close(&whole);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory_profile_views");
@@ -97,6 +116,7 @@ int main(void)
     tcase_add_test(tests, growth_leaves_out_what_was_not_recorded);
     tcase_add_test(tests, growth_goes_from_launch_to_launch_of_gpus);
     tcase_add_test(tests, a_free_shows_what_it_frees);
+    tcase_add_test(tests, a_trace_that_is_cut_says_so_before_all_else);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -9,9 +9,8 @@ import { bytes, count, counted, duration, time, visible } from '../lib/format.js
 import { isAll } from '../lib/range.js';
 import { token } from '../lib/theme.js';
 import { createBrush } from '../widgets/brush.js';
-import { nodesOf } from '../widgets/explain.js';
+import { explainEntry, nodesOf } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
-import { explainEntry } from '../widgets/explain.js';
 import { createLanes } from '../widgets/lanes.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { createTimeline, LEAST_PS } from '../widgets/timeline.js';
