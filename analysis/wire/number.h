@@ -83,9 +83,10 @@ static inline bool number_of_size(const uint8_t *at, size_t size, uint64_t *valu
         return *at < 0x80;
     }
     if (size > 8) {
-        if (size > 10)
+        uint64_t word = number_bytes(at);
+        if (size > 10 || (~word & number_bits[8].stops) != 0)
             return false;
-        struct number number = number_longest(at, at + size, number_bytes(at));
+        struct number number = number_longest(at, at + size, word);
         *value = number.value;
         return number.after == at + size;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wire/wire.h"
+#include "wire/number.h"
 #include "wire/stream.h"
+#include "wire/wire.h"
 
 #include "bytes.h"
 
@@ -32,6 +33,36 @@ START_TEST(negative_numbers_take_ten_bytes)
     struct wire wire = wire_open(SPAN("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), 0, &err);
     ck_assert(wire_next(&wire));
     ck_assert_int_eq(wire_int(&wire), -1);
+}
+END_TEST
+
+START_TEST(a_number_takes_all_the_bytes_that_are_said)
+{
+    static const struct {
+        struct str bytes;
+        bool is_good;
+        uint64_t value;
+    } cases[] = {
+        {SPAN(""), false, 0},
+        {SPAN("\x05"), true, 5},
+        {SPAN("\x85"), false, 0},
+        {SPAN("\x96\x01"), true, 150},
+        {SPAN("\x16\x01"), false, 0}, /* ends before */
+        {SPAN("\x96\x81"), false, 0}, /* ends behind */
+        {SPAN("\x80\x80\x80\x80\x80\x80\x80\x80\x01"), true, UINT64_C(1) << 56},
+        {SPAN("\x80\x80\x80\x80\x10\x38\x80\x80\x01"), false, 0}, /* two numbers and a tag between them */
+        {SPAN("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), true, UINT64_MAX},
+        {SPAN("\xff\xff\xff\xff\xff\x7f\xff\xff\xff\x01"), false, 0},
+        {SPAN("\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01"), false, 0},
+        {SPAN("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), false, 0},
+    };
+    for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
+        uint8_t bytes[32] = {0};
+        uint64_t value = 0;
+        memcpy(bytes, cases[at].bytes.data, cases[at].bytes.length);
+        ck_assert_msg(number_of_size(bytes, cases[at].bytes.length, &value) == cases[at].is_good, "case %zu", at);
+        ck_assert_uint_eq(cases[at].is_good ? value : 0, cases[at].value);
+    }
 }
 END_TEST
 
@@ -182,6 +213,7 @@ int main(void)
     TCase *tests = tcase_create("wire");
     tcase_add_test(tests, all_wire_types_are_read);
     tcase_add_test(tests, negative_numbers_take_ten_bytes);
+    tcase_add_test(tests, a_number_takes_all_the_bytes_that_are_said);
     tcase_add_loop_test(tests, damage_is_told_with_its_place, 0, (int)(sizeof broken / sizeof broken[0]));
     tcase_add_test(tests, packed_and_single_numbers_mix);
     tcase_add_test(tests, a_stream_reads_up_to_a_cut);
