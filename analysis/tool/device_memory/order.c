@@ -102,6 +102,17 @@ static void take_numbers(const struct order *order, struct item *item)
     }
 }
 
+/* Before qsort: it holds memory of its own while it compares, which an arena that is full would not give back. */
+static void take_texts(const struct item *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct order *of = items[i].sorting->order;
+        for (uint32_t key = 0; key < of->key_count; key++)
+            if (of->table->fields[of->keys[key].field].kind != FILTER_NUMBER)
+                text_of(&items[i], key);
+    }
+}
+
 struct order_rows order_rows(const struct tool_request *request, const struct order *order, uint32_t row_count)
 {
     struct arena *arena = request->arena;
@@ -118,6 +129,7 @@ struct order_rows order_rows(const struct tool_request *request, const struct or
     uint32_t need = end < rows.count ? (uint32_t)end : rows.count;
     select_least(arena, items, rows.count, sizeof *items, need, by_keys);
     arena_work(arena, select_work(need));
+    take_texts(items, need);
     qsort(items, need, sizeof *items, by_keys);
     for (uint32_t i = 0; i < rows.count; i++)
         rows.rows[i] = items[i].row;
