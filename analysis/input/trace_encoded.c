@@ -101,22 +101,23 @@ static void value_read(struct trace_event *out, enum trace_stat stat, struct str
         return;
     memcpy(copy, text.data, text.length);
     copy[text.length] = '\0';
+    const char *whole = copy + text.length; /* where a number ends that is all of the text */
     errno = 0;
     long long number = strtoll(copy, &end, 10);
-    if (*end == '\0' && errno == 0) {
+    if (end == whole && errno == 0) {
         out->type[stat] = TRACE_INT;
         out->value[stat] = (uint64_t)number;
         return;
     }
     errno = 0;
     unsigned long long natural = strtoull(copy, &end, 10);
-    if (*end == '\0' && errno == 0 && copy[0] != '-') {
+    if (end == whole && errno == 0 && copy[0] != '-') {
         out->type[stat] = TRACE_UINT;
         out->value[stat] = natural;
         return;
     }
     double real = strtod(copy, &end);
-    if (*end == '\0') {
+    if (end == whole) {
         out->type[stat] = TRACE_DOUBLE;
         memcpy(&out->value[stat], &real, sizeof real);
     }
