@@ -11,8 +11,12 @@
 static const uint64_t BUDGET_BYTES = (uint64_t)2 << 30;
 enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000, MOST_PATH_BYTES = 1024, MOST_DEPTH = 16, MOST_NAME_BYTES = 255 };
 
+/* What the tree and the snapshot of a set take, about: those of the set, and of each file. */
+static const uint64_t SET_BYTES = 8 << 10, FILE_BYTES = 1 << 10;
+
 struct given {
     struct cache *sets;
+    struct cache_waiting waiting; /* functions NULL when nobody wants to know */
 };
 
 /* Owns its files; tree and snapshot borrow from them. */
@@ -21,6 +25,7 @@ struct kept_set {
     size_t file_count;
     uint64_t added_bytes; /* of the last that came */
     struct given_file *files;
+    const struct given *of;
     pthread_mutex_t lock; /* of the two that follow, made when they are needed first */
     struct tree *tree;
     struct snapshot *snapshot;
@@ -57,6 +62,7 @@ struct given *given_new(struct account *account)
 
 void given_on_wait(struct given *given, const struct cache_waiting *waiting)
 {
+    given->waiting = *waiting;
     cache_on_wait(given->sets, waiting);
 }
 
@@ -183,10 +189,24 @@ static void open_set(struct kept_set *set)
     set->snapshot = sessions_build_given(set->tree, set->id);
 }
 
+/* Another thread may read texts meanwhile: that can take long. */
+static void wait_until_opened(struct kept_set *set)
+{
+    const struct cache_waiting *waiting = &set->of->waiting;
+    if (waiting->begin)
+        waiting->begin(waiting->context);
+    pthread_mutex_lock(&set->lock);
+    pthread_mutex_unlock(&set->lock);
+    if (waiting->end)
+        waiting->end(waiting->context);
+    pthread_mutex_lock(&set->lock);
+}
+
 const struct snapshot *given_snapshot(const struct given_set *set)
 {
     struct kept_set *kept = (struct kept_set *)(uintptr_t)set->id; /* its first member */
-    pthread_mutex_lock(&kept->lock);
+    if (pthread_mutex_trylock(&kept->lock) != 0)
+        wait_until_opened(kept);
     if (!kept->snapshot)
         open_set(kept);
     pthread_mutex_unlock(&kept->lock);
@@ -204,8 +224,9 @@ static void *make_set(void *context, struct cache_made *made, struct err *err)
     pthread_mutex_init(&set->lock, NULL);
     from->files = NULL;
     from->file_count = 0;
+    made->cost_bytes = SET_BYTES;
     for (size_t at = 0; at < set->file_count; at++)
-        made->cost_bytes += sizeof(*set->files) + strlen(set->files[at].path);
+        made->cost_bytes += FILE_BYTES + strlen(set->files[at].path);
     made->cost_bytes += from->added_bytes; /* the others were counted with the sets before */
     return set;
 }
@@ -270,7 +291,7 @@ bool given_add(struct given *given, const char *with, const char *path, struct u
 {
     struct given_set before = {0};
     struct given_file added = {.upload = upload};
-    struct kept_set joined = {.added_bytes = upload->size};
+    struct kept_set joined = {.added_bytes = upload->size, .of = given};
     *set = (struct given_set){0};
     if (!check_path(path, err) || (with && !given_find(given, with, &before, err)))
         return false;

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces, dumps and other files that a reader gives: opened like those of a folder, kept in memory alone."""
+import concurrent.futures
 import gzip
 import hashlib
 import os
 import threading
 
 import inputs
-from harness import equal
+from harness import equal, wait_until
 
 RAW = {"Content-Type": "application/octet-stream"}
 DUMP = "dumps/seed-matmul-327680"
@@ -126,6 +127,20 @@ def test_hostile_bodies_are_refused_or_say_why_when_opened(t):
         given = add(daemon, name, body)["id"]
         equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={given}").status, status, name)
     equal(daemon.get_json("/api/v1/memory_viewer/summary", session=add(daemon, "a.hlo.pb", good)["id"])["view"], "summary")
+
+
+def test_who_waits_until_the_texts_of_a_set_are_read_leaves_room(t):
+    daemon = t.serve(t.folder())
+    line = b"RESOURCE_EXHAUSTED: Out of memory allocating 12 bytes\n"
+    given = add(daemon, "slow.log.gz", gzip.compress(line * 100000) * 8)["id"]
+    before = daemon.cpu_seconds()
+    with concurrent.futures.ThreadPoolExecutor(40) as pool:
+        waiting = [pool.submit(daemon.ask, f"/api/v1/sessions/{given}-{at}") for at in range(1, 41)]
+        wait_until(lambda: waiting[0].done() or daemon.cpu_seconds() - before > 0.1, what="the reading")
+        for path in ("/api/v1/tools", "/api/v1/sessions", "/api/v1/about"):
+            equal(daemon.ask(path).status, 200, path)
+        assert not any(answer.done() for answer in waiting), "others waited for them, or the texts are quick to read"
+        equal({answer.result().status for answer in waiting}, {404})
 
 
 def test_given_files_count_against_the_memory(t):
