@@ -219,7 +219,7 @@ START_TEST(windows_balance)
     int steps = (int)number(cJSON_GetArrayItem(cJSON_GetObjectItem(summary, "spaces"), 0), "step_count");
     cJSON_Delete(root);
     for (int from = 0; from < steps; from += 1 + steps / 7)
-        for (int to = from + 1; to <= steps; to += 1 + steps / 5) {
+        for (int to = from; to <= steps; to += 1 + steps / 5) {
             char begin_text[16], end_text[16];
             snprintf(begin_text, sizeof begin_text, "%d", from);
             snprintf(end_text, sizeof end_text, "%d", to);

@@ -161,13 +161,15 @@ async function askChanges(view, slot, [from, to], show) {
   const { space } = view;
   view[slot]?.abort();
   const mine = (view[slot] = new AbortController());
+  const tell = (data, problem) =>
+    view.window.with((parts) => view.space === space && !mine.signal.aborted && show(parts, data, space, problem));
   try {
     const { data } = await view.ask('window', { space: space.space, from, to }, mine.signal);
-    await view.window.with((parts) => view.space === space && !mine.signal.aborted && show(parts, data, space));
+    await tell(data);
   } catch (error) {
     if (isAbort(error)) return;
     if (!(error instanceof Problem)) throw error;
-    await view.window.with((parts) => show(parts, null, space, problemText(error)));
+    await tell(null, problemText(error));
   }
 }
 
@@ -187,12 +189,14 @@ export async function loadWindow(view) {
 
 /* The same between two marked moments; what is live at the earlier one is there already. */
 export async function loadMarks(view) {
+  const { space } = view;
   const { marks } = view.place;
+  const isNow = () => view.space === space && view.place.marks.a === marks.a && view.place.marks.b === marks.b;
   view.curve.setMarks(marks);
   view.marksAsked?.abort();
   const set = [marks.a, marks.b].filter((step) => step !== null);
   if (set.length === 0) view.window.now?.marks.clear();
-  else if (set.length === 1) await view.window.with((parts) => parts.marks.show(marks, null, view.space));
+  else if (set.length === 1) await view.window.with((parts) => isNow() && parts.marks.show(marks, null, space));
   else
     await askChanges(view, 'marksAsked', [Math.min(...set) + 1, Math.max(...set) + 1], (parts, data, space, problem) =>
       data ? parts.marks.show(marks, data, space) : parts.marks.say(problem),

@@ -64,7 +64,9 @@ bool view_window(const struct tool_request *request, struct json *json, struct e
         !tool_param_number(request, "to", from, row.space->step_count, row.space->step_count, &to, err) ||
         !tool_param_number(request, "limit", 0, NAMED_MOST, NAMED_USUAL, &limit, err))
         return false;
-    uint32_t peak = (uint32_t)from;
+    int64_t before = from > 0 ? plan_bytes_at(row.space, (uint32_t)from - 1) : row.space->indefinite_bytes;
+    /* No step at all: what is there before it stays. */
+    uint32_t peak = (uint32_t)(to > from || from == 0 ? from : from - 1);
     for (uint32_t i = (uint32_t)from; i < to; i++)
         if (plan_bytes_at(row.space, i) > plan_bytes_at(row.space, peak))
             peak = i;
@@ -77,8 +79,8 @@ bool view_window(const struct tool_request *request, struct json *json, struct e
     json_key_uint(json, "step", peak);
     json_key_int(json, "bytes", plan_bytes_at(row.space, peak));
     json_object_end(json);
-    json_key_int(json, "bytes_before", from > 0 ? plan_bytes_at(row.space, (uint32_t)from - 1) : row.space->indefinite_bytes);
-    json_key_int(json, "bytes_after", to > from ? plan_bytes_at(row.space, (uint32_t)to - 1) : plan_bytes_at(row.space, (uint32_t)from));
+    json_key_int(json, "bytes_before", before);
+    json_key_int(json, "bytes_after", to > from ? plan_bytes_at(row.space, (uint32_t)to - 1) : before);
     changes_write(&row, json, "born", true, (uint32_t)from, (uint32_t)to, limit);
     changes_write(&row, json, "died", false, (uint32_t)from, (uint32_t)to, limit);
     json_object_end(json);

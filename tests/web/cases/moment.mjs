@@ -173,6 +173,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.waitForFunction(() => !location.search.includes('a='));
     await idle(page);
     equal([await flags(), await page.locator('.marks-line').isVisible()], [[], false]);
+    await page.goto(page.url().replace(/[?].*/, '?tool=memory_viewer&a=376&b=376'));
+    includes(await text(page, '.marks-line'), 'B step 376 33.41 GiB: no change between them');
     await page.finish();
   });
 
