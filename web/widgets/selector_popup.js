@@ -35,11 +35,14 @@ export function createPopup({ id, title, load, current, choose, close }) {
   const node = el('div', { class: 'selector-popup' }, input, list.node, foot);
   let asked = null;
   let takeBack = null;
+  let isSettled = false; // the options are those of what is typed
+  let isTaken = false; // Enter was pressed before they came
 
   /* Round at both ends. */
   const activate = (at) => list.activate(list.options.length ? (at + list.options.length) % list.options.length : -1);
   const show = ({ options, matched }) => {
     list.show(options);
+    isSettled = true;
     const rest = matched - options.length;
     fill(
       foot,
@@ -56,6 +59,12 @@ export function createPopup({ id, title, load, current, choose, close }) {
         options.findIndex((option) => option.id === current.id),
       ),
     );
+    if (isTaken) take();
+    isTaken = false;
+  };
+  const take = () => {
+    if (!isSettled) isTaken = true;
+    else if (list.options[list.active]) choose(list.options[list.active]);
   };
   const ask = async () => {
     asked?.abort();
@@ -64,14 +73,16 @@ export function createPopup({ id, title, load, current, choose, close }) {
       show(await load(input.value.trim(), asked.signal));
     } catch (error) {
       if (isAbort(error)) return;
+      isTaken = false;
       fill(foot, error.message);
       foot.hidden = false;
     }
   };
   const onKey = (event) => {
+    isTaken = false;
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 11, PageUp: -11 };
     if (event.key in moves) activate(Math.max(-1, list.active + moves[event.key]));
-    else if (event.key === 'Enter' && list.options[list.active]) choose(list.options[list.active]);
+    else if (event.key === 'Enter') take();
     else if (event.key === 'Escape') close(true);
     else if (event.key === 'Tab') {
       close(false);
@@ -86,6 +97,7 @@ export function createPopup({ id, title, load, current, choose, close }) {
   input.addEventListener('keydown', onKey);
   input.addEventListener('input', () => {
     takeBack?.();
+    isSettled = false;
     takeBack = later(ask, ASK_AFTER_MS);
   });
   document.addEventListener('pointerdown', outside, true);

@@ -44,6 +44,19 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
     await page.finish();
   });
 
+  test('Enter takes what was typed, though its options are still on their way', async () => {
+    const page = await open(await daemon(`--logdir=${join(fixtures, 'logdir')}`), { isMeasured: true });
+    await selector(page, 'module').click();
+    const last = page.locator('.selector-option .name').last();
+    await last.waitFor();
+    const wanted = await last.innerText();
+    await page.keyboard.type(wanted);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/module=/);
+    await page.waitForFunction((word) => document.title.includes(`· ${word} ·`), wanted);
+    await page.finish();
+  });
+
   test('Home lists what was found and leads into it', async () => {
     const base = await daemon(`--logdir=${join(fixtures, 'dumps')}`);
     const page = await open(`${base}?tool=home`);
