@@ -244,6 +244,17 @@ export function mount(root, context) {
     return dropped ? [dropped, rows] : [rows];
   }
 
+  /* What has the focus is drawn anew: the same has it again, else the page. */
+  function keepingFocus(redraw) {
+    const had = document.activeElement;
+    const isHere = root.contains(had) && had !== root;
+    const answer = redraw();
+    if (!isHere || had.isConnected) return answer;
+    const same = [...root.querySelectorAll(had.tagName)].find((node) => node.textContent === had.textContent);
+    (same ?? root).focus();
+    return answer;
+  }
+
   async function load() {
     controller?.abort();
     controller = new AbortController();
@@ -251,9 +262,11 @@ export function mount(root, context) {
     try {
       const [list, about, given] = await Promise.all([listAll(route.filter, sort(), { signal }), get('about', {}, { signal }), listDropped({ signal })]);
       stopLists();
-      const all = draw(list, about, given);
+      const all = keepingFocus(() => {
+        fill(news);
+        return draw(list, about, given);
+      });
       shown = list;
-      fill(news);
       all.forEach((each) => each.start(signal));
     } catch (error) {
       if (isAbort(error) || error.code === 'gone') return;
@@ -273,8 +286,10 @@ export function mount(root, context) {
     },
     /* The list never shifts under the pointer: a line says that there is more. */
     async filesChanged() {
+      const of = shown;
       const now = await listAll(route.filter, sort(), {}).catch(() => null);
-      const text = now && shown ? say.newsText(shown, now) : '';
+      /* What was read meanwhile is news no more. */
+      const text = now && of && of === shown ? say.newsText(shown, now) : '';
       if (!text) return;
       fill(
         news,

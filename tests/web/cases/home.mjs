@@ -201,6 +201,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.waitForURL(/sort=peak/);
     await idle(page);
     includes(await text(page, 'h1'), '61 sessions, highest peak first.');
+    equal(await page.evaluate(() => document.activeElement.textContent), 'Largest, GiB', 'the focus');
     includes(await text(page, '.home-grid tbody tr'), 'oldest');
     equal(await page.locator('th.h-largest').getAttribute('aria-sort'), 'descending');
     await page.finish();
