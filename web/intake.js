@@ -143,13 +143,22 @@ const KINDS = [
 /* No file of this kind: the next row may know it. */
 const isOther = (error) => error instanceof Problem && [404, 405, 415, 422].includes(error.status);
 
+/* Its first bytes; null where the browser may not read it, or it changed since. */
+const headOf = (blob) =>
+  blob
+    .slice(0, HEAD_BYTES)
+    .arrayBuffer()
+    .then((buffer) => new Uint8Array(buffer))
+    .catch(() => null);
+
 /* The first refusal says most: it is that of the kind which the name promises. */
 async function recogniseOne({ name, blob }, options) {
   const base = name.slice(name.lastIndexOf('/') + 1);
-  const head = new Uint8Array(await blob.slice(0, HEAD_BYTES).arrayBuffer());
+  if (blob.size === 0) return { text: `${short(base)} is empty.` };
+  const head = await headOf(blob);
+  if (!head) return { text: `${short(base)} cannot be read: it is gone, or not yours to read.` };
   const file = { name: base, size_bytes: blob.size, head, blob };
   let why = '';
-  if (blob.size === 0) return { text: `${short(base)} is empty.` };
   const rows = KINDS.filter((each) => each.is(file));
   for (const kind of rows.filter((each, at) => rows.findIndex(({ take }) => take === each.take) === at)) {
     try {
@@ -174,9 +183,10 @@ async function recogniseAll(files, { signal, onProgress }) {
   for (const [at, file] of sent.entries()) {
     onProgress(`Sending ${count(at + 1)} of ${counted(sent.length, 'file')}: ${short(file.name)}, ${bytes(file.blob.size)}.`);
     try {
-      given = await give(file, given, signal);
+      if (await headOf(file.blob)) given = await give(file, given, signal);
+      else left.push(file.name);
     } catch (error) {
-      if (!isOther(error)) throw error;
+      if (!isOther(error) && error.status !== 413) throw error;
       left.push(file.name);
     }
   }
@@ -196,6 +206,9 @@ async function recognise(files, options) {
 
 /* ---- the way of all of them --------------------------------------------------------------- */
 
+/* Sessions of the same files: their ids begin with the hash of them. */
+const sameFiles = (a, b) => a.split('-')[0] === b.split('-')[0];
+
 let underWay = null;
 
 /* given: of drop_zone.js. The frame: {banners, route(): the state in the URL, again(): shows it anew, open(link)}. */
@@ -210,10 +223,10 @@ export async function takeIn(given, { banners, route, again, open }) {
     const files = given.files ?? (await filesBelow(given.entries));
     if (files.length === 1) onProgress(`Looking at ${short(files[0].name)}.`);
     const { text, label, link } = await recognise(files, { signal, onProgress });
-    if (signal.aborted) return;
+    signal.throwIfAborted();
     /* What the URL names already, dropped once more: the same view of it. */
     const { local, session, tool } = route();
-    const isAwaited = link?.session ? session.startsWith(link.session) : link?.local === local && link?.tool === tool;
+    const isAwaited = link?.session ? sameFiles(session, link.session) : link?.local === local && link?.tool === tool;
     banners.set('intake', { text, action: link && { label, run: () => (isAwaited ? again() : open(link)) } });
   } catch (error) {
     if (underWay === own) banners.drop('intake');

@@ -145,7 +145,10 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
             fullPath: '/job',
             createReader: () => ({ readEntries: (done) => done(pieces.shift() ?? []) }),
           };
-          pieces = [[...pieces[0], { ...entry(['.hidden', [0]]) }], []];
+          const sealed = new File(['secret'], 'sealed.log');
+          sealed.slice = () => ({ arrayBuffer: () => Promise.reject(new DOMException('no', 'NotReadableError')) });
+          const unreadable = { ...entry(['sealed.log', []]), file: (done) => done(sealed) };
+          pieces = [[...pieces[0], entry(['.hidden', [0]]), unreadable], []];
           const event = new DragEvent('drop', { bubbles: true, cancelable: true });
           Object.defineProperty(event, 'dataTransfer', {
             value: { types: ['Files'], files: [], items: [{ webkitGetAsEntry: () => folder }] },
@@ -155,6 +158,7 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
         names.map((name) => [name.slice(name.lastIndexOf('/') + 1), [...readFileSync(name)]]),
       );
       await banner(page, 'a TPU compile-time OOM: jit_f needs 300.00 GiB');
+      includes(await text(page, '.banner-text'), 'Not used: job/sealed.log.');
       equal((await text(page, '.banner-text')).includes('hidden'), false);
     }));
 
