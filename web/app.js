@@ -218,15 +218,19 @@ const sources = {
 
 /* ---- what the URL names --------------------------------------------------------- */
 
+function leavePage() {
+  page?.unmount?.();
+  pageKeys.forEach((off) => off());
+  pageKeys = [];
+  details.clear();
+}
+
 /* Swaps the tool only when it is another one. */
 async function mountPage(row, signal) {
   if (pageRow === row && page) return;
   const module = await row.load();
   if (signal.aborted) return;
-  page?.unmount?.();
-  pageKeys.forEach((off) => off());
-  pageKeys = [];
-  details.clear();
+  leavePage();
   pageRow = row;
   at('main').className = `page-${row.tool}`;
   document.body.classList.toggle('is-plain', row === HOME || Boolean(row.isPlain));
@@ -296,7 +300,7 @@ async function go(route, isAgain = false) {
     const { row, found } = await lookUp(route, signal);
     if (signal.aborted) return;
     if (found?.lost) {
-      await showLost(found);
+      await showLost(found, signal);
       return;
     }
     await mountPage(row, signal);
@@ -339,9 +343,10 @@ function partFailed(event) {
 }
 
 /* The URL names files that were dropped, and the daemon holds them no more. */
-async function showLost(found) {
+async function showLost(found, signal) {
   const { dropAgain, dropped } = await import('./lib/dropped.js');
-  page?.unmount?.();
+  if (signal.aborted) return;
+  leavePage();
   page = pageRow = null;
   selection = found;
   drawCrumbs();
@@ -349,7 +354,6 @@ async function showLost(found) {
   const { title, text } = dropAgain(found.lost, dropped(found.lost));
   document.title = 'dropped, not stored – memviewd';
   document.body.classList.add('is-plain');
-  details.clear();
   showInstead('Nothing to show.', { kind: 'empty', title, text });
 }
 

@@ -119,7 +119,6 @@ function draw(series, data, asked) {
   drawTable(series, data, asked);
 }
 
-/* Growing call sites first (they come so), the largest of the others, the rest as one. */
 /* [reason, names] of what is left out, each reason once. */
 function leftOutBy(list) {
   const by = new Map();
@@ -127,6 +126,7 @@ function leftOutBy(list) {
   return [...by];
 }
 
+/* Growing call sites first (they come so), the largest of the others, the rest as one. */
 function partsOf(data) {
   const order = ['grows', 'steps_once', 'irregular', 'too_few', 'shrinks', 'steady'];
   const weight = (site) => Math.max(...site.values.map(Math.abs), 0);

@@ -8,7 +8,6 @@ import { notesButton } from '../widgets/notices.js';
 import { sparkline } from '../widgets/sparkline.js';
 import { answer, ends, poolName, poolSentence, second } from './memory_profile_text.js';
 
-
 /* Out: {node, show({pool, hostCount, notes, links}), say(sentence, notes)}. links: nodes after the second sentence. */
 export function createHead() {
   const title = el('h1', { class: 'answer' });

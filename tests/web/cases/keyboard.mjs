@@ -26,6 +26,22 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  for (const [where, search] of [
+    ['the Memory Viewer', '?tool=memory_viewer&a=10&b=20&sel=5-9'],
+    ['Home', '?tool=home'],
+    ['an error text', '?tool=oom'],
+  ])
+    test(`no key does two things on ${where}`, async () => {
+      const page = await open(`${await daemon('--demo')}${search}`);
+      await page.keyboard.press('?');
+      const groups = await page
+        .locator('.help-groups section')
+        .evaluateAll((nodes) => nodes.map((node) => [...node.querySelectorAll('kbd')].map((each) => each.textContent)));
+      truth(groups.flat().length > 5, `keys are missing: ${groups}`);
+      for (const keys of groups) equal(keys.filter((key, at) => keys.indexOf(key) !== at), []);
+      await page.finish();
+    });
+
   test('the order of focus is skip link, bar, rail, curve, strips, table', async () => {
     const page = await open(await daemon('--demo'));
     await page.keyboard.press('Tab');
