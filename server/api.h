@@ -61,6 +61,9 @@ struct analysis_param *api_core_params(const struct request *request, const char
  * another site cannot send those that are taken without the browser asking first, or saying where it comes from. */
 struct response *api_check_type(const struct request *request, const char *const *types);
 
+/* "modified_at_ms": null for what a reader gave, which tells no time. */
+void api_write_modified(struct json *json, int64_t modified_at_ms);
+
 /* [{…}…]: the heads of all sessions of a snapshot. */
 void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot);
 

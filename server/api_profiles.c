@@ -246,7 +246,7 @@ static void write_profile(struct json *json, const struct snapshot_profile *prof
     json_key_text(json, "name", profile->file->name);
     json_key_text(json, "file", profile->file->path);
     json_key_uint(json, "size_bytes", profile->file->identity.size_bytes);
-    json_key_int(json, "modified_at_ms", profile->file->identity.modified_at_ns / 1000000);
+    api_write_modified(json, profile->file->identity.modified_at_ns / 1000000);
     json_object_end(json);
 }
 

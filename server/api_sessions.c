@@ -107,7 +107,7 @@ static void write_session_head(struct json *json, struct store *store, const str
     json_key_text(json, "id", session->id);
     json_key_text(json, "name", session->name);
     json_key_text(json, "kind", snapshot_kind_name(session->kind));
-    json_key_int(json, "modified_at_ms", session->modified_at_ms);
+    api_write_modified(json, session->modified_at_ms);
     json_key_uint(json, "size_bytes", session->size_bytes);
     json_key_uint(json, "host_count", session->host_count);
     write_hosts(json, session, is_whole);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * api_shared.c: what several groups of handlers do alike: the session that a request is about, the
- * parameters that are the core's, the type of a body. */
+ * parameters that are the core's, the type of a body, times. */
 #include "server/api.h"
 
 #include <string.h>
@@ -79,4 +79,13 @@ struct response *api_check_type(const struct request *request, const char *const
     struct response *refusal = response_problem(415, "argument", "send the bytes as %.*s", (int)wanted.length, wanted.data);
     buf_free(&wanted);
     return refusal;
+}
+
+void api_write_modified(struct json *json, int64_t modified_at_ms)
+{
+    json_key(json, "modified_at_ms");
+    if (modified_at_ms > 0)
+        json_int(json, modified_at_ms);
+    else
+        json_null(json);
 }

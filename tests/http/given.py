@@ -44,7 +44,8 @@ def test_a_trace_answers_as_one_in_a_folder_does(t):
     for name, data in (("h.xplane.pb", trace + inputs.memory_plane(40)),
                        ("h.xplane.pb.gz", gzip.compress(trace + inputs.memory_plane(40))), ("what.bin", trace + inputs.memory_plane(40))):
         given = add(daemon, name, data)["id"]
-        equal(sessions_of(daemon, given)[0]["kind"], "trace", name)
+        session = sessions_of(daemon, given)[0]
+        equal((session["kind"], session["modified_at_ms"]), ("trace", None), name)
         rows = [[(row["name"], row["spaces"]) for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]]
                 for session in (watched, given)]
         equal(rows[1], rows[0], name)
