@@ -7,7 +7,7 @@ import { count, counted, visible } from '../lib/format.js';
 import { copyButton } from '../widgets/details.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { barOf, drawBar } from './oom_bar.js';
-import { agreement, planBarOf } from './oom_plan.js';
+import { agreement, isOfPlan, planBarOf } from './oom_plan.js';
 import * as say from './oom_text.js';
 
 export function createFit(figures) {
@@ -50,7 +50,7 @@ export function createWhere(figures, menu) {
     show(failure, plan = null) {
       const told = barOf(failure);
       const isTold = told && (told.parts.length > 1 || told.parts[0].key !== 'needed_bytes' || told.parts[0].look !== 'unknown');
-      const bar = (!isTold && plan && planBarOf(plan, failure)) || told;
+      const bar = (!isTold && plan && isOfPlan(failure) && planBarOf(plan, failure)) || told;
       const said = plan ? agreement(failure, plan) : '';
       const shown = new Set([...(bar?.parts ?? []).filter((part) => !part.isDifference).map((part) => part.key), bar?.limit?.key, ...say.fitRows(failure).map((row) => row.key)]);
       const others = say.otherRows(failure, shown);

@@ -18,6 +18,9 @@ export function spaceOf(failure, spaces) {
 /* How far a size may be from what the text printed: texts round to two places of their unit. */
 export const roundingOf = (printed) => 0.0051 * (UNITS.find((each) => printed >= each) ?? 0);
 
+/* Is what the text asks for the whole of a program? Only the compiler asks for that, and not for one buffer. */
+export const isOfPlan = (failure) => failure.phase === 'compile' && failure.form !== 'allocation_exceeds';
+
 /* {parts, limit, of, whole, over} as barOf() of oom_bar.js gives it; null without sizes. */
 export function planBarOf(plan, failure) {
   const { space } = plan;
@@ -45,9 +48,12 @@ export function agreement(failure, plan) {
   const total = plan.space?.total_bytes ?? 0;
   const asked = failure.needed_bytes;
   if (asked === null) return plan.space ? `The text states no total; the plan takes ${bytes(total)} of ${spaceName}.` : '';
-  const isOnePiece = failure.form === 'allocation_exceeds' || failure.form === 'scoped_vmem';
-  if (isOnePiece || total === 0)
+  const isOfKernel = failure.form === 'scoped_vmem' || (failure.form === 'allocation_exceeds' && spaceName !== 'HBM');
+  if (isOfKernel)
     return `Text and plan speak of different things: the ${bytes(asked)} are asked for inside one kernel, and no plan lists that. The plan takes ${bytes(total)} of ${spaceName}.`;
+  if (total === 0) return `The plan of the program takes nothing of ${spaceName}; the text asks for ${bytes(asked)}.`;
+  if (!isOfPlan(failure))
+    return `The text asks for ${bytes(asked)} in one piece, which need not be all of the program; its plan takes ${bytes(total)} of ${spaceName}.`;
   const by = total - asked;
   const isRounded = Math.abs(by) <= roundingOf(asked);
   if (isRounded) return `Text and plan agree: ${bytes(asked)} in the text, ${bytes(total)} in the plan${by === 0 ? '' : ', the same but for rounding'}.`;

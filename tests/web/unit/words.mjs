@@ -14,6 +14,7 @@ import {
 import { answer } from '../../../web/tools/memory_viewer_answer.js';
 import { groupSentence, madeOf, waste } from '../../../web/tools/memory_viewer_text.js';
 import { footText } from '../../../web/tools/memory_viewer_columns.js';
+import { agreement } from '../../../web/tools/oom_plan.js';
 
 const GIB = 1024 ** 3;
 const space = {
@@ -58,6 +59,21 @@ const bar = (id, bytes, padding = 0, extra = {}) => ({
 });
 
 export function run({ test, equal }) {
+  test('only what a compiler asks for is compared with its plan', () => {
+    const failure = { form: 'total_only', phase: 'compile', memory_space: 'hbm', needed_bytes: 310 * GIB };
+    const plan = { space: { total_bytes: 300 * GIB } };
+    equal(
+      agreement(failure, plan),
+      'Text and plan disagree: 310.00 GiB in the text, 300.00 GiB in the plan, 10.00 GiB less. The plan may be of another compile of the program: with other flags, or before the last change.',
+    );
+    for (const other of [{ phase: 'load' }, { phase: 'run' }, { phase: null }, { form: 'allocation_exceeds' }])
+      equal(
+        agreement({ ...failure, ...other }, plan),
+        'The text asks for 310.00 GiB in one piece, which need not be all of the program; its plan takes 300.00 GiB of HBM.',
+      );
+    equal(agreement(failure, { space: null }), 'The plan of the program takes nothing of HBM; the text asks for 310.00 GiB.');
+  });
+
   test('the answer is a sentence with its figures', () => {
     const { needs, peak } = answer(space);
     equal(
