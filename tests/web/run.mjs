@@ -150,7 +150,9 @@ async function main() {
   };
   try {
     for (let at = 0; at < Number(options.jobs); at++) workers.push({ browser: null, pages: [] });
-    await Promise.all(workers.map(work));
+    /* Where one has no browser any more, the others go on. */
+    const broken = (await Promise.allSettled(workers.map(work))).find(({ reason }) => reason);
+    if (broken) throw broken.reason;
   } finally {
     await stop();
   }
