@@ -22,7 +22,7 @@ export function createMapPanel(view, actions) {
     name: 'map',
     title: 'Allocation map',
     drawing: () => !panel.body.hidden && !isFolded() && (part.now?.map.drawing() ?? null),
-    table: () => part.with(({ map }) => map.table()),
+    table: () => part.now.map.table(),
   });
   const panel = createPanel('panel-map', 'Allocation map', {
     menu: () => [

@@ -18,7 +18,7 @@ async function withExport(act) {
 
 /* In: name ("curve", part of the file name), title (text or function), and what there is:
  * - drawing() → {width, height, paint(context), legend} or a promise of it, see captioned() of export.js;
- *   null: not now;
+ *   null: not now, and no table of it either;
  * - table() → {columns, rows} or a promise of it, see export.js; what stands behind the picture;
  * - csv() → link to all rows on the server, instead of those of table().
  * Out: entries for createPanel({menu}) or createMenu. */
@@ -38,6 +38,7 @@ export function exportEntries({ name, title, drawing = null, table = null, csv =
       drawing && { word: 'Picture (SVG)', run: () => picture('svg'), why },
       (table || csv) && {
         word: 'Table (CSV)',
+        why: csv ? '' : why,
         run: () =>
           csv
             ? downloadLink(csv())
@@ -45,6 +46,7 @@ export function exportEntries({ name, title, drawing = null, table = null, csv =
       },
       table && {
         word: 'Table (Markdown) to the clipboard',
+        why,
         run: () => rowsFor(({ markdownText }, rows) => copyText(markdownText(rows, titleNow(), factsLine()))),
       },
       { word: 'Copy link', key: 'y', run: copyLink },
