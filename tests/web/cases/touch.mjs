@@ -8,6 +8,8 @@ import { profileAnswers } from '../canned_profile.mjs';
 import { fingers, pixels, pointOn } from '../harness.mjs';
 
 const STEPS = 1018;
+/* Longer than any browser takes two taps for one double click. */
+const DOUBLE_MS = 800;
 
 export function run({ test, equal, truth, daemon, open }) {
   const query = (page) => new URL(page.url()).searchParams;
@@ -33,6 +35,8 @@ export function run({ test, equal, truth, daemon, open }) {
     const place = await pointOn(page, 1, 0.02);
     await page.touchscreen.tap(...place);
     truth(/^b:/.test(query(page).get('pin')), `the pin is ${query(page).get('pin')}`);
+    /* Two taps at once are a double click, which zooms: the second comes as late as a finger that thought. */
+    await page.waitForTimeout(DOUBLE_MS);
     await page.touchscreen.tap(...place);
     equal(query(page).get('pin'), null);
     await page.finish();
