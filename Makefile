@@ -171,7 +171,7 @@ tests/web/node_modules/.package-lock.json: tests/web/package-lock.json
 	@echo "  NPM   tests/web"
 	$(Q)cd $(@D)/.. && npm ci --no-audit --no-fund --silent && touch node_modules/.package-lock.json
 
-web-test: all tests/web/node_modules/.package-lock.json ## the pages in headless Chromium
+web-test: all fixtures tests/web/node_modules/.package-lock.json ## the pages in headless Chromium
 	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 
 check: $(core_obj) $(fields) ## layers, symbols, headers, names, sizes

@@ -74,6 +74,26 @@ START_TEST(growth_goes_from_launch_to_launch_of_gpus)
 }
 END_TEST
 
+/* 640 bytes on top of 30 GiB, and of 29: the runtime holds the memory from the start. */
+START_TEST(a_flat_line_of_a_tpu_says_why)
+{
+    char *answer = answer_of("build/fixtures/trace-flat-tpu.pb", "summary", NULL, 0);
+    says(answer, "\"memory\":\"0\",\"kind\":\"device\",\"event_count\":12");
+    says(answer, "\"in_use_bytes\":32212255360,\"stack_bytes\":0,\"heap_bytes\":32212255360,\"free_bytes\":1342176640");
+    says(answer, "\"capacity_bytes\":33554432000");
+    says(answer, "\"finding\":{\"code\":\"flat_line\",\"text\":\"The line is flat: the TPU runtime reserves HBM at start.");
+    says(answer, "\"spread_bytes\":1073741824");
+    free(answer);
+    answer = answer_of("build/fixtures/trace-flat-tpu.pb", "lanes", NULL, 0);
+    says(answer, "\"launch_count\":6");
+    says(answer, "jit_train_step(17250123456789012345)");
+    free(answer);
+    answer = answer_of("build/fixtures/trace-tpu.pb", "summary", NULL, 0); /* 1 to 3 KiB */
+    ck_assert_ptr_null(strstr(answer, "flat_line"));
+    free(answer);
+}
+END_TEST
+
 /* TPU 1: two allocations and a free that tells an address alone: the allocation tells what was freed. */
 START_TEST(a_free_shows_what_it_frees)
 {
@@ -115,6 +135,7 @@ int main(void)
     tcase_add_test(tests, a_pool_without_a_name_can_be_asked_for);
     tcase_add_test(tests, growth_leaves_out_what_was_not_recorded);
     tcase_add_test(tests, growth_goes_from_launch_to_launch_of_gpus);
+    tcase_add_test(tests, a_flat_line_of_a_tpu_says_why);
     tcase_add_test(tests, a_free_shows_what_it_frees);
     tcase_add_test(tests, a_trace_that_is_cut_says_so_before_all_else);
     suite_add_tcase(suite, tests);

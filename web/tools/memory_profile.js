@@ -6,8 +6,8 @@
 
 import { later } from '../lib/activity.js';
 import { get, isAbort, Problem } from '../lib/api.js';
-import { el, fill, loadStyle, name } from '../lib/dom.js';
-import { cutMiddle, visible } from '../lib/format.js';
+import { el, figure, fill, loadStyle, name } from '../lib/dom.js';
+import { count, cutMiddle, visible } from '../lib/format.js';
 import { isAll } from '../lib/range.js';
 import { listModules } from '../lib/selection.js';
 import { explainKeys, explainWith } from '../widgets/explain.js';
@@ -225,9 +225,17 @@ function sayAnswer(view) {
 
 /* The plan explains what the allocator does not: named where the line is flat. */
 function programLinks(view) {
-  const [first] = view.programs;
+  const { programs, session, context } = view;
+  const [first] = programs;
   if (!first || view.pool?.finding?.code !== 'flat_line') return [];
-  return [el('a', { href: first.href }, 'Its largest plan: ', name(first.name)), '.'];
+  const all = el('a', { href: context.link(session.id, { tool: 'memory_viewer' }) }, `all ${count(view.programCount)} programs`);
+  return [
+    programs.length > 1 ? ' The largest plan: ' : ' Its plan: ',
+    el('a', { href: first.href }, name(first.name)),
+    first.bytes ? [' (', figure(first.bytes), ')'] : '',
+    programs.length > 1 ? ['; ', all] : '',
+    '.',
+  ];
 }
 
 /* Programs of the same session, largest first; nothing is lost if they cannot be read. */
@@ -235,6 +243,7 @@ async function showPrograms(view, signal) {
   const { context, session } = view;
   try {
     const { modules, total } = await listModules(session.id, '', '', signal);
+    view.programCount = total;
     view.programs = modules.map((module) => ({
       name: module.name,
       key: module.key,

@@ -8,7 +8,7 @@ import { notesButton } from '../widgets/notices.js';
 import { sparkline } from '../widgets/sparkline.js';
 import { answer, ends, poolName, poolSentence, second } from './memory_profile_text.js';
 
-/* Out: {node, show({pool, hostCount, notes, links}), say(sentence, notes)}. links: nodes after the second sentence. */
+/* Out: {node, show({pool, hostCount, notes, links}), say(sentence, notes)}. links: nodes behind what was found of the pool. */
 export function createHead() {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
@@ -19,10 +19,12 @@ export function createHead() {
     show({ pool, hostCount, notes, links = [] }) {
       fill(title, el('span', { class: 'answer-first' }, nodesOf(answer(pool, hostCount))));
       fill(aside, notesButton(notes));
+      const [found, ...others] = pool.finding ? second(pool) : [null, ...second(pool)];
       fill(
         more,
-        [...ends(notes), ...second(pool)].map((sentence) => [el('span', {}, nodesOf(sentence)), ' ']),
-        links,
+        [...ends(notes).map(nodesOf), found ? [nodesOf(found), links] : null, ...others.map(nodesOf)]
+          .filter(Boolean)
+          .map((nodes) => [el('span', {}, nodes), ' ']),
       );
     },
     say(sentence, notes = []) {

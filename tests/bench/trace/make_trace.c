@@ -189,6 +189,41 @@ static off_t write_device(struct world *world, int64_t number, off_t at)
     return at;
 }
 
+/* Unix time of the capture's start. */
+#define CAPTURE_NS INT64_C(1771595650217823548)
+
+/* When the capture began and ended: after the last step, or in the middle of one that is not whole. */
+static off_t write_environment(const struct world *world, off_t at)
+{
+    static const char *const names[] = {NULL, "profile_start_time", "profile_stop_time"};
+    int64_t a_step = world->chunks_per_step * SLOTS * world->options.allocators;
+    bool is_whole = world->options.events % a_step == 0;
+    int64_t length_ps = is_whole ? START_PS + world->steps * steps_length_ps(world) : world->now_ps + TICK_PS;
+    const int64_t times_ns[] = {0, CAPTURE_NS, CAPTURE_NS + length_ps / 1000};
+    struct text content = {.data = NULL};
+    struct bytes plane, head;
+    plane.length = head.length = 0;
+    bytes_text(&plane, 2, "Task Environment");
+    append(&content, &plane);
+    for (int64_t id = 1; id <= 2; id++)
+        append_name(&content, 5, id, names[id]);
+    for (int64_t id = 1; id <= 2; id++) {
+        struct bytes stat, framed;
+        stat.length = framed.length = 0;
+        bytes_int(&stat, 1, id);
+        bytes_int(&stat, 3, times_ns[id]);
+        bytes_message(&framed, 6, &stat);
+        append(&content, &framed);
+    }
+    bytes_varint(&head, 1 << 3 | 2);
+    bytes_varint(&head, content.length);
+    events_write_at(world, head.data, head.length, at);
+    at += (off_t)head.length;
+    events_write_at(world, content.data, content.length, at);
+    free(content.data);
+    return at + (off_t)content.length;
+}
+
 static void name_lines(struct world *world)
 {
     for (int64_t i = 0; i < world->options.lines; i++) {
@@ -222,6 +257,7 @@ int main(int argc, char **argv)
     }
     for (int64_t i = 0; world->options.is_tpu && i < world->options.allocators; i++)
         end = write_device(world, i, end);
+    end = write_environment(world, end);
     if (close(world->file) != 0)
         world_stop(world->options.out);
     printf("%s: %" PRId64 " memory events in %" PRId64 " steps, %jd bytes\n", world->options.out, world->done_events,

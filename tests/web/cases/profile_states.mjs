@@ -2,10 +2,15 @@
  * profile_states.mjs: what no recorded trace shows together, on canned answers: launches, a leak, two
  * memory ids, marks, a flat line, nothing at all. */
 
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { idle, text } from '../harness.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 import { profileAnswers } from '../canned_profile.mjs';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 export function run({ test, equal, includes, truth, daemon, open }) {
   const show = async (query, change = {}, how = {}) => {
@@ -184,12 +189,31 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       await page.finish();
     });
 
-  test('a flat line says why, and names the plan that explains it', async () => {
-    const finding = { code: 'flat_line', text: 'The line is flat: the TPU runtime reserves HBM at start.' };
-    const page = await show('', { finding });
-    includes(await text(page, '.answer-more'), 'The line is flat: the TPU runtime reserves HBM at start.');
-    includes(await text(page, '.answer-more a'), 'jit_train_step');
-    await page.finish();
+  test('a flat line of a TPU says why, with the plans of the same session', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'profile-'));
+    try {
+      const session = join(folder, 'plugins/profile/flat');
+      mkdirSync(session, { recursive: true });
+      copyFileSync(join(ROOT, 'build/fixtures/trace-flat-tpu.pb'), join(session, 'host0.xplane.pb'));
+      const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile`);
+      includes(await text(page, 'h1'), 'TPU 0 reached 30.00 of 31.25 GiB');
+      includes(await text(page, '.panel-pools'), 'spread 1.00 GiB');
+      const more = await text(page, '.answer-more');
+      includes(more, "The line is flat: the TPU runtime reserves HBM at start. What fills it is in the compiler's plan.");
+      includes(more, 'The largest plan: jit_train_step (6.5 KiB); all 2 programs.');
+      await page.click('.answer-more a >> nth=0');
+      await idle(page);
+      equal(await search(page, 'tool'), 'memory_viewer');
+      includes(await page.title(), 'jit_train_step');
+      await page.goBack();
+      await idle(page);
+      await page.click('.answer-more a >> nth=1');
+      await idle(page);
+      equal(await search(page, 'tool'), 'memory_viewer');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('a trace that ends at the limit of the recorder, and a GPU without launches, say so in the notes', async () => {
@@ -207,6 +231,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const page = await open(`${await daemon('--demo')}?tool=memory_profile&view=growth`);
     includes(await text(page, 'h1'), 'GPU_0_bfc reached 10.78 of 16.00 GiB');
     includes(await text(page, '.panel-growth tbody tr'), 'metrics/append');
+    includes(await text(page, '.panel-growth .tab-answer'), 'grows 1.00 MiB a step, 11 of 11 steps');
     await page.finish();
   });
 
