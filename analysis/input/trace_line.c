@@ -41,8 +41,23 @@ static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t ta
 
 #define TAG(field, type) ((uint64_t)(field) << 3 | (type))
 
-/* One XStat. The last value of a oneof holds; the id may come after it. */
-static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane, struct trace_event *event)
+/* What is asked of an event of memory, and of any other. An event of memory that is a root is no plain one. */
+#define BITS_OF_LINKS                                                                                                  \
+    (TRACE_BIT(ROOT_LEVEL) | TRACE_BIT(ASYNC) | TRACE_BIT(PRODUCER_TYPE) | TRACE_BIT(PRODUCER_ID) |                    \
+     TRACE_BIT(CONSUMER_TYPE) | TRACE_BIT(CONSUMER_ID))
+#define BITS_OF_STEPS (TRACE_BIT(STEP_ID) | TRACE_BIT(STEP_NUMBER) | TRACE_BIT(ITERATION))
+#define BITS_OF_KERNELS (TRACE_BIT(HLO_MODULE) | TRACE_BIT(HLO_OP) | TRACE_BIT(PROGRAM_ID))
+#define BITS_OF_ALL ((UINT32_C(1) << TRACE_STAT_COUNT) - 1 - TRACE_BIT(NONE))
+
+static inline uint32_t asked_of(enum trace_class class)
+{
+    return trace_class_is_memory(class) ? BITS_OF_ALL & ~(BITS_OF_STEPS | BITS_OF_KERNELS)
+                                        : BITS_OF_LINKS | BITS_OF_STEPS | BITS_OF_KERNELS;
+}
+
+/* One XStat. The last value of a oneof holds; the id may come after it. Of what nobody asks for nothing else is read. */
+static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane, uint32_t asked,
+                      struct trace_event *event)
 {
     enum trace_stat stat = TRACE_STAT_NONE;
     uint64_t value = 0;
@@ -60,8 +75,8 @@ static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_
                 return false;
             at = number.after;
             stat = trace_plane_stat(plane, (int64_t)number.value);
-            if (stat == TRACE_STAT_NONE)
-                return true; /* nobody asks for it */
+            if ((UINT32_C(1) << stat & asked) == 0)
+                return true;
             break;
         case TAG(XSTAT_UINT64_VALUE, WIRE_VARINT):
         case TAG(XSTAT_INT64_VALUE, WIRE_VARINT):
@@ -104,13 +119,13 @@ static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_
     return true;
 }
 
-/* Any event that is one, whatever the order of its fields and the kinds of its stats. */
-static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const uint8_t *end,
-                                                     const struct trace_plane *plane, struct trace_event *event)
+static bool fields_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane, bool is_all,
+                        struct trace_event *event)
 {
     event->metadata_id = event->offset_ps = event->duration_ps = 0;
     event->is_aggregated = false;
     event->stats = 0;
+    uint32_t asked = BITS_OF_ALL;
     while (at < end) {
         struct number tag = number_at(at, end), number;
         if (tag.after == NULL)
@@ -119,7 +134,7 @@ static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const ui
         if (tag.value == TAG(XEVENT_STATS, WIRE_BYTES)) {
             number = number_at(at, end);
             if (number.after == NULL || number.value > (uint64_t)(end - number.after) ||
-                !stat_read(number.after, number.after + number.value, plane, event))
+                !stat_read(number.after, number.after + number.value, plane, asked, event))
                 return false;
             at = number.after + number.value;
             continue;
@@ -139,6 +154,7 @@ static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const ui
         switch (tag.value >> 3) {
         case XEVENT_METADATA_ID:
             event->metadata_id = (int64_t)number.value;
+            asked = is_all ? BITS_OF_ALL : asked_of(trace_plane_class(plane, event->metadata_id));
             break;
         case XEVENT_OFFSET_PS:
             event->offset_ps = (int64_t)number.value;
@@ -156,6 +172,19 @@ static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const ui
     }
     event->class = trace_plane_class(plane, event->metadata_id);
     return true;
+}
+
+static inline bool is_memory_root(const struct trace_event *event)
+{
+    return trace_class_is_memory(event->class) && (event->stats & TRACE_BIT(ROOT_LEVEL)) != 0;
+}
+
+/* Any event that is one, whatever the order of its fields and the kinds of its stats. */
+static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const uint8_t *end,
+                                                     const struct trace_plane *plane, struct trace_event *event)
+{
+    return fields_read(at, end, plane, false, event) &&
+           (!is_memory_root(event) || fields_read(at, end, plane, true, event));
 }
 
 /* ---- events as writers lay them out ---- */
@@ -182,22 +211,13 @@ struct layout {
     uint8_t types[TRACE_STAT_COUNT];
 };
 
-/* What is asked of an event of memory, and of any other. An event of memory that is a root is no plain one. */
-#define BITS_OF_LINKS                                                                                                  \
-    (TRACE_BIT(ROOT_LEVEL) | TRACE_BIT(ASYNC) | TRACE_BIT(PRODUCER_TYPE) | TRACE_BIT(PRODUCER_ID) |                    \
-     TRACE_BIT(CONSUMER_TYPE) | TRACE_BIT(CONSUMER_ID))
-#define BITS_OF_STEPS (TRACE_BIT(STEP_ID) | TRACE_BIT(STEP_NUMBER) | TRACE_BIT(ITERATION))
-#define BITS_OF_KERNELS (TRACE_BIT(HLO_MODULE) | TRACE_BIT(HLO_OP) | TRACE_BIT(PROGRAM_ID))
-#define BITS_OF_ALL ((UINT32_C(1) << TRACE_STAT_COUNT) - 1 - TRACE_BIT(NONE))
-
 static const struct place no_place = {.mask = 0, .head = 1}; /* no stat is like it */
 
 static void layout_begin(struct layout *layout, int64_t metadata_id, const struct trace_plane *plane)
 {
     layout->metadata_id = metadata_id;
     layout->class = trace_plane_class(plane, metadata_id);
-    layout->asked = trace_class_is_memory(layout->class) ? BITS_OF_ALL & ~(BITS_OF_STEPS | BITS_OF_KERNELS)
-                                                         : BITS_OF_LINKS | BITS_OF_STEPS | BITS_OF_KERNELS;
+    layout->asked = asked_of(layout->class);
     layout->places[0] = no_place;
     memset(layout->types, 0, sizeof layout->types);
 }
@@ -291,8 +311,7 @@ static inline bool plain_event_read(const uint8_t *at, const uint8_t *end, const
         event->duration_ps = (int64_t)number.value;
         at = number.after;
     }
-    return at != NULL && plain_stats_read(at, end, plane, layout, event) &&
-           !(trace_class_is_memory(event->class) && (event->stats & TRACE_BIT(ROOT_LEVEL)) != 0);
+    return at != NULL && plain_stats_read(at, end, plane, layout, event) && !is_memory_root(event);
 }
 
 void trace_line_head(struct stream *stream, struct stream_scope scope, struct arena *arena, struct trace_line *out)
