@@ -2,6 +2,7 @@
  * oom_draft.c: see oom_draft.h. */
 #include "input/oom_draft.h"
 
+#include "base/size_text.h"
 #include "input/oom_cursor.h"
 #include "input/oom_equal.h"
 
@@ -233,9 +234,9 @@ static void chunks_sum_up(struct oom_reader *reader)
     if (draft->chunks.free_count > 0 && !figures[OOM_largest_free_bytes].is_known)
         figures[OOM_largest_free_bytes] = draft->chunks.largest_free;
     if (draft->chunks.used_count + draft->chunks.free_count > 0)
-        oom_draft_note_owned(reader, "chunks", "The allocator lists %llu chunks in use (%llu bytes) and %llu free ones (%llu bytes).",
-                             (unsigned long long)draft->chunks.used_count, (unsigned long long)draft->chunks.used_bytes,
-                             (unsigned long long)draft->chunks.free_count, (unsigned long long)draft->chunks.free_bytes);
+        oom_draft_note_owned(reader, "chunks", "The allocator lists %llu chunks in use (%s) and %llu free ones (%s).",
+                             (unsigned long long)draft->chunks.used_count, size_text((char[SIZE_TEXT_BYTES]){0}, draft->chunks.used_bytes),
+                             (unsigned long long)draft->chunks.free_count, size_text((char[SIZE_TEXT_BYTES]){0}, draft->chunks.free_bytes));
 }
 
 /* The failure before that the draft repeats, or -1. A weak one is an echo of a strong one with the same request. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * oom_other.c: TensorFlow's and PyTorch's own sentences, memory of the host, and status
  * words whose sentence is none that is known. */
+#include "base/size_text.h"
 #include "input/oom_cursor.h"
 #include "input/oom_entry.h"
 #include "input/oom_handlers.h"
@@ -167,8 +168,8 @@ static size_t nodes_read(struct oom_reader *reader, size_t from, size_t at)
     size_t last = next;
     if (oom_cursor_take(text, &last, "Remaining") && oom_cursor_take_number(text, &last, &count) &&
         oom_cursor_take(text, &last, "nodeswith") && oom_cursor_take_size(text, &last, &rest) && rest.is_known) {
-        oom_draft_note_owned(reader, "remaining", "TensorFlow lists the largest nodes only; the other %llu hold %llu bytes.",
-                             (unsigned long long)count.value, (unsigned long long)rest.value);
+        oom_draft_note_owned(reader, "remaining", "TensorFlow lists the largest nodes only; the other %llu hold %s.",
+                             (unsigned long long)count.value, size_text((char[SIZE_TEXT_BYTES]){0}, rest.value));
         next = last;
     }
     return oom_draft_reach(reader, next);

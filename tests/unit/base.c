@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/size_text.h"
 #include "base/sum.h"
 
 #include "bytes.h"
@@ -176,6 +177,18 @@ START_TEST(sums_stop_at_the_largest_value)
 }
 END_TEST
 
+START_TEST(a_size_is_said_as_xla_prints_it)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } sizes[] = {{0, "0 B"}, {1023, "1023 B"}, {1536, "1.5 KiB"}, {140509184, "134.00 MiB"}, {35963086336, "33.49 GiB"}, {UINT64_MAX, "16.00 EiB"}};
+    char text[SIZE_TEXT_BYTES];
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        ck_assert_str_eq(size_text(text, sizes[i].bytes), sizes[i].text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -189,6 +202,7 @@ int main(void)
     tcase_add_test(tests, a_growing_array_jumps_at_what_cannot_be);
     tcase_add_test(tests, a_map_finds_what_was_put);
     tcase_add_test(tests, sums_stop_at_the_largest_value);
+    tcase_add_test(tests, a_size_is_said_as_xla_prints_it);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

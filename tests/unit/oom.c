@@ -90,7 +90,8 @@ static const struct {
      "GPU_0_bfc\n\t [[Node: Tile]]\n\nCurrent usage from device: /job:w/replica:0/task:0/device:GPU:0, allocator: GPU_0_bfc\n  250.78MiB from "
      "net/conv2d_5/Conv2D\n  217.34MiB from net/conv2d_6/Conv2D\n  Remaining 1252 nodes with 98.80MiB\n",
      "family=gpu_bfc form=tensor buffer_count=3 buffers[0].shape=[9,190] buffers[1].size_bytes=262961889 buffers[1].op_name=net/conv2d_5/Conv2D "
-     "buffers[2].size_bytes=227897508"},
+     "buffers[2].size_bytes=227897508 "
+     "notes[0].text=TensorFlow|lists|the|largest|nodes|only;|the|other|1252|hold|98.80|MiB."},
     {"Current usage from device: /job:w/replica:0/task:1/device:GPU:0, allocator: GPU_0_bfc\n  1.50GiB from a/b\n",
      "family=gpu_bfc form=usage device=GPU_0_bfc buffer_count=1 needed_bytes=null"},
     {"E1103 18:23:55.1 3413767 gpu_cudamallocasync_allocator.cc:361] gpu_async_1 cuMemAllocAsync failed to allocate 5000 bytes: RESOURCE_EXHAUSTED: : "

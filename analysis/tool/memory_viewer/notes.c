@@ -2,6 +2,8 @@
  * notes.c: see notes.h. */
 #include "tool/memory_viewer/notes.h"
 
+#include "base/size_text.h"
+
 enum { FIXED_NOTES = 16, NOTES_PER_SPACE = 5 };
 
 static void add(struct plan *plan, const char *code, uint64_t count, const char *text)
@@ -25,17 +27,6 @@ const char *notes_replay_failure(const struct plan *plan, const struct plan_spac
         &plan->hlo.events[plan->hlo.traces[space->trace_at].event_first + space->heap.failure_at];
     return arena_format(arena, "Buffer %lld in event %u of heap trace %u: %s; the curve ends there, totals and sizes hold.",
                         (long long)event->buffer_id, space->heap.failure_at, space->trace_at, reasons[space->heap.failure]);
-}
-
-/* "134.00 MiB": KiB with one decimal, above with two, as XLA prints sizes. */
-static const char *size_text(int64_t bytes, struct arena *arena)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
-    int unit = 0;
-    for (; value >= 1024 && unit < 4; unit++)
-        value /= 1024;
-    return arena_format(arena, "%.*f %s", unit == 0 ? 0 : unit == 1 ? 1 : 2, value, units[unit]);
 }
 
 /* Which allocations the replay of the space moves: one mark per allocation. */
@@ -77,7 +68,8 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
             arena_format(arena,
                          "%s: the replay reaches %s in allocations of %s: frees are recorded after the allocations "
                          "that re-use their space. The allocation is the true bound.",
-                         name, size_text(space->heap.peak_bytes, arena), size_text(temporary, arena)));
+                         name, size_text((char[SIZE_TEXT_BYTES]){0}, (uint64_t)space->heap.peak_bytes),
+                         size_text((char[SIZE_TEXT_BYTES]){0}, (uint64_t)temporary)));
 }
 
 void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, struct arena *arena)
