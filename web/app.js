@@ -117,6 +117,14 @@ const context = {
   setTitle: (title) => {
     document.title = title;
   },
+  /* Title and pane where nothing can be drawn of `subject`, or of the session. */
+  setNothing: async (subject = selection?.session?.name ?? '') => {
+    const [{ signal }, row, session] = [controller, pageRow, selection?.session];
+    const { aboutSession, nothingTitle } = await counted(import('./nothing.js'));
+    if (signal.aborted) return;
+    document.title = nothingTitle(subject, row);
+    if (session) details.show(aboutSession(session));
+  },
   /* A page may show another host than the first where the URL names none. */
   setHost: (id) => {
     const host = selection.session.hosts.find((each) => each.id === id);
@@ -129,6 +137,9 @@ const context = {
     drawCrumbs();
   },
 };
+
+/* Counted as under way until it is there. */
+const counted = (promise) => promise.finally(begin());
 
 /* ---- the frame ---------------------------------------------------------------- */
 
@@ -344,7 +355,7 @@ function partFailed(event) {
 
 /* The URL names files that were dropped, and the daemon holds them no more. */
 async function showLost(found, signal) {
-  const { dropAgain, dropped } = await import('./lib/dropped.js');
+  const [{ dropAgain, dropped }, { nothingTitle }] = await Promise.all([import('./lib/dropped.js'), import('./nothing.js')]);
   if (signal.aborted) return;
   leavePage();
   page = pageRow = null;
@@ -352,13 +363,14 @@ async function showLost(found, signal) {
   drawCrumbs();
   showRail();
   const { title, text } = dropAgain(found.lost, dropped(found.lost));
-  document.title = 'dropped, not stored – memviewd';
+  document.title = nothingTitle('dropped, not stored', pageOf(router.route.tool) ?? PAGES[0]);
   document.body.classList.add('is-plain');
   showInstead('Nothing to show.', { kind: 'empty', title, text });
 }
 
 function nobodyAnswers() {
   if (page) return;
+  document.title = `no answer · ${location.host} – memviewd`;
   showInstead('No answer from the daemon.', {
     text: 'Start it again with the command that printed this address; the page goes on by itself.',
   });

@@ -64,12 +64,15 @@ const HOLDS = {
   profiles: ({ session, worst }) => `${foundText(session)}${worst?.bytes ? ` of up to ${bytes(worst.bytes)}` : ''}`,
 };
 
+/* "a, b and 3 others" */
+const named = (list) => `${list.slice(0, 2).map(short).join(', ')}${list.length > 2 ? ` and ${counted(list.length - 2, 'other')}` : ''}`;
+
 /* Pure: "9 files: an XLA dump: jit_train_step needs 33.49 GiB." */
 export function heldWords(session, found, { name, fileTotal, sessionTotal, left }) {
   const what = session.failure ? failureWords(session.failure) : HOLDS[session.kind]?.({ session, worst: found.worst, total: found.module_count }) ?? foundText(session);
   const who = fileTotal > 1 ? `${counted(fileTotal, 'file')}: ${what}` : `${short(name)} is ${what}`;
   const more = sessionTotal > 1 ? ` ${counted(sessionTotal - 1, 'other session')} beside it: see Home.` : '';
-  const unused = left.length ? ` Not used: ${left.slice(0, 2).map(short).join(', ')}${left.length > 2 ? ` and ${counted(left.length - 2, 'other')}` : ''}.` : '';
+  const unused = left.length ? ` Not used: ${named(left)}.` : '';
   return `${who}.${more}${unused}`;
 }
 
@@ -198,7 +201,7 @@ async function recogniseAll(files, { signal, onProgress }) {
  * label, link} for a banner; link and label are left out when there is nothing to open, or no page for it. */
 async function recognise(files, options) {
   const useful = files.length > 1 ? files.filter((file) => file.blob.size > 0 && !isBeside(file)) : files;
-  if (files.length === 0) return { text: 'The folder holds no file.' };
+  if (files.length === 0) return { text: 'The folder holds no file that can be read.' };
   if (useful.length === 0) return { text: `None of ${counted(files.length, 'file')} can be opened: they are empty, or reports that stand beside what can.` };
   const { text, label, link } = await (useful.length > 1 ? recogniseAll(useful, options) : recogniseOne(useful[0], options));
   return link && pageOf(link.tool) ? { text, label, link } : { text };
@@ -220,14 +223,15 @@ export async function takeIn(given, { banners, route, again, open }) {
   underWay = own;
   try {
     onProgress('Looking at what was dropped.');
-    const files = given.files ?? (await filesBelow(given.entries));
+    const { files, refused } = given.files ? { files: given.files, refused: [] } : await filesBelow(given.entries);
     if (files.length === 1) onProgress(`Looking at ${short(files[0].name)}.`);
     const { text, label, link } = await recognise(files, { signal, onProgress });
     signal.throwIfAborted();
     /* What the URL names already, dropped once more: the same view of it. */
     const { local, session, tool } = route();
     const isAwaited = link?.session ? sameFiles(session, link.session) : link?.local === local && link?.tool === tool;
-    banners.set('intake', { text, action: link && { label, run: () => (isAwaited ? again() : open(link)) } });
+    const unread = refused.length ? ` The browser may not read ${named(refused)}.` : '';
+    banners.set('intake', { text: text + unread, action: link && { label, run: () => (isAwaited ? again() : open(link)) } });
   } catch (error) {
     if (underWay === own) banners.drop('intake');
     throw error;

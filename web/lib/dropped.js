@@ -21,11 +21,17 @@ export function keepDropped(id, { name, size_bytes, text = null }) {
   }
 }
 
-/* The ids of files that this tab dropped and that are opened like a session. */
+/* The daemon holds it no more: its name stays known, for when it is asked for again. */
+export function forgotten(id) {
+  const known = dropped(id);
+  if (known) sessionStorage.setItem(keyOf(id), JSON.stringify({ ...known, is_forgotten: true }));
+}
+
+/* The ids of files that this tab dropped and that are opened like a session; not those that are forgotten. */
 export function droppedSessions() {
   try {
     const ids = Object.keys(sessionStorage).map((key) => (key.startsWith(keyOf('')) ? key.slice(keyOf('').length) : ''));
-    return ids.filter(isDroppedSession);
+    return ids.filter((id) => isDroppedSession(id) && !dropped(id)?.is_forgotten);
   } catch {
     return [];
   }

@@ -167,6 +167,7 @@ function instead(view, content, sentence) {
   fill(view.wholePage, message(content));
   view.wholePage.hidden = false;
   view.details.clear();
+  view.context.setNothing();
 }
 
 async function openTab(view) {

@@ -16,7 +16,7 @@ import {
   unitOf,
   visible,
 } from '../lib/format.js';
-import { isBytes, relativeWords, siteName } from './device_memory_text.js';
+import { amount, isBytes, relativeWords, siteName } from './device_memory_text.js';
 
 const NONE = '–';
 
@@ -113,8 +113,8 @@ export function topColumns({ metric, percent_base: base, is_diff: isDiff, rows }
   });
   const shareColumn = (key, title) => ({
     key: `${key}_share`,
-    title,
-    width: 5,
+    title: `${title} % of ${amount(metric, base)}`,
+    width: 10.5,
     isNumber: true,
     cell: (row) => share(row[key], base),
     copy: [`${key}_percent`, (row) => row[`${key}_percent`]],
@@ -129,9 +129,9 @@ export function topColumns({ metric, percent_base: base, is_diff: isDiff, rows }
   };
   return [
     figureColumn('self', 'Self'),
-    shareColumn('self', 'Self %'),
+    shareColumn('self', 'Self'),
     figureColumn('total', 'Total'),
-    shareColumn('total', 'Total %'),
+    shareColumn('total', 'Total'),
     isDiff
       ? wordColumn
       : {

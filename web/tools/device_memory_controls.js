@@ -3,7 +3,7 @@
  * grain and machinery. What is chosen here holds for every view. */
 
 import { el, fill } from '../lib/dom.js';
-import { bytes } from '../lib/format.js';
+import { bytes, counted, cutMiddle, visible } from '../lib/format.js';
 import { createChips } from '../widgets/chips.js';
 import { createSelector } from '../widgets/selector.js';
 import { createTabs } from '../widgets/tabs.js';
@@ -11,7 +11,7 @@ import {
   addFilter,
   chipWords,
   compared,
-
+  countFilters,
   dropFilter,
   dropFilters,
   FILTERS,
@@ -126,6 +126,21 @@ function hintsOf(view) {
   return [...tags, ...(view.names ?? [])].slice(0, MOST_HINTS);
 }
 
+/* What is chosen, where the controls are folded: "memory9.prof, by line, 2 filters". */
+function foldedWords(view) {
+  const id = shownId(view);
+  const { base } = compared(view.state);
+  const filters = countFilters(view.state);
+  return [
+    id ? cutMiddle(visible(nameOf(view, id)), 24) : '',
+    base ? `against ${cutMiddle(visible(nameOf(view, base)), 24)}` : '',
+    GRAINS.find(({ by }) => by === view.state.by)?.word,
+    filters ? counted(filters, 'filter') : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
 export function createControls(view) {
   const tabs = createTabs({
     label: 'Views of this profile',
@@ -153,17 +168,29 @@ export function createControls(view) {
   const machinery = toggle('machinery', 'Show the frames of JAX, Flax, IPython and Python itself', (isOn) =>
     view.choose({ machinery: isOn ? '1' : '', pin: null }),
   );
-  const node = el(
+  const choices = el(
     'div',
-    { class: 'device-controls' },
-    el('div', { class: 'device-line' }, tabs.node, profiles.node),
-    el(
-      'div',
-      { class: 'device-line' },
-      chips.node,
-      el('span', { class: 'device-choices' }, metric, grain, machinery.label),
-    ),
+    { class: 'device-line', id: 'device-choices' },
+    chips.node,
+    el('span', { class: 'device-choices' }, metric, grain, machinery.label),
   );
+  /* On a phone the picture comes before what may be chosen of it. */
+  const unfold = el(
+    'button',
+    {
+      type: 'button',
+      class: 'text-button device-unfold',
+      'aria-controls': choices.id,
+      on: { click: () => fold(node.classList.contains('is-unfolded')) },
+    },
+    '',
+  );
+  const node = el('div', { class: 'device-controls' }, el('div', { class: 'device-line' }, tabs.node, unfold, profiles.node), choices);
+  const fold = (isFolded) => {
+    node.classList.toggle('is-unfolded', !isFolded);
+    unfold.setAttribute('aria-expanded', String(!isFolded));
+  };
+  fold(true);
   const drawMetrics = () => {
     const types = view.summary?.sample_types ?? [];
     const usual = types.find(({ unit }) => unit === 'bytes')?.name;
@@ -203,6 +230,7 @@ export function createControls(view) {
     node,
     draw() {
       tabs.set(view.state.view);
+      unfold.textContent = foldedWords(view);
       profiles.draw();
       drawMetrics();
       drawChips();
@@ -210,7 +238,10 @@ export function createControls(view) {
       machinery.box.checked = view.state.isMachinery;
     },
     panelAttributes: tabs.panelAttributes,
-    focusFilter: () => chips.focus(),
+    focusFilter() {
+      fold(false);
+      chips.focus();
+    },
     /* What the filters say of themselves, for a view that is empty. */
     faults: () => (view.summary?.filters ?? []).map(chipFault).filter(Boolean),
   };

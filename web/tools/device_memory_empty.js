@@ -5,19 +5,21 @@
 import { problemText } from '../lib/api.js';
 import { counted, cutMiddle, literal, visible } from '../lib/format.js';
 
-const SAVE = '`jax.profiler.save_device_memory_profile("memory.prof")`';
+const SAVE = 'jax.profiler.save_device_memory_profile("memory.prof")';
 
 export function noProfiles() {
   return {
     title: 'No device profile here.',
-    text: `Call ${SAVE} while the arrays exist and put the file into the watched folder, or drop it on this page.`,
+    text: 'Call this while the arrays exist and put the file into the watched folder, or drop it on this page:',
+    run: SAVE,
   };
 }
 
 export function noSamples() {
   return {
     title: 'This profile has 0 samples.',
-    text: `It was taken when no array was alive, e.g. before the first step. Call ${SAVE} while the arrays exist.`,
+    text: 'It was taken when no array was alive, e.g. before the first step. Call this while the arrays exist:',
+    run: SAVE,
   };
 }
 
@@ -59,7 +61,8 @@ export function noSource(file, reason) {
 export function onlyOneProfile() {
   return {
     title: 'Only one profile here.',
-    text: 'A series needs two or more: call `jax.profiler.save_device_memory_profile(f"memory{step}.prof")` every few steps.',
+    text: 'A series needs two or more: call this every few steps.',
+    run: 'jax.profiler.save_device_memory_profile(f"memory{step}.prof")',
   };
 }
 

@@ -3,9 +3,10 @@
 
 import { later } from '../lib/activity.js';
 import { get, isAbort } from '../lib/api.js';
-import { el, figure, fill, nameInline, prose } from '../lib/dom.js';
-import { ago, bytes, count, counted, visible } from '../lib/format.js';
-import { droppedSessions } from '../lib/dropped.js';
+import { el, fill, nameInline, prose } from '../lib/dom.js';
+import { ago, count, counted, visible } from '../lib/format.js';
+import { droppedSessions, forgotten } from '../lib/dropped.js';
+import { explainKeys, explainWith, nodesOf } from '../widgets/explain.js';
 import { message } from '../widgets/panel.js';
 import { foundText } from './home_found.js';
 import { createSessionList, foundOf, isByFigure } from './home_list.js';
@@ -34,25 +35,18 @@ async function listAll(filter, sort, how) {
   return list;
 }
 
-/* What this tab dropped and the daemon still holds. */
+/* What this tab dropped and the daemon still holds; what it forgot is not asked for again. */
 async function listDropped(how) {
   const all = await Promise.all(
     droppedSessions().map((id) =>
       get(`given/${id.slice(0, 40)}`, {}, how).catch((error) => {
         if (isAbort(error)) throw error;
+        if (error.status === 404) forgotten(id);
         return { sessions: [] };
       }),
     ),
   );
   return all.flatMap(({ sessions }) => sessions);
-}
-
-function nodesOf(parts) {
-  return parts.map((part) => {
-    if (typeof part === 'string') return part;
-    if (part.name !== undefined) return nameInline(part.name, 60);
-    return figure(part.bytes, part.text ?? bytes(part.bytes), part.role ?? '');
-  });
 }
 
 function notRead(list) {
@@ -159,6 +153,13 @@ export function mount(root, context) {
   let route = null;
   let shown = null;
   let lists = [];
+  const stopCards = explainWith(async (key) => {
+    const [word, id] = key.split(':');
+    const session = lists.flatMap((each) => each.sessions).find((each) => each.id === id);
+    const { cardOf } = await import('./home_explain.js');
+    return session ? cardOf(word, foundOf(session)) : null;
+  });
+  context.bind(explainKeys(), 'Figures');
 
   const sort = () => (SORTS.some(([value]) => value === route.sort) ? route.sort : 'newest');
   const isPlain = () => route.filter === '' && sort() === 'newest';
@@ -175,8 +176,7 @@ export function mount(root, context) {
 
   function sayAnswer(list, rows) {
     const [newest] = rows.sessions;
-    const over = rows.sessions.filter((session) => worstOf(session)?.word === 'over').length;
-    const unknown = rows.unknown();
+    const { over, unknown } = rows.counts;
     fill(aside, isPlain() || over ? say.tally(list, over, unknown) : '');
     if (!newest || !isPlain()) {
       const again = el('button', { type: 'button', class: 'text-button', on: { click: load } }, 'Sort again');
@@ -213,7 +213,7 @@ export function mount(root, context) {
       onSort: (order) => context.choose({ sort: order === 'newest' ? '' : order, tool: 'home', session: '' }),
       onRead: () => sayNow(),
     });
-    rows.isSorted = rows.unknown() === 0 || !isByFigure(sort());
+    rows.isSorted = rows.counts.unknown === 0 || !isByFigure(sort());
     said = '';
     const dropped = given.length ? makeList(given, { caption: 'Dropped in this tab' }) : null;
     const broken = about.roots.filter((each) => !each.readable);
@@ -304,6 +304,7 @@ export function mount(root, context) {
     unmount() {
       controller?.abort();
       stopLists();
+      stopCards();
       tools.stop();
     },
   };

@@ -11,11 +11,12 @@ const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'erro
 const WORDS = { over: 'over', fits: 'fits', unsure: 'too close' };
 
 /* Pure: the module and memory space nearest to or furthest above its capacity; without any capacity the
- * largest. {bytes, capacity, by, name, word}: "over", "fits", "too close" or "no limit"; null without any. */
+ * largest. {bytes, capacity, by, name, word, from}: "over", "fits", "too close" or "no limit"; `from` is what
+ * home_explain.js tells of it; null without any. */
 export function worstOf(modules, errorTexts, traceDevices = []) {
   let worst = null;
   for (const module of modules)
-    for (const { space, total_bytes: total } of module.spaces ?? []) {
+    for (const { space, name: spaceName, total_bytes: total } of module.spaces ?? []) {
       const capacity = capacityOf('', [], errorTexts, space, traceDevices);
       const verdict = verdictOf(total, capacity, space);
       const needed = verdict?.isOfText ? capacity.needed : total;
@@ -28,6 +29,9 @@ export function worstOf(modules, errorTexts, traceDevices = []) {
         by: verdict?.by ?? 0,
         name: module.name,
         word: WORDS[verdict?.word] ?? 'no limit',
+        from: verdict?.isOfText
+          ? { kind: 'text', file: capacity.file, spaceName, capacity }
+          : { kind: 'module', file: module.file, space, spaceName: spaceName ?? '', capacity },
       };
     }
   if (!worst) return null;
@@ -37,9 +41,10 @@ export function worstOf(modules, errorTexts, traceDevices = []) {
 
 /* Pure: the same of a failure that a text tells. */
 export function worstOfFailure(failure) {
-  const { needed_bytes: needed, capacity_bytes: capacity, exceeded_bytes: over, module } = failure;
+  const { needed_bytes: needed, capacity_bytes: capacity, exceeded_bytes: over, module, memory_space: space } = failure;
   const by = over ?? (needed !== null && capacity !== null ? needed - capacity : 0);
-  return { bytes: needed, capacity, by: Math.max(0, by), name: module ?? '', word: 'over' };
+  const from = { kind: 'text', file: null, spaceName: space ? space.toUpperCase() : '' };
+  return { bytes: needed, capacity, by: Math.max(0, by), name: module ?? '', word: 'over', from };
 }
 
 async function lookAtModules(session, how) {
@@ -60,9 +65,16 @@ async function lookAtEvents(session, how) {
   const [fullest] = data.pools;
   if (!fullest) return { worst: null };
   const { peak, capacity_bytes: capacity } = fullest;
+  const from = {
+    kind: 'events',
+    file: data.hosts.find(({ host }) => host === fullest.host)?.file ?? null,
+    stack: peak.stack_bytes,
+    heap: peak.heap_bytes,
+    eventCount: fullest.event_count,
+  };
   return {
     has_memory_events: true,
-    worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word: capacity ? 'fits' : 'no limit' },
+    worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word: capacity ? 'fits' : 'no limit', from },
   };
 }
 
@@ -70,9 +82,10 @@ async function lookAtEvents(session, how) {
 async function lookAtProfiles(session, how) {
   const { data } = await get('device_memory/series', { session: session.id, limit: 1 }, how);
   const grows = data.verdict_counts.grows;
-  const total = Math.max(...data.profiles.map((profile) => profile.total));
+  const fullest = data.profiles.reduce((most, profile) => (profile.total > most.total ? profile : most));
   const word = grows ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}` : 'live';
-  return { worst: { bytes: total, capacity: null, by: 0, name: '', word } };
+  const from = { kind: 'profiles', file: fullest.name, metric: data.metric.name, profileCount: data.profiles.length };
+  return { worst: { bytes: fullest.total, capacity: null, by: 0, name: '', word, from } };
 }
 
 /* is(session), words(session) for the column "Found", look(session, how: of get()) → {worst, module_count}; tell(session)

@@ -43,7 +43,7 @@ export function ordered(sessions, sort, foundOf) {
 export const foundOf = (session) => known.get(keyOf(session)) ?? toldOf(session);
 
 /* sessions: of the list; linkOf(session) → href; onRead() after each that was read; sort, onSort(order) for the
- * heads. Out: {node, sessions: in the order shown, unknown(): how many are not read yet, start(signal), stop()}. */
+ * heads. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over}, start(signal), stop()}. */
 export function createSessionList(sessions, { caption, sort = '', onSort = null, linkOf, onRead = () => {} }) {
   const shown = ordered(sessions, sort, foundOf);
   const table = sessionTable(caption, { sort, onSort });
@@ -53,6 +53,9 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
   const drawn = new Map(); /* session → row */
   const inView = new Set();
   const waiting = new Set(shown.filter((session) => !foundOf(session)));
+  const isOver = (session) => foundOf(session)?.worst?.word === 'over';
+  /* Kept as they are read: of 5,000 sessions each is counted once. */
+  const counts = { unknown: waiting.size, over: shown.filter(isOver).length };
   let signal = null;
   let nextAt = 0;
   let wake = [];
@@ -133,6 +136,8 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
       }
       if (known.size >= MOST_KNOWN) known.clear();
       known.set(keyOf(session), found);
+      counts.unknown--;
+      if (isOver(session)) counts.over++;
       showRow(session);
       onRead();
     }
@@ -142,7 +147,7 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
   return {
     node: table,
     sessions: shown,
-    unknown: () => shown.reduce((sum, session) => sum + (foundOf(session) ? 0 : 1), 0),
+    counts,
     start(of) {
       signal = of;
       for (let at = 0; at < AT_A_TIME; at++) void work();

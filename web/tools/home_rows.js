@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * home_rows.js: one row a session, and the head of their table. */
 
-import { el, figure, fill, name } from '../lib/dom.js';
+import { el, fill, name } from '../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, when } from '../lib/format.js';
+import { explained } from '../widgets/explain.js';
 import { foundText } from './home_found.js';
 
 const GIB_UNIT = 3;
@@ -17,8 +18,15 @@ const COLUMNS = [
   ['Verdict', 'h-verdict', ''],
 ];
 
+/* A figure of a row is reached by `i` from its name: one stop of the keyboard a row. */
+function rowFigure(key, value, text, className = '') {
+  const node = explained(key, value, text, className);
+  node.tabIndex = -1;
+  return node;
+}
+
 /* A bar with the capacity as a tick; what is over it is red. */
-export function shareBar(value, capacity) {
+function shareBar(id, value, capacity) {
   const share = value / capacity;
   const scale = Math.max(1, share);
   const part = (className, from, to) => {
@@ -30,17 +38,19 @@ export function shareBar(value, capacity) {
   const bar = el('span', { class: 'share-bar', 'aria-hidden': 'true' }, part('share-part', 0, Math.min(1, share)));
   if (share > 1) bar.append(part('share-over', 1, share));
   bar.append(part('share-tick', 1, 1));
+  const figure = rowFigure(`share:${id}`, value, percent(value, capacity));
+  figure.title = `${bytes(value)} of ${bytes(capacity)}`;
   return el(
     'span',
-    { class: 'share', title: `${bytes(value)} of ${bytes(capacity)}` },
+    { class: 'share' },
     bar,
-    el('span', { class: 'figure' }, percent(value, capacity)),
+    figure,
   );
 }
 
-function largestCell(value) {
+function largestCell(id, value) {
   const { text, isOwn } = bytesInColumn(value, GIB_UNIT);
-  return [figure(value, text, isOwn ? 'dim' : ''), isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`)];
+  return [rowFigure(`needs:${id}`, value, text, isOwn ? 'dim' : ''), isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`)];
 }
 
 /* session of the list → {node, show(found), fail(error)}; found: of lookAt(). */
@@ -53,7 +63,7 @@ export function sessionRow(session, href) {
   const verdict = cell('h-verdict');
   const node = el(
     'tr',
-    {},
+    { 'data-explain': `needs:${session.id}` },
     cell('h-when', session.modified_at_ms ? when(session.modified_at_ms) : '–'),
     cell('h-name', el('a', { href, title: `${bytes(session.size_bytes)} in its files` }, name(session.name))),
     found,
@@ -67,8 +77,8 @@ export function sessionRow(session, href) {
     show({ worst, module_count: total = session.module_count, has_memory_events: has = session.has_memory_events }) {
       fill(found, foundText({ ...session, module_count: total, has_memory_events: has }));
       if (!worst) return;
-      if (worst.bytes !== null) fill(largest, largestCell(worst.bytes));
-      if (worst.bytes !== null && worst.capacity) fill(share, shareBar(worst.bytes, worst.capacity));
+      if (worst.bytes !== null) fill(largest, largestCell(session.id, worst.bytes));
+      if (worst.bytes !== null && worst.capacity) fill(share, shareBar(session.id, worst.bytes, worst.capacity));
       fill(verdict, el('span', { class: worst.word === 'over' ? 'over' : 'dim' }, worst.word));
     },
     fail(error) {

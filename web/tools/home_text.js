@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * home_text.js: the sentences of Home. Pure. A part is a string or {text, role}. */
 
-import { bytes, count, counted, cutMiddle, literal, visible, when } from '../lib/format.js';
+import { bytes, count, counted, cutMiddle, visible, when } from '../lib/format.js';
 
 const CODES = {
   malformed: 'malformed',
@@ -25,14 +25,16 @@ const placeText = (session, kind) => [kind, session.modified_at_ms ? when(sessio
 /* What the newest session says: needs its figure, once it is read. `kind` is its first word. */
 export function newestParts(session, kind, worst) {
   const place = ` (${placeText(session, kind)}).`;
+  const { id } = session;
+  const explain = `needs:${id}`;
   const name = { name: worst?.name || session.name };
   if (!worst || worst.bytes === null) return ['Newest: ', { name: session.name }, place];
   if (worst.word === 'over' && worst.by > 0)
-    return ['Newest: ', name, ', ', { text: `over by ${bytes(worst.by)}`, role: 'over', bytes: worst.by }, place];
+    return ['Newest: ', name, ', ', { text: `over by ${bytes(worst.by)}`, role: 'over', bytes: worst.by, explain: `over:${id}` }, place];
   if (worst.word === 'fits')
-    return ['Newest: ', name, ', fits: ', { bytes: worst.bytes }, ' of ', { bytes: worst.capacity }, place];
-  if (/^(live|.* grows?)$/.test(worst.word)) return ['Newest: ', name, ', ', { bytes: worst.bytes }, ' live', place];
-  return ['Newest: ', name, ', needs ', { bytes: worst.bytes }, place];
+    return ['Newest: ', name, ', fits: ', { bytes: worst.bytes, explain }, ' of ', { bytes: worst.capacity, explain: `share:${id}` }, place];
+  if (/^(live|.* grows?)$/.test(worst.word)) return ['Newest: ', name, ', ', { bytes: worst.bytes, explain }, ' live', place];
+  return ['Newest: ', name, ', needs ', { bytes: worst.bytes, explain }, place];
 }
 
 /* The answer when the list is not simply the newest first. unknown: how many sessions have no figure yet. */
@@ -53,14 +55,14 @@ export function tally(list, overCount, unknown = 0) {
 /* The message for folders without a profile. */
 export function emptyMessage(about) {
   const root = about.roots[0];
-  const path = root ? literal(root.path) : '/tmp/xprof';
   const files = about.roots.reduce((sum, each) => sum + each.file_count, 0);
   const depth = about.roots.reduce((most, each) => Math.max(most, each.depth), 0);
   return {
     title: `No profiles under ${rootsText(about)}.`,
     text:
       `Looked at ${counted(files, 'file')}, ${counted(depth, 'level')} deep; none is a trace, dump, HLO proto or device profile. ` +
-      `Record one with \`jax.profiler.trace("${path}")\`; it appears here without a restart. Or drop a file here, or open one directly: \`memviewd FILE_OR_DIR\`. An example: \`memviewd --demo\`.`,
+      'Drop a file here, open one directly (`memviewd FILE_OR_DIR`), or see an example (`memviewd --demo`). To record one, which appears here without a restart:',
+    run: `with jax.profiler.trace("${root ? root.path : '/tmp/xprof'}"):\n    step()`,
   };
 }
 

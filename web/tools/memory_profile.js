@@ -136,7 +136,7 @@ function only(view, content, sentence, notes = []) {
   for (const part of view.parts) part.hidden = true;
   view.head.say(sentence, notes);
   view.context.details.clear();
-  view.context.setTitle('Memory Profile – memviewd');
+  view.context.setNothing();
 }
 
 /* ---- loading ---------------------------------------------------------------- */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_profile_empty.js: what stands where nothing can be drawn: what is missing, why,
- * and the option that records it. Pure; each answer is {title, text, kind}. */
+ * and the option that records it. Pure; each answer is {title, text, run, kind}. */
 
 import { problemText } from '../lib/api.js';
 import { cutMiddle, literal } from '../lib/format.js';
 
 export { failure as failed } from '../lib/failure.js';
 
-const RECORD =
-  '`options = jax.profiler.ProfileOptions(); options.host_tracer_level = 2; ' +
-  'jax.profiler.start_trace("/tmp/xprof", profiler_options=options)`';
+const RECORD = [
+  'options = jax.profiler.ProfileOptions()',
+  'options.host_tracer_level = 2',
+  'jax.profiler.start_trace("/tmp/xprof", profiler_options=options)',
+].join('\n');
 const short = (text) => literal(cutMiddle(text, 60));
 const ended = (text) => literal(text).replace(/[.]?$/, '.');
 
@@ -28,13 +30,14 @@ export function noEvents(reason) {
   if (reason.code === 'no_memory_events')
     return {
       title: 'No memory events in this session.',
-      text:
-        'JAX on CPU records none; on GPU and TPU they need host tracer level 2 or higher: ' + `${RECORD}.`,
+      text: 'JAX on CPU records none; on GPU and TPU they need host tracer level 2 or higher:',
+      run: RECORD,
     };
   if (reason.code === 'no_host_plane')
     return {
       title: 'No host events in this session.',
-      text: `Memory events are recorded by the host, and this trace has no host plane. Record it with the host tracer on: ${RECORD}.`,
+      text: 'Memory events are recorded by the host, and this trace has no host plane. Record it with the host tracer on:',
+      run: RECORD,
     };
   if (reason.code === 'unparsed_events')
     return {
@@ -46,7 +49,8 @@ export function noEvents(reason) {
   if (reason.code === 'not_a_trace')
     return {
       title: 'This session holds no trace.',
-      text: `${ended(reason.text)} A trace is recorded with \`jax.profiler.trace("/tmp/xprof")\`.`,
+      text: `${ended(reason.text)} A trace is recorded with:`,
+      run: 'jax.profiler.trace("/tmp/xprof")',
     };
   if (reason.code === 'cut')
     return {

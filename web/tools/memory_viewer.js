@@ -372,7 +372,7 @@ function only(view, content, sentence, notes = [], errorTexts = []) {
   view.inPane = null;
   view.context.details.clear();
   view.context.setSpaces([], null);
-  view.context.setTitle(`${view.module?.name ? short(view.module.name) : 'nothing to show'} – memviewd`);
+  view.context.setNothing(view.module?.name);
 }
 
 /* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */

@@ -106,6 +106,7 @@ export function mount(root, context) {
     }
   }
 
+  const sourceOf = (found) => (found.local ? givenName(found.local) : (last.selection?.session?.name ?? ''));
   const aboutOf = (found) => (found.local ? { local: found.local } : { session: found.session, file: found.file });
 
   function drawNothing(found) {
@@ -116,7 +117,7 @@ export function mount(root, context) {
     instead.hidden = false;
     left.hidden = true;
     reports.node.hidden = true;
-    context.setTitle('no failure · OOM – memviewd');
+    context.setTitle(say.documentTitle(null, sourceOf(found)));
     return text.show(about);
   }
 
@@ -126,7 +127,7 @@ export function mount(root, context) {
     instead.hidden = true;
     left.hidden = false;
     fill(title, el('span', { class: 'answer-first' }, figures.sentence(say.answer(failure))), ' ', el('span', { class: 'answer-second' }, figures.sentence(say.more(failure))));
-    context.setTitle(say.documentTitle(failure));
+    context.setTitle(say.documentTitle(failure, sourceOf(found)));
     reports.show(found.failures, found.left_out_count, at, (index) => context.linkHere({ ...hereOf(found), report: index ? String(index + 1) : '', sort: '' }));
     fit.show(failure);
     where.show(failure);
@@ -168,7 +169,8 @@ export function mount(root, context) {
     instead.hidden = !why;
     body.hidden = true;
     showPaste(true);
-    context.setTitle('OOM – memviewd');
+    if (last.selection?.session) context.setNothing();
+    else context.setTitle('paste a text · OOM – memviewd');
   }
 
   /* What the URL names; a text that the daemon forgot is given again, if this tab still has it. */

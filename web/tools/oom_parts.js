@@ -4,8 +4,7 @@
 
 import { el, fill, nameInline } from '../lib/dom.js';
 import { count, counted, visible } from '../lib/format.js';
-import { copyButton } from '../widgets/details.js';
-import { createPanel, message } from '../widgets/panel.js';
+import { command, createPanel, message } from '../widgets/panel.js';
 import { barOf, drawBar } from './oom_bar.js';
 import { agreement, isOfPlan, planBarOf } from './oom_plan.js';
 import * as say from './oom_text.js';
@@ -74,13 +73,12 @@ export function createWhere(figures, menu) {
 /* Commands with a button each. `link`: {href, text} of the module's own page, or null. */
 export function createNext() {
   const panel = createPanel('panel-oom-next', 'See more');
-  const command = ({ text }) => el('div', { class: 'oom-command' }, el('code', {}, text), copyButton(text));
   return {
     panel,
     show({ failure, steps, link }) {
       const hasList = failure.buffers.length + failure.io_buffers.length > 0;
       const isTotal = failure.family === 'tpu_compile' && !hasList && failure.form !== 'fast_exit';
-      const stepNodes = steps.map((step) => (step.kind === 'command' ? command(step) : el('p', {}, visible(step.text))));
+      const stepNodes = steps.map((step) => (step.kind === 'command' ? command(step.text) : el('p', {}, visible(step.text))));
       panel.setTitle(isTotal && !link ? 'The error gives a total only' : 'To see more');
       fill(
         panel.body,

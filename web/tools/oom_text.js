@@ -2,7 +2,7 @@
  * oom_text.js: what an out-of-memory failure means, in sentences. Pure. A sentence is a list of parts:
  * text, {name}, {bytes, key} where `key` names the range of the text that the figure stands in. */
 
-import { bytes, count, counted, TIMES, unitOf, visible } from '../lib/format.js';
+import { bytes, count, counted, cutMiddle, TIMES, unitOf, visible } from '../lib/format.js';
 
 const FAMILIES = {
   tpu_compile: 'TPU compile-time OOM',
@@ -268,9 +268,10 @@ export function nothing(found) {
   };
 }
 
-export function documentTitle(failure) {
-  const size = isKnown(failure.needed_bytes) ? `${bytes(failure.needed_bytes)} · ` : '';
-  return `${size}${failure.module ? `${visible(failure.module)} · ` : ''}OOM – memviewd`;
+export function documentTitle(failure, source) {
+  const size = failure && isKnown(failure.needed_bytes) ? bytes(failure.needed_bytes) : '';
+  const parts = [failure ? size : 'no failure', cutMiddle(visible(failure?.module || source), 60), 'OOM'];
+  return `${parts.filter(Boolean).join(' · ')} – memviewd`;
 }
 
 /* The verdict for a bug report, in Markdown without a table. `nodesText` of answer and more. */

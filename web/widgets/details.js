@@ -15,8 +15,9 @@ export function facts(...rows) {
   return el('dl', { class: 'facts' }, rows);
 }
 
-/* Copies the text as it is in the file, or its visible form if it holds control characters. */
-export function copyButton(text) {
+/* Copies the text as it is in the file, or its visible form if it holds control characters; lines of a command of
+ * ours stay lines. */
+export function copyButton(text, isOurs = false) {
   const button = el(
     'button',
     {
@@ -24,7 +25,7 @@ export function copyButton(text) {
       class: 'text-button copy',
       on: {
         click: async () => {
-          const whole = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text)
+          const whole = !isOurs && /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text)
             ? visible(text)
             : text;
           try {

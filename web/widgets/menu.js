@@ -38,11 +38,19 @@ export function createMenu(title, entries) {
     () => import('./menu_popup.js'),
     ({ createPopup }) => createPopup({ id, node, button, titleOf, list }),
   );
-  let isAwaited = false; // opening: what is pressed meanwhile is for the menu
+  let isAwaited = false; // opening: what is pressed meanwhile is for the menu, unless the reader went elsewhere
+  const leave = ({ target }) => {
+    if (!node.contains(target)) isAwaited = false;
+  };
+  const watch = (how) => {
+    for (const type of ['pointerdown', 'focusin']) document[how](type, leave, true);
+  };
   const open = (at) => {
     isAwaited = true;
-    Promise.resolve(popup.with((it) => it.open(at))).finally(() => {
+    watch('addEventListener');
+    Promise.resolve(popup.with((it) => isAwaited && it.open(at))).finally(() => {
       isAwaited = false;
+      watch('removeEventListener');
     });
   };
   const soon = () => {
@@ -58,7 +66,7 @@ export function createMenu(title, entries) {
   });
   node.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isAwaited && event.key !== 'Tab') popup.with((it) => it.onKey(event.key));
+    if (isAwaited && event.key !== 'Tab') popup.with((it) => it.isOpen && it.onKey(event.key));
     else if (popup.now?.isOpen) {
       if (!popup.now.onKey(event.key)) return;
     } else if (['ArrowDown', 'ArrowUp'].includes(event.key)) open(event.key === 'ArrowDown' ? 0 : -1);

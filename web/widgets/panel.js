@@ -4,20 +4,27 @@
 
 import { el, fill, prose } from '../lib/dom.js';
 import { begin } from '../lib/activity.js';
+import { visible } from '../lib/format.js';
+import { copyButton } from './details.js';
 import { createMenu } from './menu.js';
 
 const DIM_AFTER_MS = 300;
 const SAY_AFTER_MS = 1000;
 let serial = 0;
 
-/* A message that stands where a thing would stand: {title, text, kind: "empty" | "error", action}. */
-export function message({ title, text, kind = 'empty', action = null }) {
+/* What is to be run, line by line, with a button that copies it. */
+export const command = (text) =>
+  el('div', { class: 'command' }, el('code', {}, text.split('\n').map(visible).join('\n')), copyButton(text, true));
+
+/* A message that stands where a thing would stand: {title, text, run: a command, kind: "empty" | "error", action}. */
+export function message({ title, text, run = '', kind = 'empty', action = null }) {
   return el(
     'div',
     { class: `message message-${kind}`, role: kind === 'error' ? 'alert' : null },
     kind === 'error' ? el('span', { class: 'message-mark', 'aria-hidden': 'true' }, '⚠ ') : null,
     title ? el('strong', {}, prose(title), ' ') : null,
     prose(text),
+    run ? command(run) : null,
     action
       ? el(
           'p',

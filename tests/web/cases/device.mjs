@@ -273,6 +273,27 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('percentages say of what in the head of their column', async () => {
+    const page = await open(place(await daemon('--demo'), '&view=top'), { canned: answers() });
+    const heads = await page.locator('.panel-top [role="columnheader"]').allInnerTexts();
+    includes(heads.join('|'), 'Self % of 10.00 MiB');
+    includes(heads.join('|'), 'Total % of 10.00 MiB');
+    await page.finish();
+  });
+
+  test('on a phone one button says what is chosen and opens the controls; the picture is in view', async () => {
+    const page = await open(place(await daemon('--demo'), '&focus=f'), { canned: answers(), width: 390, height: 844 });
+    const isSeen = (selector) => page.locator(selector).first().isVisible();
+    equal([await isSeen('.conditions'), await isSeen('.device-profiles')], [false, false]);
+    includes(await text(page, '.device-unfold'), 'memory.prof, by line, 1 filter');
+    const box = await page.locator('.icicle-picture').boundingBox();
+    truth(box.y + box.height < 844, `the picture ends at ${box.y + box.height}`);
+    await page.locator('.device-unfold').click();
+    equal([await isSeen('.conditions'), await isSeen('.device-profiles')], [true, true]);
+    equal(await page.locator('.device-unfold').getAttribute('aria-expanded'), 'true');
+    await page.finish();
+  });
+
   test('nothing hangs over on small screens', async () => {
     for (const [width, height] of [
       [320, 640],

@@ -18,7 +18,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     try {
       const page = await open(await daemon(`--logdir=${folder}`));
       includes(await text(page, 'h1'), 'No profiles under');
-      includes(await text(page, '.message'), 'Record one with jax.profiler.trace(');
+      includes(await text(page, '.message'), 'To record one, which appears here without a restart: with jax.profiler.trace(');
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });

@@ -209,16 +209,118 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   });
 
   test('a list sorted before all is read says how many are not, and does not move by itself', async () => {
-    const page = await open(`${await dumps()}?tool=home&sort=share`);
-    await page.waitForFunction(() => !document.querySelector('.home-tally').innerText.includes('not read yet'));
+    const base = await dumps();
+    const page = await open(`${base}?tool=oom`, { isMeasured: true });
+    let release = null;
+    const held = new Promise((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/modules?**', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${base}?tool=home&sort=share`);
+    await page.waitForSelector('.home-grid tbody tr:nth-child(4)');
     const names = () => page.locator('.home-grid .h-name a').allInnerTexts();
     const before = await names();
+    includes(await text(page, 'h1'), '4 sessions, fullest first; 4 not read yet, at the end.');
+    equal(await text(page, '.home-tally'), '');
+    release();
+    await page.waitForFunction(() => document.querySelectorAll('.h-share .figure').length === 4);
+    await page.waitForFunction(() => document.querySelector('.home-tally').innerText.includes('4 of them over'));
+    equal(await names(), before, 'the list moved by itself');
     await page.getByRole('button', { name: 'Sort again' }).click();
     await page.waitForFunction(() => !document.querySelector('h1').innerText.includes('Sort again'));
     await idle(page);
-    const [first] = await names();
-    includes(first, 'd-tile-padding');
-    equal(before.length, 4);
+    const after = await names();
+    truth(before[0] !== after[0], 'the order as found is that of the shares: nothing was tried');
+    equal(after.map((name) => name.split('-')[0]), ['d', 'seed', ...after.slice(2).map((name) => name.split('-')[0])]);
+    await page.finish();
+  });
+
+  test('every figure opens a card: what it is made of, from which file and field', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=home`);
+    await page.waitForFunction(() => document.querySelector('h1').innerText.includes('over by'));
+    const card = async (act) => {
+      await act();
+      await page.waitForSelector('dialog.explain');
+      const said = await text(page, 'dialog.explain');
+      await page.keyboard.press('Escape');
+      return said;
+    };
+    const headline = await card(() => page.locator('h1 button.over').click());
+    includes(headline, '33.49 GiB − 15.75 GiB = 17.74 GiB');
+    includes(headline, 'available, as error.txt prints it');
+    includes(headline, 'exact to ±');
+    const needs = await card(() => page.locator('td.h-largest button').first().click());
+    includes(needs, '35,962,892,288 B');
+    includes(needs, 'HloProto.buffer_assignment.buffer_allocations[].size where .color is 0');
+    includes(needs, 'module_0282.jit_train_step');
+    includes(await card(() => page.locator('td.h-share button').first().click()), '33.49 GiB ÷ 15.75 GiB = 213 %');
+    const byKey = await card(async () => {
+      await page.locator('.h-name a').first().focus();
+      await page.keyboard.press('i');
+    });
+    equal(byKey, needs, 'the card by its key');
+    await page.finish();
+  });
+
+  test('profiles and texts say what their figures are, too', async () => {
+    const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`, `--logdir=${join(fixtures, 'oom')}`)}?tool=home`);
+    await page.waitForFunction(() => !document.querySelector('.home-tally').innerText.includes('not read yet'));
+    await page.locator('tr', { hasText: 'memprof' }).locator('.h-largest button').click();
+    includes(await text(page, 'dialog.explain'), 'live arrays and code in memory9.prof');
+    includes(await text(page, 'dialog.explain'), '9,800,000 B');
+    await page.keyboard.press('Escape');
+    await page.locator('tr', { hasText: '0.4.35-libtpu0.0.2-v5e-seed' }).locator('.h-largest button').click();
+    includes(await text(page, 'dialog.explain'), 'as the text prints it');
+    await page.finish();
+  });
+
+  test('what the daemon forgot of what was dropped is asked for once', async () => {
+    const own = await startDaemon(binary, ['--demo']);
+    let again = null;
+    try {
+      const page = await open(`${own.url}?tool=home`, { allow: /404|Failed to load/ });
+      await give(page, 'drop', 'host0.xplane.pb.gz', readFileSync(join(fixtures, 'logdir/tpu/plugins/profile/small/host0.xplane.pb.gz')));
+      await banner(page, 'is a profiler trace');
+      await page.reload();
+      await page.waitForSelector('.home-dropped tbody tr');
+      await own.stop();
+      again = await startDaemon(binary, ['--demo'], Number(new URL(own.url).port));
+      const asked = [];
+      page.on('request', (request) => request.url().includes('/given/') && asked.push(request.url()));
+      for (const wanted of [1, 1]) {
+        await page.reload();
+        await page.waitForSelector('.home-grid tbody tr');
+        equal(asked.length, wanted);
+      }
+      equal(await page.locator('.home-dropped').count(), 0);
+      await page.finish();
+    } finally {
+      await own.stop();
+      await again?.stop();
+    }
+  });
+
+  test('what the browser may not read of a dropped folder is named, the rest is taken', async () => {
+    const page = await open(await daemon('--demo'));
+    await page.evaluate((bytes) => {
+      const entry = (name, more) => ({ name, fullPath: `/run/${name}`, isFile: true, isDirectory: false, ...more });
+      const folder = (name, inside) => {
+        const pieces = [inside, []];
+        const readEntries = (done, failed) => (inside ? done(pieces.shift()) : failed(new DOMException('no', 'NotReadableError')));
+        return entry(name, { isFile: false, isDirectory: true, createReader: () => ({ readEntries }) });
+      };
+      const good = entry('memory9.prof', { file: (done) => done(new File([Uint8Array.from(bytes)], 'memory9.prof')) });
+      const refused = entry('memory1.prof', { file: (_, failed) => failed(new DOMException('no', 'NotReadableError')) });
+      const top = folder('run', [refused, folder('locked', null), good]);
+      const drop = new Event('drop', { bubbles: true, cancelable: true });
+      drop.dataTransfer = { types: ['Files'], items: [{ webkitGetAsEntry: () => top }], files: [] };
+      document.body.dispatchEvent(drop);
+    }, [...readFileSync(join(fixtures, 'memprof/memory9.prof'))]);
+    await banner(page, 'memory9.prof is a device profile');
+    includes(await text(page, '.banner-text'), 'The browser may not read run/memory1.prof, run/locked.');
     await page.finish();
   });
 

@@ -53,7 +53,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('one buffer larger than the memory: 100.00 of 16.00 GiB', async () => {
     const page = await paste(EXCEEDS);
     includes(await text(page, 'h1'), 'TPU compile-time OOM: the program needs 100.00 GiB; 16.00 GiB of HBM are available. Over by 84.00 GiB.');
-    equal(await page.title(), '100.00 GiB · OOM – memviewd');
+    equal(await page.title(), '100.00 GiB · pasted text · OOM – memviewd');
     includes(await text(page, '.panel-oom-where'), 'one buffer 100.00 GiB');
     includes(await text(page, '.panel-oom-table'), 'output of xor_convert_fusion@{}');
     truth((await marks(page)).includes('107374182400'), 'the size is not marked');
@@ -101,8 +101,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('a total alone says so and gives the command to copy', async () => {
     const page = await paste('RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO temporaries (300.00G) exceeds available HBM (15.75G). HLO module: jit_f.\n');
     includes(await text(page, '.panel-oom-next h2'), 'The error gives a total only');
-    includes(await text(page, '.oom-command'), '--xla_dump_to=');
-    equal(await page.locator('.oom-command').first().getByRole('button', { name: 'copy' }).count(), 1);
+    includes(await text(page, '.command'), '--xla_dump_to=');
+    equal(await page.locator('.command').first().getByRole('button', { name: 'copy' }).count(), 1);
     includes(await text(page, '.panel-oom-where'), 'not itemised in the text 300.00 GiB');
     await page.finish();
   });

@@ -38,6 +38,21 @@ export function run({ test, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('a menu that is late does not open, nor take the focus, once the reader is elsewhere', async () => {
+    const page = await open(await daemon('--demo'), { isMeasured: true });
+    const { release, asked } = await hold(page, 'menu_popup.js');
+    await page.locator('.panel-curve .menu-dots').click();
+    await asked;
+    await page.locator('.filter-input').focus();
+    release();
+    await idle(page);
+    equal(await page.evaluate(() => document.activeElement.className), 'filter-input', 'the focus');
+    equal(await page.locator('.menu-popup:visible').count(), 0);
+    await page.locator('.panel-curve .menu-dots').click();
+    await page.waitForSelector('.panel-curve .menu-popup:visible');
+    await page.finish();
+  });
+
   test('arrows and Enter wait for the proposals of the filter', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
     const { release, asked } = await hold(page, 'filter_list.js');

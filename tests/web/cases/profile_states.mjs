@@ -173,6 +173,14 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     includes(await text(page, 'h1'), 'no memory event was recorded');
     includes(await text(page, '.whole-page'), 'options.host_tracer_level = 2');
     includes(await text(page, '.whole-page'), 'Memory Viewer');
+    equal((await page.locator('.command code').innerText()).split('\n').length, 3, 'lines of the command');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.locator('.command .copy').click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    equal(copied.split('\n')[1], 'options.host_tracer_level = 2', 'what was copied');
+    equal(await page.title(), 'nothing to show · run/one · Memory Profile – memviewd');
+    includes(await text(page, '.details'), 'This session run/one');
+    includes(await text(page, '.details'), 'kind trace');
     await page.finish();
   });
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * nothing.js: title and pane of a page that can draw nothing of what the URL names. Loaded when there is one. */
+
+import { el, name } from './lib/dom.js';
+import { bytes, count, cutMiddle, visible, when } from './lib/format.js';
+import { copyButton, fact, facts } from './widgets/details.js';
+
+/* "nothing to show · jit_f · Memory Viewer – memviewd" */
+export function nothingTitle(subject, row) {
+  const parts = ['nothing to show', cutMiddle(visible(subject), 60), row.title.replace(/:.*/, '')];
+  return `${parts.filter(Boolean).join(' · ')} – memviewd`;
+}
+
+/* For the pane: what the session holds, of which the page draws nothing. */
+export function aboutSession(session) {
+  const some = (total) => (total ? count(total) : null);
+  return {
+    heading: 'This session',
+    parts: [
+      el('p', { class: 'details-name' }, name(session.name), copyButton(session.name)),
+      facts(
+        fact('kind', session.kind),
+        fact('hosts', some(session.host_count ?? session.hosts?.length)),
+        fact('programs', some(session.module_count)),
+        fact('device profiles', some(session.profile_count)),
+        fact('in its files', session.size_bytes ? bytes(session.size_bytes) : null),
+        fact('from', session.modified_at_ms ? when(session.modified_at_ms) : null),
+      ),
+    ],
+  };
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * home_explain.js: what the figures of Home are made of. Pure: what was found of a session in, cards of explain.js
+ * out. Loaded when the first card is opened. */
+
+import { bytes, bytesApart, count, percent, visible } from '../lib/format.js';
+
+const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
+const half = (capacity) => (capacity?.half > 0 ? [{ name: 'exact to ±', bytes: capacity.half, note: 'the text is rounded' }] : []);
+
+/* Where the figure of a session comes from, one row a kind of source; `from` is that of home_found.js. */
+const SOURCES = {
+  module: ({ worst, from }) => ({
+    what: `the total of ${visible(worst.name)} in ${visible(from.spaceName)}`,
+    formula: `Every allocation of ${visible(from.spaceName)} that the compiler made for ${visible(worst.name)}, with fragmentation, thread-local ones left out. Of all programs and memory spaces here it is the one furthest above its capacity, or nearest to it.`,
+    file: from.file,
+    field: `\`HloProto.buffer_assignment.buffer_allocations[].size\` where \`.color\` is ${from.space}`,
+    confidence: 'exact',
+  }),
+  text: ({ worst, from }) => ({
+    what: `what ${visible(worst.name || 'the program')} asked for, as the text prints it`,
+    formula: `The error text states it${from.spaceName ? ` for ${visible(from.spaceName)}` : ''}; the OOM page marks the place.`,
+    file: from.file,
+    field: 'a sentence of the error text',
+    confidence: 'exact',
+    why: 'As printed: where the text rounds it, to half of its last digit.',
+  }),
+  events: ({ worst, from }) => ({
+    what: `the peak in use of ${visible(worst.name)}`,
+    formula: `stack ${bytes(from.stack)} + heap ${bytes(from.heap)} = ${bytes(worst.bytes)}: the largest that this allocator said after one of its ${count(from.eventCount)} events. It is the fullest one of the trace.`,
+    file: from.file,
+    field: 'events `MemoryAllocation` and `MemoryDeallocation`: `bytes_reserved` + `bytes_allocated`',
+    confidence: 'exact',
+    caveat: 'A higher peak before or after the trace is not in it.',
+  }),
+  profiles: ({ from }) => ({
+    what: `live arrays and code in ${baseName(from.file)}`,
+    formula: `The sum over the samples of ${baseName(from.file)}; of ${count(from.profileCount)} it is the profile with the most.`,
+    file: from.file,
+    field: `\`Profile.sample[].value[]\` of the sample type \`${visible(from.metric)}\``,
+    confidence: 'exact',
+    caveat: 'Temporaries inside a compiled program are not in such a file.',
+  }),
+};
+
+const CAPACITIES = {
+  recorded: ({ file }) => `available, as ${baseName(file)} prints it`,
+  trace: ({ isPhysical }) => (isPhysical ? 'physical size of the smallest device of the trace' : 'available on the smallest device of the trace'),
+  allocator: () => 'what the allocator may give out',
+  text: () => 'available, as the text prints it',
+};
+
+function needs({ worst, from }) {
+  const source = SOURCES[from.kind]({ worst, from });
+  const { what, ...card } = source;
+  return { title: bytes(worst.bytes), inputs: [{ name: what, bytes: worst.bytes }], ...card, file: card.file ? baseName(card.file) : null };
+}
+
+const against = ({ worst, from }) => [
+  { name: SOURCES[from.kind]({ worst, from }).what, bytes: worst.bytes },
+  { name: CAPACITIES[from.capacity?.kind ?? (from.kind === 'events' ? 'allocator' : 'text')](from.capacity ?? {}), bytes: worst.capacity },
+  ...half(from.capacity),
+];
+
+const sureOf = ({ from }) => ({
+  file: from.file ? baseName(from.file) : null,
+  field: SOURCES[from.kind]({ worst: { bytes: 0, name: '' }, from }).field,
+  confidence: from.capacity?.isPhysical ? 'bound' : 'exact',
+  why: from.capacity?.isPhysical ? 'A program gets less than the physical size; how much is not known.' : '',
+});
+
+function share(found) {
+  const { worst } = found;
+  if (!worst.capacity || worst.bytes === null) return null;
+  const [needed, available] = bytesApart(worst.bytes, worst.capacity);
+  const words = percent(worst.bytes, worst.capacity);
+  return { title: `${words} of the capacity`, formula: `${needed} ÷ ${available} = ${words}`, inputs: against(found), ...sureOf(found) };
+}
+
+function over(found) {
+  const { worst } = found;
+  if (worst.bytes === null || !worst.capacity) {
+    const { why, ...sure } = sureOf(found);
+    return { title: `Over by ${bytes(worst.by)}`, formula: 'The text states by how much, and not of what.', inputs: [{ name: 'over by', bytes: worst.by }], ...sure, why };
+  }
+  const [needed, available] = bytesApart(worst.bytes, worst.capacity);
+  return { title: `Over by ${bytes(worst.by)}`, formula: `${needed} − ${available} = ${bytes(worst.by)}`, inputs: against(found), ...sureOf(found) };
+}
+
+const CARDS = { needs, share, over };
+
+/* word: "needs", "share" or "over"; found: of lookAt(). Null where there is nothing to say. */
+export function cardOf(word, found) {
+  const worst = found?.worst;
+  if (!worst?.from || (word === 'needs' && worst.bytes === null)) return null;
+  return CARDS[word]?.({ worst, from: worst.from }) ?? null;
+}
