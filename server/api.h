@@ -61,11 +61,17 @@ struct analysis_param *api_core_params(const struct request *request, const char
  * another site cannot send those that are taken without the browser asking first, or saying where it comes from. */
 struct response *api_check_type(const struct request *request, const char *const *types);
 
+/* The body will be kept after the answer, with `extra_bytes` beside it: NULL, or the refusal when there is no room. */
+struct response *api_keep_body(const struct request *request, uint64_t extra_bytes);
+
 /* "modified_at_ms": null for what a reader gave, which tells no time. */
 void api_write_modified(struct json *json, int64_t modified_at_ms);
 
 /* [{…}…]: the heads of all sessions of a snapshot. */
 void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot);
+
+/* "not_read": [{file, code, reason, offset_bytes}…]: the first thousand files of a snapshot that cannot be shown. */
+void api_write_not_read(struct json *json, const struct snapshot *snapshot);
 
 /* "notes": [{code, count, text}…]: what the reader should know about the files of a session. */
 void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules);

@@ -4,12 +4,14 @@
 
 #include "server/listing.h"
 
+#include <string.h>
+
 static void write_files(struct json *json, const struct given_set *set)
 {
     json_key(json, "files");
     json_array_begin(json);
     for (size_t at = 0; at < set->file_count; at++) {
-        const struct given_file *file = &set->files[at];
+        const struct given_file *file = set->files[at];
         json_object_begin(json);
         json_key_text(json, "name", file->path);
         json_key_uint(json, "size_bytes", file->upload->size);
@@ -28,8 +30,10 @@ static struct response *answer(const struct server *server, const struct given_s
     json_key_text(&json, "id", set->id);
     write_files(&json, set);
     if (!is_new) {
+        const struct snapshot *snapshot = given_snapshot(set);
         json_key(&json, "sessions");
-        api_write_sessions(&json, server->store, given_snapshot(set));
+        api_write_sessions(&json, server->store, snapshot);
+        api_write_not_read(&json, snapshot);
     }
     json_object_end(&json);
     return response_of_buf(is_new ? 201 : 200, "application/json", &buf);
@@ -41,6 +45,8 @@ struct response *api_given(const struct server *server, const struct request *re
     struct given_set set = {0};
     struct err err = ERR_INIT;
     struct response *response = listing_check_names(request, NAMES);
+    if (!response && strchr(request->captures[0], '-')) /* of a session of a set, or of nothing */
+        response = response_problem(404, "notfound", "there are no files of that id");
     if (!response)
         response = given_find(server->given, request->captures[0], &set, &err) ? answer(server, &set, false)
                                                                                 : response_err(&err, NULL);
@@ -59,6 +65,8 @@ struct response *api_given_add(const struct server *server, const struct request
         response = api_check_type(request, TYPES);
     if (!response && request->body->size == 0)
         response = response_problem(422, "truncated", "the file is empty");
+    if (!response)
+        response = api_keep_body(request, GIVEN_COST_BYTES);
     if (!response)
         response = given_add(server->given, with[0] ? with : NULL, name, request->body, &set, &err) ? answer(server, &set, true)
                                                                                                     : response_err(&err, name);

@@ -123,6 +123,8 @@ struct response *api_oom_give(const struct server *server, const struct request 
         response = api_check_type(request, TYPES);
     if (!response && request->body->size == 0)
         response = response_problem(400, "argument", "the text is empty");
+    if (!response)
+        response = api_keep_body(request, TEXTS_COST_BYTES);
     if (!response && !texts_give(server->texts, request->body, &asked.text, &err))
         response = response_err(&err, NULL);
     if (!response)

@@ -129,6 +129,17 @@ void api_write_sessions(struct json *json, struct store *store, const struct sna
     json_array_end(json);
 }
 
+void api_write_not_read(struct json *json, const struct snapshot *snapshot)
+{
+    json_key(json, "not_read");
+    json_array_begin(json);
+    for (size_t at = 0; at < snapshot->problem_count && at < MOST_PROBLEMS; at++) {
+        const struct snapshot_problem *problem = &snapshot->problems[at];
+        write_problem(json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
+    }
+    json_array_end(json);
+}
+
 struct response *api_sessions(const struct server *server, const struct request *request)
 {
     static const char *const NAMES[] = {"sort", "filter", "offset", "limit", NULL};
@@ -156,13 +167,7 @@ struct response *api_sessions(const struct server *server, const struct request 
         json_object_end(&json);
     }
     json_array_end(&json);
-    json_key(&json, "not_read");
-    json_array_begin(&json);
-    for (size_t at = 0; at < snapshot->problem_count && at < MOST_PROBLEMS; at++) {
-        const struct snapshot_problem *problem = &snapshot->problems[at];
-        write_problem(&json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
-    }
-    json_array_end(&json);
+    api_write_not_read(&json, snapshot);
     json_key_uint(&json, "scan_generation", snapshot->generation);
     json_object_end(&json);
     free(chosen);

@@ -81,6 +81,12 @@ struct response *api_check_type(const struct request *request, const char *const
     return refusal;
 }
 
+struct response *api_keep_body(const struct request *request, uint64_t extra_bytes)
+{
+    return upload_keep(request->body, extra_bytes) ? NULL
+                                                   : response_problem(503, "busy", "there is no memory to keep more files now; ask again");
+}
+
 void api_write_modified(struct json *json, int64_t modified_at_ms)
 {
     json_key(json, "modified_at_ms");

@@ -14,6 +14,7 @@ static const uint64_t MOST_SCANNED_BYTES = (uint64_t)1 << 30;
 struct window {
     struct buf text;
     uint64_t first_line; /* from 1 */
+    uint64_t cut_line;   /* the last one, when only its beginning is there; else 0 */
     bool is_cut;         /* the file has more */
 };
 
@@ -66,12 +67,20 @@ static struct mark find_start(const struct source *source, uint64_t line)
     return start;
 }
 
-/* Ends the window behind its last whole line, unless one line is all of it. */
-static void drop_torn_line(struct buf *text)
+/* The file goes on behind the window: ends it behind its last whole line, unless `line` is the one that is torn, or
+ * the only one. */
+static void end_window(struct window *window, uint64_t line)
 {
+    struct buf *text = &window->text;
     const char *end = text->length ? memrchr(text->data, '\n', text->length) : NULL;
-    if (end)
+    uint64_t torn_line = window->first_line;
+    for (const char *at = text->data; end && at <= end; at++)
+        torn_line += *at == '\n';
+    window->is_cut = true;
+    if (end && torn_line != line)
         text->length = (size_t)(end - text->data);
+    else if (!end || end + 1 < text->data + text->length)
+        window->cut_line = torn_line;
 }
 
 static bool read_window(struct file *file, uint64_t line, struct window *window)
@@ -84,9 +93,9 @@ static bool read_window(struct file *file, uint64_t line, struct window *window)
         return false;
     window->text.length = (size_t)count;
     window->first_line = start.line;
+    window->is_cut = start.offset > 0;
     if (start.offset + (uint64_t)count < source->size_bytes)
-        drop_torn_line(&window->text);
-    window->is_cut = start.offset > 0 || (uint64_t)count < source->size_bytes;
+        end_window(window, line);
     return true;
 }
 
@@ -102,9 +111,8 @@ static bool read_place(const struct files_place *place, uint64_t line, struct wi
         return is_good;
     is_good = files_read_text(place, WINDOW_BYTES, &window->text, &err);
     window->first_line = 1;
-    window->is_cut = window->text.length == WINDOW_BYTES;
-    if (window->is_cut)
-        drop_torn_line(&window->text);
+    if (window->text.length == WINDOW_BYTES)
+        end_window(window, line);
     return is_good;
 }
 
@@ -171,6 +179,7 @@ struct response *api_source(const struct server *server, const struct request *r
                                                    : "no such file below the folders of --source-root");
     json_key_uint(&json, "first_line", found ? window.first_line : 1);
     json_key_bool(&json, "is_cut", window.is_cut);
+    json_key_known(&json, "cut_line", window.cut_line > 0 ? (int64_t)window.cut_line : -1);
     write_lines(&json, &window.text);
     json_object_end(&json);
     buf_free(&window.text);

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MOST_HOSTS = 64, MOST_LIMIT_MIB = 1 << 30 };
+enum { TEXT_DRAIN_MS = 3000, DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MOST_HOSTS = 64, MOST_LIMIT_MIB = 1 << 30 };
 
 struct daemon {
     struct options options;
@@ -141,6 +141,10 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */
     httpd_stop_accepting(httpd);
     listen_refuse(&daemon->listening);
+    if (!httpd_drain(httpd, TEXT_DRAIN_MS)) {
+        given_stop(daemon->server.given);
+        texts_stop(daemon->server.texts);
+    }
     if (!httpd_drain(httpd, DRAIN_MS)) {
         jobs_expire(jobs, true);
         httpd_drain(httpd, LAST_DRAIN_MS);

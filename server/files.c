@@ -186,6 +186,25 @@ const struct files_identity *files_identity(const struct file *file)
     return &file->identity;
 }
 
+static int64_t tail_read(void *context, uint64_t offset, void *into, size_t size)
+{
+    const struct files_tail *tail = context;
+    if (atomic_load(tail->is_stopping))
+        return -1;
+    return tail->of->read(tail->of->context, tail->from + offset, into, size);
+}
+
+struct source files_tail_source(struct files_tail *tail)
+{
+    return (struct source){tail, tail_read, tail->of->size_bytes - tail->from};
+}
+
+void files_tail_fail(const struct files_tail *tail, struct err *err)
+{
+    if (atomic_load(tail->is_stopping))
+        *err = (struct err){ERR_io, ERR_NO_OFFSET, "was not read to its end: the daemon ends"};
+}
+
 bool files_is_gzip(struct file *file)
 {
     unsigned char start[2];

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/source.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -46,6 +47,17 @@ void files_close(struct file *file);
  * reads past it. Reads of 256 KiB and more go straight to their destination. */
 const struct source *files_source(const struct file *file);
 const struct files_identity *files_identity(const struct file *file);
+
+/* The end of a source, from `from` on, which cannot be read any further once `is_stopping`. */
+struct files_tail {
+    const struct source *of;
+    uint64_t from;
+    const atomic_bool *is_stopping;
+};
+/* As long as `tail` lives. */
+struct source files_tail_source(struct files_tail *tail);
+/* Reading it has failed: says so when it was stopped. */
+void files_tail_fail(const struct files_tail *tail, struct err *err);
 
 /* By its first bytes. */
 bool files_is_gzip(struct file *file);

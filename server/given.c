@@ -5,6 +5,7 @@
 #include "server/sessions.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +13,12 @@ static const uint64_t BUDGET_BYTES = (uint64_t)2 << 30;
 enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000, MOST_PATH_BYTES = 1024, MOST_DEPTH = 16, MOST_NAME_BYTES = 255 };
 
 /* What the tree and the snapshot of a set take, about: those of the set, and of each file. */
-static const uint64_t SET_BYTES = 8 << 10, FILE_BYTES = 1 << 10;
+static const uint64_t FILE_BYTES = 1 << 10, SET_BYTES = GIVEN_COST_BYTES - FILE_BYTES;
 
 struct given {
     struct cache *sets;
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
+    atomic_bool is_stopping;
 };
 
 /* Owns its files; tree and snapshot borrow from them. */
@@ -24,19 +26,26 @@ struct kept_set {
     char id[GIVEN_ID_SIZE];
     size_t file_count;
     uint64_t added_bytes; /* of the last that came */
-    struct given_file *files;
+    struct given_file **files; /* shared with the sets before */
     const struct given *of;
     pthread_mutex_t lock; /* of the two that follow, made when they are needed first */
     struct tree *tree;
     struct snapshot *snapshot;
 };
 
-static void free_files(struct given_file *files, size_t count)
+static void release_file(struct given_file *file)
 {
-    for (size_t at = 0; at < count; at++) {
-        upload_release(files[at].upload);
-        free(files[at].path);
-    }
+    if (atomic_fetch_sub(&file->holders, 1) != 1)
+        return;
+    upload_release(file->upload);
+    free(file->path);
+    free(file);
+}
+
+static void release_files(struct given_file **files, size_t count)
+{
+    for (size_t at = 0; at < count; at++)
+        release_file(files[at]);
     free(files);
 }
 
@@ -48,7 +57,7 @@ static void free_set(void *value)
     if (set->tree)
         tree_free(set->tree);
     pthread_mutex_destroy(&set->lock);
-    free_files(set->files, set->file_count);
+    release_files(set->files, set->file_count);
     free(set);
 }
 
@@ -69,6 +78,11 @@ void given_on_wait(struct given *given, const struct cache_waiting *waiting)
 void given_expire(struct given *given)
 {
     cache_drop_idle(given->sets, MOST_IDLE_MS);
+}
+
+void given_stop(struct given *given)
+{
+    atomic_store(&given->is_stopping, true);
 }
 
 void given_free(struct given *given)
@@ -157,7 +171,7 @@ static const char *name_of(const char *path)
 
 static int by_path(const void *a, const void *b)
 {
-    return strcmp(((const struct given_file *)a)->path, ((const struct given_file *)b)->path);
+    return strcmp((*(struct given_file *const *)a)->path, (*(struct given_file *const *)b)->path);
 }
 
 /* ---- what can be opened ----------------------------------------------------------------- */
@@ -180,13 +194,13 @@ static void add_to_tree(struct tree *tree, const struct given_file *from)
 
 static void open_set(struct kept_set *set)
 {
-    char *root = set->file_count == 1 ? memory_format("%.*s", (int)names_title_length(name_of(set->files[0].path)), name_of(set->files[0].path))
+    char *root = set->file_count == 1 ? memory_format("%.*s", (int)names_title_length(name_of(set->files[0]->path)), name_of(set->files[0]->path))
                                       : memory_format("%zu dropped files", set->file_count);
     set->tree = tree_new_of_memory(root);
     free(root);
     for (size_t at = 0; at < set->file_count; at++)
-        add_to_tree(set->tree, &set->files[at]);
-    set->snapshot = sessions_build_given(set->tree, set->id);
+        add_to_tree(set->tree, set->files[at]);
+    set->snapshot = sessions_build_given(set->tree, set->id, &set->of->is_stopping);
 }
 
 /* Another thread may read texts meanwhile: that can take long. */
@@ -226,7 +240,7 @@ static void *make_set(void *context, struct cache_made *made, struct err *err)
     from->file_count = 0;
     made->cost_bytes = SET_BYTES;
     for (size_t at = 0; at < set->file_count; at++)
-        made->cost_bytes += FILE_BYTES + strlen(set->files[at].path);
+        made->cost_bytes += FILE_BYTES + strlen(set->files[at]->path);
     made->cost_bytes += from->added_bytes; /* the others were counted with the sets before */
     return set;
 }
@@ -237,7 +251,7 @@ static void name_set(struct kept_set *set)
     struct buf all = BUF_INIT;
     char hash[SHA256_TEXT_SIZE];
     for (size_t at = 0; at < set->file_count; at++)
-        buf_format(&all, "%s %zu %s\n", set->files[at].sha256, strlen(set->files[at].path), set->files[at].path);
+        buf_format(&all, "%s %zu %s\n", set->files[at]->sha256, strlen(set->files[at]->path), set->files[at]->path);
     if (all.failed)
         memory_out();
     sha256_text(all.data, all.length, hash);
@@ -256,29 +270,25 @@ static bool identify(struct given_file *file, struct err *err)
     return true;
 }
 
-/* The files of `with` but for one of this path, and `added`, whose reference and path the list then owns. */
-static void join(const struct given_set *with, const struct given_file *added, struct kept_set *set)
+/* The files of `with` but for one of this path, and `added`, which the list then holds. */
+static void join(const struct given_set *with, struct given_file *added, struct kept_set *set)
 {
     set->files = memory_new((with->file_count + 1) * sizeof(*set->files));
     for (size_t at = 0; at < with->file_count; at++) {
-        const struct given_file *from = &with->files[at];
-        if (strcmp(from->path, added->path) == 0)
+        if (strcmp(with->files[at]->path, added->path) == 0)
             continue;
-        struct given_file *file = &set->files[set->file_count++];
-        *file = *from;
-        file->path = memory_text(from->path);
-        upload_hold(file->upload);
+        atomic_fetch_add(&with->files[at]->holders, 1);
+        set->files[set->file_count++] = with->files[at];
     }
-    set->files[set->file_count++] = *added;
+    set->files[set->file_count++] = added;
     qsort(set->files, set->file_count, sizeof(*set->files), by_path);
-    name_set(set);
 }
 
 static bool check_size(const struct kept_set *set, struct err *err)
 {
     uint64_t size_bytes = 0;
     for (size_t at = 0; at < set->file_count; at++)
-        size_bytes += set->files[at].upload->size;
+        size_bytes += set->files[at]->upload->size;
     if (set->file_count > GIVEN_MOST_FILES)
         return err_set(err, ERR_limit, ERR_NO_OFFSET, "at most %d files can be looked at together", GIVEN_MOST_FILES);
     return size_bytes <= GIVEN_LIMIT_BYTES ||
@@ -290,27 +300,24 @@ bool given_add(struct given *given, const char *with, const char *path, struct u
                struct err *err)
 {
     struct given_set before = {0};
-    struct given_file added = {.upload = upload};
     struct kept_set joined = {.added_bytes = upload->size, .of = given};
     *set = (struct given_set){0};
     if (!check_path(path, err) || (with && !given_find(given, with, &before, err)))
         return false;
-    added.path = memory_text(path);
-    bool is_good = identify(&added, err);
+    struct given_file *added = memory_new(sizeof(*added));
+    atomic_init(&added->holders, 1);
+    added->path = memory_text(path);
+    added->upload = upload_hold(upload);
+    join(&before, added, &joined);
+    bool is_good = identify(added, err) && check_size(&joined, err);
     if (is_good) {
-        upload_hold(upload);
-        join(&before, &added, &joined);
-        is_good = check_size(&joined, err);
-    } else {
-        free(added.path);
-    }
-    if (is_good) {
+        name_set(&joined);
         char id[GIVEN_ID_SIZE];
         memcpy(id, joined.id, sizeof(id)); /* the maker takes the rest away */
         struct cache_maker maker = {make_set, &joined};
         is_good = fill(cache_get(given->sets, id, &maker, &set->hold, err), set);
     }
-    free_files(joined.files, joined.file_count);
+    release_files(joined.files, joined.file_count);
     given_close(&before);
     return is_good;
 }

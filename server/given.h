@@ -14,10 +14,13 @@
 #include "server/snapshot.h"
 #include "server/upload.h"
 
+#include <stdatomic.h>
+
 /* Of one file, and of all of a set together. */
 #define GIVEN_FILE_LIMIT_BYTES ((size_t)1 << 30)
 #define GIVEN_LIMIT_BYTES ((uint64_t)1 << 30)
-enum { GIVEN_ID_SIZE = 41, GIVEN_MOST_FILES = 1000 };
+enum { GIVEN_ID_SIZE = 41, GIVEN_MOST_FILES = 1000, GIVEN_COST_BYTES = 9 << 10 }; /* the cost: of a set of one file beside
+                                                                                       * its bytes, about */
 
 struct given;
 
@@ -26,10 +29,13 @@ struct given *given_new(struct account *account);
 void given_on_wait(struct given *given, const struct cache_waiting *waiting);
 /* To be called now and then: lets go of what was not looked at for long. */
 void given_expire(struct given *given);
+/* The daemon ends: texts that are read, or would be, are told as not read. */
+void given_stop(struct given *given);
 /* Nothing may be held. */
 void given_free(struct given *given);
 
 struct given_file {
+    atomic_int holders; /* sets that it is in */
     char *path; /* below the set, as the reader's machine named it; "/" between its parts */
     struct upload *upload;
     enum analysis_kind kind;
@@ -40,7 +46,7 @@ struct given_file {
 struct given_set {
     const char *id;
     size_t file_count;
-    const struct given_file *files; /* by path */
+    struct given_file *const *files; /* by path */
     struct cache_hold hold;
 };
 

@@ -265,17 +265,20 @@ static bool is_among(const struct snapshot_session *session, const struct snapsh
     return false;
 }
 
-/* What is known of a text; false for a log that is not worth showing, as far as is known. */
-static bool look(struct sessions_builder *builder, const struct snapshot_file *file, bool is_log, struct snapshot_text *text)
+/* What is known of a text; false for a log that is not worth showing, as far as is known. `session` may be NULL. */
+static bool look(struct sessions_builder *builder, const struct snapshot_file *file, bool is_log,
+                 const struct snapshot_session *session, struct snapshot_text *text)
 {
-    static const atomic_bool GOES_ON = false;
+    struct err err = ERR_INIT;
     bool is_readable = file->reason == 0 && file->identity.size_bytes > 0;
     *text = (struct snapshot_text){.file = file};
     if (builder->given_id)
-        text->is_read = is_readable && verdicts_read(&file->place, &GOES_ON, &text->verdict);
+        text->is_read = is_readable && verdicts_read(&file->place, builder->is_stopping, &text->verdict, &err);
     else
         text->is_read = builder->verdicts && is_readable &&
-                        verdicts_look(builder->verdicts, &file->place, &file->identity, &text->verdict);
+                        verdicts_look(builder->verdicts, &file->place, &file->identity, &text->verdict, &err);
+    if (err_is_set(&err))
+        add_problem(builder, file->path, err.code, text_of(builder, err.text, strlen(err.text)), session);
     return !is_log || (text->is_read && text->verdict.failure_count > 0);
 }
 
@@ -290,7 +293,7 @@ static void add_texts(struct sessions_builder *builder, const struct contents *c
             const struct tree_file *from = &contents->folder->files[at];
             enum names_kind kind = kind_of(builder, from);
             if (is_listed(from) && kind == (round == 0 ? NAMES_ERROR_TEXT : NAMES_LOG) &&
-                look(builder, &contents->files[at], round == 1, &texts[session->text_count]))
+                look(builder, &contents->files[at], round == 1, session, &texts[session->text_count]))
                 session->text_count++;
         }
     }
@@ -303,7 +306,7 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
     struct memory_pool *pool = &builder->snapshot->pool;
     const struct snapshot_file *file = &contents->files[at];
     bool is_named = builder->tree->is_file;
-    look(builder, file, true, &text);
+    look(builder, file, true, NULL, &text);
     if (!is_named && (!text.is_read || text.verdict.failure_count == 0))
         return;
     struct snapshot_session *session = add_session(builder, contents, SNAPSHOT_TEXT);

@@ -5,6 +5,7 @@
 #include "server/memory.h"
 #include "server/sha256.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000 };
 
 struct texts {
     struct cache *given, *read;
+    atomic_bool is_stopping;
 };
 
 struct kept_text {
@@ -50,6 +52,11 @@ void texts_expire(struct texts *texts)
     cache_drop_idle(texts->read, MOST_IDLE_MS);
 }
 
+void texts_stop(struct texts *texts)
+{
+    atomic_store(&texts->is_stopping, true);
+}
+
 void texts_free(struct texts *texts)
 {
     cache_free(texts->given);
@@ -58,10 +65,13 @@ void texts_free(struct texts *texts)
 }
 
 /* The value, or NULL and `err`. Takes no reference to `upload` when it fails. */
-static struct kept_text *make(const struct source *source, struct cache_made *made, struct err *err)
+static struct kept_text *make(const struct texts *texts, const struct source *source, struct cache_made *made, struct err *err)
 {
     struct kept_text *kept = memory_new(sizeof(*kept));
-    if (!explain_answer(source, &kept->answer, err)) {
+    struct files_tail whole = {source, 0, &texts->is_stopping};
+    const struct source until_stopped = files_tail_source(&whole);
+    if (!explain_answer(&until_stopped, &kept->answer, err)) {
+        files_tail_fail(&whole, err);
         free_kept(kept);
         return NULL;
     }
@@ -82,6 +92,7 @@ static bool fill(struct kept_text *kept, struct text *text)
 /* ---- given ones ------------------------------------------------------------------ */
 
 struct giving {
+    const struct texts *texts;
     struct upload *upload;
     const char *id;
 };
@@ -90,7 +101,7 @@ static void *make_given(void *context, struct cache_made *made, struct err *err)
 {
     const struct giving *giving = context;
     const struct source source = upload_source(giving->upload);
-    struct kept_text *kept = make(&source, made, err);
+    struct kept_text *kept = make(giving->texts, &source, made, err);
     if (!kept)
         return NULL;
     memcpy(kept->id, giving->id, TEXTS_ID_SIZE);
@@ -104,7 +115,7 @@ bool texts_give(struct texts *texts, struct upload *upload, struct text *text, s
     char hash[SHA256_TEXT_SIZE];
     sha256_text(upload->data ? upload->data : "", upload->size, hash);
     hash[TEXTS_ID_SIZE - 1] = '\0';
-    struct giving giving = {upload, hash};
+    struct giving giving = {texts, upload, hash};
     struct cache_maker maker = {make_given, &giving};
     *text = (struct text){0};
     return fill(cache_get(texts->given, hash, &maker, &text->hold, err), text);
@@ -121,12 +132,17 @@ bool texts_find(struct texts *texts, const char *id, struct text *text, struct e
 
 /* ---- files ------------------------------------------------------------------------ */
 
+struct reading {
+    const struct texts *texts;
+    struct file *file;
+};
+
 static void *make_read(void *context, struct cache_made *made, struct err *err)
 {
-    struct file *file = context;
-    struct kept_text *kept = make(files_source(file), made, err);
+    const struct reading *reading = context;
+    struct kept_text *kept = make(reading->texts, files_source(reading->file), made, err);
     struct err change = ERR_INIT;
-    if (kept && !files_only_grew(file, &change)) {
+    if (kept && !files_only_grew(reading->file, &change)) {
         free_kept(kept);
         *err = change;
         return NULL;
@@ -141,7 +157,8 @@ bool texts_of_file(struct texts *texts, const struct files_place *place, struct 
     if (!file)
         return false;
     char *key = files_identity_text(files_identity(file));
-    struct cache_maker maker = {make_read, file};
+    struct reading reading = {texts, file};
+    struct cache_maker maker = {make_read, &reading};
     bool is_good = fill(cache_get(texts->read, key, &maker, &text->hold, err), text);
     free(key);
     files_close(file);

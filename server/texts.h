@@ -13,7 +13,7 @@
 #include "server/upload.h"
 
 #define TEXTS_LIMIT_BYTES ((size_t)64 << 20)
-enum { TEXTS_ID_SIZE = 33 };
+enum { TEXTS_ID_SIZE = 33, TEXTS_COST_BYTES = 4 << 10 }; /* the cost: of one beside its bytes, about */
 
 struct texts;
 
@@ -22,6 +22,8 @@ struct texts *texts_new(struct account *account);
 void texts_on_wait(struct texts *texts, const struct cache_waiting *waiting);
 /* To be called now and then: lets go of what was not looked at for long. */
 void texts_expire(struct texts *texts);
+/* The daemon ends: what is read now fails with `io`. */
+void texts_stop(struct texts *texts);
 /* Nothing may be held. */
 void texts_free(struct texts *texts);
 

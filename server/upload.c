@@ -16,6 +16,7 @@ struct shared_upload {
     struct account *account;
     size_t capacity;
     uint64_t taken_bytes; /* from the account */
+    bool is_kept;         /* then small ones count too */
 };
 
 static struct shared_upload *shared(struct upload *upload)
@@ -109,6 +110,17 @@ void upload_end(struct upload *upload)
     upload->data = data;
     of->capacity = upload->size;
     is_paid(of, of->capacity);
+}
+
+bool upload_keep(struct upload *upload, uint64_t extra_bytes)
+{
+    struct shared_upload *of = shared(upload);
+    uint64_t due = of->is_kept ? 0 : of->capacity + extra_bytes - of->taken_bytes;
+    if (due > 0 && account_need(of->account, due, due) == 0)
+        return false;
+    of->is_kept = true;
+    of->taken_bytes += due;
+    return true;
 }
 
 static int64_t read_bytes(void *context, uint64_t offset, void *into, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * upload.h: the body of a request while it comes in, and for as long as somebody holds it.
  *
- * Small bodies cost nothing of the shared account (account.h); what goes beyond is
+ * Small bodies cost nothing of the shared account (account.h) until they are kept; what goes beyond is
  * taken from it piece by piece, so that many large bodies at once cannot take more
  * memory than there is. What came after a fault is dropped.
  * Threads: one writes; then any number read, each with a reference of its own. */
@@ -11,6 +11,7 @@
 #include "base/source.h"
 #include "server/account.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum upload_fault { UPLOAD_GOOD, UPLOAD_TOO_LARGE, UPLOAD_NO_ROOM };
@@ -29,6 +30,10 @@ void upload_release(struct upload *upload); /* NULL is fine */
 void upload_add(struct upload *upload, const char *bytes, size_t size);
 /* Nothing more will come: gives back what was taken too much. */
 void upload_end(struct upload *upload);
+
+/* By who made it, before others hold it: it will stay for long, so small ones count as well, and `extra_bytes` for
+ * what is made of it. False when there is no room. */
+bool upload_keep(struct upload *upload, uint64_t extra_bytes);
 
 /* Its bytes, for the core; as long as it is held. */
 struct source upload_source(const struct upload *upload);

@@ -21,6 +21,7 @@ struct entry {
     size_t byte_count;
     struct files_identity wanted, known; /* `known` is that of `verdict` */
     struct verdict *verdict; /* NULL: no failure; most texts have none */
+    struct err *err;         /* why it cannot be read; NULL for those that can */
     bool is_known, is_queued, is_reading, is_gone;
     int64_t read_at_ms, took_ms;
     uint64_t asked_at; /* which snapshot */
@@ -56,6 +57,7 @@ struct verdicts *verdicts_new(void (*changed)(void *context), void *context)
 static void entry_free(struct entry *entry)
 {
     free(entry->verdict);
+    free(entry->err);
     free(entry->root);
     free(entry->path);
     free(entry);
@@ -87,13 +89,18 @@ static void entry_read(struct verdicts *verdicts, struct entry *entry, const str
 {
     const struct files_place place = {entry->root, entry->path, entry->bytes, entry->byte_count, identity};
     struct verdict verdict = {0};
+    struct err err = ERR_INIT;
     int64_t began_ms = moment_ms();
-    bool is_good = verdicts_read(&place, &verdicts->is_stopping, &verdict);
+    bool is_good = verdicts_read(&place, &verdicts->is_stopping, &verdict, &err);
     pthread_mutex_lock(&verdicts->lock);
     free(entry->verdict);
+    free(entry->err);
     entry->verdict = is_good && verdict.failure_count > 0 ? memory_new(sizeof(verdict)) : NULL;
     if (entry->verdict)
         *entry->verdict = verdict;
+    entry->err = is_good ? NULL : memory_new(sizeof(err));
+    if (entry->err)
+        *entry->err = err;
     entry->known = *identity;
     entry->is_known = true;
     entry->read_at_ms = moment_ms();
@@ -233,7 +240,7 @@ static bool is_early(struct verdicts *verdicts, const struct entry *entry)
 }
 
 bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, const struct files_identity *identity,
-                   struct verdict *verdict)
+                   struct verdict *verdict, struct err *err)
 {
     pthread_mutex_lock(&verdicts->lock);
     struct entry *entry = find_or_add(verdicts, place);
@@ -251,9 +258,11 @@ bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, c
     } else if (is_due && verdicts->has_thread) {
         enqueue(verdicts, entry);
     }
-    bool is_known = entry->is_known;
+    bool is_known = entry->is_known && !entry->err;
     if (is_known)
         *verdict = entry->verdict ? *entry->verdict : (struct verdict){0};
+    else if (entry->is_known)
+        *err = *entry->err;
     pthread_mutex_unlock(&verdicts->lock);
     return is_known;
 }

@@ -10,6 +10,7 @@
 #ifndef SERVER_VERDICTS_H
 #define SERVER_VERDICTS_H
 
+#include "base/err.h"
 #include "server/files.h"
 
 #include <stdatomic.h>
@@ -35,13 +36,14 @@ void verdicts_free(struct verdicts *verdicts);
 /* Around the questions for one snapshot. With `is_complete`, what was not asked for is forgotten. */
 void verdicts_begin(struct verdicts *verdicts);
 void verdicts_end(struct verdicts *verdicts, bool is_complete);
-/* What is known of the text at `place`, which may be of a little earlier; false when nothing is yet. */
+/* What is known of the text at `place`, which may be of a little earlier; false when nothing is yet, or with `err`
+ * when it cannot be read. */
 bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, const struct files_identity *identity,
-                   struct verdict *verdict);
+                   struct verdict *verdict, struct err *err);
 /* Was anything read since the last time this was asked, or has the time come to read a text again? */
 bool verdicts_have_news(struct verdicts *verdicts);
 
-/* The verdict of a text that is read now. False when it cannot be read, or `is_stopping` became true meanwhile. */
-bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict);
+/* The verdict of a text that is read now. False and `err` when it cannot be read, or `is_stopping` became true meanwhile. */
+bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict, struct err *err);
 
 #endif

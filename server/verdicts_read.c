@@ -9,21 +9,6 @@
 
 static const uint64_t MOST_BYTES = (uint64_t)256 << 20;
 
-/* The end of a source, which ends early when the daemon does. */
-struct tail {
-    const struct source *of;
-    uint64_t from;
-    const atomic_bool *is_stopping;
-};
-
-static int64_t tail_read(void *context, uint64_t offset, void *into, size_t size)
-{
-    const struct tail *tail = context;
-    if (atomic_load(tail->is_stopping))
-        return -1;
-    return tail->of->read(tail->of->context, tail->from + offset, into, size);
-}
-
 static void word_of(const cJSON *failure, const char *key, char *word, size_t size)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(failure, key);
@@ -54,24 +39,25 @@ static void fill(const cJSON *failure, size_t failure_count, struct verdict *ver
     word_of(failure, "module", verdict->module, sizeof(verdict->module));
 }
 
-bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict)
+bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict, struct err *err)
 {
-    struct err err = ERR_INIT;
     struct buf out = BUF_INIT;
     struct analysis_explanation explanation;
-    struct file *file = files_open(place, &err);
+    struct file *file = files_open(place, err);
     if (!file)
         return false;
     const struct source *whole = files_source(file);
     bool is_long = whole->size_bytes > MOST_BYTES && !files_is_gzip(file);
-    struct tail tail = {whole, is_long ? whole->size_bytes - MOST_BYTES : 0, is_stopping};
-    struct source source = {&tail, tail_read, whole->size_bytes - tail.from};
-    bool is_good = analysis_explain(&source, &out, &explanation, &err);
+    struct files_tail tail = {whole, is_long ? whole->size_bytes - MOST_BYTES : 0, is_stopping};
+    struct source source = files_tail_source(&tail);
+    bool is_good = analysis_explain(&source, &out, &explanation, err);
     if (is_good) {
         cJSON *failures = cJSON_ParseWithLength(out.data, out.length);
         fill(cJSON_GetArrayItem(failures, 0), explanation.failure_count, verdict);
         cJSON_Delete(failures);
     }
+    if (!is_good)
+        files_tail_fail(&tail, err);
     buf_free(&out);
     files_close(file);
     return is_good;

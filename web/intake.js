@@ -76,13 +76,21 @@ export function heldWords(session, found, { name, fileTotal, sessionTotal, left 
   return `${who}.${more}${unused}`;
 }
 
+/* Pure: " Not read: a.log.gz: inflates to more than 256 times its size." Of several the first with its reason. */
+export function notReadWords(list) {
+  if (list.length === 0) return '';
+  const [{ file, reason }] = list;
+  return ` Not read: ${short(file)}: ${visible(reason)}${list.length > 1 ? `; and ${counted(list.length - 1, 'other')}` : ''}.`;
+}
+
 const withoutFigures = { worst: null };
 
 /* What the daemon makes of files that it holds: {text, label, link}. */
 async function lookAtHeld(given, { name, left }, signal) {
-  const { sessions } = await get(`given/${given.id}`, {}, { signal });
+  const { sessions, not_read: notRead } = await get(`given/${given.id}`, {}, { signal });
   const fileTotal = given.files.length;
-  if (sessions.length === 0) return { text: `${fileTotal > 1 ? counted(fileTotal, 'file') : short(name)}: nothing in there can be opened.` };
+  const who = fileTotal > 1 ? counted(fileTotal, 'file') : short(name);
+  if (sessions.length === 0) return { text: `${who}: nothing in there can be opened.${notReadWords(notRead)}` };
   const session = leading(sessions);
   const found = await lookAt(session, { signal }).catch((error) => {
     if (!(error instanceof Problem)) throw error;
@@ -92,7 +100,7 @@ async function lookAtHeld(given, { name, left }, signal) {
   const page = session.failure ? pageOf('oom') : usualPage(counts);
   keepDropped(given.id, { name: fileTotal > 1 ? counted(fileTotal, 'file') : name, size_bytes: given.files.reduce((sum, file) => sum + file.size_bytes, 0) });
   return {
-    text: heldWords(counts, found, { name, fileTotal, sessionTotal: sessions.length, left }),
+    text: `${heldWords(counts, found, { name, fileTotal, sessionTotal: sessions.length, left })}${notReadWords(notRead)}`,
     label: session.failure ? 'Open verdict' : `Open ${page.title.replace(/:.*/, '')}`,
     link: { tool: page.tool, session: session.id },
   };
@@ -179,9 +187,12 @@ async function recogniseOne({ name, blob }, options) {
 
 /* ---- several ------------------------------------------------------------------------------ */
 
-async function recogniseAll(files, { signal, onProgress }) {
-  const left = files.slice(MOST_FILES).map((file) => file.name);
-  const sent = files.slice(0, MOST_FILES);
+/* The daemon was started anew, or let go of what came before: those files have to come again. */
+const isForgotten = (error, given) => given && error instanceof Problem && error.status === 404;
+
+/* {given: the last answer or null, left: names of those that are not used}. */
+async function sendAll(sent, { signal, onProgress, mayRestart }) {
+  const left = [];
   let given = null;
   for (const [at, file] of sent.entries()) {
     onProgress(`Sending ${count(at + 1)} of ${counted(sent.length, 'file')}: ${short(file.name)}, ${bytes(file.blob.size)}.`);
@@ -189,10 +200,20 @@ async function recogniseAll(files, { signal, onProgress }) {
       if (await headOf(file.blob)) given = await give(file, given, signal);
       else left.push(file.name);
     } catch (error) {
+      if (isForgotten(error, given)) {
+        if (mayRestart) return sendAll(sent, { signal, onProgress, mayRestart: false });
+        throw new Problem({ code: 'notfound', detail: 'the daemon did not keep the first files until the last had come: it was started anew, or has too little memory for them together' });
+      }
       if (!isOther(error) && error.status !== 413) throw error;
       left.push(file.name);
     }
   }
+  return { given, left };
+}
+
+async function recogniseAll(files, { signal, onProgress }) {
+  const { given, left } = await sendAll(files.slice(0, MOST_FILES), { signal, onProgress, mayRestart: true });
+  left.push(...files.slice(MOST_FILES).map((file) => file.name));
   if (!given) return { text: `None of ${counted(files.length, 'file')} can be used: no trace, HLO file, device profile or text.` };
   return lookAtHeld(given, { name: given.files[0].name, left }, signal);
 }

@@ -4,6 +4,7 @@ import concurrent.futures
 import gzip
 import hashlib
 import os
+import signal
 import threading
 
 import inputs
@@ -11,6 +12,7 @@ from harness import equal, wait_until
 
 RAW = {"Content-Type": "application/octet-stream"}
 DUMP = "dumps/seed-matmul-327680"
+LINE = b"RESOURCE_EXHAUSTED: Out of memory allocating 12 bytes\n"
 
 
 def add(daemon, name, data, before="", status=201):
@@ -132,8 +134,7 @@ def test_hostile_bodies_are_refused_or_say_why_when_opened(t):
 
 def test_who_waits_until_the_texts_of_a_set_are_read_leaves_room(t):
     daemon = t.serve(t.folder())
-    line = b"RESOURCE_EXHAUSTED: Out of memory allocating 12 bytes\n"
-    given = add(daemon, "slow.log.gz", gzip.compress(line * 100000) * 8)["id"]
+    given = add(daemon, "slow.log.gz", gzip.compress(LINE * 100000) * 8)["id"]
     before = daemon.cpu_seconds()
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
         waiting = [pool.submit(daemon.ask, f"/api/v1/sessions/{given}-{at}") for at in range(1, 41)]
@@ -142,6 +143,63 @@ def test_who_waits_until_the_texts_of_a_set_are_read_leaves_room(t):
             equal(daemon.ask(path).status, 200, path)
         assert not any(answer.done() for answer in waiting), "others waited for them, or the texts are quick to read"
         equal({answer.result().status for answer in waiting}, {404})
+
+
+def test_a_log_beyond_the_limit_is_named_with_the_reason(t):
+    """it inflates to more than 256 times its size: dropped alone, beside a program, and in a watched folder"""
+    packed = gzip.compress(LINE + b"." * (10 << 20)) * 12
+    t.write("job/big.log.gz", packed)
+    daemon = t.serve(t.folder())
+    alone = daemon.get_json(f"/api/v1/given/{add(daemon, 'big.log.gz', packed)['id']}")
+    equal([(row["file"], row["code"]) for row in alone["not_read"]], [("big.log.gz", "limit")])
+    assert "256 times" in alone["not_read"][0]["reason"], alone
+    equal(alone["sessions"], [])
+    beside = add(daemon, "run/a.hlo.pb", inputs.hlo_proto(), add(daemon, "run/big.log.gz", packed)["id"])["id"]
+    equal([row["file"] for row in daemon.get_json(f"/api/v1/given/{beside}")["not_read"]], ["run/big.log.gz"])
+    equal([row["file"] for row in daemon.get_json(f"/api/v1/sessions/{beside}")["not_read"]], ["run/big.log.gz"])
+    wait_until(lambda: daemon.get_json("/api/v1/sessions")["not_read"], what="the reading of the folder's log")
+    equal([(row["file"], row["code"]) for row in daemon.get_json("/api/v1/sessions")["not_read"]], [("job/big.log.gz", "limit")])
+    equal(daemon.get_json(f"/api/v1/given/{add(daemon, 'small.log', LINE)['id']}")["not_read"], [])
+
+
+def test_sigterm_does_not_wait_for_the_text_of_what_was_given(t):
+    """four million failures take some twenty seconds"""
+    packed = gzip.compress(LINE * 100000) * 40
+    for method, path, body in (("GET", "/api/v1/given/{}", None), ("POST", "/api/v1/oom", packed)):
+        daemon, answers = t.serve(t.folder()), []
+        given = add(daemon, "slow.log.gz", packed)["id"]
+        before = daemon.cpu_seconds()
+        asking = threading.Thread(target=lambda: answers.append(daemon.ask(path.format(given), method, RAW, body)))
+        asking.start()
+        wait_until(lambda: daemon.cpu_seconds() - before > 0.5, what="the reading")
+        daemon.process.send_signal(signal.SIGTERM)
+        asking.join()
+        equal(daemon.process.wait(), 0, path)
+        told = answers[0].json["not_read"][0]["reason"] if method == "GET" else answers[0].json["detail"]
+        assert "the daemon ends" in told, answers
+
+
+def test_only_the_id_of_a_set_names_it(t):
+    daemon = t.serve(t.folder())
+    given = add(daemon, "a.hlo.pb", inputs.hlo_proto())["id"]
+    for other in (given + "-1", given + "-9999", given + "-0", given[:-1], given + "0", "f" * 40):
+        equal(daemon.ask(f"/api/v1/given/{other}").status, 404, other)
+    equal(daemon.ask(f"/api/v1/given/{given}").status, 200)
+
+
+def test_a_set_that_is_not_there_is_404_for_the_next_file(t):
+    """the daemon was started anew in the middle: the page then begins again"""
+    equal(add(t.serve(t.folder()), "b.hlo.pb", inputs.hlo_proto(), "a" * 40, status=404)["code"], "notfound")
+
+
+def test_small_files_count_against_the_memory_too(t):
+    daemon = t.serve(t.folder(), "--memory-limit=1")
+    first = add(daemon, "0.hlo.pb", inputs.hlo_proto("jit_0", 1))["id"]
+    equal(daemon.ask(f"/api/v1/given/{first}").status, 200)
+    for at in range(1, 400):
+        last = add(daemon, f"{at}.hlo.pb", inputs.hlo_proto(f"jit_{at}", 1))["id"]
+    equal(daemon.ask(f"/api/v1/given/{first}").status, 404, "400 of them take more than 1 MiB")
+    equal(daemon.ask(f"/api/v1/given/{last}").status, 200)
 
 
 def test_given_files_count_against_the_memory(t):

@@ -189,6 +189,7 @@ def test_of_a_long_source_file_the_lines_around_one_are_shown(t):
     t.write("src/long.py", "\n".join(text).encode() + b"\n")
     t.write("src/short.py", b"one\ntwo")
     t.write("src/one.py", b"y" * (5 << 20))
+    t.write("src/wide.py", b"a" * (600 << 10) + b"\nb\nc\n" + b"z" * (3 << 20) + b"\nfive\nsix\n")
     daemon = t.serve(f"--source-root={os.path.join(t.folder(), 'src')}", t.folder())
     short = daemon.get_json("/api/v1/source", file="short.py", line=2)
     equal((short["first_line"], short["is_cut"], short["lines"]), (1, False, ["one", "two"]))
@@ -201,7 +202,12 @@ def test_of_a_long_source_file_the_lines_around_one_are_shown(t):
         assert first <= wanted < first + len(lines), (line, first, len(lines))
         assert len("\n".join(lines)) <= 2 << 20
     one = daemon.get_json("/api/v1/source", file="one.py")
-    equal((one["is_cut"], len(one["lines"]), one["first_line"]), (True, 1, 1))
+    equal((one["is_cut"], one["cut_line"], len(one["lines"]), one["first_line"]), (True, 1, 1, 1))
+    for line, cut_line, last in ((1, None, 3), (4, 4, 4), (5, None, 6), (6, None, 6)):
+        answer = daemon.get_json("/api/v1/source", file="wide.py", line=line)
+        equal((answer["cut_line"], answer["first_line"] + len(answer["lines"]) - 1), (cut_line, last), line)
+        assert answer["first_line"] <= line
+        assert not cut_line or set(answer["lines"][-1]) == {"z"}
     for wrong in ("0", "-1", "x", "99999999999", "1.5"):
         equal(daemon.ask(f"/api/v1/source?file=short.py&line={wrong}").status, 400, wrong)
 

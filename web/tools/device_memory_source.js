@@ -14,6 +14,7 @@ import { amount } from './device_memory_text.js';
 
 const AROUND = 12;
 const FAR = 400;
+const MOST_SHOWN = 2000;
 
 export function createSource(view) {
   const panel = createPanel('panel-source', 'Source');
@@ -56,24 +57,24 @@ function largestLine({ lines }) {
   return [...totals].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]))[0]?.[0] ?? 1;
 }
 
-/* {lines, first: line number of the first, isCut, reason}: reason is null when the text is there. Of a very long
+/* {lines, first: line number of the first, isCut, cutLine: of which only the beginning is there, or null, reason}: reason is null when the text is there. Of a very long
  * file the lines around one. */
 async function readText(file, line) {
   try {
     const answer = await get('source', { file, line: Math.max(1, line) });
-    return { lines: answer.lines, first: answer.first_line, isCut: answer.is_cut, reason: answer.is_available ? null : (answer.reason ?? '') };
+    return { lines: answer.lines, first: answer.first_line, isCut: answer.is_cut, cutLine: answer.cut_line, reason: answer.is_available ? null : (answer.reason ?? '') };
   } catch (error) {
     if (isAbort(error) || !(error instanceof Problem)) throw error;
-    return { lines: [], first: 1, isCut: false, reason: error.message };
+    return { lines: [], first: 1, isCut: false, cutLine: null, reason: error.message };
   }
 }
 
 /* What of a long file stands here; lines with figures that lie beyond stay, without their text. */
-function cutText({ lines, first }, data) {
+function cutText({ lines, first, cutLine }, data) {
   const last = first + lines.length - 1;
   const beyond = new Set(data.lines.map(({ line }) => line).filter((line) => line < first || line > last)).size;
   const left = beyond ? ` ${count(beyond)} of the lines that hold something lie beyond; they stand here without their text.` : '';
-  return `The file is longer than 2 MiB: the text of lines ${count(first)} to ${count(last)} is here.${left}`;
+  return `The file is longer than 2 MiB: the text of lines ${count(first)} to ${count(last)} is here.${cutLine ? ` Line ${count(cutLine)} is longer than that: only its beginning is here.` : ''}${left}`;
 }
 
 /* Lines around those that hold something; of a short file all. */
@@ -96,7 +97,10 @@ function table(view, data, text) {
   const most = Math.max(1, ...[...figures.values()].map(({ total }) => Math.abs(total)));
   const largest = largestLine(data);
   const hasText = text.lines.length > 0;
-  const textOf = (line) => text.lines[line - text.first];
+  const textOf = (line) => {
+    const whole = (text.lines[line - text.first] ?? '').replaceAll('\t', '    ');
+    return whole.length > MOST_SHOWN ? `${whole.slice(0, MOST_SHOWN)}… (${count(whole.length)} characters)` : whole;
+  };
   let before = 0;
   const rows = wantedLines(figures, text).flatMap((line) => {
     const found = figures.get(line);
@@ -114,7 +118,7 @@ function table(view, data, text) {
         el(
           'td',
           { class: 'source-text' },
-          el('code', {}, visible((hasText ? (textOf(line) ?? '') : (functions.get(line) ?? '')).replaceAll('\t', '    '))),
+          el('code', {}, visible(hasText ? textOf(line) : (functions.get(line) ?? ''))),
         ),
       ),
     ];

@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { idle, startDaemon, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, open, fixtures, shared, binary }) {
@@ -123,6 +124,37 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
       },
       { allow: /422/ },
     ));
+
+  test('a daemon that is started anew in the middle of a drop gets all files again', () =>
+    withHome(
+      async (page) => {
+        let posts = 0;
+        await page.route('**/api/v1/given?*', (route) => {
+          posts += 1;
+          /* What another daemon says of the files that came before. */
+          const body = JSON.stringify({ type: 'about:blank', title: 'Not Found', status: 404, code: 'notfound', detail: 'these files are not kept here', file: null, offset_bytes: null });
+          return posts === 3 ? route.fulfill({ status: 404, contentType: 'application/problem+json', body }) : route.continue();
+        });
+        const profiles = [1, 2, 3, 4].map((at) => join(fixtures, `memprof/memory${at}.prof`));
+        await choose(page, profiles);
+        await banner(page, '4 device profiles, a series');
+        equal((await text(page, '.banner-text')).includes('Not used'), false);
+        equal(posts, 7, 'three, and then all four again');
+      },
+      { allow: /404/ },
+    ));
+
+  test('a log that cannot be read is named with the reason', () =>
+    withHome(async (page) => {
+      const folder = mkdtempSync(join(tmpdir(), 'memviewd-bomb-'));
+      const log = join(folder, 'big.log.gz');
+      const part = gzipSync(Buffer.concat([Buffer.from('RESOURCE_EXHAUSTED: Out of memory\n'), Buffer.alloc(10 << 20, '.')]));
+      writeFileSync(log, Buffer.concat(Array(12).fill(part)));
+      await choose(page, [log, join(fixtures, 'memprof/memory1.prof')]);
+      await banner(page, '1 device profile');
+      includes(await text(page, '.banner-text'), 'Not read: big.log.gz: inflates to more than 256 times its size.');
+      rmSync(folder, { recursive: true });
+    }));
 
   test('a folder that is dropped is read, hidden files and reports left out', () =>
     withHome(async (page) => {
