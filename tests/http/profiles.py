@@ -58,7 +58,37 @@ def test_a_series_leaves_out_what_does_not_fit(t):
     data = view(daemon, "series", session=session)
     equal([row["name"] for row in data["profiles"]], ["memory1.prof", "memory2.prof", "memory3.prof"])
     equal({row["name"]: row["code"] for row in data["left_out"]}, {"memory4.prof": "sample_types", "memory5.prof": "truncated"})
+    assert '"allocations"' in data["left_out"][0]["reason"] and "memory1.prof" in data["left_out"][0]["reason"], data["left_out"]
     equal(data["verdict_counts"]["steady"], 1)
+
+
+def test_a_series_in_different_units_is_told_in_the_finest(t):
+    place = (USER,)
+    made = [((1, 2), (("allocations", "count"), ("space", "kB"))), ((3072, 1), (("space", "bytes"), ("allocations", "count"))),
+            ((1, 1, 9), (("allocations", "count"), ("space", "mb"), ("more", "count"))), ((7, 7), (("allocations", "count"), ("space", "count")))]
+    for at, (values, types) in enumerate(made):
+        t.write(f"memory{at + 1}.prof", inputs.profile([(place, values, {})], types=types))
+    daemon = t.serve(t.folder())
+    data = view(daemon, "series", session=daemon.get_json("/api/v1/sessions")["sessions"][0]["id"], metric="space")
+    equal([row["name"] for row in data["left_out"]], ["memory4.prof"])
+    equal(data["metric"]["unit"], "bytes")
+    equal([site["values"] for site in data["sites"]], [[2048, 3072, 1 << 20]])
+    equal([(row["total"], row["count"]) for row in data["profiles"]], [(2048, 1), (3072, 1), (1 << 20, 1)])
+
+
+def test_of_two_alike_columns_each_is_summed_with_its_like(t):
+    types = (("space", "bytes"), ("space", "bytes"), ("allocations", "count"))
+    for at in (1, 2):
+        t.write(f"memory{at}.prof", inputs.profile([((USER,), (100 * at, 7, 1), {})], types=types))
+    daemon = t.serve(t.folder())
+    session = daemon.get_json("/api/v1/sessions")["sessions"][0]["id"]
+    ids = [row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}/profiles")["profiles"]]
+    equal(view(daemon, "summary", session=session, profile=ids[0], metric="space")["total"], 100)
+    both = daemon.get_json(f"/api/v1/device_memory/summary?session={session}&profile={ids[0]}&profile={ids[1]}&metric=space")
+    equal(both["data"]["total"], 300)
+    equal(view(daemon, "summary", session=session, profile=ids[0], base=ids[1], metric="space", subtract=1)["total"], -100)
+    half = view(daemon, "summary", session=session, profile=ids[0], base=ids[1], metric="space", subtract=1, normalize=1)
+    equal(half["total"], 0, "scaled by 200 / 100")
 
 
 def test_a_series_is_what_is_numbered_alike(t):

@@ -2,6 +2,7 @@
  * device_series.c: the view "series": call sites over several profiles in order, with
  * what becomes of each. */
 #include "base/csv.h"
+#include "tool/device_memory/columns.h"
 #include "tool/device_memory/device_notes.h"
 #include "tool/device_memory/device_views.h"
 #include "tool/device_memory/order.h"
@@ -20,6 +21,7 @@ struct listing {
     struct frames frames;
     struct study first;  /* what all are compared with */
     const struct profile_set_item **items; /* those that are shown, in order */
+    const struct pprof **profiles;         /* theirs, with equal columns */
     uint32_t count;
     int64_t *totals, *counts, *percent_bases;
     struct sites sites;
@@ -125,7 +127,7 @@ static bool add_profile(struct listing *listing, uint32_t at, struct err *err)
 {
     struct study study;
     struct study_walk walk;
-    if (!study_open_one(listing->request, listing->items[at]->pprof, &listing->frames, &study, err))
+    if (!study_open_one(listing->request, listing->profiles[at], &listing->frames, &study, err))
         return false;
     study_walk_init(&study, &walk);
     for (uint32_t i = 0; i < study.sample_count; i++) {
@@ -140,21 +142,43 @@ static bool add_profile(struct listing *listing, uint32_t at, struct err *err)
     return true;
 }
 
-/* Profiles whose types are not those of the first leave. */
-static void leave_out_others(struct listing *listing)
+/* Why a profile does not stand in the series: the first type of the first that it has not. NULL when it has all. */
+static const char *reason_of(const struct listing *listing, const struct profile_set_item *item)
 {
-    uint32_t kept = 0;
+    const struct profile_set_item *first = listing->items[0];
+    uint32_t type = 0;
+    while (type < first->pprof->type_count && columns_find(item->pprof, first->pprof->types, type) != PPROF_NONE)
+        type++;
+    if (type == first->pprof->type_count)
+        return NULL;
+    const struct pprof_type *wanted = &first->pprof->types[type];
+    return arena_format(listing->request->arena, "it has no sample type \"%.*s\" that can be told in %.*s, as %s has", (int)wanted->name.length,
+                        wanted->name.data, (int)wanted->unit.length, wanted->unit.data, first->name);
+}
+
+/* Profiles without the types of the first leave; the others are told in the finest units, as pprof does it. */
+static void make_alike(struct listing *listing)
+{
+    struct arena *arena = listing->request->arena;
     const struct pprof *first = listing->items[0]->pprof;
+    uint32_t kept = 0;
+    listing->profiles = arena_array(arena, const struct pprof *, listing->count);
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct profile_set_item *item = listing->items[i];
-        if (profile_set_equal_types(item->pprof, first))
-            listing->items[kept++] = item;
-        else
-            tool_note(listing->request, "left_out", 1,
-                      arena_format(listing->request->arena, "%s is left out: its sample types do not match those of %s.", item->name,
-                                   listing->items[0]->name));
+        const char *reason = reason_of(listing, item);
+        if (reason != NULL) {
+            tool_note(listing->request, "left_out", 1, arena_format(arena, "%s is left out: %s.", item->name, reason));
+            continue;
+        }
+        listing->profiles[kept] = item->pprof;
+        listing->items[kept++] = item;
     }
     listing->count = kept;
+    struct pprof_type *types = arena_array(arena, struct pprof_type, (size_t)first->type_count + 1);
+    for (uint32_t type = 0; type < first->type_count; type++)
+        types[type] = (struct pprof_type){first->types[type].name, columns_finest_unit(listing->profiles, kept, first->types, type)};
+    for (uint32_t i = 0; i < kept; i++)
+        listing->profiles[i] = columns_as(listing->profiles[i], types, first->type_count, arena);
 }
 
 static bool read_all(struct listing *listing, struct err *err)
@@ -165,7 +189,7 @@ static bool read_all(struct listing *listing, struct err *err)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line", by_text);
     if (!order_profiles(listing, err))
         return false;
-    leave_out_others(listing);
+    make_alike(listing);
     frames_init(&listing->frames, by, listing->request->arena);
     sites_init(&listing->sites, listing->request->arena);
     listing->totals = arena_array(listing->request->arena, int64_t, listing->count);
@@ -202,14 +226,14 @@ static void write_profiles(const struct listing *listing, struct json *json)
     json_array_begin(json);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct profile_set_item *item = &set->items[i];
-        bool is_other = item->pprof != NULL && !profile_set_equal_types(item->pprof, listing->items[0]->pprof);
-        if (item->pprof != NULL && !is_other)
+        const char *reason = item->pprof != NULL ? reason_of(listing, item) : item->reason;
+        if (item->pprof != NULL && reason == NULL)
             continue;
         json_object_begin(json);
         json_key_text(json, "id", item->id);
         json_key_text(json, "name", item->name);
-        json_key_text(json, "code", is_other ? "sample_types" : item->code);
-        json_key_text(json, "reason", is_other ? "its sample types do not match" : item->reason);
+        json_key_text(json, "code", item->pprof != NULL ? "sample_types" : item->code);
+        json_key_text(json, "reason", reason);
         json_object_end(json);
     }
     json_array_end(json);

@@ -3,7 +3,7 @@
 #include "tool/device_memory/merge.h"
 
 #include "base/intern.h"
-#include "tool/device_memory/units.h"
+#include "tool/device_memory/columns.h"
 
 #include <math.h>
 
@@ -30,24 +30,6 @@ struct merger {
 
 /* ---- columns ---- */
 
-static bool is_type(const struct pprof_type *a, const struct pprof_type *b)
-{
-    return str_equal(a->name, b->name) && units_are_alike(a->unit, b->unit);
-}
-
-/* The finest unit in which any profile has the type. */
-static struct str finest_unit(const struct profile_set *set, const struct pprof_type *type)
-{
-    struct str finest = type->unit;
-    for (uint32_t i = 0; i < set->count; i++) {
-        const struct pprof *pprof = set->items[i].pprof;
-        for (uint32_t j = 0; pprof != NULL && j < pprof->type_count; j++)
-            if (is_type(&pprof->types[j], type) && units_factor(pprof->types[j].unit) < units_factor(finest))
-                finest = pprof->types[j].unit;
-    }
-    return finest;
-}
-
 /* The types that all profiles have, in the order of the first. */
 static bool common_types(const struct profile_set *set, struct merger *merger, struct err *err)
 {
@@ -57,20 +39,19 @@ static bool common_types(const struct profile_set *set, struct merger *merger, s
     if (first == NULL)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "none of the profiles could be read");
     struct pprof *out = merger->out;
+    const struct pprof **profiles = arena_array(merger->arena, const struct pprof *, set->count);
+    for (uint32_t i = 0; i < set->count; i++)
+        profiles[i] = set->items[i].pprof;
     out->types = arena_array(merger->arena, struct pprof_type, (size_t)first->type_count + 1);
     for (uint32_t type = 0; type < first->type_count && out->type_count < TYPES_MOST; type++) {
         bool has_all = true;
-        for (uint32_t i = 0; i < set->count && has_all; i++) {
-            const struct pprof *pprof = set->items[i].pprof;
-            bool is_there = pprof == NULL;
-            for (uint32_t j = 0; pprof != NULL && j < pprof->type_count; j++)
-                is_there |= is_type(&pprof->types[j], &first->types[type]);
-            has_all = is_there;
-        }
+        for (uint32_t i = 0; i < set->count && has_all; i++)
+            has_all = profiles[i] == NULL || columns_find(profiles[i], first->types, type) != PPROF_NONE;
         if (type == first->default_type && has_all)
             out->default_type = out->type_count;
         if (has_all)
-            out->types[out->type_count++] = (struct pprof_type){first->types[type].name, finest_unit(set, &first->types[type])};
+            out->types[out->type_count++] = (struct pprof_type){
+                first->types[type].name, columns_finest_unit(profiles, set->count, first->types, type)};
     }
     return out->type_count > 0 ||
            err_set(err, ERR_argument, ERR_NO_OFFSET, "the profiles have no sample type in common");
@@ -79,12 +60,10 @@ static bool common_types(const struct profile_set *set, struct merger *merger, s
 static void find_columns(struct merger *merger)
 {
     const struct pprof *from = merger->from;
-    for (uint32_t type = 0; type < merger->out->type_count; type++)
-        for (uint32_t j = 0; j < from->type_count; j++)
-            if (is_type(&from->types[j], &merger->out->types[type])) {
-                merger->types[type] = j;
-                merger->factors[type] = units_factor(from->types[j].unit) / units_factor(merger->out->types[type].unit);
-            }
+    for (uint32_t type = 0; type < merger->out->type_count; type++) {
+        merger->types[type] = columns_find(from, merger->out->types, type);
+        merger->factors[type] = columns_factor(from, merger->types[type], &merger->out->types[type]);
+    }
 }
 
 /* ---- tables ---- */
@@ -245,17 +224,10 @@ static bool is_sample(const void *context, uint32_t at)
            (depth == 0 || memcmp(out->stacks + begin, merger->stack, depth * sizeof *merger->stack) == 0);
 }
 
-/* A value in a finer unit; what would be too large is the largest. */
-static int64_t in_unit(int64_t value, int64_t factor)
-{
-    int64_t product;
-    return !__builtin_mul_overflow(value, factor, &product) ? product : value > 0 ? INT64_MAX : INT64_MIN;
-}
-
 /* The value of a column as it is to be added. */
 static int64_t value_of(const struct merger *merger, const int64_t *values, uint32_t type)
 {
-    int64_t value = in_unit(values[merger->types[type]], merger->factors[type]);
+    int64_t value = columns_in_unit(values[merger->types[type]], merger->factors[type]);
     if (merger->is_base)
         return value == INT64_MIN ? INT64_MAX : -value;
     if (merger->scales[type] == 1)
@@ -382,12 +354,10 @@ static void sum_columns(const struct profile_set *set, const struct merger *merg
             const struct pprof *pprof = set->items[i].pprof;
             if (pprof == NULL || set->items[i].is_base != is_base)
                 continue;
-            uint32_t column = 0;
-            while (!is_type(&pprof->types[column], &merger->out->types[type]))
-                column++;
-            int64_t factor = units_factor(pprof->types[column].unit) / units_factor(merger->out->types[type].unit);
+            uint32_t column = columns_find(pprof, merger->out->types, type);
+            int64_t factor = columns_factor(pprof, column, &merger->out->types[type]);
             for (uint32_t sample = 0; sample < pprof->sample_count; sample++)
-                sum = pprof_add(sum, in_unit(pprof->values[(size_t)sample * pprof->type_count + column], factor));
+                sum = pprof_add(sum, columns_in_unit(pprof->values[(size_t)sample * pprof->type_count + column], factor));
         }
         sums[type] = (double)sum;
     }

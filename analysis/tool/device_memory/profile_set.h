@@ -26,7 +26,5 @@ struct profile_set {
 uint32_t profile_set_type(const struct pprof *pprof, const char *name);
 /* The first type of this unit, or PPROF_NONE. */
 uint32_t profile_set_type_of_unit(const struct pprof *pprof, const char *unit);
-/* Do two profiles have the same types in the same order? */
-bool profile_set_equal_types(const struct pprof *a, const struct pprof *b);
 
 #endif

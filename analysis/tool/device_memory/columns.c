@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * columns.c: see columns.h. */
+#include "tool/device_memory/columns.h"
+
+#include "tool/device_memory/units.h"
+
+static bool are_alike(const struct pprof_type *a, const struct pprof_type *b)
+{
+    return str_equal(a->name, b->name) && units_are_alike(a->unit, b->unit);
+}
+
+uint32_t columns_find(const struct pprof *pprof, const struct pprof_type *types, uint32_t at)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < at; i++)
+        before += are_alike(&types[i], &types[at]);
+    for (uint32_t i = 0; i < pprof->type_count; i++)
+        if (are_alike(&pprof->types[i], &types[at]) && before-- == 0)
+            return i;
+    return PPROF_NONE;
+}
+
+struct str columns_finest_unit(const struct pprof *const *profiles, uint32_t count, const struct pprof_type *types, uint32_t at)
+{
+    struct str finest = types[at].unit;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t column = profiles[i] != NULL ? columns_find(profiles[i], types, at) : PPROF_NONE;
+        if (column != PPROF_NONE && units_factor(profiles[i]->types[column].unit) < units_factor(finest))
+            finest = profiles[i]->types[column].unit;
+    }
+    return finest;
+}
+
+int64_t columns_factor(const struct pprof *pprof, uint32_t at, const struct pprof_type *type)
+{
+    return units_factor(pprof->types[at].unit) / units_factor(type->unit);
+}
+
+int64_t columns_in_unit(int64_t value, int64_t factor)
+{
+    int64_t product;
+    return !__builtin_mul_overflow(value, factor, &product) ? product : value > 0 ? INT64_MAX : INT64_MIN;
+}
+
+const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_type *types, uint32_t type_count, struct arena *arena)
+{
+    bool is_same = pprof->type_count == type_count;
+    for (uint32_t i = 0; is_same && i < type_count; i++)
+        is_same = str_equal(pprof->types[i].name, types[i].name) && str_equal(pprof->types[i].unit, types[i].unit);
+    if (is_same)
+        return pprof;
+    struct pprof *out = arena_array(arena, struct pprof, 1);
+    *out = *pprof;
+    out->types = arena_array(arena, struct pprof_type, (size_t)type_count + 1);
+    memcpy(out->types, types, type_count * sizeof *types);
+    out->type_count = type_count;
+    out->default_type = 0;
+    out->values = arena_array(arena, int64_t, (size_t)pprof->sample_count * type_count + 1);
+    for (uint32_t type = 0; type < type_count; type++) {
+        uint32_t column = columns_find(pprof, types, type);
+        int64_t factor = columns_factor(pprof, column, &types[type]);
+        if (column == pprof->default_type)
+            out->default_type = type;
+        for (uint32_t sample = 0; sample < pprof->sample_count; sample++)
+            out->values[(size_t)sample * type_count + type] =
+                columns_in_unit(pprof->values[(size_t)sample * pprof->type_count + column], factor);
+    }
+    return out;
+}
