@@ -20,6 +20,8 @@ import * as empty from './memory_profile_empty.js';
 import * as say from './memory_profile_text.js';
 
 const ASK_AFTER_MS = 120;
+/* The strip as a picture, and the line of addresses below it. */
+const PICTURE = { width: 960, height: 56, axis: 24 };
 const hex = (number) => `0x${Math.round(number).toString(16)}`;
 
 /* actions: onPickBlock(block), onMoment(ps), onRange(range, isEnd). Out: {panels, load(), hear(), setPinned, destroy()}. */
@@ -71,7 +73,12 @@ function createMap(view, actions) {
   let data = null;
   let asked = '';
   let takeBack = null;
-  const exports = exportEntries({ name: 'memory-profile-addresses', title: 'Addresses', table: () => tableOf(data) });
+  const exports = exportEntries({
+    name: 'memory-profile-addresses',
+    title: () => panel.node.querySelector('h2').textContent,
+    drawing: () => data && strip.isDrawn && !panel.body.hidden && mapDrawing(strip, data),
+    table: () => tableOf(data),
+  });
   const panel = createPanel('panel-inner panel-addresses', 'Addresses', {
     menu: () => [...exports(), explainEntry('hole')],
   });
@@ -261,6 +268,36 @@ function tableOf(data) {
   return {
     columns: names.map((key) => ({ key, title: key })),
     rows: data.blocks.map((block) => Object.fromEntries(names.map((key) => [key, block[key]]))),
+  };
+}
+
+/* The strip with the addresses of its ends and how much lies between them. */
+function mapDrawing(strip, { low, high, span_bytes: span, blocks }) {
+  const { width, height, axis } = PICTURE;
+  const legend = [
+    { kind: 'allocation', word: 'allocation', colour: token('alloc-heap') },
+    { kind: 'before_window', word: 'inferred', colour: token('text2'), drawn: 'dashed' },
+    { kind: 'hole', word: 'gap: hole', colour: token('line'), drawn: 'line' },
+  ];
+  const has = (kind) => blocks.some((block) => block.kind === kind || (kind === 'allocation' && block.kind === 'mixed'));
+  return {
+    width,
+    height: height + axis,
+    paint(context) {
+      strip.paintInto(context, width, height);
+      context.font = `12px ${token('mono')}`;
+      context.fillStyle = token('text2');
+      context.textBaseline = 'top';
+      for (const [align, x, words] of [
+        ['left', 0, low],
+        ['center', width / 2, bytes(span)],
+        ['right', width, high],
+      ]) {
+        context.textAlign = align;
+        context.fillText(words, x, height + 6);
+      }
+    },
+    legend: legend.filter(({ kind }) => has(kind)).map(({ word, colour, drawn }) => ({ word, colour, kind: drawn })),
   };
 }
 

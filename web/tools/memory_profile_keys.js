@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_profile_keys.js: the keys of the Memory Profile; all of them are commands of the palette too. */
 
+import { time } from '../lib/format.js';
 import { nextMarks, swappedMarks } from '../lib/marks.js';
 import { isUnclaimed } from '../lib/keys.js';
 import { around, following, moved, zoomed } from '../lib/range.js';
@@ -68,6 +69,19 @@ export function bindProfileKeys(view) {
     return Boolean(swapped);
   };
   const mark = () => context.choose(nextMarks(view.wanted, moment()));
+  /* Where a window begins that is not ended yet, and of which memory. */
+  let begun = { at: null, place: null };
+  const markWindow = () => {
+    const at = begun.place === view.place ? begun.at : null;
+    begun = { at: null, place: null };
+    if (view.wanted.window) context.choose({ sel: '' });
+    else if (at !== null && at !== moment())
+      context.choose({ sel: [at, moment()].sort((one, other) => one - other).join('-') });
+    else {
+      begun = { at: moment(), place: view.place };
+      context.say(`A window begins at ${time(moment(), 1e6)}; M again ends it`);
+    }
+  };
   const tab = (id) => () => context.choose({ view: id === 'live' ? '' : id, sort: '' });
   const centre = () => {
     const span = view.wanted.span ?? [moment(), moment() + LEAST_PS];
@@ -86,6 +100,7 @@ export function bindProfileKeys(view) {
       { keys: ['f'], does: 'fit the pinned event or the moment', run: centre },
       { keys: ['m'], does: 'mark the moment as A, then B; third clears', run: mark },
       { keys: ['x'], does: 'swap A and B', run: swap },
+      { keys: ['M'], does: 'window: begin at the moment; again: end there; third clears', run: markWindow },
       { keys: ['u'], does: 'free memory on or off', run: () => view.toggleFree() },
       { keys: ['/'], does: 'to the filter', run: () => view.focusFilter() },
       { keys: ['1'], does: 'what is live', run: tab('live') },

@@ -18,7 +18,7 @@ const FILLS = { allocation: 'alloc-heap', before_window: 'panel', mixed: 'alloc-
 
 /* actions: onHover(block, mark), onLeave(), onPick(block), onRange([low, high], isEnd), onHint(), sentence(block).
  * Data: {blocks: [{offset_bytes, size_bytes, kind, used_bytes, op, …}], span, all: [first, last] as offsets from
- * `low` of the answer, range}. Out: {node, width, draw, setRange, mark, destroy}. */
+ * `low` of the answer, range}. Out: {node, width, isDrawn, draw, setRange, setPinned, paintInto, destroy}. */
 export function createAddressStrip(actions) {
   const base = el('canvas', { role: 'img', class: 'strip-base' });
   const over = el('canvas', { 'aria-hidden': 'true', class: 'strip-over' });
@@ -28,12 +28,12 @@ export function createAddressStrip(actions) {
   let pinned = null;
 
   const size = () => [plot.clientWidth, plot.clientHeight, window.devicePixelRatio || 1];
-  const xOf = (offset) =>
-    ((offset - data.range[0]) / Math.max(1, data.range[1] - data.range[0])) * plot.clientWidth;
+  const xOf = (offset, width = plot.clientWidth) =>
+    ((offset - data.range[0]) / Math.max(1, data.range[1] - data.range[0])) * width;
   const offsetAt = (x) => data.range[0] + (x / Math.max(1, plot.clientWidth)) * (data.range[1] - data.range[0]);
-  const boxOf = (block) => {
-    const left = xOf(block.offset_bytes);
-    return { x: left, width: Math.max(1, xOf(block.offset_bytes + block.size_bytes) - left) };
+  const boxOf = (block, width) => {
+    const left = xOf(block.offset_bytes, width);
+    return { x: left, width: Math.max(1, xOf(block.offset_bytes + block.size_bytes, width) - left) };
   };
   const markOf = (block) => {
     const box = plot.getBoundingClientRect();
@@ -93,8 +93,11 @@ export function createAddressStrip(actions) {
     if (!data || width <= 0 || height <= 0) return;
     const context = prepare(base, width, height, ratio);
     if (!context) return;
-    for (const block of data.blocks) paintBlock(context, block, boxOf(block), width, height, data.largest);
+    paintBlocks(context, width, height);
     paintOver();
+  };
+  const paintBlocks = (context, width, height) => {
+    for (const block of data.blocks) paintBlock(context, block, boxOf(block, width), width, height, data.largest);
   };
   const paintOver = () => {
     const [width, height, ratio] = size();
@@ -140,6 +143,21 @@ export function createAddressStrip(actions) {
       pinned = event;
       nextFrame(paintOver);
     },
+    get isDrawn() {
+      return data !== null;
+    },
+    /* The same range on another context, see picture.js. */
+    paintInto(context, width, height) {
+      context.save();
+      context.beginPath();
+      context.rect(0, 0, width, height);
+      context.clip();
+      paintBlocks(context, width, height);
+      context.restore();
+      context.strokeStyle = token('line');
+      context.lineWidth = 1;
+      context.strokeRect(0.5, 0.5, width - 1, height - 1);
+    },
     destroy() {
       watch.disconnect();
       offTheme();
@@ -179,10 +197,11 @@ function paintBlock(context, block, { x, width }, plotWidth, height, largest) {
   context.font = `600 12px ${token('sans')}`;
   context.textBaseline = 'bottom';
   const size = bytes(block.size_bytes);
-  const longest = isLargest ? [`largest hole ${size}`, `hole ${size}`, size] : [size];
-  context.fillText(longest.find((text) => text.length <= most) ?? cutMiddle(size, most), left, height - 20);
+  /* Half a figure is none, half a name is a name. */
+  const whole = (...texts) => texts.find((text) => text.length <= most) ?? '';
+  context.fillText(isLargest ? whole(`largest hole ${size}`, `hole ${size}`, size) : whole(size), left, height - 20);
   context.font = `12px ${token('mono')}`;
-  const word = block.kind === 'before_window' ? 'before the window' : visible(block.op ?? '');
-  if (word) context.fillText(cutMiddle(word, most), left, height - 5);
+  const word = block.kind === 'before_window' ? whole('before the window', 'before') : cutMiddle(visible(block.op ?? ''), most);
+  context.fillText(word, left, height - 5);
   context.restore();
 }

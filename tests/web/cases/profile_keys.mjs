@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profile_keys.mjs: the Memory Profile by keys alone, its cards, and what the pointer does on its chart. */
 
+import { readFileSync } from 'node:fs';
 import { idle, text } from '../harness.mjs';
 
 export function run({ test, equal, includes, truth, daemon, open }) {
@@ -67,6 +68,45 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     truth(Number(await search(page, 'time')) > 0, 'the moment is no longer the peak');
     await press(page, 'ArrowLeft');
     equal(await search(page, 'time'), null);
+    await page.finish();
+  });
+
+  test('profile keys: M begins a window at any moment, ends it at another, and lets it go', async () => {
+    const page = await show('&time=20000000000');
+    await press(page, 'M');
+    includes(await text(page, '.toast'), 'A window begins at 20.000 ms; M again ends it');
+    equal(await search(page, 'sel'), null);
+    await press(page, 'Shift+ArrowLeft', 'M');
+    const [from, to] = (await search(page, 'sel')).split('-').map(Number);
+    equal([from, to], [Number(await search(page, 'time')), 20000000000]);
+    truth(from < to && to - from < 4e9, `ten events before, no whole step: ${from} to ${to}`);
+    includes(await text(page, '.window-words'), 'born');
+    await press(page, 'M');
+    equal(await search(page, 'sel'), null);
+    await page.finish();
+  });
+
+  test('profile: the address map leaves the page as pictures and as a table', async () => {
+    const page = await show('&view=addresses');
+    for (const [word, ending] of [
+      ['Picture (PNG)', 'png'],
+      ['Picture (SVG)', 'svg'],
+      ['Table (CSV)', 'csv'],
+    ]) {
+      await page.locator('.panel-addresses .menu-dots').click();
+      const [file] = await Promise.all([page.waitForEvent('download'), page.click(`.panel-addresses .menu-item:has-text("${word}")`)]);
+      await idle(page);
+      truth(file.suggestedFilename().endsWith(`addresses.${ending}`), file.suggestedFilename());
+      const body = readFileSync(await file.path());
+      if (ending === 'png') {
+        equal(body.subarray(1, 4).toString(), 'PNG');
+        truth(body.readUInt32BE(16) >= 2 * 960, 'twice as fine as the screen');
+      } else if (ending === 'svg') {
+        const [low, high] = await page.locator('.panel-addresses .strip-axis span').evaluateAll((all) => [all[0], all[2]].map((one) => one.innerText));
+        for (const part of [low, high, 'inferred', 'gap: hole', 'at the peak']) includes(body.toString(), part);
+        truth(!/>[\d.]+…/.test(body.toString()), 'no figure is cut');
+      } else includes(body.toString(), 'address,size_bytes,kind');
+    }
     await page.finish();
   });
 
