@@ -73,16 +73,34 @@ static bool fits(struct limit *limit, const struct tree_node *node)
     return has_room;
 }
 
+/* What a stack adds to each node from its leaf to the root. */
+static struct tree_node figures_of(const struct growing *growing, const struct tree_stack *stack)
+{
+    const struct study *study = growing->study;
+    const struct study_sample *sample = &study->samples[stack->sample];
+    int64_t value = study_value(study, sample);
+    bool is_base = study_is_base(study, sample);
+    return (struct tree_node){.total = value,
+                              .count = study_count(study, sample),
+                              .before = is_base ? pprof_negated(value) : 0,
+                              .after = is_base ? 0 : value,
+                              .size = pprof_size(value)};
+}
+
+static void add_figures(struct tree_node *node, const struct tree_node *figures)
+{
+    node->total = pprof_add(node->total, figures->total);
+    node->count = pprof_add(node->count, figures->count);
+    node->before = pprof_add(node->before, figures->before);
+    node->after = pprof_add(node->after, figures->after);
+    node->size = pprof_add(node->size, figures->size);
+}
+
 static void close_node(struct growing *growing)
 {
-    struct tree_node *node = &growing->open[--growing->open_count], *parent = node - 1;
-    if (node->depth > 0) {
-        parent->total = pprof_add(parent->total, node->total);
-        parent->count = pprof_add(parent->count, node->count);
-        parent->before = pprof_add(parent->before, node->before);
-        parent->after = pprof_add(parent->after, node->after);
-        parent->size = pprof_add(parent->size, node->size);
-    }
+    struct tree_node *node = &growing->open[--growing->open_count];
+    if (node->depth > 0)
+        add_figures(node - 1, node);
     if (growing->kept == NULL)
         growing->counts[bucket_of(node->size)][depth_of(node)]++;
     else if (fits(&growing->limit, node))
@@ -91,44 +109,59 @@ static void close_node(struct growing *growing)
         growing->left_out_count++;
 }
 
-static void add_leaf(struct growing *growing, const struct tree_stack *stack)
+/* The nodes below depth `from` are of this stack alone, and so all of one size. True when none of them is opened: they
+ * are counted, or too small to be kept. Most nodes of most trees are such. */
+static bool is_skipped(struct growing *growing, const struct tree_stack *stack, uint32_t from, const struct tree_node *figures)
 {
-    const struct study *study = growing->study;
-    const struct study_sample *sample = &study->samples[stack->sample];
-    struct tree_node *node = &growing->open[growing->open_count - 1];
-    int64_t value = study_value(study, sample);
-    node->self = pprof_add(node->self, value);
-    node->total = pprof_add(node->total, value);
-    node->count = pprof_add(node->count, study_count(study, sample));
-    node->size = pprof_add(node->size, pprof_size(value));
-    if (study_is_base(study, sample))
-        node->before = pprof_add(node->before, pprof_negated(value));
-    else
-        node->after = pprof_add(node->after, value);
-    if (stack->folded_below > node->folded_below)
-        node->folded_below = stack->folded_below;
+    uint32_t bucket = bucket_of(figures->size);
+    if (from == stack->length || (growing->kept != NULL && figures->size > 0 && bucket >= growing->limit.bucket))
+        return false;
+    if (growing->kept != NULL)
+        growing->left_out_count += stack->length - from;
+    for (uint32_t depth = from + 1; growing->kept == NULL && depth <= stack->length; depth++)
+        growing->counts[bucket][depth < DEPTH_COUNT ? depth : DEPTH_COUNT - 1]++;
+    return true;
 }
 
-/* Meets every node once, children before parents. */
-static void grow(struct growing *growing, const struct tree_stack *stacks, uint32_t stack_count)
+/* `shared`: how deep the stack is one with the one before; `next`, with the one behind. */
+static void add_stack(struct growing *growing, const struct tree_stack *stack, uint32_t shared, uint32_t next)
+{
+    uint32_t own_from = shared > next ? shared : next;
+    struct tree_node figures = figures_of(growing, stack);
+    bool skips = is_skipped(growing, stack, own_from, &figures);
+    while (growing->open_count > shared + 1)
+        close_node(growing);
+    for (uint32_t at = 0; growing->kept != NULL && at < shared; at++)
+        if (stack->folded[at] > growing->open[at + 1].folded_above)
+            growing->open[at + 1].folded_above = stack->folded[at];
+    for (uint32_t at = shared; at < (skips ? own_from : stack->length); at++)
+        growing->open[growing->open_count++] =
+            (struct tree_node){.frame = stack->frames[at], .depth = at + 1, .folded_above = stack->folded[at]};
+    struct tree_node *last = &growing->open[growing->open_count - 1];
+    add_figures(last, &figures);
+    if (skips)
+        return;
+    last->self = pprof_add(last->self, figures.total);
+    if (stack->folded_below > last->folded_below)
+        last->folded_below = stack->folded_below;
+}
+
+static uint32_t shared_depth(const struct tree_stack *a, const struct tree_stack *b)
+{
+    uint32_t shorter = a->length < b->length ? a->length : b->length, depth = 0;
+    while (depth < shorter && a->frames[depth] == b->frames[depth])
+        depth++;
+    return depth;
+}
+
+/* Meets every node once, children before parents. `shared[i]`: how deep stack i is one with the one before. */
+static void grow(struct growing *growing, const struct tree_stack *stacks, uint32_t stack_count, const uint32_t *shared)
 {
     growing->open[0] = (struct tree_node){.frame = TREE_ROOT};
     growing->open_count = 1;
     for (uint32_t i = 0; i < stack_count; i++) {
-        const struct tree_stack *stack = &stacks[i];
-        uint32_t common = 0;
-        arena_work(growing->study->arena, stack->length + 1);
-        while (common < stack->length && common + 1 < growing->open_count && growing->open[common + 1].frame == stack->frames[common])
-            common++;
-        while (growing->open_count > common + 1)
-            close_node(growing);
-        for (uint32_t at = 0; at < common; at++)
-            if (stack->folded[at] > growing->open[at + 1].folded_above)
-                growing->open[at + 1].folded_above = stack->folded[at];
-        for (uint32_t at = common; at < stack->length; at++)
-            growing->open[growing->open_count++] =
-                (struct tree_node){.frame = stack->frames[at], .depth = at + 1, .folded_above = stack->folded[at]};
-        add_leaf(growing, stack);
+        arena_work(growing->study->arena, stacks[i].length + 1);
+        add_stack(growing, &stacks[i], shared[i], shared[i + 1]);
     }
     while (growing->open_count > 0)
         close_node(growing);
@@ -218,16 +251,19 @@ void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t st
     uint64_t frame_count = 0;
     for (uint32_t i = 0; i < stack_count; i++)
         frame_count += stacks[i].length;
-    arena_work(study->arena, frame_count + select_work(stack_count));
+    arena_work(study->arena, 2 * frame_count + select_work(stack_count));
     qsort(stacks, stack_count, sizeof *stacks, by_frames);
     growing->study = study;
     growing->open = arena_array(study->arena, struct tree_node, (size_t)tree->depth_most + 2);
-    grow(growing, stacks, stack_count);
+    uint32_t *shared = arena_array(study->arena, uint32_t, (size_t)stack_count + 1);
+    for (uint32_t i = 1; i < stack_count; i++)
+        shared[i] = shared_depth(&stacks[i - 1], &stacks[i]);
+    grow(growing, stacks, stack_count, shared);
     growing->limit = choose_limit(growing, nodes_most);
     uint64_t node_count = count_kept(growing, &growing->limit);
     tree->left_out_below = growing->limit.bucket > 0 ? bucket_least(growing->limit.bucket + 1) : 0;
     growing->kept = arena_array(study->arena, struct tree_node, node_count + 1);
-    grow(growing, stacks, stack_count);
+    grow(growing, stacks, stack_count, shared);
     order_nodes(growing, tree->depth_most, tree);
     tree->left_out_count = growing->left_out_count;
 }
