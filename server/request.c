@@ -69,8 +69,10 @@ struct request *request_new(const char *target)
     request->path = decode(request, target, path_length, false);
     if (target[0] != '/')
         request->fault = REQUEST_BAD_TARGET;
-    else if (!request->path || (target[path_length] == '?' && !parse_query(request, target + path_length + 1)))
+    else if (!request->path)
         request->fault = REQUEST_BAD_ESCAPE;
+    else if (target[path_length] == '?' && !parse_query(request, target + path_length + 1))
+        request->fault = REQUEST_BAD_QUERY;
     if (!request->path)
         request->path = "";
     return request;

@@ -17,7 +17,7 @@ struct request_param {
 };
 
 /* Why a target was not understood. */
-enum request_fault { REQUEST_GOOD, REQUEST_BAD_TARGET, REQUEST_BAD_ESCAPE };
+enum request_fault { REQUEST_GOOD, REQUEST_BAD_TARGET, REQUEST_BAD_ESCAPE, REQUEST_BAD_QUERY };
 
 enum { REQUEST_MOST_CAPTURES = 2, REQUEST_TARGET_LIMIT = 8192, REQUEST_BODY_LIMIT = 4095 };
 

@@ -95,6 +95,11 @@ static const struct route *find(struct request *request, bool *is_allowed)
     return found;
 }
 
+static struct response *refuse_escape(void)
+{
+    return response_problem(400, "argument", "the URL has a broken %%-escape, or an escaped NUL");
+}
+
 static struct response *refuse_form(const struct request *request)
 {
     if (strlen(request->target) > REQUEST_TARGET_LIMIT)
@@ -104,8 +109,15 @@ static struct response *refuse_form(const struct request *request)
     if (request->fault == REQUEST_BAD_TARGET)
         return response_problem(400, "argument", "the request target must be a path that begins with /");
     if (request->fault == REQUEST_BAD_ESCAPE)
-        return response_problem(400, "argument", "the URL has a broken %%-escape, or an escaped NUL");
+        return refuse_escape();
     return NULL;
+}
+
+/* The query of a page is for the page to read: it names what it cannot use, and shows the rest. */
+static struct response *refuse_query(const struct request *request, const struct route *route)
+{
+    bool is_page = route && route->where == ROUTE_PAGE;
+    return request->fault == REQUEST_BAD_QUERY && !is_page ? refuse_escape() : NULL;
 }
 
 static struct response *refuse_body(const struct request *request)
@@ -138,7 +150,9 @@ void routes_admit(const struct server *server, struct request *request)
     if (!refusal)
         refusal = refuse_form(request);
     const struct route *route = refusal ? NULL : find(request, &is_allowed);
-    if (route && is_allowed && route->body_limit_bytes > 0) {
+    if (!refusal)
+        refusal = refuse_query(request, route);
+    if (!refusal && route && is_allowed && route->body_limit_bytes > 0) {
         refusal = guard_need(&server->guard, request, route->need);
         if (!refusal)
             request_allow_body(request, route->body_limit_bytes, store_account(server->store));
@@ -156,6 +170,8 @@ struct response *routes_now(const struct server *server, struct request *request
         return refusal;
     const struct route *route = find(request, &is_allowed);
     refusal = guard_need(&server->guard, request, route ? route->need : GUARD_DATA);
+    if (!refusal)
+        refusal = refuse_query(request, route);
     if (!refusal)
         refusal = refuse_body(request);
     if (refusal)

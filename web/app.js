@@ -32,6 +32,7 @@ const PASSING = [
   'warning-2',
   'warning-3',
   'pin',
+  'view',
   'space',
   'step',
   'range',
@@ -72,9 +73,9 @@ const crumbs = createCrumbs(at('crumbs'), {
 /* The first host, the largest module and the largest space need not stand in the URL; where there are no
  * modules, what is shown without a host is up to the page. */
 function isUsual(level, id) {
-  const { session, modules, spaces } = selection;
+  const { session, modules, usual: usualSpace } = selection;
   const hasModules = pageRow?.levels.includes('module');
-  const usual = { host: hasModules ? session.hosts[0]?.id : null, module: modules?.modules[0]?.id, space: spaces?.[0]?.space };
+  const usual = { host: hasModules ? session.hosts[0]?.id : null, module: modules?.modules[0]?.id, space: usualSpace?.space };
   return level in usual && usual[level] === id;
 }
 
@@ -132,8 +133,8 @@ const context = {
     selection = { ...selection, host };
     drawCrumbs();
   },
-  setSpaces: (spaces, space) => {
-    selection = { ...selection, spaces, space };
+  setSpaces: (spaces, space, usual = null) => {
+    selection = { ...selection, spaces, space, usual };
     drawCrumbs();
   },
 };

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A compiled program with any number of buffers, as an XLA dump writes it.
 
-  make_module.py FILE [--buffers N]
+  make_module.py FILE [--buffers N] [--hostile]
 
 A training step: each layer saves an activation for the way back and makes short-lived temporaries on
 top of it; the way back makes gradients and frees the activations. Offsets are those of a stack, so no
-two buffers that live at one time overlap. Equal arguments give equal bytes; nothing is drawn by chance.
+two buffers that live at one time overlap. Equal arguments give equal bytes; nothing is drawn by chance. With --hostile
+names, scopes and source files are markup, control characters, marks that turn the direction, 10,000 characters.
 """
 import argparse
 import sys
@@ -17,6 +18,12 @@ ROW = 512  # bytes; sizes are whole rows
 F32, BF16 = 11, 16
 ROWS = [(F32, 128), (BF16, 256), (F32, 50)]  # the last is padded to 128
 OPS = ["fusion", "dot", "copy", "reduce", "transpose"]
+
+# One after the other; no browser may take any of them for more than a text.
+HOSTILE = [text.encode() for text in (
+    "<img src=x onerror=alert(1)>", "x" * 10000, "\u202egnp.exe\u202c", "a\x00b\x07c\x1b[31md", "\u05d0\u05d1\u05d2 \u0627\u0644\u0639",
+    "\u200b\u200d\ufeff", "\U0001f4a5" * 3000, "=cmd|' /C calc'!A0", "a\r\nb\tc", "&lt;script&gt;", "%00%0a${7*7}{{7*7}}", " ",
+    "W" * 300 + "\u0301" * 300)] + [b"\xff\xfe\xc3("]
 
 
 def varint(value):
@@ -43,14 +50,17 @@ def shape(kind, sizes):
 
 
 class Program:
-    def __init__(self):
+    def __init__(self, is_hostile=False):
+        self.is_hostile = is_hostile
         self.instructions, self.buffers, self.assigned, self.events = [], [], [], []
         self.high = 0
 
     def make(self, op, layer, size, offset, at):
         """One instruction with its buffer; its id."""
-        name = f"{op}.{at}"
-        metadata = (data(1, op) + data(2, f"jit(train_step)/layer_{layer}/{op}") + data(3, f"/home/user/training/model_{layer % 7}.py")
+        name, scope, file = f"{op}.{at}", f"jit(train_step)/layer_{layer}/{op}", f"/home/user/training/model_{layer % 7}.py"
+        if self.is_hostile:
+            name, scope, file = (text + HOSTILE[(at + turn) % len(HOSTILE)] for turn, text in enumerate((b"", b"jit(f)/", b"/tmp/")))
+        metadata = (data(1, op) + data(2, scope) + data(3, file)
                     + number(4, 10 + at % 90))
         self.instructions.append(data(1, name) + data(2, op) + data(3, shape(ROWS[at % 3][0], [size // ROW, ROWS[at % 3][1]])) + data(7, metadata)
                                  + number(35, at))
@@ -67,8 +77,8 @@ class Program:
         self.event(1, *buffer)
 
 
-def build(count):
-    program, saved, top, at = Program(), [], 0, 1
+def build(count, is_hostile=False):
+    program, saved, top, at = Program(is_hostile), [], 0, 1
     layers = max(1, count // (2 * (TEMPORARIES + 1)))
     for layer in range(layers):
         size = (1 + layer * 7 % 13) * MIB // 4
@@ -126,9 +136,10 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
     parser.add_argument("--buffers", type=int, default=100000)
+    parser.add_argument("--hostile", action="store_true")
     options = parser.parse_args(arguments)
     with open(options.file, "wb") as file:
-        file.write(encode(build(options.buffers)))
+        file.write(encode(build(options.buffers, options.hostile)))
 
 
 if __name__ == "__main__":

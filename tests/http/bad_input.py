@@ -6,9 +6,11 @@ import json
 import os
 import random
 import struct
+import subprocess
+import sys
 
 import inputs
-from harness import equal
+from harness import ROOT, equal
 
 TRACE = inputs.trace("jit_good", 7)
 CODES = {"malformed", "truncated", "unsupported", "limit", "notfound", "argument", "io", "changed"}
@@ -212,3 +214,28 @@ def test_a_long_run_of_small_files(t):
     session = daemon.session_id("many")
     page = daemon.get_json(f"/api/v1/sessions/{session}/modules", limit=10, offset=295)
     equal((page["total"], page["matched"], len(page["modules"])), (300, 300, 5))
+
+
+def test_names_of_ten_thousand_characters_are_cut_where_many_are_sent(t):
+    maker = os.path.join(ROOT, "tests", "bench", "make_module.py")
+    path = t.write("dump/module_0001.jit_x.after_optimizations.hlo.pb", b"")
+    subprocess.run([sys.executable, maker, path, "--buffers", "60", "--hostile"], check=True)
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("dump")
+    ask = lambda view, **params: daemon.get_json(f"/api/v1/memory_viewer/{view}", session=session, **params)["data"]
+    strips, many = ask("strips", step=30), ask("map")
+    window, curve = ask("window", **{"from": 0, "to": 60, "limit": 200}), ask("curve")
+    bars = [bar for order in strips["orders"].values() for bar in order if bar["id"] is not None]
+    items = bars + many["rectangles"] + many["indefinite"] + window["born"]["largest"] + window["died"]["largest"]
+    long = [item for item in items if item["is_cut"]]
+    assert long, "nothing is cut"
+    for item in items:
+        texts = [item[key] for key in ("name", "shape", "source", "source_file") if item.get(key)]
+        assert all(len(text.encode()) <= 3 * 240 for text in texts), item  # a byte that is no text became three
+        assert item["is_cut"] == any("\u2026" in text for text in texts), item
+    names = {item["name"] for item in long if item["id"] == "1"}
+    equal([(name[:157], name[157], set(name[158:])) for name in names], [("x" * 157, "\u2026", {"x"})])
+    assert max(len(name.encode()) for name in curve["columns"]["instruction"]) <= 3 * 240
+    bombs = [item["name"] for item in long if item["name"] and item["name"].startswith("\U0001f4a5")]
+    assert bombs and all(set(name) == {"\U0001f4a5", "\u2026"} for name in bombs), "a character is parted"
+    equal(ask("buffer", id=1)["name"], "x" * 10000)

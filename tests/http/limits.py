@@ -60,6 +60,9 @@ def test_broken_escapes_are_400(t):
     daemon = t.serve(t.folder())
     for path in ("/%", "/%4", "/%zz", "/runs?x=%", "/runs?%00=1", "/index.html%00.js", "/api/v1/sessions?filter=%q1"):
         equal(daemon.ask(path).status, 400, path)
+    for query in ("filter=%00", "session=%", "%00=%zz"):  # the page names what it cannot use
+        answer = daemon.ask(f"/?{query}")
+        equal((answer.status, answer.headers["content-type"]), (200, "text/html; charset=utf-8"), query)
 
 
 def test_dots_lead_nowhere(t):

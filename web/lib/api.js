@@ -67,7 +67,14 @@ async function readProblem(response) {
   });
 }
 
+/* A NUL stands in no name; the daemon refuses it for all that is asked, and here it is said of what. */
+function refuseNul(params) {
+  const name = Object.keys(params).find((each) => [params[each]].flat().some((value) => String(value).includes('\0')));
+  if (name) throw new Problem({ status: 400, code: 'argument', detail: `${name}: a text with a NUL in it matches nothing` });
+}
+
 async function request(path, params, signal, sent = {}) {
+  refuseNul(params);
   const url = new URL(path, document.baseURI);
   for (const [name, value] of Object.entries(params)) {
     for (const each of [value].flat())

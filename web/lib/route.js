@@ -68,11 +68,13 @@ export function emptyRoute() {
   return { ...DEFAULTS, unknown: [] };
 }
 
-/* "b:1498" → {kind: "b", id: "1498"}; anything else → null. */
+/* "b:1498" → {kind: "b", id: "1498"}; anything else stays whole, of no kind, so that a banner can name it. */
 function parsePin(text) {
   const match = /^([a-z]):([\s\S]+)$/.exec(text);
-  return match ? { kind: match[1], id: match[2] } : null;
+  return match ? { kind: match[1], id: match[2] } : { kind: '', id: text };
 }
+
+export const pinText = ({ kind, id }) => (kind ? `${kind}:${id}` : id);
 
 export function parse(search) {
   const route = emptyRoute();
@@ -100,7 +102,7 @@ export function format(route) {
     for (const value of [route[name]].flat()) {
       if (value === '' || value === null || value === undefined) continue;
       const spelled = name === 'session' && isDroppedSession(value) ? 'local' : name;
-      pairs.push([spelled, name === 'pin' ? `${value.kind}:${value.id}` : String(value)]);
+      pairs.push([spelled, name === 'pin' ? pinText(value) : String(value)]);
     }
   }
   pairs.push(...(route.unknown ?? []));

@@ -41,7 +41,7 @@ import { failed, stopped, why } from './memory_viewer_why.js';
 
 const short = (text) => cutMiddle(visible(text), 60);
 
-/* context: {pin(id | null), setCapacity(text), banners, details, setSpaces(spaces, chosen), setTitle(text)}.
+/* context: {pin(id | null), setCapacity(text), banners, details, setSpaces(spaces, chosen, usual), setTitle(text)}.
  * Out: {show(selection, route), hear(route), escape(), unmount()}. */
 export function mount(root, context) {
   const view = {
@@ -97,13 +97,13 @@ export function mount(root, context) {
   return {
     show: (selection, route) => show(view, selection, route),
     hear(route) {
-      view.tabs.set(route.view);
+      setTab(view, route);
       view.place.hear(route);
       view.map.hear(route);
       hearFilter(view, route);
       /* While the moment is being moved the table keeps what it has. */
       const rows = view.place.isMoving ? null : view.table.hear();
-      return Promise.all([setPin(view, pinOf(route)), changeCapacity(view, route.capacity), rows]);
+      return Promise.all([setPin(view, pinOf(view, route)), changeCapacity(view, route.capacity), rows]);
     },
     escape: () => escape(view),
     unmount() {
@@ -258,6 +258,13 @@ function onlyCategory(view, category, isAdded) {
   view.context.choose({ filter: toggledCategory(view.context.route.filter, category, isAdded) });
 }
 
+/* The panel that a phone shows. */
+function setTab(view, { view: id }) {
+  view.tabs.set(id);
+  if (!id || view.tabs.ids.includes(id)) view.context.banners.drop('view');
+  else view.context.banners.set('view', { text: `There is no view ${short(id)} here; showing the curve and all others.` });
+}
+
 /* The filter and the opened bar say what strips and map show. */
 function hearFilter(view, route) {
   const isSame = route.filter === view.filter && route.bars === view.bars;
@@ -278,12 +285,12 @@ async function show(view, selection, route) {
   hideTooltip();
   view.store.set({ hover: null, pin: null });
   view.wanted = route.capacity;
-  view.tabs.set(route.view);
+  setTab(view, route);
   view.filter = route.filter;
   view.bars = route.bars;
   const { module, problem, session } = selection;
   if (problem) {
-    only(view, why('unreadableSession', session, problem), `${short(session.name)} cannot be read.`);
+    only(view, why('unreadableSession', session, problem), `${short(session.name)} cannot be read.`, saidOf(view, selection));
     return;
   }
   if (!module) {
@@ -291,12 +298,12 @@ async function show(view, selection, route) {
       view,
       why('noHlo', selection.modules.notes),
       'Nothing to show: this session has no program.',
-      selection.modules.notes,
+      saidOf(view, selection),
     );
     return;
   }
   if (module.error) {
-    only(view, why('unreadableModule', module), `${short(module.name)} cannot be read.`);
+    only(view, why('unreadableModule', module), `${short(module.name)} cannot be read.`, saidOf(view, selection));
     return;
   }
   const stop = () => {
@@ -329,24 +336,19 @@ async function load(view, selection, route, signal) {
   view.ask = ask;
   view.records.reset((name, params) => ask(name, { space: view.space.space, ...params }));
   view.module = { ...selection.module, name: module.name || selection.module.name };
-  const said = {
-    notes: gatherNotes(answer.notes, selection.modules?.notes ?? [], session?.notes ?? []),
-    errorTexts: session?.error_texts ?? [],
-    devices: selection.modules?.devices ?? [],
-  };
+  const said = saidOf(view, selection, session, answer.notes);
   if (spaces.length === 0) {
     only(
       view,
       why(module.has_buffer_assignment ? 'noSpaces' : 'noAssignment', view.module),
       `${short(view.module.name)}: what it needs is not in this file.`,
-      said.notes,
-      said.errorTexts,
+      said,
     );
     return;
   }
   view.wholePage.hidden = true;
   await showSpace(view, answer.data, route, said, signal);
-  if (!signal.aborted) await setPin(view, pinOf(route));
+  if (!signal.aborted) await setPin(view, pinOf(view, route));
 }
 
 /* The session's notes and error texts are extra: the page stands without them. */
@@ -359,9 +361,23 @@ async function readSession(id, signal) {
   }
 }
 
+/* What stands beside the plan: notes, error texts, the failure that they tell and where its reason stands, devices. */
+function saidOf(view, { session, modules }, detail = null, notes = []) {
+  return {
+    notes: gatherNotes(notes, modules?.notes ?? [], detail?.notes ?? []),
+    errorTexts: detail?.error_texts ?? [],
+    failure: detail?.failure ?? session.failure ?? null,
+    program: modules?.total === 1 ? modules.modules[0].name : null,
+    why: view.context.link(session.id, { tool: 'oom' }),
+    devices: modules?.devices ?? [],
+  };
+}
+
+const SAYS_NOTHING = { notes: [], errorTexts: [], failure: null };
+
 /* One message, or a promise of it, instead of all panels. */
-function only(view, content, sentence, notes = [], errorTexts = []) {
-  view.head.say(sentence, notes, errorTexts);
+function only(view, content, sentence, said = SAYS_NOTHING) {
+  view.head.say(sentence, said);
   const mine = (view.instead = {});
   view.wholePage.replaceChildren();
   Promise.resolve(content).then((node) => view.instead === mine && view.wholePage.replaceChildren(node));

@@ -37,8 +37,9 @@ function fits(space, capacity, by) {
   ];
 }
 
-function over(space, capacity, { by, isOfText }) {
+function over(space, capacity, { by, isOfText }, isTold) {
   const { total_bytes: total } = space;
+  if (isOfText && isTold) return ['Needs ', main(total), ` of ${visible(space.name)}: what was asked for is no part of it.`];
   const by_ = part(by, `over by ${capacity.isPhysical ? 'at least ' : ''}${bytes(by)}`, 'over', 'over');
   if (isOfText)
     return [
@@ -65,11 +66,11 @@ function over(space, capacity, { by, isOfText }) {
   ];
 }
 
-function needs(space, capacity) {
+function needs(space, capacity, isTold) {
   const { total_bytes: total } = space;
   const verdict = verdictOf(total, capacity, space.space);
   if (!verdict) return ['Needs ', main(total), ` of ${visible(space.name)}; capacity not known.`];
-  if (verdict.word === 'over') return over(space, capacity, verdict);
+  if (verdict.word === 'over') return over(space, capacity, verdict, isTold);
   if (verdict.word === 'fits') return fits(space, capacity, verdict.by);
   return [
     'Needs ',
@@ -80,11 +81,18 @@ function needs(space, capacity) {
   ];
 }
 
+/* Behind what an error text says, the plan speaks second, and not in large letters. */
+function behind([first, ...rest]) {
+  const plain = (each) => (each.role === 'main' ? { ...each, role: '' } : each);
+  return [first.replace(/^Needs/, 'The plan needs').replace(/^It fits/, 'The plan fits'), ...rest.map(plain)];
+}
+
 /* The answer: two sentences. The total decides whether a program fits; the peak explains it.
- * Where both would print alike and are not, the peak is said by its difference. */
-export function answer(space, capacity = null) {
+ * Where both would print alike and are not, the peak is said by its difference. isTold: what failed is said before. */
+export function answer(space, capacity = null, isTold = false) {
   const { total_bytes: total, peak_bytes: peak } = space;
-  const first = needs(space, capacity);
+  const plan = needs(space, capacity, isTold);
+  const first = isTold ? behind(plan) : plan;
   if (space.replay_error)
     return { needs: first, peak: ['Its peak cannot be told: the heap trace does not replay.'] };
   const isAlike = total !== peak && bytes(total) === bytes(peak);
@@ -128,13 +136,14 @@ export function sourceOf(capacity) {
   return { text: `${title}, chosen${physical}`, hint: `Source: ${visible(capacity.device.source)}` };
 }
 
-/* "33.49 GiB · jit_train_step · HBM – memviewd", with the verdict first where it is known to be over;
- * at another moment than the peak what lives there: "1.20 GiB at step 100 · …". */
-export function pageTitle(space, moduleName, capacity, moment = null) {
+/* "33.49 GiB · jit_train_step · HBM – memviewd", with the verdict first where it is known to be over, or what a text
+ * says (`failed`); at another moment than the peak what lives there: "1.20 GiB at step 100 · …". */
+export function pageTitle(space, moduleName, capacity, moment = null, failed = '') {
   const isOver = verdictOf(space.total_bytes, capacity, space.space)?.word === 'over';
   const unit = space.step_unit === 'schedule' ? 'position' : 'step';
   const here = moment && `${moment.live === undefined ? '' : `${bytes(moment.live)} `}at ${unit} ${count(moment.step)}`;
-  const first = here ?? `${isOver ? 'over · ' : ''}${bytes(space.total_bytes)}`;
+  const plan = `${isOver ? 'over · ' : ''}${bytes(space.total_bytes)}`;
+  const first = here ?? (failed || plan);
   return `${first} · ${cutMiddle(visible(moduleName), 60)} · ${visible(space.name)} – memviewd`;
 }
 

@@ -60,6 +60,7 @@ export function bufferDetails(record, space, isPinned) {
   return {
     heading: isPinned ? 'Pinned buffer' : 'Buffer',
     subject: record.name || `buffer ${record.id}`,
+    isCut: Boolean(record.is_cut),
     isPinned,
     parts: [
       facts(

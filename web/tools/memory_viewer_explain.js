@@ -4,6 +4,7 @@
 
 import { bytes, bytesApart, count, counted, exactBytes, factor, percent, visible } from '../lib/format.js';
 import { sourceOf } from './memory_viewer_answer.js';
+import { figuresOf, spaceWord } from './memory_viewer_failure.js';
 import { madeOf, unitWord } from './memory_viewer_text.js';
 
 const ALLOCATIONS = '`HloProto.buffer_assignment.buffer_allocations[]`';
@@ -95,6 +96,33 @@ function difference(view) {
     file: there.file ? baseName(there.file) : null,
     confidence: there.isPhysical ? 'bound' : 'exact',
     why: there.half > 0 ? `The printed capacity is exact to ± ${bytes(there.half)}.` : '',
+  };
+}
+
+/* A figure of an error text, and what it is held against. */
+function failure(view, word) {
+  const { failure: said, errorTexts } = view.said ?? {};
+  if (!said) return null;
+  const { needed, limit, over } = figuresOf(said);
+  const value = { needed, limit: limit?.bytes ?? null, over }[word] ?? null;
+  if (value === null) return null;
+  const isRead = word !== 'over' || said.exceeded_bytes !== null;
+  const titles = { needed: 'Asked for', limit: 'Available', over: 'Over by' };
+  return {
+    title: `${titles[word]} ${bytes(value)}`,
+    formula: isRead
+      ? 'As the error text prints it.'
+      : `asked for ${bytes(needed)} − available ${bytes(limit.bytes)} = ${bytes(over)}`,
+    inputs: [
+      { name: 'asked for', bytes: needed },
+      ...(limit ? [{ name: 'available', bytes: limit.bytes }] : []),
+      ...(over === null ? [] : [{ name: 'over by', bytes: over }]),
+    ],
+    file: errorTexts.length ? baseName(errorTexts[0].file) : null,
+    field: 'a figure in words; the OOM page marks where it stands',
+    confidence: 'exact',
+    why: 'Read from the text; a printed figure like 15.75G is rounded.',
+    caveat: 'Memory that a kernel asks for while it runs stands in no allocation of the plan.',
   };
 }
 
@@ -323,6 +351,7 @@ const SIMPLE = { total, peak, capacity, over: difference, free: difference, grou
 export function cardOf(view, key) {
   const at = key.indexOf(':');
   const [word, rest] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)];
+  if (word === 'failure') return failure(view, rest);
   if (!view.space) return null;
   const record = word in OF_BUFFER ? view.records.get(rest) : null;
   const card =

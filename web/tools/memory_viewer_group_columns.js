@@ -55,7 +55,7 @@ export function groupColumns(largest, by) {
     title: 'Count × each',
     hint: '≤: they differ, and no one is larger.',
     className: 'c-count',
-    width: 9,
+    width: 10.5,
     isNumber: true,
     sortKey: 'count',
     card: 'line',

@@ -7,6 +7,7 @@ import { bytes, cutMiddle, visible } from '../lib/format.js';
 import { explained, nodesOf } from '../widgets/explain.js';
 import { notesButton } from '../widgets/notices.js';
 import { answer, sourceOf } from './memory_viewer_answer.js';
+import { failureParts } from './memory_viewer_failure.js';
 import { groupSentence, madeOf, waste } from './memory_viewer_text.js';
 
 const MOST_QUOTED = 240;
@@ -70,8 +71,16 @@ function capacityWords({ capacity, space, wanted }) {
     : [];
 }
 
-/* chooser: {node, set()}. Out: {node, show({space, capacity, wanted, buffers, notes, errorTexts}),
- * say(sentence, notes)}. */
+/* What failed, and where its reason stands; null where the plan says it. */
+function failureNodes(view, said) {
+  const parts = failureParts(said, view);
+  return parts && el('span', { class: 'answer-first answer-failure' }, nodesOf(parts));
+}
+
+const whyLink = ({ failure, why }) => failure && el('a', { class: 'see-why', href: why }, 'See why');
+
+/* chooser: {node, set()}; said: {notes, errorTexts, failure, program, why}, `why` the address of the OOM page.
+ * Out: {node, show({module, space, capacity, wanted, buffers, said}), say(sentence, said)}. */
 export function createHead(chooser) {
   const source = el('span', { class: 'capacity-source' });
   const group = el('p', { class: 'group' });
@@ -102,12 +111,14 @@ export function createHead(chooser) {
   );
   return {
     node,
-    show({ space, capacity, wanted, buffers, notes, errorTexts: given }) {
-      const { needs, peak } = answer(space, capacity);
+    show({ module, space, capacity, wanted, buffers, said }) {
+      const told = failureNodes({ module, space, capacity }, said);
+      const { needs, peak } = answer(space, capacity, Boolean(told));
       const largest = buffers ? groupSentence(buffers.rows, buffers.matched_count, space.peak_bytes) : null;
       fill(
         title,
-        el('span', { class: 'answer-first' }, nodesOf(needs)),
+        told && [told, ' '],
+        el('span', { class: told ? 'answer-second' : 'answer-first' }, nodesOf(needs)),
         ' ',
         el('span', { class: 'answer-second' }, nodesOf(peak)),
       );
@@ -119,18 +130,19 @@ export function createHead(chooser) {
       /* Where it is not known the choice is the next act; else it comes after what filled the memory. What is
        * focused is not moved. */
       if (!capacityLine.contains(document.activeElement)) more.insertBefore(capacityLine, capacity ? null : more.firstChild);
-      fill(texts, errorTexts(given));
-      fill(aside, notesButton(notes));
+      fill(texts, errorTexts(said.errorTexts));
+      fill(aside, whyLink(said), notesButton(said.notes));
       fill(group, largest ? nodesOf(largest) : null);
       fill(lost, figureList(waste(space), 'waste', 'Of the total'));
       fill(parts, figureList(madeOf(space), 'sum', 'What the total is made of'));
     },
-    say(sentence, notes, given = []) {
-      fill(title, el('span', { class: 'answer-first' }, sentence));
-      fill(aside, notesButton(notes));
+    say(sentence, said) {
+      const told = failureNodes({ space: null }, said);
+      fill(title, told && [told, ' '], el('span', { class: told ? 'answer-second' : 'answer-first' }, sentence));
+      fill(aside, whyLink(said), notesButton(said.notes));
       capacityLine.hidden = true;
       for (const each of [group, lost, parts]) fill(each);
-      fill(texts, errorTexts(given));
+      fill(texts, errorTexts(said.errorTexts));
     },
   };
 }

@@ -6,6 +6,7 @@ import { Problem } from '../lib/api.js';
 import { later, nextFrame } from '../lib/activity.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { lazy } from '../lib/lazy.js';
+import { pinText } from '../lib/route.js';
 import { around, moved } from '../lib/range.js';
 import { LEAST_STEPS } from '../widgets/curve.js';
 import { isPhone } from '../widgets/phone_tabs.js';
@@ -17,7 +18,13 @@ const PANE_AFTER_MS = 40;
 const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', '[role="grid"] tbody [tabindex="0"]', '.fold', '.menu-dots'];
 const paneParts = lazy(() => import('./memory_viewer_details.js'));
 
-export const pinOf = (route) => (route.pin?.kind === 'b' ? route.pin.id : null);
+/* What the URL pins; what is no buffer is named. */
+export function pinOf(view, route) {
+  view.context.banners.drop('pin');
+  if (!route.pin || route.pin.kind === 'b') return route.pin?.id ?? null;
+  view.context.banners.set('pin', { text: `${cutMiddle(visible(pinText(route.pin)), 40)} is no buffer; nothing is pinned.` });
+  return null;
+}
 
 /* A pin of the URL that is in no strip and no row is asked for by itself. */
 export async function setPin(view, id) {

@@ -33,9 +33,9 @@ export function asker(place, signal) {
   return ask;
 }
 
-/* The space of the URL if the module has it, else the largest. */
-export function chooseSpace(spaces, wanted) {
-  return spaces.find((space) => space.space === wanted) ?? spaces[0] ?? null;
+/* The space that is opened where the URL names none: the one of which too much is needed, else the largest. */
+export function usualSpace(spaces, isOver) {
+  return spaces.find(isOver) ?? spaces[0] ?? null;
 }
 
 /* Pure: the curve of an answer as the widget wants it. `to` of the answer is the step behind the last. */
@@ -78,6 +78,11 @@ export async function askFiltered(view, name, params, signal) {
   }
 }
 
+/* What is known, and a row that says more; a text that was cut gives way to the whole of it. */
+function joined(old, row) {
+  return old?.is_cut && !row.is_cut ? { ...old, ...row, is_cut: false } : { ...row, ...old };
+}
+
 /* What is known of buffers, by id. `onMore(id)` is called when more became known. */
 export function createRecords(onMore) {
   const known = new Map();
@@ -92,7 +97,7 @@ export function createRecords(onMore) {
     try {
       const { data } = await ask('buffer', { id });
       if (mine !== alive) return null;
-      known.set(id, { ...known.get(id), ...data });
+      known.set(id, { ...known.get(id), ...data, is_cut: false });
       onMore(id);
       return data;
     } catch (error) {
@@ -111,7 +116,7 @@ export function createRecords(onMore) {
       alive = {};
     },
     add(rows) {
-      for (const row of rows) if (row.id !== null) known.set(row.id, { ...row, ...known.get(row.id) });
+      for (const row of rows) if (row.id !== null) known.set(row.id, joined(known.get(row.id), row));
     },
     get: (id) => known.get(id) ?? null,
     read,

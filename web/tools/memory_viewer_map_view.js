@@ -11,7 +11,7 @@ import { createMap } from '../widgets/map.js';
 import { COLOUR_WORDS, COLOURS } from '../widgets/map_colours.js';
 import { message } from '../widgets/panel.js';
 import { askFiltered } from './memory_viewer_load.js';
-import { mergedText, unitWord } from './memory_viewer_text.js';
+import { mergedText, nameOf, unitWord } from './memory_viewer_text.js';
 
 const ASK_AFTER_MS = 120;
 const MOST_FOUND = 1000;
@@ -27,7 +27,7 @@ export function mapLines(item, space) {
   if (item.id === null) return [[mergedText(item)], [`together ${share}`], [life]];
   const padding = item.padding_bytes > 0 ? ` · padding ${bytes(item.padding_bytes)}` : '';
   const source = (item.source ?? '').slice((item.source ?? '').lastIndexOf('/') + 1);
-  return [[{ name: item.name }], [`${bytes(item.bytes)} · ${share}${padding}`], source ? [{ name: source }, ` · ${life}`] : [life]];
+  return [nameOf(item), [`${bytes(item.bytes)} · ${share}${padding}`], source ? [{ name: source }, ` · ${life}`] : [life]];
 }
 
 function sentenceOf(item, space) {
@@ -266,7 +266,7 @@ function colourAfter(colour) {
 
 /* What is known of a buffer from its rectangle. */
 function recordOf(item) {
-  return { id: item.id, name: item.name, bytes: item.bytes, padding_bytes: item.padding_bytes, category: item.category, born_step: item.from, dies_step: item.to };
+  return { id: item.id, name: item.name, is_cut: item.is_cut, bytes: item.bytes, padding_bytes: item.padding_bytes, category: item.category, born_step: item.from, dies_step: item.to };
 }
 
 /* The rectangle of a row of the table. */

@@ -195,6 +195,9 @@ export function readingLines(space, reading) {
   ];
 }
 
+/* The name of a bar or a rectangle; said where the daemon left out its middle. */
+export const nameOf = (item) => [{ name: item.name }, item.is_cut ? ' · cut; whole in the details' : ''].filter(Boolean);
+
 /* Tooltip of a bar: name; size and share; source. */
 export function barLines(bar, record, peakBytes) {
   if (bar.id === null) return [[mergedText(bar)], [`together ${percent(bar.bytes, peakBytes)} of the peak`]];
@@ -202,7 +205,7 @@ export function barLines(bar, record, peakBytes) {
   const source = record ? sourceLine(record.source_file, record.source_line) : '';
   const shape = record?.shape ? splitShape(visible(record.shape))[0] : '';
   return [
-    [{ name: bar.name }],
+    nameOf(bar),
     [`${bytes(bar.bytes)} · ${percent(bar.bytes, peakBytes)} of the peak${padding}`],
     ...(source || shape ? [[{ name: source || shape }]] : []),
   ];

@@ -6,10 +6,11 @@ import { el } from '../lib/dom.js';
 import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
 import { isAbort, Problem, problemText } from '../lib/api.js';
 import { whole } from '../lib/range.js';
-import { verdictOf } from '../lib/capacity.js';
-import { askFiltered, chooseSpace, curveOf, LISTED_ROWS } from './memory_viewer_load.js';
+import { capacityOf, verdictOf } from '../lib/capacity.js';
+import { askFiltered, curveOf, LISTED_ROWS, usualSpace } from './memory_viewer_load.js';
 import { capacityLabel, pageTitle } from './memory_viewer_answer.js';
 import { devicesFor, settleCapacity } from './memory_viewer_capacity.js';
+import { failureParts, failureTitle } from './memory_viewer_failure.js';
 import { categoriesOf, readOpened } from './memory_viewer_only.js';
 import * as say from './memory_viewer_text.js';
 import { failed, why } from './memory_viewer_why.js';
@@ -18,17 +19,20 @@ const CURVE_WIDTH = 1024;
 
 /* data: the summary; said: {notes, errorTexts}. Resolves when every view is drawn. */
 export async function showSpace(view, data, route, said, signal) {
-  const space = chooseSpace(data.spaces, route.space);
+  const devices = await devicesFor(view.wanted);
+  if (signal.aborted) return;
+  const isOver = ({ space, total_bytes: total }) =>
+    verdictOf(total, capacityOf(view.wanted, devices, said.errorTexts, space, said.devices), space)?.word === 'over';
+  const usual = usualSpace(data.spaces, (each) => each.total_bytes > 0 && isOver(each));
+  const space = data.spaces.find((each) => each.space === route.space) ?? usual;
   if (route.space !== null && space.space !== route.space) {
     view.context.banners.set('space', {
       text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
     });
   }
-  const devices = await devicesFor(view.wanted);
-  if (signal.aborted) return;
   Object.assign(view, { space, said, buffers: null, drawn: null, platform: data.module.platform });
   view.place.start(route);
-  view.context.setSpaces(data.spaces, space);
+  view.context.setSpaces(data.spaces, space, usual);
   settleCapacity(view, devices);
   for (const panel of view.panels) panel.node.hidden = false;
   view.tabs.node.hidden = false;
@@ -49,14 +53,15 @@ export function showMoment(view) {
   view.context.setTitle(titleOf(view));
 }
 
-function titleOf({ space, module, capacity, place, live }) {
-  return pageTitle(space, module.name, capacity, place.isPeak ? null : { step: place.step, live });
+function titleOf(view) {
+  const { space, module, capacity, place, live, said } = view;
+  const moment = place.isPeak ? null : { step: place.step, live };
+  return pageTitle(space, module.name, capacity, moment, failureParts(said, view) ? failureTitle(said.failure) : '');
 }
 
 function sayAnswer(view) {
-  const { space, capacity, wanted, buffers, said } = view;
   view.context.setTitle(titleOf(view));
-  view.head.show({ space, capacity, wanted, buffers, ...said });
+  view.head.show(view);
 }
 
 /* Another capacity: sentence, title and curve change, nothing is asked again but the devices. */

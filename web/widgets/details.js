@@ -67,7 +67,8 @@ export function folded(summary, rows, isOpen = rows.length <= 8) {
   );
 }
 
-/* onClose() lets the pin go. Out: {show({title, subject, parts, isPinned})}. */
+/* onClose() lets the pin go. Out: {show({heading, subject, parts, isPinned, isCut}), …}; of a cut
+ * subject there is nothing to copy yet. */
 export function createDetails(node, { onClose }) {
   const close = el(
     'button',
@@ -83,13 +84,13 @@ export function createDetails(node, { onClose }) {
   fill(title, 'Details');
   fill(node, el('div', scroll, el('header', { class: 'details-head' }, title, close), body));
   return {
-    show({ heading, subject = '', parts, isPinned = false }) {
+    show({ heading, subject = '', parts, isPinned = false, isCut = false }) {
       open(isPinned);
       node.classList.toggle('is-pinned', isPinned);
       fill(title, heading);
       fill(
         body,
-        subject ? el('p', { class: 'details-name' }, name(subject), copyButton(subject)) : null,
+        subject ? el('p', { class: 'details-name' }, name(subject), isCut ? null : copyButton(subject)) : null,
         parts,
       );
     },

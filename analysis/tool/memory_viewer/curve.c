@@ -2,6 +2,7 @@
  * curve.c: the view "curve": live bytes over the steps of a space, thinned to
  * the asked width. A value holds from its step to the next one given. */
 #include "memory/thin.h"
+#include "tool/memory_viewer/describe.h"
 #include "tool/memory_viewer/views_shared.h"
 
 enum { LOCAL_PEAKS_MOST = 64, WIDTH_MOST = 16384 };
@@ -65,7 +66,7 @@ static void columns_write(struct json *json, const struct plan *plan, const stru
     json_array_end(json);
     column_begin(json, "instruction");
     for (uint32_t i = 0; i < count; i++)
-        json_string(json, instruction_at(plan, space, steps[i]));
+        describe_short_element(json, instruction_at(plan, space, steps[i]));
     json_array_end(json);
     json_object_end(json);
 }
@@ -76,7 +77,7 @@ static void point_write(struct json *json, const struct plan *plan, const struct
     json_key_uint(json, "step", step);
     json_key_int(json, "bytes", plan_bytes_at(space, step));
     json_key_int(json, "unpadded_bytes", plan_unpadded_bytes_at(space, step));
-    json_key_string(json, "instruction", instruction_at(plan, space, step));
+    describe_short(json, "instruction", instruction_at(plan, space, step));
     json_key_known(json, "schedule_position", position_at(plan, space, step));
     json_object_end(json);
 }

@@ -2,6 +2,8 @@
  * describe.c: see describe.h. */
 #include "tool/memory_viewer/describe.h"
 
+#include <string.h>
+
 void describe_stack(const struct hlo *hlo, uint32_t frame_at, void (*visit)(void *context, const struct hlo_frame *frame),
                     void *context)
 {
@@ -44,4 +46,41 @@ void describe_name(const struct hlo *hlo, uint32_t buffer_at, struct str instruc
     for (uint32_t i = 0; i < buffer->index_count; i++)
         buf_format(out, i == 0 ? "{%lld" : ",%lld", (long long)hlo->shape_indices[buffer->index_first + i]);
     buf_char(out, '}');
+}
+
+/* Is this byte the second or a later one of a character? */
+static bool is_inside(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* The text itself, or what is left of it in `room`. A character is not parted: of one that is none, any byte may go. */
+static struct str shortened(struct str text, char room[DESCRIBE_SHORT])
+{
+    static const char ellipsis[] = "\xE2\x80\xA6";
+    const size_t mark = sizeof ellipsis - 1, tail_most = DESCRIBE_SHORT / 3;
+    if (text.length <= DESCRIBE_SHORT)
+        return text;
+    size_t head = DESCRIBE_SHORT - tail_most - mark, tail = tail_most;
+    for (int i = 0; i < 3 && is_inside(text.data[head]); i++)
+        head--;
+    for (int i = 0; i < 3 && is_inside(text.data[text.length - tail]); i++)
+        tail--;
+    memcpy(room, text.data, head);
+    memcpy(room + head, ellipsis, mark);
+    memcpy(room + head + mark, text.data + text.length - tail, tail);
+    return (struct str){room, head + mark + tail};
+}
+
+bool describe_short(struct json *json, const char *key, struct str text)
+{
+    char room[DESCRIBE_SHORT];
+    json_key_string(json, key, shortened(text, room));
+    return text.length > DESCRIBE_SHORT;
+}
+
+void describe_short_element(struct json *json, struct str text)
+{
+    char room[DESCRIBE_SHORT];
+    json_string(json, shortened(text, room));
 }

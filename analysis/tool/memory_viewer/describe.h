@@ -5,6 +5,7 @@
 
 #include "tool/memory_viewer/plan.h"
 #include "base/buf.h"
+#include "base/json.h"
 
 /* What an instruction says where it comes from. Source: XProf's hlo_module_utils.cc. */
 struct describe_source {
@@ -23,6 +24,13 @@ struct describe_source describe_source(const struct hlo *hlo, const struct hlo_d
 
 /* Appends "name{index}", or "name" for a value that is no element of a tuple. */
 void describe_name(const struct hlo *hlo, uint32_t buffer_at, struct str instruction_name, struct buf *out);
+
+/* Writes "key": "text" for a picture that names many things: a text of more than DESCRIBE_SHORT bytes gives up its
+ * middle, where "…" stands. Out: whether it did. */
+enum { DESCRIBE_SHORT = 240 };
+bool describe_short(struct json *json, const char *key, struct str text);
+/* The same for an element of an array. */
+void describe_short_element(struct json *json, struct str text);
 
 /* The text in `buf` as a str. */
 static inline struct str describe_str(const struct buf *buf)

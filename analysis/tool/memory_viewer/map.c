@@ -8,6 +8,7 @@
  * that bounds what begins there and counts it. Zooming in, by asking for a
  * smaller range, takes merged ones apart. */
 #include "base/sum.h"
+#include "tool/memory_viewer/describe.h"
 #include "tool/memory_viewer/row_fields.h"
 
 #include <stdlib.h>
@@ -67,6 +68,24 @@ static uint32_t rectangles_collect(const struct plan_space *space, const struct 
     return count;
 }
 
+/* What a tooltip says of one buffer. */
+static void words_write(const struct row_fields_context *row, struct json *json, uint32_t at)
+{
+    json_key_string(json, "category", row_fields_text(row, at, ROW_CATEGORY));
+    bool is_cut = describe_short(json, "name", row_fields_text(row, at, ROW_NAME));
+    is_cut |= describe_short(json, "source", row_fields_text(row, at, ROW_LINE));
+    json_key_bool(json, "is_cut", is_cut);
+}
+
+/* The same of several that are drawn as one. */
+static void rest_words_write(struct json *json, const char *category)
+{
+    json_key_text(json, "category", category);
+    json_key_null(json, "name");
+    json_key_null(json, "source");
+    json_key_bool(json, "is_cut", false);
+}
+
 static void rectangle_write(const struct row_fields_context *row, struct json *json, uint32_t at)
 {
     const struct plan_row *buffer = &row->space->rows[at];
@@ -81,9 +100,7 @@ static void rectangle_write(const struct row_fields_context *row, struct json *j
     json_key_int(json, "bytes", buffer->bytes);
     json_key_int(json, "padding_bytes", views_padding(buffer));
     json_key_int(json, "largest_bytes", buffer->bytes);
-    json_key_string(json, "category", row_fields_text(row, at, ROW_CATEGORY));
-    json_key_string(json, "name", row_fields_text(row, at, ROW_NAME));
-    json_key_string(json, "source", row_fields_text(row, at, ROW_LINE));
+    words_write(row, json, at);
     json_object_end(json);
 }
 
@@ -111,9 +128,7 @@ static void rest_write(struct json *json, const struct rest *rest)
     json_key_int(json, "bytes", rest->bytes);
     json_key_null(json, "padding_bytes");
     json_key_int(json, "largest_bytes", rest->largest_bytes);
-    json_key_null(json, "category");
-    json_key_null(json, "name");
-    json_key_null(json, "source");
+    rest_words_write(json, NULL);
     json_object_end(json);
 }
 
@@ -174,9 +189,7 @@ static void band_write(const struct row_fields_context *row, struct json *json, 
     json_key_int(json, "bytes", buffer->bytes);
     json_key_int(json, "padding_bytes", views_padding(buffer));
     json_key_int(json, "largest_bytes", buffer->bytes);
-    json_key_string(json, "category", row_fields_text(row, at, ROW_CATEGORY));
-    json_key_string(json, "name", row_fields_text(row, at, ROW_NAME));
-    json_key_string(json, "source", row_fields_text(row, at, ROW_LINE));
+    words_write(row, json, at);
     json_object_end(json);
 }
 
@@ -188,9 +201,7 @@ static void band_rest_write(struct json *json, const struct rest *rest, const ch
     json_key_int(json, "bytes", rest->bytes);
     json_key_null(json, "padding_bytes");
     json_key_int(json, "largest_bytes", rest->largest_bytes);
-    json_key_text(json, "category", category);
-    json_key_null(json, "name");
-    json_key_null(json, "source");
+    rest_words_write(json, category);
     json_object_end(json);
 }
 

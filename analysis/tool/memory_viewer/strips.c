@@ -58,12 +58,13 @@ static void single_write(const struct strip *strip, const struct plan_row *row)
     if (row->buffer_at != PLAN_NONE)
         detail = hlo_detail(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at);
     struct describe_source source = describe_source(&plan->hlo, &detail);
-    json_key_string(strip->json, "name", views_row_name(plan, row, scratch));
+    bool is_cut = describe_short(strip->json, "name", views_row_name(plan, row, scratch));
     scratch->length = 0;
     if (row->buffer_at != PLAN_NONE)
         shape_text(plan->shapes[row->buffer_at], true, scratch);
-    json_key_string(strip->json, "shape", describe_str(scratch));
-    json_key_string(strip->json, "source_file", source.file);
+    is_cut |= describe_short(strip->json, "shape", describe_str(scratch));
+    is_cut |= describe_short(strip->json, "source_file", source.file);
+    json_key_bool(strip->json, "is_cut", is_cut);
     json_key_known(strip->json, "source_line", source.file.length > 0 && source.line > 0 ? source.line : -1);
     json_key_known(strip->json, "born_step", row->is_indefinite ? -1 : (int64_t)row->born);
     json_key_known(strip->json, "dies_step", row->is_indefinite || row->dies >= strip->step_count ? -1 : (int64_t)row->dies);
@@ -74,6 +75,7 @@ static void merged_write(struct json *json)
     static const char *const keys[] = {"name", "shape", "source_file", "source_line", "born_step", "dies_step"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         json_key_null(json, keys[i]);
+    json_key_bool(json, "is_cut", false);
 }
 
 static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)

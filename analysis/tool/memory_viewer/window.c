@@ -2,6 +2,7 @@
  * window.c: the view "window": a range of steps, its own peak, and which buffers
  * are born and die in it, largest first. */
 #include "base/sum.h"
+#include "tool/memory_viewer/describe.h"
 #include "tool/memory_viewer/row_fields.h"
 
 #include <stdlib.h>
@@ -46,10 +47,11 @@ static void changes_write(const struct row_fields_context *row, struct json *jso
         json_object_begin(json);
         json_key(json, "id");
         views_row_id(json, row->request->plan, &space->rows[items[i].row]);
-        json_key_string(json, "name", row_fields_text(row, items[i].row, ROW_NAME));
+        bool is_cut = describe_short(json, "name", row_fields_text(row, items[i].row, ROW_NAME));
         json_key_int(json, "bytes", items[i].bytes);
         json_key_uint(json, "step", births ? space->rows[items[i].row].born : space->rows[items[i].row].dies);
-        json_key_string(json, "source", row_fields_text(row, items[i].row, ROW_LINE));
+        is_cut |= describe_short(json, "source", row_fields_text(row, items[i].row, ROW_LINE));
+        json_key_bool(json, "is_cut", is_cut);
         json_object_end(json);
     }
     json_array_end(json);

@@ -59,6 +59,29 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('a failure in VMEM is said before the plan of HBM, with cards and a way to its reason', async () => {
+    const page = await open(`${await daemon(join(fixtures, 'dumps/f5-vmem-matmul-blocks'))}?tool=memory_viewer`);
+    const first = 'jit_f5 does not compile: 96.00 MiB of VMEM needed, 16.00 MiB are available: over by 80.00 MiB.';
+    equal(await text(page, '.answer-failure'), first);
+    includes(await text(page, 'h1'), 'The plan needs 384.00 MiB of HBM; capacity not known. Peak live 384.00 MiB.');
+    equal(await page.title(), 'over by 80.00 MiB in VMEM · jit_f5 · HBM – memviewd');
+    for (const figure of ['needed', 'limit', 'over']) {
+      await page.locator(`[data-explain="failure:${figure}"]`).click();
+      includes(await text(page, '.explain'), 'error.txt');
+      await page.keyboard.press('Escape');
+    }
+    await page.locator('.head a', { hasText: 'See why' }).click();
+    await page.waitForURL(/tool=oom/);
+    includes(await text(page, 'h1'), '96.00 MiB');
+    await page.goBack();
+    await idle(page);
+    await page.goto(`${page.url()}&space=1`);
+    await idle(page);
+    equal(await text(page, '.answer-failure'), first);
+    includes(await text(page, 'h1'), 'The plan needs 0 B of VMEM: what was asked for is no part of it.');
+    await page.finish();
+  });
+
   test('a device is chosen by keys; URL and reload keep it, Back takes it away', async () => {
     const page = await open(await daemon('--demo'));
     const recorded = await pixels(page, CURVE);

@@ -12,6 +12,7 @@ import {
 import { worstOf } from '../../../web/tools/home_found.js';
 import { bytesApart } from '../../../web/lib/format.js';
 import { answer, optionFigure, pageTitle, sourceOf } from '../../../web/tools/memory_viewer_answer.js';
+import { failureParts, failureTitle } from '../../../web/tools/memory_viewer_failure.js';
 import { isInRange } from '../../../web/widgets/curve_capacity.js';
 
 const GIB = 1024 ** 3;
@@ -110,6 +111,34 @@ export function run({ test, equal, includes }) {
     equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }, { space: 1, total_bytes: 0 }] }], [text]).word, 'over');
     equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }] }], [said()]).word, 'fits');
     equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }] }], []).word, 'no limit');
+  });
+  test('a text that failed elsewhere than in the space shown speaks first, and the plan second', () => {
+    const MIB = 1024 ** 2;
+    const failure = {
+      count: 1, family: 'tpu_compile', phase: 'compile', memory_space: 'vmem', module: null, needed_bytes: 256 * MIB,
+      capacity_bytes: 128 * MIB, exceeded_bytes: null, free_bytes: null, largest_free_bytes: null,
+    };
+    const says = (change = {}, at = {}, program = 'jit_f') => {
+      const view = { module: { name: 'jit_f' }, space, capacity: recordedCapacity([said()], 0), ...at };
+      const parts = failureParts({ failure: { ...failure, ...change }, program }, view);
+      return parts && textOf(parts.map((part) => part.name ?? part));
+    };
+    const VMEM = { space: { ...space, space: 1, name: 'VMEM', total_bytes: 0 }, capacity: null };
+    const asked = 'does not compile: 256.00 MiB of VMEM needed, 128.00 MiB are available: over by 128.00 MiB.';
+    equal([says(), says({}, VMEM), says({}, {}, null)], [`jit_f ${asked}`, `jit_f ${asked}`, `A program of this session ${asked}`]);
+    equal(says({ needed_bytes: null, capacity_bytes: null }), 'jit_f does not compile in VMEM; the text gives no size.');
+    equal(says({ memory_space: 'hbm' }), null, 'the plan says it: over');
+    equal(says({ memory_space: null }), null, 'device memory is meant');
+    equal(says({ memory_space: 'hbm' }, { capacity: sizeCapacity(90 * GIB) }), null, 'another capacity is asked about');
+    equal(says({ memory_space: 'hbm', module: 'jit_g' }).slice(0, 22), 'jit_g does not compile');
+    equal(
+      says({ phase: 'run', memory_space: null, capacity_bytes: null, free_bytes: 64 * MIB }),
+      'jit_f ran out of memory: 256.00 MiB asked for, 64.00 MiB are free: over by 192.00 MiB.',
+    );
+    const plan = answer(VMEM.space, null, true).needs;
+    equal([textOf(plan), plan[1].role], ['The plan needs 0 B of VMEM; capacity not known.', '']);
+    equal(textOf(answer(space, sizeCapacity(90 * GIB), true).needs), 'The plan fits: 33.49 of 90.00 GiB of HBM, 56.51 GiB free.');
+    equal(pageTitle(space, 'f', null, null, failureTitle(failure)), 'over by 128.00 MiB in VMEM · f · HBM – memviewd');
   });
   test('it is said where the capacity comes from', () => {
     equal(sourceOf(recordedCapacity([said()], 0)).text, 'capacity as error.txt prints it, ± 5 MiB');

@@ -32,7 +32,8 @@ export function run({ test, equal }) {
   test('what is no value of its kind is kept as text, so that the page can say so', () => {
     equal(parse('?space=x').space, 'x');
     equal(parse('?space=1').space, 1);
-    equal(parse('?pin=1498').pin, null);
+    equal(parse('?pin=1498').pin, { kind: '', id: '1498' });
+    equal(format(parse('?pin=1498')), '?pin=1498', 'what is not understood is kept');
     equal(parse('?pin=b:<b>').pin, { kind: 'b', id: '<b>' });
     equal(parse(`?session=${'x'.repeat(5000)}`).session, '');
   });
