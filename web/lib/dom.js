@@ -39,6 +39,12 @@ export function fill(node, ...children) {
   return node;
 }
 
+/* A longer text out of a file, on hover. */
+export function titled(node, text) {
+  node.title = cutMiddle(visible(text), LONGEST_TITLE);
+  return node;
+}
+
 /* A name out of a file: isolated, its middle gives way when there is no room, whole on hover. */
 export function name(text, className = '') {
   const whole = visible(text);

@@ -14,9 +14,8 @@ import {
   splitShape,
   unitName,
   unitOf,
-  visible,
 } from '../lib/format.js';
-import { el, figure, name } from '../lib/dom.js';
+import { el, figure, name, titled } from '../lib/dom.js';
 import { categoryWord, swatch } from '../widgets/categories.js';
 
 const isKnown = (value) => value !== null && value !== undefined;
@@ -42,9 +41,7 @@ const wholeSource = (row) => (row.source_line ? `${row.source_file}:${row.source
 function source(row) {
   const text = sourceLine(row.source_file, row.source_line);
   if (!text) return el('span', { class: 'dim' }, row.category === 'parameter' ? 'argument' : '–');
-  const node = name(text);
-  node.title = visible(wholeSource(row));
-  return node;
+  return titled(name(text), wholeSource(row));
 }
 
 const step = (value, row, edge) => {

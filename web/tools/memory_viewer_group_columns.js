@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_viewer_group_columns.js: the columns of a table of groups; a group opens to its buffers. */
 
-import { el, figure, name } from '../lib/dom.js';
-import { count, cutMiddle, splitShape, unitName, unitOf, visible } from '../lib/format.js';
+import { el, figure, name, titled } from '../lib/dom.js';
+import { count, splitShape, unitName, unitOf } from '../lib/format.js';
 import { categoryWord, swatch } from '../widgets/categories.js';
 import { columnsOf, inUnit } from './memory_viewer_columns.js';
 import { wordsOf } from './memory_viewer_groups.js';
@@ -11,9 +11,7 @@ function keyCell(row, by) {
   if (row.key === '') return el('span', { class: 'dim' }, wordsOf(by).none);
   if (by === 'category') return [swatch(row.key), categoryWord(row.key)];
   if (by !== 'line') return name(by === 'shape' ? splitShape(row.key)[0] : row.key);
-  const node = name(row.key.slice(row.key.lastIndexOf('/') + 1));
-  node.title = cutMiddle(visible(row.key), 2000);
-  return node;
+  return titled(name(row.key.slice(row.key.lastIndexOf('/') + 1)), row.key);
 }
 
 /* "13 × 2.00 GiB", or "28 × ≤ 2.00 GiB" where they differ. */

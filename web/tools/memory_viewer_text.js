@@ -228,7 +228,7 @@ export function barSentence(bar, record, peakBytes) {
   ];
   if (record?.shape) words.push(spokenShape(record.shape));
   if (record?.source_file)
-    words.push(sourceLine(record.source_file, record.source_line).replace(':', ' line '));
+    words.push(visible(sourceLine(record.source_file, record.source_line)).replace(/:(\d+)$/, ' line $1'));
   if (bar.padding_bytes > 0) words.push(`${spokenBytes(bar.padding_bytes)} of it padding`);
   return `${cutMiddle(words.join(', '), 400)}.`;
 }

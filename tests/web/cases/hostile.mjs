@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { idle, text } from '../harness.mjs';
 
-const LONGEST_SHOWN = 2200; // of a text or title: what is longer is cut
+const LONGEST_SHOWN = 4200; // UTF-16 units of a text or title: 2,000 characters of two, and words around them
 
 /* Parameter, and the banner that names what was not found. Steps of the demo: 0 to 1,017. */
 const WRONG = [
@@ -82,12 +82,12 @@ export function run({ test, includes, equal, truth, daemon, open }) {
           const texts = [document.title];
           const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
           for (let node = walk.nextNode(); node; node = walk.nextNode())
-            texts.push(...(node.nodeType === Node.TEXT_NODE ? [node.data] : [...node.attributes].map((each) => each.value)));
+            texts.push(...(node.nodeType === Node.TEXT_NODE ? [node.data] : [...node.attributes].filter(({ name }) => !name.startsWith('data-')).map(({ value }) => value)));
           return {
             width: document.documentElement.scrollWidth,
             strange: document.querySelectorAll('main img, main script, .details img, .details script').length,
             longest: texts.reduce((most, each) => Math.max(most, each.length), 0),
-            raw: texts.filter((each) => /[\u0000-\u0008\u000e-\u001f\u202a-\u202e\u2066-\u2069]/.test(each)).map((each) => each.slice(0, 80)),
+            raw: texts.filter((each) => /[\u0000-\u0008\u000e-\u001f\u202a-\u202e\u2066-\u2069]/.test(each)).map((each) => escape(each.slice(-80))),
           };
         });
         const where = `${size.width} ${query}`;
