@@ -3,10 +3,11 @@
 
 #include <arpa/inet.h>
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-static const char COOKIE[] = "memviewd=";
+enum { COOKIE_NAME_SIZE = 24, MOST_PORT_DIGITS = 5 };
 
 /* Length of the host in "host", "host:80" or "[::1]:80"; 0 when it is none of these. */
 static size_t host_length(const char *host)
@@ -85,13 +86,24 @@ static bool is_link(const struct request *request)
            strcmp(request->sec_fetch_dest, "document") == 0 && request->method != REQUEST_POST;
 }
 
-static bool has_cookie(const struct guard *guard, const char *cookie)
+/* "memviewd-6006=": a browser keeps cookies by host alone, and there may be a daemon on another port of it. The port is
+ * the one that the browser sees. */
+static void name_cookie(const struct request *request, char name[COOKIE_NAME_SIZE])
 {
+    const char *port = request->host + host_length(request->host);
+    snprintf(name, COOKIE_NAME_SIZE, "memviewd-%.*s=", MOST_PORT_DIGITS, *port == ':' ? port + 1 : "80");
+}
+
+static bool has_cookie(const struct guard *guard, const struct request *request)
+{
+    const char *cookie = request->cookie;
+    char wanted[COOKIE_NAME_SIZE];
+    name_cookie(request, wanted);
+    size_t name = strlen(wanted);
     while (cookie && *cookie) {
         cookie += strspn(cookie, " \t;,");
         size_t length = strcspn(cookie, ";,");
-        size_t name = sizeof(COOKIE) - 1;
-        if (length > name && memcmp(cookie, COOKIE, name) == 0 &&
+        if (length > name && memcmp(cookie, wanted, name) == 0 &&
             token_matches(&guard->token, cookie + name, length - name))
             return true;
         cookie += length;
@@ -116,7 +128,7 @@ struct response *guard_need(const struct guard *guard, const struct request *req
     if (request->method == REQUEST_POST && !is_same_origin(request))
         return response_problem(403, "cross_site", "the Origin header names another site");
     if (need != GUARD_DATA || guard->token.text[0] == '\0' || has_bearer(guard, request->authorization) ||
-        has_cookie(guard, request->cookie))
+        has_cookie(guard, request))
         return NULL;
     struct response *response =
         response_problem(401, "token",
@@ -141,9 +153,10 @@ struct response *guard_login(const struct guard *guard, const struct request *re
         response = response_problem(401, "token", "that is not the token that this daemon printed at its start");
         response_add_header(response, "WWW-Authenticate", "Bearer realm=\"memviewd\"");
     } else {
+        char name[COOKIE_NAME_SIZE];
+        name_cookie(request, name);
         response = response_empty(204);
-        response_add_header(response, "Set-Cookie", "%s%s; Path=/; HttpOnly; SameSite=Strict", COOKIE,
-                            guard->token.text);
+        response_add_header(response, "Set-Cookie", "%s%s; Path=/; HttpOnly; SameSite=Strict", name, guard->token.text);
     }
     cJSON_Delete(body);
     return response;

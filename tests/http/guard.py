@@ -129,7 +129,8 @@ def test_login_sets_a_cookie_that_lets_in(t):
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/" in cookie, cookie
     equal(status(daemon, {"Cookie": "other=1; " + cookie.split(";")[0]}), 200)
-    equal(status(daemon, {"Cookie": "memviewd=x"}), 401)
+    equal(status(daemon, {"Cookie": f"memviewd-{daemon.port}=x"}), 401)
+    assert cookie.startswith(f"memviewd-{daemon.port}="), cookie
     equal(login('{"token": "wrong"}').status, 401)
     assert "set-cookie" not in login('{"token": "wrong"}').headers
     for body in ("", "{}", "[]", '{"token": 1}', "{", '{"token": "' + "a" * 3000):
@@ -138,6 +139,34 @@ def test_login_sets_a_cookie_that_lets_in(t):
     equal(login('{"token": "%s"}' % token, {**as_json, "Origin": "http://evil.example"}).status, 403)
     equal(login('{"token": "%s"}' % token, {**as_json, "Origin": f"http://127.0.0.1:{daemon.port}"}).status, 204)
     equal(daemon.ask("/api/v1/login").status, 405)
+
+
+def test_daemons_on_two_ports_of_a_host_keep_their_cookies_apart(t):
+    """a browser has one set of cookies for a host, whatever the port; a tunnel shows another port than the daemon's"""
+    jar, daemons = {}, [t.serve("--bind=0.0.0.0", t.folder()) for _ in range(2)]
+    for at, daemon in enumerate(daemons):
+        token = urllib.parse.parse_qs(daemon.fragment)["token"][0]
+        headers = {"Content-Type": "application/json", "Host": f"localhost:{7001 + at}"}
+        set_cookie = daemon.ask("/api/v1/login", "POST", headers, '{"token": "%s"}' % token).headers["set-cookie"]
+        name, _, value = set_cookie.split(";")[0].partition("=")
+        jar[name] = value
+    sent = "; ".join(f"{name}={value}" for name, value in jar.items())
+    for at, daemon in enumerate(daemons):
+        equal(status(daemon, {"Cookie": sent, "Host": f"localhost:{7001 + at}"}), 200, at)
+        equal(status(daemon, {"Cookie": sent, "Host": f"localhost:{7002 - at}"}), 401, "the other one's")
+
+
+def test_no_other_origin_may_send_anything(t):
+    """what a form of another page can send without asking first: it names its origin"""
+    daemon = t.serve(t.folder())
+    for path in ("/api/v1/oom", "/api/v1/given?name=a.hlo.pb", "/api/v1/profiles?name=m", "/api/v1/login"):
+        for origin in ("http://evil.example", "null", "http://localhost:1", f"http://evil.example:{daemon.port}",
+                       f"http://localhost:{daemon.port}.evil.example", ""):
+            for kind in ("text/plain", "application/octet-stream", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+                answer = daemon.ask(path, "POST", {"Content-Type": kind, "Origin": origin}, b"x")
+                equal((answer.status, answer.json["code"]), (403, "cross_site"), (path, origin, kind))
+        equal(daemon.ask(path, "POST", {"Content-Type": "text/plain", "Host": "evil.example"}, b"x").status, 403, path)
+        equal(daemon.ask(path, "OPTIONS", {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}).status, 405, path)
 
 
 def test_login_without_a_token_to_give_is_fine(t):

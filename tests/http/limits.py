@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits, each with a clear answer; and requests that are not what HTTP asks for."""
 import contextlib
+import re
 import socket
 
 from harness import equal
@@ -85,6 +86,29 @@ def test_what_is_no_http_does_not_end_the_daemon(t):
         with contextlib.suppress(OSError):
             daemon.raw(text, timeout=1)
     equal(daemon.ask("/-/healthy").status, 200)
+
+
+def test_odd_requests_are_answered_as_they_are_meant_or_refused(t):
+    daemon = t.serve(t.folder())
+    host, close = b"Host: localhost\r\n", b"Connection: close\r\n\r\n"
+    post = b"POST /api/v1/oom HTTP/1.1\r\nContent-Type: text/plain\r\n" + host
+
+    def statuses(text):
+        return [int(code) for code in re.findall(rb"HTTP/1\.1 (\d{3}) ", daemon.raw(text))]
+
+    whole = daemon.raw(b"GET /app.js HTTP/1.1\r\n" + host + close).partition(b"\r\n\r\n")[2]
+    ranged = daemon.raw(b"GET /app.js HTTP/1.1\r\nRange: bytes=1-10\r\n" + host + close)
+    equal((ranged[:12], ranged.partition(b"\r\n\r\n")[2]), (b"HTTP/1.1 200", whole), "parts are not served")
+    smuggled = b"GET /-/healthy HTTP/1.1\r\n" + host + close
+    equal(statuses(post + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n3\r\nabc\r\n0\r\n\r\n" + smuggled), [200, 200])
+    equal(statuses(post + b"Transfer-Encoding: chunked\r\n" + close + (b"100000\r\n" + b"x" * (1 << 20) + b"\r\n") * 65 + b"0\r\n\r\n"), [413])
+    equal(statuses(b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 2000 + host + close), [431])
+    equal(statuses(b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n" + host + close), [200])
+    for method in (b"TRACE", b"PUT", b"DELETE", b"PATCH", b"x" * 1000):
+        assert statuses(method + b" /api/v1/sessions HTTP/1.1\r\n" + host + close)[:1] in ([405], [400], [501]), method
+    log = t.serve("--verbose", t.folder())
+    log.ask("/api/v1/x%0A2026-11-22T00:00:00Z%20forged?y=%1b%5B31m")
+    assert "\x1b" not in log.log() and "\n2026-11-22T00:00:00Z forged" not in log.log(), log.log()
 
 
 def open_connections(daemon, count):
