@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 enum { KEY_ABSENT, KEY_REF, KEY_TEXT };
+enum { NAME_MOST = 1024 };
 
 /* A text of an event as it stands in the file. */
 struct text_key {
@@ -26,7 +27,11 @@ struct reading {
     struct chunks spans;    /* struct span */
     struct span *open;      /* on this stream */
     struct text_key first_op, last_op;
-    uint64_t damaged_count;
+    uint64_t last_call; /* correlation id of the last kernel */
+    bool has_last_call;
+    const struct module_calls *calls; /* NULL: not asked */
+    const uint32_t *call_modules;     /* numbers there of the modules here */
+    uint64_t damaged_count, doubtful_count, unclear_count;
 };
 
 static struct text_key key_of(const struct trace_event *event, enum trace_stat stat)
@@ -64,6 +69,27 @@ static uint32_t module_of(struct reading *reading, const struct trace_event *eve
     return number;
 }
 
+/* Does the kernel, of the module that the stream is running, begin another launch of it? */
+static bool is_next(struct reading *reading, const struct trace_event *event, uint32_t module, struct text_key op)
+{
+    bool is_again = is_same(op, reading->first_op) && !is_same(op, reading->last_op);
+    bool has_call = trace_line_has(event, TRACE_STAT_CORRELATION_ID);
+    uint64_t call = (uint64_t)trace_line_number(event, TRACE_STAT_CORRELATION_ID, 0);
+    if (!is_again && !is_same(op, reading->last_op))
+        return false;
+    if (has_call && reading->has_last_call && call == reading->last_call) /* a graph of kernels */
+        return false;
+    reading->doubtful_count++;
+    if (reading->calls != NULL && has_call && reading->has_last_call) {
+        enum module_calls_answer answer =
+            module_calls_compare(reading->calls, reading->call_modules[module], reading->last_call, call);
+        if (answer != MODULE_CALLS_UNKNOWN)
+            return answer == MODULE_CALLS_TWO_RUNS;
+    }
+    reading->unclear_count += !is_again;
+    return is_again;
+}
+
 static void take(void *context, const struct trace_event *event)
 {
     struct reading *reading = context;
@@ -80,8 +106,7 @@ static void take(void *context, const struct trace_event *event)
     }
     uint32_t module = module_of(reading, event, name);
     struct span *open = reading->open;
-    bool is_again = is_same(op, reading->first_op) && !is_same(op, reading->last_op);
-    if (open != NULL && open->module == module && !is_again) {
+    if (open != NULL && open->module == module && !is_next(reading, event, module, op)) {
         open->begin_ps = begin_ps < open->begin_ps ? begin_ps : open->begin_ps;
         open->end_ps = end_ps > open->end_ps ? end_ps : open->end_ps;
     } else {
@@ -90,6 +115,8 @@ static void take(void *context, const struct trace_event *event)
         reading->first_op = op;
     }
     reading->last_op = op;
+    reading->has_last_call = trace_line_has(event, TRACE_STAT_CORRELATION_ID);
+    reading->last_call = (uint64_t)trace_line_number(event, TRACE_STAT_CORRELATION_ID, 0);
 }
 
 static int by_module_and_begin(const void *left, const void *right)
@@ -102,8 +129,8 @@ static int by_module_and_begin(const void *left, const void *right)
     return (a->end_ps > b->end_ps) - (a->end_ps < b->end_ps);
 }
 
-/* The spans of all streams as launches. */
-static void spans_join(struct reading *reading, struct module_launches *launches, uint32_t name_at)
+/* The spans of all streams as launches; names: numbers of those of the modules. */
+static void spans_join(struct reading *reading, struct module_launches *launches, const uint32_t *names)
 {
     size_t count = reading->spans.count;
     struct span *spans = arena_array(reading->arena, struct span, count);
@@ -116,59 +143,98 @@ static void spans_join(struct reading *reading, struct module_launches *launches
             whole.end_ps = spans[end].end_ps > whole.end_ps ? spans[end].end_ps : whole.end_ps;
         *(struct module_launch *)chunks_add(&launches->items) =
             (struct module_launch){whole.begin_ps,  whole.end_ps,          whole.offset_ps, launches->plane_count - 1,
-                                   name_at + whole.module, true};
+                                   names[whole.module], true};
         launches->inferred_count++;
     }
 }
 
-/* "jit_step(15)" */
-static struct str name_of(struct reading *reading, struct stream *stream, struct trace_plane *plane, size_t module,
-                          struct arena *arena)
+static struct str module_name(struct reading *reading, struct stream *stream, struct trace_plane *plane, size_t module)
 {
     const uint64_t *key = table_key(&reading->modules, module);
     struct str name = key[0] == KEY_REF ? trace_plane_stat_name(stream, plane, (int64_t)key[1], reading->arena)
                                         : CHUNKS_AT(&reading->texts, struct str, module);
-    if (key[3] == 0)
-        return (struct str){arena_text(arena, name), name.length};
-    return str_of(arena_format(arena, "%s(%llu)", arena_text(reading->arena, name), (unsigned long long)key[2]));
+    name.length = name.length > NAME_MOST ? NAME_MOST : name.length; /* it may stand in very many */
+    return name;
 }
 
-static void kernels_read(struct stream *stream, struct trace_plane *plane, int64_t origin_ns, struct arena *arena,
-                         struct module_launches *launches)
+/* "jit_step(15)" */
+static struct str full_name(struct reading *reading, struct str name, size_t module)
 {
-    struct reading reading = {.arena = arena_child(arena), .origin_ns = origin_ns};
-    table_init(&reading.modules, reading.arena, 4);
-    chunks_init(&reading.texts, reading.arena, sizeof(struct str));
-    chunks_init(&reading.spans, reading.arena, sizeof(struct span));
+    const uint64_t *key = table_key(&reading->modules, module);
+    if (key[3] == 0)
+        return name;
+    return str_of(arena_format(reading->arena, "%.*s(%llu)", (int)name.length, name.data, (unsigned long long)key[2]));
+}
+
+static void lines_read(struct reading *reading, struct stream *stream, const struct trace_plane *plane)
+{
+    chunks_init(&reading->spans, reading->arena, sizeof(struct span));
+    reading->damaged_count = reading->doubtful_count = reading->unclear_count = 0;
     for (size_t i = 0; i < plane->line_count; i++) {
         struct trace_line line;
-        trace_line_head(stream, plane->lines[i], reading.arena, &line);
-        reading.timestamp_ns = line.timestamp_ns;
-        reading.open = NULL;
-        trace_line_events(stream, plane->lines[i], plane, reading.arena, take, &reading, &line);
-        reading.damaged_count += line.damaged_count + line.is_cut;
+        trace_line_head(stream, plane->lines[i], reading->arena, &line);
+        reading->timestamp_ns = line.timestamp_ns;
+        reading->open = NULL;
+        trace_line_events(stream, plane->lines[i], plane, reading->arena, take, reading, &line);
+        reading->damaged_count += line.damaged_count + line.is_cut;
     }
-    launches->damaged_count += reading.damaged_count;
-    if (reading.spans.count > 0) {
-        uint32_t name_at = module_launches_plane(launches, arena, plane->name, table_count(&reading.modules));
-        for (size_t i = 0; i < table_count(&reading.modules); i++)
-            launches->names[name_at + i] = name_of(&reading, stream, plane, i, arena);
-        spans_join(&reading, launches, name_at);
-    }
-    arena_free(reading.arena);
 }
 
-void kernel_launches_read(struct stream *stream, struct stream_scope scope, int64_t origin_ns, struct arena *arena,
-                          struct module_launches *launches)
+/* What the host tells, where kernels alone do not: then the plane is read a second time. */
+static void host_ask(struct reading *reading, struct stream *stream, const struct trace_plane *plane,
+                     const struct str *modules, struct kernel_host *host)
+{
+    if (reading->doubtful_count == 0 || !host->has_plane)
+        return;
+    if (host->calls == NULL) {
+        host->calls = arena_array(host->arena, struct module_calls, 1);
+        module_calls_read(stream, host->plane, reading->origin_ns, host->arena, host->calls);
+    }
+    if (host->calls->call_count == 0)
+        return;
+    uint32_t *numbers = arena_array(reading->arena, uint32_t, table_count(&reading->modules) + 1);
+    for (size_t i = 0; i < table_count(&reading->modules); i++)
+        numbers[i] = module_calls_module(host->calls, reading->arena, modules[i]);
+    reading->calls = host->calls;
+    reading->call_modules = numbers;
+    lines_read(reading, stream, plane);
+}
+
+static void kernels_read(struct stream *stream, struct trace_plane *plane, struct kernel_host *host, struct arena *arena,
+                         struct reading *reading, struct module_launches *launches)
+{
+    table_init(&reading->modules, reading->arena, 4);
+    chunks_init(&reading->texts, reading->arena, sizeof(struct str));
+    lines_read(reading, stream, plane);
+    size_t count = table_count(&reading->modules);
+    struct str *modules = arena_array(reading->arena, struct str, count + 1);
+    for (size_t i = 0; i < count; i++)
+        modules[i] = module_name(reading, stream, plane, i);
+    host_ask(reading, stream, plane, modules, host);
+    launches->damaged_count += reading->damaged_count;
+    launches->unclear_count += reading->unclear_count;
+    if (reading->spans.count == 0)
+        return;
+    uint32_t *names = arena_array(reading->arena, uint32_t, count + 1);
+    for (size_t i = 0; i < count; i++)
+        names[i] = module_launches_name(launches, arena, full_name(reading, modules[i], i));
+    module_launches_plane(launches, arena, plane->name);
+    spans_join(reading, launches, names);
+}
+
+void kernel_launches_read(struct stream *stream, struct stream_scope scope, struct kernel_host *host, int64_t origin_ns,
+                          struct arena *arena, struct module_launches *launches)
 {
     struct trace_plane plane;
     size_t before = launches->items.count;
     module_launches_read(stream, scope, origin_ns, arena, launches);
     if (launches->items.count > before)
         return;
-    trace_plane_read(stream, scope, arena, &plane);
-    if (plane.line_count == 0)
-        return;
-    trace_plane_resolve(stream, arena, &plane);
-    kernels_read(stream, &plane, origin_ns, arena, launches);
+    struct reading reading = {.arena = arena_child(arena), .origin_ns = origin_ns};
+    trace_plane_read(stream, scope, reading.arena, &plane);
+    if (plane.line_count > 0) {
+        trace_plane_resolve(stream, reading.arena, &plane);
+        kernels_read(stream, &plane, host, arena, &reading, launches);
+    }
+    arena_free(reading.arena);
 }

@@ -2,16 +2,27 @@
  * kernel_launches.h: launches of modules on GPUs, told from their kernels.
  *
  * Profilers of GPUs write no line "XLA Modules", but most kernels tell their module (hlo_module,
- * program_id) and op (hlo_op). On a stream a launch ends where a kernel of another module begins, or
- * where its first op comes again after others. Those of several streams that overlap are one.
- * A module of a single op that is launched twice without another between them looks like one launch. */
+ * program_id) and op (hlo_op). On a stream a launch ends where a kernel of another module begins; and
+ * where an op comes again, if the host's lines say that another run called it (module_calls.h). Where
+ * they do not tell, a launch ends where its first op comes again after others: then a module of a single
+ * op that is launched twice without another between them looks like one launch. Those of several streams
+ * that overlap are one. */
 #ifndef ANALYSIS_INPUT_KERNEL_LAUNCHES_H
 #define ANALYSIS_INPUT_KERNEL_LAUNCHES_H
 
+#include "input/module_calls.h"
 #include "input/module_launches.h"
 
+/* The host's plane, read once where a device asks for it. */
+struct kernel_host {
+    struct stream_scope plane;
+    struct arena *arena; /* of the calls */
+    struct module_calls *calls;
+    bool has_plane;
+};
+
 /* Adds those of a device plane; a line "XLA Modules", if it has one after all, comes before its kernels. */
-void kernel_launches_read(struct stream *stream, struct stream_scope plane, int64_t origin_ns, struct arena *arena,
-                          struct module_launches *launches);
+void kernel_launches_read(struct stream *stream, struct stream_scope plane, struct kernel_host *host, int64_t origin_ns,
+                          struct arena *arena, struct module_launches *launches);
 
 #endif

@@ -477,8 +477,9 @@ bool memory_events_read(const struct source *source, struct arena *arena, struct
     for (size_t i = 0; i < places.tpus.count && !err_is_set(err); i++)
         module_launches_read(&stream, CHUNKS_AT(&places.tpus, struct stream_scope, i), out->origin_ns, arena,
                              &out->launches);
+    struct kernel_host host = {.plane = places.host, .arena = reading->scratch, .has_plane = places.has_host};
     for (size_t i = 0; i < places.gpus.count && out->count > 0 && !err_is_set(err); i++)
-        kernel_launches_read(&stream, CHUNKS_AT(&places.gpus, struct stream_scope, i), out->origin_ns, arena,
+        kernel_launches_read(&stream, CHUNKS_AT(&places.gpus, struct stream_scope, i), &host, out->origin_ns, arena,
                              &out->launches);
     if (places.has_environment && !err_is_set(err))
         trace_capture_read(&stream, places.environment, reading->scratch, &out->capture);

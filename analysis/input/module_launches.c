@@ -15,6 +15,7 @@ void module_launches_init(struct module_launches *launches, struct arena *arena)
 {
     *launches = (struct module_launches){.planes = NULL};
     chunks_init(&launches->items, arena, sizeof(struct module_launch));
+    intern_init(&launches->name_table, arena);
 }
 
 static void take(void *context, const struct trace_event *event)
@@ -35,53 +36,79 @@ static void take(void *context, const struct trace_event *event)
         begin_ps, end_ps, event->offset_ps, reading->launches->plane_count, table_number(reading->ids, &id), false};
 }
 
-/* A copy of a list of names with room for `more`. */
-static struct str *names_grow(struct arena *arena, const struct str *names, size_t count, size_t more)
+void module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane)
 {
-    struct str *grown = arena_array(arena, struct str, count + more);
-    if (count > 0)
-        memcpy(grown, names, count * sizeof *grown);
-    return grown;
+    launches->planes = arena_grown(arena, launches->planes, (size_t)launches->plane_count + 1, &launches->plane_capacity,
+                                   sizeof *launches->planes);
+    launches->planes[launches->plane_count++] = (struct str){arena_text(arena, plane), plane.length};
 }
 
-uint32_t module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane, size_t name_count)
+struct looked_for {
+    const struct module_launches *launches;
+    struct str name;
+};
+
+static bool is_name(const void *context, uint32_t at)
 {
-    uint32_t name_at = launches->name_count;
-    launches->planes = names_grow(arena, launches->planes, launches->plane_count, 1);
-    launches->planes[launches->plane_count++] = plane;
-    launches->names = names_grow(arena, launches->names, name_at, name_count);
-    launches->name_count += (uint32_t)name_count;
-    return name_at;
+    const struct looked_for *wanted = context;
+    return str_equal(wanted->launches->names[at], wanted->name);
+}
+
+uint32_t module_launches_name(struct module_launches *launches, struct arena *arena, struct str name)
+{
+    const struct looked_for wanted = {launches, name};
+    uint64_t hash = intern_hash_text(arena, name, 0);
+    uint32_t at = intern_find(&launches->name_table, hash, is_name, &wanted);
+    if (at != INTERN_NONE)
+        return at;
+    launches->names = arena_grown(arena, launches->names, (size_t)launches->name_count + 1, &launches->name_capacity,
+                                  sizeof *launches->names);
+    launches->names[launches->name_count++] = (struct str){arena_text(arena, name), name.length};
+    return intern_add(&launches->name_table, hash);
+}
+
+/* What is only needed while the plane is read is in `scratch`. */
+static void plane_read(struct stream *stream, struct stream_scope scope, struct reading *reading, struct arena *scratch)
+{
+    struct module_launches *launches = reading->launches;
+    struct trace_plane plane;
+    trace_plane_read(stream, scope, scratch, &plane);
+    size_t before = launches->items.count;
+    bool is_resolved = false;
+    for (size_t i = 0; i < plane.line_count; i++) {
+        struct trace_line line;
+        trace_line_head(stream, plane.lines[i], scratch, &line);
+        if (!str_equal(line.name, STR("XLA Modules")))
+            continue;
+        if (!is_resolved) {
+            trace_plane_resolve(stream, scratch, &plane);
+            table_init(reading->ids, scratch, 1);
+            is_resolved = true;
+        }
+        reading->timestamp_ns = line.timestamp_ns;
+        trace_line_events(stream, plane.lines[i], &plane, scratch, take, reading, &line);
+        launches->damaged_count += line.damaged_count + line.is_cut;
+    }
+    if (!is_resolved)
+        return;
+    module_launches_plane(launches, reading->arena, plane.name);
+    uint32_t *numbers = arena_array(scratch, uint32_t, table_count(reading->ids) + 1);
+    for (size_t i = 0; i < table_count(reading->ids); i++)
+        numbers[i] = module_launches_name(
+            launches, reading->arena,
+            trace_plane_event_name(stream, &plane, (int64_t)*table_key(reading->ids, i), scratch));
+    for (size_t i = before; i < launches->items.count; i++) {
+        struct module_launch *launch = chunks_at(&launches->items, i);
+        launch->name_at = numbers[launch->name_at];
+    }
 }
 
 void module_launches_read(struct stream *stream, struct stream_scope scope, int64_t origin_ns, struct arena *arena,
                           struct module_launches *launches)
 {
-    struct trace_plane plane;
     struct table ids;
     struct reading reading = {launches, arena, 0, origin_ns, &ids};
-    trace_plane_read(stream, scope, arena, &plane);
-    size_t before = launches->items.count;
-    bool is_resolved = false;
-    for (size_t i = 0; i < plane.line_count; i++) {
-        struct trace_line line;
-        trace_line_head(stream, plane.lines[i], arena, &line);
-        if (!str_equal(line.name, STR("XLA Modules")))
-            continue;
-        if (!is_resolved) {
-            trace_plane_resolve(stream, arena, &plane);
-            table_init(&ids, arena, 1);
-            is_resolved = true;
-        }
-        reading.timestamp_ns = line.timestamp_ns;
-        trace_line_events(stream, plane.lines[i], &plane, arena, take, &reading, &line);
-        launches->damaged_count += line.damaged_count + line.is_cut;
-    }
-    if (!is_resolved)
-        return;
-    uint32_t name_at = module_launches_plane(launches, arena, plane.name, table_count(&ids));
-    for (size_t i = 0; i < table_count(&ids); i++)
-        launches->names[name_at + i] = trace_plane_event_name(stream, &plane, (int64_t)*table_key(&ids, i), arena);
-    for (size_t i = before; i < launches->items.count; i++)
-        CHUNKS_AT(&launches->items, struct module_launch, i).name_at += name_at;
+    struct arena *scratch = arena_child(arena);
+    plane_read(stream, scope, &reading, scratch);
+    arena_free(scratch);
 }

@@ -6,6 +6,7 @@
 #ifndef ANALYSIS_INPUT_MODULE_LAUNCHES_H
 #define ANALYSIS_INPUT_MODULE_LAUNCHES_H
 
+#include "base/intern.h"
 #include "base/table.h"
 #include "input/trace_plane.h"
 
@@ -20,17 +21,21 @@ struct module_launches {
     struct chunks items; /* struct module_launch */
     struct str *planes;  /* "/device:TPU:0" */
     uint32_t plane_count;
-    struct str *names; /* "jit_step(1915)" */
+    struct str *names; /* "jit_step(1915)", each once */
     uint32_t name_count;
+    size_t plane_capacity, name_capacity;
+    struct intern name_table;
     uint64_t inferred_count, damaged_count;
+    uint64_t unclear_count; /* kernels that may begin a launch; see kernel_launches.h */
 };
 
 void module_launches_init(struct module_launches *launches, struct arena *arena);
 /* Adds those of a device plane. */
 void module_launches_read(struct stream *stream, struct stream_scope plane, int64_t origin_ns, struct arena *arena,
                           struct module_launches *launches);
-/* A further plane, with room for `name_count` names: the first is at the number returned. */
-uint32_t module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane,
-                               size_t name_count);
+/* A further plane; its launches follow. */
+void module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane);
+/* The number of a name; the text is copied when it is new. */
+uint32_t module_launches_name(struct module_launches *launches, struct arena *arena, struct str name);
 
 #endif

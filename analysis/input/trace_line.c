@@ -46,7 +46,8 @@ static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t ta
     (TRACE_BIT(ROOT_LEVEL) | TRACE_BIT(ASYNC) | TRACE_BIT(PRODUCER_TYPE) | TRACE_BIT(PRODUCER_ID) |                    \
      TRACE_BIT(CONSUMER_TYPE) | TRACE_BIT(CONSUMER_ID))
 #define BITS_OF_STEPS (TRACE_BIT(STEP_ID) | TRACE_BIT(STEP_NUMBER) | TRACE_BIT(ITERATION))
-#define BITS_OF_KERNELS (TRACE_BIT(HLO_MODULE) | TRACE_BIT(HLO_OP) | TRACE_BIT(PROGRAM_ID))
+#define BITS_OF_KERNELS                                                                                                \
+    (TRACE_BIT(HLO_MODULE) | TRACE_BIT(HLO_OP) | TRACE_BIT(PROGRAM_ID) | TRACE_BIT(CORRELATION_ID))
 #define BITS_OF_ALL ((UINT32_C(1) << TRACE_STAT_COUNT) - 1 - TRACE_BIT(NONE))
 
 static inline uint32_t asked_of(enum trace_class class)

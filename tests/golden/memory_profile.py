@@ -8,9 +8,11 @@ chain   bytes in use before an event, and its size, give those after it: in ever
 rows    at every moment the live rows are the allocations that are open, and with the named remainders they
         add up to what the allocator says; likewise at XProf's 1000 sampled points of the large trace
 free    the smallest of the largest free chunks is drawn at any width
+launch  on GPUs as many launches of each module as the host ran it, which its spans "MODULE:XLA GPU module" tell
 --logdir is what DIR/tools/make-logdir makes. Ends with the counts; exit status 1 if one does not hold.
 """
 import argparse
+import collections
 import gzip
 import json
 import os
@@ -24,6 +26,7 @@ from daemon import Counts, Daemon
 SMALL = ("tf/small", "mi300/conv", "mi300/gemm", "synthetic/10k-bfc", "synthetic/10k-tpu")
 LARGE = "tf/large"
 LARGE_START_PS = 8002000  # of both of its lines
+RUN = ":XLA GPU module"
 MOMENTS = 150  # of a pool that has more events
 
 
@@ -62,12 +65,24 @@ def entries(plane, field):
     return names
 
 
+def planes_of(path):
+    with open(path, "rb") as file:
+        return [list(fields(value)) for number, value in fields(file.read()) if number == 1]
+
+
+def runs_of(path):
+    """{module: how often the host ran it on a GPU}"""
+    plane = next(plane for plane in planes_of(path) if dict(plane).get(2) == b"/host:CPU")
+    names = entries(plane, 4)
+    events = (dict(fields(event)) for number, line in plane if number == 3 for field, event in fields(line) if field == 4)
+    ran = (names.get(event.get(1, 0), "") for event in events)
+    return collections.Counter(name.removesuffix(RUN) for name in ran if name.endswith(RUN))
+
+
 def events_of(path):
     """{pool: [(time in ps, is a free, in use, size or None, address, free, fragmentation)]} in the order of time"""
     pools = {}
-    with open(path, "rb") as file:
-        planes = [list(fields(value)) for number, value in fields(file.read()) if number == 1]
-    plane = next(plane for plane in planes if dict(plane).get(2) == b"/host:CPU")
+    plane = next(plane for plane in planes_of(path) if dict(plane).get(2) == b"/host:CPU")
     events, stats = entries(plane, 4), entries(plane, 5)
     for line in (list(fields(value)) for number, value in plane if number == 3):
         start_ps = dict(line).get(3, 0) * 1000
@@ -154,6 +169,15 @@ def check_fragmentation(counts, ground, session, pool, events):
     counts.add([] if found == (wanted, wanted) else [f"{found}, the trace says {wanted}"], f"fragmentation {session} {pool}")
 
 
+def check_launches(counts, ground, session, path):
+    told = collections.Counter()
+    for lane in ground.view("lanes", session, width=4096)["lanes"]:
+        for launch in lane["launches"]:
+            told[launch["name"]] += launch["merged_count"]
+    ran = runs_of(path)
+    counts.add([] if told == ran else [f"{dict(told)}, the host ran {dict(ran)}"], f"launch {session}")
+
+
 def check_large(counts, ground, shared):
     """tf/large at XProf's sampled points, whose times count from the start of the lines"""
     with gzip.open(os.path.join(shared, "golden", "logdir.json.gz"), "rt") as golden:
@@ -178,7 +202,10 @@ def main():
     try:
         for session in SMALL:
             folder = os.path.join(options.logdir, session.split("/")[0], "plugins", "profile", session.split("/")[1])
-            pools = events_of(os.path.join(folder, os.listdir(folder)[0]))
+            path = os.path.join(folder, os.listdir(folder)[0])
+            pools = events_of(path)
+            if session.startswith("mi300"):
+                check_launches(counts, ground, session, path)
             check_summary(counts, ground, session, pools)
             for pool, events in pools.items():
                 check_chain(counts, session, pool, events)

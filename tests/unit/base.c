@@ -170,6 +170,43 @@ START_TEST(a_map_finds_what_was_put)
 }
 END_TEST
 
+START_TEST(a_child_arena_shares_the_limit_and_gives_back)
+{
+    struct err limit_err = ERR_INIT;
+    struct arena parent;
+    arena_init(&parent, 1 << 20, &limit_err);
+    if (setjmp(parent.trap) == 0) {
+        for (int i = 0; i < 20; i++) {
+            struct arena *child = arena_child(&parent);
+            memset(arena_raw(child, 600 << 10), 1, 600 << 10);
+            arena_free(child);
+        }
+        arena_raw(arena_child(&parent), 600 << 10);
+        arena_raw(arena_child(&parent), 600 << 10);
+        ck_abort_msg("more than the limit was given");
+    }
+    ck_assert_int_eq((int)limit_err.code, ERR_limit);
+    arena_free(&parent);
+}
+END_TEST
+
+START_TEST(a_child_arena_spends_the_work_of_its_parent)
+{
+    struct err err = ERR_INIT;
+    struct arena arena;
+    arena_init(&arena, 0, &err);
+    struct arena *child = arena_child(&arena);
+    arena_allot_work(&arena, 10);
+    if (setjmp(arena.trap) == 0) {
+        arena_work(child, 6);
+        arena_work(child, 6);
+        ck_abort_msg("more work than allotted");
+    }
+    ck_assert_int_eq((int)err.code, ERR_limit);
+    arena_free(&arena);
+}
+END_TEST
+
 START_TEST(sums_stop_at_the_largest_value)
 {
     ck_assert_int_eq(sum_add(2, 3), 5);
@@ -200,6 +237,8 @@ int main(void)
     tcase_add_test(tests, a_growing_array_keeps_its_items);
     tcase_add_test(tests, a_growing_array_makes_room_for_many_at_once);
     tcase_add_test(tests, a_growing_array_jumps_at_what_cannot_be);
+    tcase_add_test(tests, a_child_arena_shares_the_limit_and_gives_back);
+    tcase_add_test(tests, a_child_arena_spends_the_work_of_its_parent);
     tcase_add_test(tests, a_map_finds_what_was_put);
     tcase_add_test(tests, sums_stop_at_the_largest_value);
     tcase_add_test(tests, a_size_is_said_as_xla_prints_it);

@@ -94,27 +94,65 @@ START_TEST(launches_of_modules_are_read)
 }
 END_TEST
 
-START_TEST(launches_on_gpus_are_told_from_kernels)
+struct launch_told {
+    const char *name;
+    int64_t begin_ps, end_ps;
+};
+
+static void launches_are(const struct launch_told *launches, uint32_t count)
 {
-    static const struct {
-        const char *name;
-        int64_t begin_ps, end_ps;
-    } launches[] = {{"jit_step(7)", 1100, 1160},
-                    {"jit_step(7)", 1200, 1230},
-                    {"jit_step(7)", 1400, 1410},
-                    {"jit_eval(18446744073709551615)", 1300, 1310},
-                    {"jit_other", 1500, 1530}};
-    load("build/fixtures/trace-gpu.pb");
-    ck_assert_uint_eq(profile.events.launches.items.count, 5);
-    ck_assert_uint_eq(note_count(&profile.notes, "inferred_launch"), 5);
+    ck_assert_uint_eq(profile.events.launches.items.count, count);
+    ck_assert_uint_eq(note_count(&profile.notes, "inferred_launch"), count);
     ck_assert_uint_eq(note_count(&profile.notes, "no_module_launches"), 0);
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct module_launch *launch = chunks_at(&profile.events.launches.items, i);
         ck_assert(str_equal(profile.events.launches.names[launch->name_at], str_of(launches[i].name)));
         ck_assert_int_eq(launch->begin_ps, launches[i].begin_ps);
         ck_assert_int_eq(launch->end_ps, launches[i].end_ps);
         ck_assert(launch->is_inferred);
     }
+}
+
+START_TEST(launches_on_gpus_are_told_from_kernels)
+{
+    static const struct launch_told launches[] = {{"jit_step(7)", 1100, 1160},
+                                                  {"jit_step(7)", 1200, 1230},
+                                                  {"jit_step(7)", 1400, 1410},
+                                                  {"jit_eval(18446744073709551615)", 1300, 1310},
+                                                  {"jit_other", 1500, 1530}};
+    load("build/fixtures/trace-gpu.pb");
+    launches_are(launches, 5);
+    ck_assert_uint_eq(profile.events.launches.name_count, 3);
+}
+END_TEST
+
+/* Three runs of one op in a row are three launches, two kernels of one run are one, and so is a loop in a run. */
+START_TEST(launches_on_gpus_are_told_from_the_calls_of_the_host)
+{
+    static const struct launch_told launches[] = {
+        {"jit_dot(5)", 2000, 2010},  {"jit_dot(5)", 2100, 2110},  {"jit_dot(5)", 2200, 2210},  {"jit_sort(6)", 2300, 2410},
+        {"jit_loop(7)", 2500, 2710}, {"jit_pair(8)", 2800, 2910}, {"jit_lost(9)", 3000, 3110}, {"jit_graph(10)", 3200, 3310}};
+    load("build/fixtures/trace-gpu-calls.pb");
+    launches_are(launches, 8);
+    ck_assert_uint_eq(note_count(&profile.notes, "unclear_launch"), 2); /* jit_pair and jit_lost */
+}
+END_TEST
+
+/* 200 planes with two names each: every name is there once. */
+START_TEST(names_of_launches_are_kept_once)
+{
+    struct module_launches launches;
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    module_launches_init(&launches, &arena);
+    for (uint32_t i = 0; i < 200; i++) {
+        module_launches_plane(&launches, &arena, str_of(i % 2 ? "/device:GPU:1" : "/device:GPU:0"));
+        ck_assert_uint_eq(module_launches_name(&launches, &arena, STR("jit_step(7)")), 0);
+        ck_assert_uint_eq(module_launches_name(&launches, &arena, STR("jit_eval(8)")), 1);
+    }
+    ck_assert_uint_eq(launches.plane_count, 200);
+    ck_assert_uint_eq(launches.name_count, 2);
+    ck_assert(str_equal(launches.planes[199], STR("/device:GPU:1")));
+    ck_assert(str_equal(launches.names[1], STR("jit_eval(8)")));
 }
 END_TEST
 
@@ -426,39 +464,6 @@ START_TEST(extremes_are_those_of_a_plain_walk)
 }
 END_TEST
 
-START_TEST(a_child_arena_shares_the_limit_and_gives_back)
-{
-    struct err limit_err = ERR_INIT;
-    struct arena parent;
-    arena_init(&parent, 1 << 20, &limit_err);
-    if (setjmp(parent.trap) == 0) {
-        for (int i = 0; i < 20; i++) {
-            struct arena *child = arena_child(&parent);
-            memset(arena_raw(child, 600 << 10), 1, 600 << 10);
-            arena_free(child);
-        }
-        arena_raw(arena_child(&parent), 600 << 10);
-        arena_raw(arena_child(&parent), 600 << 10);
-        ck_abort_msg("more than the limit was given");
-    }
-    ck_assert_int_eq((int)limit_err.code, ERR_limit);
-    arena_free(&parent);
-}
-END_TEST
-
-START_TEST(a_child_arena_spends_the_work_of_its_parent)
-{
-    struct arena *child = arena_child(&arena);
-    arena_allot_work(&arena, 10);
-    if (setjmp(arena.trap) == 0) {
-        arena_work(child, 6);
-        arena_work(child, 6);
-        ck_abort_msg("more work than allotted");
-    }
-    ck_assert_int_eq((int)err.code, ERR_limit);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("memory_profile");
@@ -468,6 +473,8 @@ int main(void)
     tcase_add_test(tests, steps_come_from_roots_nesting_and_producers);
     tcase_add_test(tests, launches_of_modules_are_read);
     tcase_add_test(tests, launches_on_gpus_are_told_from_kernels);
+    tcase_add_test(tests, launches_on_gpus_are_told_from_the_calls_of_the_host);
+    tcase_add_test(tests, names_of_launches_are_kept_once);
     tcase_add_test(tests, loops_in_any_plane_keep_steps_from_being_numbered);
     tcase_add_test(tests, roots_hold_before_numbers_of_the_file);
     tcase_add_test(tests, figures_that_stand_in_names_are_read);
@@ -483,8 +490,6 @@ int main(void)
     tcase_add_test(tests, pairing_needs_room_for_what_is_open_alone);
     tcase_add_test(tests, sizes_that_together_are_absurd_are_not_told);
     tcase_add_test(tests, extremes_are_those_of_a_plain_walk);
-    tcase_add_test(tests, a_child_arena_shares_the_limit_and_gives_back);
-    tcase_add_test(tests, a_child_arena_spends_the_work_of_its_parent);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -77,7 +77,10 @@ static void file_notes(struct profile *profile, struct arena *arena)
                  "kernels of this trace do not tell their module.");
     profile_note(notes, "inferred_launch", events->launches.inferred_count,
                  "Launches of modules on GPUs, told from their kernels: one ends where a kernel of another module begins "
-                 "on its stream, or where its first op comes again.");
+                 "on its stream, or where an op comes again and another run of the host called it.");
+    profile_note(notes, "unclear_launch", events->launches.unclear_count,
+                 "Kernels of the op that ran before them on their stream, of which the host does not tell whether another "
+                 "run called them: if so, two launches are shown as one.");
     profile_note(notes, "event_limit", host_events(profile) == RECORDER_EVENTS,
                  "The trace ends at 1,000,000 events, the limit of the recorder; later allocations are not known.");
 }
