@@ -192,8 +192,7 @@ END_TEST
 
 START_TEST(a_child_arena_spends_the_work_of_its_parent)
 {
-    struct err err = ERR_INIT;
-    struct arena arena;
+    err = (struct err)ERR_INIT;
     arena_init(&arena, 0, &err);
     struct arena *child = arena_child(&arena);
     arena_allot_work(&arena, 10);
