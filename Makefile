@@ -130,10 +130,10 @@ demo: all ## serve the demo that is compiled in
 test: ## every test, as scripts/test but installing nothing
 	scripts/test --no-install
 
-unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core and the daemon (check)
+unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core (check)
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
 
-$(B)/unit/%: $(B)/tests/unit/%.o $(core_obj) $(filter-out $(B)/server/main.o,$(server_obj))
+$(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)

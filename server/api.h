@@ -53,6 +53,9 @@ struct api_subject {
 /* Fills `subject` (zeroed), or the refusal; api_close in any case. `id` NULL: no session was named. */
 struct response *api_open(const struct server *server, const char *id, const char *host_id, struct api_subject *subject);
 void api_close(struct api_subject *subject);
+/* Answers a request that names a session in its path and has no parameters; `write` writes the members of the answer. */
+struct response *api_of_session(const struct server *server, const struct request *request,
+                                void (*write)(struct json *json, const struct api_subject *subject));
 
 /* The parameters of a request but for `own_names` (ends with NULL); free() the list. */
 struct analysis_param *api_core_params(const struct request *request, const char *const *own_names, size_t *count);

@@ -250,29 +250,20 @@ static void write_profile(struct json *json, const struct snapshot_profile *prof
     json_object_end(json);
 }
 
+static void write_profiles(struct json *json, const struct api_subject *subject)
+{
+    const struct snapshot_session *session = subject->session;
+    json_key_text(json, "session", session->id);
+    json_key(json, "profiles");
+    json_array_begin(json);
+    for (size_t at = 0; at < session->profile_count; at++)
+        write_profile(json, &session->profiles[at]);
+    json_array_end(json);
+}
+
 struct response *api_profiles(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {NULL};
-    struct api_subject subject = {0};
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response)
-        response = api_open(server, request->captures[0], NULL, &subject);
-    if (!response) {
-        const struct snapshot_session *session = subject.session;
-        struct buf buf = BUF_INIT;
-        struct json json = JSON_INIT(&buf);
-        json_object_begin(&json);
-        json_key_text(&json, "session", session->id);
-        json_key(&json, "profiles");
-        json_array_begin(&json);
-        for (size_t at = 0; at < session->profile_count; at++)
-            write_profile(&json, &session->profiles[at]);
-        json_array_end(&json);
-        json_object_end(&json);
-        response = response_json(&buf);
-    }
-    api_close(&subject);
-    return response;
+    return api_of_session(server, request, write_profiles);
 }
 
 /* ---- given ones --------------------------------------------------------------------- */

@@ -234,30 +234,22 @@ static void write_session_problems(struct json *json, const struct snapshot *sna
     json_array_end(json);
 }
 
+static void write_session(struct json *json, const struct api_subject *subject)
+{
+    const struct snapshot_session *session = subject->session;
+    struct store *store = subject->server->store;
+    struct modules modules = {0};
+    if (session->kind == SNAPSHOT_TRACE)
+        modules_open(store, session, NULL, &modules);
+    write_session_head(json, store, session, true);
+    write_files(json, session);
+    api_write_notes(json, session, &modules);
+    write_error_texts(json, session);
+    write_session_problems(json, subject->snapshot, session, &modules);
+    modules_close(&modules);
+}
+
 struct response *api_session(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {NULL};
-    struct api_subject subject = {0};
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response)
-        response = api_open(server, request->captures[0], NULL, &subject);
-    if (!response) {
-        const struct snapshot_session *session = subject.session;
-        struct buf buf = BUF_INIT;
-        struct json json = JSON_INIT(&buf);
-        struct modules modules = {0};
-        if (session->kind == SNAPSHOT_TRACE)
-            modules_open(server->store, session, NULL, &modules);
-        json_object_begin(&json);
-        write_session_head(&json, server->store, session, true);
-        write_files(&json, session);
-        api_write_notes(&json, session, &modules);
-        write_error_texts(&json, session);
-        write_session_problems(&json, subject.snapshot, session, &modules);
-        json_object_end(&json);
-        modules_close(&modules);
-        response = response_json(&buf);
-    }
-    api_close(&subject);
-    return response;
+    return api_of_session(server, request, write_session);
 }

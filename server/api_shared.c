@@ -3,6 +3,8 @@
  * parameters that are the core's, the type of a body, times. */
 #include "server/api.h"
 
+#include "server/listing.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -39,6 +41,26 @@ void api_close(struct api_subject *subject)
         index_release(subject->server->index, subject->indexed);
     given_close(&subject->given);
     *subject = (struct api_subject){0};
+}
+
+struct response *api_of_session(const struct server *server, const struct request *request,
+                                void (*write)(struct json *json, const struct api_subject *subject))
+{
+    static const char *const NAMES[] = {NULL};
+    struct api_subject subject = {0};
+    struct response *response = listing_check_names(request, NAMES);
+    if (!response)
+        response = api_open(server, request->captures[0], NULL, &subject);
+    if (!response) {
+        struct buf buf = BUF_INIT;
+        struct json json = JSON_INIT(&buf);
+        json_object_begin(&json);
+        write(&json, &subject);
+        json_object_end(&json);
+        response = response_json(&buf);
+    }
+    api_close(&subject);
+    return response;
 }
 
 static bool is_among(const char *const *names, const char *name)

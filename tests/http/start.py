@@ -166,4 +166,4 @@ def test_built_in_pages(t):
         answer = daemon.ask(path)
         equal((answer.status, answer.headers["content-type"]), (200, "text/html; charset=utf-8"), path)
         assert "<script>" not in answer.text and "style=" not in answer.text, "inline script or style"
-    equal(daemon.ask("/nothing.js").status, 404)
+    equal(daemon.ask("/absent.js").status, 404)
