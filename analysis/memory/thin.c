@@ -2,6 +2,8 @@
  * thin.c: see thin.h. */
 #include "memory/thin.h"
 
+#include "base/select.h"
+
 #include <stdlib.h>
 
 static void column(thin_value *value, const void *curve, uint32_t from, uint32_t to, uint32_t *steps, uint32_t *count)
@@ -60,13 +62,29 @@ static int larger_first(const void *left, const void *right)
     return (a->step > b->step) - (a->step < b->step);
 }
 
+/* The largest so far, and as many that came after; the smaller half of a full list goes. */
+struct peaks {
+    struct peak *items;
+    uint32_t count, most;
+    struct arena *arena;
+};
+
+static void peak_add(struct peaks *peaks, uint32_t step, int64_t value)
+{
+    if (peaks->count == peaks->most * 2) {
+        select_least(peaks->arena, peaks->items, peaks->count, sizeof *peaks->items, peaks->most, larger_first);
+        peaks->count = peaks->most;
+    }
+    peaks->items[peaks->count++] = (struct peak){step, value};
+}
+
 /* One walk: climb to a top, and count it once the curve has fallen by `least`
  * below it; then look for the valley the same way. */
 uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t least, uint32_t most, struct arena *arena,
                      uint32_t *peak_count)
 {
-    struct peak *peaks = arena_array(arena, struct peak, (size_t)count / 2 + 2);
-    uint32_t found = 0, top_at = 0;
+    struct peaks peaks = {arena_array(arena, struct peak, (size_t)most * 2 + 2), 0, most + 1, arena};
+    uint32_t top_at = 0;
     int64_t top = 0, valley = 0;
     bool is_climbing = true;
     if (least < 1)
@@ -77,7 +95,7 @@ uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64
             top = now;
             top_at = step;
         } else if (is_climbing && top - now >= least) {
-            peaks[found++] = (struct peak){top_at, top};
+            peak_add(&peaks, top_at, top);
             is_climbing = false;
             valley = now;
         } else if (!is_climbing && now < valley) {
@@ -89,11 +107,11 @@ uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64
         }
     }
     if (is_climbing && count > 0)
-        peaks[found++] = (struct peak){top_at, top};
-    qsort(peaks, found, sizeof *peaks, larger_first);
-    *peak_count = found < most ? found : most;
+        peak_add(&peaks, top_at, top);
+    qsort(peaks.items, peaks.count, sizeof *peaks.items, larger_first);
+    *peak_count = peaks.count < most ? peaks.count : most;
     uint32_t *steps = arena_array(arena, uint32_t, (size_t)*peak_count + 1);
     for (uint32_t i = 0; i < *peak_count; i++)
-        steps[i] = peaks[i].step;
+        steps[i] = peaks.items[i].step;
     return steps;
 }
