@@ -3,13 +3,14 @@
  *
  * In:      sources (base/source.h) and names; Out: structs below and JSON bytes.
  * Units:   bytes unless a name says otherwise.
- * Threads: no globals. A read module is immutable: any number of threads may ask it at once.
+ * Threads: no globals, none of its own. A read module is immutable: any number of threads may ask it at once.
  * Errors:  false or NULL, with the reason in `err` (base/err.h). */
 #ifndef ANALYSIS_H
 #define ANALYSIS_H
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/hands.h"
 #include "base/source.h"
 #include "base/str.h"
 
@@ -243,10 +244,12 @@ bool analysis_profile_answer(const struct analysis_profile_question *asked, cons
 
 struct analysis_trace; /* opaque */
 
-/* Reads the memory events of a trace's host. `limit_bytes` bounds the memory it may
+/* Reads the memory events of a trace's host. `hands` (base/hands.h; may be NULL) read a
+ * large one side by side, if the source can be. `limit_bytes` bounds the memory it may
  * take (0 = no limit; 63 bytes an event stay). A trace without such events gives one
  * without pools, and the reason. NULL on error. */
-struct analysis_trace *analysis_trace_read(const struct source *source, uint64_t limit_bytes, struct err *err);
+struct analysis_trace *analysis_trace_read(const struct source *source, const struct hands *hands, uint64_t limit_bytes,
+                                           struct err *err);
 uint64_t analysis_trace_memory_bytes(const struct analysis_trace *trace);
 void analysis_trace_free(struct analysis_trace *trace);
 

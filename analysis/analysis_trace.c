@@ -16,25 +16,25 @@ struct analysis_trace {
     const char **names; /* of the pools */
 };
 
-static void profile_fill(struct job *job, const void *in, void *to, struct err *err)
+static void profile_fill(struct job *job, const void *hands, void *to, struct err *err)
 {
     struct analysis_trace *out = to;
     struct memory_events *events = arena_array(&job->arena, struct memory_events, 1);
-    (void)in;
     uint64_t size_bytes = job->source->size_bytes;
     arena_allot_work(&job->arena,
                      size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : LEAST_WORK + WORK_PER_BYTE * size_bytes);
-    if (!memory_events_read(job->source, &job->arena, events, err))
+    if (!memory_events_read(job->source, hands, &job->arena, events, err))
         return;
-    profile_build(&out->profile, events, &job->arena);
+    profile_build(&out->profile, events, hands, &job->arena);
     out->names = arena_array(&job->arena, const char *, (size_t)out->profile.pool_count + 1);
     for (uint32_t i = 0; i < out->profile.pool_count; i++)
         out->names[i] = arena_text(&job->arena, out->profile.pools[i].name);
 }
 
-struct analysis_trace *analysis_trace_read(const struct source *source, uint64_t limit_bytes, struct err *err)
+struct analysis_trace *analysis_trace_read(const struct source *source, const struct hands *hands, uint64_t limit_bytes,
+                                           struct err *err)
 {
-    return job_make(source, limit_bytes, sizeof(struct analysis_trace), profile_fill, NULL, err);
+    return job_make(source, limit_bytes, sizeof(struct analysis_trace), profile_fill, hands, err);
 }
 
 uint64_t analysis_trace_memory_bytes(const struct analysis_trace *trace)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * job.c: see job.h. The one place that sets traps for the arena's jump. */
+ * job.c: see job.h. */
 #include "job.h"
 
 #include "wire/gzip.h"
@@ -7,12 +7,24 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-/* The trap. It owns no local that work changes, and must not be inlined: a jump
- * would leave such locals undefined. */
-__attribute__((noinline)) void job_try(struct job *job, job_work *work, const void *in, void *out, struct err *err)
+struct trying {
+    struct job *job;
+    job_work *work;
+    const void *in;
+    void *out;
+    struct err *err;
+};
+
+static void do_work(void *context)
 {
-    if (setjmp(job->arena.trap) == 0)
-        work(job, in, out, err);
+    const struct trying *trying = context;
+    trying->work(trying->job, trying->in, trying->out, trying->err);
+}
+
+void job_try(struct job *job, job_work *work, const void *in, void *out, struct err *err)
+{
+    struct trying trying = {job, work, in, out, err};
+    arena_try(&job->arena, do_work, &trying);
 }
 
 bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in, void *out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * job.h: one piece of work over a source, in an arena of its own, behind the trap that
- * the arena jumps to when memory ends. Only job.c sets traps. */
+ * the arena jumps to when memory ends. */
 #ifndef ANALYSIS_JOB_H
 #define ANALYSIS_JOB_H
 

@@ -42,7 +42,7 @@ static bool read_stream(int from, struct buf *out, struct analysis_explanation *
         err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
     } else {
         int descriptor = fileno(file);
-        struct source source = {&descriptor, copy_read, (uint64_t)status.st_size};
+        struct source source = {.context = &descriptor, .read = copy_read, .size_bytes = (uint64_t)status.st_size};
         is_good = analysis_explain(&source, out, explanation, err);
     }
     if (file)

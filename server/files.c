@@ -76,15 +76,26 @@ static bool window_move(struct file *file, uint64_t offset)
     return true;
 }
 
-static int64_t read_disk(void *context, uint64_t offset, void *into, size_t size)
+/* Past the window, which readers do not share. */
+static int64_t read_disk_apart(void *context, uint64_t offset, void *into, size_t size)
 {
-    struct file *file = context;
+    const struct file *file = context;
     if (offset >= file->identity.size_bytes)
         return 0;
     if (size > file->identity.size_bytes - offset)
         size = (size_t)(file->identity.size_bytes - offset);
+    return read_fully(file, offset, into, size);
+}
+
+static int64_t read_disk(void *context, uint64_t offset, void *into, size_t size)
+{
+    struct file *file = context;
     if (size >= DIRECT_BYTES)
-        return read_fully(file, offset, into, size);
+        return read_disk_apart(context, offset, into, size);
+    if (offset >= file->identity.size_bytes)
+        return 0;
+    if (size > file->identity.size_bytes - offset)
+        size = (size_t)(file->identity.size_bytes - offset);
     for (size_t done = 0; done < size;) {
         uint64_t at = offset + done;
         if (at < file->window_at || at >= file->window_at + file->window_length) {
@@ -162,7 +173,10 @@ struct file *files_open(const struct files_place *place, struct err *err)
         file->window = memory_new(WINDOW_BYTES);
         file->next_window_bytes = FIRST_WINDOW_BYTES / 2;
     }
-    file->source = (struct source){file, place->bytes ? read_memory : read_disk, file->identity.size_bytes};
+    file->source = (struct source){.context = file,
+                                   .read = place->bytes ? read_memory : read_disk,
+                                   .size_bytes = file->identity.size_bytes,
+                                   .read_apart = place->bytes ? read_memory : read_disk_apart};
     return file;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/traces.h"
 
+#include "server/crew.h"
 #include "server/memory.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ static const struct account_share packed_share = {1, 64 << 20, 32, 64 << 20, UIN
 struct traces {
     struct cache *cache;
     struct store *store;
+    struct crew *crew;
 };
 
 struct kept_trace {
@@ -38,6 +40,7 @@ struct traces *traces_new(struct store *store)
     struct traces *traces = memory_new(sizeof(*traces));
     traces->cache = cache_new(account_limit(store_account(store)) / 2, free_kept);
     traces->store = store;
+    traces->crew = crew_new();
     account_add_cache(store_account(store), traces->cache, false);
     return traces;
 }
@@ -50,6 +53,7 @@ void traces_on_wait(struct traces *traces, const struct cache_waiting *waiting)
 void traces_free(struct traces *traces)
 {
     cache_free(traces->cache);
+    crew_free(traces->crew);
     free(traces);
 }
 
@@ -76,7 +80,7 @@ static void *make_trace(void *context, struct cache_made *made, struct err *err)
         made->is_passing = true;
         return NULL;
     }
-    struct analysis_trace *trace = analysis_trace_read(files_source(making->opened), taken_bytes, err);
+    struct analysis_trace *trace = analysis_trace_read(files_source(making->opened), crew_hands(making->traces->crew), taken_bytes, err);
     if (!files_unchanged(making->opened, &change)) {
         analysis_trace_free(trace);
         trace = NULL;

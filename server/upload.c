@@ -135,5 +135,5 @@ static int64_t read_bytes(void *context, uint64_t offset, void *into, size_t siz
 
 struct source upload_source(const struct upload *upload)
 {
-    return (struct source){(void *)(uintptr_t)upload, read_bytes, upload->size};
+    return (struct source){.context = (void *)(uintptr_t)upload, .read = read_bytes, .size_bytes = upload->size};
 }

@@ -60,6 +60,39 @@ void arena_free(struct arena *arena)
     arena->used_bytes = 0;
 }
 
+/* It owns no local that work changes, and must not be inlined: a jump would leave such locals undefined. */
+__attribute__((noinline)) bool arena_try(struct arena *arena, void (*work)(void *context), void *context)
+{
+    if (setjmp(arena->trap) != 0)
+        return false;
+    work(context);
+    return true;
+}
+
+void arena_adopt(struct arena *arena, struct arena *other)
+{
+    struct arena_block **oldest = &other->last;
+    struct arena **youngest = &other->children;
+    while (*oldest != NULL)
+        oldest = &(*oldest)->before;
+    if (arena->last != NULL) { /* behind the block in use */
+        *oldest = arena->last->before;
+        arena->last->before = other->last;
+    } else {
+        arena->last = other->last;
+    }
+    for (; *youngest != NULL; youngest = &(*youngest)->next) {
+        (*youngest)->parent = arena;
+        (*youngest)->err = arena->err;
+    }
+    *youngest = arena->children;
+    arena->children = other->children;
+    arena->used_bytes += other->used_bytes;
+    other->last = NULL;
+    other->children = NULL;
+    other->used_bytes = 0;
+}
+
 void arena_allot_work(struct arena *arena, uint64_t steps)
 {
     arena->work_left = steps;

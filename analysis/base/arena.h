@@ -4,11 +4,7 @@
  * An allocation never returns NULL: past the limit, or when the system has no
  * memory, the arena reports `limit` and jumps to its trap. So the code between
  * needs no checks, and must own nothing but arena memory (no FILE, no cJSON
- * tree) across an allocation. Only analysis.c sets traps:
- *
- *     arena_init(&arena, limit_bytes, err);
- *     if (setjmp(arena.trap) != 0) { arena_free(&arena); return NULL; }
- */
+ * tree) across an allocation. Traps are set by arena_try alone. */
 #ifndef ANALYSIS_BASE_ARENA_H
 #define ANALYSIS_BASE_ARENA_H
 
@@ -38,6 +34,11 @@ void arena_free(struct arena *arena);
 /* An arena that can be emptied before its parent (arena_free), for what is needed only for a
  * while. It shares the parent's limit and trap; work is charged to the parent. No grandchildren. */
 struct arena *arena_child(struct arena *parent);
+
+/* Does `work` with the trap set. False when the arena gave up; what it holds then is still to be freed. */
+bool arena_try(struct arena *arena, void (*work)(void *context), void *context);
+/* What `other` (no child) holds becomes the memory of `arena` (no child); `other` is empty then. No limit is asked. */
+void arena_adopt(struct arena *arena, struct arena *other);
 
 /* `count` zeroed items of `size` bytes, aligned for any type; the product is checked. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size) __attribute__((returns_nonnull, alloc_size(2, 3)));

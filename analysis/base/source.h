@@ -22,6 +22,9 @@ struct source {
     /* Total size in bytes; UINT64_MAX when it is not known before the end is
      * met (a gzip stream). */
     uint64_t size_bytes;
+
+    /* As read, for several threads at once; NULL: it cannot (a gzip stream). */
+    int64_t (*read_apart)(void *context, uint64_t offset, void *into, size_t size);
 };
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/chunks.h"
 #include "base/column.h"
+#include "base/hands.h"
 #include "base/sum.h"
 #include "base/table.h"
 #include "input/module_launches.h"
@@ -83,9 +84,12 @@ struct memory_events {
     uint64_t unparsed_count; /* figures in a name that is too long, or cut */
     bool is_cut;
     uint64_t cut_at;
+    size_t piece_count; /* that were read side by side; 1: it was read in one go */
 };
 
-/* False when nothing can be had: the report is in err. */
-bool memory_events_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err);
+/* False when nothing can be had: the report is in err. With `hands` (or NULL) long lines are read in pieces side by
+ * side; what comes out is the same. */
+bool memory_events_read(const struct source *source, const struct hands *hands, struct arena *arena,
+                        struct memory_events *out, struct err *err);
 
 #endif

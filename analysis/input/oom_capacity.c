@@ -34,7 +34,7 @@ static bool is_usable(const struct oom_figure *figure)
 
 bool oom_capacity_read(struct str text, struct arena *arena, struct oom_capacity *out, struct err *err)
 {
-    struct source source = {&text, read_text, text.length};
+    struct source source = {.context = &text, .read = read_text, .size_bytes = text.length};
     struct oom_result result;
     if (!oom_scan(&source, arena, &result, err))
         return false;

@@ -394,6 +394,7 @@ void trace_line_events(struct stream *stream, struct stream_scope scope, const s
         if (taken == 0 && !other_field(stream, &scope, line))
             break;
     }
+    line->read_to = scope.at;
     if (stream->err->code == ERR_malformed || stream->err->code == ERR_truncated) {
         *stream->err = (struct err)ERR_INIT;
         line->damaged_count++;

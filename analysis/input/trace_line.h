@@ -38,6 +38,7 @@ struct trace_line {
     int64_t timestamp_ns;
     uint64_t event_count, damaged_count;
     bool is_cut; /* an event is cut off at the end of the file */
+    uint64_t read_to; /* offset in the file */
 };
 
 /* Called for each event in file order; what `event` points to lasts until it returns. */

@@ -226,12 +226,12 @@ static struct str name_of(struct stream *stream, const struct trace_names *names
     return at == MAP_NONE ? (struct str){"", 0} : text_of(stream, names->items[at].entry, arena);
 }
 
-struct str trace_plane_event_name(struct stream *stream, struct trace_plane *plane, int64_t id, struct arena *arena)
+struct str trace_plane_event_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena)
 {
     return name_of(stream, plane->events, id, arena);
 }
 
-struct str trace_plane_stat_name(struct stream *stream, struct trace_plane *plane, int64_t id, struct arena *arena)
+struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena)
 {
     return name_of(stream, plane->stats, id, arena);
 }

@@ -85,7 +85,7 @@ size_t trace_plane_event_count(const struct trace_plane *plane);
 struct str trace_plane_event_at(struct stream *stream, const struct trace_plane *plane, size_t at, size_t most,
                                 int64_t *id);
 /* Names by id, copied into `arena`; empty for an id that the plane does not name. */
-struct str trace_plane_event_name(struct stream *stream, struct trace_plane *plane, int64_t id, struct arena *arena);
-struct str trace_plane_stat_name(struct stream *stream, struct trace_plane *plane, int64_t id, struct arena *arena);
+struct str trace_plane_event_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena);
+struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena);
 
 #endif

@@ -18,17 +18,31 @@ static void walk(const struct extremes *extremes, uint32_t from, uint32_t to, ui
     }
 }
 
-void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count,
-                    struct arena *arena)
+struct building {
+    struct extremes *extremes;
+    size_t slices;
+};
+
+static void slice_build(void *task, size_t at)
 {
-    size_t blocks = (size_t)count / EXTREMES_BLOCK + 1;
-    *extremes = (struct extremes){value, curve, count, arena_array(arena, uint32_t, blocks),
-                                  arena_array(arena, uint32_t, blocks)};
-    for (uint32_t i = 0; i < count / EXTREMES_BLOCK; i++) {
-        uint32_t from = i * EXTREMES_BLOCK;
+    const struct building *building = task;
+    struct extremes *extremes = building->extremes;
+    size_t blocks = extremes->count / EXTREMES_BLOCK, end = hands_slice(blocks, at + 1, building->slices);
+    for (size_t i = hands_slice(blocks, at, building->slices); i < end; i++) {
+        uint32_t from = (uint32_t)i * EXTREMES_BLOCK;
         extremes->least_at[i] = extremes->most_at[i] = from;
         walk(extremes, from, from + EXTREMES_BLOCK, &extremes->least_at[i], &extremes->most_at[i]);
     }
+}
+
+void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count,
+                    const struct hands *hands, struct arena *arena)
+{
+    size_t blocks = (size_t)count / EXTREMES_BLOCK + 1;
+    struct building building = {extremes, hands_slices(hands, count * sizeof(int64_t))};
+    *extremes = (struct extremes){value, curve, count, arena_array(arena, uint32_t, blocks),
+                                  arena_array(arena, uint32_t, blocks)};
+    hands_run(hands, building.slices, slice_build, &building);
 }
 
 void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *least_at, uint32_t *most_at)

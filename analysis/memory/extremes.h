@@ -6,6 +6,7 @@
 #ifndef ANALYSIS_MEMORY_EXTREMES_H
 #define ANALYSIS_MEMORY_EXTREMES_H
 
+#include "base/hands.h"
 #include "memory/thin.h"
 
 enum { EXTREMES_BLOCK = 256 };
@@ -17,8 +18,9 @@ struct extremes {
     uint32_t *least_at, *most_at; /* of each block */
 };
 
+/* `hands` may be NULL; else `value` is called by several threads at once. */
 void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count,
-                    struct arena *arena);
+                    const struct hands *hands, struct arena *arena);
 /* First smallest and first largest of [from, to), which is not empty. */
 void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *least_at, uint32_t *most_at);
 

@@ -211,7 +211,7 @@ struct gzip *gzip_open(const struct source *packed, struct err *err)
         err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory to inflate");
         return NULL;
     }
-    gzip->source = (struct source){gzip, read_plain, UINT64_MAX};
+    gzip->source = (struct source){.context = gzip, .read = read_plain, .size_bytes = UINT64_MAX};
     gzip->packed = packed;
     gzip->err = err;
     gzip->state = state;

@@ -37,7 +37,7 @@ struct source ask_source(const uint8_t *bytes, size_t size)
     static struct ask_bytes from;
 
     from = (struct ask_bytes){bytes, size};
-    return (struct source){&from, ask_read, size};
+    return (struct source){.context = &from, .read = ask_read, .size_bytes = size, .read_apart = ask_read};
 }
 
 /* A refusal names its reason, and its place lies inside plain input. */

@@ -72,10 +72,40 @@ static const struct {
 };
 enum { QUESTION_COUNT = sizeof questions / sizeof questions[0] };
 
+static void run_backwards(void *context, size_t count, hands_work *work, void *task)
+{
+    (void)context;
+    for (size_t at = count; at > 0; at--)
+        work(task, at - 1);
+}
+
+/* Read in pieces, a trace is the same. */
+static void check_pieces(const struct source *source, const struct analysis_trace *whole)
+{
+    static const char *const views[] = {"summary", "xprof", "lanes", "live", "events", "growth"};
+    struct err err = ERR_INIT;
+    struct hands hands = {.run = run_backwards, .count = 2 + source->size_bytes % 3, .least_bytes = 64};
+    struct analysis_trace *trace = analysis_trace_read(source, &hands, LIMIT_BYTES, &err);
+
+    if (!trace)
+        broken("a trace can be read in pieces", "trace", &err);
+    for (size_t at = 0; at < sizeof views / sizeof views[0]; at++) {
+        struct buf one = BUF_INIT, other = BUF_INIT;
+        bool is_one = analysis_trace_answer(whole, views[at], NULL, 0, &one, &err);
+        bool is_other = analysis_trace_answer(trace, views[at], NULL, 0, &other, &err);
+        if (is_one != is_other || one.length != other.length ||
+            (one.length > 0 && memcmp(one.data, other.data, one.length) != 0))
+            broken("a trace that is read in pieces is the same", views[at], &err);
+        buf_free(&one);
+        buf_free(&other);
+    }
+    analysis_trace_free(trace);
+}
+
 void ask_trace(const struct source *source)
 {
     struct err err = ERR_INIT;
-    struct analysis_trace *trace = analysis_trace_read(source, LIMIT_BYTES, &err);
+    struct analysis_trace *trace = analysis_trace_read(source, NULL, LIMIT_BYTES, &err);
     struct analysis_trace_pool pool;
     const char *code, *text;
 
@@ -93,5 +123,7 @@ void ask_trace(const struct source *source)
             count++;
         ask(trace, questions[at].view, questions[at].params, count);
     }
+    if (step == 1 && source->size_bytes != UINT64_MAX)
+        check_pieces(source, trace);
     analysis_trace_free(trace);
 }

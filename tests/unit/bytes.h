@@ -37,7 +37,7 @@ static inline void bytes_open(struct bytes *bytes, const void *data, size_t leng
     if (length > 0)
         memcpy(bytes->data, data, length);
     bytes->length = length;
-    bytes->source = (struct source){bytes, bytes_read_at, length};
+    bytes->source = (struct source){.context = bytes, .read = bytes_read_at, .size_bytes = length, .read_apart = bytes_read_at};
 }
 
 /* A file of the build, such as build/fixtures/hlo-two-buffers.pb. */

@@ -26,8 +26,8 @@ static void load(const char *path)
     static struct memory_events events;
     bytes_load(&bytes, path);
     ck_assert_int_eq(setjmp(arena.trap), 0);
-    ck_assert(memory_events_read(&bytes.source, &arena, &events, &err));
-    profile_build(&profile, &events, &arena);
+    ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
+    profile_build(&profile, &events, NULL, &arena);
 }
 
 static const struct profile_pool *pool_of(const char *name)
@@ -213,12 +213,12 @@ START_TEST(a_full_recorder_is_named)
     static struct memory_events events;
     bytes_load(&bytes, "build/fixtures/trace-given-steps.pb");
     ck_assert_int_eq(setjmp(arena.trap), 0);
-    ck_assert(memory_events_read(&bytes.source, &arena, &events, &err));
+    ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
     struct trace_line line = events.lines[0];
     ck_assert_uint_eq(events.line_count, 1);
     line.event_count = 1000000;
     events.lines = &line;
-    profile_build(&profile, &events, &arena);
+    profile_build(&profile, &events, NULL, &arena);
     ck_assert_uint_eq(note_count(&profile.notes, "event_limit"), 1);
 }
 END_TEST
@@ -317,7 +317,7 @@ START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
     for (size_t length = 0; length <= whole.length; length += 7) {
         struct err cut_err = ERR_INIT;
         bytes_open(&bytes, whole.data, length);
-        struct analysis_trace *trace = analysis_trace_read(&bytes.source, 0, &cut_err);
+        struct analysis_trace *trace = analysis_trace_read(&bytes.source, NULL, 0, &cut_err);
         ck_assert_int_eq(trace == NULL, err_is_set(&cut_err));
         analysis_trace_free(trace);
         free(bytes.data);
@@ -325,7 +325,7 @@ START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
     bool was_read = false;
     for (uint64_t limit = step; limit < (UINT64_C(64) << 20); limit += limit / 8) {
         struct err limit_err = ERR_INIT;
-        struct analysis_trace *trace = analysis_trace_read(&whole.source, limit, &limit_err);
+        struct analysis_trace *trace = analysis_trace_read(&whole.source, NULL, limit, &limit_err);
         ck_assert(trace != NULL || limit_err.code == ERR_limit);
         ck_assert(!was_read || trace != NULL);
         was_read = trace != NULL;
@@ -424,8 +424,8 @@ START_TEST(sizes_that_together_are_absurd_are_not_told)
         memcpy(file + at, event, sizeof event - 1);
     bytes_open(&bytes, file, at);
     ck_assert_int_eq(setjmp(arena.trap), 0);
-    ck_assert(memory_events_read(&bytes.source, &arena, &events, &err));
-    profile_build(&profile, &events, &arena);
+    ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
+    profile_build(&profile, &events, NULL, &arena);
     ck_assert_uint_eq(profile.count, COUNT);
     ck_assert_uint_eq(note_count(&profile.notes, "absurd_size"), COUNT - 2048);
     struct profile_live live = {.pool = &profile.pools[0], .count = COUNT};
@@ -449,7 +449,7 @@ START_TEST(extremes_are_those_of_a_plain_walk)
     for (uint32_t i = 0; i < COUNT; i++)
         curve[i] = next_random() % 100;
     ck_assert_int_eq(setjmp(arena.trap), 0);
-    extremes_build(&extremes, value_at, curve, COUNT, &arena);
+    extremes_build(&extremes, value_at, curve, COUNT, NULL, &arena);
     for (int round = 0; round < 2000; round++) {
         uint32_t from = next_random() % COUNT, to = from + 1 + next_random() % (COUNT - from), least, most, a = from,
                  b = from;

@@ -15,7 +15,7 @@ static char *answer_of(const char *path, const char *view, const struct analysis
 {
     struct buf buf = BUF_INIT;
     bytes_load(&bytes, path);
-    struct analysis_trace *trace = analysis_trace_read(&bytes.source, 0, &err);
+    struct analysis_trace *trace = analysis_trace_read(&bytes.source, NULL, 0, &err);
     ck_assert_ptr_nonnull(trace);
     ck_assert_msg(analysis_trace_answer(trace, view, params, count, &buf, &err), "%s", err.text);
     buf_char(&buf, '\0');
@@ -115,7 +115,7 @@ START_TEST(a_trace_that_is_cut_says_so_before_all_else)
     for (size_t length = 100; length <= 200; length += 100) {
         const char *code, *text;
         bytes_open(&bytes, whole.data, length);
-        struct analysis_trace *trace = analysis_trace_read(&bytes.source, 0, &err);
+        struct analysis_trace *trace = analysis_trace_read(&bytes.source, NULL, 0, &err);
         ck_assert_ptr_nonnull(trace);
         ck_assert(analysis_trace_reason(trace, &code, &text));
         ck_assert_str_eq(code, "cut");

@@ -79,8 +79,9 @@ struct profile {
     struct profile_notes notes; /* of the file */
 };
 
-/* Takes `events` over. */
-void profile_build(struct profile *profile, struct memory_events *events, struct arena *arena);
+/* Takes `events` over. `hands` may be NULL. */
+void profile_build(struct profile *profile, struct memory_events *events, const struct hands *hands,
+                   struct arena *arena);
 
 static inline int64_t profile_stack_bytes(const struct profile *profile, uint32_t event)
 {

@@ -11,6 +11,7 @@
 /* Events in the order of pool and time: places of the input. */
 struct ordering {
     const struct memory_events *events;
+    const struct hands *hands;
     struct arena *scratch;
     uint32_t *order, *spare;
     uint32_t *pool_of; /* of each of the input's pools: names that are equal are one pool */
@@ -135,19 +136,23 @@ static void by_time(struct ordering *ordering, struct arena *arena, uint32_t fir
         memcpy(ordering->order + first, from + first, (size_t)(end - first) * sizeof *from);
 }
 
-#define GATHER(type)                                                                                                   \
-    for (uint32_t i = 0; i < count; i++)                                                                               \
-    COLUMN_AT(to, type, i) = COLUMN_AT(column, type, order[i])
+struct gathering {
+    const struct column *from, *to;
+    const uint32_t *order;
+    size_t count, slices;
+};
 
-/* The column in its final order; with no `order` it stands in it. It takes the place of `spare`, and its own is the
- * next one's: no memory is fresh. */
-static void *column_take(struct column column[1], const uint32_t *order, uint32_t count, struct column *spare)
+#define GATHER(type)                                                                                                   \
+    for (size_t i = first; i < end; i++)                                                                               \
+    COLUMN_AT(to, type, i) = COLUMN_AT(from, type, order[i])
+
+static void slice_gather(void *task, size_t at)
 {
-    struct column to[1] = {*spare};
-    if (order == NULL)
-        return column->items;
-    to->width = column->width;
-    column_resize(to, count);
+    const struct gathering *gathering = task;
+    const struct column *from = gathering->from, *to = gathering->to;
+    const uint32_t *order = gathering->order;
+    size_t first = hands_slice(gathering->count, at, gathering->slices),
+           end = hands_slice(gathering->count, at + 1, gathering->slices);
     switch (to->width) {
     case 8:
         GATHER(uint64_t);
@@ -159,14 +164,30 @@ static void *column_take(struct column column[1], const uint32_t *order, uint32_
         GATHER(uint8_t);
         break;
     }
+}
+
+/* The column in its final order; with no `order` it stands in it. It takes the place of `spare`, and its own is the
+ * next one's: no memory is fresh. */
+static void *column_take(const struct ordering *ordering, struct column column[1], const uint32_t *order,
+                         struct column *spare)
+{
+    size_t count = ordering->events->count;
+    struct column to[1] = {*spare};
+    if (order == NULL)
+        return column->items;
+    to->width = column->width;
+    column_resize(to, count);
+    struct gathering gathering = {column, to, order, count, hands_slices(ordering->hands, count * to->width)};
+    hands_run(ordering->hands, gathering.slices, slice_gather, &gathering);
     *spare = *column;
     return to->items;
 }
 
-static void columns_take(struct profile *profile, struct memory_events *events, const uint32_t *order,
+static void columns_take(struct profile *profile, struct memory_events *events, const struct ordering *ordering,
                          struct arena *arena)
 {
     uint32_t count = profile->count;
+    const uint32_t *order = ordering->order;
     struct column spare;
     bool is_ordered = true; /* as a trace of one pool and one line is */
     column_free(&events->pool);
@@ -176,17 +197,17 @@ static void columns_take(struct profile *profile, struct memory_events *events, 
     if (count == 0)
         return;
     column_init(&spare, arena, sizeof(uint64_t));
-    profile->time_ps = column_take(&events->offset_ps, order, count, &spare);
-    profile->heap_bytes = column_take(&events->in_use_bytes, order, count, &spare);
-    profile->requested_bytes = column_take(&events->requested_bytes, order, count, &spare);
-    profile->size_bytes = column_take(&events->size_bytes, order, count, &spare);
-    profile->address = column_take(&events->address, order, count, &spare);
-    profile->fragmentation = column_take(&events->fragmentation, order, count, &spare);
-    profile->what = column_take(&events->what, order, count, &spare);
-    profile->figures = column_take(&events->figures, order, count, &spare);
-    profile->line = column_take(&events->line, order, count, &spare);
-    profile->step = column_take(&events->step, order, count, &spare);
-    profile->flags = column_take(&events->flags, order, count, &spare);
+    profile->time_ps = column_take(ordering, &events->offset_ps, order, &spare);
+    profile->heap_bytes = column_take(ordering, &events->in_use_bytes, order, &spare);
+    profile->requested_bytes = column_take(ordering, &events->requested_bytes, order, &spare);
+    profile->size_bytes = column_take(ordering, &events->size_bytes, order, &spare);
+    profile->address = column_take(ordering, &events->address, order, &spare);
+    profile->fragmentation = column_take(ordering, &events->fragmentation, order, &spare);
+    profile->what = column_take(ordering, &events->what, order, &spare);
+    profile->figures = column_take(ordering, &events->figures, order, &spare);
+    profile->line = column_take(ordering, &events->line, order, &spare);
+    profile->step = column_take(ordering, &events->step, order, &spare);
+    profile->flags = column_take(ordering, &events->flags, order, &spare);
     column_free(&spare);
 }
 
@@ -253,10 +274,11 @@ static int larger_first(const void *left, const void *right)
 }
 
 /* Figures of a pool whose columns are complete. */
-static void pool_measure(struct profile *profile, struct profile_pool *pool, struct arena *arena)
+static void pool_measure(struct profile *profile, struct profile_pool *pool, const struct hands *hands,
+                         struct arena *arena)
 {
     uint32_t least_at, most_at, end = pool->first + pool->count;
-    extremes_build(&pool->extremes, in_use_at, pool, pool->count, arena);
+    extremes_build(&pool->extremes, in_use_at, pool, pool->count, hands, arena);
     extremes_of(&pool->extremes, 0, pool->count, &least_at, &most_at);
     pool->least_at = pool->first + least_at;
     pool->peak_at = pool->first + most_at;
@@ -335,8 +357,8 @@ static void pools_make(struct profile *profile, struct ordering *ordering, const
                               MEMORY_HAS_ADDRESS, pool->first,      pool->first + pool->count};
         pairs_make(&pairs, ordering->scratch, &pool->pairs);
         pool_complete(profile, pool);
-        pool_measure(profile, pool, arena);
-        profile_waste_build(pool, arena);
+        pool_measure(profile, pool, ordering->hands, arena);
+        profile_waste_build(pool, ordering->hands, arena);
     }
     if (profile->pool_count > 0)
         qsort(profile->pools, profile->pool_count, sizeof *profile->pools, larger_first);
@@ -344,9 +366,10 @@ static void pools_make(struct profile *profile, struct ordering *ordering, const
         profile->pools[p].extremes.curve = &profile->pools[p];
 }
 
-void profile_build(struct profile *profile, struct memory_events *events, struct arena *arena)
+void profile_build(struct profile *profile, struct memory_events *events, const struct hands *hands,
+                   struct arena *arena)
 {
-    struct ordering ordering = {.events = events, .scratch = arena_child(arena)};
+    struct ordering ordering = {.events = events, .hands = hands, .scratch = arena_child(arena)};
     *profile = (struct profile){.events = *events, .count = (uint32_t)events->count};
     times_make(events, profile);
     pools_merge(&ordering);
@@ -357,7 +380,7 @@ void profile_build(struct profile *profile, struct memory_events *events, struct
     for (uint32_t p = 0; p < ordering.pool_count; p++)
         by_time(&ordering, arena, ordering.first[p], ordering.first[p + 1]);
     struct xprof_peak *xprof = xprof_peaks(&ordering);
-    columns_take(profile, events, ordering.order, arena);
+    columns_take(profile, events, &ordering, arena);
     pools_make(profile, &ordering, xprof, arena);
     profile_steps_build(profile, arena);
     profile_notes_build(profile, arena);

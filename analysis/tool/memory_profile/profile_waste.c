@@ -60,17 +60,31 @@ static void largest_find(struct profile_pool *pool)
     }
 }
 
-void profile_waste_build(struct profile_pool *pool, struct arena *arena)
+struct building {
+    struct profile_pool *pool;
+    size_t count, slices; /* of blocks */
+};
+
+static void slice_build(void *task, size_t at)
+{
+    const struct building *building = task;
+    struct profile_pool *pool = building->pool;
+    size_t end = hands_slice(building->count, at + 1, building->slices);
+    for (size_t i = hands_slice(building->count, at, building->slices); i < end; i++) {
+        pool->waste[i].least_at = PROFILE_NONE;
+        walk(pool, (uint32_t)i * BLOCK, (uint32_t)(i + 1) * BLOCK, true, &pool->waste[i]);
+    }
+}
+
+void profile_waste_build(struct profile_pool *pool, const struct hands *hands, struct arena *arena)
 {
     largest_find(pool);
     if (!pool->has_free || !pool->has_fragmentation)
         return;
-    uint32_t count = pool->count > 0 ? (pool->count - 1) / BLOCK : 0; /* each with an event behind it */
-    pool->waste = arena_array(arena, struct profile_waste_range, (size_t)count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        pool->waste[i].least_at = PROFILE_NONE;
-        walk(pool, i * BLOCK, (i + 1) * BLOCK, true, &pool->waste[i]);
-    }
+    size_t count = pool->count > 0 ? (pool->count - 1) / BLOCK : 0; /* each with an event behind it */
+    struct building building = {pool, count, hands_slices(hands, pool->count * sizeof(int64_t))};
+    pool->waste = arena_array(arena, struct profile_waste_range, count + 1);
+    hands_run(hands, building.slices, slice_build, &building);
 }
 
 struct profile_waste_range profile_waste_of(const struct profile_pool *pool, uint32_t first, uint32_t end)

@@ -15,8 +15,8 @@ struct profile_waste_range {
     int64_t failing_ps; /* how long the largest request would have failed, up to the last event of the range */
 };
 
-/* Sums up blocks of events; nothing for a pool that does not tell what is free. */
-void profile_waste_build(struct profile_pool *pool, struct arena *arena);
+/* Sums up blocks of events; nothing for a pool that does not tell what is free. `hands` may be NULL. */
+void profile_waste_build(struct profile_pool *pool, const struct hands *hands, struct arena *arena);
 /* Of [first, end), which is not empty. */
 struct profile_waste_range profile_waste_of(const struct profile_pool *pool, uint32_t first, uint32_t end);
 /* MEMORY_UNKNOWN without both figures. */

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_pieces.c: see memory_pieces.h. */
+#include "input/memory_pieces.h"
+
+#include "wire/number.h"
+#include "xplane.fields.h"
+
+enum { LINES_MOST = 1 << 20 };
+/* A piece holds no more, so that what it counts fits in 30 bits. */
+#define PIECE_MOST ((uint64_t)1 << 30)
+
+struct piece {
+    const struct memory_reading *whole;
+    const struct source *source;
+    struct memory_place from, to;
+    uint64_t limit_bytes, work; /* that it may take */
+    struct arena arena;
+    struct err err;
+    struct stream stream;
+    struct memory_events out;
+    struct memory_reading reading;
+    bool is_read;
+    /* where it goes: */
+    size_t first;                        /* its first event among all */
+    uint32_t *whats, *figures;           /* numbers of its own, among all */
+    uint16_t *pools;
+    struct trace_joint nodes;
+};
+
+struct pieces {
+    struct piece *items;
+    size_t count;
+};
+
+/* ---- cutting ---- */
+
+/* An event begins with its id and its offset. A stat has the same tag and an id too, but no offset. */
+static bool is_event(const uint8_t *at, const uint8_t *end)
+{
+    if (at == end || *at != (XEVENT_METADATA_ID << 3 | WIRE_VARINT))
+        return false;
+    struct number id = number_at(at + 1, end);
+    return id.after != NULL && id.after < end && *id.after == (XEVENT_OFFSET_PS << 3 | WIRE_VARINT);
+}
+
+/* Do events follow each other from `at` on? */
+static bool is_chain(const uint8_t *at, const uint8_t *end, bool is_end_of_line)
+{
+    enum { ENOUGH = 16, FEW = 4 };
+    size_t found = 0;
+    for (; found < ENOUGH && at < end; found++) {
+        struct number length = number_at(at + 1, end);
+        if (*at != (XLINE_EVENTS << 3 | WIRE_BYTES))
+            return false;
+        if (length.after == NULL || length.value > (uint64_t)(end - length.after))
+            return found >= FEW && !is_end_of_line;
+        if (!is_event(length.after, length.after + length.value))
+            return false;
+        at = length.after + length.value;
+    }
+    return found > 0;
+}
+
+/* Where an event seems to start in the line, from `at` on; its end if none does. */
+static uint64_t event_find(struct stream *stream, struct stream_scope line, uint64_t at)
+{
+    enum { LOOK = 32 * 1024 };
+    struct str window = stream_peek(stream, (struct stream_scope){at, line.end}, LOOK);
+    const uint8_t *begin = (const uint8_t *)window.data, *end = begin + window.length;
+    bool is_end_of_line = at + window.length == line.end;
+    for (const uint8_t *byte = begin; byte < end; byte++)
+        if (is_chain(byte, end, is_end_of_line))
+            return at + (uint64_t)(byte - begin);
+    return line.end;
+}
+
+/* The place after `bytes` of all lines, or a little later. */
+static struct memory_place place_of(const struct memory_reading *whole, size_t line_count, uint64_t bytes)
+{
+    const struct stream_scope *lines = whole->plane->lines;
+    size_t line = 0;
+    for (; line < line_count && bytes >= lines[line].end - lines[line].at; line++)
+        bytes -= lines[line].end - lines[line].at;
+    if (line == line_count)
+        return (struct memory_place){line_count, 0};
+    if (bytes == 0)
+        return (struct memory_place){line, lines[line].at};
+    uint64_t at = event_find(whole->stream, lines[line], lines[line].at + bytes);
+    if (at < lines[line].end)
+        return (struct memory_place){line, at};
+    line++;
+    return (struct memory_place){line, line < line_count ? lines[line].at : 0};
+}
+
+static bool is_later(struct memory_place place, struct memory_place other)
+{
+    return place.line != other.line ? place.line > other.line : place.at > other.at;
+}
+
+/* One piece a hand, if each has enough to read. */
+static struct pieces cut(struct memory_reading *whole, const struct hands *hands, size_t line_count)
+{
+    const struct stream_scope *lines = whole->plane->lines;
+    const struct source *source = whole->stream->source;
+    struct pieces pieces = {NULL, 0};
+    uint64_t total_bytes = 0;
+    if (hands == NULL || hands->count < 2 || source->read_apart == NULL)
+        return pieces;
+    for (size_t i = 0; i < line_count; i++)
+        total_bytes += lines[i].end - lines[i].at;
+    uint64_t count = hands_slices(hands, total_bytes);
+    if (count < 2)
+        return pieces;
+    count = count > total_bytes / PIECE_MOST ? count : total_bytes / PIECE_MOST + 1;
+    struct source *apart = arena_array(whole->scratch, struct source, 1);
+    *apart = (struct source){source->context, source->read_apart, source->size_bytes, source->read_apart};
+    pieces.items = arena_array(whole->scratch, struct piece, count);
+    struct memory_place from = {0, lines[0].at}, end = {line_count, 0};
+    for (uint64_t i = 1; i <= count; i++) {
+        struct memory_place to = i < count ? place_of(whole, line_count, total_bytes / count * i) : end;
+        if (!is_later(to, from))
+            continue;
+        pieces.items[pieces.count++] = (struct piece){.whole = whole, .source = apart, .from = from, .to = to};
+        from = to;
+    }
+    return pieces;
+}
+
+/* ---- reading ---- */
+
+static void piece_fill(void *context)
+{
+    struct piece *piece = context;
+    struct arena *scratch = arena_child(&piece->arena);
+    stream_init(&piece->stream, piece->source, scratch, &piece->err);
+    memory_reading_init(&piece->reading, &piece->stream, &piece->out, &piece->arena, scratch);
+    piece->reading.plane = piece->whole->plane;
+    if (piece->whole->encoded != NULL) {
+        struct trace_encoded *encoded = arena_array(scratch, struct trace_encoded, 1);
+        *encoded = *piece->whole->encoded;
+        encoded->arena = scratch;
+        piece->reading.encoded = encoded;
+    }
+    memory_reading_lines(&piece->reading, piece->from, piece->to);
+}
+
+static void piece_read(void *task, size_t at)
+{
+    const struct pieces *pieces = task;
+    struct piece *piece = &pieces->items[at];
+    piece->err = (struct err)ERR_INIT;
+    arena_init(&piece->arena, piece->limit_bytes, &piece->err);
+    arena_allot_work(&piece->arena, piece->work);
+    piece->is_read = arena_try(&piece->arena, piece_fill, piece) && !err_is_set(&piece->err) && !piece->reading.is_torn;
+}
+
+/* Side by side they keep to what the whole may take. */
+static void read_apart(const struct pieces *pieces, const struct arena *arena, const struct hands *hands)
+{
+    uint64_t limit_bytes = 0;
+    if (arena->limit_bytes > 0)
+        limit_bytes = (arena->limit_bytes - arena->used_bytes) / pieces->count;
+    for (size_t i = 0; i < pieces->count; i++) {
+        pieces->items[i].limit_bytes = arena->limit_bytes > 0 && limit_bytes == 0 ? 1 : limit_bytes;
+        pieces->items[i].work = arena->work_left;
+    }
+    hands_run(hands, pieces->count, piece_read, (void *)(uintptr_t)pieces);
+}
+
+/* ---- joining ---- */
+
+/* Nothing is different because they were read apart? */
+static bool is_joinable(const struct pieces *pieces)
+{
+    uint64_t event_count = 0, pool_count = 0;
+    int64_t sum_bytes = 0;
+    bool is = true;
+    for (size_t i = 0; i < pieces->count && is; i++) {
+        const struct piece *piece = &pieces->items[i];
+        is = piece->is_read && piece->reading.sum_bytes <= MEMORY_MOST_BYTES - sum_bytes;
+        sum_bytes += is ? piece->reading.sum_bytes : 0;
+        event_count += piece->out.count;
+        pool_count += table_count(&piece->reading.pools);
+    }
+    return is && event_count < UINT32_MAX - 1 && pool_count < MEMORY_POOLS_MOST;
+}
+
+static uint64_t key_joined(struct memory_reading *whole, const struct piece *piece, uint64_t key)
+{
+    if (key >> 62 != KEY_TEXT >> 62)
+        return key;
+    return KEY_TEXT | memory_reading_text(whole, CHUNKS_AT(&piece->reading.texts.items, struct str, KEY_VALUE(key)));
+}
+
+/* What its numbers are among all. */
+static void numbers_join(struct memory_reading *whole, struct piece *piece)
+{
+    const struct memory_reading *part = &piece->reading;
+    size_t what_count = table_count(&part->whats), figures_count = table_count(&part->figures),
+           pool_count = table_count(&part->pools);
+    piece->whats = arena_array(part->scratch, uint32_t, what_count + 1);
+    piece->figures = arena_array(part->scratch, uint32_t, figures_count + 1);
+    piece->pools = arena_array(part->scratch, uint16_t, pool_count + 1);
+    for (size_t i = 0; i < pool_count; i++) {
+        uint64_t key = key_joined(whole, piece, *table_key(&part->pools, i));
+        piece->pools[i] = (uint16_t)table_number(&whole->pools, &key);
+    }
+    for (size_t i = 0; i < what_count; i++) {
+        const uint64_t *key = table_key(&part->whats, i);
+        uint64_t joined[4] = {key_joined(whole, piece, key[0]), key_joined(whole, piece, key[1]),
+                              key_joined(whole, piece, key[2]), key[3]};
+        piece->whats[i] = table_number(&whole->whats, joined);
+    }
+    for (size_t i = 0; i < figures_count; i++)
+        piece->figures[i] = table_number(&whole->figures, table_key(&part->figures, i));
+}
+
+/* The first may be the rest of the last one before it. */
+static void lines_join(struct memory_reading *whole, const struct memory_reading *part, struct memory_place from)
+{
+    bool is_resumed = from.line < whole->lines.count;
+    if (is_resumed) {
+        struct trace_line *line = chunks_at(&whole->lines, from.line);
+        const struct trace_line *rest = chunks_at(&part->lines, 0);
+        line->timestamp_ns = rest->timestamp_ns;
+        line->event_count += rest->event_count;
+        line->damaged_count += rest->damaged_count;
+        line->is_cut |= rest->is_cut;
+    }
+    for (size_t i = is_resumed; i < part->lines.count; i++)
+        CHUNKS_ADD(&whole->lines, struct trace_line, CHUNKS_AT(&part->lines, struct trace_line, i));
+    for (size_t i = 0; i < part->given_steps.count; i++)
+        CHUNKS_ADD(&whole->given_steps, int32_t, CHUNKS_AT(&part->given_steps, int32_t, i));
+}
+
+static void counts_join(struct memory_events *out, const struct memory_events *part)
+{
+    out->count += part->count;
+    out->damaged_count += part->damaged_count;
+    out->cut_line_count += part->cut_line_count;
+    out->aggregated_count += part->aggregated_count;
+    out->missing_count += part->missing_count;
+    out->absurd_count += part->absurd_count;
+    out->pool_overflow_count += part->pool_overflow_count;
+    out->encoded_count += part->encoded_count;
+    out->unparsed_count += part->unparsed_count;
+}
+
+/* ---- columns ---- */
+
+struct filling {
+    const struct pieces *pieces;
+    struct memory_events *out;
+    size_t column, slices;
+};
+
+#define FILL(type, value)                                                                                              \
+    for (size_t i = from; i < to; i++) {                                                                               \
+        type item = COLUMN_AT(column, type, i);                                                                        \
+        COLUMN_AT(into, type, piece->first + i) = (value);                                                             \
+    }
+
+/* One slice of a column of every piece but the first, which is where it was. */
+static void slice_fill(void *task, size_t at)
+{
+    const struct filling *filling = task;
+    struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
+    memory_reading_columns(filling->out, intos);
+    struct column *into = intos[filling->column];
+    for (size_t p = 1; p < filling->pieces->count; p++) {
+        struct piece *piece = &filling->pieces->items[p];
+        size_t from = hands_slice(piece->out.count, at, filling->slices),
+               to = hands_slice(piece->out.count, at + 1, filling->slices);
+        memory_reading_columns(&piece->out, columns);
+        const struct column *column = columns[filling->column];
+        if (into == &filling->out->what) {
+            FILL(uint32_t, piece->whats[item])
+        } else if (into == &filling->out->figures) {
+            FILL(uint32_t, piece->figures[item])
+        } else if (into == &filling->out->pool) {
+            FILL(uint16_t, piece->pools[item])
+        } else if (into == &filling->out->step) { /* a node's so far */
+            FILL(uint32_t, trace_joint_node(&piece->nodes, item))
+        } else if (to > from) {
+            memcpy(into->items + (piece->first + from) * into->width, column->items + from * into->width,
+                   (to - from) * into->width);
+        }
+    }
+}
+
+/* One after the other, so that no two are there twice. */
+static void columns_join(struct memory_reading *whole, const struct pieces *pieces, const struct hands *hands)
+{
+    struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
+    memory_reading_columns(whole->out, intos);
+    memory_reading_columns(&pieces->items[0].out, columns);
+    for (size_t c = 0; c < MEMORY_COLUMNS; c++) {
+        struct filling filling = {pieces, whole->out, c, hands_slices(hands, whole->out->count * columns[c]->width)};
+        *intos[c] = *columns[c];
+        column_resize(intos[c], whole->out->count);
+        hands_run(hands, filling.slices, slice_fill, &filling);
+        for (size_t p = 1; p < pieces->count; p++) {
+            struct column *filled[MEMORY_COLUMNS];
+            memory_reading_columns(&pieces->items[p].out, filled);
+            column_free(filled[c]);
+        }
+    }
+}
+
+static void join(struct memory_reading *whole, const struct pieces *pieces, const struct hands *hands)
+{
+    uint64_t work = 0;
+    for (size_t i = 0; i < pieces->count; i++) {
+        struct piece *piece = &pieces->items[i];
+        work += piece->work - piece->arena.work_left;
+        arena_adopt(whole->arena, &piece->arena);
+    }
+    arena_work(whole->arena, work);
+    for (size_t i = 0; i < pieces->count; i++) {
+        struct piece *piece = &pieces->items[i];
+        piece->first = whole->out->count;
+        numbers_join(whole, piece);
+        lines_join(whole, &piece->reading, piece->from);
+        trace_groups_join(whole->groups, piece->reading.groups, &piece->nodes);
+        counts_join(whole->out, &piece->out);
+    }
+    columns_join(whole, pieces, hands);
+    for (size_t i = 0; i < pieces->count; i++)
+        arena_free(pieces->items[i].reading.scratch);
+}
+
+void memory_pieces_read(struct memory_reading *reading, const struct hands *hands)
+{
+    size_t line_count = reading->plane->line_count < LINES_MOST ? reading->plane->line_count : LINES_MOST;
+    struct pieces pieces = cut(reading, hands, line_count);
+    if (pieces.count > 1) {
+        read_apart(&pieces, reading->arena, hands);
+        if (is_joinable(&pieces)) {
+            join(reading, &pieces, hands);
+            reading->out->piece_count = pieces.count;
+            return;
+        }
+        for (size_t i = 0; i < pieces.count; i++)
+            arena_free(&pieces.items[i].arena);
+    }
+    reading->out->piece_count = 1;
+    memory_reading_lines(reading, (struct memory_place){0, 0}, (struct memory_place){line_count, 0});
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_reading.c: see memory_reading.h. */
+#include "input/memory_reading.h"
+
+/* ---- columns ---- */
+
+enum { FIRST_CAPACITY = 1024 };
+
+void memory_reading_columns(struct memory_events *out, struct column *columns[MEMORY_COLUMNS])
+{
+    struct column *const all[MEMORY_COLUMNS] = {&out->offset_ps,     &out->in_use_bytes, &out->requested_bytes,
+                                         &out->size_bytes,    &out->address,      &out->what,
+                                         &out->fragmentation, &out->figures,      &out->line,
+                                         &out->step,          &out->pool,         &out->flags};
+    memcpy(columns, all, sizeof all);
+}
+
+static void columns_init(struct memory_events *out, struct arena *arena)
+{
+    static const uint8_t widths[MEMORY_COLUMNS] = {8, 8, 8, 8, 8, 4, 4, 4, 4, 4, 2, 1};
+    struct column *columns[MEMORY_COLUMNS];
+    memory_reading_columns(out, columns);
+    for (size_t i = 0; i < MEMORY_COLUMNS; i++)
+        column_init(columns[i], arena, widths[i]);
+}
+
+static __attribute__((noinline)) void columns_grow(struct memory_events *out)
+{
+    struct column *columns[MEMORY_COLUMNS];
+    size_t capacity = out->offset_ps.capacity == 0 ? FIRST_CAPACITY : out->offset_ps.capacity / 2 * 3;
+    memory_reading_columns(out, columns);
+    for (size_t i = 0; i < MEMORY_COLUMNS; i++)
+        column_resize(columns[i], capacity);
+}
+
+/* ---- one event ---- */
+
+static bool is_text(const void *context, uint32_t at)
+{
+    const struct memory_texts *texts = context;
+    return str_equal(*(const struct str *)chunks_at(&texts->items, at), texts->text);
+}
+
+uint32_t memory_reading_text(struct memory_reading *reading, struct str text)
+{
+    struct memory_texts *texts = &reading->texts;
+    uint64_t hash = intern_hash_text(reading->arena, text, 0);
+    texts->text = text;
+    uint32_t at = intern_find(&texts->table, hash, is_text, texts);
+    if (at != INTERN_NONE)
+        return at;
+    *(struct str *)chunks_add(&texts->items) = (struct str){arena_text(reading->scratch, text), text.length};
+    return intern_add(&texts->table, hash);
+}
+
+static __attribute__((noinline)) uint64_t own_text_key(struct memory_reading *reading, const struct trace_event *event,
+                                                       enum trace_stat stat)
+{
+    if (event->type[stat] != TRACE_TEXT || event->text[stat].length == 0)
+        return KEY_NONE;
+    return KEY_TEXT | memory_reading_text(reading, event->text[stat]);
+}
+
+static inline uint64_t text_key(struct memory_reading *reading, const struct trace_event *event, enum trace_stat stat)
+{
+    if (!trace_line_has(event, stat))
+        return KEY_NONE;
+    if (event->type[stat] == TRACE_REF)
+        return KEY_REF | KEY_VALUE(event->value[stat]);
+    return own_text_key(reading, event, stat);
+}
+
+/* The pool is named by the last of three stats that the event has. */
+static inline uint64_t pool_key(struct memory_reading *reading, const struct trace_event *event)
+{
+    if (trace_line_has(event, TRACE_STAT_DEVICE_ORDINAL))
+        return KEY_NUMBER | KEY_VALUE((uint64_t)trace_line_number(event, TRACE_STAT_DEVICE_ORDINAL, 0));
+    if (trace_line_has(event, TRACE_STAT_INDEX_ON_HOST))
+        return KEY_NUMBER | KEY_VALUE((uint64_t)trace_line_number(event, TRACE_STAT_INDEX_ON_HOST, 0));
+    return text_key(reading, event, TRACE_STAT_ALLOCATOR_NAME);
+}
+
+/* A size that can be one; else 0 and no flag. */
+static inline int64_t size_of(struct memory_reading *reading, const struct trace_event *event, enum trace_stat stat,
+                              enum memory_flag flag, unsigned *flags)
+{
+    if (!trace_line_has(event, stat))
+        return 0;
+    int64_t size = trace_line_number(event, stat, -1);
+    bool adds_up = stat == TRACE_STAT_ALLOCATION_BYTES || stat == TRACE_STAT_REQUESTED_BYTES;
+    if ((uint64_t)size > SUM_MOST_BYTES || (adds_up && reading->sum_bytes > MEMORY_MOST_BYTES - size)) {
+        reading->out->absurd_count++;
+        return 0;
+    }
+    reading->sum_bytes += adds_up ? size : 0;
+    *flags |= flag;
+    return size;
+}
+
+static inline uint32_t figures_of(struct memory_reading *reading, const struct trace_event *event, uint32_t pool_at,
+                                  int64_t in_use_bytes)
+{
+    unsigned has_reserved = 0, has_available = 0, has_peak = 0;
+    int64_t reserved = size_of(reading, event, TRACE_STAT_BYTES_RESERVED, 1, &has_reserved);
+    int64_t available = size_of(reading, event, TRACE_STAT_BYTES_AVAILABLE, 1, &has_available);
+    int64_t peak = size_of(reading, event, TRACE_STAT_PEAK_BYTES_IN_USE, 1, &has_peak);
+    uint64_t key[3] = {(uint64_t)(has_reserved ? reserved : MEMORY_UNKNOWN),
+                       (uint64_t)(has_available ? reserved + in_use_bytes + available : MEMORY_UNKNOWN),
+                       (uint64_t)(has_peak ? peak : MEMORY_UNKNOWN)};
+    return table_number_near(&reading->figures, key, 3, &reading->last_figures[pool_at]);
+}
+
+static inline uint32_t what_of(struct memory_reading *reading, const struct trace_event *event, bool is_encoded)
+{
+    int64_t data_type = trace_line_number(event, TRACE_STAT_DATA_TYPE, 0);
+    uint64_t key[4] = {text_key(reading, event, TRACE_STAT_OP), text_key(reading, event, TRACE_STAT_REGION),
+                       text_key(reading, event, TRACE_STAT_SHAPE),
+                       (uint64_t)(data_type < 0 || data_type > INT32_MAX ? 0 : data_type) |
+                           (is_encoded ? WHAT_ENCODED : 0)};
+    return table_number_near(&reading->whats, key, 4, &reading->last_what);
+}
+
+/* The step that the file itself tells; -1: none. */
+static int32_t given_step(const struct trace_event *event)
+{
+    int64_t step = trace_line_number(event, TRACE_STAT_GROUP_ID, -1);
+    return step < 0 || step > INT32_MAX ? -1 : (int32_t)step;
+}
+
+static void take(void *context, const struct trace_event *event)
+{
+    struct memory_reading *reading = context;
+    struct memory_events *out = reading->out;
+    struct trace_event decoded;
+    bool is_encoded = reading->encoded != NULL && trace_encoded_read(reading->encoded, event, &decoded);
+    if (is_encoded)
+        event = &decoded;
+    uint32_t node = trace_groups_asks(event) ? trace_groups_event(reading->groups, event) : TRACE_NO_NODE;
+    out->unparsed_count += event->class == TRACE_UNPARSED;
+    if (!trace_class_is_memory(event->class))
+        return;
+    if (event->is_aggregated) {
+        out->aggregated_count++;
+        return;
+    }
+    out->encoded_count += is_encoded;
+    uint64_t pool = pool_key(reading, event);
+    uint32_t pool_at = table_number_near(&reading->pools, &pool, 1, &reading->last_pool);
+    if (pool_at >= MEMORY_POOLS_MOST || out->count >= UINT32_MAX - 1) {
+        out->pool_overflow_count++;
+        return;
+    }
+    unsigned flags = event->class == TRACE_DEALLOCATION ? MEMORY_FREED : 0;
+    int64_t in_use = size_of(reading, event, TRACE_STAT_BYTES_ALLOCATED, MEMORY_HAS_IN_USE, &flags);
+    int64_t size = size_of(reading, event, TRACE_STAT_ALLOCATION_BYTES, MEMORY_HAS_SIZE, &flags);
+    int64_t requested = size_of(reading, event, TRACE_STAT_REQUESTED_BYTES, MEMORY_HAS_REQUESTED, &flags);
+    double fragmentation = trace_line_real(event, TRACE_STAT_FRAGMENTATION, -1);
+    flags |= fragmentation >= 0 && fragmentation <= 1 ? MEMORY_HAS_FRAGMENTATION : 0;
+    flags |= trace_line_has(event, TRACE_STAT_ADDRESS) ? MEMORY_HAS_ADDRESS : 0;
+    out->missing_count += (flags & MEMORY_HAS_IN_USE) == 0 || (flags & MEMORY_HAS_ADDRESS) == 0 ||
+                          (flags & (MEMORY_HAS_SIZE | MEMORY_FREED)) == 0;
+    if (out->count == out->offset_ps.capacity)
+        columns_grow(out);
+    size_t at = out->count++;
+    COLUMN_AT(&out->offset_ps, int64_t, at) = event->offset_ps;
+    COLUMN_AT(&out->in_use_bytes, int64_t, at) = in_use;
+    COLUMN_AT(&out->size_bytes, int64_t, at) = size;
+    COLUMN_AT(&out->requested_bytes, int64_t, at) = requested;
+    COLUMN_AT(&out->address, uint64_t, at) = (uint64_t)trace_line_number(event, TRACE_STAT_ADDRESS, 0);
+    COLUMN_AT(&out->fragmentation, float, at) = (float)((flags & MEMORY_HAS_FRAGMENTATION) != 0 ? fragmentation : 0);
+    COLUMN_AT(&out->what, uint32_t, at) = what_of(reading, event, is_encoded);
+    COLUMN_AT(&out->figures, uint32_t, at) = figures_of(reading, event, pool_at, in_use);
+    COLUMN_AT(&out->line, uint32_t, at) = reading->line_at;
+    COLUMN_AT(&out->step, int32_t, at) = (int32_t)node; /* its step once the steps are numbered */
+    if (reading->plane->has_group_id)
+        CHUNKS_ADD(&reading->given_steps, int32_t, given_step(event));
+    COLUMN_AT(&out->pool, uint16_t, at) = (uint16_t)pool_at;
+    COLUMN_AT(&out->flags, uint8_t, at) = (uint8_t)flags;
+}
+
+/* ---- lines ---- */
+
+void memory_reading_init(struct memory_reading *reading, struct stream *stream, struct memory_events *out,
+                         struct arena *arena, struct arena *scratch)
+{
+    *reading = (struct memory_reading){.out = out, .arena = arena, .scratch = scratch, .stream = stream};
+    reading->groups = trace_groups_new(scratch, arena);
+    columns_init(out, arena);
+    table_init(&reading->whats, scratch, 4);
+    table_init(&reading->figures, scratch, 3);
+    table_init(&reading->pools, scratch, 1);
+    chunks_init(&reading->texts.items, scratch, sizeof(struct str));
+    intern_init(&reading->texts.table, scratch);
+    chunks_init(&reading->lines, scratch, sizeof(struct trace_line));
+    chunks_init(&reading->given_steps, scratch, sizeof(int32_t));
+}
+
+void memory_reading_lines(struct memory_reading *reading, struct memory_place from, struct memory_place to)
+{
+    const struct stream_scope *lines = reading->plane->lines;
+    struct memory_events *out = reading->out;
+    bool is_left_open = to.at > 0 && to.at > lines[to.line].at;
+    for (size_t i = from.line; i < to.line + is_left_open; i++) {
+        struct stream_scope scope = lines[i];
+        struct trace_line *line = chunks_add(&reading->lines);
+        bool is_resumed = i == from.line && from.at > scope.at, is_left = i == to.line;
+        trace_line_head(reading->stream, scope, reading->arena, line);
+        int64_t timestamp_ns = line->timestamp_ns;
+        reading->line_at = (uint32_t)i;
+        if (is_resumed) {
+            line->damaged_count = 0; /* counted by who began it */
+            scope.at = from.at;
+            trace_groups_resume(reading->groups, timestamp_ns);
+        } else {
+            trace_groups_line(reading->groups, timestamp_ns);
+        }
+        scope.end = is_left ? to.at : scope.end;
+        trace_line_events(reading->stream, scope, reading->plane, reading->arena, take, reading, line);
+        reading->is_torn |= is_left && (line->read_to != to.at || line->timestamp_ns != timestamp_ns);
+        out->damaged_count += line->damaged_count;
+        out->cut_line_count += line->is_cut;
+    }
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_reading.h: the events of a plane's lines, or of a part of them, on their way into columns.
+ *
+ * Between memory_events.c and memory_pieces.c: what is read in pieces is joined before anybody else sees it. */
+#ifndef ANALYSIS_INPUT_MEMORY_READING_H
+#define ANALYSIS_INPUT_MEMORY_READING_H
+
+#include "base/intern.h"
+#include "input/memory_events.h"
+#include "input/trace_encoded.h"
+
+/* A text or number of an event as it stands in the file: kind in the two highest bits. */
+#define KEY_NONE UINT64_C(0)
+#define KEY_REF (UINT64_C(1) << 62)
+#define KEY_TEXT (UINT64_C(2) << 62)
+#define KEY_NUMBER (UINT64_C(3) << 62)
+#define KEY_VALUE(key) ((key) << 2 >> 2)
+/* Beside the type in the last word of a what's key. */
+#define WHAT_ENCODED (UINT64_C(1) << 32)
+
+/* Texts that stand in events themselves, each once. */
+struct memory_texts {
+    struct chunks items; /* struct str */
+    struct intern table;
+    struct str text; /* the one that is looked for */
+};
+
+enum { MEMORY_POOLS_MOST = 4096 };
+
+struct memory_reading {
+    struct memory_events *out;
+    struct arena *arena;   /* of the result */
+    struct arena *scratch; /* let go at the end */
+    struct stream *stream;
+    const struct trace_plane *plane;
+    struct trace_groups *groups;
+    const struct trace_encoded *encoded; /* NULL: no memory event stands in a name */
+    struct table whats, figures, pools;
+    uint32_t last_what, last_pool, last_figures[MEMORY_POOLS_MOST]; /* found last; figures of each pool */
+    struct memory_texts texts;
+    struct chunks lines;       /* struct trace_line */
+    struct chunks given_steps; /* int32_t of each event, where the file tells any */
+    uint32_t line_at;
+    int64_t sum_bytes; /* of all sizes so far */
+    bool is_torn;      /* it does not end where it was to: what was taken for the start of an event was none */
+};
+
+/* A place in a plane's lines: the number of the line, and the offset in the file; 0 is the start of the line too. */
+struct memory_place {
+    size_t line;
+    uint64_t at;
+};
+
+enum { MEMORY_COLUMNS = 12 };
+void memory_reading_columns(struct memory_events *out, struct column *columns[MEMORY_COLUMNS]);
+
+/* `stream`, `out` and `arena` are kept; `scratch` is a child of `arena`. */
+void memory_reading_init(struct memory_reading *reading, struct stream *stream, struct memory_events *out,
+                         struct arena *arena, struct arena *scratch);
+/* The lines of `plane` from one place, the start of a line or of an event, to another. */
+void memory_reading_lines(struct memory_reading *reading, struct memory_place from, struct memory_place to);
+/* The number of a text that stands in an event itself. */
+uint32_t memory_reading_text(struct memory_reading *reading, struct str text);
+
+#endif

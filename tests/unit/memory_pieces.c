@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/analysis.h"
+#include "bytes.h"
+#include "input/memory_events.h"
+
+static struct arena arena;
+static struct err err;
+static struct bytes bytes;
+
+static void begin(void)
+{
+    err = (struct err)ERR_INIT;
+    arena_init(&arena, 0, &err);
+}
+
+static void end(void)
+{
+    arena_free(&arena);
+}
+
+/* One after the other, the last first: any order must do. */
+static void run_backwards(void *context, size_t count, hands_work *work, void *task)
+{
+    (void)context;
+    for (size_t at = count; at > 0; at--)
+        work(task, at - 1);
+}
+
+static struct hands hands_of(size_t count, uint64_t least_bytes)
+{
+    return (struct hands){.run = run_backwards, .count = count, .least_bytes = least_bytes};
+}
+
+static char *answer_of(const struct hands *hands, const char *view)
+{
+    struct buf buf = BUF_INIT;
+    struct analysis_trace *trace = analysis_trace_read(&bytes.source, hands, 0, &err);
+    ck_assert_ptr_nonnull(trace);
+    ck_assert_msg(analysis_trace_answer(trace, view, NULL, 0, &buf, &err), "%s", err.text);
+    buf_char(&buf, '\0');
+    analysis_trace_free(trace);
+    return buf.data;
+}
+
+static void is_the_same(const struct hands *hands, const char *path)
+{
+    static const char *const views[] = {"xprof", "summary", "timeline", "lanes", "live", "events", "growth"};
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        char *whole = answer_of(NULL, views[i]), *pieces = answer_of(hands, views[i]);
+        ck_assert_msg(strcmp(whole, pieces) == 0, "%s of %s in %zu pieces:\n%s\n%s", views[i], path, hands->count,
+                      whole, pieces);
+        free(whole);
+        free(pieces);
+    }
+}
+
+static size_t piece_count(const struct hands *hands)
+{
+    static struct memory_events events;
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ck_assert(memory_events_read(&bytes.source, hands, &arena, &events, &err));
+    return events.piece_count;
+}
+
+/* Steps, launches, figures in names, faults: whatever is carried from one event to another crosses a cut somewhere. */
+START_TEST(a_trace_in_pieces_is_the_same)
+{
+    static const char *const names[] = {"steps",  "faults", "mixed-steps", "device-loop", "tpu",
+                                        "iterations", "roots", "given-steps", "encoded", "unparsed", "open-step"};
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "build/fixtures/trace-%s.pb", names[i]);
+        bytes_load(&bytes, path);
+        for (size_t count = 2; count < 9; count++) {
+            const struct hands hands = hands_of(count, 1);
+            is_the_same(&hands, path);
+            size_t pieces = piece_count(&hands);
+            most = pieces > most ? pieces : most;
+        }
+        bytes_close(&bytes);
+    }
+    ck_assert_uint_ge(most, 4); /* they were cut */
+}
+END_TEST
+
+/* ---- a line made by hand ---- */
+
+struct text {
+    char bytes[8192];
+    size_t length;
+};
+
+static void add_number(struct text *text, unsigned tag, uint64_t value)
+{
+    text->bytes[text->length++] = (char)tag;
+    for (; value >= 0x80; value >>= 7)
+        text->bytes[text->length++] = (char)(value | 0x80);
+    text->bytes[text->length++] = (char)value;
+}
+
+static void add_bytes(struct text *text, unsigned tag, const char *data, size_t size)
+{
+    add_number(text, tag, size);
+    memcpy(text->bytes + text->length, data, size);
+    text->length += size;
+}
+
+static void add(struct text *text, unsigned tag, const struct text *part)
+{
+    add_bytes(text, tag, part->bytes, part->length);
+}
+
+/* XEvent 1 "MemoryAllocation" at `offset_ps`, with stats 1 (bytes_allocated) and, if there is one, 2 (tf_op). */
+static void add_event(struct text *line, uint64_t offset_ps, uint64_t bytes_allocated, const struct text *op)
+{
+    struct text event = {.length = 0}, in_use = {.length = 0}, name = {.length = 0};
+    add_number(&event, 0x08, 1);
+    add_number(&event, 0x10, offset_ps);
+    add_number(&in_use, 0x08, 1);
+    add_number(&in_use, 0x20, bytes_allocated);
+    add(&event, 0x22, &in_use);
+    if (op != NULL) {
+        add_number(&name, 0x08, 2);
+        add(&name, 0x2a, op);
+        add(&event, 0x22, &name);
+    }
+    add(line, 0x22, &event);
+}
+
+/* XPlane.event_metadata (0x22) or stat_metadata (0x2a): id and name. */
+static void add_name(struct text *plane, unsigned tag, uint64_t id, const char *name)
+{
+    struct text entry = {.length = 0}, metadata = {.length = 0};
+    add_number(&metadata, 0x08, id);
+    add_bytes(&metadata, 0x12, name, strlen(name));
+    add_number(&entry, 0x08, id);
+    add(&entry, 0x12, &metadata);
+    add(plane, tag, &entry);
+}
+
+static void open_trace(const struct text *line)
+{
+    static struct text plane, space;
+    plane.length = space.length = 0;
+    add_bytes(&plane, 0x12, "/host:CPU", 9);
+    add(&plane, 0x1a, line);
+    add_name(&plane, 0x22, 1, "MemoryAllocation");
+    add_name(&plane, 0x2a, 1, "bytes_allocated");
+    add_name(&plane, 0x2a, 2, "tf_op");
+    add(&space, 0x0a, &plane);
+    bytes_open(&bytes, space.bytes, space.length);
+}
+
+START_TEST(one_line_is_cut_between_events)
+{
+    static struct text line;
+    line.length = 0;
+    for (uint64_t i = 0; i < 60; i++)
+        add_event(&line, i * 1000, i + 1, NULL);
+    open_trace(&line);
+    for (size_t count = 2; count < 9; count++) {
+        const struct hands hands = hands_of(count, 1);
+        ck_assert_uint_eq(piece_count(&hands), count);
+        is_the_same(&hands, "a line");
+    }
+    const struct hands few = hands_of(8, bytes.length), none = hands_of(1, 1);
+    ck_assert_uint_eq(piece_count(&few), 1); /* too little for two */
+    ck_assert_uint_eq(piece_count(&none), 1);
+    bytes.source.read_apart = NULL; /* as a gzip stream is */
+    const struct hands two = hands_of(2, 1);
+    ck_assert_uint_eq(piece_count(&two), 1);
+    bytes_close(&bytes);
+}
+END_TEST
+
+/* The middle of the line lies in a text, which holds what looks like events. */
+START_TEST(a_cut_that_was_none_is_found_out)
+{
+    static struct text line, fake;
+    const struct hands hands = hands_of(2, 1);
+    line.length = fake.length = 0;
+    for (uint64_t i = 0; i < 60; i++)
+        add_event(&fake, i, 1 << 20, NULL);
+    for (uint64_t i = 0; i < 20; i++)
+        add_event(&line, i * 1000, i + 1, i == 10 ? &fake : NULL);
+    open_trace(&line);
+    ck_assert_uint_eq(piece_count(&hands), 1);
+    is_the_same(&hands, "a line with a text");
+    char *answer = answer_of(&hands, "summary");
+    ck_assert_ptr_nonnull(strstr(answer, "\"allocation_count\":20"));
+    free(answer);
+    bytes_close(&bytes);
+}
+END_TEST
+
+/* What one reader would refuse is refused, and what it would not is not. */
+START_TEST(limits_are_those_of_the_whole)
+{
+    const struct hands hands = hands_of(4, 1);
+    bytes_load(&bytes, "build/fixtures/trace-steps.pb");
+    for (uint64_t limit = 1 << 14; limit <= 1 << 26; limit *= 2) {
+        struct err one = ERR_INIT, other = ERR_INIT;
+        struct analysis_trace *whole = analysis_trace_read(&bytes.source, NULL, limit, &one);
+        struct analysis_trace *pieces = analysis_trace_read(&bytes.source, &hands, limit, &other);
+        if (whole == NULL)
+            ck_assert_int_eq(one.code, ERR_limit);
+        if (pieces == NULL)
+            ck_assert_int_eq(other.code, ERR_limit);
+        ck_assert(limit < 1 << 25 || (whole != NULL && pieces != NULL));
+        analysis_trace_free(whole);
+        analysis_trace_free(pieces);
+    }
+    bytes_close(&bytes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("memory_pieces");
+    TCase *tests = tcase_create("memory_pieces");
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, a_trace_in_pieces_is_the_same);
+    tcase_add_test(tests, one_line_is_cut_between_events);
+    tcase_add_test(tests, a_cut_that_was_none_is_found_out);
+    tcase_add_test(tests, limits_are_those_of_the_whole);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
