@@ -210,7 +210,7 @@ static int64_t tail_read(void *context, uint64_t offset, void *into, size_t size
 
 struct source files_tail_source(struct files_tail *tail)
 {
-    return (struct source){tail, tail_read, tail->of->size_bytes - tail->from};
+    return (struct source){.context = tail, .read = tail_read, .size_bytes = tail->of->size_bytes - tail->from};
 }
 
 void files_tail_fail(const struct files_tail *tail, struct err *err)
