@@ -151,8 +151,8 @@ golden-pprof: all ## pprof's recorded answers about device profiles (those of ..
 	$(Q)scripts/pprof-compare check --binary $(B)/memviewd
 	$(Q)$(if $(SHARED),scripts/pprof-compare check --binary $(B)/memviewd --golden $(SHARED)/golden/pprof.json.gz --profiles $(SHARED)/data/memprof)
 
-golden-profile: all build/golden/logdir ## memory over time against the traces themselves (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/memory_profile.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared) --logdir build/golden/logdir
+golden-profile: all $(B)/make-trace $(if $(SHARED),build/golden/logdir) ## memory over time against the traces themselves, made ones and those of ../shared
+	$(Q)$(PYTHON) tests/golden/memory_profile.py --binary $(B)/memviewd --make-trace $(B)/make-trace $(if $(SHARED),--shared $(SHARED) --logdir build/golden/logdir)
 
 xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

@@ -43,14 +43,18 @@ class Daemon:
 
 
 class Counts:
-    passed = failed = 0
+    passed = failed = skipped = 0
 
     def add(self, faults, what):
         self.passed, self.failed = self.passed + (not faults), self.failed + bool(faults)
         for fault in faults[:5]:
             print(f"  {what}: {fault}")
 
+    def skip(self, what):
+        self.skipped += 1
+        print(f"skipped: {what}")
+
     def finish(self):
         """prints the counts; the exit status"""
-        print(f"{self.passed} passed, {self.failed} failed, 0 skipped")
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         return 1 if self.failed else 0

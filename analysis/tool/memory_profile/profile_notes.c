@@ -97,7 +97,8 @@ static void pool_notes(struct profile_pool *pool)
                  "Events after which the bytes in use are not those before them and their size: events are missing, or "
                  "their order is not known.");
     profile_note(&pool->notes, "free_without_allocation", pool->pairs.before_window,
-                 "Frees of memory that was allocated before the trace began.");
+                 "Frees whose allocation is not in the trace: it was made before the trace began, or the free tells no "
+                 "address.");
     profile_note(&pool->notes, "allocated_twice", pool->pairs.replaced,
                  "Allocations at an address that another allocation held: its free was not recorded, it ends there.");
     profile_note(&pool->notes, "size_inferred", inferred,

@@ -161,7 +161,7 @@ void events_memory(struct world *world, struct pool *pool, struct line *line, in
     if (fault.is_here && fault.kind == BAD_SIZE)
         size = fault.number / BAD_KINDS % 2 ? -size : INT64_C(1) << 62;
     if (fault.is_here && fault.kind == BAD_CLOCK)
-        at_ps += fault.number / BAD_KINDS % 2 ? INT64_C(3600000000000000) : -START_PS / 2;
+        at_ps += fault.number / BAD_KINDS % 2 ? INT64_C(7200000000000000) : -START_PS / 2;
     bool has_sizes = is_allocation || !world->options.is_tpu;
     events_begin(&event, line, is_allocation ? E_ALLOCATION : E_DEALLOCATION, at_ps, 0);
     add_pool(world, &event, pool, &fault);
