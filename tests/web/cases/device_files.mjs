@@ -299,6 +299,23 @@ export function run({ test, equal, includes, truth, open, shared, fixtures, bina
     },
   );
 
+  test('of a source line longer than 2 MiB the beginning stands there, and is told', () =>
+    serve(
+      ['memory.prof'],
+      async (base) => {
+        const page = await open(`${base}&view=source`);
+        includes(await text(page, '.source-said'), 'Line 10 is longer than that: only its beginning is here.');
+        const shown = (await page.locator('.source-table tr.is-here td').last().innerText()).trim();
+        truth(/^x{2000}… \([\d,]+ characters\)$/.test(shown), shown.slice(0, 80));
+        await page.finish();
+      },
+      (folder) => {
+        mkdirSync(join(folder, 'code/training'), { recursive: true });
+        writeFileSync(join(folder, 'code/training/memprof.py'), `${'\n'.repeat(9)}${'x'.repeat(3 << 20)}\nafter\n`);
+        return [`--source-root=${join(folder, 'code')}`];
+      },
+    ));
+
   test(
     'rows are filtered by the daemon; a field that is not there is refused and the rows stay',
     () =>
