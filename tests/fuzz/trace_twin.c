@@ -129,7 +129,7 @@ static struct asked read_trace(const uint8_t *bytes, size_t size)
 {
     struct err err = ERR_INIT;
     struct source source = ask_source(bytes, size);
-    struct analysis_trace *trace = analysis_trace_read(&source, LIMIT_BYTES, &err);
+    struct analysis_trace *trace = analysis_trace_read(&source, NULL, LIMIT_BYTES, &err);
     return (struct asked){trace, err.code};
 }
 
