@@ -18,6 +18,9 @@ static void walk(const struct extremes *extremes, uint32_t from, uint32_t to, ui
     }
 }
 
+/* What a value costs to get, in bytes of a column. */
+enum { VALUE_BYTES = 32 };
+
 struct building {
     struct extremes *extremes;
     size_t slices;
@@ -39,7 +42,7 @@ void extremes_build(struct extremes *extremes, thin_value *value, const void *cu
                     const struct hands *hands, struct arena *arena)
 {
     size_t blocks = (size_t)count / EXTREMES_BLOCK + 1;
-    struct building building = {extremes, hands_slices(hands, count * sizeof(int64_t))};
+    struct building building = {extremes, hands_slices(hands, (uint64_t)count * VALUE_BYTES)};
     *extremes = (struct extremes){value, curve, count, arena_array(arena, uint32_t, blocks),
                                   arena_array(arena, uint32_t, blocks)};
     hands_run(hands, building.slices, slice_build, &building);

@@ -19,6 +19,8 @@
 
 #define PROFILE_NONE UINT32_MAX
 
+enum { PROFILE_EVENT_BYTES = 63 }; /* in all columns together */
+
 enum profile_flag {
     PROFILE_SIZE_INFERRED = 64, /* from the allocation, or from the change of bytes in use */
     PROFILE_OFF_CHAIN = 128,    /* bytes in use before, and the size, do not give bytes in use after */

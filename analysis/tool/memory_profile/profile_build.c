@@ -113,14 +113,16 @@ static uint32_t run_end(const struct ordering *ordering, const uint32_t *order, 
     return at < end ? at : end;
 }
 
-/* Lines are in order of time nearly always: merging the runs that are there is one or two passes. */
-static void by_time(struct ordering *ordering, struct arena *arena, uint32_t first, uint32_t end)
+/* The events of one pool. Lines are in order of time nearly always: merging the runs that are there is one or two
+ * passes, and never more than there are bits in their number. */
+static void by_time(void *task, size_t pool)
 {
-    uint32_t *from = ordering->order, *to = ordering->spare;
+    const struct ordering *ordering = task;
+    uint32_t *from = ordering->order, *to = ordering->spare, first = ordering->first[pool],
+             end = ordering->first[pool + 1];
     bool is_sorted = run_end(ordering, from, first, end) == end;
     while (!is_sorted) {
         uint32_t merges = 0;
-        arena_work(arena, (uint64_t)(end - first) * 2);
         for (uint32_t a = first, b, c; a < end; a = c) {
             b = run_end(ordering, from, a, end);
             c = b < end ? run_end(ordering, from, b, end) : end;
@@ -377,8 +379,9 @@ void profile_build(struct profile *profile, struct memory_events *events, const 
     by_pool(&ordering);
     profile->partner = arena_raw(arena, (size_t)profile->count * sizeof *profile->partner + 1);
     ordering.spare = profile->partner; /* before it is filled */
-    for (uint32_t p = 0; p < ordering.pool_count; p++)
-        by_time(&ordering, arena, ordering.first[p], ordering.first[p + 1]);
+    arena_work(arena, (uint64_t)profile->count * 4);
+    hands_run(hands_slices(hands, (uint64_t)profile->count * PROFILE_EVENT_BYTES) > 1 ? hands : NULL,
+              ordering.pool_count, by_time, &ordering);
     struct xprof_peak *xprof = xprof_peaks(&ordering);
     columns_take(profile, events, &ordering, arena);
     pools_make(profile, &ordering, xprof, arena);

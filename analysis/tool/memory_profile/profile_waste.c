@@ -82,7 +82,7 @@ void profile_waste_build(struct profile_pool *pool, const struct hands *hands, s
     if (!pool->has_free || !pool->has_fragmentation)
         return;
     size_t count = pool->count > 0 ? (pool->count - 1) / BLOCK : 0; /* each with an event behind it */
-    struct building building = {pool, count, hands_slices(hands, pool->count * sizeof(int64_t))};
+    struct building building = {pool, count, hands_slices(hands, (uint64_t)pool->count * PROFILE_EVENT_BYTES)};
     pool->waste = arena_array(arena, struct profile_waste_range, count + 1);
     hands_run(hands, building.slices, slice_build, &building);
 }
