@@ -134,7 +134,7 @@ def test_hostile_bodies_are_refused_or_say_why_when_opened(t):
 
 def test_who_waits_until_the_texts_of_a_set_are_read_leaves_room(t):
     daemon = t.serve(t.folder())
-    given = add(daemon, "slow.log.gz", gzip.compress(LINE * 100000) * 8)["id"]
+    given = add(daemon, "slow.log.gz", gzip.compress(LINE * 100000) * 4)["id"]
     before = daemon.cpu_seconds()
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
         waiting = [pool.submit(daemon.ask, f"/api/v1/sessions/{given}-{at}") for at in range(1, 41)]
@@ -142,7 +142,8 @@ def test_who_waits_until_the_texts_of_a_set_are_read_leaves_room(t):
         for path in ("/api/v1/tools", "/api/v1/sessions", "/api/v1/about"):
             equal(daemon.ask(path).status, 200, path)
         assert not any(answer.done() for answer in waiting), "others waited for them, or the texts are quick to read"
-        equal({answer.result().status for answer in waiting}, {404})
+        told = {answer.result().status for answer in waiting}
+        assert told <= {404, 503}, f"{told}: 503 where a sanitizer reads for more than two minutes"
 
 
 def test_a_log_beyond_the_limit_is_named_with_the_reason(t):
