@@ -135,7 +135,8 @@ static void wait_for_end(struct httpd *httpd, const struct server *server, const
     }
 }
 
-/* Everything that has come is answered; then the parts go, last made first. */
+/* Everything that has come is answered; then the parts go, last made first. A text may be gigabytes: one that is still
+ * read after some seconds is told as not read. */
 static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, const sigset_t *ends)
 {
     pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */

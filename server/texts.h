@@ -13,7 +13,9 @@
 #include "server/upload.h"
 
 #define TEXTS_LIMIT_BYTES ((size_t)64 << 20)
-enum { TEXTS_ID_SIZE = 33, TEXTS_COST_BYTES = 4 << 10 }; /* the cost: of one beside its bytes, about */
+enum { TEXTS_ID_SIZE = 33 };
+/* What is kept of a given text beside its bytes, about. */
+enum { TEXTS_COST_BYTES = 4 << 10 };
 
 struct texts;
 
