@@ -32,14 +32,17 @@ static void write_file_notes(struct json *json, const struct modules_file *file)
         write_note(json, "cut", 1, text);
     }
     for (size_t at = 0; contents && at < contents->note_count; at++)
-        write_note(json, contents->notes[at].code, contents->notes[at].count, contents->notes[at].text);
+        if (strcmp(contents->notes[at].code, "cut") != 0) /* said above, with the file's name */
+            write_note(json, contents->notes[at].code, contents->notes[at].count, contents->notes[at].text);
 }
 
 void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules)
 {
     bool is_read = modules->file_count > 0;
-    for (size_t at = 0; at < modules->file_count; at++)
-        is_read &= modules->files[at].opened.contents != NULL;
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct analysis_contents *contents = modules->files[at].opened.contents;
+        is_read &= contents != NULL && !contents->is_cut;
+    }
     json_key(json, "notes");
     json_array_begin(json);
     for (size_t at = 0; at < modules->file_count; at++)

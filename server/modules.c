@@ -168,6 +168,21 @@ int64_t modules_known_count(struct store *store, const struct snapshot_session *
     return count;
 }
 
+/* A trace that ends early may have lost the programs: then it is not known that there are none. */
+static bool report_cut(const struct modules *modules, struct err *err, const char **file)
+{
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct analysis_contents *contents = modules->files[at].opened.contents;
+        if (contents == NULL || !contents->is_cut)
+            continue;
+        *file = modules->files[at].file->path;
+        err_set(err, ERR_truncated, contents->cut_offset_bytes,
+                "the file was cut while it was written: no HLO program stands before its end");
+        return true;
+    }
+    return false;
+}
+
 /* The first file's error, when a session's files all failed. */
 static bool report(const struct modules *modules, const char *id, struct err *err, const char **file)
 {
@@ -178,6 +193,8 @@ static bool report(const struct modules *modules, const char *id, struct err *er
             return false;
         }
     }
+    if (id == NULL && report_cut(modules, err, file))
+        return false;
     return err_set(err, ERR_notfound, ERR_NO_OFFSET,
                    id ? "the session has no module of that id" : "the session has no HLO module");
 }

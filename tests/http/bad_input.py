@@ -79,6 +79,19 @@ def test_a_cut_trace_says_where(t):
     assert "h.xplane.pb" in text and ("cut" in text or "truncated" in text), text
 
 
+def test_a_trace_that_is_cut_before_its_programs_is_truncated(t):
+    """not 404: that it holds no program, or no memory event, is not known"""
+    write_run(t, "cut", inputs.trace("jit_x", 1, 8, padding=1000)[:40])
+    daemon = serve_with_a_good_one(t)
+    answers = ask_all(daemon, "cut")
+    equal([note["code"] for note in answers["modules"].json["notes"]], ["cut"])
+    session = daemon.session_id("cut")
+    for path in (f"/api/v1/memory_viewer/summary?session={session}", f"/api/v1/memory_profile/timeline?session={session}"):
+        answer = daemon.ask(path)
+        equal((answer.status, answer.json["code"]), (422, "truncated"), path)
+        assert answer.json["file"].endswith("cut/h.xplane.pb") and answer.json["offset_bytes"] <= 40, answer
+
+
 def test_flipped_bytes(t):
     chosen = random.Random(7)
     for at in range(60):

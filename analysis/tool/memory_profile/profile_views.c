@@ -2,6 +2,8 @@
  * profile_views.c: see profile_views.h. */
 #include "tool/memory_profile/profile_views.h"
 
+#include "tool/memory_profile/profile_notes.h"
+
 #include <stdio.h>
 
 /* Beyond it no event has a time. */
@@ -28,6 +30,8 @@ const struct profile_pool *profile_views_pool(const struct tool_request *request
     const struct profile_pool *pool = pool_find(request->trace, name);
     if (pool == NULL && name != NULL)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace has no events of a memory \"%.60s\"", name);
+    else if (pool == NULL && request->trace->events.is_cut)
+        err_set(err, ERR_truncated, request->trace->events.cut_at, "%s", profile_notes_reason(request->trace).text);
     else if (pool == NULL)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace holds no memory events");
     profile_views_notes(request, pool);
