@@ -297,7 +297,9 @@ async function show(view, selection, route) {
     only(
       view,
       why('noHlo', selection.modules.notes),
-      'Nothing to show: this session has no program.',
+      selection.modules.notes.some(({ code }) => code === 'cut')
+        ? 'Nothing to show: the trace was cut short.'
+        : 'Nothing to show: this session has no program.',
       saidOf(view, selection),
     );
     return;

@@ -12,6 +12,13 @@ export function noHlo(notes = []) {
   const texts = notes.find((note) => note.code === 'text_only');
   if (texts)
     return { title: 'No HLO proto in this dump.', text: `${literal(texts.text).replace(/[.]?$/, '.')} ${DUMP}` };
+  const cut = notes.find((note) => note.code === 'cut');
+  if (cut)
+    return {
+      kind: 'error',
+      title: 'The trace was cut short.',
+      text: `No program stands before its end: ${literal(cut.text).replace(/[.]?$/, '.')} Record it again with fewer steps.`,
+    };
   return {
     title: 'No HLO in this session.',
     text:

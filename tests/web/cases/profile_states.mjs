@@ -2,7 +2,7 @@
  * profile_states.mjs: what no recorded trace shows together, on canned answers: launches, a leak, two
  * memory ids, marks, a flat line, nothing at all. */
 
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -219,6 +219,25 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       await idle(page);
       equal(await search(page, 'tool'), 'memory_viewer');
       await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a trace that is cut before its programs says so, also where its plans would be', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'profile-'));
+    try {
+      const session = join(folder, 'plugins/profile/cut');
+      mkdirSync(session, { recursive: true });
+      writeFileSync(join(session, 'host0.xplane.pb'), readFileSync(join(ROOT, 'build/fixtures/trace-flat-tpu.pb')).subarray(0, 700));
+      const url = await daemon(`--logdir=${folder}`);
+      const { sessions } = await (await fetch(new URL('api/v1/sessions', url))).json();
+      for (const tool of ['memory_profile', 'memory_viewer']) {
+        const page = await open(`${url}?session=${sessions[0].id}&tool=${tool}`);
+        equal(await text(page, 'h1'), 'Nothing to show: the trace was cut short.');
+        includes(await text(page, '.whole-page'), 'The trace was cut short.');
+        await page.finish();
+      }
     } finally {
       rmSync(folder, { recursive: true });
     }
