@@ -229,7 +229,7 @@ bench-page: all tests/web/node_modules/.package-lock.json ## the Memory Viewer w
 	$(Q)node tests/bench/page/viewer.mjs --binary $(B)/memviewd
 	$(Q)node tests/bench/page/device.mjs --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
-screenshots: all tests/web/node_modules/.package-lock.json ## pictures of every page in build/screenshots, those of the README in docs
+screenshots: all fixtures tests/web/node_modules/.package-lock.json ## pictures of every page in build/screenshots, those of the README in docs
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --readme docs
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out build/screenshots
 

@@ -175,7 +175,7 @@ struct response *api_source(const struct server *server, const struct request *r
     json_key_bool(&json, "is_available", found != NULL);
     json_key_text(&json, "reason",
                   found                             ? NULL
-                  : server->source_root_count == 0 ? "no folder of source files was named: start the daemon with --source-root=DIR"
+                  : server->source_root_count == 0 ? "no folder of source files was named: start the daemon with `--source-root=DIR`"
                                                    : "no such file below the folders of --source-root");
     json_key_uint(&json, "first_line", found ? window.first_line : 1);
     json_key_bool(&json, "is_cut", window.is_cut);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/given.h"
 
+#include "base/size_text.h"
 #include "server/memory.h"
 #include "server/sessions.h"
 
@@ -292,8 +293,8 @@ static bool check_size(const struct kept_set *set, struct err *err)
     if (set->file_count > GIVEN_MOST_FILES)
         return err_set(err, ERR_limit, ERR_NO_OFFSET, "at most %d files can be looked at together", GIVEN_MOST_FILES);
     return size_bytes <= GIVEN_LIMIT_BYTES ||
-           err_set(err, ERR_limit, ERR_NO_OFFSET, "the files would take %llu bytes together, more than the %llu that are kept",
-                   (unsigned long long)size_bytes, (unsigned long long)GIVEN_LIMIT_BYTES);
+           err_set(err, ERR_limit, ERR_NO_OFFSET, "the files would take %s together, more than the %s that are kept",
+                   size_text((char[SIZE_TEXT_BYTES]){0}, size_bytes), size_text((char[SIZE_TEXT_BYTES]){0}, GIVEN_LIMIT_BYTES));
 }
 
 bool given_add(struct given *given, const char *with, const char *path, struct upload *upload, struct given_set *set,

@@ -2,6 +2,8 @@
  * arena.c: see arena.h. */
 #include "base/arena.h"
 
+#include "base/size_text.h"
+
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -124,9 +126,10 @@ static struct arena_block *block_get(struct arena *arena, struct arena_block *fo
     if (counted->limit_bytes == 0 || more <= counted->limit_bytes - counted->used_bytes)
         block = realloc(former, size + sizeof(struct arena_block));
     if (block == NULL) {
-        err_set(arena->err, ERR_limit, ERR_NO_OFFSET,
-                "needs more memory than allowed: %llu bytes held, %zu more asked, limit %llu",
-                (unsigned long long)counted->used_bytes, size, (unsigned long long)counted->limit_bytes);
+        char held[SIZE_TEXT_BYTES], more_text[SIZE_TEXT_BYTES], limit[SIZE_TEXT_BYTES];
+        err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "needs more memory than allowed: %s beside %s, and %s are allowed",
+                size_text(more_text, size), size_text(held, counted->used_bytes),
+                counted->limit_bytes == 0 ? "no more" : size_text(limit, counted->limit_bytes));
         arena_give_up(arena);
     }
     count_bytes(arena, more);

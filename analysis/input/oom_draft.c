@@ -234,8 +234,9 @@ static void chunks_sum_up(struct oom_reader *reader)
     if (draft->chunks.free_count > 0 && !figures[OOM_largest_free_bytes].is_known)
         figures[OOM_largest_free_bytes] = draft->chunks.largest_free;
     if (draft->chunks.used_count + draft->chunks.free_count > 0)
-        oom_draft_note_owned(reader, "chunks", "The allocator lists %llu chunks in use (%s) and %llu free ones (%s).",
-                             (unsigned long long)draft->chunks.used_count, size_text((char[SIZE_TEXT_BYTES]){0}, draft->chunks.used_bytes),
+        oom_draft_note_owned(reader, "chunks", "The allocator lists %llu chunk%s in use (%s) and %llu free (%s).",
+                             (unsigned long long)draft->chunks.used_count, draft->chunks.used_count == 1 ? "" : "s",
+                             size_text((char[SIZE_TEXT_BYTES]){0}, draft->chunks.used_bytes),
                              (unsigned long long)draft->chunks.free_count, size_text((char[SIZE_TEXT_BYTES]){0}, draft->chunks.free_bytes));
 }
 

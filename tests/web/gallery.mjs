@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gallery.mjs: the states of the pages that pictures are made of. One more: a row. */
+ * gallery.mjs: the states of the pages that pictures are made of. One more: a row.
+ * name → [query, act(page, place), served, how]; served: a row of SERVED in screenshots.mjs, place: what it serves; how:
+ * {canned: of openPage, isBusy: something is under way in the picture, media: "print"}. */
 
+import { FRAME } from './gallery_frame.mjs';
 import { idle, pointOn } from './harness.mjs';
 
 const settle = async (page) => {
@@ -17,6 +20,12 @@ const tab = async (page, word) => {
   const node = page.locator('.phone-tab', { hasText: word });
   if (await node.isVisible().catch(() => false)) await node.click();
   await settle(page);
+};
+
+/* Opens the ⋯ of a panel; on a phone it stands behind a tab. */
+const menuIn = (panel, word) => async (page) => {
+  await tab(page, word);
+  await page.locator(`${panel} .menu-dots`).first().click();
 };
 
 const VIEWER = {
@@ -75,7 +84,22 @@ const VIEWER = {
   ],
   map: ['', async (page) => tab(page, 'Map')],
   moment: ['&step=150&sel=120-400', async () => {}],
-  menu: ['', async (page) => page.locator('.menu-dots:visible').first().click()],
+  marks: ['&step=300&a=100&b=300', async () => {}],
+  grouped: ['&group=shape', async (page) => tab(page, 'Table')],
+  names: [
+    '&sel=120-400',
+    async (page) => {
+      const names = page.locator('.window-line button', { hasText: 'Names' });
+      if (await names.count()) await names.first().click();
+    },
+  ],
+  nothing_matches: ['&filter=op:nothing', async (page) => tab(page, 'Table')],
+  wrong_filter: ['&filter=sze:5 >1GiB', async (page) => tab(page, 'Table')],
+  card: ['', async (page) => page.click('h1 .explained')],
+  menu_curve: ['', menuIn('.panel-curve', 'Curve')],
+  menu_strips: ['', menuIn('.panel-strips', 'Strips')],
+  menu_map: ['', menuIn('.panel-map', 'Map')],
+  menu_table: ['', menuIn('.panel-table', 'Table')],
   palette: ['', press('Control+k', 't', 'h')],
   keys: ['', press('?')],
   drawer: ['', press('q')],
@@ -106,17 +130,39 @@ const DEVICE = {
   device_source: ['&view=source', async () => {}],
   device_buffers: ['&view=buffers', async () => {}],
   device_series: ['&view=series', async () => {}],
-  device_change: [
-    '&view=series',
-    async (page) => {
-      const list = page.locator('.stacked [role="listbox"]');
-      await list.focus();
-      for (const key of ['Home', 'Enter', 'End', 'Enter']) await page.keyboard.press(key);
+  device_change: ['&view=series', async (page) => compare(page, '1')],
+  device_change_graph: ['&view=series', async (page) => compare(page, '2')],
+  device_change_top: ['&view=series', async (page) => compare(page, '3')],
+  device_change_callers: ['&view=series', async (page) => compare(page, '4')],
+  device_change_buffers: ['&view=series', async (page) => compare(page, '6')],
+  device_no_match: ['&focus=ini_state', async () => {}],
+  device_card: ['', async (page) => page.locator('h1 .explained').first().click()],
+  device_menu_flame: ['', menuIn('.panel-flame', 'none')],
+  device_menu_top: ['&view=top', menuIn('.panel-top', 'none')],
+  device_menu_graph: ['&view=graph', menuIn('.panel-graph', 'none')],
+  device_menu_series: ['&view=series', menuIn('.panel-series', 'none')],
+  device_keys: ['', press('?')],
+  device_unfolded: ['', async (page) => (await page.locator('.device-unfold').isVisible()) && page.locator('.device-unfold').click()],
+  go_flame: ['', async () => {}, 'go'],
+  go_graph: ['&view=graph', async (page) => page.waitForSelector('.graph-box'), 'go'],
+  go_top: ['&view=top', async () => {}, 'go'],
+  go_callers: ['&view=top', async (page) => {
+      await page.locator('.panel-top tbody tr').nth(1).click();
       await idle(page);
-      await page.keyboard.press('1');
-    },
-  ],
+      await page.keyboard.press('4');
+    }, 'go'],
+  go_buffers: ['&view=buffers', async () => {}, 'go'],
+  go_source: ['&view=source', async () => {}, 'go'],
 };
+
+/* The first and the last profile of the series as A and B, in a view. */
+async function compare(page, key) {
+  await page.locator('.stacked [role="listbox"]').focus();
+  for (const each of ['Home', 'Enter', 'End', 'Enter']) await page.keyboard.press(each);
+  await idle(page);
+  await page.keyboard.press(key);
+}
+
 
 /* Of the Memory Profile, on a made trace: 12 steps of about 48 ms on four devices of two hosts. */
 const onChart = async (page, share) => {
@@ -134,6 +180,10 @@ const PROFILE = {
   profile_growth: ['&view=growth', async () => {}],
   profile_addresses: ['&view=addresses', async () => {}],
   profile_card: ['', async (page) => page.click('h1 .answer-figure')],
+  profile_no_match: ['&filter=op:nothing', async () => {}],
+  profile_menu_time: ['', menuIn('.panel-time', 'none')],
+  profile_menu_table: ['&view=events', menuIn('.panel-events', 'none')],
+  profile_keys: ['', press('?')],
   profile_keyboard: [
     '',
     async (page) => {
@@ -142,6 +192,11 @@ const PROFILE = {
     },
   ],
 };
+
+async function explain(page, text) {
+  await page.locator('textarea').first().fill(text);
+  await page.locator('button', { hasText: 'Explain' }).first().click();
+}
 
 /* Of the other pages: name → [query, act, served]. */
 const PAGES = {
@@ -158,19 +213,35 @@ const PAGES = {
     'fixtures',
   ],
   first: ['', async () => {}, 'demo'],
+  home_card: ['?tool=home', async (page) => page.locator('h1 .explained').first().click(), 'demo'],
+  home_keys: ['?tool=home', press('?'), 'demo'],
+  home_palette: ['?tool=home', press('Control+k'), 'fixtures'],
+  home_none: ['', async () => {}, 'empty'],
+  home_bad: ['?tool=home', async () => {}, 'bad'],
   profile_empty: ['?tool=memory_profile', async () => {}, 'fixtures'],
+  device_none: ['?tool=device_memory', async () => {}, 'logdir'],
+  viewer_none: ['?tool=memory_viewer', async () => {}, 'go'],
   oom: ['?tool=oom', async () => {}, 'demo'],
   oom_lists: ['?tool=oom', async () => {}, 'fixtures'],
+  oom_menu: ['?tool=oom', async (page) => page.locator('.answer-aside .menu-dots').click(), 'demo'],
+  oom_paste: ['?tool=oom', async () => {}, 'go'],
+  oom_keys: ['?tool=oom', press('?'), 'demo'],
+  oom_gpu: ['?tool=oom', async (page, place) => explain(page, place.text('oom-bfc.txt')), 'go'],
+  oom_usage: ['?tool=oom', async (page, place) => explain(page, place.text('oom-usage.txt')), 'go'],
+  oom_run: ['?tool=oom', async (page, place) => explain(page, place.text('oom-tpu-run.txt')), 'go'],
+  oom_total: ['?tool=oom', async (page) => explain(page, 'RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.'), 'go'],
+  oom_unknown: ['?tool=oom', async (page) => explain(page, 'hello world\nusing a lot of memory here\nnothing else\n'), 'go'],
   unknown: ['?tool=memory_viewer&session=ffffffffffff&space=77&pin=b:99999999&tool=nothing', async () => {}, 'demo'],
 };
 
 const rowsOf = (states, prefix, served) =>
-  Object.entries(states).map(([name, [query, act, own]]) => ({ name, query: prefix + query, act, served: own ?? served }));
+  Object.entries(states).map(([name, [query, act, own, how = {}]]) => ({ name, query: prefix + query, act, served: own ?? served, how }));
 
 export const GALLERY = [
   ...rowsOf(VIEWER, '?tool=memory_viewer', 'demo'),
   ...rowsOf(PAGES, '', 'demo'),
   ...rowsOf(DEVICE, '?tool=device_memory', 'fixtures'),
   ...rowsOf(PROFILE, '?tool=memory_profile', 'made'),
+  ...rowsOf(FRAME, '', 'demo'),
 ];
 export const README = GALLERY.filter(({ name }) => name === 'viewer' || name === 'profile');

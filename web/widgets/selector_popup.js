@@ -105,6 +105,9 @@ export function createPopup({ id, title, load, current, choose, close }) {
   return {
     node,
     start() {
+      /* To the left where there is no room at the right: nothing scrolls for it. */
+      const edge = node.closest('main')?.getBoundingClientRect().right ?? window.innerWidth;
+      node.classList.toggle('is-right', node.getBoundingClientRect().right > edge);
       input.focus();
       ask();
     },

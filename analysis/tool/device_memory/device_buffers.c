@@ -20,7 +20,6 @@ static const struct filter_field fields[FIELD_COUNT + 1] = {
 struct listing {
     struct study study;
     struct sites sites;
-    uint32_t bytes_type; /* or PPROF_NONE */
     uint32_t *site_of;   /* of each sample */
     uint32_t *copy_of;   /* equal stack and size: the same number */
     uint32_t *copies;    /* of each such number: how many samples */
@@ -78,7 +77,6 @@ static void prepare(struct listing *listing)
     listing->copy_of = arena_array(study->arena, uint32_t, count);
     listing->copies = arena_array(study->arena, uint32_t, count);
     listing->first_of = arena_array(study->arena, uint32_t, count);
-    listing->bytes_type = profile_set_type_of_unit(study->pprof, "bytes");
     sites_init(&listing->sites, study->arena);
     study_walk_init(study, &walk);
     for (uint32_t i = 0; i < study->sample_count; i++) {
@@ -91,10 +89,10 @@ static void prepare(struct listing *listing)
 /* Bytes of a sample, whatever is summed. */
 static int64_t bytes_of(const struct listing *listing, const struct study_sample *sample)
 {
-    const struct pprof *pprof = listing->study.pprof;
-    if (listing->bytes_type == PPROF_NONE)
-        return study_value(&listing->study, sample);
-    return pprof->values[(size_t)sample->at * pprof->type_count + listing->bytes_type];
+    const struct study *study = &listing->study;
+    if (study->sizing == PPROF_NONE)
+        return study_value(study, sample);
+    return study->pprof->values[(size_t)sample->at * study->pprof->type_count + study->sizing];
 }
 
 static bool number_of(const void *context, uint32_t row, size_t field, double *value)

@@ -16,6 +16,19 @@ static bool read_switch(const struct tool_request *request, const char *name, bo
     return true;
 }
 
+/* What goes with the metric: how many, and their bytes. Go writes what was ever allocated before what is in use. */
+static void find_pair(struct study *study)
+{
+    const struct pprof *pprof = study->pprof;
+    uint32_t ever_bytes = profile_set_type(pprof, "alloc_space"), ever_count = profile_set_type(pprof, "alloc_objects");
+    bool is_ever = study->metric == ever_bytes || study->metric == ever_count;
+    if (is_ever && ever_bytes != PPROF_NONE && ever_count != PPROF_NONE) {
+        study->counting = ever_count;
+        study->sizing = ever_bytes;
+    } else if (str_equal(pprof->types[study->metric].unit, STR("bytes")))
+        study->sizing = study->metric;
+}
+
 /* The column to sum: bytes, count, or a type's name. */
 static bool find_metric(struct study *study, struct err *err)
 {
@@ -23,20 +36,23 @@ static bool find_metric(struct study *study, struct err *err)
     const char *wanted = tool_param_text(study->request, "metric");
     uint32_t bytes = profile_set_type_of_unit(pprof, "bytes"), in_use = profile_set_type(pprof, "inuse_space");
     study->counting = profile_set_type_of_unit(pprof, "count");
-    if (in_use != PPROF_NONE) { /* Go writes what was ever allocated before what is in use */
+    if (in_use != PPROF_NONE) {
         bytes = in_use;
         uint32_t objects = profile_set_type(pprof, "inuse_objects");
         study->counting = objects != PPROF_NONE ? objects : study->counting;
     }
-    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "bytes") == 0) {
+    study->sizing = bytes;
+    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "bytes") == 0)
         study->metric = bytes != PPROF_NONE ? bytes : pprof->default_type;
+    else {
+        study->metric = profile_set_type(pprof, wanted);
+        if (study->metric == PPROF_NONE && strcmp(wanted, "count") == 0)
+            study->metric = study->counting;
+    }
+    if (study->metric != PPROF_NONE) {
+        find_pair(study);
         return true;
     }
-    study->metric = profile_set_type(pprof, wanted);
-    if (study->metric == PPROF_NONE && strcmp(wanted, "count") == 0)
-        study->metric = study->counting;
-    if (study->metric != PPROF_NONE)
-        return true;
     struct str known = pprof->types[0].name;
     return err_set(err, ERR_argument, ERR_NO_OFFSET, "metric: \"%.40s\" is no sample type; the first is %.*s", wanted,
                    (int)(known.length < 40 ? known.length : 40), known.data);
@@ -182,8 +198,7 @@ bool study_each(const struct study *study, const struct study_sample *sample, in
 {
     const struct pprof *pprof = study->pprof;
     const int64_t *values = pprof->values + (size_t)sample->at * pprof->type_count;
-    bool is_size = str_equal(pprof->types[study->metric].unit, STR("bytes"));
-    uint32_t bytes = is_size ? study->metric : profile_set_type_of_unit(pprof, "bytes");
+    uint32_t bytes = study->sizing;
     if (bytes == PPROF_NONE || study->counting == PPROF_NONE || values[study->counting] == 0 || study_is_unknown(study, sample) ||
         values[bytes] % values[study->counting] != 0)
         return false;

@@ -30,6 +30,7 @@ struct study {
     bool is_diff;      /* some samples are a base's */
     uint32_t metric;   /* the type that is summed */
     uint32_t counting; /* the type of unit count, or PPROF_NONE: then a sample counts as one */
+    uint32_t sizing;   /* the type of unit bytes that goes with it, or PPROF_NONE */
     int64_t percent_base, total;
     int64_t unknown_count; /* of things whose size is not known, after filters */
     uint32_t stackless_count;
