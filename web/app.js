@@ -107,6 +107,8 @@ const context = {
   tell: createLive(at('live')),
   /* A file or a text of the reader: what it is stands in a banner before anything opens. */
   takeIn: () => openIntake(takeIn),
+  /* Reads what the URL names anew. */
+  again: () => go(router.route, true),
   /* Where the reason of a failure stands. */
   verdictOf: (session) => {
     const row = PAGES.find((each) => each.leads?.(session));
@@ -283,6 +285,8 @@ async function lookUp(route, signal) {
     ? { row: named, found: await resolve(route, named, sessions, signal) }
     : await lookUpUsual(route, sessions, signal);
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
+  if (named && !found.session && !row.hasEmpty && sessions.total)
+    banners.set('tool', { text: `No session here has anything for the ${row.title.replace(/:.*/, '')}; showing what was found.` });
   return { row: found.session || row.hasEmpty ? row : HOME, found };
 }
 
@@ -331,7 +335,7 @@ async function go(route, isAgain = false) {
 /* ---- what goes wrong ------------------------------------------------------------ */
 
 function showInstead(title, content) {
-  fill(at('main'), el('h1', { class: 'answer' }, title), message({ kind: 'error', title: '', ...content }));
+  fill(at('main'), el('h1', { class: 'answer' }, title), el('div', { class: 'whole-page' }, message({ kind: 'error', title: '', ...content })));
 }
 
 function showFailure(error) {

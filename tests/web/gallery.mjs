@@ -67,7 +67,14 @@ const VIEWER = {
   ],
   capacity: ['&capacity=v5p', async () => {}],
   fits: ['&capacity=40GiB', async () => {}],
-  device: ['', async (page) => page.locator('.capacity .selector-button').click()],
+  device: [
+    '',
+    async (page) => {
+      const figures = page.locator('.head .unfold');
+      if (await figures.isVisible()) await figures.click();
+      await page.locator('.capacity .selector-button').click();
+    },
+  ],
   notes: [
     '',
     async (page) => {
@@ -89,7 +96,7 @@ const VIEWER = {
   names: [
     '&sel=120-400',
     async (page) => {
-      const names = page.locator('.window-line button', { hasText: 'Names' });
+      const names = page.locator('.window-line:visible button:visible', { hasText: 'Names' });
       if (await names.count()) await names.first().click();
     },
   ],
@@ -169,18 +176,20 @@ const onChart = async (page, share) => {
   const box = await page.locator('.panel-time .u-over').boundingBox();
   return [box.x + box.width * share, box.y + box.height / 2];
 };
+/* On a phone the table stands below what is seen first. */
+const toTable = (page) => page.locator('.panel-tabs').evaluate((node) => innerWidth < 600 && node.scrollIntoView());
 const PROFILE = {
   profile: ['', async () => {}],
   profile_hover: ['&from=90000000000&to=140000000000', async (page) => page.mouse.move(...(await onChart(page, 0.4)))],
-  profile_free: ['&show=free', async () => {}],
+  profile_no_free: ['&hide=free', async () => {}],
   profile_window: ['&sel=96000000000-144000000000', async () => {}],
   profile_marks: ['&a=60000000000&b=250000000000&time=250000000000', async () => {}],
   profile_events: ['&view=events', async (page) => page.locator('.panel-events tbody tr').nth(2).click()],
-  profile_filter: ['&filter=op:layer_0/* >64MiB&group=op', async () => {}],
-  profile_growth: ['&view=growth', async () => {}],
-  profile_addresses: ['&view=addresses', async () => {}],
+  profile_filter: ['&filter=op:layer_0/* >64MiB&group=op', toTable],
+  profile_growth: ['&view=growth', toTable],
+  profile_addresses: ['&view=addresses', toTable],
   profile_card: ['', async (page) => page.click('h1 .answer-figure')],
-  profile_no_match: ['&filter=op:nothing', async () => {}],
+  profile_no_match: ['&filter=op:nothing', toTable],
   profile_menu_time: ['', menuIn('.panel-time', 'none')],
   profile_menu_table: ['&view=events', menuIn('.panel-events', 'none')],
   profile_keys: ['', press('?')],

@@ -10,6 +10,8 @@ import { idle } from './harness.mjs';
 const MIB = 1024 ** 2;
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 const VIEWER = '?tool=memory_viewer';
+/* A sheet of A4 between its margins. */
+const PAPER_PX = 760;
 
 const run = (page, command) => async () => {
   await page.keyboard.press('Control+k');
@@ -70,6 +72,7 @@ const hostile = () =>
   );
 
 async function toPaper(page) {
+  await page.setViewportSize({ width: PAPER_PX, height: 1000 });
   await page.emulateMedia({ media: 'print' });
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   await idle(page);

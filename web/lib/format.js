@@ -151,6 +151,9 @@ export function visible(text) {
 /* The same for a text that stands in a sentence of ours, where a backquote begins a command. */
 export const literal = (text) => visible(text).replaceAll('`', '\u02cb');
 
+/* What the daemon gives as a reason, as a sentence of its own. */
+export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /* Keeps both ends: "jit_train…_step". Counts code points, not halves of them. */
 export function cutMiddle(text, most) {
   if (text.length <= most) return text;

@@ -16,7 +16,7 @@ import {
   unitOf,
   visible,
 } from '../lib/format.js';
-import { amount, isBytes, relativeWords, siteName } from './device_memory_text.js';
+import { isBytes, relativeWords, siteName } from './device_memory_text.js';
 
 const NONE = '–';
 
@@ -113,8 +113,8 @@ export function topColumns({ metric, percent_base: base, is_diff: isDiff, rows }
   });
   const shareColumn = (key, title) => ({
     key: `${key}_share`,
-    title: `${title} % of ${amount(metric, base)}`,
-    width: 10.5,
+    title: `${title}, % of ${isDiff ? 'A' : 'all'}`,
+    width: 7,
     isNumber: true,
     cell: (row) => share(row[key], base),
     copy: [`${key}_percent`, (row) => row[`${key}_percent`]],

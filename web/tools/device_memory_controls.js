@@ -213,6 +213,7 @@ export function createControls(view) {
       const found = told.get(`${name} ${expression}`);
       return { found, fault: found ? chipFault(found) : '' };
     });
+    if (said.some(({ fault }) => fault)) fold(false);
     chips.set({
       chips: all.map(({ name, expression }, at) => ({
         ...chipWords(name, expression),

@@ -63,6 +63,7 @@ export function createHead(view) {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('div', { class: 'answer-more' });
+  /* Of what JAX writes: it says of each sample whether it is a buffer or an executable. */
   const standing = el(
     'p',
     { class: 'device-standing dim' },
@@ -115,7 +116,7 @@ export function createHead(view) {
               `${counted(summary.stackless_count, 'sample')} without a call stack: shown as (no stack); tracebacks were switched off when they were made.`,
             )
           : null,
-        standing,
+        summary.kinds.length ? standing : null,
       );
       drawNotes();
     },

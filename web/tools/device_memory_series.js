@@ -95,7 +95,11 @@ function draw(series, data, asked) {
   fill(
     series.left,
     leftOutBy(data.left_out).map(([reason, names]) =>
-      el('p', { class: 'dim' }, `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} left out: ${reason}`.replace(/\.*$/, '.')),
+      el(
+        'p',
+        { class: 'dim' },
+        (names.length === 1 ? `${names[0]} is left out: ${reason}` : `${names.join(', ')} are left out, of each: ${reason}`).replace(/\.*$/, '.'),
+      ),
     ),
   );
   if (data.profiles.length < 2) {

@@ -187,9 +187,10 @@ export function mount(root, context) {
     const kind = foundText(newest).split(',')[0];
     const worst = worstOf(newest);
     const isOver = worst?.word === 'over';
+    const isUnread = Boolean(foundOf(newest)?.error);
     sayIt(
-      `${newest.id} ${kind} ${worst?.bytes} ${worst?.word} ${worst?.by}`,
-      nodesOf(say.newestParts(newest, kind, worst)),
+      `${newest.id} ${kind} ${worst?.bytes} ${worst?.word} ${worst?.by} ${isUnread}`,
+      nodesOf(say.newestParts(newest, kind, worst, isUnread)),
       ' ',
       el('a', { href: context.link(newest.id, isOver ? context.verdictOf(newest) : {}) }, isOver ? 'See why' : 'Open'),
     );

@@ -55,6 +55,8 @@ async function lookAtModules(session, how) {
   ]);
   const found = worstOf(modules.modules, detail?.error_texts ?? [], modules.devices);
   const isTold = session.failure && found?.word !== 'over';
+  const broken = modules.modules.find((module) => module.error)?.error;
+  if (!found && !isTold && broken) throw new Error(broken.reason || broken.code);
   if (!found && !isTold && session.kind === 'trace') return { module_count: modules.total, ...(await lookAtEvents(session, how)) };
   return { module_count: modules.total, worst: isTold ? worstOfFailure(session.failure) : found };
 }

@@ -2,7 +2,7 @@
  * home_rows.js: one row a session, and the head of their table. */
 
 import { el, fill, name } from '../lib/dom.js';
-import { bytes, bytesInColumn, count, percent, unitName, when } from '../lib/format.js';
+import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../lib/format.js';
 import { explained } from '../widgets/explain.js';
 import { foundText } from './home_found.js';
 
@@ -82,7 +82,9 @@ export function sessionRow(session, href) {
       fill(verdict, el('span', { class: worst.word === 'over' ? 'over' : 'dim' }, worst.word));
     },
     fail(error) {
-      fill(largest, el('span', { class: 'caution', title: error.message }, 'not readable'));
+      fill(found, foundText({ ...session, module_count: session.module_count ?? 0 }).replace(', no program', ''), ': ', visible(error.message));
+      found.title = error.message;
+      fill(largest, el('span', { class: 'caution' }, 'not readable'));
     },
   };
 }

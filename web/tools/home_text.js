@@ -23,11 +23,12 @@ const short = (text) => cutMiddle(visible(text), 60);
 const placeText = (session, kind) => [kind, session.modified_at_ms ? when(session.modified_at_ms) : ''].filter(Boolean).join(', ');
 
 /* What the newest session says: needs its figure, once it is read. `kind` is its first word. */
-export function newestParts(session, kind, worst) {
+export function newestParts(session, kind, worst, isUnread = false) {
   const place = ` (${placeText(session, kind)}).`;
   const { id } = session;
   const explain = `needs:${id}`;
   const name = { name: worst?.name || session.name };
+  if (isUnread) return ['Newest: ', { name: session.name }, ', which cannot be read', place];
   if (!worst || worst.bytes === null) return ['Newest: ', { name: session.name }, place];
   if (worst.word === 'over' && worst.by > 0)
     return ['Newest: ', name, ', ', { text: `over by ${bytes(worst.by)}`, role: 'over', bytes: worst.by, explain: `over:${id}` }, place];
@@ -46,8 +47,9 @@ export function listParts(list, sort, unknown = 0) {
   return [`${counted(list.total, 'session')}${order}.`];
 }
 
-/* "7 sessions, 2 of them over", "1,000 sessions, 12 of them over so far; 800 not read yet" */
+/* "7 sessions, 2 of them over", "1,000 sessions, 12 of them over so far; 800 not read yet"; "2 of 3 over" of a filter */
 export function tally(list, overCount, unknown = 0) {
+  if (list.matched < list.total) return overCount ? `${count(overCount)} of ${count(list.matched)} over` : '';
   const over = overCount ? `, ${count(overCount)} of them over` : '';
   return `${counted(list.total, 'session')}${over}${unknown ? `${over ? ' so far' : ''}; ${count(unknown)} not read yet` : ''}`;
 }

@@ -152,7 +152,7 @@ async function show(view, selection, route) {
   hideTooltip();
   const stop = () => {
     view.controller.abort();
-    only(view, empty.stopped(session.name), 'Stopped.');
+    only(view, empty.stopped(session.name, view.context.again), 'Stopped.');
   };
   const end = view.timeline.panel.wait(`Reading the events of ${short(session.name)}.`, stop);
   try {

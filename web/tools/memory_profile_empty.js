@@ -69,10 +69,11 @@ export function unreadable(sessionName, problem) {
   };
 }
 
-export function stopped(what) {
+export function stopped(what, again) {
   return {
     title: `Reading ${short(what)} was stopped.`,
-    text: 'Nothing is wrong with it: choose it again in the bar above.',
+    text: 'Nothing is wrong with it.',
+    action: { label: 'Read it', run: again },
   };
 }
 

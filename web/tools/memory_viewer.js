@@ -305,12 +305,12 @@ async function show(view, selection, route) {
     return;
   }
   if (module.error) {
-    only(view, why('unreadableModule', module), `${short(module.name)} cannot be read.`, saidOf(view, selection));
+    only(view, why('unreadableModule', module, selection.modules.total), `${short(module.name)} cannot be read.`, saidOf(view, selection));
     return;
   }
   const stop = () => {
     view.controller.abort();
-    only(view, stopped(module.name), 'Stopped.');
+    only(view, stopped(module.name, view.context.again), 'Stopped.');
   };
   const sentence = `Reading ${short(module.name)} of ${short(session.name)}.`;
   const ends = view.panels.map((panel, at) => panel.wait(at ? '' : sentence, stop));

@@ -3,7 +3,7 @@
  * and the command that fills it. Pure; each answer is {title, text, kind}. */
 
 import { problemText } from '../lib/api.js';
-import { bytes, count, cutMiddle, literal } from '../lib/format.js';
+import { bytes, capital, count, cutMiddle, literal } from '../lib/format.js';
 
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
 const short = (text) => literal(cutMiddle(text, 60));
@@ -52,7 +52,7 @@ export function noSpaces(module) {
   };
 }
 
-export function unreadableModule(module) {
+export function unreadableModule(module, total = 2) {
   const { error } = module;
   const at =
     error.offset_bytes === null || error.offset_bytes === undefined
@@ -62,8 +62,8 @@ export function unreadableModule(module) {
     kind: 'error',
     title: `${short(module.name)} cannot be read.`,
     text:
-      `${short(error.reason ?? error.code)}${at}. ` +
-      'The other modules of this session still work: choose one in the bar above.',
+      `${capital(short(error.reason ?? error.code))}${at}.` +
+      (total > 1 ? ' The other modules of this session still work: choose one in the bar above.' : ' Write or copy the file again; the page then says that it changed.'),
   };
 }
 

@@ -142,7 +142,7 @@ export function createMapView(view, panel, isShown, actions) {
       map.setPlace({ moment: place.moment, peak: space.peak_step, window: place.window, marks: place.marks });
       sayTitle(data, space);
       drawLegend();
-      if (data.rectangle_count === 0 && place.isWhole && !place.bytes && !params.filter) panel.say(message(nothingMoves(space)));
+      if (data.rectangle_count === 0 && place.isWhole && !place.bytes && !(params.filter && data.indefinite.length)) panel.say(message(params.filter ? NOTHING_MATCHES : nothingMoves(space)));
     } catch (error) {
       if (isAbort(error)) return;
       mine.question = '';
@@ -275,6 +275,8 @@ function itemOfRow(row, space) {
   const low = row.allocation.offset_bytes;
   return { ...row, from: row.born_step, to: row.dies_step ?? space.step_count, low_bytes: low, high_bytes: low + row.bytes };
 }
+
+const NOTHING_MATCHES = { title: 'Nothing matches the filter.', text: 'No buffer of any step passes it.' };
 
 function nothingMoves(space) {
   return {

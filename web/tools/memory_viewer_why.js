@@ -15,5 +15,5 @@ export const why = (name, ...facts) => reasons.with((each) => message(each[name]
 export const failed = (what, problem) => message(failure(what, problem));
 
 /* The message that the reader stopped it. */
-export const stopped = (what) =>
-  message({ title: `Reading ${what} was stopped.`, text: 'Nothing is wrong with it: choose it again in the bar above.' });
+export const stopped = (what, again) =>
+  message({ title: `Reading ${what} was stopped.`, text: 'Nothing is wrong with it.', action: { label: 'Read it', run: again } });

@@ -5,6 +5,7 @@
 
 import { el, figure } from '../lib/dom.js';
 import { bytes, percent, visible } from '../lib/format.js';
+import { overOf } from './oom_text.js';
 
 const NEAR = 0.01;
 const isKnown = (value) => value !== null && value !== undefined;
@@ -103,7 +104,7 @@ function requestBar(failure) {
   return { parts: [request], limit };
 }
 
-/* {parts: [{word, bytes, key, look}], limit: {word, bytes, key} | null, whole, over, of} or null. */
+/* {parts: [{word, bytes, key, look}], limit: {word, bytes, key} | null, whole, over, overWord, overText, of} or null. */
 export function barOf(failure) {
   const isPlan = failure.phase === 'compile';
   let bar = null;
@@ -114,13 +115,15 @@ export function barOf(failure) {
   if (!bar || !bar.parts.length) return null;
   const whole = sum(bar.parts);
   const over = bar.limit ? Math.max(0, whole - bar.limit.bytes) : 0;
-  return { of: '', ...bar, whole, over };
+  const told = overOf(failure);
+  const overText = told?.bytes === over ? told.text : bytes(over);
+  return { of: '', overWord: isPlan ? 'over' : 'short', overText: overText ?? bytes(over), ...bar, whole, over };
 }
 
 /* Pure: the bar as a sentence. */
 export function barText(bar) {
   const parts = bar.parts.map((part) => `${part.word} ${bytes(part.bytes)}`).join(', ');
-  const limit = bar.limit ? ` Held against ${bar.limit.word} ${bytes(bar.limit.bytes)}${bar.over > 0 ? `, over by ${bytes(bar.over)}` : ''}.` : '';
+  const limit = bar.limit ? ` Held against ${bar.limit.word} ${bytes(bar.limit.bytes)}${bar.over > 0 ? `, ${bar.overWord ?? 'over'} by ${bar.overText ?? bytes(bar.over)}` : ''}.` : '';
   return `${parts}: ${bytes(bar.whole)} in all.${limit}`;
 }
 
@@ -173,7 +176,7 @@ function drawLegend(bar, figureOf) {
       ? el('li', {}, el('span', { class: 'key-line', 'aria-hidden': 'true' }), `${bar.limit.word} `, figureOf(bar.limit.bytes, bar.limit.key))
       : null,
     bar.over > 0
-      ? el('li', {}, el('span', { class: 'key-line key-over', 'aria-hidden': 'true' }), 'over ', figure(bar.over, bytes(bar.over), 'strong over'))
+      ? el('li', {}, el('span', { class: 'key-line key-over', 'aria-hidden': 'true' }), `${bar.overWord ?? 'over'} by `, figure(bar.over, bar.overText ?? bytes(bar.over), 'strong over'))
       : null,
   );
 }

@@ -4,6 +4,7 @@
 import { el, fill } from '../lib/dom.js';
 import { spokenKey } from '../lib/keys.js';
 
+const AWAY_PX = 8;
 const opened = { close: null };
 
 function itemOf(entry, act) {
@@ -22,6 +23,19 @@ function itemOf(entry, act) {
     el('span', { class: 'menu-word' }, entry.word, entry.why ? el('span', { class: 'menu-why' }, ` ${entry.why}`) : null),
     entry.key ? el('kbd', { 'aria-hidden': 'true' }, spokenKey(entry.key)) : null,
   );
+}
+
+/* Below the button, above it where there is more room; never wider or higher than the window. */
+function place(popup, from) {
+  const below = window.innerHeight - from.bottom - AWAY_PX;
+  const above = from.top - AWAY_PX;
+  popup.style.maxHeight = popup.style.right = '';
+  const { width, height } = popup.getBoundingClientRect();
+  const isUp = height > below && above > below;
+  popup.classList.toggle('is-up', isUp);
+  popup.style.maxHeight = `${Math.floor(isUp ? above : below)}px`;
+  const lacking = width + AWAY_PX - from.right;
+  if (lacking > 0) popup.style.right = `${-Math.ceil(lacking)}px`;
 }
 
 /* node: the menu; button: what opens it; titleOf(), list() as of menu.js. Out: {isOpen, open(at), close(isFocusBack),
@@ -57,7 +71,7 @@ export function createPopup({ id, node, button, titleOf, list }) {
     popup.setAttribute('aria-label', titleOf());
     fill(popup, list().map((entry) => itemOf(entry, act)));
     popup.hidden = false;
-    popup.classList.toggle('is-up', popup.getBoundingClientRect().bottom > window.innerHeight);
+    place(popup, button.getBoundingClientRect());
     button.setAttribute('aria-expanded', 'true');
     document.addEventListener('pointerdown', outside, true);
     move(at);

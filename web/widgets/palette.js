@@ -5,7 +5,7 @@
 import { begin, later } from '../lib/activity.js';
 import { isAbort } from '../lib/api.js';
 import { el, fill } from '../lib/dom.js';
-import { count, cutMiddle, visible } from '../lib/format.js';
+import { capital, count, cutMiddle, visible } from '../lib/format.js';
 import { rank } from '../lib/fuzzy.js';
 import { bindings, spokenKey } from '../lib/keys.js';
 import { openDialog } from './dialog.js';
@@ -21,8 +21,6 @@ const PREFIXES = [
   ['#', 'sessions'],
   [':', 'a step or a time'],
 ];
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /* Every command that can be used now, those of the page first: {word, after, keys, run, why}. */
 export function commandsNow() {

@@ -276,8 +276,8 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   test('percentages say of what in the head of their column', async () => {
     const page = await open(place(await daemon('--demo'), '&view=top'), { canned: answers() });
     const heads = await page.locator('.panel-top [role="columnheader"]').allInnerTexts();
-    includes(heads.join('|'), 'Self % of 10.00 MiB');
-    includes(heads.join('|'), 'Total % of 10.00 MiB');
+    includes(heads.join('|'), 'Self, % of all');
+    includes(heads.join('|'), 'Total, % of all');
     await page.finish();
   });
 
@@ -292,6 +292,9 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     equal([await isSeen('.conditions'), await isSeen('.device-profiles')], [true, true]);
     equal(await page.locator('.device-unfold').getAttribute('aria-expanded'), 'true');
     await page.finish();
+    const faulty = await open(`${await daemon('--demo')}?tool=device_memory&focus=norm(al`, { width: 390, height: 844 });
+    equal(await faulty.locator('.conditions').isVisible(), true, 'a filter at fault is folded away');
+    await faulty.finish();
   });
 
   test('nothing hangs over on small screens', async () => {

@@ -277,6 +277,31 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.finish();
   });
 
+  test('a session that cannot be read says why in its row; of a filter only what matches is counted', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-cut-'));
+    mkdirSync(join(folder, 'cut'));
+    const name = 'module_0179.jit_f.cl_1014260217.after_optimizations.hlo.pb';
+    const whole = readFileSync(join(fixtures, 'dumps/d-tile-padding', name));
+    writeFileSync(join(folder, 'cut', name), whole.subarray(0, Math.floor(whole.length * 0.6)));
+    const page = await open(`${await daemon(`--logdir=${folder}`, `--logdir=${join(fixtures, 'dumps')}`)}?tool=home`);
+    await page.waitForFunction(() => !document.querySelector('.home-tally').innerText.includes('not read yet'));
+    const row = page.locator('tr', { has: page.locator('a', { hasText: 'cut' }) });
+    equal(await row.locator('.h-largest').innerText(), 'not readable');
+    includes(await row.locator('.h-found').innerText(), 'the HLO proto ends early');
+    includes(await text(page, 'h1'), 'Newest: cut, which cannot be read');
+    await page.goto(`${page.url()}&filter=tile`);
+    equal(await text(page, '.home-tally'), '1 of 1 over');
+    await page.finish();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('a page that no session has anything for says so above Home', async () => {
+    const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`)}?tool=memory_viewer`);
+    includes(await text(page, '.banner-text'), 'No session here has anything for the Memory Viewer; showing what was found.');
+    includes(await text(page, 'h1'), 'Newest: memprof');
+    await page.finish();
+  });
+
   test('what the daemon forgot of what was dropped is asked for once', async () => {
     const own = await startDaemon(binary, ['--demo']);
     let again = null;

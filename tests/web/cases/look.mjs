@@ -165,6 +165,33 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('what opens stays in the window, and nothing scrolls for it', async () => {
+    const isInside = (page, selector) =>
+      page.locator(selector).first().evaluate((node) => {
+        const { left, right, top, bottom } = node.getBoundingClientRect();
+        return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+      });
+    const wide = await open(await daemon('--demo'));
+    await wide.locator('.capacity .selector-button').click();
+    await wide.waitForSelector('.capacity .selector-option');
+    equal(await wide.evaluate(() => document.querySelector('main').scrollLeft), 0, 'scrolled sideways');
+    truth(await isInside(wide, '.capacity .selector-popup'), 'the devices stand outside');
+    await wide.finish();
+    const phone = { width: 390, height: 844 };
+    const viewer = await open(`${await daemon('--demo')}?tool=memory_viewer`, phone);
+    await viewer.locator('.notes-button').click();
+    truth(await isInside(viewer, '.notes-list'), 'the notes stand outside');
+    await viewer.keyboard.press('Escape');
+    await viewer.locator('.phone-tab', { hasText: 'Table' }).click();
+    await viewer.locator('.panel-table .menu-dots').click();
+    truth(await isInside(viewer, '.panel-table .menu-popup'), 'the columns stand outside');
+    await viewer.finish();
+    const verdict = await open(`${await daemon('--demo')}?tool=oom`, phone);
+    await verdict.locator('.answer-aside .menu-dots').click();
+    truth(await isInside(verdict, '.answer-aside .menu-popup'), 'the entries stand outside');
+    await verdict.finish();
+  });
+
   test('on a phone the first chart is in view; the figures behind the answer open by hand', async () => {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { width: 390, height: 844 });
     const box = await page.locator('.curve-host').boundingBox();
