@@ -75,7 +75,7 @@ static bool is_next(struct reading *reading, const struct trace_event *event, ui
     bool is_again = is_same(op, reading->first_op) && !is_same(op, reading->last_op);
     bool has_call = trace_line_has(event, TRACE_STAT_CORRELATION_ID);
     uint64_t call = (uint64_t)trace_line_number(event, TRACE_STAT_CORRELATION_ID, 0);
-    if (!is_again && !is_same(op, reading->last_op))
+    if (!is_same(op, reading->first_op)) /* no launch begins with it */
         return false;
     if (has_call && reading->has_last_call && call == reading->last_call) /* a graph of kernels */
         return false;
