@@ -136,10 +136,12 @@ function build(view) {
     sentence: (reading) => say.readingSentence(view.space, reading),
     onHover: (reading, mark) => {
       view.map.showStep(reading.step);
+      view.reading = reading;
       showTooltip(
         `s:${reading.step}`,
         say.readingLines(view.space, reading).map((line) => nodesOf(line)),
         mark,
+        'reading',
       );
     },
     onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
@@ -205,6 +207,7 @@ function build(view) {
         `map:${item.id ?? `${item.from} ${item.low_bytes} ${item.category}`}`,
         lines.map((line) => nodesOf(line)),
         mark,
+        explainOf(view, item),
       );
     },
     onLeave: leave,
@@ -245,7 +248,14 @@ function hoverBar(view, key, bar, mark) {
     key,
     say.barLines(bar, view.records.get(bar.id), view.space.peak_bytes).map((line) => nodesOf(line)),
     mark,
+    explainOf(view, bar),
   );
+}
+
+/* The card of what is hovered: of a buffer, or of several drawn as one. */
+function explainOf(view, item) {
+  view.hoveredParts = item.id === null ? item : null;
+  return item.id === null ? 'merged' : `size:${item.id}`;
 }
 
 /* Said once the wheel turns over a chart that does not take it. */

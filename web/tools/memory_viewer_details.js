@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_viewer_details.js: what the details pane says about a buffer or a merged bar. */
 
-import { bytes, count, counted, percent, splitShape, visible } from '../lib/format.js';
+import { count, counted, percent, splitShape, visible } from '../lib/format.js';
 import { el, nameInline } from '../lib/dom.js';
 import { categoryWord, swatch } from '../widgets/categories.js';
 import { explained } from '../widgets/explain.js';
@@ -27,18 +27,20 @@ function stack(record) {
   );
 }
 
+const aliveButton = ({ id }, words) => el('button', { type: 'button', class: 'explained', 'data-explain': `alive:${id}` }, words);
+
 function life(record, space) {
   const word = space.step_unit === 'schedule' ? 'schedule positions' : 'steps';
   if (record.is_indefinite) {
     return [
-      space.step_count ? `the whole program, ${word} 0 to ${count(space.step_count)}` : 'the whole program',
+      aliveButton(record, space.step_count ? `the whole program, ${word} 0 to ${count(space.step_count)}` : 'the whole program'),
     ];
   }
   if (record.born_step === null || record.born_step === undefined)
     return record.stack === undefined && record.shape === undefined ? [] : ['not known'];
   const dies = record.dies_step ?? space.step_count;
   return [
-    `${word} ${count(record.born_step)} to ${count(dies)} of ${count(space.step_count)}`,
+    aliveButton(record, `${word} ${count(record.born_step)} to ${count(dies)} of ${count(space.step_count)}`),
     lifeBar(record.born_step, dies, space.step_count),
   ];
 }
@@ -64,7 +66,7 @@ export function bufferDetails(record, space, isPinned) {
     isPinned,
     parts: [
       facts(
-        fact('size', el('strong', {}, explained(`size:${record.id}`, record.bytes)), ` · ${share} of the peak`),
+        fact('size', el('strong', {}, explained(`size:${record.id}`, record.bytes)), ' · ', explained(`share:${record.id}`, record.bytes, share), ' of the peak'),
         fact(
           'unpadded',
           record.unpadded_bytes === null || record.unpadded_bytes === undefined
@@ -103,7 +105,7 @@ export function bufferDetails(record, space, isPinned) {
         fact('buffer id', record.id),
       ),
       stack(record),
-      isPinned ? el('p', { class: 'dim' }, 'Esc lets go.') : el('p', { class: 'dim' }, 'Click pins it.'),
+      isPinned ? el('p', { class: 'dim' }, 'A click on a figure explains it. Esc lets go.') : el('p', { class: 'dim' }, 'Click pins it.'),
     ],
   };
 }
@@ -113,9 +115,9 @@ export function mergedDetails(bar, space) {
     heading: 'Small buffers',
     parts: [
       facts(
-        fact('together', mergedText(bar)),
-        fact('share', `${percent(bar.bytes, space.peak_bytes)} of the peak`),
-        fact('padding', bar.padding_bytes > 0 ? bytes(bar.padding_bytes) : 'none'),
+        fact('together', explained('merged', bar.bytes, mergedText(bar))),
+        fact('share', explained('merged', bar.bytes, percent(bar.bytes, space.peak_bytes)), ' of the peak'),
+        fact('padding', bar.padding_bytes > 0 ? explained('merged', bar.padding_bytes) : 'none'),
       ),
       el(
         'p',

@@ -6,6 +6,7 @@ import { bytes, bytesApart, count, counted, exactBytes, factor, percent, visible
 import { sourceOf } from './memory_viewer_answer.js';
 import { figuresOf, spaceWord } from './memory_viewer_failure.js';
 import { madeOf, unitWord } from './memory_viewer_text.js';
+import { peakOfMarks } from './memory_viewer_window.js';
 
 const ALLOCATIONS = '`HloProto.buffer_assignment.buffer_allocations[]`';
 const TRACES = '`HloProto.buffer_assignment.heap_simulator_traces[].events[]`';
@@ -223,7 +224,7 @@ function changes(view, data, [before, after], title) {
     ],
     field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES,
     ...sureOfTime(space),
-    caveat: `The largest sum between is ${bytes(data.peak.bytes)}, at ${unitWord(space)} ${count(data.peak.step)}.`,
+    caveat: `The largest sum there is ${bytes(data.peak.bytes)}, at ${unitWord(space)} ${count(data.peak.step)}.`,
   };
 }
 
@@ -235,8 +236,9 @@ function window(view) {
 function marks(view) {
   const both = view.window.now?.marks.data;
   if (!both) return null;
+  const peak = peakOfMarks(both.marks, both.answer);
   const [first, second] = both.marks.a <= both.marks.b ? ['A', 'B'] : ['B', 'A'];
-  return changes(view, both.answer, [`at ${first}`, `at ${second}`], 'Between the marks');
+  return changes(view, { ...both.answer, peak }, [`at ${first}`, `at ${second}`], 'Between the marks');
 }
 
 const PANELS = {
@@ -281,6 +283,7 @@ const PANELS = {
 
 /* Figures of one buffer. */
 const OF_BUFFER = {
+  share: (record, view) => OF_BUFFER.size(record, view),
   size: (record, { space }) => ({
     title: `Size ${bytes(record.bytes)}`,
     formula: `${percent(record.bytes, space.peak_bytes)} of the peak: ${exactBytes(record.bytes)} of ${exactBytes(space.peak_bytes)}.`,
@@ -345,17 +348,72 @@ OF_BUFFER.source = (record) => ({
   caveat: 'After fusion one instruction stands for many lines; XLA keeps one of them.',
 });
 
-const SIMPLE = { total, peak, capacity, over: difference, free: difference, group, window, marks, ...WASTE, ...PANELS };
+const SIMPLE = { merged, reading, total, peak, capacity, over: difference, free: difference, group, window, marks, ...WASTE, ...PANELS };
+
+/* Several buffers that a strip or the map draws as one: the one that was hovered last. */
+function merged(view) {
+  const item = view.hoveredParts;
+  if (!item) return null;
+  return {
+    title: `${counted(item.count, 'buffer')}, ${bytes(item.bytes)}`,
+    formula: `${percent(item.bytes, view.space.peak_bytes)} of the peak: the sum of ${counted(item.count, 'buffer')}, each too small for a bar of its own.`,
+    inputs: [
+      { name: 'together', bytes: item.bytes },
+      { name: 'largest of them', bytes: item.largest_bytes },
+      ...(item.padding_bytes === null || item.padding_bytes === undefined ? [] : [{ name: 'padding of them all', bytes: item.padding_bytes }]),
+    ],
+    field: `${BUFFERS} \`.size\``,
+    confidence: 'exact',
+    caveat: 'Merging is done in the drawing only; sums, table and CSV hold every one.',
+  };
+}
+
+/* The step of the curve that was hovered last. */
+function reading(view) {
+  const { space, reading: at } = view;
+  if (!at || at.bytes === null) return null;
+  return {
+    title: `${bytes(at.bytes)} live at ${unitWord(space)} ${count(at.step)}`,
+    formula: `for the whole program ${bytes(space.indefinite_bytes)} + live at this ${unitWord(space)} ${bytes(at.bytes - space.indefinite_bytes)} = ${bytes(at.bytes)}`,
+    inputs: [
+      { name: 'arguments, outputs and constants, all the time', bytes: space.indefinite_bytes },
+      { name: 'temporaries', bytes: at.bytes - space.indefinite_bytes },
+      { name: 'live', bytes: at.bytes },
+      { name: 'live without padding', bytes: at.unpadded },
+      ...(at.change === null ? [] : [{ name: `change from ${unitWord(space)} ${count(at.step - 1)}`, bytes: Math.abs(at.change), sign: at.change < 0 ? '−' : '+' }]),
+    ],
+    field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES,
+    ...sureOfTime(space),
+  };
+}
+
+/* A row of the table that stands for many buffers. */
+function groupRow(view, id) {
+  const row = view.table.groupOf(id);
+  if (!row) return null;
+  return {
+    title: `${counted(row.count, 'buffer')}, ${bytes(row.bytes)}`,
+    formula: `The sum of ${counted(row.count, 'buffer')} of one group that live at this moment; ${percent(row.bytes, view.space.peak_bytes)} of the peak.`,
+    inputs: [
+      { name: 'together', bytes: row.bytes },
+      { name: 'largest of them', bytes: row.largest_bytes },
+      { name: 'padding of them all', bytes: row.padding_bytes },
+    ],
+    field: BUFFERS,
+    ...sureOfTime(view.space),
+    caveat: 'Open the row for the buffers one by one.',
+  };
+}
 
 /* The card of a figure: "total", "part:arguments", "size:1498"; null if it is not known here. */
-export function cardOf(view, key) {
+export async function cardOf(view, key) {
   const at = key.indexOf(':');
   const [word, rest] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)];
   if (word === 'failure') return failure(view, rest);
   if (!view.space) return null;
-  const record = word in OF_BUFFER ? view.records.get(rest) : null;
+  const record = rest && word in OF_BUFFER ? (view.records.get(rest) ?? (await view.records.read(rest).catch(() => null))) : null;
   const card =
-    word === 'part' ? part(view, rest) : record ? OF_BUFFER[word](record, view) : (SIMPLE[word]?.(view) ?? null);
+    word === 'part' ? part(view, rest) : word === 'group_row' ? groupRow(view, rest) : record ? OF_BUFFER[word](record, view) : (SIMPLE[word]?.(view) ?? null);
   return card && { file: view.module?.file ? baseName(view.module.file) : null, ...dropEmpty(card) };
 }
 

@@ -62,7 +62,7 @@ function capacityWords({ capacity, space, wanted }) {
     return [
       explained('capacity', capacity.bytes, bytes(capacity.bytes), 'strong'),
       ': ',
-      el('span', { title: hint }, text),
+      el('span', { title: hint, 'data-explain': 'capacity' }, text),
       '.',
     ];
   }

@@ -26,7 +26,7 @@ const ROW_SORT = /^-?(size|padding|unpadded|name|shape|source|category|opcode|bo
 const GROUP_SORT = /^-?(size|count|padding|largest|key)$/;
 
 /* view: {ask, space, records, context}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
- * Out: {panel, load(), hear(), mark(hover, pin), rankOf(id, order), focusFilter(), beside(id, direction), destroy()}. */
+ * Out: {panel, load(), hear(), mark(hover, pin), rankOf(id, order), groupOf(id), focusFilter(), beside(id, direction), destroy()}. */
 export function createBuffersTable(view, actions) {
   const panel = createPanel('panel-table', 'Buffers');
   const { context } = view;
@@ -44,6 +44,7 @@ export function createBuffersTable(view, actions) {
   });
   const group = createGroupChoice((by) => context.choose({ group: by, sort: '' }));
   const ranks = new Map();
+  const groupsById = new Map();
   let asked = '';
   let good = null; // the last filter that the daemon took
   let drawnStep = null;
@@ -162,7 +163,12 @@ export function createBuffersTable(view, actions) {
   }
 
   function drawGroups(data, params, asks, groupColumns) {
-    const named = (groups) => groups.map((each) => ({ ...each, id: `g:${each.key}` }));
+    groupsById.clear();
+    const named = (groups) => {
+      const rows = groups.map((each) => ({ ...each, id: `g:${each.key}` }));
+      for (const row of rows) groupsById.set(row.id, row);
+      return rows;
+    };
     const members = (of) =>
       pagedRows({
         count: of.count,
@@ -204,6 +210,7 @@ export function createBuffersTable(view, actions) {
       return isNew ? load() : null;
     },
     mark: table.mark,
+    groupOf: (id) => groupsById.get(id) ?? null,
     focusFilter: filter.focus,
     beside: table.beside,
     /* Place of a buffer in an order of the strips at this step, if it is known. */

@@ -113,13 +113,15 @@ export function groupSentence(rows, matchedCount, peakBytes) {
     group.count === 1 && !isCut
       ? ['Largest: ', { name: group.first.name }, ' ']
       : [`${isCut ? '≥ ' : ''}${count(group.count)} × `];
-  const share = `${isCut ? 'at least ' : ''}${percent(group.bytes, peakBytes)} of the peak`;
+  const share = { ...part(group.bytes, `${isCut ? 'at least ' : ''}${percent(group.bytes, peakBytes)}`), explain: 'group' };
   return [
     ...head,
     { ...part(group.each), explain: 'group' },
     ' ',
     { name: cutMiddle(shape, 60) },
-    group.count === 1 ? ` is ${share}` : ` are ${share}`,
+    group.count === 1 ? ' is ' : ' are ',
+    share,
+    ' of the peak',
     group.padding >= group.bytes * SAID_PADDING
       ? `, ${percent(group.padding, group.bytes)} of it padding`
       : '',

@@ -2,7 +2,7 @@
  * memory_viewer_window.js: what the selected window says, and what lies between two marks: which buffers
  * are born and die there, the largest by name. */
 
-import { el, figure, fill, nameInline } from '../lib/dom.js';
+import { el, fill, nameInline } from '../lib/dom.js';
 import { bytes, count, counted, signedBytes } from '../lib/format.js';
 import { fact, facts, folded } from '../widgets/details.js';
 import { explained } from '../widgets/explain.js';
@@ -16,9 +16,6 @@ export function windowTitle({ from, to }, space) {
   return to - from === 1 ? `${word} ${count(from)}` : `${word}s ${count(from)} to ${count(to - 1)}`;
 }
 
-/* Pure: "12 buffers, 1.20 GiB" */
-const sumText = (changes) => `${counted(changes.count, 'buffer')}, ${bytes(changes.bytes)}`;
-
 /* " · born 12 buffers, 1.20 GiB · die …", each sum explained. */
 const sumsOf = (key, born, died) => [
   ` · born ${counted(born.count, 'buffer')}, `,
@@ -28,6 +25,8 @@ const sumsOf = (key, born, died) => [
 ];
 
 const change = (data) => data.bytes_after - data.bytes_before;
+
+const changed = (key, by, className = '') => explained(key, Math.abs(by), by === 0 ? 'none' : signedBytes(by), className);
 
 /* Where the pane is a drawer: opens it. */
 const namesButton = (onNames) => lineButton('Names', 'q', onNames, 'to-pane');
@@ -56,7 +55,7 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment }) {
           { type: 'button', class: 'link-button', on: { click: () => onMoment(peak.step) } },
           `at ${unitWord(space)} ${count(peak.step)}`,
         ),
-        `; ${change(answer) === 0 ? 'as much after it as before' : `${signedBytes(change(answer))} over it`}`,
+        change(answer) === 0 ? '; as much after it as before' : ['; ', changed('window', change(answer)), ' over it'],
         sumsOf('window', born, died),
       );
       node.hidden = false;
@@ -77,6 +76,12 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment }) {
 export function liveAt({ a, b }, answer) {
   const [first, last] = [answer.bytes_before, answer.bytes_after];
   return a <= b ? { a: first, b: last } : { a: last, b: first };
+}
+
+/* Pure: the largest sum from mark to mark, both included; the answer begins behind the earlier one. */
+export function peakOfMarks({ a, b }, answer) {
+  const first = { step: Math.min(a, b), bytes: answer.bytes_before };
+  return first.bytes >= answer.peak.bytes ? first : answer.peak;
 }
 
 /* A line under the title of the curve about the marks. actions: onSwap(), onNames(), onClear(), onMoment(step).
@@ -115,7 +120,7 @@ export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
         ' → ',
         markOf('B', marks.b, live.b, space),
         ': ',
-        el('strong', {}, by === 0 ? 'no change' : signedBytes(by)),
+        by === 0 ? el('strong', {}, 'no change') : changed('marks', by, 'strong'),
         ' between them',
         sumsOf('marks', answer.born, answer.died),
       );
@@ -137,6 +142,7 @@ export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
 /* The pane while two moments are marked and nothing is selected, pinned or hovered. */
 export function marksDetails({ marks, answer }, space, onPin) {
   const live = liveAt(marks, answer);
+  const peak = peakOfMarks(marks, answer);
   const unit = unitWord(space);
   return {
     heading: 'Between the marks',
@@ -144,17 +150,17 @@ export function marksDetails({ marks, answer }, space, onPin) {
       facts(
         fact('A', el('strong', {}, explained('marks', live.a)), ` at ${unit} ${count(marks.a)}`),
         fact('B', el('strong', {}, explained('marks', live.b)), ` at ${unit} ${count(marks.b)}`),
-        fact('A to B', signedBytes(live.b - live.a)),
-        fact('peak between', explained('marks', answer.peak.bytes), ` at ${unit} ${count(answer.peak.step)}`),
+        fact('A to B', changed('marks', live.b - live.a)),
+        fact('peak, both included', explained('marks', peak.bytes), ` at ${unit} ${count(peak.step)}`),
       ),
-      listOf('Born', answer.born, space, onPin),
-      listOf('Die', answer.died, space, onPin),
+      listOf('Born', answer.born, space, onPin, 'marks'),
+      listOf('Die', answer.died, space, onPin, 'marks'),
       el('p', { class: 'dim' }, 'x swaps A and B, m clears them.'),
     ],
   };
 }
 
-function listOf(word, changes, space, onPin) {
+function listOf(word, changes, space, onPin, key) {
   if (changes.count === 0) return el('p', { class: 'dim' }, `None ${word === 'Born' ? 'is born' : 'dies'} here.`);
   const more = changes.count - changes.largest.length;
   const rows = changes.largest.map((item) =>
@@ -167,13 +173,13 @@ function listOf(word, changes, space, onPin) {
         nameInline(item.name, 40),
       ),
       ' ',
-      figure(item.bytes),
+      explained(`size:${item.id}`, item.bytes),
       el('span', { class: 'dim' }, ` ${unitWord(space)} ${count(item.step)}`),
       item.source ? [' ', nameInline(item.source.slice(item.source.lastIndexOf('/') + 1), 40)] : null,
     ),
   );
   if (more > 0) rows.push(el('li', { class: 'dim' }, `${count(more)} smaller, not named`));
-  return folded(`${word}: ${sumText(changes)}`, rows, true);
+  return folded([`${word}: ${counted(changes.count, 'buffer')}, `, explained(key, changes.bytes)], rows, true);
 }
 
 /* The pane while a window is selected and nothing is pinned or hovered. */
@@ -186,10 +192,10 @@ export function windowDetails(data, space, onPin) {
         fact('its peak', el('strong', {}, explained('window', data.peak.bytes)), ` at ${unitWord(space)} ${count(data.peak.step)}`),
         fact('before', explained('window', data.bytes_before)),
         fact('after', explained('window', data.bytes_after)),
-        fact('change', signedBytes(change(data))),
+        fact('change', changed('window', change(data))),
       ),
-      listOf('Born', data.born, space, onPin),
-      listOf('Die', data.died, space, onPin),
+      listOf('Born', data.born, space, onPin, 'window'),
+      listOf('Die', data.died, space, onPin, 'window'),
       el('p', { class: 'dim' }, 'Enter zooms to it, Esc lets it go.'),
     ],
   };

@@ -12,6 +12,7 @@
 import { begin } from '../lib/activity.js';
 import { el, figure, nameInline } from '../lib/dom.js';
 import { bytes, exactBytes } from '../lib/format.js';
+import { tooltipSubject } from './tooltip.js';
 
 const LONGEST_NAME = 60;
 const CLASSES = { main: 'answer-figure', over: 'over' };
@@ -63,9 +64,17 @@ export async function explain(key, mark = null) {
   }
 }
 
-/* What has the focus, else what the pointer is over: it, the first figure of a row, or what it stands in. */
+/* The figure or the row that has the focus, else what a tooltip names, else what the focus stands in or the pointer is
+ * over: it, the first figure of a row, or the panel. {key, mark} */
 function subject() {
   const focus = document.activeElement;
+  const named = tooltipSubject();
+  if (named && !focus.matches('[data-explain], [role="row"]')) return { key: named, mark: null };
+  const node = subjectNode(focus);
+  return node && { key: node.dataset.explain, mark: node.getBoundingClientRect() };
+}
+
+function subjectNode(focus) {
   const hovered = [...document.querySelectorAll(':hover')].pop() ?? null;
   for (const node of [focus === document.body ? null : focus, hovered]) {
     const inRow = node?.matches?.('[role="row"]') ? node.querySelector('[data-explain]') : null;
@@ -81,9 +90,9 @@ export function explainKeys() {
       keys: ['i'],
       does: 'explain the focused figure',
       run: () => {
-        const node = subject();
-        if (!node) return false;
-        explain(node.dataset.explain, node.getBoundingClientRect());
+        const found = subject();
+        if (!found) return false;
+        explain(found.key, found.mark);
         return true;
       },
     },

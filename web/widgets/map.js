@@ -46,6 +46,7 @@ export function createMap(actions) {
   let matches = [];
   let found = new Set();
   let drawnCount = 0;
+  let isOnMark = false;
 
   const frame = (of = size) => {
     const bandHeight = answer.indefinite.length ? BAND_PX : 0;
@@ -189,8 +190,7 @@ export function createMap(actions) {
     const at = Math.floor(scales(frame(), view).stepAt(x));
     return Math.max(Math.floor(view.from), Math.min(Math.ceil(view.to) - 1, at));
   };
-  const markOf = (item) => {
-    const page = node.getBoundingClientRect();
+  const markOf = (item, page = node.getBoundingClientRect()) => {
     const box = boxOfItem(item) ?? { x: 0, y: 0, width: 0, height: 0 };
     return {
       left: page.left + box.x,
@@ -217,12 +217,15 @@ export function createMap(actions) {
   const all = () => ({ steps: [0, answer.step_count], bytes: [0, answer.height_bytes] });
   const selection = (a, b) => [a.x, b.x].sort((x, y) => x - y).map(stepAt);
   const gestures = bindGestures(node, {
-    hover: (at) => {
+    /* Where the plot lies follows from the event: asked of the page it would have to be laid out anew. */
+    hover: (at, event) => {
       const item = itemAt(at);
-      node.classList.toggle('is-on-mark', item !== null);
-      actions.onStep(at.y >= frame().top ? stepAt(at.x) : null);
-      if (item) actions.onHover(item, markOf(item));
+      if (item) actions.onHover(item, markOf(item, { left: event.clientX - at.x, top: event.clientY - at.y }));
       else actions.onLeave();
+      actions.onStep(at.y >= frame().top ? stepAt(at.x) : null);
+      if ((item !== null) === isOnMark) return;
+      isOnMark = item !== null;
+      node.classList.toggle('is-on-mark', isOnMark);
     },
     leave: () => {
       actions.onStep(null);

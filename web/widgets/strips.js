@@ -24,10 +24,10 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
   let rects = [];
   let size = { width: 0, height: 0, ratio: 1 };
   let marks = { hover: null, pin: null, rankOf: () => null };
+  let isOnMark = false;
 
   const keyOf = (at) => (bars[at].id === null ? mergedKey(order, at) : buffersKey(bars[at].id));
-  const markOf = (at) => {
-    const box = plot.getBoundingClientRect();
+  const markOf = (at, box = plot.getBoundingClientRect()) => {
     const rect = rects[at];
     return {
       left: box.left + rect.x,
@@ -85,10 +85,11 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
   }
 
   plot.addEventListener('pointermove', (event) => {
-    const at = barAt(rects, event.clientX - plot.getBoundingClientRect().left);
-    plot.classList.toggle('is-on-mark', at >= 0);
+    const box = plot.getBoundingClientRect(); // once, before anything changes
+    const at = barAt(rects, event.clientX - box.left);
     if (at < 0) onLeave();
-    else onHover(keyOf(at), bars[at], markOf(at));
+    else onHover(keyOf(at), bars[at], markOf(at, box));
+    if (at >= 0 !== isOnMark) plot.classList.toggle('is-on-mark', (isOnMark = at >= 0));
   });
   plot.addEventListener('pointerleave', () => {
     if (!mirror.hasFocus) onLeave();

@@ -254,6 +254,12 @@ const keyOf = (row) => (row ? `${row.id} ${row.isOpen ?? ''} ${row.level ?? ''}`
 const classOf = (column) =>
   `${column.className ?? ''} ${column.isNumber ? 'is-number' : ''} card-${column.card ?? 'none'}`.trim();
 
+/* The card of a cell; of a group it is another one. */
+function explainOf(column, row) {
+  const word = row?.isGroup ? column.explainGroup : row && column.explain;
+  return word ? `${word}:${row.id}` : null;
+}
+
 function lineOf(state, index) {
   const row = state.source.at(index);
   const columns = state.header.shown();
@@ -279,7 +285,7 @@ function lineOf(state, index) {
           class: classOf(column),
           tabindex: '-1',
           'aria-colindex': String(at + 1),
-          'data-explain': row && !isGroup && column.explain ? `${column.explain}:${row.id}` : null,
+          'data-explain': explainOf(column, row),
         },
         row && column.isTree && isGroup ? el('span', { class: 'twist', 'aria-hidden': 'true' }) : null,
         row ? column.cell(row) : at === 0 ? '…' : '',

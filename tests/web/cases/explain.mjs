@@ -103,6 +103,87 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  /* Every figure of bytes or percent in words, outside of pictures and their lists: what explains it, and whether that
+   * is a button of its own. */
+  const figuresOf = (page) =>
+    page.evaluate(() => {
+      const found = [];
+      const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+        const parent = node.parentElement;
+        const isSaid = parent.closest('main, .details') && !parent.closest('.tooltip, .error-text, .menu-popup, [role="listbox"], [aria-hidden="true"], pre');
+        if (!isSaid || !/\d[\d,.]*\s(B|[KMGT]iB|%)/.test(node.data) || !parent.checkVisibility()) continue;
+        const key = parent.closest('[data-explain]')?.dataset.explain ?? null;
+        found.push({ text: node.data, key, isOwn: Boolean(parent.closest('button[data-explain], td[data-explain]')) });
+      }
+      return found;
+    });
+
+  test('every figure on the page has a card, whatever is pinned, selected, marked, filtered or grouped', async () => {
+    const base = await daemon('--demo');
+    const page = await open(base);
+    const first = await page.locator('.panel-table tbody tr').first().getAttribute('data-id');
+    const opened = new Set();
+    for (const [query, least] of [
+      ['', 20],
+      [`?pin=b:${first}`, 23],
+      ['?sel=100-376', 50],
+      ['?a=100&b=376', 50],
+      ['?filter=>1MiB', 20],
+      ['?group=shape', 20],
+      ['?step=100', 15],
+    ]) {
+      await page.goto(`${base}?tool=memory_viewer${query.replace('?', '&')}`);
+      await idle(page);
+      const figures = await figuresOf(page);
+      truth(figures.length >= least, `${query}: ${figures.length} figures`);
+      equal(figures.filter(({ key }) => !key).map((each) => each.text), [], `${query}: no card`);
+      for (const { key, text: said } of figures) {
+        const word = `${query.slice(0, 4)} ${key.split(':')[0]}`;
+        if (opened.has(word)) continue;
+        opened.add(word);
+        await page.evaluate(async (each) => (await import('./widgets/explain.js')).explain(each), key);
+        const told = await card(page);
+        truth(/exact|bound|guess/.test(told), `${query} ${key} "${said}": no confidence in ${told}`);
+        truth(!/undefined|NaN|null/.test(told), `${query} ${key}: ${told}`);
+        await page.keyboard.press('Escape');
+      }
+    }
+    truth(opened.size > 25, `${opened.size} kinds of figures`);
+    await page.finish();
+  });
+
+  test('what the tooltip names is explained by i: a bar, several drawn as one, a step of the curve, a place of the map', async () => {
+    const page = await open(await daemon('--demo'));
+    const over = async (selector, x, y) => {
+      const box = await page.locator(selector).first().boundingBox();
+      await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+      await page.waitForSelector('.tooltip:not([hidden])');
+      includes(await text(page, '.tooltip'), 'i explains');
+      await page.keyboard.press('i');
+      const said = await card(page);
+      await page.keyboard.press('Escape');
+      await page.mouse.move(5, 5);
+      await page.waitForSelector('.tooltip', { state: 'hidden' });
+      return said;
+    };
+    includes(await over('.strip canvas', 0.5, 0.5), 'Size 2.00 GiB');
+    const step = await over('.curve-host canvas', 0.5, 0.6);
+    includes(step, 'live at step ');
+    const exact = [...step.matchAll(/([\d,]+) B\b/g)].map((each) => Number(each[1].replace(/,/g, '')));
+    equal(exact[0] + exact[1], exact[2], step);
+    includes(await over('.map-plot', 0.5, 0.06), 'of the peak');
+    await page.finish();
+  });
+
+  test('a peak between marks is that of both and of all between', async () => {
+    const page = await open(`${await daemon('--demo')}?a=376&b=500`);
+    includes(await text(page, '.details'), 'peak, both included');
+    await page.locator('.marks-line .explained').first().click();
+    includes(await card(page), 'The largest sum there is 33.41 GiB, at step 376.');
+    await page.finish();
+  });
+
   test('the capacity says that the text is rounded, and the difference balances', async () => {
     const page = await open(await daemon('--demo'));
     await page.locator('.capacity .explained').focus();
