@@ -270,6 +270,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('a slow answer is named after a second and can be cancelled', async () => {
     const page = await openWorld({});
+    const heightPx = await page.locator('.curve').evaluate((node) => node.getBoundingClientRect().height);
     let release = null;
     const held = new Promise((done) => {
       release = done;
@@ -284,6 +285,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     });
     await page.waitForSelector('.panel-wait:not([hidden])');
     includes(await text(page, '.panel-wait'), 'Reading jit_train_step of run/one.');
+    equal(await page.locator('.curve').evaluate((node) => node.getBoundingClientRect().height), heightPx, 'the old picture became lower');
     await page.locator('.panel-wait button').first().click();
     includes(await text(page, '.whole-page'), 'was stopped');
     await page.unroute('**/memory_viewer/summary**');
