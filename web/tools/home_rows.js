@@ -83,7 +83,7 @@ export function sessionRow(session, href) {
     },
     fail(error) {
       fill(found, foundText({ ...session, module_count: session.module_count ?? 0 }).replace(', no program', ''), ': ', visible(error.message));
-      found.title = error.message;
+      found.classList.add('is-whole');
       fill(largest, el('span', { class: 'caution' }, 'not readable'));
     },
   };

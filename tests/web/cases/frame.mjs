@@ -223,6 +223,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const paper = await page.locator('.curve canvas').first().evaluate((canvas) => canvas.toDataURL());
     truth(paper !== screen, 'the curve is as dark as before');
     includes(await text(page, '.grid-more'), 'more buffers: use CSV');
+    equal(await page.locator('.grid .grid-foot td').first().evaluate((node) => getComputedStyle(node).position), 'static', 'the foot stands among the rows');
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     truth(wide <= 760, `${wide} px wide`);
     await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
