@@ -3,20 +3,10 @@
  * choice of another one. The choice stands in the URL. */
 
 import { isAbort, Problem } from '../lib/api.js';
-import {
-  canChoose,
-  capacityOf,
-  deviceCapacity,
-  findDevice,
-  parseSize,
-  sizeCapacity,
-} from '../lib/capacity.js';
+import { canChoose, capacityOf, findDevice, parseSize } from '../lib/capacity.js';
 import { readDevices } from '../lib/devices.js';
 import { bytes, cutMiddle, visible } from '../lib/format.js';
 import { createSelector } from '../widgets/selector.js';
-import { optionFigure } from './memory_viewer_answer.js';
-
-const AS_RECORDED = 'as recorded';
 
 /* The list is asked only if the URL names a device. A failure is no reason to show nothing. */
 export async function devicesFor(wanted) {
@@ -42,35 +32,12 @@ export function settleCapacity(view, devices) {
     });
 }
 
-/* Pure: the options of the choice, those of the program's own platform first. */
-export function capacityOptions({ devices, filter, wanted, recorded, space, platform }) {
-  const text = filter.toLowerCase();
-  const isLike = (...names) => names.some((name) => name.toLowerCase().includes(text));
-  const options = isLike(AS_RECORDED)
-    ? [{ id: '', label: AS_RECORDED, figure: recorded ? optionFigure(space, recorded) : 'not known' }]
-    : [];
-  for (const size of new Set([filter, filter ? '' : wanted].filter((each) => parseSize(each) !== null)))
-    options.push({
-      id: size.replace(/\s/g, ''),
-      label: size === filter ? 'a size of your own' : 'the size in the address',
-      figure: optionFigure(space, sizeCapacity(parseSize(size))),
-    });
-  const rank = (device) => (device.platform === platform ? 0 : 1);
-  for (const device of [...devices].sort((a, b) => rank(a) - rank(b)))
-    if (isLike(device.name, device.title))
-      options.push({
-        id: device.name,
-        label: device.title,
-        figure: optionFigure(space, deviceCapacity(device)),
-      });
-  return options;
-}
-
 /* Out: {node, set()}: shows view.capacity; hidden in spaces of which no device says anything. */
 export function createChooser(view) {
   const selector = createSelector({
     title: 'device',
     load: async (filter) => {
+      const { capacityOptions } = await import('./memory_viewer_capacity_options.js');
       const options = capacityOptions({
         devices: await readDevices(),
         filter,

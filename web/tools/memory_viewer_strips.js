@@ -5,10 +5,10 @@
 import { later } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
 import { bytes, count, counted } from '../lib/format.js';
-import { onTheme, token } from '../lib/theme.js';
+import { onTheme } from '../lib/theme.js';
 import { explained, explainEntry } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
-import { categoryFill, categoryWord, legend } from '../widgets/categories.js';
+import { legend } from '../widgets/categories.js';
 import { createPanel } from '../widgets/panel.js';
 import { createStrip } from '../widgets/strips.js';
 import { askedWidth, joinMerged, weigh } from '../widgets/strips_layout.js';
@@ -17,6 +17,7 @@ import { why } from './memory_viewer_why.js';
 
 const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
+const withPicture = (make) => import('./memory_viewer_strips_picture.js').then(make);
 const HINT = ' · hover names a buffer, click keeps it';
 
 /* actions: onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar), sentence(bar), onWidth(width),
@@ -63,8 +64,8 @@ export function createStrips(actions) {
   const exports = exportEntries({
     name: 'strips',
     title: () => panel.node.querySelector('h2').firstChild.textContent,
-    drawing: () => bars.program.length > 0 && stripsDrawing(parts, bars),
-    table: () => stripsTable(bars),
+    drawing: () => bars.program.length > 0 && withPicture(({ stripsDrawing }) => stripsDrawing(ORDERS, parts, bars)),
+    table: () => withPicture(({ stripsTable }) => stripsTable(ORDERS, bars)),
   });
   panel.setMenu(() => [...exports(), explainEntry('strips')]);
 
@@ -108,47 +109,6 @@ export function createStrips(actions) {
       offTheme();
       ORDERS.forEach((order) => parts.get(order).strip.destroy());
     },
-  };
-}
-
-const PICTURE = { width: 1000, height: 96, gap: 34 };
-
-/* One strip below the other, each with its name and sum. */
-function stripsDrawing(parts, bars) {
-  const shown = ORDERS.filter((order) => bars[order].length > 0);
-  const { width, height, gap } = PICTURE;
-  const kinds = new Set(Object.values(bars).flatMap((order) => order.map((bar) => bar.category || 'mixed')));
-  return {
-    width,
-    height: shown.length * (height + gap) - 8,
-    paint(context) {
-      for (const order of shown) {
-        const { strip, node } = parts.get(order);
-        context.font = `600 13px ${token('sans')}`;
-        context.fillStyle = token('text');
-        context.fillText(node.querySelector('h3').textContent, 0, 14);
-        context.save();
-        context.translate(0, 22);
-        strip.paintInto(context, width, height);
-        context.restore();
-        context.translate(0, height + gap);
-      }
-    },
-    legend: [
-      ...[...kinds].map((kind) => ({ word: categoryWord(kind), colour: categoryFill(kind) })),
-      { word: 'hatched: padding', colour: token('text2'), kind: 'hatch' },
-    ],
-  };
-}
-
-/* Every bar; a merged one says how many buffers it holds. */
-function stripsTable(bars) {
-  const keys = ['order', 'id', 'name', 'buffers', 'bytes', 'unpadded_bytes', 'padding_bytes', 'category'];
-  return {
-    columns: keys.map((key) => ({ key })),
-    rows: ORDERS.flatMap((order) =>
-      bars[order].map((bar) => ({ ...bar, order, buffers: bar.count, name: bar.id === null ? 'merged' : bar.name })),
-    ),
   };
 }
 
