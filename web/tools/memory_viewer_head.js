@@ -131,6 +131,7 @@ export function createHead(chooser) {
        * focused is not moved. */
       if (!capacityLine.contains(document.activeElement)) more.insertBefore(capacityLine, capacity ? null : more.firstChild);
       fill(texts, errorTexts(said.errorTexts));
+      unfold.hidden = false;
       fill(aside, whyLink(said), notesButton(said.notes));
       fill(group, largest ? nodesOf(largest) : null);
       fill(lost, figureList(waste(space), 'waste', 'Of the total'));
@@ -143,6 +144,7 @@ export function createHead(chooser) {
       capacityLine.hidden = true;
       for (const each of [group, lost, parts]) fill(each);
       fill(texts, errorTexts(said.errorTexts));
+      unfold.hidden = said.errorTexts.length === 0; /* no figures to open */
     },
   };
 }

@@ -77,6 +77,13 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('on a phone the figures of a card stand beside each other', async () => {
+    const page = await show('&view=growth', {}, { width: 390, height: 844 });
+    const lines = await page.locator('.panel-growth tbody tr').first().locator('td.card-line').evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect()).map(({ left, right }) => [left, right]));
+    truth(lines.length === 2 && lines[0][1] <= lines[1][0], `${JSON.stringify(lines)} overlap`);
+    await page.finish();
+  });
+
   test('an event that is pinned names its partner and stands in the URL', async () => {
     const page = await show('&view=events');
     await page.click('.panel-events tbody tr:nth-child(2)');
