@@ -93,7 +93,7 @@ static struct profile_set_item item_of(const struct analysis_profile_use *use)
     if (use->profile == NULL && use->code == ERR_none) {
         item.is_other = true;
         item.code = "not_chosen";
-        item.reason = "it is not numbered like the others";
+        item.reason = "not numbered like the others";
     }
     if (use->profile == NULL)
         return item;

@@ -120,9 +120,9 @@ const context = {
   setTitle: (title) => {
     document.title = title;
   },
-  /* Title and pane where nothing can be drawn of `subject`, or of the session. */
-  setNothing: async (subject = selection?.session?.name ?? '') => {
-    const [{ signal }, row, session] = [controller, pageRow, selection?.session];
+  /* Title and pane where nothing can be drawn of what the URL names. */
+  setNothing: async () => {
+    const [{ signal }, row, session, subject] = [controller, pageRow, selection?.session, shownName()];
     const { aboutSession, nothingTitle } = await counted(import('./nothing.js'));
     if (signal.aborted) return;
     document.title = nothingTitle(subject, row);
@@ -146,15 +146,20 @@ const counted = (promise) => promise.finally(begin());
 
 /* ---- the frame ---------------------------------------------------------------- */
 
+/* The module that is shown, or of a page without modules the session. */
+function shownName() {
+  const { module, session } = selection ?? {};
+  return (pageRow?.levels.includes('module') && module?.name) || (session?.name ?? '');
+}
+
 function drawCrumbs() {
-  const { module, session, space } = selection ?? {};
+  const { space } = selection ?? {};
   const values = crumbValues(pageRow === HOME ? null : selection);
   const levels = pageRow?.levels ?? [];
   crumbs.set(Object.fromEntries(Object.entries(values).map(([level, value]) => [level, levels.includes(level) ? value : null])));
-  const named = levels.includes('module') && module ? module.name : session?.name;
   fill(
     at('now'),
-    named && pageRow !== HOME ? [name(named), space ? ['·', name(space.name)] : []].flat() : 'memviewd',
+    shownName() && pageRow !== HOME ? [name(shownName()), space ? ['·', name(space.name)] : []].flat() : 'memviewd',
   );
 }
 

@@ -78,10 +78,8 @@ function share(found) {
 
 function over(found) {
   const { worst } = found;
-  if (worst.bytes === null || !worst.capacity) {
-    const { why, ...sure } = sureOf(found);
-    return { title: `Over by ${bytes(worst.by)}`, formula: 'The text states by how much, and not of what.', inputs: [{ name: 'over by', bytes: worst.by }], ...sure, why };
-  }
+  if (worst.bytes === null || !worst.capacity)
+    return { title: `Over by ${bytes(worst.by)}`, formula: 'The text states by how much, and not of what.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
   const [needed, available] = bytesApart(worst.bytes, worst.capacity);
   return { title: `Over by ${bytes(worst.by)}`, formula: `${needed} − ${available} = ${bytes(worst.by)}`, inputs: against(found), ...sureOf(found) };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * home_text.js: the sentences of Home. Pure. A part is a string or {text, role}. */
+ * home_text.js: the sentences of Home. Pure. Parts are those of nodesOf() in explain.js. */
 
 import { bytes, count, counted, cutMiddle, visible, when } from '../lib/format.js';
 

@@ -76,7 +76,7 @@ function createMap(view, actions) {
   const exports = exportEntries({
     name: 'memory-profile-addresses',
     title: () => panel.node.querySelector('h2').textContent,
-    drawing: () => data && strip.isDrawn && !panel.body.hidden && mapDrawing(strip, data),
+    drawing: () => data && !panel.body.hidden && mapDrawing(strip, data),
     table: () => tableOf(data),
   });
   const panel = createPanel('panel-inner panel-addresses', 'Addresses', {

@@ -24,7 +24,7 @@ import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
 import { toggledCategory } from './memory_viewer_only.js';
 import { viewerKeys } from './memory_viewer_keys.js';
-import { byBuffer, centrePin, lightUp, pinOf, refresh, setPin, toPanel, zoomTo } from './memory_viewer_light.js';
+import { byBuffer, centrePin, lightUp, refresh, setPin, toPanel, zoomTo } from './memory_viewer_light.js';
 import { createMapPanel } from './memory_viewer_map.js';
 import { createPlace } from './memory_viewer_place.js';
 import {
@@ -103,7 +103,7 @@ export function mount(root, context) {
       hearFilter(view, route);
       /* While the moment is being moved the table keeps what it has. */
       const rows = view.place.isMoving ? null : view.table.hear();
-      return Promise.all([setPin(view, pinOf(view, route)), changeCapacity(view, route.capacity), rows]);
+      return Promise.all([setPin(view, route), changeCapacity(view, route.capacity), rows]);
     },
     escape: () => escape(view),
     unmount() {
@@ -360,7 +360,7 @@ async function load(view, selection, route, signal) {
   }
   view.wholePage.hidden = true;
   await showSpace(view, answer.data, route, said, signal);
-  if (!signal.aborted) await setPin(view, pinOf(view, route));
+  if (!signal.aborted) await setPin(view, route);
 }
 
 /* The session's notes and error texts are extra: the page stands without them. */
@@ -389,6 +389,7 @@ const SAYS_NOTHING = { notes: [], errorTexts: [], failure: null };
 
 /* One message, or a promise of it, instead of all panels. */
 function only(view, content, sentence, said = SAYS_NOTHING) {
+  view.said = said;
   view.head.say(sentence, said);
   const mine = (view.instead = {});
   view.wholePage.replaceChildren();
@@ -400,7 +401,7 @@ function only(view, content, sentence, said = SAYS_NOTHING) {
   view.inPane = null;
   view.context.details.clear();
   view.context.setSpaces([], null);
-  view.context.setNothing(view.module?.name);
+  view.context.setNothing();
 }
 
 /* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */

@@ -18,31 +18,23 @@ const PANE_AFTER_MS = 40;
 const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', '[role="grid"] tbody [tabindex="0"]', '.fold', '.menu-dots'];
 const paneParts = lazy(() => import('./memory_viewer_details.js'));
 
-/* What the URL pins; what is no buffer is named. */
-export function pinOf(view, route) {
-  view.context.banners.drop('pin');
-  if (!route.pin || route.pin.kind === 'b') return route.pin?.id ?? null;
-  view.context.banners.set('pin', { text: `${cutMiddle(visible(pinText(route.pin)), 40)} is no buffer; nothing is pinned.` });
-  return null;
-}
-
-/* A pin of the URL that is in no strip and no row is asked for by itself. */
-export async function setPin(view, id) {
+/* What the URL pins. What is in no strip and no row is asked for by itself; what is no buffer here is named. */
+export async function setPin(view, { pin }) {
+  const id = pin?.kind === 'b' ? pin.id : null;
+  let fault = pin && id === null ? `${cutMiddle(visible(pinText(pin)), 40)} is no buffer; nothing is pinned.` : '';
+  view.wantedPin = id;
   if (id !== null && view.space && !view.records.isWhole(id)) {
     try {
       await view.records.read(id);
     } catch (error) {
-      if (error instanceof Problem && [400, 404].includes(error.status)) {
-        view.context.banners.set('pin', {
-          text: `Buffer ${cutMiddle(visible(id), 40)} is not in this module; showing the peak.`,
-        });
-        view.store.set({ pin: null });
-        refresh(view);
-        return;
-      }
+      if (error instanceof Problem && [400, 404].includes(error.status))
+        fault = `Buffer ${cutMiddle(visible(id), 40)} is not in this module; showing the peak.`;
     }
+    if (view.wantedPin !== id) return;
   }
-  view.store.set({ pin: id });
+  if (fault) view.context.banners.set('pin', { text: fault });
+  else view.context.banners.drop('pin');
+  view.store.set({ pin: fault ? null : id });
   refresh(view);
 }
 

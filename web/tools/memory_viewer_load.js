@@ -78,9 +78,10 @@ export async function askFiltered(view, name, params, signal) {
   }
 }
 
-/* What is known, and a row that says more; a text that was cut gives way to the whole of it. */
+/* What is known, and a row that says more; a text that was cut gives way to the whole of it, and never the other way. */
 function joined(old, row) {
-  return old?.is_cut && !row.is_cut ? { ...old, ...row, is_cut: false } : { ...row, ...old };
+  if (!old) return row;
+  return old.is_cut && !row.is_cut ? { ...old, ...row, is_cut: false } : { ...row, ...old, is_cut: Boolean(old.is_cut) };
 }
 
 /* What is known of buffers, by id. `onMore(id)` is called when more became known. */

@@ -18,7 +18,7 @@ const FILLS = { allocation: 'alloc-heap', before_window: 'panel', mixed: 'alloc-
 
 /* actions: onHover(block, mark), onLeave(), onPick(block), onRange([low, high], isEnd), onHint(), sentence(block).
  * Data: {blocks: [{offset_bytes, size_bytes, kind, used_bytes, op, …}], span, all: [first, last] as offsets from
- * `low` of the answer, range}. Out: {node, width, isDrawn, draw, setRange, setPinned, paintInto, destroy}. */
+ * `low` of the answer, range}. Out: {node, width, draw, setRange, setPinned, paintInto, destroy}. */
 export function createAddressStrip(actions) {
   const base = el('canvas', { role: 'img', class: 'strip-base' });
   const over = el('canvas', { 'aria-hidden': 'true', class: 'strip-over' });
@@ -142,9 +142,6 @@ export function createAddressStrip(actions) {
     setPinned(event) {
       pinned = event;
       nextFrame(paintOver);
-    },
-    get isDrawn() {
-      return data !== null;
     },
     /* The same range on another context, see picture.js. */
     paintInto(context, width, height) {

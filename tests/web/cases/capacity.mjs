@@ -2,6 +2,8 @@
  * capacity.mjs: what is needed against what there is: sentence, title, curve, choice, Home.
  * 33.49 GiB is the demo's total, 15.75 what its error.txt prints, 31.25 what v6e's texts print. */
 
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { idle, pixels, text } from '../harness.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
@@ -79,6 +81,33 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await idle(page);
     equal(await text(page, '.answer-failure'), first);
     includes(await text(page, 'h1'), 'The plan needs 0 B of VMEM: what was asked for is no part of it.');
+    await page.finish();
+  });
+
+  test('where the plan is not in the file, what failed is said all the same; its figures open cards', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-failed-'));
+    try {
+      const dump = join(fixtures, 'dumps/f5-vmem-matmul-blocks');
+      const name = 'module_0003.jit_f5.cl_1014260217';
+      copyFileSync(join(dump, 'error.txt'), join(folder, 'error.txt'));
+      copyFileSync(join(dump, `${name}.before_optimizations.hlo.pb`), join(folder, `${name}.after_optimizations.hlo.pb`));
+      const page = await open(`${await daemon(folder)}?tool=memory_viewer`);
+      includes(await text(page, 'h1'), 'over by 80.00 MiB. jit_f5: what it needs is not in this file.');
+      await page.locator('[data-explain="failure:over"]').click();
+      includes(await text(page, '.explain'), 'Over by 80.00 MiB');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a session without a program after one with: title and cards are not of the one before', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
+    await page.locator('.crumbs .selector-button').first().click();
+    await page.locator('.selector-option', { hasText: 'training' }).click();
+    await page.waitForURL(/session=/);
+    await idle(page);
+    equal(await page.title(), 'nothing to show · training · Memory Viewer – memviewd');
     await page.finish();
   });
 

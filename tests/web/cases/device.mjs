@@ -273,11 +273,17 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
-  test('percentages say of what in the head of their column', async () => {
+  test('percentages say of what in the head of their column, and the source has its room', async () => {
     const page = await open(place(await daemon('--demo'), '&view=top'), { canned: answers() });
     const heads = await page.locator('.panel-top [role="columnheader"]').allInnerTexts();
     includes(heads.join('|'), 'Self, % of all');
     includes(heads.join('|'), 'Total, % of all');
+    const edges = await page.locator('.panel-top').evaluate((panel) => {
+      const [last] = [...panel.querySelectorAll('[role="columnheader"]')].slice(-1);
+      return [last.innerText, last.getBoundingClientRect().right, panel.getBoundingClientRect().right];
+    });
+    includes(edges[0], 'File:line');
+    truth(edges[1] <= edges[2], `the last column ends at ${edges[1]}, the panel at ${edges[2]}`);
     await page.finish();
   });
 

@@ -53,6 +53,35 @@ export function run({ test, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('what is known late of a buffer does not take the pin from a newer one', async () => {
+    const page = await open(await daemon('--demo'), { isMeasured: true });
+    let release = null;
+    const held = new Promise((resolve) => {
+      release = resolve;
+    });
+    let late = null;
+    await page.route('**/memory_viewer/buffer?*', async (route) => {
+      const { searchParams } = new URL(route.request().url());
+      late ??= searchParams.get('id');
+      if (searchParams.get('id') === late) await held;
+      await route.continue();
+    });
+    const rows = page.locator('.panel-table tbody tr[role="row"]');
+    const names = await rows.locator('.c-name').allInnerTexts();
+    await rows.nth(0).click();
+    await page.waitForURL(/pin=/);
+    const first = page.url();
+    await rows.nth(1).click();
+    await page.waitForURL((url) => url.href !== first);
+    await page.waitForSelector('.details.is-pinned');
+    release();
+    await idle(page);
+    truth(names[0] !== names[1], 'two rows of one name');
+    equal(new URL(page.url()).searchParams.get('pin') === `b:${late}`, false);
+    equal(await page.locator('.panel-table tr.is-pinned .c-name').innerText(), names[1]);
+    await page.finish();
+  });
+
   test('arrows and Enter wait for the proposals of the filter', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
     const { release, asked } = await hold(page, 'filter_list.js');

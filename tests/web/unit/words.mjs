@@ -13,6 +13,7 @@ import {
 } from '../../../web/widgets/strips_layout.js';
 import { answer } from '../../../web/tools/memory_viewer_answer.js';
 import { groupSentence, madeOf, waste } from '../../../web/tools/memory_viewer_text.js';
+import { createRecords } from '../../../web/tools/memory_viewer_load.js';
 import { footText } from '../../../web/tools/memory_viewer_columns.js';
 import { agreement } from '../../../web/tools/oom_plan.js';
 
@@ -204,6 +205,19 @@ export function run({ test, equal }) {
       [readAt({ ...data, isThinned: true }, 4).step, readAt({ ...data, isThinned: true }, 4).change],
       [3, null],
     );
+  });
+  test('a name that is known whole stays whole when a bar has it cut, and gives way to the whole of it', () => {
+    const records = createRecords(() => {});
+    const known = (row) => {
+      records.add([{ id: '1', ...row }]);
+      const { name, is_cut: isCut } = records.get('1');
+      return [name, Boolean(isCut)];
+    };
+    equal(known({ name: 'xxxxxx' }), ['xxxxxx', false]);
+    equal(known({ name: 'x…x', is_cut: true }), ['xxxxxx', false]);
+    records.reset(null);
+    equal(known({ name: 'x…x', is_cut: true }), ['x…x', true]);
+    equal(known({ name: 'xxxxxx' }), ['xxxxxx', false]);
   });
   test('a byte axis has one unit, said once', () => {
     equal(byteLabels([0, 8 * GIB, 16 * GIB, 24 * GIB, 32 * GIB]), ['0', '8', '16', '24', '32 GiB']);
