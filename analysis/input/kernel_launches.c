@@ -31,6 +31,7 @@ struct reading {
     bool has_last_call;
     const struct module_calls *calls; /* NULL: not asked */
     const uint32_t *call_modules;     /* numbers there of the modules here */
+    size_t module_count;              /* of those; in a file that is written meanwhile there may be more by now */
     uint64_t damaged_count, doubtful_count, unclear_count;
 };
 
@@ -80,7 +81,7 @@ static bool is_next(struct reading *reading, const struct trace_event *event, ui
     if (has_call && reading->has_last_call && call == reading->last_call) /* a graph of kernels */
         return false;
     reading->doubtful_count++;
-    if (reading->calls != NULL && has_call && reading->has_last_call) {
+    if (reading->calls != NULL && module < reading->module_count && has_call && reading->has_last_call) {
         enum module_calls_answer answer =
             module_calls_compare(reading->calls, reading->call_modules[module], reading->last_call, call);
         if (answer != MODULE_CALLS_UNKNOWN)
@@ -181,8 +182,7 @@ static void lines_read(struct reading *reading, struct stream *stream, const str
 }
 
 /* What the host tells, where kernels alone do not: then the plane is read a second time. */
-static void host_ask(struct reading *reading, struct stream *stream, const struct trace_plane *plane,
-                     const struct str *modules, struct kernel_host *host)
+static void host_ask(struct reading *reading, struct stream *stream, struct trace_plane *plane, struct kernel_host *host)
 {
     if (reading->doubtful_count == 0 || !host->has_plane)
         return;
@@ -192,9 +192,10 @@ static void host_ask(struct reading *reading, struct stream *stream, const struc
     }
     if (host->calls->call_count == 0)
         return;
-    uint32_t *numbers = arena_array(reading->arena, uint32_t, table_count(&reading->modules) + 1);
-    for (size_t i = 0; i < table_count(&reading->modules); i++)
-        numbers[i] = module_calls_module(host->calls, reading->arena, modules[i]);
+    reading->module_count = table_count(&reading->modules);
+    uint32_t *numbers = arena_array(reading->arena, uint32_t, reading->module_count + 1);
+    for (size_t i = 0; i < reading->module_count; i++)
+        numbers[i] = module_calls_module(host->calls, reading->arena, module_name(reading, stream, plane, i));
     reading->calls = host->calls;
     reading->call_modules = numbers;
     lines_read(reading, stream, plane);
@@ -206,18 +207,16 @@ static void kernels_read(struct stream *stream, struct trace_plane *plane, struc
     table_init(&reading->modules, reading->arena, 4);
     chunks_init(&reading->texts, reading->arena, sizeof(struct str));
     lines_read(reading, stream, plane);
-    size_t count = table_count(&reading->modules);
-    struct str *modules = arena_array(reading->arena, struct str, count + 1);
-    for (size_t i = 0; i < count; i++)
-        modules[i] = module_name(reading, stream, plane, i);
-    host_ask(reading, stream, plane, modules, host);
+    host_ask(reading, stream, plane, host);
     launches->damaged_count += reading->damaged_count;
     launches->unclear_count += reading->unclear_count;
     if (reading->spans.count == 0)
         return;
+    size_t count = table_count(&reading->modules);
     uint32_t *names = arena_array(reading->arena, uint32_t, count + 1);
     for (size_t i = 0; i < count; i++)
-        names[i] = module_launches_name(launches, arena, full_name(reading, modules[i], i));
+        names[i] =
+            module_launches_name(launches, arena, full_name(reading, module_name(reading, stream, plane, i), i));
     module_launches_plane(launches, arena, plane->name);
     spans_join(reading, launches, names);
 }
