@@ -249,6 +249,7 @@ bool memory_events_read(const struct source *source, const struct hands *hands, 
                              &out->launches);
     if (places.has_environment && !err_is_set(err))
         trace_capture_read(&stream, places.environment, reading->scratch, &out->capture);
-    arena_free(reading->scratch);
+    arena_free(reading->scratch); /* of the first piece, if it was read in pieces */
+    arena_free(scratch);
     return !err_is_set(err);
 }

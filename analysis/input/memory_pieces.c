@@ -6,14 +6,11 @@
 #include "xplane.fields.h"
 
 enum { LINES_MOST = 1 << 20 };
-/* A piece holds no more, so that what it counts fits in 30 bits. */
-#define PIECE_MOST ((uint64_t)1 << 30)
 
 struct piece {
     const struct memory_reading *whole;
     const struct source *source;
     struct memory_place from, to;
-    uint64_t limit_bytes, work; /* that it may take */
     struct arena arena;
     struct err err;
     struct stream stream;
@@ -30,6 +27,8 @@ struct piece {
 struct pieces {
     struct piece *items;
     size_t count;
+    const struct hands *hands;
+    uint64_t limit_bytes; /* that one may take; 0 = none */
 };
 
 /* ---- cutting ---- */
@@ -102,21 +101,20 @@ static struct pieces cut(struct memory_reading *whole, const struct hands *hands
 {
     const struct stream_scope *lines = whole->plane->lines;
     const struct source *source = whole->stream->source;
-    struct pieces pieces = {NULL, 0};
+    struct pieces pieces = {.count = 0, .hands = hands};
     uint64_t total_bytes = 0;
     if (hands == NULL || hands->count < 2 || source->read_apart == NULL)
         return pieces;
     for (size_t i = 0; i < line_count; i++)
         total_bytes += lines[i].end - lines[i].at;
-    uint64_t count = hands_slices(hands, total_bytes);
+    size_t count = hands_slices(hands, total_bytes);
     if (count < 2)
         return pieces;
-    count = count > total_bytes / PIECE_MOST ? count : total_bytes / PIECE_MOST + 1;
     struct source *apart = arena_array(whole->scratch, struct source, 1);
     *apart = (struct source){source->context, source->read_apart, source->size_bytes, source->read_apart};
     pieces.items = arena_array(whole->scratch, struct piece, count);
     struct memory_place from = {0, lines[0].at}, end = {line_count, 0};
-    for (uint64_t i = 1; i <= count; i++) {
+    for (size_t i = 1; i <= count; i++) {
         struct memory_place to = i < count ? place_of(whole, line_count, total_bytes / count * i) : end;
         if (!is_later(to, from))
             continue;
@@ -149,40 +147,52 @@ static void piece_read(void *task, size_t at)
     const struct pieces *pieces = task;
     struct piece *piece = &pieces->items[at];
     piece->err = (struct err)ERR_INIT;
-    arena_init(&piece->arena, piece->limit_bytes, &piece->err);
-    arena_allot_work(&piece->arena, piece->work);
+    arena_init(&piece->arena, pieces->limit_bytes, &piece->err);
+    arena_allot_work(&piece->arena, piece->whole->arena->work_left);
     piece->is_read = arena_try(&piece->arena, piece_fill, piece) && !err_is_set(&piece->err) && !piece->reading.is_torn;
 }
 
-/* Side by side they keep to what the whole may take. */
-static void read_apart(const struct pieces *pieces, const struct arena *arena, const struct hands *hands)
+/* What all may take yet, 0 = no limit. */
+static uint64_t bytes_left(const struct arena *arena)
 {
-    uint64_t limit_bytes = 0;
-    if (arena->limit_bytes > 0)
-        limit_bytes = (arena->limit_bytes - arena->used_bytes) / pieces->count;
-    for (size_t i = 0; i < pieces->count; i++) {
-        pieces->items[i].limit_bytes = arena->limit_bytes > 0 && limit_bytes == 0 ? 1 : limit_bytes;
-        pieces->items[i].work = arena->work_left;
-    }
-    hands_run(hands, pieces->count, piece_read, (void *)(uintptr_t)pieces);
+    uint64_t left_bytes = arena->limit_bytes - arena->used_bytes;
+    return arena->limit_bytes == 0 ? 0 : left_bytes > 0 ? left_bytes : 1;
+}
+
+/* Side by side they keep to what the whole may take. */
+static void read_apart(struct pieces *pieces, const struct arena *arena)
+{
+    uint64_t left_bytes = bytes_left(arena);
+    pieces->limit_bytes = left_bytes > 0 && left_bytes < pieces->count ? 1 : left_bytes / pieces->count;
+    hands_run(pieces->hands, pieces->count, piece_read, pieces);
 }
 
 /* ---- joining ---- */
 
-/* Nothing is different because they were read apart? */
-static bool is_joinable(const struct pieces *pieces)
+static uint64_t events_read(const struct memory_reading *reading)
 {
-    uint64_t event_count = 0, pool_count = 0;
+    uint64_t count = 0;
+    for (size_t i = 0; i < reading->lines.count; i++)
+        count += CHUNKS_AT(&reading->lines, struct trace_line, i).event_count;
+    return count;
+}
+
+/* Nothing is different because they were read apart? */
+static bool is_joinable(const struct pieces *pieces, const struct arena *arena)
+{
+    uint64_t event_count = 0, pool_count = 0, work_left = arena->work_left;
     int64_t sum_bytes = 0;
     bool is = true;
     for (size_t i = 0; i < pieces->count && is; i++) {
         const struct piece *piece = &pieces->items[i];
-        is = piece->is_read && piece->reading.sum_bytes <= MEMORY_MOST_BYTES - sum_bytes;
+        uint64_t work = arena->work_left - piece->arena.work_left;
+        is = piece->is_read && piece->reading.sum_bytes <= MEMORY_MOST_BYTES - sum_bytes && work <= work_left;
         sum_bytes += is ? piece->reading.sum_bytes : 0;
-        event_count += piece->out.count;
-        pool_count += table_count(&piece->reading.pools);
+        work_left -= is ? work : 0;
+        event_count += is ? events_read(&piece->reading) : 0;
+        pool_count += is ? table_count(&piece->reading.pools) : 0;
     }
-    return is && event_count < UINT32_MAX - 1 && pool_count < MEMORY_POOLS_MOST;
+    return is && event_count < TRACE_OUTER_NODE && pool_count < MEMORY_POOLS_MOST;
 }
 
 static uint64_t key_joined(struct memory_reading *whole, const struct piece *piece, uint64_t key)
@@ -289,44 +299,75 @@ static void slice_fill(void *task, size_t at)
 }
 
 /* One after the other, so that no two are there twice. */
-static void columns_join(struct memory_reading *whole, const struct pieces *pieces, const struct hands *hands)
+static void columns_join(const struct pieces *pieces)
 {
+    struct memory_events *out = &pieces->items[0].out;
     struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
-    memory_reading_columns(whole->out, intos);
-    memory_reading_columns(&pieces->items[0].out, columns);
+    memory_reading_columns(out, intos);
     for (size_t c = 0; c < MEMORY_COLUMNS; c++) {
-        struct filling filling = {pieces, whole->out, c, hands_slices(hands, whole->out->count * columns[c]->width)};
-        *intos[c] = *columns[c];
-        column_resize(intos[c], whole->out->count);
-        hands_run(hands, filling.slices, slice_fill, &filling);
+        struct filling filling = {pieces, out, c, hands_slices(pieces->hands, out->count * intos[c]->width)};
+        column_resize(intos[c], out->count);
+        hands_run(pieces->hands, filling.slices, slice_fill, &filling);
         for (size_t p = 1; p < pieces->count; p++) {
-            struct column *filled[MEMORY_COLUMNS];
-            memory_reading_columns(&pieces->items[p].out, filled);
-            column_free(filled[c]);
+            memory_reading_columns(&pieces->items[p].out, columns);
+            column_free(columns[c]);
         }
     }
 }
 
-static void join(struct memory_reading *whole, const struct pieces *pieces, const struct hands *hands)
+/* The others to the first. */
+static void pieces_join(void *context)
 {
-    uint64_t work = 0;
-    for (size_t i = 0; i < pieces->count; i++) {
+    const struct pieces *pieces = context;
+    struct piece *first = &pieces->items[0];
+    for (size_t i = 1; i < pieces->count; i++) {
         struct piece *piece = &pieces->items[i];
-        work += piece->work - piece->arena.work_left;
-        arena_adopt(whole->arena, &piece->arena);
+        piece->first = first->out.count;
+        numbers_join(&first->reading, piece);
+        lines_join(&first->reading, &piece->reading, piece->from);
+        trace_groups_join(first->reading.groups, piece->reading.groups, &piece->nodes);
+        counts_join(&first->out, &piece->out);
     }
-    arena_work(whole->arena, work);
-    for (size_t i = 0; i < pieces->count; i++) {
-        struct piece *piece = &pieces->items[i];
-        piece->first = whole->out->count;
-        numbers_join(whole, piece);
-        lines_join(whole, &piece->reading, piece->from);
-        trace_groups_join(whole->groups, piece->reading.groups, &piece->nodes);
-        counts_join(whole->out, &piece->out);
-    }
-    columns_join(whole, pieces, hands);
-    for (size_t i = 0; i < pieces->count; i++)
+    columns_join(pieces);
+    for (size_t i = 1; i < pieces->count; i++)
         arena_free(pieces->items[i].reading.scratch);
+}
+
+/* The whole becomes what the first piece is. */
+static void take_over(struct memory_reading *whole, struct piece *first)
+{
+    struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
+    struct memory_reading *part = &first->reading;
+    arena_allot_work(whole->arena, first->arena.work_left);
+    arena_adopt(whole->arena, &first->arena);
+    trace_groups_move(part->groups, whole->arena);
+    counts_join(whole->out, &first->out);
+    memory_reading_columns(whole->out, intos);
+    memory_reading_columns(&first->out, columns);
+    for (size_t c = 0; c < MEMORY_COLUMNS; c++)
+        *intos[c] = *columns[c];
+    part->out = whole->out;
+    part->arena = whole->arena;
+    part->stream = whole->stream;
+    part->encoded = whole->encoded;
+    *whole = *part;
+}
+
+/* False when too little memory, or work, is left for it. */
+static bool join(struct memory_reading *whole, struct pieces *pieces)
+{
+    struct piece *first = &pieces->items[0];
+    uint64_t work_left = whole->arena->work_left;
+    for (size_t i = 0; i < pieces->count; i++)
+        work_left -= whole->arena->work_left - pieces->items[i].arena.work_left;
+    for (size_t i = 1; i < pieces->count; i++)
+        arena_adopt(&first->arena, &pieces->items[i].arena);
+    first->arena.limit_bytes = bytes_left(whole->arena);
+    arena_allot_work(&first->arena, work_left);
+    if (!arena_try(&first->arena, pieces_join, pieces))
+        return false;
+    take_over(whole, first);
+    return true;
 }
 
 void memory_pieces_read(struct memory_reading *reading, const struct hands *hands)
@@ -334,9 +375,8 @@ void memory_pieces_read(struct memory_reading *reading, const struct hands *hand
     size_t line_count = reading->plane->line_count < LINES_MOST ? reading->plane->line_count : LINES_MOST;
     struct pieces pieces = cut(reading, hands, line_count);
     if (pieces.count > 1) {
-        read_apart(&pieces, reading->arena, hands);
-        if (is_joinable(&pieces)) {
-            join(reading, &pieces, hands);
+        read_apart(&pieces, reading->arena);
+        if (is_joinable(&pieces, reading->arena) && join(reading, &pieces)) {
             reading->out->piece_count = pieces.count;
             return;
         }

@@ -3,13 +3,14 @@
  *
  * One line may hold nearly all events, so it is cut inside, where an event seems to start. Whether one does is known
  * when the piece before ends there; if one ends elsewhere, or the pieces together pass a limit that each of them
- * keeps, all is read again in one go. So a wrong guess costs time and nothing else. */
+ * keeps, or too little memory is left to join them, all is read again in one go. So a wrong guess costs time and
+ * nothing else. */
 #ifndef ANALYSIS_INPUT_MEMORY_PIECES_H
 #define ANALYSIS_INPUT_MEMORY_PIECES_H
 
 #include "input/memory_reading.h"
 
-/* All lines of the reading's plane; `hands` may be NULL. */
+/* All lines of the reading's plane; `hands` may be NULL. The reading's scratch may be another one then. */
 void memory_pieces_read(struct memory_reading *reading, const struct hands *hands);
 
 #endif

@@ -219,11 +219,6 @@ static void links_move(struct trace_groups *groups, struct list *links, struct l
 void trace_groups_join(struct trace_groups *groups, struct trace_groups *next, struct trace_joint *joint)
 {
     size_t count;
-    if (groups->parents.count + next->parents.count >= TRACE_OUTER_NODE) {
-        err_set(groups->work->err, ERR_limit, ERR_NO_OFFSET, "has more than %u events that begin a step or wait for one",
-                TRACE_OUTER_NODE - 1);
-        arena_give_up(groups->work);
-    }
     joint->outer = answers_of(groups, next);
     joint->base = (uint32_t)groups->parents.count; /* answering may have let go of the last node */
     links_move(groups, &groups->producers, &next->producers, joint);
@@ -244,8 +239,13 @@ void trace_groups_join(struct trace_groups *groups, struct trace_groups *next, s
     struct open_event *open = list_move(&groups->open, &next->open, groups->work, sizeof *open, &count);
     for (size_t i = 0; i < count; i++)
         open[i].node += joint->base;
-    list_free(&next->questions);
+    trace_groups_free(next);
     groups->timestamp_ns = next->timestamp_ns;
+}
+
+void trace_groups_move(struct trace_groups *groups, struct arena *work)
+{
+    groups->work = work;
 }
 
 void trace_groups_free(struct trace_groups *groups)

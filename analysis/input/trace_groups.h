@@ -29,7 +29,7 @@ struct trace_groups;
 struct trace_groups *trace_groups_new(struct arena *arena, struct arena *work);
 void trace_groups_line(struct trace_groups *groups, int64_t timestamp_ns);
 /* The same in the middle of a line: what is open there is known when trace_groups_join is told of what came before.
- * At most 2^30 events may follow. */
+ * It can be joined if fewer than TRACE_OUTER_NODE events follow. */
 void trace_groups_resume(struct trace_groups *groups, int64_t timestamp_ns);
 /* Is the event a node, or does it ask for one? Most do neither. */
 static inline bool trace_groups_asks(const struct trace_event *event)
@@ -46,7 +46,8 @@ struct trace_joint {
 };
 #define TRACE_OUTER_NODE (UINT32_C(1) << 31) /* the answer to a question; never TRACE_NO_NODE */
 /* Adds what `next` found behind what `groups` found: in later lines, or in the rest of the same one. Then `next` is
- * empty, and `joint` lasts as long as its arena. What both hold is in the same arena, or was adopted by it. */
+ * empty, and `joint` lasts as long as its arena. What both hold is in the same arena, or was adopted by it; both
+ * together are fewer than TRACE_OUTER_NODE events. */
 void trace_groups_join(struct trace_groups *groups, struct trace_groups *next, struct trace_joint *joint);
 static inline uint32_t trace_joint_node(const struct trace_joint *joint, uint32_t node)
 {
@@ -54,6 +55,9 @@ static inline uint32_t trace_joint_node(const struct trace_joint *joint, uint32_
         return node;
     return (node & TRACE_OUTER_NODE) != 0 ? joint->outer[node ^ TRACE_OUTER_NODE] : node + joint->base;
 }
+
+/* From now on its work is that of another arena, which adopted the former one. */
+void trace_groups_move(struct trace_groups *groups, struct arena *work);
 
 /* Numbers the steps; those in `arena`, by number. With is_grouped the numbers of the file hold and none are made. */
 void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t origin_ns, struct arena *arena,
