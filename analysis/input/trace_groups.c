@@ -44,14 +44,15 @@ static bool includes(const struct open_event *open, int64_t begin_ps, int64_t en
 }
 
 /* Closes what does not include [begin, end). A node that nothing hung on is forgotten if it was the last. */
-static __attribute__((noinline)) void others_close(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps)
+static __attribute__((noinline)) void others_close(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps,
+                                                   bool has_later)
 {
     struct open_event *top;
     while ((top = top_of(groups)) != NULL && !includes(top, begin_ps, end_ps)) {
         const struct trace_link *last = groups->consumers.count > 0
                                             ? (struct trace_link *)groups->consumers.items + groups->consumers.count - 1
                                             : NULL;
-        if (!top->is_used && top->node == groups->parents.count - 1 && last != NULL && last->node == top->node) {
+        if (!has_later && !top->is_used && top->node == groups->parents.count - 1 && last != NULL && last->node == top->node) {
             groups->parents.count--;
             groups->consumers.count--;
         }
@@ -59,20 +60,21 @@ static __attribute__((noinline)) void others_close(struct trace_groups *groups, 
     }
 }
 
-/* The innermost open event that includes [begin, end]; those that do not are closed. */
-static inline struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps)
+/* The innermost open event that includes [begin, end]; those that do not are closed. With `has_later` there are nodes
+ * behind those of `groups`. */
+static inline struct open_event *nearest(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps, bool has_later)
 {
     struct open_event *top = top_of(groups);
     if (top == NULL || includes(top, begin_ps, end_ps))
         return top;
-    others_close(groups, begin_ps, end_ps);
+    others_close(groups, begin_ps, end_ps, has_later);
     return top_of(groups);
 }
 
 /* The node of the innermost open event that includes [begin, end]. */
 static inline uint32_t node_around(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps, bool is_use)
 {
-    struct open_event *open = nearest(groups, begin_ps, end_ps);
+    struct open_event *open = nearest(groups, begin_ps, end_ps, false);
     if (open != NULL) {
         open->is_used |= is_use;
         return open->node;
@@ -80,7 +82,7 @@ static inline uint32_t node_around(struct trace_groups *groups, int64_t begin_ps
     if (!groups->is_resumed)
         return TRACE_NO_NODE;
     *(struct question *)list_add(&groups->questions, groups->work, sizeof(struct question)) =
-        (struct question){begin_ps, end_ps};
+        (struct question){begin_ps, end_ps, is_use, groups->parents.count > 0};
     return TRACE_OUTER_NODE | (uint32_t)(groups->questions.count - 1);
 }
 
@@ -194,10 +196,11 @@ static uint32_t *answers_of(struct trace_groups *groups, struct trace_groups *ne
     const struct question *questions = next->questions.items;
     uint32_t *answers = arena_raw(next->arena, (next->questions.count + 1) * sizeof *answers);
     for (size_t i = 0; i < next->questions.count; i++) {
-        struct open_event *open = nearest(groups, questions[i].begin_ps, questions[i].end_ps);
+        const struct question *asked = &questions[i];
+        struct open_event *open = nearest(groups, asked->begin_ps, asked->end_ps, asked->has_nodes);
         answers[i] = open != NULL ? open->node : TRACE_NO_NODE;
         if (open != NULL)
-            open->is_used = true; /* by a node of `next` perhaps: it must not be forgotten */
+            open->is_used |= asked->is_use;
     }
     return answers;
 }

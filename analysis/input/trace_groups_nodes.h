@@ -21,6 +21,8 @@ struct open_event {
 
 struct question { /* which event that is open before the first one read includes this one? */
     int64_t begin_ps, end_ps;
+    bool is_use;    /* something is to hang on its node */
+    bool has_nodes; /* nodes were read by then: no earlier one is the last */
 };
 
 struct root {
