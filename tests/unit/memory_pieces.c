@@ -66,7 +66,7 @@ static size_t piece_count(const struct hands *hands)
 START_TEST(a_trace_in_pieces_is_the_same)
 {
     static const char *const names[] = {"steps",  "faults", "mixed-steps", "device-loop", "tpu",
-                                        "iterations", "roots", "given-steps", "encoded", "unparsed", "open-step"};
+                                        "iterations", "roots", "given-steps", "encoded", "open-step"};
     size_t most = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[64];
