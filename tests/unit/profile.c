@@ -296,10 +296,32 @@ START_TEST(a_small_file_cannot_cost_much_through_long_texts)
 }
 END_TEST
 
+/* A sample of -1 things of the least number of bytes. */
+START_TEST(no_number_of_a_sample_stops_the_reader)
+{
+    static const unsigned char file[] = "\x32\0\x32\5count\x32\5bytes\x0a\4\x08\1\x10\1\x0a\4\x08\2\x10\2\x12\x16\x12\x14"
+                                        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\x80\x80\x80\x80\x80\x80\x80\x80\x80\1";
+    static const char *const views[] = {"summary", "buffers", "graph", "flame", "top", "traces", "tags"};
+    struct bytes bytes;
+    struct err err = ERR_INIT;
+    bytes_open(&bytes, file, sizeof file - 1);
+    struct analysis_profile *profile = analysis_profile_read(&bytes.source, 0, &err);
+    ck_assert_msg(profile != NULL, "%s", err.text);
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        cJSON *tree;
+        ck_assert_ptr_nonnull(ask(profile, views[i], NULL, 0, &tree));
+        cJSON_Delete(tree);
+    }
+    analysis_profile_free(profile);
+    free(bytes.data);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("profile");
     TCase *tests = tcase_create("profile");
+    tcase_add_test(tests, no_number_of_a_sample_stops_the_reader);
     tcase_add_test(tests, unknown_sizes_are_counted_and_never_subtracted);
     tcase_add_test(tests, machinery_is_folded_into_the_users_frame);
     tcase_add_test(tests, a_frame_that_calls_itself_counts_once);

@@ -198,11 +198,16 @@ bool study_each(const struct study *study, const struct study_sample *sample, in
 {
     const struct pprof *pprof = study->pprof;
     const int64_t *values = pprof->values + (size_t)sample->at * pprof->type_count;
-    uint32_t bytes = study->sizing;
-    if (bytes == PPROF_NONE || study->counting == PPROF_NONE || values[study->counting] == 0 || study_is_unknown(study, sample) ||
-        values[bytes] % values[study->counting] != 0)
+    if (study->sizing == PPROF_NONE || study->counting == PPROF_NONE || study_is_unknown(study, sample))
         return false;
-    *each_bytes = values[bytes] / values[study->counting];
+    int64_t bytes = values[study->sizing], count = values[study->counting];
+    if (count < 0) { /* of a base; the least number divided by -1 would be none */
+        bytes = pprof_negated(bytes);
+        count = pprof_negated(count);
+    }
+    if (count == 0 || bytes % count != 0)
+        return false;
+    *each_bytes = bytes / count;
     return *each_bytes >= 0;
 }
 
