@@ -185,11 +185,16 @@ async function takeIn(given) {
   const end = begin();
   try {
     const { takeIn: take } = await import('./intake.js');
+    /* The banner that was pressed is gone: the focus goes to what it opens. */
+    const focused = (act) => {
+      at('main').focus();
+      act();
+    };
     await take(given, {
       banners,
       route: () => router.route,
-      again: () => go(router.route, true),
-      open: (link) => openLink(router.link({ ...emptyRoute(), ...link })),
+      again: () => focused(context.again),
+      open: (link) => focused(() => openLink(router.link({ ...emptyRoute(), ...link }))),
     });
   } catch (error) {
     if (!isAbort(error)) showFailure(error);
@@ -290,7 +295,7 @@ async function lookUp(route, signal) {
     ? { row: named, found: await resolve(route, named, sessions, signal) }
     : await lookUpUsual(route, sessions, signal);
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
-  if (named && !found.session && !row.hasEmpty && sessions.total)
+  if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total)
     banners.set('tool', { text: `No session here has anything for the ${row.title.replace(/:.*/, '')}; showing what was found.` });
   return { row: found.session || row.hasEmpty ? row : HOME, found };
 }

@@ -8,6 +8,7 @@ import { filesBelow } from './lib/entries.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
 import { pageOf, usualPage } from './pages.js';
 import { foundText, lookAt } from './tools/home_found.js';
+import { spaceWord } from './tools/memory_viewer_failure.js';
 
 const HEAD_BYTES = 4096;
 const MOST_FILES = 1000;
@@ -26,11 +27,13 @@ const isBeside = ends('-buffer-assignment.txt', '-live-range.txt', '-memory-usag
 const isProgram = ends('.xplane.pb', '.xplane.pb.gz', '.hlo_proto.pb', '.hlo_proto.pb.gz', '.hlo.pb', '.hlo.pb.gz');
 const isProfile = ends('.prof', '.pprof', '.pb.gz', '.pb');
 
-/* Pure: "a TPU compile-time OOM: jit_train_step needs 33.49 GiB, 15.75 GiB are available". */
+/* Pure: "a TPU compile-time OOM: jit_train_step needs 33.49 GiB, 15.75 GiB are available"; another memory than HBM by
+ * its name. */
 export function failureWords(failure) {
   const what = [MAKERS[failure.family], PHASES[failure.phase], 'OOM'].filter(Boolean).join(' ');
   const who = failure.module ? short(failure.module) : 'the program';
-  const needed = failure.needed_bytes === null ? '' : `: ${who} needs ${bytes(failure.needed_bytes)}`;
+  const space = (failure.memory_space ?? 'hbm') === 'hbm' ? '' : ` of ${spaceWord(failure)}`;
+  const needed = failure.needed_bytes === null ? '' : `: ${who} needs ${bytes(failure.needed_bytes)}${space}`;
   const there = failure.capacity_bytes === null ? '' : `, ${bytes(failure.capacity_bytes)} are available`;
   return `a ${what}${needed}${there}`;
 }
@@ -248,11 +251,16 @@ export async function takeIn(given, { banners, route, again, open }) {
     if (files.length === 1) onProgress(`Looking at ${short(files[0].name)}.`);
     const { text, label, link } = await recognise(files, { signal, onProgress });
     signal.throwIfAborted();
-    /* What the URL names already, dropped once more: the same view of it. */
-    const { local, session, tool } = route();
-    const isAwaited = link?.session ? sameFiles(session, link.session) : link?.local === local && link?.tool === tool;
     const unread = refused.length ? ` The browser may not read ${named(refused)}.` : '';
-    banners.set('intake', { text: text + unread, action: link && { label, run: () => (isAwaited ? again() : open(link)) } });
+    const run = () => {
+      banners.drop('intake');
+      /* What the URL names already, dropped once more: the same view of it. */
+      const { local, session, tool } = route();
+      const isAwaited = link.session ? sameFiles(session, link.session) : link.local === local && link.tool === tool;
+      if (isAwaited) again();
+      else open(link);
+    };
+    banners.set('intake', { text: text + unread, action: link && { label, run } });
   } catch (error) {
     if (underWay === own) banners.drop('intake');
     throw error;

@@ -35,6 +35,8 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
     await page.locator('.banner button', { hasText: label }).click();
     await page.waitForURL(/local=[0-9a-f]{40}/);
     await idle(page);
+    equal(await page.locator('.banner').count(), 0, 'the banner stays over what it opened');
+    equal(await page.evaluate(() => document.activeElement.id), 'main', 'the focus');
   }
 
   test('the files of a dump open as its verdict, with its program beside it', () =>
@@ -48,6 +50,13 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
       await idle(page);
       includes(await text(page, 'h1'), '300.00 GiB');
       truth(page.url().includes('local=') && !page.url().includes('session='), page.url());
+    }));
+
+  test('what failed elsewhere than in HBM is named so', () =>
+    withHome(async (page) => {
+      const failed = join(fixtures, 'dumps/f5-vmem-matmul-blocks');
+      await choose(page, readdirSync(failed).map((name) => join(failed, name)));
+      await banner(page, 'a TPU compile-time OOM: the program needs 96.00 MiB of VMEM, 16.00 MiB are available.');
     }));
 
   test('one HLO file opens in the Memory Viewer; a reload and a pin keep it', () =>

@@ -219,7 +219,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
     await idle(page);
     equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(245, 246, 248)');
-    equal(await page.locator('.bar:visible, .rail:visible, .details:visible, .menu-dots:visible').count(), 0);
+    equal(await page.locator('.bar:visible, .rail:visible, .details:visible, .menu-dots:visible, .see-why:visible, .capacity button:not(.explained):visible').count(), 0);
     const paper = await page.locator('.curve canvas').first().evaluate((canvas) => canvas.toDataURL());
     truth(paper !== screen, 'the curve is as dark as before');
     includes(await text(page, '.grid-more'), 'more buffers: use CSV');
