@@ -392,6 +392,9 @@ bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct
         return false;
     if (reader.counts.types == 0)
         return err_set(err, ERR_malformed, ERR_NO_OFFSET, "a profile without sample types");
+    if (reader.counts.types > PPROF_TYPES_MOST)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "a profile of %u sample types; %d are read at most", reader.counts.types,
+                       PPROF_TYPES_MOST);
     make_room(&reader);
     read_header(&reader);
     if (err_is_set(err) || !read_table(&reader, PROFILE_MAPPING, read_mapping) ||

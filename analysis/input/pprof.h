@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #define PPROF_NONE UINT32_MAX
+enum { PPROF_TYPES_MOST = 64 }; /* sample types of one profile; real ones have one to four */
 
 struct pprof_type {
     struct str name, unit; /* "space", "bytes" */

@@ -255,6 +255,26 @@ START_TEST(damage_is_named)
 }
 END_TEST
 
+/* Profiles of equal types are compared type by type: that must stay little work. */
+START_TEST(too_many_sample_types_are_refused)
+{
+    static const char head[] = "\x32\x00\x32\x05" "bytes", type[] = "\x0a\x04\x08\x01\x10\x01";
+    char file[sizeof head + 65 * (sizeof type - 1)];
+    memcpy(file, head, sizeof head - 1);
+    for (size_t count = 1; count <= 65; count++) {
+        struct bytes bytes;
+        struct err err = ERR_INIT;
+        memcpy(file + sizeof head - 1 + (count - 1) * (sizeof type - 1), type, sizeof type - 1);
+        bytes_open(&bytes, file, sizeof head - 1 + count * (sizeof type - 1));
+        struct analysis_profile *profile = analysis_profile_read(&bytes.source, 0, &err);
+        ck_assert_int_eq(profile != NULL, count <= 64);
+        ck_assert_int_eq(err.code, count <= 64 ? ERR_none : ERR_limit);
+        analysis_profile_free(profile);
+        free(bytes.data);
+    }
+}
+END_TEST
+
 START_TEST(no_samples_are_no_error)
 {
     static const char empty[] = "\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x05space\x32\x05" "bytes";
@@ -332,6 +352,7 @@ int main(void)
     tcase_add_test(tests, a_go_heap_profile_opens_on_what_is_in_use);
     tcase_add_test(tests, a_series_has_a_word_for_what_becomes_of_it);
     tcase_add_test(tests, damage_is_named);
+    tcase_add_test(tests, too_many_sample_types_are_refused);
     tcase_add_test(tests, no_samples_are_no_error);
     tcase_add_test(tests, a_small_file_cannot_cost_much_through_long_texts);
     suite_add_tcase(suite, tests);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { TYPES_MOST = 64, BLOCK = 4096 };
+enum { BLOCK = 4096 };
 
 struct merger {
     struct arena *arena;
@@ -17,9 +17,9 @@ struct merger {
     /* of the profile that is being taken in: its numbers in `out` */
     const struct pprof *from;
     uint32_t *functions, *mappings, *locations, *sets;
-    uint32_t types[TYPES_MOST]; /* its column of each type of `out` */
-    int64_t factors[TYPES_MOST]; /* from the unit of that column to that of `out`, which is no coarser */
-    double scales[TYPES_MOST];
+    uint32_t types[PPROF_TYPES_MOST]; /* its column of each type of `out` */
+    int64_t factors[PPROF_TYPES_MOST]; /* from the unit of that column to that of `out`, which is no coarser */
+    double scales[PPROF_TYPES_MOST];
     bool is_base;
     /* a sample or location while it is looked for */
     const uint32_t *stack;
@@ -43,7 +43,7 @@ static bool common_types(const struct profile_set *set, struct merger *merger, s
     for (uint32_t i = 0; i < set->count; i++)
         profiles[i] = set->items[i].pprof;
     out->types = arena_array(merger->arena, struct pprof_type, (size_t)first->type_count + 1);
-    for (uint32_t type = 0; type < first->type_count && out->type_count < TYPES_MOST; type++) {
+    for (uint32_t type = 0; type < first->type_count; type++) {
         bool has_all = true;
         for (uint32_t i = 0; i < set->count && has_all; i++)
             has_all = profiles[i] == NULL || columns_find(profiles[i], first->types, type) != PPROF_NONE;
@@ -365,8 +365,8 @@ static void sum_columns(const struct profile_set *set, const struct merger *merg
 
 static void find_scales(const struct profile_set *set, struct merger *merger)
 {
-    double sources[TYPES_MOST], bases[TYPES_MOST];
-    for (uint32_t type = 0; type < TYPES_MOST; type++)
+    double sources[PPROF_TYPES_MOST], bases[PPROF_TYPES_MOST];
+    for (uint32_t type = 0; type < PPROF_TYPES_MOST; type++)
         merger->scales[type] = 1;
     if (!merger->options->is_normalized)
         return;
