@@ -9,8 +9,8 @@ const MOST_TEXT = 1 << 20;
 const keyOf = (id) => `memviewd.dropped.${id}`;
 
 /* id: the `local` of the URL. */
-export function keepDropped(id, { name, size_bytes, text = null }) {
-  const kept = { name, size_bytes, text: text !== null && text.length <= MOST_TEXT ? text : null };
+export function keepDropped(id, { name, size_bytes, text = null, is_forgotten = false }) {
+  const kept = { name, size_bytes, text: text !== null && text.length <= MOST_TEXT ? text : null, is_forgotten };
   for (const each of [kept, { ...kept, text: null }]) {
     try {
       sessionStorage.setItem(keyOf(id), JSON.stringify(each));
@@ -24,7 +24,7 @@ export function keepDropped(id, { name, size_bytes, text = null }) {
 /* The daemon holds it no more: its name stays known, for when it is asked for again. */
 export function forgotten(id) {
   const known = dropped(id);
-  if (known) sessionStorage.setItem(keyOf(id), JSON.stringify({ ...known, is_forgotten: true }));
+  if (known) keepDropped(id, { ...known, is_forgotten: true });
 }
 
 /* The ids of files that this tab dropped and that are opened like a session; not those that are forgotten. */

@@ -89,7 +89,9 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     const at = barAt(rects, event.clientX - box.left);
     if (at < 0) onLeave();
     else onHover(keyOf(at), bars[at], markOf(at, box));
-    if (at >= 0 !== isOnMark) plot.classList.toggle('is-on-mark', (isOnMark = at >= 0));
+    if ((at >= 0) === isOnMark) return;
+    isOnMark = at >= 0;
+    plot.classList.toggle('is-on-mark', isOnMark);
   });
   plot.addEventListener('pointerleave', () => {
     if (!mirror.hasFocus) onLeave();
