@@ -219,7 +219,7 @@ START_TEST(consumers_are_forgotten_as_in_one_go)
         for (uint64_t i = 2; i < 20; i++)
             add_event(&line, at + i * 10, i, NULL);
         open_trace(&line);
-        for (size_t count = 2; count < 240; count += 9) {
+        for (size_t count = 29; count < 120; count += 45) {
             const struct hands hands = hands_of(count, 1);
             is_the_same(&hands, "a line of consumers");
         }
@@ -257,7 +257,7 @@ START_TEST(limits_are_those_of_the_whole)
 {
     const struct hands hands = hands_of(4, 1);
     bytes_load(&bytes, "build/fixtures/trace-steps.pb");
-    for (uint64_t limit = 1 << 14; limit <= 1 << 26; limit += limit < 1 << 20 ? limit : 1 << 20) {
+    for (uint64_t limit = 1 << 14; limit <= 1 << 26; limit += limit < 1 << 21 ? limit : 1 << 21) {
         struct err one = ERR_INIT, other = ERR_INIT;
         struct analysis_trace *whole = analysis_trace_read(&bytes.source, NULL, limit, &one);
         struct analysis_trace *pieces = analysis_trace_read(&bytes.source, &hands, limit, &other);
