@@ -78,7 +78,7 @@ async function request(path, params, signal, sent = {}) {
   const url = new URL(path, document.baseURI);
   for (const [name, value] of Object.entries(params)) {
     for (const each of [value].flat())
-      if (each !== null && each !== undefined && each !== '') url.searchParams.append(name, each);
+      if (each !== null && each !== undefined && (each !== '' || name === 'key')) url.searchParams.append(name, each);
   }
   let response;
   try {

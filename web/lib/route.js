@@ -68,10 +68,10 @@ export function emptyRoute() {
   return { ...DEFAULTS, unknown: [] };
 }
 
-/* "b:1498" → {kind: "b", id: "1498"}; anything else stays whole, of no kind, so that a banner can name it. */
+/* "b:1498" → {kind: "b", id: "1498"}; a group may be of what has no key, "g:"; anything else stays whole, of no kind, so that a banner can name it. */
 function parsePin(text) {
-  const match = /^([a-z]):([\s\S]+)$/.exec(text);
-  return match ? { kind: match[1], id: match[2] } : { kind: '', id: text };
+  const match = /^([a-z]):([\s\S]+)$|^(g):$/.exec(text);
+  return match ? { kind: match[1] ?? match[3], id: match[2] ?? '' } : { kind: '', id: text };
 }
 
 export const pinText = ({ kind, id }) => (kind ? `${kind}:${id}` : id);

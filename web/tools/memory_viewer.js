@@ -24,7 +24,7 @@ import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
 import { toggledCategory } from './memory_viewer_only.js';
 import { viewerKeys } from './memory_viewer_keys.js';
-import { byBuffer, centrePin, lightUp, refresh, setPin, toPanel, zoomTo } from './memory_viewer_light.js';
+import { byBuffer, centrePin, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './memory_viewer_light.js';
 import { createMapPanel } from './memory_viewer_map.js';
 import { createPlace } from './memory_viewer_place.js';
 import {
@@ -66,6 +66,7 @@ export function mount(root, context) {
     momentAtRest: () => {
       loadStrips(view);
       view.table.hear();
+      if (view.group) setPin(view, view.context.route);
     },
     range: (range) => {
       view.curve.setRange(range);
@@ -150,8 +151,7 @@ function build(view) {
     onAll: () => view.place.showAll(),
     onHint: hint,
   });
-  const pinItem = (item) => item.id !== null && view.context.pin(item.id);
-  view.pinItem = pinItem;
+  view.pinItem = (item) => pinItem(view, item);
   const exports = exportEntries({
     name: 'curve',
     title: 'Memory over program order',
@@ -188,7 +188,8 @@ function build(view) {
     view.store.set({ hover: null });
   };
   const onPin = (item) => {
-    if (item.id !== null) view.context.pin(item.id === view.store.state.pin ? null : item.id);
+    if (item.id !== null && item.id === view.store.state.pin) view.context.pin(null);
+    else pinItem(view, item);
   };
   view.strips = createStrips({
     onHover: (key, bar, mark) => hoverBar(view, key, bar, mark),

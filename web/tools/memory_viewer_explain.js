@@ -389,7 +389,7 @@ function reading(view) {
 
 /* A row of the table that stands for many buffers. */
 function groupRow(view, id) {
-  const row = view.table.groupOf(id);
+  const row = view.table.groupOf(id) ?? (view.group?.id === id ? view.group.sums : null);
   if (!row) return null;
   return {
     title: `${counted(row.count, 'buffer')}, ${bytes(row.bytes)}`,
@@ -397,7 +397,7 @@ function groupRow(view, id) {
     inputs: [
       { name: 'together', bytes: row.bytes },
       { name: 'largest of them', bytes: row.largest_bytes },
-      { name: 'padding of them all', bytes: row.padding_bytes },
+      ...(row.padding_bytes === null ? [] : [{ name: 'padding of them all', bytes: row.padding_bytes }]),
     ],
     field: BUFFERS,
     ...sureOfTime(view.space),

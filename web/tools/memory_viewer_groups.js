@@ -24,6 +24,9 @@ export function wordsOf(way) {
 /* The daemon's word for what the URL says, "" for none. */
 export const wayOf = (group) => WAYS.find(([inUrl]) => inUrl === group)?.[1] ?? '';
 
+/* What a choice of it changes in the URL; a pinned group is one of the grouping that was. */
+export const groupedBy = (group, { pin }) => ({ group, sort: '', pin: pin?.kind === 'g' ? null : pin });
+
 /* onChoose(name in the URL). Out: {node, set(way)}. */
 export function createGroupChoice(onChoose) {
   const select = el(

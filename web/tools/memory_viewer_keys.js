@@ -70,7 +70,7 @@ export function viewerKeys(view) {
     })),
     ...['layer', 'line', 'shape', 'dtype', 'op', 'scope', 'category', ''].map((group) => ({
       does: group ? `group buffers by ${group}` : 'list buffers one by one',
-      run: () => view.context.choose({ group, sort: '' }),
+      run: () => view.context.choose(groupedBy(group, view.context.route)),
     })),
     { keys: ['.'], does: 'next buffer in this order', run: () => view.byBuffer(1) },
   ];

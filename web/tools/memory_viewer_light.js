@@ -1,28 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_viewer_light.js: what is hovered and pinned is lit in every view of the Memory Viewer and stands in its pane;
- * what keys do with the pin and with the panels. */
+ * what keys do with the panels. */
 
 import { Problem } from '../lib/api.js';
 import { later, nextFrame } from '../lib/activity.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { lazy } from '../lib/lazy.js';
 import { pinText } from '../lib/route.js';
-import { around, moved } from '../lib/range.js';
-import { LEAST_STEPS } from '../widgets/curve.js';
 import { isPhone } from '../widgets/phone_tabs.js';
 import { buffersKey } from '../widgets/strips.js';
 import { pageDetails } from './memory_viewer_about.js';
+import { wayOf } from './memory_viewer_groups.js';
 
 const PANE_AFTER_MS = 40;
 /* What takes the focus in a panel: the first of these that is there. */
 const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', '[role="grid"] tbody [tabindex="0"]', '.fold', '.menu-dots'];
 const paneParts = lazy(() => import('./memory_viewer_details.js'));
+const groupParts = lazy(() => import('./memory_viewer_pinned_group.js'));
+const acts = lazy(() => import('./memory_viewer_acts.js'));
 
-/* What the URL pins. What is in no strip and no row is asked for by itself; what is no buffer here is named. */
-export async function setPin(view, { pin }) {
+/* What the URL pins: a buffer, or a group of the table. What is in no strip and no row is asked for by itself; what is
+ * not here is named. */
+export async function setPin(view, { pin, group }) {
+  if (pin?.kind === 'g' && wayOf(group)) {
+    view.wantedPin = pinText(pin);
+    /* While the moment is being moved the group keeps what it has. */
+    if (!view.place.isMoving) await groupParts.with((parts) => parts.pinGroup(view, refresh));
+    return;
+  }
   const id = pin?.kind === 'b' ? pin.id : null;
   let fault = pin && id === null ? `${cutMiddle(visible(pinText(pin)), 40)} is no buffer; nothing is pinned.` : '';
   view.wantedPin = id;
+  view.groupAsked?.abort();
+  view.group = null;
   if (id !== null && view.space && !view.records.isWhole(id)) {
     try {
       await view.records.read(id);
@@ -38,33 +48,15 @@ export async function setPin(view, { pin }) {
   refresh(view);
 }
 
-/* The pinned buffer in the middle; the second time its life fills the view. */
-export function centrePin(view) {
-  const record = view.records.get(view.store.state.pin);
-  const span = record && spanOf(record, view.space);
-  if (!span) return;
-  const { place } = view;
-  const [from, to] = place.range;
-  const isAgain = view.centred === record.id && !place.isWhole;
-  view.centred = record.id;
-  const all = [0, view.space.step_count];
-  if (isAgain || place.isWhole) place.setRange(around(span, all, LEAST_STEPS));
-  else place.setRange(moved([from, to], all, (span[0] + span[1] - from - to) / 2));
-}
+/* What keys and a double click do with a buffer or a pinned group comes when it is asked for. */
+export const centrePin = (view) => acts.with((parts) => parts.centrePin(view));
+export const zoomTo = (view, id) => acts.with((parts) => parts.zoomTo(view, id));
+export const byBuffer = (view, direction) => acts.with((parts) => parts.byBuffer(view, direction));
 
-/* A double click on a buffer: pinned, and its life fills the view. */
-export async function zoomTo(view, id) {
-  if (view.store.state.pin !== id) view.context.pin(id);
-  if (!view.records.isWhole(id)) await view.records.read(id).catch(() => {});
-  const record = view.records.get(id);
-  const span = record && spanOf(record, view.space);
-  if (span) view.place.setRange(around(span, [0, view.space.step_count], LEAST_STEPS));
-}
-
-/* The next buffer in the order of the table. */
-export async function byBuffer(view, direction) {
-  const row = await view.table.beside(view.store.state.pin, direction);
-  if (row && !row.isGroup) view.context.pin(row.id);
+/* item: a buffer, or a row that stands for a group. */
+export function pinItem(view, item) {
+  if (item.isGroup) view.context.pin(item.key, 'g');
+  else if (item.id !== null) view.context.pin(item.id);
 }
 
 /* A panel by its number: its tab on a phone, else the focus goes to what it shows. */
@@ -86,17 +78,20 @@ export function refresh(view) {
   nextFrame(view.light);
 }
 
+/* The group that is pinned, or null. */
+const groupOf = (view) => (view.group && view.group.id === view.store.state.pin ? view.group : null);
+
 /* Lights what is hovered and pinned in every view, and fills the pane. */
 export function lightUp(view) {
   if (!view.space) return;
   const { hover, pin } = view.store.state;
   const hovered = hover?.startsWith('b:') ? hover.slice(2) : null;
   const rankOf = (id, order) => view.table.rankOf(id, order);
-  view.strips.mark(hover, pin === null ? null : buffersKey(pin), rankOf);
+  const group = groupOf(view);
+  view.strips.mark({ hover, pin: pin === null ? null : buffersKey(pin), runs: group?.runs, rankOf });
   view.table.mark(hovered, pin);
-  view.map.mark(hovered, pin);
-  const lit = view.records.get(hovered ?? pin);
-  view.curve.showSpan(lit ? spanOf(lit, view.space) : null);
+  view.map.mark(hovered, pin, group);
+  view.curve.showSpans(spansOf(view, hovered ?? pin));
   if (hovered !== null) view.records.want(hovered);
   view.takeBack?.();
   view.takeBack = later(
@@ -111,11 +106,23 @@ function showDetails(view, id, hover, isPinned) {
   const { details } = view.context;
   const mine = (view.inPane = {});
   const record = id === null ? null : view.records.get(id);
+  const group = isPinned ? groupOf(view) : null;
   const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
   const show = (of) => paneParts.with((parts) => view.inPane === mine && details.show(of(parts)));
-  if (record) show((parts) => parts.bufferDetails(record, view.space, isPinned));
+  if (group)
+    groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.space, view.place.isPeak, (row) => pinItem(view, row))));
+  else if (record) show((parts) => parts.bufferDetails(record, view.space, isPinned));
   else if (merged) show((parts) => parts.mergedDetails(merged, view.space));
   else details.show(view.window.now?.details() ?? pageDetails(view.space));
+}
+
+/* Steps in which a buffer, or one of a pinned group, lives. */
+export function spansOf(view, id) {
+  const group = groupOf(view);
+  if (group && id === group.id) return group.spans;
+  const record = view.records.get(id);
+  const span = record && spanOf(record, view.space);
+  return span ? [span] : [];
 }
 
 /* Steps in which a buffer lives; all of them when it lives for the whole program. */

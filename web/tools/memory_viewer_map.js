@@ -16,7 +16,7 @@ const low = matchMedia('(max-height: 50rem)');
 const isFolded = () => wide.matches && (setting('map') || (low.matches ? 'shut' : 'open')) === 'shut';
 
 /* actions: as of memory_viewer_map_view.js. Out: {panel, load(), start(route), hear(route), setView(), setPlace(),
- * mark(hover, pin), showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
+ * mark(hover, pin, group), showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
 export function createMapPanel(view, actions) {
   const exports = exportEntries({
     name: 'map',
@@ -80,7 +80,7 @@ export function createMapPanel(view, actions) {
     hear: (route) => shown && part.now?.hear(route),
     setView: () => part.now?.setView(),
     setPlace: () => part.now?.setPlace(),
-    mark: (hover, pin) => part.now?.mark(hover, pin),
+    mark: (...lit) => part.now?.mark(...lit),
     showStep: (step) => part.now?.map.showStep(step),
     search: (direction) => use((it) => it.search(direction)),
     focusFind: () => use((it) => it.focusFind()),

@@ -54,7 +54,7 @@ function legendOf(classes) {
 }
 
 /* panel, isShown(): where it is drawn, and whether it is not folded; actions: onHover(item, mark, lines), onLeave(),
- * onPin(item), onStep(step | null), onHint(). Out: {map, start(), load(), hear(route), setView(), setPlace(), mark(hover, pin),
+ * onPin(item), onStep(step | null), onHint(). Out: {map, start(), load(), hear(route), setView(), setPlace(), mark(hover, pin, group),
  * search(direction), focusFind(), nextColour(), destroy()}. */
 export function createMapView(view, panel, isShown, actions) {
   const { context, place } = view;
@@ -216,6 +216,14 @@ export function createMapView(view, panel, isShown, actions) {
     return id === null ? null : (map.itemOf(id) ?? (record?.allocation ? itemOfRow(record, view.space) : null));
   };
 
+  const NONE = [];
+  let ofGroup = { group: null, items: NONE };
+  const itemsOf = (group) => {
+    if (group !== ofGroup.group)
+      ofGroup = { group, items: group ? group.all.rows.map((row) => itemOfRow(row, view.space)) : NONE };
+    return ofGroup.items;
+  };
+
   const hear = (route, isFirst = false) => {
     const next = COLOURS.includes(route.color) ? route.color : 'category';
     if (next === (route.color || 'category')) context.banners.drop('color');
@@ -250,7 +258,7 @@ export function createMapView(view, panel, isShown, actions) {
     hear,
     setView: () => map.setView({ from: place.range[0], to: place.range[1], ...byBytes() }),
     setPlace: () => map.setPlace({ moment: place.moment, window: place.window, marks: place.marks }),
-    mark: (hover, pin) => map.mark({ hover: itemOf(hover), pin: itemOf(pin) }),
+    mark: (hover, pin, group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group) }),
     destroy() {
       takeBack?.();
       map.destroy();

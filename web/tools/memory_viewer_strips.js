@@ -22,7 +22,7 @@ const HINT = ' · hover names a buffer, click keeps it';
 
 /* actions: onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar), sentence(bar), onWidth(width),
  * onOpen(text of a merged bar | ''), onOnly(category, isAdded).
- * Out: {panel, draw(answer, {space, isPeak, opened, chosen}), mark(hover, pin, rankOf), barOfKey(key), width, destroy}. */
+ * Out: {panel, draw(answer, {space, isPeak, opened, chosen}), mark(marks), barOfKey(key), width, destroy}. */
 export function createStrips(actions) {
   const panel = createPanel('panel-strips', 'Live at the peak');
   const parts = new Map();
@@ -97,8 +97,8 @@ export function createStrips(actions) {
       for (const order of ORDERS)
         drawOne(parts.get(order), order, bars[order], { ...how, opened: opened?.order === order ? opened : null });
     },
-    mark(hover, pin, rankOf) {
-      for (const order of ORDERS) parts.get(order).strip.mark({ hover, pin, rankOf });
+    mark(marks) {
+      for (const order of ORDERS) parts.get(order).strip.mark(marks);
     },
     barOfKey(key) {
       const [, order, at] = key.split(':');

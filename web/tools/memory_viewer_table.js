@@ -11,7 +11,7 @@ import { createPanel } from '../widgets/panel.js';
 import { createTable } from '../widgets/table.js';
 import { groupedRows, pagedRows } from '../widgets/table_rows.js';
 import { columnsOf, footOf } from './memory_viewer_columns.js';
-import { createGroupChoice, wayOf } from './memory_viewer_groups.js';
+import { createGroupChoice, groupedBy, wayOf } from './memory_viewer_groups.js';
 import { tableMenu } from './memory_viewer_table_menu.js';
 import * as say from './memory_viewer_text.js';
 import { failed, why } from './memory_viewer_why.js';
@@ -42,7 +42,7 @@ export function createBuffersTable(view, actions) {
     fields: async () => (await import('./memory_viewer_filter.js')).filterFields(view),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
-  const group = createGroupChoice((by) => context.choose({ group: by, sort: '' }));
+  const group = createGroupChoice((by) => context.choose(groupedBy(by, context.route)));
   const ranks = new Map();
   const groupsById = new Map();
   let asked = '';

@@ -21,7 +21,7 @@ export function tableMenu({ view, table, wanted }) {
   const exports = exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink(view, wanted()) });
   const rowLink = () => {
     const row = table.activeRow;
-    return row && !row.isGroup ? view.context.linkHere({ pin: { kind: 'b', id: row.id } }) : null;
+    return row ? view.context.linkHere({ pin: row.isGroup ? { kind: 'g', id: row.key } : { kind: 'b', id: row.id } }) : null;
   };
   return () => [
     ...exports(),

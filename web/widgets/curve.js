@@ -34,7 +34,7 @@ function stepUnder(u, data, x) {
 
 /* actions: onHover(reading, mark), onLeave(), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
- * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, showSpan, showStep,
+ * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, showSpans, showStep,
  * setUnpadded, drawing, table, cancel, pointCount, destroy}. */
 export function createCurve(actions) {
   const { onHover, onLeave, sentence } = actions;
@@ -215,8 +215,8 @@ export function createCurve(actions) {
       over.set({ marks });
     },
     /* Shades steps [from, to), or nothing. */
-    showSpan(next) {
-      over.set({ span: next });
+    showSpans(next) {
+      over.set({ spans: next });
     },
     showStep,
     /* A range as wide as now that holds the step. */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * curve_over.js: what lies on the curve and moves without drawing it again: the life of a
- * buffer, the selected window, the moment, two marks. */
+ * curve_over.js: what lies on the curve and moves without drawing it again: the lives of what
+ * is lit, the selected window, the moment, two marks. */
 
 import { el } from '../lib/dom.js';
 
 /* {node, set(patch), place(xOf, width), isOnGrip(x, y)}; xOf(step) → pixels from the left of the plot. */
 export function createCurveOver() {
-  const span = el('div', { class: 'curve-span', hidden: true });
+  const makeSpan = () => el('div', { class: 'curve-span', hidden: true });
+  const spans = [makeSpan()];
   const window = el('div', { class: 'curve-window', hidden: true });
   const moment = el('div', { class: 'curve-moment', hidden: true }, el('span', { class: 'curve-grip' }));
   const flags = ['a', 'b'].map((name) =>
     el('div', { class: 'curve-mark', hidden: true }, el('span', { class: 'curve-flag' }, name.toUpperCase())),
   );
-  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, span, flags, moment);
-  let shown = { span: null, window: null, moment: null, marks: { a: null, b: null } };
+  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, spans, flags, moment);
+  let shown = { spans: [], window: null, moment: null, marks: { a: null, b: null } };
   let at = { xOf: null, width: 0, momentX: 0 };
 
   const stretch = (box, range, least) => {
@@ -36,7 +37,7 @@ export function createCurveOver() {
   };
   const place = () => {
     if (!at.xOf) return;
-    stretch(span, shown.span, 2);
+    for (const [i, box] of spans.entries()) stretch(box, shown.spans[i], 2);
     stretch(window, shown.window, 1);
     at.momentX = stand(moment, shown.moment);
     stand(flags[0], shown.marks.a);
@@ -46,6 +47,10 @@ export function createCurveOver() {
     node,
     set(patch) {
       shown = { ...shown, ...patch };
+      while (spans.length < shown.spans.length) {
+        spans.push(makeSpan());
+        spans[0].after(spans[spans.length - 1]);
+      }
       place();
     },
     place(xOf, width) {

@@ -20,6 +20,7 @@ const AXIS_PX = 22;
 const BAND_PX = 30;
 const BAND_GAP_PX = 4;
 const FRAMED_PX = 6;
+const OUTLINES = [['panel', 1, 0.5], ['accent', 2, 2]]; // colour, width, distance; see paintOutline
 const LEAST_STEPS = 8;
 const LEAST_BYTES = 64 * 1024;
 const LEAST_PICTURE_PX = [960, 360];
@@ -27,7 +28,7 @@ const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] }
 
 /* actions: onHover(item, mark), onLeave(), onStep(step | null), onPin(item), onMoment(step),
  * onWindow([first, last]), onView({from, to, low, high}, isEnd), onAll(), onHint(), sentence(item).
- * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin}), setPlace, showStep,
+ * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin, group}), setPlace, showStep,
  * cancel, destroy}. */
 export function createMap(actions) {
   const base = el('canvas', { role: 'img', class: 'map-base' });
@@ -42,7 +43,7 @@ export function createMap(actions) {
   let place = { moment: null, peak: null, window: null, marks: { a: null, b: null } };
   let drag = null;
   let step = null;
-  let lit = { hover: null, pin: null };
+  let lit = { hover: null, pin: null, group: [] };
   let matches = [];
   let found = new Set();
   let drawnCount = 0;
@@ -81,6 +82,17 @@ export function createMap(actions) {
     context.translate(0, box.y);
     paintOutline(context, box, box.height, isPinned);
     context.restore();
+  };
+  /* Many at once, in two strokes. */
+  const outlineGroup = (context, items) => {
+    const boxes = items.map(boxOfItem).filter(Boolean);
+    for (const [name, wide, away] of boxes.length ? OUTLINES : []) {
+      context.strokeStyle = token(name);
+      context.lineWidth = wide;
+      context.beginPath();
+      for (const { x, y, width, height } of boxes) context.rect(x - away, y - away, width + 2 * away, height + 2 * away);
+      context.stroke();
+    }
   };
   const line = (context, at, colour, wide, plot = frame()) => {
     const { left, width, top, height } = plot;
@@ -142,6 +154,7 @@ export function createMap(actions) {
     if (place.moment !== null) line(context, place.moment, token('accent'), 1);
     if (lit.hover && lit.hover.id !== lit.pin?.id) outline(context, lit.hover, false);
     outline(context, lit.pin, true);
+    outlineGroup(context, lit.group);
     for (const [name, at] of Object.entries(place.marks)) if (at !== null) flag(context, name.toUpperCase(), at);
   };
   const paintMatches = (context) => {
@@ -318,9 +331,9 @@ export function createMap(actions) {
       found = new Set(next.map((item) => item.id));
       nextFrame(paint);
     },
-    /* hover, pin: items or null; what is not among the rectangles is outlined where it lies. */
+    /* hover, pin: items or null; group: items that are pinned together; what is not among the rectangles is outlined where it lies. */
     mark(next) {
-      if (next.hover === lit.hover && next.pin === lit.pin) return;
+      if (next.hover === lit.hover && next.pin === lit.pin && next.group === lit.group) return;
       lit = next;
       nextFrame(paintOver);
     },

@@ -15,7 +15,8 @@ export const buffersKey = (id) => `b:${id}`;
 export const mergedKey = (order, at) => `m:${order}:${at}`;
 
 /* In: order, sentence(bar), onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar) by a double click.
- * Out: {node, draw(bars, label), mark(hoverKey, pinKey, rankOf), repaint, width}. */
+ * Out: {node, draw(bars, label), mark({hover, pin, rankOf, runs}), repaint, width}. hover, pin: keys; runs(rects, order):
+ * the boxes of a pinned group, if one is. */
 export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom = null }) {
   const base = el('canvas', { role: 'img', class: 'strip-base' });
   const over = el('canvas', { 'aria-hidden': 'true', class: 'strip-over' });
@@ -62,7 +63,8 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     const pin = findKey(marks.pin);
     const hover = findKey(marks.hover);
     if (rects[hover] && hover !== pin) paintOutline(context, rects[hover], size.height, false);
-    if (rects[pin]) paintOutline(context, rects[pin], size.height, true);
+    const pinned = marks.runs?.(rects, order) ?? [rects[pin]];
+    for (const box of pinned) if (box) paintOutline(context, box, size.height, true);
     mirror.setPinned(pin);
   };
   const paint = () => {
@@ -120,7 +122,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
       nextFrame(paint);
     },
     mark(next) {
-      const isSame = next.hover === marks.hover && next.pin === marks.pin;
+      const isSame = next.hover === marks.hover && next.pin === marks.pin && next.runs === marks.runs;
       marks = next;
       if (!isSame) nextFrame(paintOver);
     },

@@ -21,7 +21,7 @@
  * others are left out; `isTree`: carries the arrow of groups; `className` of header and cells;
  * `explain`: the word before the row's id in the key of explain.js; `value(row)` for sortRows of local rows; `copy`: [name with its unit, text or number of a row].
  * A row has an `id`; sources are in table_rows.js. With a source of groups the table is a treegrid.
- * Keys: arrows, Page, Home, End, Ctrl+Home, Ctrl+End; Enter pins, opens a group, sorts at a header (Shift: as
+ * Keys: arrows, Page, Home, End, Ctrl+Home, Ctrl+End; Enter pins, and opens a group, sorts at a header (Shift: as
  * second key); Shift+arrows choose rows; Shift+← → at a header change its width; Ctrl+C copies. */
 
 import { nextFrame } from '../lib/activity.js';
@@ -82,10 +82,14 @@ export function createTable(options) {
   const draw = () => drawRows(state, before, after);
   state.draw = draw;
   state.reveal = (index) => revealRow(state, index, draw);
-  state.enter = (index) => {
+  /* A group opens as it is pinned, and closes as it is let go; its arrow opens and closes alone. */
+  state.enter = (index, isArrow = false) => {
     const row = state.source.at(index);
-    if (row?.isGroup) state.source.toggle(index);
-    else if (row) onPin(row);
+    if (!row) return;
+    const isPinned = row.id === state.pin;
+    const isKept = row.isGroup && (isArrow || (isPinned && !row.isOpen));
+    if (row.isGroup && (isArrow || isPinned || !row.isOpen)) state.source.toggle(index);
+    if (!isKept) onPin(row);
   };
   bindKeys(state, { onHover, onLeave });
   bindPointer(state, { onHover, onLeave });
@@ -357,7 +361,7 @@ function bindPointer(state, { onHover, onLeave }) {
       state.chosen.clear(line.at);
       state.active = { row: line.at, column: -1 };
       state.settleTab();
-      state.enter(line.at);
+      state.enter(line.at, event.target.matches('.twist'));
     }
   });
   /* Shift+click chooses rows, not text. */

@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { idle, text } from '../harness.mjs';
+import { idle, pixels, text } from '../harness.mjs';
 import { answerer, makeBuffer, makeWorld } from '../canned.mjs';
 
 const MIB = 1024 ** 2;
@@ -207,6 +207,85 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await rows.first().click();
     await settle(page);
     equal(await rows.count(), 3);
+    await page.finish();
+  });
+
+  /* The seed's one opcode holds both of its buffers; the demo's largest shape is that of its 2 GiB buffers. */
+  test('a group is pinned by click and by Enter: sums, outlines, lives, URL, reload and Esc', async () => {
+    const page = await openSeed('?group=op');
+    const row = page.locator('.panel-table tbody tr').first();
+    const overlays = () => Promise.all(['.strip-over', '.map-over'].map((each) => pixels(page, each)));
+    await page.mouse.move(700, 20);
+    await idle(page);
+    const [strips] = await overlays();
+    await row.click();
+    await page.waitForURL(/pin=g:fusion/);
+    await page.mouse.move(700, 20);
+    await idle(page);
+    equal(await text(page, '.details-title'), 'Pinned group');
+    equal(await text(page, '.details-name .name'), 'fusion');
+    for (const said of ['2 buffers, 300.00 GiB · 100', 'largest 200.00 GiB', 'whole program 2 buffers', 'fusion.31 200.00 GiB', 'xor_convert_fusion 100.00 GiB'])
+      includes((await text(page, '.details-body')).replace(/\s+/g, ' '), said);
+    truth((await overlays())[0] !== strips, 'no outline in the strips');
+    truth(await page.locator('.curve-span').first().isVisible(), 'no lives on the curve');
+    equal(await page.locator('.panel-table tr.is-pinned.is-group').count(), 1);
+    equal(await row.getAttribute('aria-expanded'), 'true');
+    const pinned = await overlays();
+    await page.reload();
+    await idle(page);
+    await page.mouse.move(701, 21);
+    await idle(page);
+    equal(await text(page, '.details-title'), 'Pinned group');
+    equal(await overlays(), pinned, 'the picture is another after a reload');
+    await page.keyboard.press('Escape');
+    await idle(page);
+    truth(!page.url().includes('pin='), 'Esc did not let go');
+    truth((await overlays())[0] === strips, 'the outline stays');
+    await row.focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/pin=g:fusion/);
+    await page.locator('.details-body .link-button').first().click();
+    await page.waitForURL(/pin=b:/);
+    await idle(page);
+    equal(await text(page, '.details-name .name'), 'fusion.31');
+    await page.finish();
+  });
+
+  test('the arrow of a group opens it and pins nothing; another grouping lets the group go', async () => {
+    const page = await openSeed('?group=op');
+    const row = page.locator('.panel-table tbody tr').first();
+    await row.locator('.twist').click();
+    await settle(page);
+    equal(await row.getAttribute('aria-expanded'), 'true');
+    truth(!page.url().includes('pin='), 'the arrow pins');
+    await row.locator('.c-name .name').click();
+    await page.waitForURL(/pin=g:fusion/);
+    await settle(page);
+    equal(await row.getAttribute('aria-expanded'), 'true', 'pinning closed it');
+    await page.locator('.group-choice').selectOption('dtype');
+    await page.waitForURL(/group=dtype/);
+    await settle(page);
+    truth(!page.url().includes('pin='), 'a group of another grouping stays pinned');
+    await page.finish();
+  });
+
+  test('a group of what has no key opens to its own buffers and is pinned', async () => {
+    const page = await open(`${await daemon('--demo')}?group=layer&pin=g:`);
+    includes(await text(page, '.details-name'), 'no layer in the op name');
+    const said = (await text(page, '.details-body')).replace(/\s+/g, ' ');
+    const own = Number(/at the peak ([\d,]+) buffer/.exec(said)[1].replace(',', ''));
+    const row = page.locator('.panel-table tr[data-id="g:"]');
+    truth((await row.locator('.c-count').innerText()).startsWith(`${own} ×`), said);
+    await row.locator('.twist').click();
+    await settle(page);
+    await row.focus();
+    await page.keyboard.press('ArrowDown');
+    equal(await page.evaluate(() => document.activeElement.getAttribute('aria-setsize')), String(own));
+    const over = await pixels(page, '.map-over');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !location.search.includes('pin='));
+    await settle(page);
+    truth((await pixels(page, '.map-over')) !== over, 'the map does not outline a group');
     await page.finish();
   });
 
