@@ -7,17 +7,30 @@
 
 #define DUMP "XLA_FLAGS=\"--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto\" python YOUR_PROGRAM.py"
 #define LOOK "memviewd /tmp/dump    # the Memory Viewer of module_*.after_optimizations.hlo.pb"
+#define TRACE "with jax.profiler.trace(\"/tmp/trace\"): step()"
+#define ALIVE "jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")"
+/* What stands for a device; the program is lowered and compiled for it. */
+#define TOPOLOGY "jax.experimental.topologies.get_topology_desc(\"v5e:2x2\", platform=\"tpu\")"
+#define COMPILE "jax.jit(f).lower(*arguments).compile()"
 
 /* The report lists the largest buffers only. */
 static const char *const after_report[] = {
-    "The report lists the largest buffers; when each is alive is in the compiler's dump:", "  " DUMP, "  " LOOK,
-    "No TPU is needed for that: jax.jit(f).lower(…).compile() for a topology of",
-    "  jax.experimental.topologies.get_topology_desc(\"v5e:2x2\", platform=\"tpu\")", NULL};
+    "The report lists the largest buffers; when each is alive is in the compiler's dump:",
+    "  " DUMP,
+    "  " LOOK,
+    "No TPU is needed for that. Compile, with arguments that are sharded over the devices of this topology:",
+    "  " TOPOLOGY,
+    "  " COMPILE,
+    NULL};
 /* libtpu 0.0.42 and later. */
 static const char *const after_short[] = {
     "This release prints no list of buffers, whatever the flags. The dump has them, although the compile failed:",
-    "  " DUMP, "  " LOOK, "No TPU is needed for that: jax.jit(f).lower(…).compile() for a topology of",
-    "  jax.experimental.topologies.get_topology_desc(\"v5e:2x2\", platform=\"tpu\")", NULL};
+    "  " DUMP,
+    "  " LOOK,
+    "No TPU is needed for that. Compile, with arguments that are sharded over the devices of this topology:",
+    "  " TOPOLOGY,
+    "  " COMPILE,
+    NULL};
 /* libtpu up to 0.0.11. */
 static const char *const after_fast_exit[] = {
     "The compiler gave up before it planned any buffer. This release goes on and prints the long report with:",
@@ -27,48 +40,68 @@ static const char *const after_allocation[] = {
     "One buffer alone is larger than the memory. What makes it, and from what:", "  " DUMP, "  " LOOK, NULL};
 static const char *const after_scratch[] = {
     "On-chip memory of one kernel. The HLO dump shows nothing of it: make the block shapes or the scratch smaller,",
-    "or let the kernel have more: pltpu.CompilerParams(vmem_limit_bytes=…), or for all kernels",
+    "or let the kernel have more:",
+    "  pltpu.CompilerParams(vmem_limit_bytes=…)",
+    "or all kernels:",
     "  LIBTPU_INIT_ARGS=\"--xla_tpu_scoped_vmem_limit_kib=…\" python YOUR_PROGRAM.py",
-    "The kernel as the compiler saw it: --xla_mosaic_dump_to=/tmp/mosaic", NULL};
+    "The kernel as the compiler saw it:",
+    "  LIBTPU_INIT_ARGS=\"--xla_mosaic_dump_to=/tmp/mosaic\" python YOUR_PROGRAM.py",
+    NULL};
 static const char *const after_sparse[] = {
-    "Memory of the SparseCore. Which operation it is:", "  LIBTPU_INIT_ARGS=\"--xla_sc_dump_mlir_to=/tmp/sparse\" python YOUR_PROGRAM.py", NULL};
+    "Memory of the SparseCore. Which operation it is:",
+    "  LIBTPU_INIT_ARGS=\"--xla_sc_dump_mlir_to=/tmp/sparse\" python YOUR_PROGRAM.py", NULL};
 static const char *const after_load[] = {
     "Arrays fill the memory that the program needs; loaded programs are evicted for arrays, not arrays for programs.",
     "Which arrays are alive, and from which line of code (call it before the failing step):",
-    "  jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")",
+    "  " ALIVE,
     "The runtime's own list of allocations at the failure:",
     "  LIBTPU_INIT_ARGS=\"--tpu_log_allocations_on_oom\" python YOUR_PROGRAM.py",
-    "What the program itself needs:", "  " DUMP, NULL};
+    "What the program itself needs:",
+    "  " DUMP,
+    NULL};
 static const char *const after_buffer[] = {
     "Which arrays are alive, and from which line of code (call it before the failing step):",
-    "  jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")",
+    "  " ALIVE,
     "The runtime's own list of allocations at the failure:",
     "  LIBTPU_INIT_ARGS=\"--tpu_log_allocations_on_oom\" python YOUR_PROGRAM.py",
-    "How the memory fills over time: with jax.profiler.trace(\"/tmp/trace\"): …", NULL};
-static const char *const after_gpu[] = {
-    "What the program needs and when:", "  " DUMP, "  " LOOK,
-    "Which arrays are alive besides (call it before the failing step):",
-    "  jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")",
-    "How the memory fills over time: with jax.profiler.trace(\"/tmp/trace\"): …", NULL};
-static const char *const after_bfc[] = {
-    "How the memory fills over time, and how broken up it is: with jax.profiler.trace(\"/tmp/trace\"): …",
-    "Which arrays are alive: jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")",
-    "When the largest free chunk is far smaller than what is free: TF_GPU_ALLOCATOR=cuda_malloc_async", NULL};
-static const char *const after_other[] = {
-    "Which arrays are alive (call it before the failing step):", "  jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")",
-    "What the program needs and when:", "  " DUMP, NULL};
+    "How the memory fills over time:",
+    "  " TRACE,
+    NULL};
+static const char *const after_gpu[] = {"What the program needs and when:",
+                                        "  " DUMP,
+                                        "  " LOOK,
+                                        "Which arrays are alive besides (call it before the failing step):",
+                                        "  " ALIVE,
+                                        "How the memory fills over time:",
+                                        "  " TRACE,
+                                        NULL};
+static const char *const after_bfc[] = {"How the memory fills over time, and how broken up it is:",
+                                        "  " TRACE,
+                                        "Which arrays are alive (call it before the failing step):",
+                                        "  " ALIVE,
+                                        "When the largest free chunk is far smaller than what is free:",
+                                        "  TF_GPU_ALLOCATOR=cuda_malloc_async python YOUR_PROGRAM.py",
+                                        NULL};
+static const char *const after_other[] = {"Which arrays are alive (call it before the failing step):", "  " ALIVE,
+                                          "What the program needs and when:", "  " DUMP, NULL};
 
 static const struct {
     const char *family, *form; /* form NULL: any */
     const char *space;         /* NULL: any */
     const char *const *steps;
 } rows[] = {
-    {"tpu_compile", "fast_exit", NULL, after_fast_exit},      {"tpu_compile", "sparse_core", NULL, after_sparse},
-    {"tpu_compile", "scoped_vmem", NULL, after_scratch},      {"tpu_compile", NULL, "vmem", after_scratch},
-    {"tpu_compile", NULL, "smem", after_scratch},             {"tpu_compile", "allocation_exceeds", NULL, after_allocation},
-    {"tpu_compile", "report", NULL, after_report},            {"tpu_compile", NULL, NULL, after_short},
-    {"tpu_program_load", NULL, NULL, after_load},             {"tpu_buffer", NULL, NULL, after_buffer},
-    {"gpu_xla", NULL, NULL, after_gpu},                       {"gpu_bfc", NULL, NULL, after_bfc},
+    {"tpu_compile", "fast_exit", NULL, after_fast_exit},
+    {"tpu_compile", "sparse_core", NULL, after_sparse},
+    {"tpu_compile", "scoped_vmem", NULL, after_scratch},
+    {"tpu_compile", NULL, "vmem", after_scratch},
+    {"tpu_compile", NULL, "smem", after_scratch},
+    {"tpu_compile", "allocation_exceeds", NULL, after_allocation},
+    {"tpu_compile", "report", NULL, after_report},
+    {"tpu_compile", NULL, NULL, after_short},
+    {"tpu_program_load", NULL, NULL, after_load},
+    {"tpu_buffer", NULL, NULL, after_buffer},
+    {"gpu_xla", NULL, NULL, after_gpu},
+    {"gpu_bfc", NULL, NULL, after_bfc},
 };
 
 static bool is_text(const cJSON *failure, const char *key, const char *wanted)

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import subprocess
 import threading
 
@@ -120,6 +121,16 @@ def test_next_steps_come_with_each_failure(t):
     commands = [[step["text"] for step in steps if step["kind"] == "command"] for steps in answer["next_steps"]]
     assert "--xla_tpu_impure_oom_fast_exit_threshold=-1" in commands[0][0], commands
     assert any("tpu_log_allocations_on_oom" in command for command in commands[1]), commands
+
+
+def test_no_step_hides_a_command_in_a_sentence(t):
+    daemon = t.serve(t.folder())
+    names = ("oom-bfc", "oom-gpu", "oom-frameworks", "oom-tpu-compile", "oom-tpu-run", "oom-f-vmem-pallas-scratch")
+    for name in names:
+        for steps in give(daemon, t.fixture(f"text/{name}.txt"))["next_steps"]:
+            assert any(step["kind"] == "command" for step in steps), (name, steps)
+            equal([step["text"] for step in steps
+                   if step["kind"] == "text" and re.search(r"jax\.|pltpu\.|[A-Z]_[A-Z]+=|--\w", step["text"])], [], name)
 
 
 # ---- folders ----

@@ -433,7 +433,7 @@ function fragmentation(pool) {
 
 const VIEWS = { timeline, lanes, live, events, event, growth, addresses, fragmentation };
 
-/* An `intercept` for makeWorld of canned.mjs. change: {reason, finding, notes}. */
+/* An `intercept` for makeWorld of canned.mjs. change: {reason, finding, notes, more: memory ids besides the two}. */
 export function profileAnswers(change = {}) {
   const hosts = [{ host: 'bbbbbbbbbbbb', name: 'host0' }];
   const pools = change.reason
@@ -441,6 +441,7 @@ export function profileAnswers(change = {}) {
     : [
         makePool('GPU_0_bfc', hosts[0].host, { finding: change.finding }),
         makePool('GPU_1_bfc', hosts[0].host, { before: 300 * MIB }),
+        ...Array.from({ length: change.more ?? 0 }, (_, at) => makePool(`GPU_${at + 2}_bfc`, hosts[0].host, { before: 300 * MIB })),
       ];
   return (parts, query) => {
     if (parts[0] !== 'memory_profile') return null;

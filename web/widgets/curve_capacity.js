@@ -3,20 +3,23 @@
  * rises above it. Far above the data it is a label at the edge, so that the data stay legible. */
 
 import { token } from '../lib/theme.js';
-import { topOf } from './curve_marks.js';
+import { PEAK_ROOM_PX, topOf } from './curve_marks.js';
 
 const FAR = 1.5;
 const LINE_PX = 2;
 const LABEL_PX = 16;
+const FAR_ROOM_PX = 8;
 
 /* Pure: inside the range up to 1.5 times the data. */
 export function isInRange({ capacity, most }) {
   return Boolean(capacity) && capacity.bytes <= FAR * most;
 }
 
-/* Pure: largest byte on the axis. */
+/* Pure: largest byte on the axis. A capacity far above is a label over that of the peak. */
 export function topWith(data, heightPx) {
-  return topOf(isInRange(data) ? Math.max(data.most, data.capacity.bytes) : data.most, heightPx);
+  const { most, capacity } = data;
+  if (isInRange(data)) return topOf(Math.max(most, capacity.bytes), heightPx, PEAK_ROOM_PX);
+  return topOf(most, heightPx, capacity ? PEAK_ROOM_PX + FAR_ROOM_PX : PEAK_ROOM_PX);
 }
 
 /* A colour that changes at the capacity: `below` up to it, `above` over it. */

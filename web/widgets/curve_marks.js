@@ -7,7 +7,7 @@ import { token } from '../lib/theme.js';
 const PEAK_PX = 10;
 const LOCAL_PX = 8;
 const BESIDE_PX = 13; // clear of the flag of the moment
-const PEAK_ROOM_PX = 30;
+export const PEAK_ROOM_PX = 30;
 const MOST_WHOLE = 4096;
 export const LABEL_HALF_PX = 7;
 
@@ -18,9 +18,9 @@ export function stepIncrements() {
   return list;
 }
 
-/* Largest byte on the axis: room above the peak for its mark and label. */
-export function topOf(most, heightPx) {
-  return (most * Math.max(1, heightPx)) / Math.max(1, heightPx - PEAK_ROOM_PX) || 1;
+/* Largest byte on the axis: room above the peak for its mark and label, and a label above them. */
+export function topOf(most, heightPx, roomPx) {
+  return (most * Math.max(1, heightPx)) / Math.max(1, heightPx - roomPx) || 1;
 }
 
 /* Multiples of a power of two, see byteStep(); none within `clearPx` of the top, where its label would be cut. */

@@ -24,8 +24,33 @@ function redPixels(page) {
     });
 }
 
+/* Boxes of what is written on a canvas, the latest of each. */
+const WRITTEN = () => {
+  const write = CanvasRenderingContext2D.prototype.fillText;
+  window.written = {};
+  CanvasRenderingContext2D.prototype.fillText = function (...given) {
+    const [text, x, y] = given;
+    const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right, actualBoundingBoxAscent: up, actualBoundingBoxDescent: down } = this.measureText(text);
+    window.written[text.split(' ')[0]] = { left: x - left, right: x + right, top: y - up, bottom: y + down };
+    return write.apply(this, given);
+  };
+};
+
 export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   const button = (page) => page.locator('.capacity .selector-button');
+
+  test('a capacity far above stands clear of the peak, on a phone too', async () => {
+    for (const [width, height] of [
+      [390, 844],
+      [1440, 900],
+    ]) {
+      const page = await open(`${await daemon('--demo')}?tool=memory_viewer&capacity=v5p`, { width, height, init: WRITTEN });
+      const { capacity, peak } = await page.evaluate(() => window.written);
+      const gap = Math.max(peak.left - capacity.right, capacity.left - peak.right, peak.top - capacity.bottom, capacity.top - peak.bottom);
+      truth(gap >= 4, `at ${width}: ${gap} px between the labels`);
+      await page.finish();
+    }
+  });
 
   test('as recorded: over by 17.74 GiB, in words, title and red', async () => {
     const page = await open(await daemon('--demo'));

@@ -107,6 +107,19 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.finish();
   });
 
+  test('what to run after a failure of a GPU stands in blocks with a copy each, never within a sentence', async () => {
+    for (const given of [readFileSync(join(fixtures, 'text/oom-bfc.txt'), 'utf8'), GPU]) {
+      const page = await paste(given);
+      const next = page.locator('.panel-oom-next');
+      const runs = await next.locator('.command code').allTextContents();
+      truth(runs.length >= 3 && runs.some((run) => run.startsWith('with jax.profiler.trace(')), `commands: ${runs}`);
+      equal(await next.locator('.command').getByRole('button', { name: 'copy' }).count(), runs.length);
+      const inline = (await next.locator('p').allTextContents()).filter((said) => /jax\.|[A-Z]_[A-Z]+=|--\w/.test(said));
+      equal(inline, []);
+      await page.finish();
+    }
+  });
+
   test('the parts of a report add up to what was asked', async () => {
     const page = await paste(report);
     includes(await text(page, 'h1'), 'the program needs 17.75 GiB; 15.75 GiB of HBM are available. Over by 2.00 GiB.');
