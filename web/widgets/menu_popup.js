@@ -25,10 +25,10 @@ function itemOf(entry, act) {
   );
 }
 
-/* Below the button, above it where there is more room; never wider or higher than the window. */
+/* Below the button, above it where there is more room; never wider than the window or higher than the page in it. */
 function place(popup, from) {
   const below = window.innerHeight - from.bottom - AWAY_PX;
-  const above = from.top - AWAY_PX;
+  const above = from.top - AWAY_PX - Math.max(0, document.querySelector('main').getBoundingClientRect().top);
   popup.style.maxHeight = popup.style.right = '';
   const { width, height } = popup.getBoundingClientRect();
   const isUp = height > below && above > below;

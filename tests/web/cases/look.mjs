@@ -177,6 +177,15 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     equal(await wide.evaluate(() => document.querySelector('main').scrollLeft), 0, 'scrolled sideways');
     truth(await isInside(wide, '.capacity .selector-popup'), 'the devices stand outside');
     await wide.finish();
+    const low = await open(await daemon('--demo'), { width: 1280, height: 720 });
+    await low.locator('.panel-table .menu-dots').click();
+    const first = await low.locator('.panel-table .menu-item').first().boundingBox();
+    equal(
+      await low.evaluate(([x, y]) => document.elementFromPoint(x, y)?.closest('.menu-item')?.innerText.split('\n')[0], [first.x + 20, first.y + first.height / 2]),
+      (await low.locator('.panel-table .menu-item').first().innerText()).split('\n')[0],
+      'the first entry is covered',
+    );
+    await low.finish();
     const phone = { width: 390, height: 844 };
     const viewer = await open(`${await daemon('--demo')}?tool=memory_viewer`, phone);
     await viewer.locator('.notes-button').click();

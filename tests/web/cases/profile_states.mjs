@@ -41,6 +41,16 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('on paper every memory id is there', async () => {
+    const page = await show('', { more: 14 }, { width: 1000, height: 700 });
+    await page.emulateMedia({ media: 'print' });
+    await page.waitForFunction(() => {
+      const list = document.querySelector('.pools');
+      return list.scrollHeight <= list.clientHeight;
+    });
+    await page.finish();
+  });
+
   test('arrows in the memory ids choose, and the URL follows', async () => {
     const page = await show('');
     await page.focus('.pool[aria-checked="true"]');
