@@ -2,6 +2,7 @@
  * memory_viewer_keys.js: what can be done on the Memory Viewer by keys and from the palette. */
 
 import { isUnclaimed } from '../lib/keys.js';
+import { groupedBy } from './memory_viewer_groups.js';
 
 const FAR = 10;
 

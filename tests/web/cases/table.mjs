@@ -269,6 +269,19 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('a command of the palette groups, and lets a group of another grouping go', async () => {
+    const page = await openSeed('?group=op&pin=g:fusion');
+    await page.waitForSelector('.details-title:has-text("Pinned group")');
+    await page.keyboard.press('Control+k');
+    await page.locator('.palette-input').fill('>group buffers by shape');
+    await page.waitForFunction(() => document.querySelectorAll('.palette-option').length === 1);
+    await page.keyboard.press('Enter');
+    includes(page.url(), 'group=shape');
+    equal(await page.locator('.group-choice').inputValue(), 'shape');
+    truth(!page.url().includes('pin='), 'a group of another grouping stays pinned');
+    await page.finish();
+  });
+
   test('a group of what has no key opens to its own buffers and is pinned', async () => {
     const page = await open(`${await daemon('--demo')}?group=layer&pin=g:`);
     includes(await text(page, '.details-name'), 'no layer in the op name');
