@@ -73,7 +73,6 @@ static uint32_t module_of(struct reading *reading, const struct trace_event *eve
 /* Does the kernel, of the module that the stream is running, begin another launch of it? */
 static bool is_next(struct reading *reading, const struct trace_event *event, uint32_t module, struct text_key op)
 {
-    bool is_again = is_same(op, reading->first_op) && !is_same(op, reading->last_op);
     bool has_call = trace_line_has(event, TRACE_STAT_CORRELATION_ID);
     uint64_t call = (uint64_t)trace_line_number(event, TRACE_STAT_CORRELATION_ID, 0);
     if (!is_same(op, reading->first_op)) /* no launch begins with it */
@@ -87,6 +86,7 @@ static bool is_next(struct reading *reading, const struct trace_event *event, ui
         if (answer != MODULE_CALLS_UNKNOWN)
             return answer == MODULE_CALLS_TWO_RUNS;
     }
+    bool is_again = !is_same(op, reading->last_op);
     reading->unclear_count += !is_again;
     return is_again;
 }
@@ -181,10 +181,10 @@ static void lines_read(struct reading *reading, struct stream *stream, const str
     }
 }
 
-/* What the host tells, where kernels alone do not: then the plane is read a second time. */
+/* What the host tells, where kernels alone do not: then the device's lines are read a second time. */
 static void host_ask(struct reading *reading, struct stream *stream, struct trace_plane *plane, struct kernel_host *host)
 {
-    if (reading->doubtful_count == 0 || !host->has_plane)
+    if (reading->doubtful_count == 0 || host->plane == NULL)
         return;
     if (host->calls == NULL) {
         host->calls = arena_array(host->arena, struct module_calls, 1);

@@ -13,12 +13,11 @@
 #include "input/module_calls.h"
 #include "input/module_launches.h"
 
-/* The host's plane, read once where a device asks for it. */
+/* The host's plane, whose calls are read once where a device asks for them. */
 struct kernel_host {
-    struct stream_scope plane;
-    struct arena *arena; /* of the calls */
-    struct module_calls *calls;
-    bool has_plane;
+    const struct trace_plane *plane; /* resolved; NULL: there is none */
+    struct arena *arena;             /* of the calls */
+    struct module_calls *calls;      /* NULL: nobody asked yet */
 };
 
 /* Adds those of a device plane; a line "XLA Modules", if it has one after all, comes before its kernels. */

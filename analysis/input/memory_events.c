@@ -243,7 +243,7 @@ bool memory_events_read(const struct source *source, const struct hands *hands, 
     for (size_t i = 0; i < places.tpus.count && !err_is_set(err); i++)
         module_launches_read(&stream, CHUNKS_AT(&places.tpus, struct stream_scope, i), out->origin_ns, arena,
                              &out->launches);
-    struct kernel_host host = {.plane = places.host, .arena = reading->scratch, .has_plane = places.has_host};
+    struct kernel_host host = {.plane = reading->plane, .arena = reading->scratch};
     for (size_t i = 0; i < places.gpus.count && out->count > 0 && !err_is_set(err); i++)
         kernel_launches_read(&stream, CHUNKS_AT(&places.gpus, struct stream_scope, i), &host, out->origin_ns, arena,
                              &out->launches);

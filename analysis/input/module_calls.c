@@ -130,24 +130,21 @@ static void calls_take(struct reading *reading, struct arena *arena)
     out->call_count = count;
 }
 
-void module_calls_read(struct stream *stream, struct stream_scope host, int64_t origin_ns, struct arena *arena,
+void module_calls_read(struct stream *stream, const struct trace_plane *host, int64_t origin_ns, struct arena *arena,
                        struct module_calls *out)
 {
     struct reading reading = {.out = out, .origin_ns = origin_ns};
-    struct trace_plane plane;
     *out = (struct module_calls){.call_count = 0};
     chunks_init(&out->modules, arena, sizeof(struct str));
     intern_init(&out->table, arena);
     chunks_init(&reading.calls, arena, sizeof(struct call));
     chunks_init(&reading.spans, arena, sizeof(struct module_call_span));
-    trace_plane_read(stream, host, arena, &plane);
-    trace_plane_resolve(stream, arena, &plane);
-    names_find(&reading, stream, &plane, arena);
-    for (size_t i = 0; i < plane.line_count && out->modules.count > 0; i++) {
+    names_find(&reading, stream, host, arena);
+    for (size_t i = 0; i < host->line_count && out->modules.count > 0; i++) {
         struct trace_line line;
-        trace_line_head(stream, plane.lines[i], arena, &line);
+        trace_line_head(stream, host->lines[i], arena, &line);
         reading.timestamp_ns = line.timestamp_ns;
-        trace_line_events(stream, plane.lines[i], &plane, arena, take, &reading, &line);
+        trace_line_events(stream, host->lines[i], host, arena, take, &reading, &line);
     }
     bool is_whole = reading.calls.count < CALLS_MOST && reading.spans.count < CALLS_MOST;
     if (!is_whole || reading.spans.count == 0)

@@ -32,8 +32,8 @@ struct module_calls {
     struct intern table;
 };
 
-/* Reads the lines of the host's plane. Without spans, or with too many calls, nothing is known. */
-void module_calls_read(struct stream *stream, struct stream_scope host, int64_t origin_ns, struct arena *arena,
+/* Reads the lines of the host's plane, which is resolved. Without spans, or with too many calls, nothing is known. */
+void module_calls_read(struct stream *stream, const struct trace_plane *host, int64_t origin_ns, struct arena *arena,
                        struct module_calls *out);
 /* The number of a module, UINT32_MAX when the host never ran it. */
 uint32_t module_calls_module(const struct module_calls *calls, struct arena *arena, struct str module);
