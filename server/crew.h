@@ -6,7 +6,7 @@
 #ifndef SERVER_CREW_H
 #define SERVER_CREW_H
 
-#include "analysis/base/hands.h"
+#include "base/hands.h"
 
 struct crew;
 

@@ -3,6 +3,8 @@
  * cursor is escaped. */
 #include "server/explain.h"
 
+#include "base/size_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,22 +39,11 @@ static void print_safe(const char *text, size_t most)
         printf("…");
 }
 
-static void size_text(double bytes, char *out, size_t out_size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
-        bytes /= 1024;
-    snprintf(out, out_size, unit > 0 ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
-}
-
 static void print_size(const char *what, double bytes)
 {
-    char size[32];
-    if (bytes < 0)
-        return;
-    size_text(bytes, size, sizeof(size));
-    printf("  %-26s %12s\n", what, size);
+    char size[SIZE_TEXT_BYTES];
+    if (bytes >= 0)
+        printf("  %-26s %12s\n", what, size_text_rounded(size, bytes, 2));
 }
 
 static const char *family_title(const char *family)
@@ -190,11 +181,9 @@ static size_t fold(const cJSON *buffers, struct row *rows)
 
 static void print_row(const struct row *row)
 {
-    char size[32] = "?";
+    char size[SIZE_TEXT_BYTES];
     const char *name = text_of(row->buffer, "op_name"), *file = text_of(row->buffer, "source_file");
-    if (row->size_bytes >= 0)
-        size_text(row->size_bytes, size, sizeof(size));
-    printf("  %12s", size);
+    printf("  %12s", row->size_bytes >= 0 ? size_text_rounded(size, row->size_bytes, 2) : "?");
     if (row->count > 1)
         printf(" ×%-3zu ", row->count);
     else

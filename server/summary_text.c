@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/summary.h"
 
+#include "base/size_text.h"
 #include "server/log.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { TEXT_SIZE = 512, SIZE_TEXT = 32 };
+enum { TEXT_SIZE = 512 };
 
 static double number(const cJSON *object, const char *name)
 {
@@ -21,20 +22,9 @@ static const char *text(const cJSON *object, const char *name)
 }
 
 /* "200.00 GiB"; "-" when it is not known. */
-static const char *size(char out[SIZE_TEXT], double bytes)
+static const char *size(char out[SIZE_TEXT_BYTES], double bytes)
 {
-    static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    size_t unit = 0;
-    if (isnan(bytes)) {
-        snprintf(out, SIZE_TEXT, "-");
-        return out;
-    }
-    while (fabs(bytes) >= 1024 && unit + 1 < sizeof(UNITS) / sizeof(UNITS[0])) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(out, SIZE_TEXT, unit ? "%.2f %s" : "%.0f %s", bytes, UNITS[unit]);
-    return out;
+    return isnan(bytes) ? "-" : size_text_rounded(out, bytes, 2);
 }
 
 /* Names come out of profiles: only printable ones reach the terminal. */
@@ -58,7 +48,7 @@ static void write_spaces(const cJSON *spaces, int64_t space)
            "parameters");
     cJSON_ArrayForEach(row, spaces)
     {
-        char name[TEXT_SIZE], a[SIZE_TEXT], b[SIZE_TEXT], c[SIZE_TEXT], d[SIZE_TEXT], e[SIZE_TEXT];
+        char name[TEXT_SIZE], a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES], c[SIZE_TEXT_BYTES], d[SIZE_TEXT_BYTES], e[SIZE_TEXT_BYTES];
         if (space != SUMMARY_ALL_SPACES && (int64_t)number(row, "space") != space)
             continue;
         printf("    %-24s %14s %14s %14s %14s %14s\n", printable(name, text(row, "name")),
@@ -71,12 +61,12 @@ static void write_spaces(const cJSON *spaces, int64_t space)
 static void write_buffers(const cJSON *buffers)
 {
     const cJSON *row;
-    char total[SIZE_TEXT];
+    char total[SIZE_TEXT_BYTES];
     printf("    largest buffers at the peak of space %lld (%.0f in all, %s)\n", (long long)number(buffers, "space"),
            number(buffers, "total_count"), size(total, number(buffers, "total_bytes")));
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(buffers, "rows"))
     {
-        char bytes[SIZE_TEXT], name[TEXT_SIZE], shape[TEXT_SIZE];
+        char bytes[SIZE_TEXT_BYTES], name[TEXT_SIZE], shape[TEXT_SIZE];
         printf("      %12s  %-32s %-13s %s\n", size(bytes, number(row, "bytes")), printable(name, text(row, "name")),
                text(row, "category"), printable(shape, text(row, "shape")));
     }
@@ -85,7 +75,7 @@ static void write_buffers(const cJSON *buffers)
 static void write_module(const struct summary_module *module, int64_t space)
 {
     const struct modules_entry *entry = module->entry;
-    char name[TEXT_SIZE], peak[SIZE_TEXT];
+    char name[TEXT_SIZE], peak[SIZE_TEXT_BYTES];
     printf("  %s", printable(name, entry->program ? entry->program->key : entry->file->group->stem));
     if (!module->summary) {
         printf("\n    cannot be read: %s: %s\n", err_name(module->err.code), printable(name, module->err.text));
@@ -100,7 +90,7 @@ static void write_module(const struct summary_module *module, int64_t space)
 static void write_memory(const struct summary_pool *row)
 {
     const struct analysis_trace_pool *pool = &row->figures;
-    char name[TEXT_SIZE], host_name[TEXT_SIZE], peak[SIZE_TEXT], capacity[SIZE_TEXT];
+    char name[TEXT_SIZE], host_name[TEXT_SIZE], peak[SIZE_TEXT_BYTES], capacity[SIZE_TEXT_BYTES];
     printf("  memory %s (%s)  peak %s", printable(name, pool->name), printable(host_name, row->host->name),
            size(peak, (double)pool->peak_bytes));
     if (pool->capacity_bytes >= 0)

@@ -222,6 +222,9 @@ START_TEST(a_size_is_said_as_xla_prints_it)
     char text[SIZE_TEXT_BYTES];
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         ck_assert_str_eq(size_text(text, sizes[i].bytes), sizes[i].text);
+    ck_assert_str_eq(size_text_rounded(text, 1536, 2), "1.50 KiB");
+    ck_assert_str_eq(size_text_rounded(text, -512, 2), "-512 B");
+    ck_assert_str_eq(size_text_rounded(text, -80000000, 2), "-76.29 MiB");
 }
 END_TEST
 

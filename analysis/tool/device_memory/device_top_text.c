@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device_top_text.c: see device_top.h. Names come out of files: only what a terminal
  * can print reaches it. */
+#include "base/size_text.h"
 #include "tool/device_memory/device_top.h"
 
 #include <stdio.h>
 
-enum { SIZE_TEXT = 32, PERCENT_TEXT = 16 };
+enum { VALUE_TEXT = 32, PERCENT_TEXT = 16 };
 
 /* "76.29 MiB", "-512 B"; other units as they are. */
-static void size_text(char out[SIZE_TEXT], int64_t value, struct str unit)
+static void value_text(char out[VALUE_TEXT], int64_t value, struct str unit)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double size = (double)value;
-    size_t at = 0;
-    if (!str_equal(unit, STR("bytes"))) {
-        snprintf(out, SIZE_TEXT, "%lld", (long long)value);
-        return;
-    }
-    for (; (size >= 1024 || size <= -1024) && at < 6; at++)
-        size /= 1024;
-    snprintf(out, SIZE_TEXT, at == 0 ? "%.0f %s" : "%.2f %s", size, units[at]);
+    if (str_equal(unit, STR("bytes")))
+        size_text_rounded(out, (double)value, 2);
+    else
+        snprintf(out, VALUE_TEXT, "%lld", (long long)value);
 }
 
 static void percent_text(char out[PERCENT_TEXT], int64_t value, int64_t whole)
@@ -47,10 +42,10 @@ void device_top_text(const struct sums *sums, const struct order *order, const s
     const struct study *study = sums->study;
     struct buf *out = study->request->out, *scratch = study->request->scratch;
     const struct pprof_type *type = &study->pprof->types[study->metric];
-    char flat[SIZE_TEXT], cum[SIZE_TEXT], flat_percent[PERCENT_TEXT], sum_percent[PERCENT_TEXT], cum_percent[PERCENT_TEXT];
+    char flat[VALUE_TEXT], cum[VALUE_TEXT], flat_percent[PERCENT_TEXT], sum_percent[PERCENT_TEXT], cum_percent[PERCENT_TEXT];
     int64_t sum = 0;
-    size_text(flat, study->total, type->unit);
-    size_text(cum, study->percent_base, type->unit);
+    value_text(flat, study->total, type->unit);
+    value_text(cum, study->percent_base, type->unit);
     buf_format(out, "%.*s: %s, 100 %% is %s\n", (int)type->name.length, type->name.data, flat, cum);
     if (study->unknown_count > 0)
         buf_format(out, "%lld executables of unknown size are not in these sums\n", (long long)study->unknown_count);
@@ -59,8 +54,8 @@ void device_top_text(const struct sums *sums, const struct order *order, const s
         uint32_t frame = sums->listed[rows->rows[i]];
         const struct sums_row *row = &sums->rows[frame];
         sum = pprof_add(sum, row->self);
-        size_text(flat, row->self, type->unit);
-        size_text(cum, row->total, type->unit);
+        value_text(flat, row->self, type->unit);
+        value_text(cum, row->total, type->unit);
         percent_text(flat_percent, row->self, study->percent_base);
         percent_text(sum_percent, sum, study->percent_base);
         percent_text(cum_percent, row->total, study->percent_base);
