@@ -25,8 +25,9 @@ static void find_pair(struct study *study)
     if (is_ever && ever_bytes != PPROF_NONE && ever_count != PPROF_NONE) {
         study->counting = ever_count;
         study->sizing = ever_bytes;
-    } else if (str_equal(pprof->types[study->metric].unit, STR("bytes")))
+    } else if (str_equal(pprof->types[study->metric].unit, STR("bytes"))) {
         study->sizing = study->metric;
+    }
 }
 
 /* The column to sum: bytes, count, or a type's name. */
@@ -42,9 +43,9 @@ static bool find_metric(struct study *study, struct err *err)
         study->counting = objects != PPROF_NONE ? objects : study->counting;
     }
     study->sizing = bytes;
-    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "bytes") == 0)
+    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "bytes") == 0) {
         study->metric = bytes != PPROF_NONE ? bytes : pprof->default_type;
-    else {
+    } else {
         study->metric = profile_set_type(pprof, wanted);
         if (study->metric == PPROF_NONE && strcmp(wanted, "count") == 0)
             study->metric = study->counting;
