@@ -44,6 +44,13 @@ bool files_identity_equal(const struct files_identity *a, const struct files_ide
            a->modified_at_ns == b->modified_at_ns;
 }
 
+/* How many of `size` bytes from there on the file has. */
+static size_t size_within(const struct file *file, uint64_t offset, size_t size)
+{
+    uint64_t left = offset < file->identity.size_bytes ? file->identity.size_bytes - offset : 0;
+    return size < left ? size : (size_t)left;
+}
+
 /* Reads exactly up to `size` bytes; -1 on an error or when the file has become shorter. */
 static int64_t read_fully(const struct file *file, uint64_t offset, char *into, size_t size)
 {
@@ -66,8 +73,7 @@ static bool window_move(struct file *file, uint64_t offset)
     if (size > WINDOW_BYTES)
         size = WINDOW_BYTES;
     file->next_window_bytes = size;
-    if (size > file->identity.size_bytes - offset)
-        size = (size_t)(file->identity.size_bytes - offset);
+    size = size_within(file, offset, size);
     file->window_at = offset;
     file->window_length = 0;
     if (read_fully(file, offset, file->window, size) < 0)
@@ -80,11 +86,7 @@ static bool window_move(struct file *file, uint64_t offset)
 static int64_t read_disk_apart(void *context, uint64_t offset, void *into, size_t size)
 {
     const struct file *file = context;
-    if (offset >= file->identity.size_bytes)
-        return 0;
-    if (size > file->identity.size_bytes - offset)
-        size = (size_t)(file->identity.size_bytes - offset);
-    return read_fully(file, offset, into, size);
+    return read_fully(file, offset, into, size_within(file, offset, size));
 }
 
 static int64_t read_disk(void *context, uint64_t offset, void *into, size_t size)
@@ -92,10 +94,7 @@ static int64_t read_disk(void *context, uint64_t offset, void *into, size_t size
     struct file *file = context;
     if (size >= DIRECT_BYTES)
         return read_disk_apart(context, offset, into, size);
-    if (offset >= file->identity.size_bytes)
-        return 0;
-    if (size > file->identity.size_bytes - offset)
-        size = (size_t)(file->identity.size_bytes - offset);
+    size = size_within(file, offset, size);
     for (size_t done = 0; done < size;) {
         uint64_t at = offset + done;
         if (at < file->window_at || at >= file->window_at + file->window_length) {
@@ -113,11 +112,9 @@ static int64_t read_disk(void *context, uint64_t offset, void *into, size_t size
 static int64_t read_memory(void *context, uint64_t offset, void *into, size_t size)
 {
     const struct file *file = context;
-    if (offset >= file->identity.size_bytes)
-        return 0;
-    if (size > file->identity.size_bytes - offset)
-        size = (size_t)(file->identity.size_bytes - offset);
-    memcpy(into, file->bytes + offset, size);
+    size = size_within(file, offset, size);
+    if (size > 0)
+        memcpy(into, file->bytes + offset, size);
     return (int64_t)size;
 }
 

@@ -55,9 +55,9 @@ bool verdicts_read(const struct files_place *place, const atomic_bool *is_stoppi
         cJSON *failures = cJSON_ParseWithLength(out.data, out.length);
         fill(cJSON_GetArrayItem(failures, 0), explanation.failure_count, verdict);
         cJSON_Delete(failures);
-    }
-    if (!is_good)
+    } else {
         files_tail_fail(&tail, err);
+    }
     buf_free(&out);
     files_close(file);
     return is_good;
