@@ -23,6 +23,7 @@ struct arena_block {
 void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err)
 {
     arena->last = NULL;
+    arena->pages = (struct pages){NULL, 0};
     arena->used_bytes = 0;
     arena->limit_bytes = limit_bytes;
     arena->work_left = UINT64_MAX;
@@ -49,6 +50,7 @@ static void free_blocks(struct arena *arena)
         block = before;
     }
     arena->last = NULL;
+    pages_resize(&arena->pages, 0);
 }
 
 void arena_free(struct arena *arena)
@@ -118,28 +120,31 @@ static void count_bytes(struct arena *arena, uint64_t total)
         arena->parent->used_bytes += total;
 }
 
-/* `former`, or a new block if that is NULL, as large as `size`; `more` bytes are counted. */
-static struct arena_block *block_get(struct arena *arena, struct arena_block *former, size_t size, uint64_t more)
+/* May `more` bytes be taken from the system? */
+static bool is_allowed(const struct arena *arena, uint64_t more)
 {
-    struct arena_block *block = NULL;
     const struct arena *counted = arena->parent != NULL ? arena->parent : arena;
-    if (counted->limit_bytes == 0 || more <= counted->limit_bytes - counted->used_bytes)
-        block = realloc(former, size + sizeof(struct arena_block));
-    if (block == NULL) {
-        char held[SIZE_TEXT_BYTES], more_text[SIZE_TEXT_BYTES], limit[SIZE_TEXT_BYTES];
-        err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "needs more memory than allowed: %s beside %s, and %s are allowed",
-                size_text(more_text, size), size_text(held, counted->used_bytes),
-                counted->limit_bytes == 0 ? "no more" : size_text(limit, counted->limit_bytes));
-        arena_give_up(arena);
-    }
-    count_bytes(arena, more);
-    block->size = size;
-    return block;
+    return counted->limit_bytes == 0 || more <= counted->limit_bytes - counted->used_bytes;
+}
+
+static _Noreturn void give_up_at(struct arena *arena, uint64_t more)
+{
+    const struct arena *counted = arena->parent != NULL ? arena->parent : arena;
+    char held[SIZE_TEXT_BYTES], more_text[SIZE_TEXT_BYTES], limit[SIZE_TEXT_BYTES];
+    err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "needs more memory than allowed: %s beside %s, and %s are allowed",
+            size_text(more_text, more), size_text(held, counted->used_bytes),
+            counted->limit_bytes == 0 ? "no more" : size_text(limit, counted->limit_bytes));
+    arena_give_up(arena);
 }
 
 static struct arena_block *block_new(struct arena *arena, size_t size)
 {
-    struct arena_block *block = block_get(arena, NULL, size, (uint64_t)size + sizeof(struct arena_block));
+    uint64_t total = (uint64_t)size + sizeof(struct arena_block);
+    struct arena_block *block = is_allowed(arena, total) ? malloc(total) : NULL;
+    if (block == NULL)
+        give_up_at(arena, size);
+    count_bytes(arena, total);
+    block->size = size;
     block->used = 0;
     return block;
 }
@@ -181,25 +186,19 @@ void *arena_raw(struct arena *arena, size_t size)
 
 void *arena_resize(struct arena *arena, size_t size)
 {
-    struct arena_block *last = arena->last;
-    if (last == NULL)
-        return arena_raw(arena, size);
-    if (size > SIZE_MAX / 4) {
-        err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "asks for %zu bytes at once", size);
-        arena_give_up(arena);
-    }
-    if (size > last->size) {
-        last = block_get(arena, last, size, size - last->size);
-    } else {
-        size_t less = last->size - size;
-        struct arena_block *shorter = realloc(last, size + sizeof *last);
-        last = shorter != NULL ? shorter : last;
-        last->size = shorter != NULL ? size : last->size;
-        count_bytes(arena, shorter != NULL ? -(uint64_t)less : 0);
-    }
-    last->used = last->size;
-    arena->last = last;
-    return last->bytes;
+    size_t whole = pages_whole(size > 0 ? size : 1), former = arena->pages.size;
+    if (whole > former && (!is_allowed(arena, whole - former) || !pages_resize(&arena->pages, whole)))
+        give_up_at(arena, whole - former);
+    if (whole < former)
+        pages_resize(&arena->pages, whole);
+    count_bytes(arena, (uint64_t)whole - (uint64_t)former);
+    return arena->pages.at;
+}
+
+void arena_take(struct arena *arena, size_t at, struct arena *from)
+{
+    count_bytes(from, -(uint64_t)from->pages.size); /* the room for it was counted */
+    pages_take(&arena->pages, at, &from->pages);
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)

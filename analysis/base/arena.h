@@ -9,6 +9,7 @@
 #define ANALYSIS_BASE_ARENA_H
 
 #include "base/err.h"
+#include "base/pages.h"
 #include "base/str.h"
 
 #include <setjmp.h>
@@ -19,6 +20,7 @@ struct arena_block;
 
 struct arena {
     struct arena_block *last;
+    struct pages pages;   /* of arena_resize */
     uint64_t used_bytes;  /* taken from the system */
     uint64_t limit_bytes; /* 0 = none */
     uint64_t work_left;   /* steps that may still be done; see arena_work */
@@ -61,9 +63,12 @@ static inline void arena_work(struct arena *arena, uint64_t steps)
         arena_out_of_work(charged);
     charged->work_left -= steps;
 }
-/* Makes the one block of an arena that holds nothing else `size` bytes long, not zeroed where it grows; it may move.
- * Large blocks grow by moving pages, not bytes. */
+/* The one array of an arena that holds nothing else, with room for `size` bytes; what is there stays, what is new is
+ * zeroed, and it may move. It grows and is joined by moving pages, not bytes (base/pages.h). */
 void *arena_resize(struct arena *arena, size_t size) __attribute__((returns_nonnull));
+/* Moves the array of `from` into that of `arena`, which has room for it at the offset `at`, a result of pages_whole. Both
+ * are children of one parent; `from` holds nothing then. */
+void arena_take(struct arena *arena, size_t at, struct arena *from);
 /* Gives up through the trap, with the report already in arena->err. */
 _Noreturn void arena_give_up(struct arena *arena);
 /* A NUL-terminated copy. */

@@ -30,6 +30,19 @@ static inline void column_resize(struct column *column, size_t capacity)
     column->capacity = capacity;
 }
 
+/* What it takes, in whole pages. */
+static inline size_t column_whole_bytes(const struct column *column)
+{
+    return column->arena->pages.size;
+}
+/* Moves what `from` holds into `column`, at the byte `at`: a sum of column_whole_bytes. */
+static inline void column_take(struct column *column, size_t at, struct column *from)
+{
+    arena_take(column->arena, at, from->arena);
+    from->items = NULL;
+    from->capacity = 0;
+}
+
 static inline void column_free(struct column *column)
 {
     arena_free(column->arena);

@@ -18,7 +18,8 @@ struct piece {
     struct memory_reading reading;
     bool is_read;
     /* where it goes: */
-    size_t first;                        /* its first event among all */
+    size_t first, count;                 /* its events among all */
+    size_t at[MEMORY_COLUMNS];           /* where its part of each column lies, in bytes */
     uint32_t *whats, *figures;           /* numbers of its own, among all */
     uint16_t *pools;
     struct trace_joint nodes;
@@ -258,59 +259,55 @@ static void counts_join(struct memory_events *out, const struct memory_events *p
 
 /* ---- columns ---- */
 
-struct filling {
-    const struct pieces *pieces;
-    struct memory_events *out;
-    size_t column, slices;
-};
-
-#define FILL(type, value)                                                                                              \
-    for (size_t i = from; i < to; i++) {                                                                               \
-        type item = COLUMN_AT(column, type, i);                                                                        \
-        COLUMN_AT(into, type, piece->first + i) = (value);                                                             \
-    }
-
-/* One slice of a column of every piece but the first, which is where it was. */
-static void slice_fill(void *task, size_t at)
+/* Pages move; an event is copied only to close the gap before the next page. */
+static void columns_take(const struct pieces *pieces)
 {
-    const struct filling *filling = task;
     struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
-    memory_reading_columns(filling->out, intos);
-    struct column *into = intos[filling->column];
-    for (size_t p = 1; p < filling->pieces->count; p++) {
-        struct piece *piece = &filling->pieces->items[p];
-        size_t from = hands_slice(piece->out.count, at, filling->slices),
-               to = hands_slice(piece->out.count, at + 1, filling->slices);
-        memory_reading_columns(&piece->out, columns);
-        const struct column *column = columns[filling->column];
-        if (into == &filling->out->what) {
-            FILL(uint32_t, piece->whats[item])
-        } else if (into == &filling->out->figures) {
-            FILL(uint32_t, piece->figures[item])
-        } else if (into == &filling->out->pool) {
-            FILL(uint16_t, piece->pools[item])
-        } else if (into == &filling->out->step) { /* a node's so far */
-            FILL(uint32_t, trace_joint_node(&piece->nodes, item))
-        } else if (to > from) {
-            memcpy(into->items + (piece->first + from) * into->width, column->items + from * into->width,
-                   (to - from) * into->width);
+    memory_reading_columns(&pieces->items[0].out, intos);
+    for (size_t c = 0; c < MEMORY_COLUMNS; c++) {
+        size_t end = 0;
+        for (size_t p = 0; p < pieces->count; p++) {
+            struct piece *piece = &pieces->items[p];
+            memory_reading_columns(&piece->out, columns);
+            column_resize(columns[c], piece->count);
+            piece->at[c] = end;
+            end += column_whole_bytes(columns[c]);
+        }
+        column_resize(intos[c], end / intos[c]->width);
+        for (size_t p = 1; p < pieces->count; p++) {
+            memory_reading_columns(&pieces->items[p].out, columns);
+            column_take(intos[c], pieces->items[p].at[c], columns[c]);
         }
     }
 }
 
-/* One after the other, so that no two are there twice. */
-static void columns_join(const struct pieces *pieces)
+#define CLOSE(type, value)                                                                                             \
+    for (size_t i = 0; i < piece->count; i++) {                                                                        \
+        type item = ((const type *)from)[i];                                                                           \
+        ((type *)into)[i] = (value);                                                                                   \
+    }
+
+/* Moves every piece's part of a column to behind the one before; numbers become those among all. */
+static void column_close(void *task, size_t at)
 {
+    const struct pieces *pieces = task;
     struct memory_events *out = &pieces->items[0].out;
-    struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
-    memory_reading_columns(out, intos);
-    for (size_t c = 0; c < MEMORY_COLUMNS; c++) {
-        struct filling filling = {pieces, out, c, hands_slices(pieces->hands, out->count * intos[c]->width)};
-        column_resize(intos[c], out->count);
-        hands_run(pieces->hands, filling.slices, slice_fill, &filling);
-        for (size_t p = 1; p < pieces->count; p++) {
-            memory_reading_columns(&pieces->items[p].out, columns);
-            column_free(columns[c]);
+    struct column *columns[MEMORY_COLUMNS];
+    memory_reading_columns(out, columns);
+    const struct column *column = columns[at];
+    for (size_t p = 1; p < pieces->count; p++) {
+        const struct piece *piece = &pieces->items[p];
+        void *from = column->items + piece->at[at], *into = column->items + piece->first * column->width;
+        if (column == &out->what) {
+            CLOSE(uint32_t, piece->whats[item])
+        } else if (column == &out->figures) {
+            CLOSE(uint32_t, piece->figures[item])
+        } else if (column == &out->pool) {
+            CLOSE(uint16_t, piece->pools[item])
+        } else if (column == &out->step) { /* a node's so far */
+            CLOSE(uint32_t, trace_joint_node(&piece->nodes, item))
+        } else {
+            memmove(into, from, piece->count * column->width);
         }
     }
 }
@@ -318,17 +315,20 @@ static void columns_join(const struct pieces *pieces)
 /* The others to the first. */
 static void pieces_join(void *context)
 {
-    const struct pieces *pieces = context;
+    struct pieces *pieces = context;
     struct piece *first = &pieces->items[0];
+    first->count = first->out.count;
     for (size_t i = 1; i < pieces->count; i++) {
         struct piece *piece = &pieces->items[i];
         piece->first = first->out.count;
+        piece->count = piece->out.count;
         numbers_join(&first->reading, piece);
         lines_join(&first->reading, &piece->reading, piece->from);
         trace_groups_join(first->reading.groups, piece->reading.groups, &piece->nodes);
         counts_join(&first->out, &piece->out);
     }
-    columns_join(pieces);
+    columns_take(pieces);
+    hands_run(pieces->hands, MEMORY_COLUMNS, column_close, pieces);
     for (size_t i = 1; i < pieces->count; i++)
         arena_free(pieces->items[i].reading.scratch);
 }

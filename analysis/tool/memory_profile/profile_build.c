@@ -170,7 +170,7 @@ static void slice_gather(void *task, size_t at)
 
 /* The column in its final order; with no `order` it stands in it. It takes the place of `spare`, and its own is the
  * next one's: no memory is fresh. */
-static void *column_take(const struct ordering *ordering, struct column column[1], const uint32_t *order,
+static void *column_order(const struct ordering *ordering, struct column column[1], const uint32_t *order,
                          struct column *spare)
 {
     size_t count = ordering->events->count;
@@ -199,17 +199,17 @@ static void columns_take(struct profile *profile, struct memory_events *events, 
     if (count == 0)
         return;
     column_init(&spare, arena, sizeof(uint64_t));
-    profile->time_ps = column_take(ordering, &events->offset_ps, order, &spare);
-    profile->heap_bytes = column_take(ordering, &events->in_use_bytes, order, &spare);
-    profile->requested_bytes = column_take(ordering, &events->requested_bytes, order, &spare);
-    profile->size_bytes = column_take(ordering, &events->size_bytes, order, &spare);
-    profile->address = column_take(ordering, &events->address, order, &spare);
-    profile->fragmentation = column_take(ordering, &events->fragmentation, order, &spare);
-    profile->what = column_take(ordering, &events->what, order, &spare);
-    profile->figures = column_take(ordering, &events->figures, order, &spare);
-    profile->line = column_take(ordering, &events->line, order, &spare);
-    profile->step = column_take(ordering, &events->step, order, &spare);
-    profile->flags = column_take(ordering, &events->flags, order, &spare);
+    profile->time_ps = column_order(ordering, &events->offset_ps, order, &spare);
+    profile->heap_bytes = column_order(ordering, &events->in_use_bytes, order, &spare);
+    profile->requested_bytes = column_order(ordering, &events->requested_bytes, order, &spare);
+    profile->size_bytes = column_order(ordering, &events->size_bytes, order, &spare);
+    profile->address = column_order(ordering, &events->address, order, &spare);
+    profile->fragmentation = column_order(ordering, &events->fragmentation, order, &spare);
+    profile->what = column_order(ordering, &events->what, order, &spare);
+    profile->figures = column_order(ordering, &events->figures, order, &spare);
+    profile->line = column_order(ordering, &events->line, order, &spare);
+    profile->step = column_order(ordering, &events->step, order, &spare);
+    profile->flags = column_order(ordering, &events->flags, order, &spare);
     column_free(&spare);
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pages.h: memory in whole pages, for large arrays: they grow and are joined by moving pages, not bytes.
+ *
+ * A page costs nothing until it is written to, and then more than filling it: what moves is never touched twice.
+ * Memory: the system's, until pages_resize to 0. */
+#ifndef ANALYSIS_BASE_PAGES_H
+#define ANALYSIS_BASE_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pages {
+    char *at;
+    size_t size; /* bytes, in whole pages; 0: none, and `at` is NULL */
+};
+
+/* What `size` bytes take, in whole pages; SIZE_MAX when that is out of range. */
+size_t pages_whole(size_t size);
+/* Room for `size` bytes, a result of pages_whole; what is there stays and may move, what is new is zeroed. False when
+ * the system has no memory; then nothing changed. */
+bool pages_resize(struct pages *pages, size_t size);
+/* Moves what `from` holds to the offset `at` of `pages`, where there is room for it; `from` is empty then. `at` is a
+ * result of pages_whole. */
+void pages_take(struct pages *pages, size_t at, struct pages *from);
+
+#endif
