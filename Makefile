@@ -174,7 +174,7 @@ tests/web/node_modules/.package-lock.json: tests/web/package-lock.json
 web-test: all fixtures tests/web/node_modules/.package-lock.json ## the pages in headless Chromium
 	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 
-check: $(core_obj) $(fields) ## layers, symbols, headers, names, sizes
+check: $(core_obj) $(fields) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, names of the pages
 	$(Q)scripts/check-all $(B)
 
 tsan: ## the daemon's tests under ThreadSanitizer

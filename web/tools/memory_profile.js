@@ -169,7 +169,7 @@ async function show(view, selection, route) {
 }
 
 async function showSummary(view, route, notes, signal) {
-  const { summary, session } = view;
+  const { summary } = view;
   if (summary.pools.length === 0) {
     const reason = summary.reason ?? { code: 'no_memory_events', text: '' };
     const said = [...notes, ...summary.hosts.flatMap((host) => host.notes)];

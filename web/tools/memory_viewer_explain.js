@@ -4,7 +4,7 @@
 
 import { bytes, bytesApart, count, counted, exactBytes, factor, percent, visible } from '../lib/format.js';
 import { sourceOf } from './memory_viewer_answer.js';
-import { figuresOf, spaceWord } from './memory_viewer_failure.js';
+import { figuresOf } from './memory_viewer_failure.js';
 import { madeOf, unitWord } from './memory_viewer_text.js';
 import { peakOfMarks } from './memory_viewer_window.js';
 

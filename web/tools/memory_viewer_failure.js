@@ -67,7 +67,7 @@ export function failureParts({ failure, program = null }, view) {
 
 /* "over by 128.00 MiB in VMEM", for the title of the document. */
 export function failureTitle(failure) {
-  const { needed, limit, over } = figuresOf(failure);
+  const { over } = figuresOf(failure);
   const by = over === null ? 'failed' : `over by ${bytes(over)}`;
   return `${by}${failure.memory_space ? ` in ${spaceWord(failure)}` : ''}`;
 }

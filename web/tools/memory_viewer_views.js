@@ -3,7 +3,7 @@
  * itself: one that cannot be read says so in its place and leaves the others alone. */
 
 import { el } from '../lib/dom.js';
-import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
+import { count, cutMiddle, visible } from '../lib/format.js';
 import { isAbort, Problem, problemText } from '../lib/api.js';
 import { whole } from '../lib/range.js';
 import { capacityOf, verdictOf } from '../lib/capacity.js';
