@@ -5,11 +5,11 @@
 #include "base/size_text.h"
 #include "base/sum.h"
 
-#include "bytes.h"
+#include "arena.h"
 
 START_TEST(the_first_report_wins)
 {
-    struct err err = ERR_INIT;
+    err = (struct err)ERR_INIT;
     ck_assert(!err_set(&err, ERR_truncated, 17, "length %d", 5));
     err_set(&err, ERR_malformed, 99, "later");
     ck_assert_int_eq(err.code, ERR_truncated);
@@ -21,26 +21,22 @@ END_TEST
 
 START_TEST(a_long_report_is_cut)
 {
-    struct err err = ERR_INIT;
+    err = (struct err)ERR_INIT;
     err_set(&err, ERR_argument, 0, "%0300d", 1);
     ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
 }
 END_TEST
 
-static struct arena arena;
-static struct err err;
-
 static bool fills_up(uint64_t limit_bytes, size_t count, size_t size)
 {
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, limit_bytes, &err);
+    arena_begin_limited(limit_bytes);
     if (setjmp(arena.trap) != 0) {
-        arena_free(&arena);
+        arena_end();
         return true;
     }
     for (int i = 0; i < 100; i++)
         memset(arena_alloc(&arena, count, size), 0xAA, count * size);
-    arena_free(&arena);
+    arena_end();
     return false;
 }
 
@@ -57,9 +53,8 @@ END_TEST
 
 START_TEST(arena_memory_is_zeroed_and_aligned)
 {
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    arena_begin();
+    ARENA_MUST_NOT_JUMP();
     for (size_t size = 1; size < 5000; size += 37) {
         unsigned char *at = arena_alloc(&arena, size, 1);
         ck_assert_uint_eq((uintptr_t)at % 16, 0);
@@ -69,21 +64,20 @@ START_TEST(arena_memory_is_zeroed_and_aligned)
     }
     ck_assert_str_eq(arena_format(&arena, "%d-%s", 7, "x"), "7-x");
     ck_assert_str_eq(arena_text(&arena, (struct str){"abc", 2}), "ab");
-    arena_free(&arena);
+    arena_end();
 }
 END_TEST
 
 /* Why an array of `count` items of `size` bytes cannot have room for `needed`; ERR_none if it can. */
 static enum err_code grown_refuses(uint64_t limit_bytes, size_t count, size_t needed, size_t size)
 {
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, limit_bytes, &err);
+    arena_begin_limited(limit_bytes);
     if (setjmp(arena.trap) == 0) {
         size_t capacity = 0;
         void *items = arena_grown(&arena, NULL, count, &capacity, size);
         arena_grown(&arena, items, needed, &capacity, size);
     }
-    arena_free(&arena);
+    arena_end();
     return err.code;
 }
 
@@ -110,20 +104,18 @@ static size_t grow_one_by_one(size_t count, size_t size)
 
 START_TEST(a_growing_array_keeps_its_items)
 {
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    arena_begin();
+    ARENA_MUST_NOT_JUMP();
     ck_assert_uint_le(grow_one_by_one(5000, 24), 13); /* it doubles */
     ck_assert_uint_le(grow_one_by_one(100, 1), 7);
-    arena_free(&arena);
+    arena_end();
 }
 END_TEST
 
 START_TEST(a_growing_array_makes_room_for_many_at_once)
 {
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    arena_begin();
+    ARENA_MUST_NOT_JUMP();
     size_t capacity = 0;
     ck_assert_ptr_null(arena_grown(&arena, NULL, 0, &capacity, 8)); /* nothing is asked for */
     uint64_t *items = arena_grown(&arena, NULL, 3, &capacity, sizeof *items);
@@ -133,7 +125,7 @@ START_TEST(a_growing_array_makes_room_for_many_at_once)
     ck_assert_uint_eq(items[2], 7);
     ck_assert_uint_eq(items[99999], 0);
     ck_assert_ptr_eq(arena_grown(&arena, items, 100000, &capacity, sizeof *items), items); /* room already */
-    arena_free(&arena);
+    arena_end();
 }
 END_TEST
 
@@ -151,9 +143,8 @@ END_TEST
 START_TEST(a_map_finds_what_was_put)
 {
     struct map map;
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    arena_begin();
+    ARENA_MUST_NOT_JUMP();
     map_init(&map, &arena, 5000);
     for (uint32_t i = 0; i < 5000; i++)
         ck_assert(map_put(&map, (uint64_t)i * 0x100000001ULL, i, true));
@@ -166,7 +157,7 @@ START_TEST(a_map_finds_what_was_put)
     ck_assert_uint_eq(map_get(&map, 0), 7);
     ck_assert(map_put(&map, UINT64_MAX, 8, true));
     ck_assert_uint_eq(map_get(&map, UINT64_MAX), 8);
-    arena_free(&arena);
+    arena_end();
 }
 END_TEST
 
@@ -192,8 +183,7 @@ END_TEST
 
 START_TEST(a_child_arena_spends_the_work_of_its_parent)
 {
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
+    arena_begin();
     struct arena *child = arena_child(&arena);
     arena_allot_work(&arena, 10);
     if (setjmp(arena.trap) == 0) {
@@ -202,7 +192,7 @@ START_TEST(a_child_arena_spends_the_work_of_its_parent)
         ck_abort_msg("more work than allotted");
     }
     ck_assert_int_eq((int)err.code, ERR_limit);
-    arena_free(&arena);
+    arena_end();
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/filter.h"
 
-#include "bytes.h"
+#include "arena.h"
 
 enum { SIZE, SIZE_SHARE, ALIVE, ALIVE_END, NAME, SHAPE, LINE, FIELDS };
 static const struct filter_field fields[] = {
@@ -41,22 +41,19 @@ static bool number_of(const void *context, uint32_t row, size_t at, double *valu
 }
 
 static const struct filter_table table = {fields, text_of, number_of, NULL};
-static struct arena arena;
-static struct err err;
 
 /* Which of the rows match, as bits; −1 when the filter is refused. */
 static int matches(const char *text)
 {
     struct filter filter;
     volatile int bits = 0; /* lives across setjmp */
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
+    arena_begin();
     if (setjmp(arena.trap) != 0)
         return -1;
     if (filter_read(text, &table, &arena, &filter, &err))
         for (uint32_t i = 0; i < 3; i++)
             bits = bits | filter_matches(&filter, i) << i;
-    arena_free(&arena);
+    arena_end();
     return err_is_set(&err) ? -1 : bits;
 }
 
@@ -155,7 +152,7 @@ START_TEST(work_is_charged)
         }
         ck_assert_msg(is_stopped, "%s was not stopped", patterns[i]);
         ck_assert_int_eq(err.code, ERR_limit);
-        arena_free(&arena);
+        arena_end();
     }
 }
 END_TEST

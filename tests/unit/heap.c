@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/heap.h"
 
-#include "bytes.h"
+#include "arena.h"
 
 enum { BUFFERS = 6 };
 static const int64_t bytes_of[BUFFERS] = {10, 20, 40, 80, 160, 320};
 static const int64_t unpadded_of[BUFFERS] = {1, 2, 4, 8, 16, 32};
-static struct arena arena;
-static struct err err;
 static struct heap heap;
 
 #define ALLOC(buffer) {HEAP_ALLOC, buffer, HEAP_NONE}
 #define FREE(buffer) {HEAP_FREE, buffer, HEAP_NONE}
 #define SHARE(buffer, with) {HEAP_SHARE, buffer, with}
-
-static void begin(void)
-{
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
-}
-
-static void end(void)
-{
-    arena_free(&arena);
-}
 
 /* The holds that are open after a step add up to the curve: at every step, on any input. */
 static void sums_balance(void)
@@ -42,7 +29,7 @@ static void sums_balance(void)
 #define REPLAY(...)                                                                                        \
     do {                                                                                                   \
         const struct heap_event events[] = {__VA_ARGS__};                                                  \
-        ck_assert_int_eq(setjmp(arena.trap), 0);                                                           \
+        ARENA_MUST_NOT_JUMP();                                                                             \
         heap_replay(events, sizeof events / sizeof events[0], bytes_of, unpadded_of, BUFFERS, &arena, &heap); \
     } while (0)
 
@@ -136,7 +123,7 @@ START_TEST(sums_that_would_wrap_are_named)
     static struct heap_event events[40000];
     for (int i = 0; i < 40000; i++)
         events[i] = (struct heap_event){HEAP_ALLOC, 0, HEAP_NONE};
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     heap_replay(events, 40000, huge, huge, 1, &arena, &heap);
     ck_assert_int_eq(heap.failure, HEAP_TOO_LARGE);
     for (uint32_t i = 0; i <= heap.event_count; i++)
@@ -155,7 +142,7 @@ START_TEST(any_trace_balances)
         events[i].buffer_at = (what >> 2) % BUFFERS;
         events[i].canonical_at = (what >> 5) % BUFFERS;
     }
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     heap_replay(events, 200, bytes_of, unpadded_of, BUFFERS, &arena, &heap);
     for (uint32_t i = 0; i <= heap.event_count; i++)
         ck_assert_int_ge(heap.series[i], 0);
@@ -166,7 +153,7 @@ END_TEST
 
 START_TEST(an_empty_trace_is_fine)
 {
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     heap_replay(NULL, 0, bytes_of, unpadded_of, BUFFERS, &arena, &heap);
     ck_assert(!heap.has_peak);
     ck_assert_int_eq(heap.series[0], 0);
@@ -177,7 +164,7 @@ int main(void)
 {
     Suite *suite = suite_create("heap");
     TCase *tests = tcase_create("heap");
-    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_add_test(tests, series_holds_sizes_before_events);
     tcase_add_test(tests, peak_is_the_first_maximum);
     tcase_add_test(tests, shared_memory_counts_once_and_goes_with_its_last_user);

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
-#include "bytes.h"
 #include "input/memory_events.h"
 
-static struct arena arena;
-static struct err err;
+#include "arena.h"
+
 static struct bytes bytes;
-
-static void begin(void)
-{
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
-}
-
-static void end(void)
-{
-    arena_free(&arena);
-}
 
 /* One after the other, the last first: any order must do. */
 static void run_backwards(void *context, size_t count, hands_work *work, void *task)
@@ -57,7 +45,7 @@ static void is_the_same(const struct hands *hands, const char *path)
 static size_t piece_count(const struct hands *hands)
 {
     static struct memory_events events;
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, hands, &arena, &events, &err));
     return events.piece_count;
 }
@@ -278,7 +266,7 @@ int main(void)
 {
     Suite *suite = suite_create("memory_pieces");
     TCase *tests = tcase_create("memory_pieces");
-    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, a_trace_in_pieces_is_the_same);
     tcase_add_test(tests, one_line_is_cut_between_events);

@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
-#include "bytes.h"
 #include "tool/memory_profile/profile.h"
 #include "tool/memory_profile/profile_live.h"
 #include "tool/memory_profile/profile_notes.h"
 
-static struct arena arena;
-static struct err err;
+#include "arena.h"
+
 static struct profile profile;
 static struct bytes bytes;
-
-static void begin(void)
-{
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
-}
-
-static void end(void)
-{
-    arena_free(&arena);
-}
 
 static void load(const char *path)
 {
     static struct memory_events events;
     bytes_load(&bytes, path);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
     profile_build(&profile, &events, NULL, &arena);
 }
@@ -142,7 +130,7 @@ END_TEST
 START_TEST(names_of_launches_are_kept_once)
 {
     struct module_launches launches;
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     module_launches_init(&launches, &arena);
     for (uint32_t i = 0; i < 200; i++) {
         module_launches_plane(&launches, &arena, str_of(i % 2 ? "/device:GPU:1" : "/device:GPU:0"));
@@ -212,7 +200,7 @@ START_TEST(a_full_recorder_is_named)
 {
     static struct memory_events events;
     bytes_load(&bytes, "build/fixtures/trace-given-steps.pb");
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
     struct trace_line line = events.lines[0];
     ck_assert_uint_eq(events.line_count, 1);
@@ -371,7 +359,7 @@ START_TEST(pairs_are_those_of_a_plain_search)
             break;
         }
     }
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     pairs_make(&(struct pairs){partner, address, flags, 1, 2, 0, COUNT}, &arena, &counts);
     for (uint32_t i = 0; i < COUNT; i++)
         ck_assert_uint_eq(partner[i], expected[i]);
@@ -390,7 +378,7 @@ START_TEST(pairing_needs_room_for_what_is_open_alone)
         address[i] = i / 2;
         flags[i] = (uint8_t)(2 | (i & 1));
     }
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     pairs_make(&(struct pairs){partner, address, flags, 1, 2, 0, COUNT}, &arena, &counts);
     ck_assert_uint_eq(counts.most_open, 1);
     ck_assert_uint_eq(partner[COUNT - 2], COUNT - 1);
@@ -423,7 +411,7 @@ START_TEST(sizes_that_together_are_absurd_are_not_told)
     for (int i = 0; i < COUNT; i++, at += sizeof event - 1)
         memcpy(file + at, event, sizeof event - 1);
     bytes_open(&bytes, file, at);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
     profile_build(&profile, &events, NULL, &arena);
     ck_assert_uint_eq(profile.count, COUNT);
@@ -448,7 +436,7 @@ START_TEST(extremes_are_those_of_a_plain_walk)
     random_state = 7;
     for (uint32_t i = 0; i < COUNT; i++)
         curve[i] = next_random() % 100;
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     extremes_build(&extremes, value_at, curve, COUNT, NULL, &arena);
     for (int round = 0; round < 2000; round++) {
         uint32_t from = next_random() % COUNT, to = from + 1 + next_random() % (COUNT - from), least, most, a = from,
@@ -468,7 +456,7 @@ int main(void)
 {
     Suite *suite = suite_create("memory_profile");
     TCase *tests = tcase_create("memory_profile");
-    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, steps_come_from_roots_nesting_and_producers);
     tcase_add_test(tests, launches_of_modules_are_read);

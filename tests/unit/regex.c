@@ -2,17 +2,7 @@
  * regex.c: tests of base/regex. What is expected is what RE2 answers. */
 #include "base/regex.h"
 
-#include "bytes.h"
-
-static struct arena arena;
-static struct err err;
-
-static void begin(void)
-{
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
-}
+#include "arena.h"
 
 static const struct {
     const char *pattern, *text;
@@ -80,7 +70,7 @@ static const struct {
 
 START_TEST(expressions_match_as_in_re2)
 {
-    begin();
+    ARENA_MUST_NOT_JUMP();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct regex_fault fault;
         struct regex *regex = regex_read(str_of(cases[i].pattern), false, &arena, &fault);
@@ -88,7 +78,6 @@ START_TEST(expressions_match_as_in_re2)
         ck_assert_msg(regex_matches(regex, str_of(cases[i].text)) == cases[i].matches, "%s on %s", cases[i].pattern,
                       cases[i].text);
     }
-    arena_free(&arena);
 }
 END_TEST
 
@@ -104,14 +93,13 @@ static const struct {
 
 START_TEST(a_broken_expression_is_refused_at_its_fault)
 {
-    begin();
+    ARENA_MUST_NOT_JUMP();
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         struct regex_fault fault = {99, NULL};
         ck_assert_msg(regex_read(str_of(broken[i].pattern), false, &arena, &fault) == NULL, "%s", broken[i].pattern);
         ck_assert_msg(fault.at == broken[i].at, "%s: at %zu", broken[i].pattern, fault.at);
         ck_assert_ptr_nonnull(fault.text);
     }
-    arena_free(&arena);
 }
 END_TEST
 
@@ -119,33 +107,30 @@ START_TEST(groups_too_deep_are_refused)
 {
     char deep[4001];
     struct regex_fault fault;
-    begin();
+    ARENA_MUST_NOT_JUMP();
     memset(deep, '(', 2000);
     memset(deep + 2000, ')', 2000);
     deep[4000] = '\0';
     ck_assert(regex_read(str_of(deep), false, &arena, &fault) == NULL);
-    arena_free(&arena);
 }
 END_TEST
 
 START_TEST(a_literal_is_found_as_it_stands)
 {
-    begin();
+    ARENA_MUST_NOT_JUMP();
     struct regex *regex = regex_literal(STR("a(b"), &arena);
     ck_assert(regex_matches(regex, STR("xa(by")));
     ck_assert(!regex_matches(regex, STR("ab")));
-    arena_free(&arena);
 }
 END_TEST
 
 START_TEST(letters_of_either_case_on_demand)
 {
     struct regex_fault fault;
-    begin();
+    ARENA_MUST_NOT_JUMP();
     struct regex *regex = regex_read(STR("init_[a-f]"), true, &arena, &fault);
     ck_assert(regex_matches(regex, STR("INIT_C")));
     ck_assert(!regex_matches(regex, STR("INIT_X")));
-    arena_free(&arena);
 }
 END_TEST
 
@@ -154,7 +139,7 @@ START_TEST(matching_charges_its_work)
     struct regex_fault fault;
     static char xs[100000];
     static const struct str text = {xs, sizeof xs};
-    begin();
+    ARENA_MUST_NOT_JUMP();
     struct regex *regex = regex_read(STR("(x+x+)+y"), false, &arena, &fault);
     memset(xs, 'x', sizeof xs);
     arena_allot_work(&arena, 1000);
@@ -163,7 +148,6 @@ START_TEST(matching_charges_its_work)
         ck_abort_msg("no limit met");
     }
     ck_assert_int_eq(err.code, ERR_limit);
-    arena_free(&arena);
 }
 END_TEST
 
@@ -171,6 +155,7 @@ int main(void)
 {
     Suite *suite = suite_create("regex");
     TCase *tests = tcase_create("regex");
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_add_test(tests, expressions_match_as_in_re2);
     tcase_add_test(tests, a_broken_expression_is_refused_at_its_fault);
     tcase_add_test(tests, groups_too_deep_are_refused);

@@ -2,25 +2,22 @@
 #include "input/shape.h"
 #include "input/hlo.h"
 
-#include "bytes.h"
+#include "arena.h"
 
-static struct arena arena;
-static struct err err;
 static struct bytes bytes;
 static struct hlo hlo;
 
 static void begin(void)
 {
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
+    arena_begin();
     bytes_load(&bytes, "build/fixtures/hlo-shapes.pb");
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     ck_assert(hlo_read((struct str){bytes.data, bytes.length}, 0, KIND_HLO_PROTO, &arena, &hlo, &err));
 }
 
 static void end(void)
 {
-    arena_free(&arena);
+    arena_end();
     bytes_close(&bytes);
 }
 

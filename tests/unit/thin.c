@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/thin.h"
 
-#include "bytes.h"
+#include "arena.h"
 
-static struct arena arena;
-static struct err err;
 static int64_t curve[10000];
 
 static int64_t value(const void *context, uint32_t step)
@@ -15,8 +13,7 @@ static int64_t value(const void *context, uint32_t step)
 static void begin(void)
 {
     uint32_t state = 7;
-    err = (struct err)ERR_INIT;
-    arena_init(&arena, 0, &err);
+    arena_begin();
     for (size_t i = 0; i < 10000; i++) {
         state = state * 1664525 + 1013904223;
         curve[i] = 1000 + (int64_t)(state >> 24);
@@ -25,15 +22,10 @@ static void begin(void)
     curve[8765] = 0;
 }
 
-static void end(void)
-{
-    arena_free(&arena);
-}
-
 START_TEST(extremes_survive_any_width)
 {
     static const uint32_t widths[] = {1, 2, 7, 64, 1000, 2499, 2500, 5000};
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         uint32_t count;
         volatile bool has_top = false, has_bottom = false;
@@ -56,7 +48,7 @@ END_TEST
 START_TEST(what_fits_is_given_whole)
 {
     uint32_t count;
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     uint32_t *steps = thin_steps(value, curve, 100, 140, 10, &arena, &count);
     ck_assert_uint_eq(count, 40);
     ck_assert_uint_eq(steps[39], 139);
@@ -69,7 +61,7 @@ START_TEST(local_peaks_stand_out_by_the_asked_height)
 {
     static const int64_t hills[] = {0, 5, 9, 9, 3, 4, 3, 8, 2, 2, 7};
     uint32_t count;
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     uint32_t *peaks = thin_peaks(value, hills, 11, 3, 10, &arena, &count);
     ck_assert_uint_eq(count, 3); /* the 4 between two 3 is no peak */
     ck_assert_uint_eq(peaks[0], 2);
@@ -86,7 +78,7 @@ int main(void)
 {
     Suite *suite = suite_create("thin");
     TCase *tests = tcase_create("thin");
-    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_checked_fixture(tests, begin, arena_end);
     tcase_add_test(tests, extremes_survive_any_width);
     tcase_add_test(tests, what_fits_is_given_whole);
     tcase_add_test(tests, local_peaks_stand_out_by_the_asked_height);

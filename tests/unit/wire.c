@@ -3,13 +3,12 @@
 #include "wire/stream.h"
 #include "wire/wire.h"
 
-#include "bytes.h"
+#include "arena.h"
 
 #define SPAN(text) ((struct str){text, sizeof(text) - 1})
 
 START_TEST(all_wire_types_are_read)
 {
-    struct err err = ERR_INIT;
     struct wire wire = wire_open(SPAN("\x08\x96\x01\x12\x03" "abc" "\x19\1\2\3\4\5\6\7\x08\x25\1\0\0\0"), 100, &err);
     ck_assert(wire_next(&wire));
     ck_assert_uint_eq(wire.number, 1);
@@ -29,7 +28,6 @@ END_TEST
 
 START_TEST(negative_numbers_take_ten_bytes)
 {
-    struct err err = ERR_INIT;
     struct wire wire = wire_open(SPAN("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), 0, &err);
     ck_assert(wire_next(&wire));
     ck_assert_int_eq(wire_int(&wire), -1);
@@ -83,7 +81,6 @@ static const struct {
 
 START_TEST(damage_is_told_with_its_place)
 {
-    struct err err = ERR_INIT;
     struct wire wire = wire_open(broken[_i].bytes, 0, &err);
     ck_assert(!wire_next(&wire));
     ck_assert(!wire_next(&wire)); /* and stays at the end */
@@ -94,7 +91,6 @@ END_TEST
 
 START_TEST(packed_and_single_numbers_mix)
 {
-    struct err err = ERR_INIT;
     struct wire wire = wire_open(SPAN("\x0a\x03\x01\x80\x02\x08\x07\x0a\x00"), 0, &err);
     uint64_t seen[8], value;
     size_t count = 0;
@@ -112,25 +108,21 @@ START_TEST(packed_and_single_numbers_mix)
 }
 END_TEST
 
-static struct arena arena;
-
 /* How far a stream comes in `text`, and what it says of the end. */
-static size_t stream_count(struct str text, bool is_strict, bool *is_cut, struct err *err)
+static size_t stream_count(struct str text, bool is_strict, bool *is_cut)
 {
     struct bytes bytes;
     struct stream stream;
     struct stream_field field;
     volatile size_t count = 0; /* lives across setjmp */
     bytes_open(&bytes, text.data, text.length);
-    arena_init(&arena, 0, err);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
-    stream_init(&stream, &bytes.source, &arena, err);
+    ARENA_MUST_NOT_JUMP();
+    stream_init(&stream, &bytes.source, &arena, &err);
     stream.is_strict = is_strict;
     struct stream_scope scope = stream_whole(&stream);
     while (stream_next(&stream, &scope, &field))
         count++;
     *is_cut = stream.is_cut;
-    arena_free(&arena);
     bytes_close(&bytes);
     return count;
 }
@@ -138,17 +130,16 @@ static size_t stream_count(struct str text, bool is_strict, bool *is_cut, struct
 START_TEST(a_stream_reads_up_to_a_cut)
 {
     bool is_cut;
-    struct err err = ERR_INIT;
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x02" "ab"), false, &is_cut, &err), 2);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x02" "ab"), false, &is_cut), 2);
     ck_assert(!is_cut && !err_is_set(&err));
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09" "ab"), false, &is_cut, &err), 2); /* clipped */
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09" "ab"), false, &is_cut), 2); /* clipped */
     ck_assert(is_cut && !err_is_set(&err));
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12"), false, &is_cut, &err), 1);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12"), false, &is_cut), 1);
     ck_assert(is_cut && !err_is_set(&err));
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09" "ab"), true, &is_cut, &err), 1);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09" "ab"), true, &is_cut), 1);
     ck_assert_int_eq(err.code, ERR_truncated);
     err = (struct err)ERR_INIT;
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x0b" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), false, &is_cut, &err), 1);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x0b" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), false, &is_cut), 1);
     ck_assert_int_eq(err.code, ERR_malformed);
 }
 END_TEST
@@ -158,11 +149,9 @@ START_TEST(nested_messages_keep_inside_their_parents)
     struct bytes bytes;
     struct stream stream;
     struct stream_field outer, inner;
-    struct err err = ERR_INIT;
     struct str text = SPAN("\x0a\x03\x0a\x05" "a" "\x08\x01"); /* the inner length passes the outer end */
     bytes_open(&bytes, text.data, text.length);
-    arena_init(&arena, 0, &err);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     stream_init(&stream, &bytes.source, &arena, &err);
     struct stream_scope scope = stream_whole(&stream);
     ck_assert(stream_next(&stream, &scope, &outer));
@@ -170,7 +159,6 @@ START_TEST(nested_messages_keep_inside_their_parents)
     ck_assert(!stream_next(&stream, &nested, &inner));
     ck_assert_int_eq(err.code, ERR_truncated);
     ck_assert_uint_eq(err.offset_bytes, 2);
-    arena_free(&arena);
     bytes_close(&bytes);
 }
 END_TEST
@@ -180,11 +168,9 @@ START_TEST(a_text_outlives_the_window)
     struct bytes bytes;
     struct stream stream;
     struct stream_field field;
-    struct err err = ERR_INIT;
     struct str input = SPAN("\x0a\x05" "hello" "\x0a\x00" "\x0a\x03" "cut short"); /* the last is cut by its length */
     bytes_open(&bytes, input.data, input.length - 7);
-    arena_init(&arena, 0, &err);
-    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ARENA_MUST_NOT_JUMP();
     stream_init(&stream, &bytes.source, &arena, &err);
     struct stream_scope scope = stream_whole(&stream);
     ck_assert(stream_next(&stream, &scope, &field));
@@ -202,7 +188,6 @@ START_TEST(a_text_outlives_the_window)
     ck_assert_str_eq(cut.data, "cu");
     ck_assert_uint_eq(cut.length, 2);
     ck_assert(stream.is_cut);
-    arena_free(&arena);
     bytes_close(&bytes);
 }
 END_TEST
@@ -211,6 +196,7 @@ int main(void)
 {
     Suite *suite = suite_create("wire");
     TCase *tests = tcase_create("wire");
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_add_test(tests, all_wire_types_are_read);
     tcase_add_test(tests, negative_numbers_take_ten_bytes);
     tcase_add_test(tests, a_number_takes_all_the_bytes_that_are_said);
