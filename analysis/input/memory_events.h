@@ -80,8 +80,9 @@ struct memory_events {
     bool has_host_plane, has_tpu_plane, has_gpu_plane;
     /* what could not be used */
     uint64_t damaged_count, cut_line_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;
-    uint64_t encoded_count;  /* events that were read from their names */
-    uint64_t unparsed_count; /* figures in a name that is too long, or cut */
+    uint64_t line_overflow_count; /* further lines than can be read */
+    uint64_t encoded_count;       /* events that were read from their names */
+    uint64_t unparsed_count;      /* figures in a name that is too long, or cut */
     bool is_cut;
     uint64_t cut_at;
     size_t piece_count; /* that were read side by side; 1: it was read in one go */

@@ -5,8 +5,6 @@
 #include "wire/number.h"
 #include "xplane.fields.h"
 
-enum { LINES_MOST = 1 << 20 };
-
 struct piece {
     const struct memory_reading *whole;
     const struct source *source;
@@ -372,7 +370,8 @@ static bool join(struct memory_reading *whole, struct pieces *pieces)
 
 void memory_pieces_read(struct memory_reading *reading, const struct hands *hands)
 {
-    size_t line_count = reading->plane->line_count < LINES_MOST ? reading->plane->line_count : LINES_MOST;
+    size_t all_count = reading->plane->line_count, line_count = all_count < MEMORY_LINES_MOST ? all_count : MEMORY_LINES_MOST;
+    reading->out->line_overflow_count = all_count - line_count;
     struct pieces pieces = cut(reading, hands, line_count);
     if (pieces.count > 1) {
         read_apart(&pieces, reading->arena);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
 #include "input/memory_events.h"
+#include "input/memory_pieces.h"
 
 #include "arena.h"
 
@@ -262,6 +263,37 @@ START_TEST(limits_are_those_of_the_whole)
 }
 END_TEST
 
+/* One event in the first line, one behind the last line that is read. */
+START_TEST(lines_past_the_limit_are_counted)
+{
+    enum { LINES = MEMORY_LINES_MOST + 3 };
+    static const char names[] = "\x12\x09/host:CPU" "\x22\x16\x08\x01\x12\x12\x12\x10MemoryAllocation";
+    static const char line[] = "\x1a\x06\x22\x04\x08\x01\x10\x07";
+    struct memory_events events;
+    size_t plane_length = sizeof names - 1 + 2 * (sizeof line - 1) + (LINES - 2) * 2;
+    char *file = malloc(plane_length + 16), *at = file;
+    *at++ = 0x0a; /* XSpace.planes */
+    for (size_t left = plane_length; left > 0; left >>= 7)
+        *at++ = (char)((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
+    at = mempcpy(at, names, sizeof names - 1);
+    at = mempcpy(at, line, sizeof line - 1);
+    for (int i = 0; i < LINES - 2; i++)
+        at = mempcpy(at, "\x1a\x00", 2);
+    at = mempcpy(at, line, sizeof line - 1);
+    bytes_open(&bytes, file, (size_t)(at - file));
+    free(file);
+    ARENA_MUST_NOT_JUMP();
+    ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
+    ck_assert_uint_eq(events.count, 1);
+    ck_assert_uint_eq(events.line_count, MEMORY_LINES_MOST);
+    ck_assert_uint_eq(events.line_overflow_count, 3);
+    char *answer = answer_of(NULL, "summary");
+    ck_assert_ptr_nonnull(strstr(answer, "{\"code\":\"too_many_lines\",\"count\":3,"));
+    free(answer);
+    bytes_close(&bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory_pieces");
@@ -273,6 +305,7 @@ int main(void)
     tcase_add_test(tests, consumers_are_forgotten_as_in_one_go);
     tcase_add_test(tests, a_cut_that_was_none_is_found_out);
     tcase_add_test(tests, limits_are_those_of_the_whole);
+    tcase_add_test(tests, lines_past_the_limit_are_counted);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -28,7 +28,7 @@ enum profile_flag {
 
 enum profile_kind { PROFILE_DEVICE, PROFILE_HOST, PROFILE_OTHER };
 
-enum { PROFILE_NOTES_MOST = 16 };
+enum { PROFILE_NOTES_MOST = 20 };
 struct profile_notes {
     struct tool_note items[PROFILE_NOTES_MOST];
     size_t count;

@@ -62,6 +62,8 @@ static void file_notes(struct profile *profile, struct arena *arena)
                  "Sizes below 0 or above 2^48 in memory events, and those that together pass 2^59; they count as not told.");
     profile_note(notes, "too_many_pools", events->pool_overflow_count,
                  "Memory events of further allocators than can be shown; they are left out.");
+    profile_note(notes, "too_many_lines", events->line_overflow_count,
+                 "Lines of the host's plane after the first 1,048,576; they are left out, with what they hold.");
     profile_note(notes, "line_bases_differ", other_bases(profile, arena),
                  "Lines of the trace count their time from another start than the first; times here follow each line's "
                  "own start (XProf's do not).");
