@@ -33,6 +33,12 @@ struct arena {
 void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err);
 /* Frees everything, children too. */
 void arena_free(struct arena *arena);
+/* What it may take yet, as a limit for another one: 0 = no limit. */
+static inline uint64_t arena_left_bytes(const struct arena *arena)
+{
+    uint64_t left_bytes = arena->limit_bytes - arena->used_bytes;
+    return arena->limit_bytes == 0 ? 0 : left_bytes > 0 ? left_bytes : 1;
+}
 /* An arena that can be emptied before its parent (arena_free), for what is needed only for a
  * while. It shares the parent's limit and trap; work is charged to the parent. No grandchildren. */
 struct arena *arena_child(struct arena *parent);

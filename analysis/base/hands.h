@@ -48,4 +48,28 @@ static inline void hands_run(const struct hands *hands, size_t count, hands_work
         work(task, at);
 }
 
+/* One slice of a range of items: [first, end). */
+typedef void hands_slice_work(void *task, size_t slice, size_t first, size_t end);
+
+struct hands_range {
+    hands_slice_work *work;
+    void *task;
+    size_t count, slices;
+};
+
+static inline void hands_range_slice(void *context, size_t at)
+{
+    const struct hands_range *range = context;
+    range->work(range->task, at, hands_slice(range->count, at, range->slices),
+                hands_slice(range->count, at + 1, range->slices));
+}
+
+/* Works on `count` items of `item_bytes` of input each in hands_slices of them. */
+static inline void hands_range(const struct hands *hands, size_t count, size_t item_bytes, hands_slice_work *work,
+                               void *task)
+{
+    struct hands_range range = {work, task, count, hands_slices(hands, (uint64_t)count * item_bytes)};
+    hands_run(hands, range.slices, hands_range_slice, &range);
+}
+
 #endif

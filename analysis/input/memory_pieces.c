@@ -151,17 +151,10 @@ static void piece_read(void *task, size_t at)
     piece->is_read = arena_try(&piece->arena, piece_fill, piece) && !err_is_set(&piece->err) && !piece->reading.is_torn;
 }
 
-/* What all may take yet, 0 = no limit. */
-static uint64_t bytes_left(const struct arena *arena)
-{
-    uint64_t left_bytes = arena->limit_bytes - arena->used_bytes;
-    return arena->limit_bytes == 0 ? 0 : left_bytes > 0 ? left_bytes : 1;
-}
-
 /* Side by side they keep to what the whole may take. */
 static void read_apart(struct pieces *pieces, const struct arena *arena)
 {
-    uint64_t left_bytes = bytes_left(arena);
+    uint64_t left_bytes = arena_left_bytes(arena);
     pieces->limit_bytes = left_bytes > 0 && left_bytes < pieces->count ? 1 : left_bytes / pieces->count;
     hands_run(pieces->hands, pieces->count, piece_read, pieces);
 }
@@ -360,7 +353,7 @@ static bool join(struct memory_reading *whole, struct pieces *pieces)
         work_left -= whole->arena->work_left - pieces->items[i].arena.work_left;
     for (size_t i = 1; i < pieces->count; i++)
         arena_adopt(&first->arena, &pieces->items[i].arena);
-    first->arena.limit_bytes = bytes_left(whole->arena);
+    first->arena.limit_bytes = arena_left_bytes(whole->arena);
     arena_allot_work(&first->arena, work_left);
     if (!arena_try(&first->arena, pieces_join, pieces))
         return false;

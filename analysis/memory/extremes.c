@@ -21,17 +21,11 @@ static void walk(const struct extremes *extremes, uint32_t from, uint32_t to, ui
 /* What a value costs to get, in bytes of a column. */
 enum { VALUE_BYTES = 32 };
 
-struct building {
-    struct extremes *extremes;
-    size_t slices;
-};
-
-static void slice_build(void *task, size_t at)
+static void slice_build(void *task, size_t slice, size_t first, size_t end)
 {
-    const struct building *building = task;
-    struct extremes *extremes = building->extremes;
-    size_t blocks = extremes->count / EXTREMES_BLOCK, end = hands_slice(blocks, at + 1, building->slices);
-    for (size_t i = hands_slice(blocks, at, building->slices); i < end; i++) {
+    struct extremes *extremes = task;
+    (void)slice;
+    for (size_t i = first; i < end; i++) {
         uint32_t from = (uint32_t)i * EXTREMES_BLOCK;
         extremes->least_at[i] = extremes->most_at[i] = from;
         walk(extremes, from, from + EXTREMES_BLOCK, &extremes->least_at[i], &extremes->most_at[i]);
@@ -42,10 +36,9 @@ void extremes_build(struct extremes *extremes, thin_value *value, const void *cu
                     const struct hands *hands, struct arena *arena)
 {
     size_t blocks = (size_t)count / EXTREMES_BLOCK + 1;
-    struct building building = {extremes, hands_slices(hands, (uint64_t)count * VALUE_BYTES)};
     *extremes = (struct extremes){value, curve, count, arena_array(arena, uint32_t, blocks),
                                   arena_array(arena, uint32_t, blocks)};
-    hands_run(hands, building.slices, slice_build, &building);
+    hands_range(hands, count / EXTREMES_BLOCK, EXTREMES_BLOCK * VALUE_BYTES, slice_build, extremes);
 }
 
 void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *least_at, uint32_t *most_at)

@@ -2,242 +2,11 @@
  * profile_build.c: from events in file order to the model (profile.h). */
 #include "tool/memory_profile/profile_build.h"
 
-#include "base/intern.h"
 #include "tool/memory_profile/profile_notes.h"
+#include "tool/memory_profile/profile_order.h"
 #include "tool/memory_profile/profile_waste.h"
 
 #include <stdlib.h>
-
-/* Events in the order of pool and time: places of the input. */
-struct ordering {
-    const struct memory_events *events;
-    const struct hands *hands;
-    struct arena *scratch;
-    uint32_t *order, *spare;
-    uint32_t *pool_of; /* of each of the input's pools: names that are equal are one pool */
-    uint32_t pool_count;
-    uint32_t *first; /* of each pool, and the end */
-};
-
-static int64_t time_of(const struct ordering *ordering, uint32_t at)
-{
-    return COLUMN_AT(&ordering->events->offset_ps, int64_t, at);
-}
-
-/* Offsets become times from the origin, where they stand. */
-static void times_make(const struct memory_events *events, struct profile *profile)
-{
-    uint64_t clamped_count = 0, backward_count = 0;
-    int64_t before = INT64_MIN;
-    uint32_t line_before = PROFILE_NONE;
-    for (size_t i = 0; i < events->count; i++) {
-        int64_t *time_ps = &COLUMN_AT(&events->offset_ps, int64_t, i);
-        uint32_t line = COLUMN_AT(&events->line, uint32_t, i);
-        bool is_clamped = false;
-        *time_ps = trace_groups_time(events->lines[line].timestamp_ns, events->origin_ns, *time_ps, &is_clamped);
-        clamped_count += is_clamped;
-        backward_count += line == line_before && *time_ps < before;
-        before = *time_ps;
-        line_before = line;
-    }
-    profile_note(&profile->notes, "clock_out_of_range", clamped_count,
-                 "Memory events whose time does not fit beside the others'; they stand at the edge.");
-    profile_note(&profile->notes, "out_of_order", backward_count,
-                 "Memory events that stand in their line before earlier ones; they are shown in the order of time.");
-}
-
-struct same_pool {
-    struct str *names, name;
-};
-
-static bool is_pool(const void *context, uint32_t at)
-{
-    const struct same_pool *same = context;
-    return str_equal(same->names[at], same->name);
-}
-
-static void pools_merge(struct ordering *ordering)
-{
-    const struct memory_events *events = ordering->events;
-    struct same_pool same = {arena_array(ordering->scratch, struct str, events->pool_count + 1), {"", 0}};
-    struct intern table;
-    intern_init(&table, ordering->scratch);
-    ordering->pool_of = arena_array(ordering->scratch, uint32_t, events->pool_count + 1);
-    for (uint32_t i = 0; i < events->pool_count; i++) {
-        same.name = events->pools[i].name;
-        uint64_t hash = intern_hash_text(ordering->scratch, same.name, 0);
-        uint32_t at = intern_find(&table, hash, is_pool, &same);
-        if (at == INTERN_NONE) {
-            at = intern_add(&table, hash);
-            same.names[at] = same.name;
-        }
-        ordering->pool_of[i] = at;
-    }
-    ordering->pool_count = table.count;
-}
-
-/* Stable, by pool. */
-static void by_pool(struct ordering *ordering)
-{
-    const struct memory_events *events = ordering->events;
-    uint32_t *next = arena_array(ordering->scratch, uint32_t, (size_t)ordering->pool_count + 1);
-    ordering->first = arena_array(ordering->scratch, uint32_t, (size_t)ordering->pool_count + 1);
-    for (size_t i = 0; i < events->count; i++)
-        ordering->first[ordering->pool_of[COLUMN_AT(&events->pool, uint16_t, i)] + 1]++;
-    for (uint32_t p = 0; p < ordering->pool_count; p++) {
-        next[p] = ordering->first[p];
-        ordering->first[p + 1] += ordering->first[p];
-    }
-    for (size_t i = 0; i < events->count; i++)
-        ordering->order[next[ordering->pool_of[COLUMN_AT(&events->pool, uint16_t, i)]]++] = (uint32_t)i;
-}
-
-/* Merges the runs [a, b) and [b, c) of `from` into `to`; of equal times the former come first. */
-static void merge(const struct ordering *ordering, const uint32_t *from, uint32_t *to, uint32_t a, uint32_t b,
-                  uint32_t c)
-{
-    uint32_t left = a, right = b, at = a;
-    while (left < b && right < c)
-        to[at++] = time_of(ordering, from[right]) < time_of(ordering, from[left]) ? from[right++] : from[left++];
-    while (left < b)
-        to[at++] = from[left++];
-    while (right < c)
-        to[at++] = from[right++];
-}
-
-static uint32_t run_end(const struct ordering *ordering, const uint32_t *order, uint32_t from, uint32_t end)
-{
-    uint32_t at = from + 1;
-    while (at < end && time_of(ordering, order[at]) >= time_of(ordering, order[at - 1]))
-        at++;
-    return at < end ? at : end;
-}
-
-/* The events of one pool. Lines are in order of time nearly always: merging the runs that are there is one or two
- * passes, and never more than there are bits in their number. */
-static void by_time(void *task, size_t pool)
-{
-    const struct ordering *ordering = task;
-    uint32_t *from = ordering->order, *to = ordering->spare, first = ordering->first[pool],
-             end = ordering->first[pool + 1];
-    bool is_sorted = run_end(ordering, from, first, end) == end;
-    while (!is_sorted) {
-        uint32_t merges = 0;
-        for (uint32_t a = first, b, c; a < end; a = c) {
-            b = run_end(ordering, from, a, end);
-            c = b < end ? run_end(ordering, from, b, end) : end;
-            merge(ordering, from, to, a, b, c);
-            merges++;
-        }
-        is_sorted = merges <= 1;
-        uint32_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != ordering->order)
-        memcpy(ordering->order + first, from + first, (size_t)(end - first) * sizeof *from);
-}
-
-struct gathering {
-    const struct column *from, *to;
-    const uint32_t *order;
-    size_t count, slices;
-};
-
-#define GATHER(type)                                                                                                   \
-    for (size_t i = first; i < end; i++)                                                                               \
-    COLUMN_AT(to, type, i) = COLUMN_AT(from, type, order[i])
-
-static void slice_gather(void *task, size_t at)
-{
-    const struct gathering *gathering = task;
-    const struct column *from = gathering->from, *to = gathering->to;
-    const uint32_t *order = gathering->order;
-    size_t first = hands_slice(gathering->count, at, gathering->slices),
-           end = hands_slice(gathering->count, at + 1, gathering->slices);
-    switch (to->width) {
-    case 8:
-        GATHER(uint64_t);
-        break;
-    case 4:
-        GATHER(uint32_t);
-        break;
-    default:
-        GATHER(uint8_t);
-        break;
-    }
-}
-
-/* The column in its final order; with no `order` it stands in it. It takes the place of `spare`, and its own is the
- * next one's: no memory is fresh. */
-static void *column_order(const struct ordering *ordering, struct column column[1], const uint32_t *order,
-                         struct column *spare)
-{
-    size_t count = ordering->events->count;
-    struct column to[1] = {*spare};
-    if (order == NULL)
-        return column->items;
-    to->width = column->width;
-    column_resize(to, count);
-    struct gathering gathering = {column, to, order, count, hands_slices(ordering->hands, count * to->width)};
-    hands_run(ordering->hands, gathering.slices, slice_gather, &gathering);
-    *spare = *column;
-    return to->items;
-}
-
-static void columns_take(struct profile *profile, struct memory_events *events, const struct ordering *ordering,
-                         struct arena *arena)
-{
-    uint32_t count = profile->count;
-    const uint32_t *order = ordering->order;
-    struct column spare;
-    bool is_ordered = true; /* as a trace of one pool and one line is */
-    column_free(&events->pool);
-    for (uint32_t i = 0; i < count; i++)
-        is_ordered &= order[i] == i;
-    order = is_ordered ? NULL : order;
-    if (count == 0)
-        return;
-    column_init(&spare, arena, sizeof(uint64_t));
-    profile->time_ps = column_order(ordering, &events->offset_ps, order, &spare);
-    profile->heap_bytes = column_order(ordering, &events->in_use_bytes, order, &spare);
-    profile->requested_bytes = column_order(ordering, &events->requested_bytes, order, &spare);
-    profile->size_bytes = column_order(ordering, &events->size_bytes, order, &spare);
-    profile->address = column_order(ordering, &events->address, order, &spare);
-    profile->fragmentation = column_order(ordering, &events->fragmentation, order, &spare);
-    profile->what = column_order(ordering, &events->what, order, &spare);
-    profile->figures = column_order(ordering, &events->figures, order, &spare);
-    profile->line = column_order(ordering, &events->line, order, &spare);
-    profile->step = column_order(ordering, &events->step, order, &spare);
-    profile->flags = column_order(ordering, &events->flags, order, &spare);
-    column_free(&spare);
-}
-
-/* What XProf takes while it reads: the last largest in the order of the file, and the last peak told. */
-struct xprof_peak {
-    int64_t bytes, lifetime_bytes;
-    uint32_t at; /* place in the input */
-};
-
-static struct xprof_peak *xprof_peaks(const struct ordering *ordering)
-{
-    const struct memory_events *events = ordering->events;
-    struct xprof_peak *peaks = arena_array(ordering->scratch, struct xprof_peak, (size_t)ordering->pool_count + 1);
-    for (size_t i = 0; i < events->count; i++) {
-        if (events->encoded_count > 0 && events->whats[COLUMN_AT(&events->what, uint32_t, i)].is_encoded)
-            continue; /* XProf does not see it */
-        struct xprof_peak *peak = &peaks[ordering->pool_of[COLUMN_AT(&events->pool, uint16_t, i)]];
-        const struct memory_figures *figures = &events->figure_sets[COLUMN_AT(&events->figures, uint32_t, i)];
-        int64_t reserved = figures->reserved_bytes == MEMORY_UNKNOWN ? 0 : figures->reserved_bytes;
-        int64_t bytes = reserved + COLUMN_AT(&events->in_use_bytes, int64_t, i);
-        if (bytes >= peak->bytes) {
-            peak->bytes = bytes;
-            peak->at = (uint32_t)i;
-        }
-        peak->lifetime_bytes = figures->peak_bytes == MEMORY_UNKNOWN ? 0 : figures->peak_bytes;
-    }
-    return peaks;
-}
 
 static int64_t in_use_at(const void *curve, uint32_t at)
 {
@@ -335,32 +104,134 @@ static void pool_complete(struct profile *profile, struct profile_pool *pool)
     }
 }
 
-static void pools_make(struct profile *profile, struct ordering *ordering, const struct xprof_peak *xprof,
-                       struct arena *arena)
+/* Pools that are made side by side, or one after the other by several hands. */
+struct making {
+    struct profile *profile;
+    const struct profile_order *order;
+    const struct hands *hands; /* for one pool; NULL when there are several at once */
+    struct share *shares;
+    size_t share_count;
+};
+
+/* Pools next to each other; memory and errors of its own. */
+struct share {
+    uint32_t first, end;
+    const struct making *making;
+    struct arena arena;
+    struct err err;
+    bool is_made;
+};
+
+static void pool_make(const struct making *making, uint32_t at, struct arena *arena)
 {
-    const struct memory_events *events = ordering->events;
-    profile->pools = arena_array(arena, struct profile_pool, (size_t)ordering->pool_count + 1);
-    profile->pool_count = ordering->pool_count;
+    struct profile *profile = making->profile;
+    struct profile_pool *pool = &profile->pools[at];
+    const struct profile_xprof_peak *peak = &making->order->peaks[at];
+    const uint32_t *file_at = making->order->file_at;
+    struct arena *scratch = arena_child(arena);
+    pool->xprof_lifetime_peak_bytes = peak->lifetime_bytes;
+    pool->xprof_peak_at = file_at == NULL ? peak->at : 0;
+    for (uint32_t i = pool->first; file_at != NULL && i < pool->first + pool->count; i++)
+        if (file_at[i] == peak->at)
+            pool->xprof_peak_at = i;
+    struct pairs pairs = {profile->partner,   profile->address, profile->flags,           MEMORY_FREED,
+                          MEMORY_HAS_ADDRESS, pool->first,      pool->first + pool->count};
+    pairs_make(&pairs, scratch, &pool->pairs);
+    arena_free(scratch);
+    pool_complete(profile, pool);
+    pool_measure(profile, pool, making->hands, arena);
+    profile_waste_build(pool, making->hands, arena);
+    profile_notes_pool(pool);
+}
+
+static void share_make(void *context)
+{
+    struct share *share = context;
+    for (uint32_t p = share->first; p < share->end; p++)
+        pool_make(share->making, p, &share->arena);
+}
+
+static void share_work(void *task, size_t at)
+{
+    const struct making *making = task;
+    struct share *share = &making->shares[at];
+    share->is_made = arena_try(&share->arena, share_make, share);
+}
+
+/* Each share has about as many events. False when one of them has nearly all, so that its pool is better made by all. */
+static bool shares_cut(struct making *making, const struct hands *hands, struct arena *scratch)
+{
+    const struct profile *profile = making->profile;
+    size_t count = hands_slices(hands, (uint64_t)profile->count * PROFILE_EVENT_BYTES);
+    uint32_t most = 0;
+    making->shares = arena_array(scratch, struct share, count);
+    making->share_count = count;
+    for (uint32_t p = 0; p < profile->pool_count; p++) {
+        const struct profile_pool *pool = &profile->pools[p];
+        uint64_t middle = pool->first + (uint64_t)pool->count / 2;
+        uint64_t at = profile->count > 0 ? middle * count / profile->count : 0;
+        struct share *share = &making->shares[at < count ? at : count - 1];
+        share->first = share->end == 0 ? p : share->first;
+        share->end = p + 1;
+        most = pool->count > most ? pool->count : most;
+    }
+    return count > 1 && most < profile->count / 4 * 3;
+}
+
+static void shares_make(struct making *making, const struct hands *hands, struct arena *arena)
+{
+    uint64_t left_bytes = arena_left_bytes(arena), held_bytes = 0, work = 0;
+    bool is_made = true;
+    for (size_t i = 0; i < making->share_count; i++) {
+        struct share *share = &making->shares[i];
+        share->making = making;
+        share->err = (struct err)ERR_INIT;
+        arena_init(&share->arena, left_bytes, &share->err);
+        arena_allot_work(&share->arena, arena->work_left);
+    }
+    hands_run(hands, making->share_count, share_work, making);
+    for (size_t i = 0; i < making->share_count; i++) {
+        struct share *share = &making->shares[i];
+        if (!share->is_made && is_made)
+            *arena->err = share->err;
+        is_made &= share->is_made;
+        held_bytes += share->arena.used_bytes;
+        work += arena->work_left - share->arena.work_left;
+        arena_adopt(arena, &share->arena);
+    }
+    if (is_made && left_bytes > 0 && held_bytes > left_bytes) {
+        is_made = false;
+        err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "needs more memory than allowed for %u memory ids",
+                making->profile->pool_count);
+    }
+    if (!is_made)
+        arena_give_up(arena);
+    arena_work(arena, work);
+}
+
+static void pools_make(struct profile *profile, const struct profile_order *order, const struct hands *hands,
+                       struct arena *arena, struct arena *scratch)
+{
+    const struct memory_events *events = &profile->events;
+    struct making making = {.profile = profile, .order = order};
+    profile->pools = arena_array(arena, struct profile_pool, (size_t)order->pool_count + 1);
+    profile->pool_count = order->pool_count;
     for (uint32_t i = 0; i < events->pool_count; i++) {
-        struct profile_pool *pool = &profile->pools[ordering->pool_of[i]];
+        struct profile_pool *pool = &profile->pools[order->pool_of[i]];
         pool->profile = profile;
         pool->name = events->pools[i].name;
         pool->kind = kind_of_pool(&events->pools[i]);
     }
     for (uint32_t p = 0; p < profile->pool_count; p++) {
-        struct profile_pool *pool = &profile->pools[p];
-        pool->first = ordering->first[p];
-        pool->count = ordering->first[p + 1] - pool->first;
-        for (uint32_t i = pool->first; i < pool->first + pool->count; i++)
-            if (ordering->order[i] == xprof[p].at)
-                pool->xprof_peak_at = i;
-        pool->xprof_lifetime_peak_bytes = xprof[p].lifetime_bytes;
-        struct pairs pairs = {profile->partner,   profile->address, profile->flags,           MEMORY_FREED,
-                              MEMORY_HAS_ADDRESS, pool->first,      pool->first + pool->count};
-        pairs_make(&pairs, ordering->scratch, &pool->pairs);
-        pool_complete(profile, pool);
-        pool_measure(profile, pool, ordering->hands, arena);
-        profile_waste_build(pool, ordering->hands, arena);
+        profile->pools[p].first = order->first[p];
+        profile->pools[p].count = order->first[p + 1] - order->first[p];
+    }
+    if (shares_cut(&making, hands, scratch)) {
+        shares_make(&making, hands, arena);
+    } else {
+        making.hands = hands;
+        for (uint32_t p = 0; p < profile->pool_count; p++)
+            pool_make(&making, p, arena);
     }
     if (profile->pool_count > 0)
         qsort(profile->pools, profile->pool_count, sizeof *profile->pools, larger_first);
@@ -371,21 +242,13 @@ static void pools_make(struct profile *profile, struct ordering *ordering, const
 void profile_build(struct profile *profile, struct memory_events *events, const struct hands *hands,
                    struct arena *arena)
 {
-    struct ordering ordering = {.events = events, .hands = hands, .scratch = arena_child(arena)};
+    struct arena *scratch = arena_child(arena);
+    struct profile_order order;
     *profile = (struct profile){.events = *events, .count = (uint32_t)events->count};
-    times_make(events, profile);
-    pools_merge(&ordering);
-    ordering.order = arena_raw(ordering.scratch, ((size_t)profile->count + 1) * sizeof(uint32_t));
-    by_pool(&ordering);
     profile->partner = arena_raw(arena, (size_t)profile->count * sizeof *profile->partner + 1);
-    ordering.spare = profile->partner; /* before it is filled */
-    arena_work(arena, (uint64_t)profile->count * 4);
-    hands_run(hands_slices(hands, (uint64_t)profile->count * PROFILE_EVENT_BYTES) > 1 ? hands : NULL,
-              ordering.pool_count, by_time, &ordering);
-    struct xprof_peak *xprof = xprof_peaks(&ordering);
-    columns_take(profile, events, &ordering, arena);
-    pools_make(profile, &ordering, xprof, arena);
+    profile_order_make(profile, events, hands, arena, scratch, &order);
+    pools_make(profile, &order, hands, arena, scratch);
     profile_steps_build(profile, arena);
-    profile_notes_build(profile, arena);
-    arena_free(ordering.scratch);
+    profile_notes_file(profile, arena);
+    arena_free(scratch);
 }

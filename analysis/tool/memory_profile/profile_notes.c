@@ -37,7 +37,7 @@ static uint64_t other_bases(const struct profile *profile, struct arena *arena)
     return count;
 }
 
-static void file_notes(struct profile *profile, struct arena *arena)
+void profile_notes_file(struct profile *profile, struct arena *arena)
 {
     const struct memory_events *events = &profile->events;
     struct profile_notes *notes = &profile->notes;
@@ -87,7 +87,7 @@ static void file_notes(struct profile *profile, struct arena *arena)
                  "The trace ends at 1,000,000 events, the limit of the recorder; later allocations are not known.");
 }
 
-static void pool_notes(struct profile_pool *pool)
+void profile_notes_pool(struct profile_pool *pool)
 {
     const struct profile *profile = pool->profile;
     uint64_t jumps = 0, inferred = 0;
@@ -108,13 +108,6 @@ static void pool_notes(struct profile_pool *pool)
                  "of bytes in use.");
     profile_note(&pool->notes, "clock_jump", jumps,
                  "Gaps of more than an hour between two memory events: a clock jumped, or the trace paused.");
-}
-
-void profile_notes_build(struct profile *profile, struct arena *arena)
-{
-    file_notes(profile, arena);
-    for (uint32_t p = 0; p < profile->pool_count; p++)
-        pool_notes(&profile->pools[p]);
 }
 
 struct profile_reason profile_notes_reason(const struct profile *profile)

@@ -6,8 +6,9 @@
 
 #include "tool/memory_profile/profile.h"
 
-/* Of the file and of each pool; the model is complete. */
-void profile_notes_build(struct profile *profile, struct arena *arena);
+/* Notes of a pool whose figures are complete, and of the file once the model is. */
+void profile_notes_pool(struct profile_pool *pool);
+void profile_notes_file(struct profile *profile, struct arena *arena);
 
 struct profile_reason {
     const char *code, *text; /* NULL: there is nothing to explain */

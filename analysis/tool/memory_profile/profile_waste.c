@@ -60,17 +60,11 @@ static void largest_find(struct profile_pool *pool)
     }
 }
 
-struct building {
-    struct profile_pool *pool;
-    size_t count, slices; /* of blocks */
-};
-
-static void slice_build(void *task, size_t at)
+static void slice_build(void *task, size_t slice, size_t first, size_t end)
 {
-    const struct building *building = task;
-    struct profile_pool *pool = building->pool;
-    size_t end = hands_slice(building->count, at + 1, building->slices);
-    for (size_t i = hands_slice(building->count, at, building->slices); i < end; i++) {
+    struct profile_pool *pool = task;
+    (void)slice;
+    for (size_t i = first; i < end; i++) {
         pool->waste[i].least_at = PROFILE_NONE;
         walk(pool, (uint32_t)i * BLOCK, (uint32_t)(i + 1) * BLOCK, true, &pool->waste[i]);
     }
@@ -82,9 +76,8 @@ void profile_waste_build(struct profile_pool *pool, const struct hands *hands, s
     if (!pool->has_free || !pool->has_fragmentation)
         return;
     size_t count = pool->count > 0 ? (pool->count - 1) / BLOCK : 0; /* each with an event behind it */
-    struct building building = {pool, count, hands_slices(hands, (uint64_t)pool->count * PROFILE_EVENT_BYTES)};
     pool->waste = arena_array(arena, struct profile_waste_range, count + 1);
-    hands_run(hands, building.slices, slice_build, &building);
+    hands_range(hands, count, BLOCK * PROFILE_EVENT_BYTES, slice_build, pool);
 }
 
 struct profile_waste_range profile_waste_of(const struct profile_pool *pool, uint32_t first, uint32_t end)

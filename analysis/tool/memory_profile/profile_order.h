@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile_order.h: from the order of the file to the order of pool and time. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ORDER_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ORDER_H
+
+#include "tool/memory_profile/profile.h"
+
+/* What XProf takes while it reads: the last largest in the order of the file, and the last peak told. */
+struct profile_xprof_peak {
+    int64_t bytes, lifetime_bytes;
+    uint32_t at; /* place in the file */
+};
+
+struct profile_order {
+    uint32_t pool_count;
+    uint32_t *pool_of; /* of each of the file's pools: names that are equal are one pool */
+    uint32_t *first;   /* of each pool its first event, and the end */
+    uint32_t *file_at; /* of each event its place in the file; NULL when that is its own */
+    struct profile_xprof_peak *peaks;
+};
+
+/* Offsets become times, and every column goes into the profile in its final order; columns of `events` are let go one
+ * by one. profile->partner is used on the way, and holds nothing. What `order` holds is in `scratch`. */
+void profile_order_make(struct profile *profile, struct memory_events *events, const struct hands *hands,
+                        struct arena *arena, struct arena *scratch, struct profile_order *order);
+
+#endif
