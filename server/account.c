@@ -2,13 +2,11 @@
 #include "server/account.h"
 
 #include "server/cache.h"
+#include "server/cgroups.h"
 #include "server/memory.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MOST_CACHES = 8 };
@@ -114,68 +112,10 @@ void account_range(const struct account *account, const struct account_share *sh
     *most = part_of(limit, size_bytes, share->most_factor, share->most_base_bytes);
 }
 
-/* ---- how much there is ----------------------------------------------------------- */
-
-/* The number in a small file; UINT64_MAX when there is none ("max" means no limit). */
-static uint64_t read_number(const char *path)
-{
-    uint64_t number = UINT64_MAX;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return UINT64_MAX;
-    if (fscanf(file, "%" SCNu64, &number) != 1)
-        number = UINT64_MAX;
-    fclose(file);
-    return number;
-}
-
-/* The smallest limit of a group and of those it lies in. In a container its path
- * may be the host's, of which only the last step, the top, is there. */
-static uint64_t group_limit(const char *top, char *group, const char *name)
-{
-    uint64_t smallest = UINT64_MAX;
-    for (bool is_top = false; !is_top;) {
-        char *slash = strrchr(group, '/');
-        is_top = !slash || slash[1] == '\0';
-        char *path = memory_format("%s%s/%s", top, is_top ? "" : group, name);
-        uint64_t limit = read_number(path);
-        smallest = limit < smallest ? limit : smallest;
-        free(path);
-        if (!is_top)
-            slash[slash == group] = '\0';
-    }
-    return smallest;
-}
-
-/* A line of /proc/self/cgroup is ID:CONTROLLERS:PATH; version 2 names no controller. */
-static uint64_t line_limit(char *line)
-{
-    line[strcspn(line, "\n")] = '\0';
-    char *rest = line, *controllers;
-    strsep(&rest, ":");
-    controllers = strsep(&rest, ":");
-    if (!controllers || !rest)
-        return UINT64_MAX;
-    if (controllers[0] == '\0')
-        return group_limit("/sys/fs/cgroup", rest, "memory.max");
-    if (strcmp(controllers, "memory") == 0)
-        return group_limit("/sys/fs/cgroup/memory", rest, "memory.limit_in_bytes");
-    return UINT64_MAX;
-}
-
 uint64_t account_usual_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    char *line = NULL;
-    size_t capacity = 0;
-    while (file && getline(&line, &capacity, file) >= 0) {
-        uint64_t limit = line_limit(line);
-        there = limit < there ? limit : there;
-    }
-    free(line);
-    if (file)
-        fclose(file);
-    return there / 2 > LEAST_LIMIT_BYTES ? there / 2 : LEAST_LIMIT_BYTES;
+    uint64_t half = least_of(there, cgroups_memory_bytes("")) / 2;
+    return half > LEAST_LIMIT_BYTES ? half : LEAST_LIMIT_BYTES;
 }

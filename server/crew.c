@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/crew.h"
 
+#include "server/cgroups.h"
 #include "server/memory.h"
 
 #include <pthread.h>
@@ -61,14 +62,22 @@ static void run(void *context, size_t count, hands_work *work, void *task)
     atomic_fetch_add(&crew->free_count, (int)borrowed_count);
 }
 
-struct crew *crew_new(void)
+/* The processors that this process may run on, and no more than its control group lets it use at a time. */
+static size_t processor_count(void)
 {
     cpu_set_t processors;
-    int count = sched_getaffinity(0, sizeof(processors), &processors) == 0 ? CPU_COUNT(&processors) : 1;
+    uint64_t count = sched_getaffinity(0, sizeof(processors), &processors) == 0 ? (uint64_t)CPU_COUNT(&processors) : 1;
+    uint64_t allowed = cgroups_processor_count("");
+    count = count < allowed ? count : allowed;
+    return count < 1 ? 1 : count < HANDS_MOST ? (size_t)count : HANDS_MOST;
+}
+
+struct crew *crew_new(void)
+{
     struct crew *crew = memory_new(sizeof(*crew));
-    count = count < HANDS_MOST ? count : HANDS_MOST;
-    crew->hands = (struct hands){.context = crew, .run = run, .count = (size_t)count, .least_bytes = LEAST_BYTES};
-    atomic_init(&crew->free_count, count - 1);
+    size_t count = processor_count();
+    crew->hands = (struct hands){.context = crew, .run = run, .count = count, .least_bytes = LEAST_BYTES};
+    atomic_init(&crew->free_count, (int)count - 1);
     return crew;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * crew.h: threads that the core borrows (base/hands.h) to read one large file side by side.
  *
- * At no time are more lent than there are other processors, to all who ask together; who gets none works alone.
- * They live as long as the work. */
+ * At no time are more lent than there are other processors that the daemon may use, to all who ask together; who gets
+ * none works alone. They live as long as the work. */
 #ifndef SERVER_CREW_H
 #define SERVER_CREW_H
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cgroups.h: how much of the machine control groups, of version 1 or 2, leave to this process.
+ *
+ * A group is asked and all that it lies in; the least counts. `root` stands before /proc and /sys: "" for this
+ * machine, a folder in tests. What cannot be read limits nothing: UINT64_MAX.
+ * Source: cgroup-v2.rst (memory.max, cpu.max), cgroup-v1/memory.rst and scheduler/sched-bwc.rst of the kernel. */
+#ifndef SERVER_CGROUPS_H
+#define SERVER_CGROUPS_H
+
+#include <stdint.h>
+
+uint64_t cgroups_memory_bytes(const char *root);
+/* A part of a processor counts as one. Sets of processors are not asked: sched_getaffinity(2) has them. */
+uint64_t cgroups_processor_count(const char *root);
+
+#endif
