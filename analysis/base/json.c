@@ -139,12 +139,39 @@ void json_id(struct json *json, int64_t value)
     buf_char(json->out, '"');
 }
 
+/* Most numbers have few digits: a whole number divided by a power of ten is rounded just as its decimal text is. Those
+ * below 1e-4 and above 1e9 are written with an exponent, or have more digits. */
+static bool plain_number(struct json *json, double value)
+{
+    static const int64_t scale = 1000000;
+    double size = fabs(value);
+    int64_t scaled = size < 1e9 ? (int64_t)(size * (double)scale + 0.5) : 0;
+    if (size < 1e-4 || size >= 1e9 || fabs((double)scaled / (double)scale - size) > 0)
+        return false;
+    char text[24];
+    char *end = text + sizeof text, *begin = end;
+    for (int64_t part = scaled % scale + scale; part > 1; part /= 10)
+        *--begin = (char)('0' + part % 10);
+    while (end > begin && end[-1] == '0')
+        end--;
+    if (end > begin)
+        *--begin = '.';
+    begin = digits_before(begin, (uint64_t)(scaled / scale));
+    if (value < 0)
+        *--begin = '-';
+    before_value(json);
+    buf_add(json->out, begin, (size_t)(end - begin));
+    return true;
+}
+
 void json_double(struct json *json, double value)
 {
     if (!isfinite(value)) {
         json_null(json);
         return;
     }
+    if (plain_number(json, value))
+        return;
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);

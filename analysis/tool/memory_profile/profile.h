@@ -34,6 +34,11 @@ struct profile_notes {
     size_t count;
 };
 
+/* In what XProf's order of a pool's events is the pool's own; see profile_snapshots.h. */
+struct profile_likeness {
+    bool is_sorted, is_seen, has_addresses, has_steps, has_gaps; /* has_gaps: some are outside of all steps */
+};
+
 struct profile;
 struct profile_waste_range;
 
@@ -59,6 +64,7 @@ struct profile_pool {
     /* as XProf reads a file: */
     uint32_t xprof_peak_at;
     int64_t xprof_lifetime_peak_bytes;
+    struct profile_likeness likeness;
     struct profile_notes notes;
 };
 

@@ -4,6 +4,7 @@
 
 #include "tool/memory_profile/profile_notes.h"
 #include "tool/memory_profile/profile_order.h"
+#include "tool/memory_profile/profile_snapshots.h"
 #include "tool/memory_profile/profile_waste.h"
 
 #include <stdlib.h>
@@ -141,6 +142,7 @@ static void pool_make(const struct making *making, uint32_t at, struct arena *ar
     pool_complete(profile, pool);
     pool_measure(profile, pool, making->hands, arena);
     profile_waste_build(pool, making->hands, arena);
+    pool->likeness = profile_snapshots_likeness(pool);
     profile_notes_pool(pool);
 }
 

@@ -29,14 +29,10 @@ bool profile_snapshots_is_seen(const struct profile *profile, uint32_t event)
     return profile->events.encoded_count == 0 || !profile->events.whats[profile->what[event]].is_encoded;
 }
 
-/* What can be read from the pool as it is. */
-struct likeness {
-    bool is_sorted, is_seen, has_addresses, has_steps, has_gaps; /* has_gaps: some are outside of all steps */
-};
-
-static struct likeness likeness_of(const struct profile *profile, const struct profile_pool *pool)
+struct profile_likeness profile_snapshots_likeness(const struct profile_pool *pool)
 {
-    struct likeness likeness = {true, true, true, false, false};
+    const struct profile *profile = pool->profile;
+    struct profile_likeness likeness = {true, true, true, false, false};
     int64_t before_ps = INT64_MIN, base_ps = 0;
     uint32_t line = PROFILE_NONE;
     for (uint32_t event = pool->first; event < pool->first + pool->count; event++) {
@@ -52,6 +48,47 @@ static struct likeness likeness_of(const struct profile *profile, const struct p
         before_ps = offset_ps;
     }
     return likeness;
+}
+
+static int64_t in_use_bytes_at(const struct profile_snapshots *snapshots, uint32_t place)
+{
+    return profile_in_use_bytes(snapshots->profile, profile_snapshots_event(snapshots, place));
+}
+
+uint32_t profile_snapshots_largest(const struct profile_snapshots *snapshots, uint32_t from, uint32_t to)
+{
+    uint32_t least_at, largest_at = from;
+    if (snapshots->event == NULL) {
+        extremes_of(&snapshots->pool->extremes, from, to, &least_at, &largest_at);
+        return largest_at;
+    }
+    int64_t largest_bytes = in_use_bytes_at(snapshots, from);
+    for (uint32_t place = from + 1; place < to; place++) {
+        int64_t bytes = in_use_bytes_at(snapshots, place);
+        if (bytes > largest_bytes) {
+            largest_bytes = bytes;
+            largest_at = place;
+        }
+    }
+    return largest_at;
+}
+
+uint32_t profile_snapshots_last(const struct profile_snapshots *snapshots, int64_t in_use_bytes)
+{
+    const struct extremes *extremes = snapshots->event == NULL ? &snapshots->pool->extremes : NULL;
+    for (uint32_t end = snapshots->count, begin; end > 0; end = begin) {
+        begin = (end - 1) / EXTREMES_BLOCK * EXTREMES_BLOCK;
+        if (extremes != NULL && end - begin == EXTREMES_BLOCK) {
+            uint32_t block = begin / EXTREMES_BLOCK;
+            if (in_use_bytes_at(snapshots, extremes->most_at[block]) < in_use_bytes ||
+                in_use_bytes_at(snapshots, extremes->least_at[block]) > in_use_bytes)
+                continue;
+        }
+        for (uint32_t place = end; place > begin; place--)
+            if (in_use_bytes_at(snapshots, place - 1) == in_use_bytes)
+                return place - 1;
+    }
+    return PROFILE_NONE;
 }
 
 int64_t profile_snapshots_offset(const struct profile_snapshots *snapshots, uint32_t place)
@@ -136,7 +173,7 @@ static void frees_tell(struct profile_snapshots *snapshots)
 
 void profile_snapshots_make(struct profile_snapshots *snapshots)
 {
-    struct likeness likeness = likeness_of(snapshots->profile, snapshots->pool);
+    struct profile_likeness likeness = snapshots->pool->likeness;
     snapshots->count = snapshots->pool->count;
     if (!likeness.is_sorted || !likeness.is_seen)
         order_make(snapshots);

@@ -22,12 +22,18 @@ struct profile_snapshots {
 
 /* XProf does not read events whose figures stand in their names. */
 bool profile_snapshots_is_seen(const struct profile *profile, uint32_t event);
+/* What can be read from the pool as it is; kept in pool->likeness, which profile_snapshots_make asks. */
+struct profile_likeness profile_snapshots_likeness(const struct profile_pool *pool);
 /* Fills in what follows `pool`. */
 void profile_snapshots_make(struct profile_snapshots *snapshots);
 static inline uint32_t profile_snapshots_event(const struct profile_snapshots *snapshots, uint32_t place)
 {
     return snapshots->event != NULL ? snapshots->event[place] : snapshots->pool->first + place;
 }
+/* The first place of [from, to), which is not empty, where most is in use. */
+uint32_t profile_snapshots_largest(const struct profile_snapshots *snapshots, uint32_t from, uint32_t to);
+/* The last place where `in_use_bytes` are in use; PROFILE_NONE if there is none. */
+uint32_t profile_snapshots_last(const struct profile_snapshots *snapshots, int64_t in_use_bytes);
 /* In ps from the start of its line; never less than that of the place before. */
 int64_t profile_snapshots_offset(const struct profile_snapshots *snapshots, uint32_t place);
 int64_t profile_snapshots_event_offset(const struct profile *profile, uint32_t event);

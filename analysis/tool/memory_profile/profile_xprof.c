@@ -251,14 +251,9 @@ static void points_write(struct json *json, const struct profile_snapshots *snap
     uint32_t width = boxes > 0 ? count / boxes : 0, narrow = boxes * (width + 1) - count;
     json_key(json, "sampledTimelineSnapshots");
     json_array_begin(json);
-    for (uint32_t box = 0, at = 0; box < boxes; box++) {
-        uint32_t end = at + width + (box >= narrow), largest = at;
-        for (uint32_t i = at; i < end; i++)
-            if (profile_in_use_bytes(snapshots->profile, profile_snapshots_event(snapshots, i)) >
-                profile_in_use_bytes(snapshots->profile, profile_snapshots_event(snapshots, largest)))
-                largest = i;
-        snapshot_write(json, snapshots, largest);
-        at = end;
+    for (uint32_t box = 0, at = 0, end; box < boxes; box++, at = end) {
+        end = at + width + (box >= narrow);
+        snapshot_write(json, snapshots, profile_snapshots_largest(snapshots, at, end));
     }
     json_array_end(json);
 }
@@ -267,11 +262,9 @@ static void pool_write(struct json *json, const struct tool_request *request, co
 {
     struct profile_snapshots snapshots = {.request = request, .profile = request->trace, .pool = pool};
     struct rows rows = {.count = 0};
-    int64_t peak_bytes = profile_in_use_bytes(request->trace, pool->xprof_peak_at), peak_step = 0;
     profile_snapshots_make(&snapshots);
-    for (uint32_t i = 0; i < snapshots.count; i++)
-        if (profile_in_use_bytes(request->trace, profile_snapshots_event(&snapshots, i)) == peak_bytes)
-            peak_step = profile_snapshots_step(&snapshots, i);
+    uint32_t peak = profile_snapshots_last(&snapshots, profile_in_use_bytes(request->trace, pool->xprof_peak_at));
+    int64_t peak_step = peak == PROFILE_NONE ? 0 : profile_snapshots_step(&snapshots, peak);
     rows_make(&snapshots, peak_step, &rows);
     json_object_begin(json);
     summary_write(json, pool);
