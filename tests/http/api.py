@@ -144,13 +144,34 @@ def test_filters_keep_what_they_say(t):
     equal((data["matched_count"], data["matched_bytes"] >> 30, data["total_count"], data["total_bytes"] >> 30), (1, 200, 2, 300))
 
 
+def test_a_rectangle_of_steps_and_offsets_holds_what_overlaps_it(t):
+    daemon = serve_dumps(t)  # offsets and sizes: the dump's own buffer-assignment.txt
+    session = daemon.session_id("d-tile-padding")
+    gib, place = 1 << 30, "covers:256GiB..511GiB"
+    wanted = ["iota.remat_uncompressed", "sort.6{1}", "copy.2.remat_compressed"]
+    data = ask_buffers(daemon, session, step="all", filter=f"alive:16..21 >1GiB {place}")
+    equal([row["name"] for row in data["rows"]], wanted)
+    equal((data["matched_count"], data["matched_bytes"]), (3, 518 * gib))
+    window = daemon.get_json("/api/v1/memory_viewer/window", session=session, filter=f">1GiB {place}", **{"from": 16, "to": 22})["data"]
+    alive, born, died = window["alive"], window["born"], window["died"]
+    equal((alive["count"], alive["bytes"], alive["from"], alive["to"]), (3, 518 * gib, 11, 24))
+    equal([(item["name"], item["bytes"] // gib, item["step"]) for item in alive["largest"]],
+          [("iota.remat_uncompressed", 256, 18), ("sort.6{1}", 256, 21), ("copy.2.remat_compressed", 6, 11)])
+    equal(([item["name"] for item in born["largest"]], [item["name"] for item in died["largest"]]),
+          (wanted[:2], [wanted[0], wanted[2]]))
+    equal((window["bytes_before"] // gib, window["peak"], window["bytes_after"] // gib), (6, {"step": 18, "bytes": 256 * gib}, 256))
+    strips = daemon.get_json("/api/v1/memory_viewer/strips", session=session, step=18, mark=f"alive:16..21 >1GiB {place}")["data"]
+    marked = [bar["name"] for bar in strips["orders"]["size"] if bar["marked_count"]]
+    equal(marked, ["iota.remat_uncompressed"])
+
+
 def test_a_broken_filter_is_refused_at_its_place(t):
     daemon = serve_dumps(t)
     session = daemon.session_id("seed-matmul-327680")
     for text, at, words in (("fusion sze:1", 7, "Did you mean size?"), ("size:big", 5, "not a number"),
                             ("name:/(/", 6, "expression"), ("shape:[8", 6, "no shape"), ("cat:", 0, "asks for nothing")):
-        for view in ("buffers", "groups"):
-            answer = daemon.ask(f"/api/v1/memory_viewer/{view}?session={session}&filter={quote(text)}")
+        for view in ("buffers?filter", "groups?filter", "window?filter", "strips?mark"):
+            answer = daemon.ask(f"/api/v1/memory_viewer/{view}={quote(text)}&session={session}")
             equal((answer.status, answer.json["code"], answer.json["file"], answer.json["offset_bytes"]),
                   (400, "argument", None, at), text)
             assert words in answer.json["detail"], answer.json

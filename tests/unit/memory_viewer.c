@@ -234,6 +234,62 @@ START_TEST(windows_balance)
 }
 END_TEST
 
+/* A rectangle of steps and offsets, counted here row by row, is what filter, window and marks say of it. */
+START_TEST(a_rectangle_holds_what_overlaps_it)
+{
+    struct asked asked;
+    cJSON *root, *row, *bar;
+    asked_open(&asked, real_modules[_i]);
+    struct analysis_param every[] = {{"step", "all"}, {"limit", "1000"}};
+    cJSON *map = ask_many(&asked, "map", NULL, 0, &root);
+    const double steps = number(map, "step_count"), high = number(map, "height_bytes");
+    const double from = floor(steps / 4), to = ceil(steps / 2), low = floor(high / 8), end = ceil(high / 2);
+    cJSON_Delete(root);
+    double count = 0, bytes = 0, marked = 0;
+    cJSON *rows = cJSON_GetObjectItem(ask_many(&asked, "buffers", every, 2, &root), "rows");
+    cJSON_ArrayForEach(row, rows)
+    {
+        cJSON *dies = cJSON_GetObjectItem(row, "dies_step"), *place = cJSON_GetObjectItem(row, "allocation");
+        if (cJSON_IsTrue(cJSON_GetObjectItem(row, "is_indefinite")))
+            continue;
+        double born = number(row, "born_step"), offset = number(place, "offset_bytes"), size = number(row, "bytes");
+        double dead = cJSON_IsNull(dies) ? steps : dies->valuedouble;
+        bool is_in = born < to && dead > from && offset < end && offset + size > low && size > 0;
+        count += is_in;
+        bytes += is_in ? size : 0;
+        marked += is_in && born <= from && dead > from;
+    }
+    ck_assert_int_lt(cJSON_GetArraySize(rows), 1000);
+    cJSON_Delete(root);
+    ck_assert(count > 0 || high < 1048576); /* those of some kilobytes have nothing there */
+    char filter[160], covers[80], from_text[16], to_text[16];
+    snprintf(covers, sizeof covers, "covers:%.0f..%.0f", low, end > low ? end - 1 : low);
+    snprintf(filter, sizeof filter, "alive:%.0f..%.0f %s", from, to - 1, covers);
+    snprintf(from_text, sizeof from_text, "%.0f", from);
+    snprintf(to_text, sizeof to_text, "%.0f", to);
+    struct analysis_param listed[] = {{"step", "all"}, {"filter", filter}};
+    cJSON *data = ask_many(&asked, "buffers", listed, 2, &root);
+    ck_assert_double_eq(number(data, "matched_count"), count);
+    ck_assert_double_eq(number(data, "matched_bytes"), bytes);
+    cJSON_Delete(root);
+    struct analysis_param window[] = {{"from", from_text}, {"to", to_text}, {"filter", covers}};
+    data = ask_many(&asked, "window", window, 3, &root);
+    cJSON *alive = cJSON_GetObjectItem(data, "alive"), *peak = cJSON_GetObjectItem(data, "peak");
+    ck_assert_double_eq(number(alive, "count"), count);
+    ck_assert_double_eq(number(alive, "bytes"), bytes);
+    ck_assert_double_le(number(peak, "bytes"), bytes);
+    ck_assert_double_eq(number(data, "bytes_before") + number(cJSON_GetObjectItem(data, "born"), "bytes") -
+                            number(cJSON_GetObjectItem(data, "died"), "bytes"), number(data, "bytes_after"));
+    cJSON_Delete(root);
+    struct analysis_param strips[] = {{"step", from_text}, {"mark", filter}, {"width", "64"}};
+    cJSON *bars = cJSON_GetObjectItem(cJSON_GetObjectItem(ask_many(&asked, "strips", strips, 3, &root), "orders"), "size");
+    cJSON_ArrayForEach(bar, bars) marked -= number(bar, "marked_count");
+    ck_assert_double_eq(marked, 0);
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
 START_TEST(maps_hold_every_buffer_at_any_width)
 {
     static const char *const widths[] = {"1", "2", "16", "4000"};
@@ -389,7 +445,8 @@ static const struct {
     {"buffers", "filter", "sze:1", ERR_argument}, {"buffers", "limit", "1001", ERR_argument},
     {"buffers", "format", "xml", ERR_argument}, {"buffer", NULL, NULL, ERR_argument},
     {"buffer", "id", "1; drop", ERR_notfound}, {"buffer", "id", "999999", ERR_notfound},
-    {"strips", "step", "99999999999999999999", ERR_argument},
+    {"strips", "step", "99999999999999999999", ERR_argument}, {"strips", "mark", "sze:1", ERR_argument},
+    {"window", "filter", "covers:x", ERR_argument},
 };
 
 START_TEST(broken_questions_are_refused_by_name)
@@ -417,6 +474,7 @@ int main(void)
     tcase_add_loop_test(tests, groups_add_up_to_the_step, 0, modules);
     tcase_add_test(tests, scopes_are_grouped_over_their_numbers);
     tcase_add_loop_test(tests, windows_balance, 0, modules);
+    tcase_add_loop_test(tests, a_rectangle_holds_what_overlaps_it, 0, modules);
     tcase_add_loop_test(tests, maps_hold_every_buffer_at_any_width, 0, modules);
     tcase_add_loop_test(tests, strips_and_map_show_what_the_filter_lists, 0, modules);
     tcase_add_loop_test(tests, a_merged_bar_opens_into_its_own_buffers, 0, modules);

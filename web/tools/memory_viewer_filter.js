@@ -29,6 +29,7 @@ const FIELDS = [
   ['pad', 'padding: pad:>1MiB · >10%'],
   ['unpadded', 'bytes without padding'],
   ['alive', 'live at a step: alive:1536 · 100..200'],
+  ['covers', 'offsets that it takes: covers:1GiB..2GiB'],
   ['born', 'first step: born:<100'],
   ['dies', 'last step'],
   ['lives', 'number of steps: lives:>1000'],

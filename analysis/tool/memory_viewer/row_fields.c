@@ -18,6 +18,8 @@ const struct filter_field row_fields[ROW_FIELD_COUNT + 1] = {
     [ROW_ALLOCATION] = {"alloc", FILTER_NUMBER, false},
     [ROW_ALIVE] = {"alive", FILTER_SPAN, false},
     [ROW_ALIVE_END] = {"", FILTER_NUMBER, false},
+    [ROW_COVERS] = {"covers", FILTER_SPAN, false},
+    [ROW_COVERS_END] = {"", FILTER_NUMBER, false},
     [ROW_NAME] = {"name", FILTER_TEXT, true},
     [ROW_SHAPE] = {"shape", FILTER_SHAPE, true},
     [ROW_DTYPE] = {"dtype", FILTER_TEXT, false},
@@ -66,6 +68,9 @@ bool row_fields_number(const void *context, uint32_t at, size_t field, double *v
     case ROW_ALLOCATION:
         *value = (double)listing->request->plan->hlo.allocations[row->allocation_at].index;
         return true;
+    /* What lives for the whole program has no offset beside the others: each has an allocation of its own. */
+    case ROW_COVERS: *value = (double)row->offset_bytes; return !row->is_indefinite;
+    case ROW_COVERS_END: *value = (double)row->offset_bytes + (double)row->bytes; return !row->is_indefinite;
     default: return life_number(listing->space, row, (enum row_field)field, value);
     }
 }

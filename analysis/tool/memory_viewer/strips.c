@@ -5,7 +5,8 @@
  * A bar is as wide as its bytes. Bars narrower than LEAST_PIXELS at the asked
  * width are merged with their neighbours until together they are not: so an
  * answer has at most width / LEAST_PIXELS merged bars beside the wide ones.
- * `first` and `count` open a part of one order, as of a merged bar. */
+ * `first` and `count` open a part of one order, as of a merged bar. `mark`, a
+ * filter of its own, says of each bar how many of its buffers pass it. */
 #include "base/sum.h"
 #include "input/shape.h"
 #include "tool/memory_viewer/describe.h"
@@ -19,6 +20,7 @@ struct item {
     const struct plan_row *row;
     int64_t weight; /* what its width stands for */
     uint32_t rank;  /* place in program order */
+    bool is_marked;
 };
 
 static int heavier_first(const void *left, const void *right)
@@ -82,11 +84,13 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
 {
     struct json *json = strip->json;
     int64_t bytes = 0, padding = 0, largest = 0;
+    uint32_t marked = 0;
     bool is_one_category = true;
     for (uint32_t i = first; i < end; i++) {
         const struct plan_row *row = strip->items[i].row;
         bytes += row->bytes;
         padding += views_padding(row);
+        marked += strip->items[i].is_marked;
         if (row->bytes > largest)
             largest = row->bytes;
         is_one_category &= category_of(strip, i) == category_of(strip, first);
@@ -99,6 +103,7 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
     else
         json_null(json);
     json_key_uint(json, "count", end - first);
+    json_key_uint(json, "marked_count", marked);
     json_key_uint(json, "first_rank", first);
     json_key_int(json, "bytes", bytes);
     json_key_int(json, "padding_bytes", padding);
@@ -134,8 +139,9 @@ static void strip_write(struct strip *strip, const char *name)
     json_array_end(strip->json);
 }
 
-static uint32_t items_collect(const struct plan_space *space, const struct filter *filter, uint32_t step, bool by_padding,
-                              struct item *items)
+/* mark: NULL marks none. */
+static uint32_t items_collect(const struct plan_space *space, const struct filter *filter, const struct filter *mark,
+                              uint32_t step, bool by_padding, struct item *items)
 {
     uint32_t count = 0, rank = 0;
     for (uint32_t i = 0; i < space->row_count; i++) {
@@ -144,7 +150,7 @@ static uint32_t items_collect(const struct plan_space *space, const struct filte
             continue;
         int64_t weight = by_padding ? views_padding(row) : row->bytes;
         if (weight > 0 || !by_padding)
-            items[count++] = (struct item){row, weight, rank};
+            items[count++] = (struct item){row, weight, rank, mark != NULL && filter_matches(mark, i)};
         rank++;
     }
     return count;
@@ -168,16 +174,18 @@ bool view_strips(const struct tool_request *request, struct json *json, struct e
     const struct plan_space *space = views_space(request, err);
     struct row_fields_context row = {request, space};
     struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};
-    struct filter filter;
+    struct filter filter, mark;
     struct part part;
-    const char *filter_text = tool_param_text(request, "filter");
+    const char *filter_text = tool_param_text(request, "filter"), *mark_text = tool_param_text(request, "mark");
     int64_t width, matched_bytes = 0;
     uint32_t step;
     bool is_all;
     if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
         !views_step(request, space, false, &step, &is_all, err) || !part_read(request, &part, err) ||
-        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
+        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err) ||
+        !filter_read(mark_text != NULL ? mark_text : "", &table, request->arena, &mark, err))
         return false;
+    const struct filter *marks = mark_text != NULL ? &mark : NULL;
     uint32_t alive_count = views_alive_count(space, step);
     struct item *items = arena_array(request->arena, struct item, (size_t)alive_count + 1);
     struct strip strip = {request, json, items, 0, space->step_count, (double)width, part};
@@ -186,7 +194,7 @@ bool view_strips(const struct tool_request *request, struct json *json, struct e
     json_key_uint(json, "step", step);
     json_key_int(json, "bytes", plan_bytes_at(space, step));
     json_key_uint(json, "buffer_count", alive_count);
-    strip.count = items_collect(space, &filter, step, false, items);
+    strip.count = items_collect(space, &filter, marks, step, false, items);
     for (uint32_t i = 0; i < strip.count; i++)
         matched_bytes = sum_add(matched_bytes, items[i].weight);
     json_key_uint(json, "matched_count", strip.count);
@@ -196,7 +204,7 @@ bool view_strips(const struct tool_request *request, struct json *json, struct e
     strip_write(&strip, "program");
     qsort(items, strip.count, sizeof *items, heavier_first);
     strip_write(&strip, "size");
-    strip.count = items_collect(space, &filter, step, true, items);
+    strip.count = items_collect(space, &filter, marks, step, true, items);
     qsort(items, strip.count, sizeof *items, heavier_first);
     strip_write(&strip, "padding");
     json_object_end(json);
