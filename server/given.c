@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t BUDGET_BYTES = (uint64_t)2 << 30;
+static const uint64_t MOST_BUDGET_BYTES = (uint64_t)2 << 30;
 enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000, MOST_PATH_BYTES = 1024, MOST_DEPTH = 16, MOST_NAME_BYTES = 255 };
 
 /* What the tree and the snapshot of a set take, about: those of the set, and of each file. */
@@ -65,7 +65,8 @@ static void free_set(void *value)
 struct given *given_new(struct account *account)
 {
     struct given *given = memory_new(sizeof(*given));
-    given->sets = cache_new(BUDGET_BYTES, free_set);
+    uint64_t limit_bytes = account_limit(account); /* of the files; what is made of sets may be as much and not more */
+    given->sets = cache_new(limit_bytes < MOST_BUDGET_BYTES ? limit_bytes : MOST_BUDGET_BYTES, free_set);
     account_add_cache(account, given->sets, true);
     return given;
 }

@@ -213,6 +213,16 @@ def test_given_files_count_against_the_memory(t):
     equal((big.status, big.json["code"]), (503, "busy"))
 
 
+def test_sets_of_many_files_count_too(t):
+    """each of them has a tree of all its files, which takes more than these files do"""
+    daemon, profile = t.serve(t.folder(), "--memory-limit=16"), t.fixture("memprof/memory1.prof")
+    ids = [""]
+    for at in range(240):
+        ids.append(add(daemon, f"{at}.prof", profile, ids[-1])["id"])
+        daemon.get_json(f"/api/v1/given/{ids[-1]}")
+    equal([daemon.ask(f"/api/v1/given/{given}").status for given in (ids[1], ids[-2], ids[-1])], [404, 200, 200])
+
+
 def test_many_at_once_are_not_mixed_up(t):
     daemon, found = t.serve(t.folder()), {}
 
