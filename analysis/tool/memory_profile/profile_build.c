@@ -247,7 +247,6 @@ void profile_build(struct profile *profile, struct memory_events *events, const 
     struct arena *scratch = arena_child(arena);
     struct profile_order order;
     *profile = (struct profile){.events = *events, .count = (uint32_t)events->count};
-    profile->partner = arena_raw(arena, (size_t)profile->count * sizeof *profile->partner + 1);
     profile_order_make(profile, events, hands, arena, scratch, &order);
     pools_make(profile, &order, hands, arena, scratch);
     profile_steps_build(profile, arena);

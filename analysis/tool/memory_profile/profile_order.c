@@ -29,7 +29,8 @@ struct ordering {
     struct slice *slices;
     size_t slice_count;
     bool *is_sorted;          /* of each pool: its events stand in the file in the order of time */
-    uint32_t *places, *spare; /* of the file, in the order of pool and time */
+    uint32_t *places;         /* of the file, in the order of pool and time */
+    struct column spare;      /* room for one more column */
 };
 
 /* ---- pools ---- */
@@ -121,6 +122,8 @@ static void slice_walk(void *task, size_t slice_at, size_t first, size_t end)
 {
     const struct ordering *ordering = task;
     struct slice *slice = &ordering->slices[slice_at];
+    if (first == end)
+        return;
     slice_times(ordering->events, slice, first, end);
     slice_tallies(ordering->events, ordering->order->pool_of, slice->tallies, first, end);
 }
@@ -235,7 +238,7 @@ static uint32_t run_end(const struct ordering *ordering, const uint32_t *places,
 static void by_time(void *task, size_t pool)
 {
     const struct ordering *ordering = task;
-    uint32_t *from = ordering->places, *to = ordering->spare, first = ordering->order->first[pool],
+    uint32_t *from = ordering->places, *to = &COLUMN_AT(&ordering->spare, uint32_t, 0), first = ordering->order->first[pool],
              end = ordering->order->first[pool + 1];
     bool is_sorted = ordering->is_sorted[pool];
     while (!is_sorted) {
@@ -298,52 +301,53 @@ static void slice_gather(void *task, size_t slice, size_t first, size_t end)
     }
 }
 
-/* The column in its final order. It takes the place of `spare`, and its own is the next one's: no memory is fresh. */
-static void *column_order(const struct ordering *ordering, struct column column[1], struct column *spare)
+/* The column in its final order. It takes the place of the spare one, and its own is the next one's: no memory is
+ * fresh. */
+static void *column_order(struct ordering *ordering, struct column column[1])
 {
     size_t count = ordering->events->count;
-    struct column to[1] = {*spare};
+    struct column to[1] = {ordering->spare};
     if (ordering->places == NULL)
         return column->items;
     to->width = column->width;
     column_resize(to, count);
     struct gathering gathering = {column, to, ordering->places};
     hands_range(ordering->hands, count, to->width, slice_gather, &gathering);
-    *spare = *column;
+    ordering->spare = *column;
     return to->items;
 }
 
-static void columns_order(struct profile *profile, struct memory_events *events, const struct ordering *ordering,
-                          struct arena *arena)
+/* From wide ones to narrow ones, so that each has room where the one before was. */
+static void columns_order(struct profile *profile, struct memory_events *events, struct ordering *ordering)
 {
-    struct column spare;
-    column_free(&events->pool);
-    if (profile->count == 0)
-        return;
-    column_init(&spare, arena, sizeof(uint64_t));
-    profile->time_ps = column_order(ordering, &events->offset_ps, &spare);
-    profile->heap_bytes = column_order(ordering, &events->in_use_bytes, &spare);
-    profile->requested_bytes = column_order(ordering, &events->requested_bytes, &spare);
-    profile->size_bytes = column_order(ordering, &events->size_bytes, &spare);
-    profile->address = column_order(ordering, &events->address, &spare);
-    profile->fragmentation = column_order(ordering, &events->fragmentation, &spare);
-    profile->what = column_order(ordering, &events->what, &spare);
-    profile->figures = column_order(ordering, &events->figures, &spare);
-    profile->line = column_order(ordering, &events->line, &spare);
-    profile->step = column_order(ordering, &events->step, &spare);
-    profile->flags = column_order(ordering, &events->flags, &spare);
-    column_free(&spare);
+    profile->time_ps = column_order(ordering, &events->offset_ps);
+    profile->heap_bytes = column_order(ordering, &events->in_use_bytes);
+    profile->requested_bytes = column_order(ordering, &events->requested_bytes);
+    profile->size_bytes = column_order(ordering, &events->size_bytes);
+    profile->address = column_order(ordering, &events->address);
+    profile->fragmentation = column_order(ordering, &events->fragmentation);
+    profile->what = column_order(ordering, &events->what);
+    profile->figures = column_order(ordering, &events->figures);
+    profile->line = column_order(ordering, &events->line);
+    profile->step = column_order(ordering, &events->step);
+    ordering->spare.width = sizeof *profile->partner;
+    column_resize(&ordering->spare, profile->count);
+    profile->partner = &COLUMN_AT(&ordering->spare, uint32_t, 0);
+    ordering->spare = events->pool; /* the pools are known */
+    profile->flags = column_order(ordering, &events->flags);
+    column_free(&ordering->spare);
 }
 
 void profile_order_make(struct profile *profile, struct memory_events *events, const struct hands *hands,
                         struct arena *arena, struct arena *scratch, struct profile_order *order)
 {
     *order = (struct profile_order){.pool_count = 0};
-    struct ordering ordering = {
-        .events = events, .hands = hands, .scratch = scratch, .order = order, .spare = profile->partner};
+    struct ordering ordering = {.events = events, .hands = hands, .scratch = scratch, .order = order};
+    column_init(&ordering.spare, arena, sizeof(int64_t));
     pools_merge(&ordering);
     file_walk(&ordering, profile);
     arena_work(arena, (uint64_t)profile->count * 4);
+    column_resize(&ordering.spare, profile->count);
     places_make(&ordering);
-    columns_order(profile, events, &ordering, arena);
+    columns_order(profile, events, &ordering);
 }

@@ -19,8 +19,8 @@ struct profile_order {
     struct profile_xprof_peak *peaks;
 };
 
-/* Offsets become times, and every column goes into the profile in its final order; columns of `events` are let go one
- * by one. profile->partner is used on the way, and holds nothing. What `order` holds is in `scratch`. */
+/* Offsets become times, and every column goes into the profile in its final order; those of `events` are let go, or have
+ * become its own. profile->partner is there, and holds nothing yet. What `order` holds is in `scratch`. */
 void profile_order_make(struct profile *profile, struct memory_events *events, const struct hands *hands,
                         struct arena *arena, struct arena *scratch, struct profile_order *order);
 
