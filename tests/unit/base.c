@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/column.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/size_text.h"
@@ -181,6 +182,71 @@ START_TEST(a_child_arena_shares_the_limit_and_gives_back)
 }
 END_TEST
 
+static void is_filled(const struct column *column, size_t from, size_t end, uint32_t first)
+{
+    for (size_t i = from; i < end; i++)
+        ck_assert_uint_eq(COLUMN_AT(column, uint32_t, i), first + (uint32_t)(i - from));
+}
+
+static void fill(struct column *column, size_t from, size_t end, uint32_t first)
+{
+    for (size_t i = from; i < end; i++)
+        COLUMN_AT(column, uint32_t, i) = first + (uint32_t)(i - from);
+}
+
+START_TEST(a_column_keeps_its_items_and_takes_those_of_others)
+{
+    struct column columns[3];
+    size_t ats[3], end = 0;
+    arena_begin();
+    for (size_t i = 0; i < 3; i++) {
+        column_init(&columns[i], &arena, sizeof(uint32_t));
+        column_resize(&columns[i], 10);
+        fill(&columns[i], 0, 10, (uint32_t)i * 1000000);
+        column_resize(&columns[i], 300000);
+        is_filled(&columns[i], 0, 10, (uint32_t)i * 1000000);
+        ck_assert_uint_eq(COLUMN_AT(&columns[i], uint32_t, 299999), 0); /* what is new */
+        fill(&columns[i], 10, 100001, (uint32_t)i * 1000000 + 10);
+        column_resize(&columns[i], 100001);
+        is_filled(&columns[i], 0, 100001, (uint32_t)i * 1000000);
+        ats[i] = end;
+        end += column_whole_bytes(&columns[i]);
+    }
+    uint64_t used_bytes = arena.used_bytes;
+    column_resize(&columns[0], end / sizeof(uint32_t));
+    for (size_t i = 1; i < 3; i++)
+        column_take(&columns[0], ats[i], &columns[i]);
+    ck_assert_uint_eq(arena.used_bytes, used_bytes);
+    for (size_t i = 0; i < 3; i++)
+        is_filled(&columns[0], ats[i] / sizeof(uint32_t), ats[i] / sizeof(uint32_t) + 100001, (uint32_t)i * 1000000);
+    column_resize(&columns[0], end); /* four times as much: what was taken moves too */
+    for (size_t i = 0; i < 3; i++)
+        is_filled(&columns[0], ats[i] / sizeof(uint32_t), ats[i] / sizeof(uint32_t) + 100001, (uint32_t)i * 1000000);
+    for (size_t i = 0; i < 3; i++)
+        column_free(&columns[i]);
+    ck_assert_uint_lt(arena.used_bytes, 8192);
+    arena_end();
+}
+END_TEST
+
+START_TEST(a_column_jumps_at_the_limit_and_at_what_cannot_be)
+{
+    static const size_t counts[] = {1 << 20, SIZE_MAX / 8, SIZE_MAX / 4, SIZE_MAX};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct column column;
+        arena_begin_limited(1 << 20);
+        if (setjmp(arena.trap) == 0) {
+            column_init(&column, &arena, 8);
+            column_resize(&column, 1000);
+            column_resize(&column, counts[i]);
+            ck_abort_msg("%zu items of eight bytes were given", counts[i]);
+        }
+        ck_assert_int_eq((int)err.code, ERR_limit);
+        arena_end();
+    }
+}
+END_TEST
+
 START_TEST(a_child_arena_spends_the_work_of_its_parent)
 {
     arena_begin();
@@ -230,6 +296,8 @@ int main(void)
     tcase_add_test(tests, a_growing_array_makes_room_for_many_at_once);
     tcase_add_test(tests, a_growing_array_jumps_at_what_cannot_be);
     tcase_add_test(tests, a_child_arena_shares_the_limit_and_gives_back);
+    tcase_add_test(tests, a_column_keeps_its_items_and_takes_those_of_others);
+    tcase_add_test(tests, a_column_jumps_at_the_limit_and_at_what_cannot_be);
     tcase_add_test(tests, a_child_arena_spends_the_work_of_its_parent);
     tcase_add_test(tests, a_map_finds_what_was_put);
     tcase_add_test(tests, sums_stop_at_the_largest_value);

@@ -100,8 +100,10 @@ static void add(struct text *text, unsigned tag, const struct text *part)
     add_bytes(text, tag, part->bytes, part->length);
 }
 
-/* XEvent 1 "MemoryAllocation" at `offset_ps`, with stats 1 (bytes_allocated) and, if there is one, 2 (tf_op). */
-static void add_event(struct text *line, uint64_t offset_ps, uint64_t bytes_allocated, const struct text *op)
+/* XEvent 1 "MemoryAllocation" at `offset_ps`, with stats 1 (bytes_allocated) and, if there are any, 2 (tf_op) and 9
+ * (allocator_name). */
+static void add_event_of(struct text *line, uint64_t offset_ps, uint64_t bytes_allocated, const struct text *op,
+                         const struct text *allocator)
 {
     struct text event = {.length = 0}, in_use = {.length = 0}, name = {.length = 0};
     add_number(&event, 0x08, 1);
@@ -114,7 +116,18 @@ static void add_event(struct text *line, uint64_t offset_ps, uint64_t bytes_allo
         add(&name, 0x2a, op);
         add(&event, 0x22, &name);
     }
+    if (allocator != NULL) {
+        name.length = 0;
+        add_number(&name, 0x08, 9);
+        add(&name, 0x2a, allocator);
+        add(&event, 0x22, &name);
+    }
     add(line, 0x22, &event);
+}
+
+static void add_event(struct text *line, uint64_t offset_ps, uint64_t bytes_allocated, const struct text *op)
+{
+    add_event_of(line, offset_ps, bytes_allocated, op, NULL);
 }
 
 /* XPlane.event_metadata (0x22) or stat_metadata (0x2a): id and name. */
@@ -144,6 +157,7 @@ static void open_trace(const struct text *line)
     add_name(&plane, 0x2a, 6, "_ct");
     add_name(&plane, 0x2a, 7, "_c");
     add_name(&plane, 0x2a, 8, "_a");
+    add_name(&plane, 0x2a, 9, "allocator_name");
     add(&space, 0x0a, &plane);
     bytes_open(&bytes, space.bytes, space.length);
 }
@@ -242,14 +256,12 @@ END_TEST
 
 /* What one reader would refuse is refused, and what it would not is not: also where there is room for the pieces, and
  * none to join them. */
-START_TEST(limits_are_those_of_the_whole)
+static void limits_are_the_same(const struct hands *hands)
 {
-    const struct hands hands = hands_of(4, 1);
-    bytes_load(&bytes, "build/fixtures/trace-steps.pb");
-    for (uint64_t limit = 1 << 14; limit <= 1 << 26; limit += limit < 1 << 21 ? limit : 1 << 21) {
+    for (uint64_t limit = 1 << 14; limit <= 1 << 26; limit += limit < 1 << 21 ? 4096 + limit / 8 : 1 << 21) {
         struct err one = ERR_INIT, other = ERR_INIT;
         struct analysis_trace *whole = analysis_trace_read(&bytes.source, NULL, limit, &one);
-        struct analysis_trace *pieces = analysis_trace_read(&bytes.source, &hands, limit, &other);
+        struct analysis_trace *pieces = analysis_trace_read(&bytes.source, hands, limit, &other);
         if (whole == NULL)
             ck_assert_int_eq(one.code, ERR_limit);
         if (pieces == NULL)
@@ -259,7 +271,39 @@ START_TEST(limits_are_those_of_the_whole)
         analysis_trace_free(whole);
         analysis_trace_free(pieces);
     }
+}
+
+START_TEST(limits_are_those_of_the_whole)
+{
+    const struct hands hands = hands_of(4, 1);
+    bytes_load(&bytes, "build/fixtures/trace-steps.pb");
+    limits_are_the_same(&hands);
     bytes_close(&bytes);
+}
+END_TEST
+
+/* Three that take turns, of which one runs backwards; then one that has nearly all. */
+START_TEST(memory_ids_side_by_side_are_the_same)
+{
+    static struct text line;
+    for (uint64_t turns = 3; turns <= 30; turns += 27) {
+        line.length = 0;
+        for (uint64_t i = 0; i < 150; i++) {
+            uint64_t pool = i % turns < 3 ? i % turns : 1;
+            const struct text name = {{(char)('a' + pool)}, 1};
+            add_event_of(&line, pool == 2 ? 100000 - i * 10 : i * 10, (i * 37 % 101 + 1) << 20, NULL, &name);
+        }
+        open_trace(&line);
+        for (size_t count = 2; count < 9; count++) {
+            const struct hands hands = hands_of(count, 64);
+            is_the_same(&hands, "three memory ids");
+            limits_are_the_same(&hands);
+        }
+        char *answer = answer_of(NULL, "summary");
+        ck_assert_ptr_nonnull(strstr(answer, "\"code\":\"out_of_order\""));
+        free(answer);
+        bytes_close(&bytes);
+    }
 }
 END_TEST
 
@@ -305,6 +349,7 @@ int main(void)
     tcase_add_test(tests, consumers_are_forgotten_as_in_one_go);
     tcase_add_test(tests, a_cut_that_was_none_is_found_out);
     tcase_add_test(tests, limits_are_those_of_the_whole);
+    tcase_add_test(tests, memory_ids_side_by_side_are_the_same);
     tcase_add_test(tests, lines_past_the_limit_are_counted);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

@@ -123,6 +123,7 @@ struct share {
     bool is_made;
 };
 
+/* Done again it comes to the same. */
 static void pool_make(const struct making *making, uint32_t at, struct arena *arena)
 {
     struct profile *profile = making->profile;
@@ -130,8 +131,13 @@ static void pool_make(const struct making *making, uint32_t at, struct arena *ar
     const struct profile_xprof_peak *peak = &making->order->peaks[at];
     const uint32_t *file_at = making->order->file_at;
     struct arena *scratch = arena_child(arena);
-    pool->xprof_lifetime_peak_bytes = peak->lifetime_bytes;
-    pool->xprof_peak_at = file_at == NULL ? peak->at : 0;
+    *pool = (struct profile_pool){.profile = profile,
+                                  .name = pool->name,
+                                  .kind = pool->kind,
+                                  .first = pool->first,
+                                  .count = pool->count,
+                                  .xprof_lifetime_peak_bytes = peak->lifetime_bytes,
+                                  .xprof_peak_at = file_at == NULL ? peak->at : 0};
     for (uint32_t i = pool->first; file_at != NULL && i < pool->first + pool->count; i++)
         if (file_at[i] == peak->at)
             pool->xprof_peak_at = i;
@@ -180,7 +186,8 @@ static bool shares_cut(struct making *making, const struct hands *hands, struct 
     return count > 1 && most < profile->count / 4 * 3;
 }
 
-static void shares_make(struct making *making, const struct hands *hands, struct arena *arena)
+/* False, and nothing is taken, when a share gave up: then one after the other tells why, or does it with less. */
+static bool shares_make(struct making *making, const struct hands *hands, struct arena *arena)
 {
     uint64_t left_bytes = arena_left_bytes(arena), held_bytes = 0, work = 0;
     bool is_made = true;
@@ -193,22 +200,21 @@ static void shares_make(struct making *making, const struct hands *hands, struct
     }
     hands_run(hands, making->share_count, share_work, making);
     for (size_t i = 0; i < making->share_count; i++) {
-        struct share *share = &making->shares[i];
-        if (!share->is_made && is_made)
-            *arena->err = share->err;
+        const struct share *share = &making->shares[i];
         is_made &= share->is_made;
         held_bytes += share->arena.used_bytes;
         work += arena->work_left - share->arena.work_left;
-        arena_adopt(arena, &share->arena);
     }
-    if (is_made && left_bytes > 0 && held_bytes > left_bytes) {
-        is_made = false;
-        err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "needs more memory than allowed for %u memory ids",
-                making->profile->pool_count);
+    is_made &= (left_bytes == 0 || held_bytes <= left_bytes) && work <= arena->work_left;
+    for (size_t i = 0; i < making->share_count; i++) {
+        if (is_made)
+            arena_adopt(arena, &making->shares[i].arena);
+        else
+            arena_free(&making->shares[i].arena);
     }
-    if (!is_made)
-        arena_give_up(arena);
-    arena_work(arena, work);
+    if (is_made)
+        arena_work(arena, work);
+    return is_made;
 }
 
 static void pools_make(struct profile *profile, const struct profile_order *order, const struct hands *hands,
@@ -228,9 +234,7 @@ static void pools_make(struct profile *profile, const struct profile_order *orde
         profile->pools[p].first = order->first[p];
         profile->pools[p].count = order->first[p + 1] - order->first[p];
     }
-    if (shares_cut(&making, hands, scratch)) {
-        shares_make(&making, hands, arena);
-    } else {
+    if (!shares_cut(&making, hands, scratch) || !shares_make(&making, hands, arena)) {
         making.hands = hands;
         for (uint32_t p = 0; p < profile->pool_count; p++)
             pool_make(&making, p, arena);
