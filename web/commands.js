@@ -37,8 +37,11 @@ export const openIntake = (take) => withModule(() => import('./widgets/intake_di
 /* sources: see palette.js. */
 export function openPalette(sources, first = '') {
   return withModule(
-    () => import('./widgets/palette.js'),
-    (palette, typed) => palette.openPalette(sources, first + typed),
+    async () => {
+      const palette = await import('./widgets/palette.js');
+      return { palette, commands: await palette.commandsNow() };
+    },
+    ({ palette, commands }, typed) => palette.openPalette(commands, sources, first + typed),
   );
 }
 

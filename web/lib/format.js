@@ -109,10 +109,6 @@ export function factor(value) {
   return `${fixed(value, value < 10 ? 2 : 1)}${TIMES}`;
 }
 
-export function plural(value, one, many = `${one}s`) {
-  return value === 1 ? one : many;
-}
-
 /* "model.py:41"; "" when the file is not known. */
 export function sourceLine(file, line) {
   if (!file) return '';

@@ -38,13 +38,6 @@ export function noMatch(filterCount, chips) {
 /* A table without rows; faults(): what chipFault() said of each filter. */
 export const noRows = (filterCount, faults) => (filterCount ? noMatch(filterCount, faults()) : noSamples());
 
-export function nothingFolded() {
-  return {
-    title: 'Only frames of JAX and Python here.',
-    text: 'Every stack of this profile stays inside the libraries; switch `machinery` on to see them.',
-  };
-}
-
 export function noFrameChosen(what) {
   return { title: 'No frame is chosen.', text: `Click a frame in the flame graph or a row in Top; ${what}` };
 }

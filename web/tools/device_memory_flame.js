@@ -118,7 +118,7 @@ function menuOf(flame) {
     word: 'Stacks, one a line (collapsed)',
     run: () => downloadLink(csvLink(flame.view, 'traces', {}, 'collapsed')),
   };
-  return () => [...entries(), collapsed];
+  return () => [entries(), collapsed];
 }
 
 function onFindKey(flame, event) {

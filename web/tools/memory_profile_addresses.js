@@ -80,7 +80,7 @@ function createMap(view, actions) {
     table: () => tableOf(data),
   });
   const panel = createPanel('panel-inner panel-addresses', 'Addresses', {
-    menu: () => [...exports(), explainEntry('hole')],
+    menu: () => [exports(), explainEntry('hole')],
   });
   panel.node.dataset.explain = 'hole';
   const strip = createAddressStrip({
@@ -189,7 +189,7 @@ function createWaste(view, actions) {
     }),
   });
   const panel = createPanel('panel-inner panel-fragmentation', title, {
-    menu: () => [...exports(), explainEntry('chunk')],
+    menu: () => [exports(), explainEntry('chunk')],
   });
   panel.node.dataset.explain = 'chunk';
   const lines = (at) => {

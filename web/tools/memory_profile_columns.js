@@ -3,7 +3,7 @@
  * column, said in the header; what would print 0.00 is printed in its own unit. */
 
 import { bytesInColumn, count, duration, exactBytes, signedBytes, time, timeUnit, unitName, unitOf } from '../lib/format.js';
-import { el, figure, name } from '../lib/dom.js';
+import { el, name } from '../lib/dom.js';
 import { sparkline } from '../widgets/sparkline.js';
 import { growthWords, verdictWord } from './memory_profile_text.js';
 
@@ -231,6 +231,3 @@ export function growthColumns(largest, boundary) {
     text('shape', 'Shape', (row) => row.shape, { card: 'line' }),
   ];
 }
-
-/* A sum in the column of sizes, for the row of what a filter leaves out. */
-export const sizeCell = (value) => figure(value);

@@ -100,7 +100,7 @@ const EXPLAINED = { live: 'size', events: 'lasting', growth: 'slope' };
 export function tableMenu({ name, title, table, csv }) {
   const exports = exportEntries({ name: `memory-profile-${name}`, title, csv });
   return () => [
-    ...exports(),
+    exports(),
     explainEntry(EXPLAINED[name]),
     { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => table.copy('tabs') },
     { word: 'Copy chosen rows as Markdown', run: () => table.copy('markdown') },

@@ -82,7 +82,7 @@ export function createTimelinePanel(view, actions) {
     drawing: () => state.drawn && !panel.body.hidden && drawing(),
     table: () => tableOf(state.data),
   });
-  const panel = createPanel('panel-time', 'Memory over time', { menu: () => [...exports(), explainEntry('curve')] });
+  const panel = createPanel('panel-time', 'Memory over time', { menu: () => [exports(), explainEntry('curve')] });
   panel.node.dataset.explain = 'curve';
   const line = createWindowLine(view, {
     onZoom: actions.onZoomWindow,

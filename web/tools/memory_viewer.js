@@ -158,7 +158,7 @@ function build(view) {
     drawing: () => !view.curvePanel.body.hidden && view.curve.drawing(),
     table: () => view.curve.table(),
   });
-  view.curvePanel.setMenu(() => [...exports(), explainEntry('curve')]);
+  view.curvePanel.setMenu(() => [exports(), explainEntry('curve')]);
   view.window = lazy(
     () => import('./memory_viewer_window.js'),
     ({ createMarksLine, createWindowLine, marksDetails, windowDetails }) => {

@@ -93,16 +93,6 @@ export function noPositions(space) {
   };
 }
 
-export function emptyPadding(buffers, where = 'at the peak') {
-  return {
-    title: 'No padding.',
-    text:
-      buffers === 1
-        ? `The one buffer live ${where} is not padded.`
-        : `None of the ${count(buffers)} buffers live ${where} is padded.`,
-  };
-}
-
 /* A strip in which the filter leaves nothing. */
 export function noMatch(order) {
   return {

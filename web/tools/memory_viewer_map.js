@@ -26,7 +26,7 @@ export function createMapPanel(view, actions) {
   });
   const panel = createPanel('panel-map', 'Allocation map', {
     menu: () => [
-      ...exports(),
+      exports(),
       { word: 'Show all', key: '0', run: () => view.showAll() },
       { word: 'Next colour', key: 'c', run: () => nextColour() },
       { word: 'Centre the pin', key: 'f', run: () => view.centrePin(), why: view.store.state.pin === null ? 'nothing is pinned' : '' },

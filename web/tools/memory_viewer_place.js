@@ -2,7 +2,6 @@
  * memory_viewer_place.js: where the reader stands: the moment, the steps in view, the selected window and two
  * marks. All are in the URL; what of them does not exist becomes a banner. */
 
-import { isAbort } from '../lib/api.js';
 import { later } from '../lib/activity.js';
 import { count, cutMiddle, visible } from '../lib/format.js';
 import { nextMarks, swappedMarks } from '../lib/marks.js';
@@ -247,21 +246,5 @@ export function createPlace(view, hooks) {
       takeBack?.();
       takeBackMoment?.();
     },
-  };
-}
-
-/* Runs `load` for the newest question alone: an older one is given up. */
-export function createLatest() {
-  let controller = null;
-  return async (load) => {
-    controller?.abort();
-    controller = new AbortController();
-    const { signal } = controller;
-    try {
-      return await load(signal);
-    } catch (error) {
-      if (isAbort(error)) return null;
-      throw error;
-    }
   };
 }

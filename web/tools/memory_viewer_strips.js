@@ -9,7 +9,7 @@ import { onTheme } from '../lib/theme.js';
 import { explained, explainEntry } from '../widgets/explain.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { legend } from '../widgets/categories.js';
-import { createPanel } from '../widgets/panel.js';
+import { createPanel, message } from '../widgets/panel.js';
 import { createStrip } from '../widgets/strips.js';
 import { askedWidth, joinMerged, weigh } from '../widgets/strips_layout.js';
 import { stripLabel, stripTitle, unitWord, whereWords } from './memory_viewer_text.js';
@@ -67,7 +67,7 @@ export function createStrips(actions) {
     drawing: () => bars.program.length > 0 && withPicture(({ stripsDrawing }) => stripsDrawing(ORDERS, parts, bars)),
     table: () => withPicture(({ stripsTable }) => stripsTable(ORDERS, bars)),
   });
-  panel.setMenu(() => [...exports(), explainEntry('strips')]);
+  panel.setMenu(() => [exports(), explainEntry('strips')]);
 
   return {
     panel,
@@ -112,6 +112,17 @@ export function createStrips(actions) {
   };
 }
 
+/* Most programs have none: this is said without loading anything. */
+function noPadding(buffers, where) {
+  return {
+    title: 'No padding.',
+    text:
+      buffers === 1
+        ? `The one buffer live ${where} is not padded.`
+        : `None of the ${count(buffers)} buffers live ${where} is padded.`,
+  };
+}
+
 function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, space, where, opened, onAll }) {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   const sum = bars.reduce((all, bar) => all + weigh(bar, order), 0);
@@ -122,7 +133,7 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   said.hidden = !isEmpty;
   node.classList.toggle('is-empty', isEmpty);
   if (isEmpty) {
-    const reason = isFiltered ? why('noMatch', order) : why('emptyPadding', answer.buffer_count, where);
+    const reason = isFiltered ? why('noMatch', order) : message(noPadding(answer.buffer_count, where));
     Promise.resolve(reason).then((node) => fill(said, node));
   }
   const of = order === 'padding' ? ' of padding' : '';

@@ -12,7 +12,6 @@ import { createTable } from '../widgets/table.js';
 import { groupedRows, pagedRows } from '../widgets/table_rows.js';
 import { columnsOf, footOf } from './memory_viewer_columns.js';
 import { createGroupChoice, groupedBy, wayOf } from './memory_viewer_groups.js';
-import { tableMenu } from './memory_viewer_table_menu.js';
 import * as say from './memory_viewer_text.js';
 import { failed, why } from './memory_viewer_why.js';
 
@@ -53,7 +52,7 @@ export function createBuffersTable(view, actions) {
   panel.node.dataset.explain = 'table';
   panel.setAside(filter.node, group.node);
   panel.body.append(table.node);
-  panel.setMenu(tableMenu({ view, table, wanted: () => wanted() }));
+  panel.setMenu(async () => (await import('./memory_viewer_table_menu.js')).tableMenu({ view, table, wanted }));
 
   /* What the URL asks of the table. */
   function wanted() {

@@ -16,15 +16,15 @@ function csvLink(view, wanted) {
   return url.href;
 }
 
-/* wanted(): what is asked for now. Entries of menu.js, made at each opening. */
+/* wanted(): what is asked for now. Out: entries of menu.js. */
 export function tableMenu({ view, table, wanted }) {
   const exports = exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink(view, wanted()) });
   const rowLink = () => {
     const row = table.activeRow;
     return row ? view.context.linkHere({ pin: row.isGroup ? { kind: 'g', id: row.key } : { kind: 'b', id: row.id } }) : null;
   };
-  return () => [
-    ...exports(),
+  return [
+    exports(),
     {
       word: 'Leave out source paths',
       isOn: isWithoutPaths(),

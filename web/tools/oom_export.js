@@ -33,7 +33,7 @@ export function menuOf(now) {
     return [
       { word: 'Verdict (Markdown) to the clipboard', run: () => copyText(verdictText(failure, now().rows, factsLine())) },
       { word: 'Figures (JSON)', run: () => saveText(`${JSON.stringify([failure], null, 1)}\n`, fileName('oom', 'json'), 'application/json') },
-      ...table(),
+      table(),
     ];
   };
 }

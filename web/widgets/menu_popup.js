@@ -38,9 +38,9 @@ function place(popup, from) {
   if (lacking > 0) popup.style.right = `${-Math.ceil(lacking)}px`;
 }
 
-/* node: the menu; button: what opens it; titleOf(), list() as of menu.js. Out: {isOpen, open(at), close(isFocusBack),
+/* node: the menu; button: what opens it; titleOf() as of menu.js. Out: {isOpen, open(at, entries), close(isFocusBack),
  * onKey(key) → true if it was for the menu}. */
-export function createPopup({ id, node, button, titleOf, list }) {
+export function createPopup({ id, node, button, titleOf }) {
   const popup = el('ul', { id, role: 'menu', class: 'menu-popup', hidden: true });
   node.append(popup);
   button.setAttribute('aria-controls', id);
@@ -65,11 +65,11 @@ export function createPopup({ id, node, button, titleOf, list }) {
     const items = popup.children;
     items[(to + items.length) % items.length]?.focus();
   };
-  const open = (at) => {
+  const open = (at, entries) => {
     opened.close?.();
     opened.close = () => close(false);
     popup.setAttribute('aria-label', titleOf());
-    fill(popup, list().map((entry) => itemOf(entry, act)));
+    fill(popup, entries.map((entry) => itemOf(entry, act)));
     popup.hidden = false;
     place(popup, button.getBoundingClientRect());
     button.setAttribute('aria-expanded', 'true');

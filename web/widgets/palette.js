@@ -23,12 +23,12 @@ const PREFIXES = [
 ];
 
 /* Every command that can be used now, those of the page first: {word, after, keys, run, why}. */
-export function commandsNow() {
+export async function commandsNow() {
   const rows = bindings().filter((row) => !row.isHidden && row.does && !row.gesture);
   const ofPage = [...rows.filter((row) => row.group !== 'Everywhere'), ...rows.filter((row) => row.group === 'Everywhere')];
   return [
     ...ofPage.map((row) => ({ word: capital(row.does), after: '', keys: row.keys, run: row.run, row })),
-    ...menuCommands()
+    ...(await menuCommands())
       .filter((entry) => !entry.why && !entry.key)
       .map((entry) => ({
         word: `${entry.title}: ${entry.word}`,
@@ -52,9 +52,9 @@ function marked(text, places) {
   return parts.map((part) => (part.isHit ? el('b', {}, part.text) : part.text));
 }
 
-/* sources: {modules(filter, signal), sessions(filter, signal)} → [{word, after, run}], moment(text) →
+/* commands: as of commandsNow(); sources: {modules(filter, signal), sessions(filter, signal)} → [{word, after, run}], moment(text) →
  * {word, run} or null. `first` is what stands in the field at the beginning. */
-export function openPalette(sources, first = '') {
+export function openPalette(commands, sources, first = '') {
   const input = el('input', {
     type: 'text',
     class: 'palette-input',
@@ -75,7 +75,6 @@ export function openPalette(sources, first = '') {
     { class: 'palette-hint' },
     PREFIXES.map(([sign, word]) => [el('kbd', {}, sign), ` ${word} `]),
   );
-  const commands = commandsNow();
   let shown = [];
   let active = -1;
   let asked = null;

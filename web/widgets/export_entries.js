@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * export_entries.js: the entries that every panel has behind ⋯: PNG, SVG, CSV, Markdown, copy link. */
+
+import { begin } from '../lib/activity.js';
+import { setSetting } from '../lib/settings.js';
+import { factsLine, fileName, isWithoutPaths } from '../lib/subject.js';
+import { copyLink, downloadLink } from './export_menu.js';
+import { copyText, toast } from './toast.js';
+
+/* What draws and writes is loaded when it is first asked for. */
+async function withExport(act) {
+  const end = begin();
+  try {
+    await act(await import('../lib/export.js'));
+  } finally {
+    end();
+  }
+}
+
+/* In: name ("curve", part of the file name), title (text or function), and what there is:
+ * - drawing() → {width, height, paint(context), legend} or a promise of it, see captioned() of export.js;
+ *   null: not now, and no table of it either;
+ * - table() → {columns, rows} or a promise of it, see export.js; what stands behind the picture;
+ * - csv() → link to all rows on the server, instead of those of table().
+ * Out: entries of menu.js as they are now. */
+export function entriesOf({ name, title, drawing = null, table = null, csv = null }) {
+  const titleNow = () => (typeof title === 'function' ? title() : title);
+  const picture = (ending) =>
+    withExport(async ({ captioned, save, saveText, toPng, toSvg }) => {
+      const made = captioned(titleNow(), await drawing());
+      if (ending === 'png') save(await toPng(made), fileName(name, 'png'));
+      else saveText(toSvg(made, titleNow()), fileName(name, 'svg'), 'image/svg+xml');
+    });
+  const rowsFor = (act) => withExport(async (lib) => act(lib, lib.shownTable(await table())));
+  const why = drawing && !drawing() ? 'nothing is drawn' : '';
+  return [
+    drawing && { word: 'Picture (PNG)', run: () => picture('png'), why },
+    drawing && { word: 'Picture (SVG)', run: () => picture('svg'), why },
+    (table || csv) && {
+      word: 'Table (CSV)',
+      why: csv ? '' : why,
+      run: () =>
+        csv
+          ? downloadLink(csv())
+          : rowsFor(({ csvText, saveText }, rows) => saveText(csvText(rows), fileName(name, 'csv'), 'text/csv')),
+    },
+    table && {
+      word: 'Table (Markdown) to the clipboard',
+      why,
+      run: () => rowsFor(({ markdownText }, rows) => copyText(markdownText(rows, titleNow(), factsLine()))),
+    },
+    { word: 'Copy link', key: 'y', run: copyLink },
+    (drawing || table) && {
+      word: 'Leave out source paths',
+      isOn: isWithoutPaths(),
+      run: () => {
+        setSetting('paths', isWithoutPaths() ? 'with' : 'without');
+        toast(isWithoutPaths() ? 'Source paths are left out' : 'Source paths are kept');
+      },
+    },
+  ].filter(Boolean);
+}
