@@ -5,8 +5,6 @@
 #include "wire/number.h"
 #include "xplane.fields.h"
 
-#include <math.h>
-
 /* What the stream's window holds at most; an event that is larger than that is left out. */
 enum { WINDOW_MOST = 32 * 1024, NAME_MOST = 1024 };
 
@@ -410,19 +408,13 @@ int64_t trace_line_other_number(const struct trace_event *event, enum trace_stat
     return value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : usual;
 }
 
-double trace_line_real(const struct trace_event *event, enum trace_stat stat, double usual)
+double trace_line_other_real(const struct trace_event *event, enum trace_stat stat, double usual)
 {
-    if (!trace_line_has(event, stat))
-        return usual;
-    double value;
     switch (event->type[stat]) {
     case TRACE_INT:
         return (double)(int64_t)event->value[stat];
     case TRACE_UINT:
         return (double)event->value[stat];
-    case TRACE_DOUBLE:
-        memcpy(&value, &event->value[stat], sizeof value);
-        return isfinite(value) ? value : usual;
     default:
         return usual;
     }

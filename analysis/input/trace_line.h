@@ -10,6 +10,8 @@
 
 #include "input/trace_plane.h"
 
+#include <math.h>
+
 /* How a stat's value was written: the field number of XStat. 0: not there. */
 enum trace_type {
     TRACE_ABSENT = 0,
@@ -65,7 +67,18 @@ static inline int64_t trace_line_number(const struct trace_event *event, enum tr
         return (int64_t)event->value[stat];
     return trace_line_other_number(event, stat, usual);
 }
+/* The same for a stat that is there and not written as a double. */
+double trace_line_other_real(const struct trace_event *event, enum trace_stat stat, double usual);
 /* A finite number, however it was written. */
-double trace_line_real(const struct trace_event *event, enum trace_stat stat, double usual);
+static inline double trace_line_real(const struct trace_event *event, enum trace_stat stat, double usual)
+{
+    double value;
+    if (!trace_line_has(event, stat))
+        return usual;
+    if (event->type[stat] != TRACE_DOUBLE)
+        return trace_line_other_real(event, stat, usual);
+    memcpy(&value, &event->value[stat], sizeof value);
+    return isfinite(value) ? value : usual;
+}
 
 #endif

@@ -24,6 +24,16 @@ bool profile_waste_fails(const struct profile_pool *pool, uint32_t event)
     return chunk != MEMORY_UNKNOWN && pool->largest_request != PROFILE_NONE && pool->largest_request_bytes > chunk;
 }
 
+/* No more than profile_waste_chunk, and near it: without finding out which decimals were recorded. */
+static int64_t chunk_at_least(const struct profile *profile, uint32_t event)
+{
+    const double float_error = 1e-7; /* of a number up to 1 */
+    int64_t free_bytes = profile_free_bytes(profile, event);
+    if (free_bytes <= 0) /* also when it is not known */
+        return INT64_MIN;
+    return (int64_t)((double)free_bytes * (1 - (double)profile->fragmentation[event] - float_error)) - 1;
+}
+
 /* Event by event; the time of the last one counts up to the next, if `has_next`. */
 static void walk(const struct profile_pool *pool, uint32_t first, uint32_t end, bool has_next,
                  struct profile_waste_range *range)
@@ -34,6 +44,9 @@ static void walk(const struct profile_pool *pool, uint32_t first, uint32_t end, 
     int64_t request = pool->largest_request == PROFILE_NONE ? -1 : pool->largest_request_bytes;
     for (uint32_t i = first; i < end; i++) {
         uint32_t event = pool->first + i;
+        int64_t at_least = chunk_at_least(profile, event);
+        if (at_least >= least && at_least >= request)
+            continue; /* nearly all: neither the least, nor too small */
         int64_t chunk = profile_waste_chunk(profile, event);
         if (chunk == MEMORY_UNKNOWN)
             continue;
