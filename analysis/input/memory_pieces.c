@@ -28,6 +28,7 @@ struct pieces {
     size_t count;
     const struct hands *hands;
     uint64_t limit_bytes; /* that one may take; 0 = none */
+    uint64_t work;        /* that one may do */
 };
 
 /* ---- cutting ---- */
@@ -147,15 +148,16 @@ static void piece_read(void *task, size_t at)
     struct piece *piece = &pieces->items[at];
     piece->err = (struct err)ERR_INIT;
     arena_init(&piece->arena, pieces->limit_bytes, &piece->err);
-    arena_allot_work(&piece->arena, piece->whole->arena->work_left);
+    arena_allot_work(&piece->arena, pieces->work);
     piece->is_read = arena_try(&piece->arena, piece_fill, piece) && !err_is_set(&piece->err) && !piece->reading.is_torn;
 }
 
-/* Side by side they keep to what the whole may take. */
+/* Together they keep to what the whole may take and do: then a file that is made to be slow costs at most twice that. */
 static void read_apart(struct pieces *pieces, const struct arena *arena)
 {
     uint64_t left_bytes = arena_left_bytes(arena);
     pieces->limit_bytes = left_bytes > 0 && left_bytes < pieces->count ? 1 : left_bytes / pieces->count;
+    pieces->work = arena->work_left / pieces->count;
     hands_run(pieces->hands, pieces->count, piece_read, pieces);
 }
 
@@ -170,17 +172,15 @@ static uint64_t events_read(const struct memory_reading *reading)
 }
 
 /* Nothing is different because they were read apart? */
-static bool is_joinable(const struct pieces *pieces, const struct arena *arena)
+static bool is_joinable(const struct pieces *pieces)
 {
-    uint64_t event_count = 0, pool_count = 0, work_left = arena->work_left;
+    uint64_t event_count = 0, pool_count = 0;
     int64_t sum_bytes = 0;
     bool is = true;
     for (size_t i = 0; i < pieces->count && is; i++) {
         const struct piece *piece = &pieces->items[i];
-        uint64_t work = arena->work_left - piece->arena.work_left;
-        is = piece->is_read && piece->reading.sum_bytes <= MEMORY_MOST_BYTES - sum_bytes && work <= work_left;
+        is = piece->is_read && piece->reading.sum_bytes <= MEMORY_MOST_BYTES - sum_bytes;
         sum_bytes += is ? piece->reading.sum_bytes : 0;
-        work_left -= is ? work : 0;
         event_count += is ? events_read(&piece->reading) : 0;
         pool_count += is ? table_count(&piece->reading.pools) : 0;
     }
@@ -350,7 +350,7 @@ static bool join(struct memory_reading *whole, struct pieces *pieces)
     struct piece *first = &pieces->items[0];
     uint64_t work_left = whole->arena->work_left;
     for (size_t i = 0; i < pieces->count; i++)
-        work_left -= whole->arena->work_left - pieces->items[i].arena.work_left;
+        work_left -= pieces->work - pieces->items[i].arena.work_left;
     for (size_t i = 1; i < pieces->count; i++)
         arena_adopt(&first->arena, &pieces->items[i].arena);
     first->arena.limit_bytes = arena_left_bytes(whole->arena);
@@ -368,7 +368,7 @@ void memory_pieces_read(struct memory_reading *reading, const struct hands *hand
     struct pieces pieces = cut(reading, hands, line_count);
     if (pieces.count > 1) {
         read_apart(&pieces, reading->arena);
-        if (is_joinable(&pieces, reading->arena) && join(reading, &pieces)) {
+        if (is_joinable(&pieces) && join(reading, &pieces)) {
             reading->out->piece_count = pieces.count;
             return;
         }

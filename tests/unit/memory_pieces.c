@@ -307,6 +307,44 @@ START_TEST(memory_ids_side_by_side_are_the_same)
 }
 END_TEST
 
+/* In how many pieces it is read with so much work; 0: that is not enough. */
+static size_t pieces_for(const struct hands *hands, uint64_t work)
+{
+    static struct memory_events events;
+    volatile size_t count = 0; /* lives across setjmp */
+    arena_begin();
+    arena_allot_work(&arena, work);
+    if (setjmp(arena.trap) == 0 && memory_events_read(&bytes.source, hands, &arena, &events, &err))
+        count = events.piece_count;
+    else
+        ck_assert_int_eq(err.code, ERR_limit);
+    arena_end();
+    return count;
+}
+
+/* Pieces get by with what is enough for the whole, or it is read in one go. */
+START_TEST(work_is_that_of_the_whole)
+{
+    static struct text line, filler;
+    const struct hands hands = hands_of(4, 1);
+    size_t in_pieces = 0, in_one_go = 0;
+    line.length = 0;
+    filler.length = 500; /* bytes without work: nearly all of it is that of the last piece */
+    for (uint64_t i = 0; i < 108; i++)
+        add_event(&line, i * 1000, i + 1, i < 8 ? &filler : NULL);
+    open_trace(&line);
+    for (uint64_t work = 1 << 10; work < 1 << 18; work += work / 16) {
+        size_t count = pieces_for(&hands, work);
+        ck_assert_msg((count > 0) == (pieces_for(NULL, work) > 0), "%llu steps", (unsigned long long)work);
+        in_pieces += count > 1;
+        in_one_go += count == 1; /* enough for all, but not for one of the pieces */
+    }
+    ck_assert_uint_gt(in_pieces, 0);
+    ck_assert_uint_gt(in_one_go, 0);
+    bytes_close(&bytes);
+}
+END_TEST
+
 /* One event in the first line, one behind the last line that is read. */
 START_TEST(lines_past_the_limit_are_counted)
 {
@@ -350,6 +388,7 @@ int main(void)
     tcase_add_test(tests, a_cut_that_was_none_is_found_out);
     tcase_add_test(tests, limits_are_those_of_the_whole);
     tcase_add_test(tests, memory_ids_side_by_side_are_the_same);
+    tcase_add_test(tests, work_is_that_of_the_whole);
     tcase_add_test(tests, lines_past_the_limit_are_counted);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
