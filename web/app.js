@@ -22,7 +22,7 @@ import { toast } from './widgets/toast.js';
 import { drawRail } from './widgets/rail.js';
 import { checkSession, watchReach } from './widgets/reach.js';
 import { frameCommands, openHelp, openIntake, openPalette } from './commands.js';
-import { HOME, pageOf, PAGES, usualPage } from './pages.js';
+import { HOME, nameOf, pageOf, PAGES, usualPage } from './pages.js';
 
 /* Banners that belong to what the URL names; the next choice drops them. */
 const PASSING = [
@@ -296,7 +296,7 @@ async function lookUp(route, signal) {
     : await lookUpUsual(route, sessions, signal);
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
   if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total)
-    banners.set('tool', { text: `No session here has anything for the ${row.title.replace(/:.*/, '')}; showing what was found.` });
+    banners.set('tool', { text: `No session here has anything for the ${nameOf(row)}; showing what was found.` });
   return { row: found.session || row.hasEmpty ? row : HOME, found };
 }
 

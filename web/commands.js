@@ -5,6 +5,7 @@
 import { begin } from './lib/activity.js';
 import { setSetting, setting } from './lib/settings.js';
 import { copyLink } from './widgets/export_menu.js';
+import { nameOf } from './pages.js';
 
 /* Counted as under way until the dialog stands there. What is typed meanwhile is meant for it. */
 async function withModule(load, act) {
@@ -48,10 +49,10 @@ export function openPalette(sources, first = '') {
 /* In: open(href), entries() → rows of the rail, escape() → true if something closed, sources of the
  * palette, togglePane(), takeIn({files}), lookAgain(). */
 export function frameCommands({ open, entries, escape, sources, togglePane, takeIn, lookAgain }) {
-  const goTo = entries().map(({ tool, key, title }) => ({
-    keys: [`g ${key}`],
-    does: `go to ${title.replace(/:.*/, '')}`,
-    run: () => open(entries().find((entry) => entry.tool === tool).href),
+  const goTo = entries().map((row) => ({
+    keys: [`g ${row.key}`],
+    does: `go to ${nameOf(row)}`,
+    run: () => open(entries().find((entry) => entry.tool === row.tool).href),
   }));
   const theme = (name) => ({ does: `theme: ${name}`, run: () => setSetting('theme', name) });
   return [

@@ -6,7 +6,7 @@ import { get, post, Problem, problemText } from './lib/api.js';
 import { keepDropped } from './lib/dropped.js';
 import { filesBelow } from './lib/entries.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
-import { pageOf, usualPage } from './pages.js';
+import { nameOf, pageOf, usualPage } from './pages.js';
 import { foundText, lookAt } from './tools/home_found.js';
 import { spaceWord } from './tools/memory_viewer_failure.js';
 
@@ -104,7 +104,7 @@ async function lookAtHeld(given, { name, left }, signal) {
   keepDropped(given.id, { name: fileTotal > 1 ? counted(fileTotal, 'file') : name, size_bytes: given.files.reduce((sum, file) => sum + file.size_bytes, 0) });
   return {
     text: `${heldWords(counts, found, { name, fileTotal, sessionTotal: sessions.length, left })}${notReadWords(notRead)}`,
-    label: session.failure ? 'Open verdict' : `Open ${page.title.replace(/:.*/, '')}`,
+    label: session.failure ? 'Open verdict' : `Open ${nameOf(page)}`,
     link: { tool: page.tool, session: session.id },
   };
 }

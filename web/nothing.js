@@ -4,10 +4,11 @@
 import { el, name } from './lib/dom.js';
 import { bytes, count, cutMiddle, visible, when } from './lib/format.js';
 import { copyButton, fact, facts } from './widgets/details.js';
+import { nameOf } from './pages.js';
 
 /* "nothing to show · jit_f · Memory Viewer – memviewd" */
 export function nothingTitle(subject, row) {
-  const parts = ['nothing to show', cutMiddle(visible(subject), 60), row.title.replace(/:.*/, '')];
+  const parts = ['nothing to show', cutMiddle(visible(subject), 60), nameOf(row)];
   return `${parts.filter(Boolean).join(' · ')} – memviewd`;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pages.js: one row a tool. A tool is loaded when it is opened, never before.
  *
- * - tool: its name in the URL; word, icon: its place in the rail; key: `g` and then this key.
+ * - tool: its name in the URL; title: its name and what it shows; word, icon: its place in the rail; key: `g` and then
+ *   this key.
  * - load(): its module, with mount(root, context) → {show(selection, route), hear(route), escape(), unmount()}.
  * - levels: the selectors of the breadcrumb that it uses; without "module" none is looked up.
  * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
@@ -71,6 +72,9 @@ export const HOME = {
   levels: [],
   lacks: () => '',
 };
+
+/* The name of a page: "Memory Viewer". */
+export const nameOf = ({ title }) => title.split(':')[0];
 
 export const pageOf = (tool) => (tool === 'home' ? HOME : (PAGES.find((page) => page.tool === tool) ?? null));
 
