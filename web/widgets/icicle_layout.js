@@ -76,6 +76,7 @@ function collect(tree, window, leastPx, out) {
   const scale = px / (to - from);
   const lastDepth = base + lastRow;
   out.length = 0;
+  if (!(to > from)) return true; // nothing holds anything: no window has a width
   let at = 0;
   while (at < length) {
     const left = (x[at] - from) * scale;

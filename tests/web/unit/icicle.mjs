@@ -112,6 +112,11 @@ export function run({ test, equal, truth }) {
     equal(out.node[rectOf(tree, out, 4)], 4);
   });
 
+  test('where nothing holds anything there is no rectangle, and an end', () => {
+    const tree = buildTree({ depth: [0, 1], frame: [-1, 0], total: [0, 0], self: [0, 0] });
+    equal(rectangles(tree, { from: 0, to: 0, px: 1000 }), []);
+  });
+
   test('a hundred thousand frames of a deep tree are laid out, none lost', () => {
     const depth = [0];
     const total = [1000];
