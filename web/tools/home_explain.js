@@ -7,39 +7,34 @@ import { bytes, bytesApart, count, percent, visible } from '../lib/format.js';
 const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
 const half = (capacity) => (capacity?.half > 0 ? [{ name: 'exact to ±', bytes: capacity.half, note: 'the text is rounded' }] : []);
 
-/* Where the figure of a session comes from, one row a kind of source; `from` is that of home_found.js. */
+/* Where the figure of a session comes from, one row a kind of source: what it is, how it came about, where it stands in
+ * the file. `worst` and its `from` are those of home_found.js. */
 const SOURCES = {
-  module: ({ worst, from }) => ({
-    what: `the total of ${visible(worst.name)} in ${visible(from.spaceName)}`,
-    formula: `Every allocation of ${visible(from.spaceName)} that the compiler made for ${visible(worst.name)}, with fragmentation, thread-local ones left out. Of all programs and memory spaces here it is the one furthest above its capacity, or nearest to it.`,
-    file: from.file,
-    field: `\`HloProto.buffer_assignment.buffer_allocations[].size\` where \`.color\` is ${from.space}`,
-    confidence: 'exact',
-  }),
-  text: ({ worst, from }) => ({
-    what: `what ${visible(worst.name || 'the program')} asked for, as the text prints it`,
-    formula: `The error text states it${from.spaceName ? ` for ${visible(from.spaceName)}` : ''}; the OOM page marks the place.`,
-    file: from.file,
-    field: 'a sentence of the error text',
-    confidence: 'exact',
-    why: 'As printed: where the text rounds it, to half of its last digit.',
-  }),
-  events: ({ worst, from }) => ({
-    what: `the peak in use of ${visible(worst.name)}`,
-    formula: `stack ${bytes(from.stack)} + heap ${bytes(from.heap)} = ${bytes(worst.bytes)}: the largest that this allocator said after one of its ${count(from.eventCount)} events. It is the fullest one of the trace.`,
-    file: from.file,
-    field: 'events `MemoryAllocation` and `MemoryDeallocation`: `bytes_reserved` + `bytes_allocated`',
-    confidence: 'exact',
-    caveat: 'A higher peak before or after the trace is not in it.',
-  }),
-  profiles: ({ from }) => ({
-    what: `live arrays and code in ${baseName(from.file)}`,
-    formula: `The sum over the samples of ${baseName(from.file)}; of ${count(from.profileCount)} it is the profile with the most.`,
-    file: from.file,
-    field: `\`Profile.sample[].value[]\` of the sample type \`${visible(from.metric)}\``,
-    confidence: 'exact',
-    caveat: 'Temporaries inside a compiled program are not in such a file.',
-  }),
+  module: {
+    what: ({ worst, from }) => `the total of ${visible(worst.name)} in ${visible(from.spaceName)}`,
+    formula: ({ worst, from }) =>
+      `Every allocation of ${visible(from.spaceName)} that the compiler made for ${visible(worst.name)}, with fragmentation, thread-local ones left out. Of all programs and memory spaces here it is the one furthest above its capacity, or nearest to it.`,
+    field: (from) => `\`HloProto.buffer_assignment.buffer_allocations[].size\` where \`.color\` is ${from.space}`,
+  },
+  text: {
+    what: ({ worst }) => `what ${visible(worst.name || 'the program')} asked for, as the text prints it`,
+    formula: ({ from }) => `The error text states it${from.spaceName ? ` for ${visible(from.spaceName)}` : ''}; the OOM page marks the place.`,
+    field: () => 'a sentence of the error text',
+    more: { why: 'As printed: where the text rounds it, to half of its last digit.' },
+  },
+  events: {
+    what: ({ worst }) => `the peak in use of ${visible(worst.name)}`,
+    formula: ({ worst, from }) =>
+      `stack ${bytes(from.stack)} + heap ${bytes(from.heap)} = ${bytes(worst.bytes)}: the largest that this allocator said after one of its ${count(from.eventCount)} events. It is the fullest one of the trace.`,
+    field: () => 'events `MemoryAllocation` and `MemoryDeallocation`: `bytes_reserved` + `bytes_allocated`',
+    more: { caveat: 'A higher peak before or after the trace is not in it.' },
+  },
+  profiles: {
+    what: ({ from }) => `live arrays and code in ${baseName(from.file)}`,
+    formula: ({ from }) => `The sum over the samples of ${baseName(from.file)}; of ${count(from.profileCount)} it is the profile with the most.`,
+    field: (from) => `\`Profile.sample[].value[]\` of the sample type \`${visible(from.metric)}\``,
+    more: { caveat: 'Temporaries inside a compiled program are not in such a file.' },
+  },
 };
 
 const CAPACITIES = {
@@ -49,21 +44,29 @@ const CAPACITIES = {
   text: () => 'available, as the text prints it',
 };
 
-function needs({ worst, from }) {
-  const source = SOURCES[from.kind]({ worst, from });
-  const { what, ...card } = source;
-  return { title: bytes(worst.bytes), inputs: [{ name: what, bytes: worst.bytes }], ...card, file: card.file ? baseName(card.file) : null };
+const placeOf = (from) => ({ file: from.file ? baseName(from.file) : null, field: SOURCES[from.kind].field(from) });
+
+function needs(figure) {
+  const { worst, from } = figure;
+  const { what, formula, more } = SOURCES[from.kind];
+  return {
+    title: bytes(worst.bytes),
+    formula: formula(figure),
+    inputs: [{ name: what(figure), bytes: worst.bytes }],
+    ...placeOf(from),
+    confidence: 'exact',
+    ...more,
+  };
 }
 
 const against = ({ worst, from }) => [
-  { name: SOURCES[from.kind]({ worst, from }).what, bytes: worst.bytes },
+  { name: SOURCES[from.kind].what({ worst, from }), bytes: worst.bytes },
   { name: CAPACITIES[from.capacity?.kind ?? (from.kind === 'events' ? 'allocator' : 'text')](from.capacity ?? {}), bytes: worst.capacity },
   ...half(from.capacity),
 ];
 
 const sureOf = ({ from }) => ({
-  file: from.file ? baseName(from.file) : null,
-  field: SOURCES[from.kind]({ worst: { bytes: 0, name: '' }, from }).field,
+  ...placeOf(from),
   confidence: from.capacity?.isPhysical ? 'bound' : 'exact',
   why: from.capacity?.isPhysical ? 'A program gets less than the physical size; how much is not known.' : '',
 });
