@@ -62,6 +62,8 @@ void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, j
         return NULL;
     }
     if (!job_run(&job, source, limit_bytes, work, in, made->bytes, err)) {
+        if (err->code == ERR_limit && job.arena.is_full)
+            err->code = ERR_memory;
         free(made);
         return NULL;
     }

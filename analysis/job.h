@@ -30,7 +30,7 @@ bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes,
              struct err *err);
 
 /* `size` zeroed bytes that `work` over `source` filled, as its `out`; what they point to lives as long as they do.
- * NULL after an error. Free with job_made_free. */
+ * NULL after an error, `memory` when `limit_bytes` were too few. Free with job_made_free. */
 void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, job_work *work, const void *in, struct err *err);
 /* Memory that it holds, with all that it points to. */
 uint64_t job_made_bytes(const void *made);

@@ -112,6 +112,14 @@ void account_range(const struct account *account, const struct account_share *sh
     *most = part_of(limit, size_bytes, share->most_factor, share->most_base_bytes);
 }
 
+bool account_is_passing(const struct account *account, uint64_t taken, uint64_t most, struct err *err)
+{
+    bool is_of_room = err->code == ERR_limit || err->code == ERR_memory;
+    if (err->code == ERR_memory && (taken < most || most < account->limit_bytes))
+        err->code = ERR_limit;
+    return is_of_room && taken < most;
+}
+
 uint64_t account_usual_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);

@@ -6,6 +6,8 @@
 #ifndef SERVER_ACCOUNT_H
 #define SERVER_ACCOUNT_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,6 +40,10 @@ struct account_share {
 /* That share for a file of `size_bytes`, for account_take and account_need; neither is more than the account's limit. */
 void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes, uint64_t *least,
                    uint64_t *most);
+
+/* Of a file that could not be read with `taken` of its `most` bytes: true where it is because others have memory now.
+ * `err` is `memory` afterwards only where a larger limit of the account would help. */
+bool account_is_passing(const struct account *account, uint64_t taken, uint64_t most, struct err *err);
 
 /* Half of the memory that this process may have (the machine's, or that of its
  * control group), but at least 512 MiB. */

@@ -27,7 +27,7 @@ struct cache_entry {
     void *value;
     struct err err;
     bool is_passing;      /* of err */
-    int64_t failed_at_ms; /* with `limit`; else 0 */
+    int64_t failed_at_ms; /* of a costly failure; else 0 */
     int64_t used_at_ms;
 };
 
@@ -145,10 +145,16 @@ static void free_evicted(struct cache *cache, struct cache_entry *evicted)
         malloc_trim(0);
 }
 
+/* Takes long to come to, and may be a lack of memory? */
+static bool is_costly(enum err_code code)
+{
+    return code == ERR_limit || code == ERR_memory;
+}
+
 /* Comes again whenever the same bytes are read? */
 static bool is_lasting(enum err_code code)
 {
-    return code == ERR_limit || code == ERR_malformed || code == ERR_truncated || code == ERR_unsupported ||
+    return is_costly(code) || code == ERR_malformed || code == ERR_truncated || code == ERR_unsupported ||
            code == ERR_notfound || code == ERR_argument;
 }
 
@@ -163,7 +169,7 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     entry->value = value;
     entry->err = err;
     entry->is_passing = made.is_passing;
-    entry->failed_at_ms = !value && err.code == ERR_limit ? moment_ms() : 0;
+    entry->failed_at_ms = !value && is_costly(err.code) ? moment_ms() : 0;
     entry->state = value ? READY : FAILED;
     entry->cost_bytes = made.cost_bytes + sizeof(*entry) + strlen(entry->key);
     cache->cost_bytes += entry->cost_bytes;

@@ -4,8 +4,8 @@
  * Whoever asks first for a key makes the value; who asks meanwhile waits for
  * that one. Values that nobody holds leave, longest unused first, when the
  * costs together pass the budget. An error that will come again for the same
- * bytes (malformed, truncated, …) is kept like a value. `limit` may also be a
- * lack of memory, but what exhausts a limit is costly to try: it is kept for a
+ * bytes (malformed, truncated, …) is kept like a value. `limit` and `memory` may
+ * be a lack of memory now, but what exhausts a limit is costly to try: it is kept for a
  * minute. Any other is forgotten.
  * Threads: any number. */
 #ifndef SERVER_CACHE_H

@@ -77,22 +77,19 @@ void profiles_free(struct profiles *profiles)
     free(profiles);
 }
 
-/* Takes memory for a profile of so many bytes. 0 when there is no room now. `is_short`: alone it would have got more. */
-static uint64_t take_room(const struct profiles *profiles, uint64_t size_bytes, bool *is_short)
+/* Takes memory for a profile of so many bytes. 0 when there is no room now. `most`: what it would have got alone. */
+static uint64_t take_room(const struct profiles *profiles, uint64_t size_bytes, uint64_t *most)
 {
-    uint64_t least, most;
-    account_range(profiles->account, &share, size_bytes, &least, &most);
-    uint64_t taken_bytes = account_take(profiles->account, least, most);
-    if (taken_bytes == 0)
-        taken_bytes = account_need(profiles->account, least, least);
-    *is_short = taken_bytes < most;
-    return taken_bytes;
+    uint64_t least;
+    account_range(profiles->account, &share, size_bytes, &least, most);
+    uint64_t taken_bytes = account_take(profiles->account, least, *most);
+    return taken_bytes > 0 ? taken_bytes : account_need(profiles->account, least, least);
 }
 
 static struct kept_profile *keep(struct profiles *profiles, const struct source *source, struct cache_made *made, struct err *err)
 {
-    bool is_short;
-    uint64_t taken_bytes = take_room(profiles, source->size_bytes, &is_short);
+    uint64_t most;
+    uint64_t taken_bytes = take_room(profiles, source->size_bytes, &most);
     if (taken_bytes == 0) {
         err_set(err, ERR_limit, ERR_NO_OFFSET, "others take up the memory now; ask again");
         made->is_passing = true;
@@ -101,7 +98,7 @@ static struct kept_profile *keep(struct profiles *profiles, const struct source 
     struct analysis_profile *profile = analysis_profile_read(source, taken_bytes, err);
     if (!profile) {
         account_give(profiles->account, taken_bytes);
-        made->is_passing = is_short && err->code == ERR_limit;
+        made->is_passing = account_is_passing(profiles->account, taken_bytes, most, err);
         return NULL;
     }
     struct kept_profile *kept = memory_new(sizeof(*kept));

@@ -136,6 +136,7 @@ int response_status_of(enum err_code code)
     case ERR_notfound:
         return 404;
     case ERR_limit:
+    case ERR_memory:
         return 413;
     case ERR_malformed:
     case ERR_truncated:

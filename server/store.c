@@ -228,14 +228,12 @@ const struct store_totals *store_totals(struct store *store, const struct store_
 /* ---- modules and answers ------------------------------------------------------- */
 
 /* Takes memory for a program that is to be read; what is kept but not in use goes
- * for it. 0 when there is no room now. `is_short`: alone it would have got more. */
-static uint64_t take_room(struct store *store, const struct analysis_program *program, bool *is_short)
+ * for it. 0 when there is no room now. `most`: what it would have got alone. */
+static uint64_t take_room(struct store *store, const struct analysis_program *program, uint64_t *most)
 {
-    uint64_t least, most;
-    account_range(store->account, &module_share, program->size_bytes, &least, &most);
-    uint64_t taken_bytes = account_need(store->account, least, most);
-    *is_short = taken_bytes < most;
-    return taken_bytes;
+    uint64_t least;
+    account_range(store->account, &module_share, program->size_bytes, &least, most);
+    return account_need(store->account, least, *most);
 }
 
 /* Reads the program of an open file into `taken_bytes`, which are the module's from then on. */
@@ -263,17 +261,17 @@ static void *make_module(void *context, struct cache_made *made, struct err *err
 {
     struct making *making = context;
     struct kept_module *kept = NULL;
-    bool is_short;
+    uint64_t most;
     if (!reopen(making, err))
         return NULL;
-    uint64_t taken_bytes = take_room(making->store, making->question->program, &is_short);
+    uint64_t taken_bytes = take_room(making->store, making->question->program, &most);
     if (taken_bytes > 0)
         kept = read_module(making, taken_bytes, err);
     else
         err_set(err, ERR_limit, ERR_NO_OFFSET, "other programs take up the memory now; ask again");
     files_close(making->opened);
     made->cost_bytes = kept ? kept->taken_bytes : 0;
-    made->is_passing = !kept && is_short && err->code == ERR_limit;
+    made->is_passing = !kept && account_is_passing(making->store->account, taken_bytes, most, err);
     return kept;
 }
 

@@ -57,15 +57,13 @@ void traces_free(struct traces *traces)
     free(traces);
 }
 
-static uint64_t take_room(const struct making *making, bool *is_short)
+static uint64_t take_room(const struct making *making, uint64_t *most)
 {
     struct account *account = store_account(making->traces->store);
-    uint64_t least, most;
+    uint64_t least;
     account_range(account, files_is_gzip(making->opened) ? &packed_share : &plain_share,
-                  files_identity(making->opened)->size_bytes, &least, &most);
-    uint64_t taken_bytes = account_need(account, least, most);
-    *is_short = taken_bytes < most;
-    return taken_bytes;
+                  files_identity(making->opened)->size_bytes, &least, most);
+    return account_need(account, least, *most);
 }
 
 static void *make_trace(void *context, struct cache_made *made, struct err *err)
@@ -73,8 +71,8 @@ static void *make_trace(void *context, struct cache_made *made, struct err *err)
     struct making *making = context;
     struct account *account = store_account(making->traces->store);
     struct err change = ERR_INIT;
-    bool is_short;
-    uint64_t taken_bytes = take_room(making, &is_short);
+    uint64_t most;
+    uint64_t taken_bytes = take_room(making, &most);
     if (taken_bytes == 0) {
         err_set(err, ERR_limit, ERR_NO_OFFSET, "other programs take up the memory now; ask again");
         made->is_passing = true;
@@ -88,7 +86,7 @@ static void *make_trace(void *context, struct cache_made *made, struct err *err)
     }
     if (!trace) {
         account_give(account, taken_bytes);
-        made->is_passing = is_short && err->code == ERR_limit;
+        made->is_passing = account_is_passing(account, taken_bytes, most, err);
         return NULL;
     }
     struct kept_trace *kept = memory_new(sizeof(*kept));

@@ -26,6 +26,7 @@ void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err)
     arena->pages = (struct pages){NULL, 0};
     arena->used_bytes = 0;
     arena->limit_bytes = limit_bytes;
+    arena->is_full = false;
     arena->work_left = UINT64_MAX;
     arena->err = err;
     arena->parent = arena->children = arena->next = NULL;
@@ -129,7 +130,8 @@ static bool is_allowed(const struct arena *arena, uint64_t more)
 
 static _Noreturn void give_up_at(struct arena *arena, uint64_t more)
 {
-    const struct arena *counted = arena->parent != NULL ? arena->parent : arena;
+    struct arena *counted = arena->parent != NULL ? arena->parent : arena;
+    counted->is_full = !is_allowed(arena, more);
     char held[SIZE_TEXT_BYTES], more_text[SIZE_TEXT_BYTES], limit[SIZE_TEXT_BYTES];
     err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "needs more memory than allowed: %s beside %s, and %s are allowed",
             size_text(more_text, more), size_text(held, counted->used_bytes),

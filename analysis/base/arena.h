@@ -13,6 +13,7 @@
 #include "base/str.h"
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct arena {
     struct pages pages;   /* of arena_resize */
     uint64_t used_bytes;  /* taken from the system */
     uint64_t limit_bytes; /* 0 = none */
+    bool is_full;         /* the limit was reached: kept after arena_free */
     uint64_t work_left;   /* steps that may still be done; see arena_work */
     struct err *err;
     struct arena *parent;           /* of arena_child, else NULL */

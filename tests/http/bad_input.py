@@ -13,7 +13,7 @@ import inputs
 from harness import ROOT, equal
 
 TRACE = inputs.trace("jit_good", 7)
-CODES = {"malformed", "truncated", "unsupported", "limit", "notfound", "argument", "io", "changed"}
+CODES = {"malformed", "truncated", "unsupported", "limit", "memory", "notfound", "argument", "io", "changed"}
 
 
 def ask_all(daemon, name):

@@ -45,8 +45,10 @@ def test_what_was_looked_at_longest_ago_leaves(t):
 def test_a_program_that_can_never_fit_is_413(t):
     t.write("plugins/profile/large/h.xplane.pb", inputs.trace("jit_large", 1, 120000))
     daemon = t.serve("--memory-limit=40", t.folder())
-    answer = daemon.ask(f"/api/v1/memory_viewer/summary?session={daemon.session_id('large')}")
-    equal((answer.status, answer.json["code"]), (413, "limit"))
+    summary = f"/api/v1/memory_viewer/summary?session={daemon.session_id('large')}"
+    answer = daemon.ask(summary)
+    equal((answer.status, answer.json["code"]), (413, "memory"))
+    equal(daemon.ask(summary).json, answer.json)
     check_below(t, daemon, "VmHWM", 100)
 
 

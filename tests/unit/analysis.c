@@ -136,7 +136,7 @@ START_TEST(memory_limits_are_kept)
         err = (struct err)ERR_INIT;
         struct analysis_module *module = analysis_module_read(&bytes.source, &contents->programs[0], limit, &err);
         if (module == NULL) {
-            ck_assert_int_eq(err.code, ERR_limit);
+            ck_assert_int_eq(err.code, ERR_memory);
             ck_assert(!has_passed);
             continue;
         }

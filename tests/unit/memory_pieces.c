@@ -263,9 +263,9 @@ static void limits_are_the_same(const struct hands *hands)
         struct analysis_trace *whole = analysis_trace_read(&bytes.source, NULL, limit, &one);
         struct analysis_trace *pieces = analysis_trace_read(&bytes.source, hands, limit, &other);
         if (whole == NULL)
-            ck_assert_int_eq(one.code, ERR_limit);
+            ck_assert_int_eq(one.code, ERR_memory);
         if (pieces == NULL)
-            ck_assert_int_eq(other.code, ERR_limit);
+            ck_assert_int_eq(other.code, ERR_memory);
         ck_assert_msg(whole == NULL || pieces != NULL, "%llu: %s", (unsigned long long)limit, other.text);
         ck_assert(limit < 1 << 25 || whole != NULL);
         analysis_trace_free(whole);

@@ -314,7 +314,7 @@ START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
     for (uint64_t limit = step; limit < (UINT64_C(64) << 20); limit += limit / 8) {
         struct err limit_err = ERR_INIT;
         struct analysis_trace *trace = analysis_trace_read(&whole.source, NULL, limit, &limit_err);
-        ck_assert(trace != NULL || limit_err.code == ERR_limit);
+        ck_assert(trace != NULL || limit_err.code == ERR_memory);
         ck_assert(!was_read || trace != NULL);
         was_read = trace != NULL;
         analysis_trace_free(trace);
