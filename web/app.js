@@ -24,29 +24,8 @@ import { checkSession, watchReach } from './widgets/reach.js';
 import { frameCommands, openHelp, openIntake, openPalette } from './commands.js';
 import { HOME, nameOf, pageOf, PAGES, usualPage } from './pages.js';
 
-/* Banners that belong to what the URL names; the next choice drops them. */
-const PASSING = [
-  'tool',
-  'warning-0',
-  'warning-1',
-  'warning-2',
-  'warning-3',
-  'pin',
-  'view',
-  'space',
-  'step',
-  'range',
-  'window',
-  'marks',
-  'bytes',
-  'bars',
-  'color',
-  'group',
-  'sort',
-  'capacity',
-  'changed',
-  'failed',
-];
+/* The other banners belong to what the URL names; the next choice drops them. */
+const KEPT = ['gone', 'token', 'intake'];
 
 const at = (id) => document.getElementById(id);
 const banners = createBanners(at('banners'));
@@ -59,6 +38,7 @@ let pageKeys = []; // what takes its keys back
 let shown = null;
 let selection = null;
 let controller = null;
+let entitling = null; // of setNothing(), while its words are on their way
 
 const router = createRouter(window, (route) => {
   go(route);
@@ -118,15 +98,14 @@ const context = {
   /* Keys and commands of this page, see keys.js; taken back when another page opens. */
   bind: (rows, group) => pageKeys.push(bind(rows, group)),
   setTitle: (title) => {
+    entitling = null;
     document.title = title;
   },
-  /* Title and pane where nothing can be drawn of what the URL names. */
+  /* Title and pane where nothing can be drawn of what the URL names; what was found meanwhile has its own. */
   setNothing: async () => {
-    const [{ signal }, row, session, subject] = [controller, pageRow, selection?.session, shownName()];
-    const { aboutSession, nothingTitle } = await counted(import('./nothing.js'));
-    if (signal.aborted) return;
-    document.title = nothingTitle(subject, row);
-    if (session) details.show(aboutSession(session));
+    const mine = (entitling = {});
+    const { sayNothing } = await counted(import('./nothing.js'));
+    if (entitling === mine) sayNothing(details, selection?.session, shownName(), pageRow);
   },
   /* A page may show another host than the first where the URL names none. */
   setHost: (id) => {
@@ -319,9 +298,10 @@ async function go(route, isAgain = false) {
   }
   controller?.abort();
   controller = new AbortController();
+  entitling = null;
   const { signal } = controller;
   const end = begin();
-  PASSING.forEach(banners.drop);
+  banners.keep(KEPT);
   try {
     const { row, found } = await lookUp(route, signal);
     if (signal.aborted) return;

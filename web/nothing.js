@@ -12,10 +12,12 @@ export function nothingTitle(subject, row) {
   return `${parts.filter(Boolean).join(' · ')} – memviewd`;
 }
 
-/* For the pane: what the session holds, of which the page draws nothing. */
-export function aboutSession(session) {
+/* Title and pane: what the session holds, if there is one, of which the page draws nothing. */
+export function sayNothing(details, session, subject, row) {
+  document.title = nothingTitle(subject, row);
+  if (!session) return;
   const some = (total) => (total ? count(total) : null);
-  return {
+  details.show({
     heading: 'This session',
     parts: [
       el('p', { class: 'details-name' }, name(session.name), copyButton(session.name)),
@@ -28,5 +30,5 @@ export function aboutSession(session) {
         fact('from', session.modified_at_ms ? when(session.modified_at_ms) : null),
       ),
     ],
-  };
+  });
 }

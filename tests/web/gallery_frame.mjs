@@ -4,6 +4,7 @@
 
 import { readFileSync, utimesSync } from 'node:fs';
 import { basename } from 'node:path';
+import { goTo } from './acts.mjs';
 import { answerer, makeBuffer, makeWorld } from './canned.mjs';
 import { idle } from './harness.mjs';
 
@@ -23,10 +24,7 @@ const command = (words) => async (page) => run(page, words)();
 /* An answer that does not come, and another place in the URL that asks for it. */
 async function hold(page, path, query) {
   await page.route(path, () => {});
-  await page.evaluate((next) => {
-    history.pushState(null, '', next);
-    window.dispatchEvent(new PopStateEvent('popstate'));
-  }, query);
+  await goTo(page, query);
 }
 async function holdViewer(page) {
   await hold(page, '**/memory_viewer/summary**', '?tool=memory_viewer&space=0');
@@ -174,10 +172,7 @@ export const FRAME = {
     'fixtures',
   ],
   hostile: [VIEWER, async () => {}, 'demo', { canned: hostile() }],
-  hostile_pin: [VIEWER, async (page) => page.evaluate(() => {
-      history.pushState(null, '', '?tool=memory_viewer&pin=b:1');
-      window.dispatchEvent(new PopStateEvent('popstate'));
-    }), 'demo', { canned: hostile() }],
+  hostile_pin: [VIEWER, (page) => goTo(page, '?tool=memory_viewer&pin=b:1'), 'demo', { canned: hostile() }],
   hostile_home: ['?tool=home', async () => {}, 'demo', { canned: hostile() }],
   print: paper(VIEWER),
   print_profile: paper('?tool=memory_profile', 'made'),

@@ -2,7 +2,20 @@
  * failure.js: what is said where something could not be read. Pure. */
 
 import { problemText } from './api.js';
-import { capital, literal } from './format.js';
+import { capital, cutMiddle, literal } from './format.js';
+
+/* For message() of panel.js: the reader stopped what was read; again() reads it. */
+export const stopped = (what, again) => ({
+  title: `Reading ${literal(cutMiddle(what, 60))} was stopped.`,
+  text: 'Nothing is wrong with it.',
+  action: { label: 'Read it', run: again },
+});
+
+/* Why, and where the daemon can be started in another way, how. */
+export function whyOf(problem) {
+  const more = problem.code === 'memory' ? ' Start the daemon with a larger `--memory-limit=MIB`.' : '';
+  return capital(literal(problemText(problem))) + more;
+}
 
 /* {kind, title, text} of a problem with `what`. */
 export function failure(what, problem) {
@@ -10,6 +23,5 @@ export function failure(what, problem) {
   if (problem.code === 'gone') return { ...said, text: 'The daemon does not answer. This page tries again by itself.' };
   if (problem.code === 'token')
     return { ...said, text: 'This daemon asks for a token. Open the link that it printed at start.' };
-  const more = problem.code === 'limit' && /memory than allowed/.test(problem.message) ? ' Start the daemon with a larger `--memory-limit=MIB`.' : '';
-  return { ...said, text: `${capital(literal(problemText(problem)))}${more} The rest of the page is not touched by this.` };
+  return { ...said, text: `${whyOf(problem)} The rest of the page is not touched by this.` };
 }

@@ -54,6 +54,7 @@ export function mount(root, context) {
   view.tooltip = showTooltip;
   view.untip = hideTooltip;
   view.light = () => lightUp(view);
+  view.again = () => void openTab(view);
   const styled = loadStyle('device.css');
   build(view);
   view.store.subscribe(() => nextFrame(view.light));
@@ -93,6 +94,7 @@ async function show(view, selection, route) {
   view.profiles = [];
   view.summary = null;
   view.key = '';
+  view.controller.abort();
   for (const tab of view.tabs.values()) tab.forget();
   const hasNone = !view.session || selection.session.profile_count === 0;
   if (hasNone && !compared(view.state).shown) {
@@ -144,11 +146,11 @@ async function loadSummary(view) {
     view.summary = data;
     view.wholePage.hidden = true;
     view.body.hidden = false;
+    view.context.setTitle(say.titleOf(data));
     if (data.sample_count === 0 && countFilters(view.state) === 0)
       instead(view, empty.noSamples(data), 'Nothing is live in this profile.');
     view.head.show(data, notes);
     view.controls.draw();
-    view.context.setTitle(say.titleOf(data));
     view.light();
   } catch (error) {
     if (isAbort(error) || signal.aborted) return;

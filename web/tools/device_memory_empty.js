@@ -2,8 +2,8 @@
  * device_memory_empty.js: what stands where nothing can be shown: what is missing, why, and the
  * command that fills it. Pure: contents for message() of panel.js. */
 
-import { problemText } from '../lib/api.js';
-import { counted, cutMiddle, literal, visible } from '../lib/format.js';
+import { whyOf } from '../lib/failure.js';
+import { counted, cutMiddle, visible } from '../lib/format.js';
 
 const SAVE = 'jax.profiler.save_device_memory_profile("memory.prof")';
 
@@ -24,7 +24,7 @@ export function noSamples() {
 }
 
 export function failed(what, problem) {
-  return { kind: 'error', title: `${what} cannot be shown.`, text: literal(problemText(problem)) };
+  return { kind: 'error', title: `${what} cannot be shown.`, text: whyOf(problem) };
 }
 
 /* chips: what chipFault() said of each filter. */
@@ -72,8 +72,4 @@ export function graphFailed(reason) {
     title: 'The call graph could not be laid out.',
     text: `${visible(reason)}. The list beside it holds the same functions.`,
   };
-}
-
-export function stopped(what) {
-  return { title: `Stopped reading ${what}.`, text: 'Choose the view again to read it.' };
 }

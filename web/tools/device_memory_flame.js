@@ -250,6 +250,7 @@ async function showPinned(flame, params) {
   const isThin = isThinned(part.data) && read.tree.width[found.node] < read.tree.width[0] / 2;
   if (pin && isPath && (!found.isWhole || (isThin && root !== pin)))
     await flame.subLoader.load('flame', { ...params, at: pin }, () => {}).then((data) => data && drawWhole(flame, data, pin));
+  else flame.subLoader.forget();
   part.zoomToPin();
   drawPath(flame, part);
 }

@@ -3,17 +3,23 @@
  * panel what went wrong. */
 
 import { isAbort, Problem } from '../lib/api.js';
+import { stopped } from '../lib/failure.js';
 import { message } from '../widgets/panel.js';
 import { commonParams } from './device_memory_state.js';
 import * as empty from './device_memory_empty.js';
 
 /* what: "The flame graph"; sentence: said after a second; filter: the field whose text may be refused, then
- * what was drawn stays. Out: {load(name, params, draw), forget()}; load
- * resolves with the data, with the one that is drawn already if nothing changed, else with null. */
+ * what was drawn stays. Out: {load(name, params, draw), forget()}; load resolves with the data, with the one
+ * that is drawn already if nothing changed, else with null; forget() also takes back what it said. */
 export function createLoader(view, panel, { what, sentence, filter = null }) {
   let key = '';
   let last = null;
   let controller = null;
+  let hasSaid = false;
+  const say = (content) => {
+    hasSaid = true;
+    panel.say(message(content));
+  };
   return {
     async load(name, params, draw) {
       const next = JSON.stringify([view.session, commonParams(view.state, view.session), name, params]);
@@ -26,12 +32,13 @@ export function createLoader(view, panel, { what, sentence, filter = null }) {
       const cancel = () => {
         controller.abort();
         key = '';
-        panel.say(message(empty.stopped(sentence)));
+        say(stopped(sentence, view.again));
       };
       const end = panel.wait(`Reading ${sentence}.`, cancel);
       try {
         const { data } = await view.ask(name, params, signal);
         if (signal.aborted) return null;
+        hasSaid = false;
         panel.show();
         filter?.accept();
         last = data;
@@ -45,7 +52,7 @@ export function createLoader(view, panel, { what, sentence, filter = null }) {
           filter.refuse(error);
           return null;
         }
-        panel.say(message(empty.failed(what, error)));
+        say(empty.failed(what, error));
         return null;
       } finally {
         end();
@@ -55,6 +62,8 @@ export function createLoader(view, panel, { what, sentence, filter = null }) {
       controller?.abort();
       key = '';
       last = null;
+      if (hasSaid) panel.show();
+      hasSaid = false;
     },
   };
 }

@@ -2,10 +2,10 @@
  * memory_profile_empty.js: what stands where nothing can be drawn: what is missing, why,
  * and the option that records it. Pure; each answer is {title, text, run, kind}. */
 
-import { problemText } from '../lib/api.js';
+import { whyOf } from '../lib/failure.js';
 import { cutMiddle, literal } from '../lib/format.js';
 
-export { failure as failed } from '../lib/failure.js';
+export { failure as failed, stopped } from '../lib/failure.js';
 
 const RECORD = [
   'options = jax.profiler.ProfileOptions()',
@@ -65,15 +65,7 @@ export function unreadable(sessionName, problem) {
   return {
     kind: 'error',
     title: `${short(sessionName)} cannot be read.`,
-    text: `${literal(problemText(problem))} The other sessions still work: choose one in the bar above.`,
-  };
-}
-
-export function stopped(what, again) {
-  return {
-    title: `Reading ${short(what)} was stopped.`,
-    text: 'Nothing is wrong with it.',
-    action: { label: 'Read it', run: again },
+    text: `${whyOf(problem)} The other sessions still work: choose one in the bar above.`,
   };
 }
 

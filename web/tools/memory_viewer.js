@@ -7,12 +7,13 @@
 import { el } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { get, isAbort, Problem } from '../lib/api.js';
+import { stopped } from '../lib/failure.js';
 import { lazy } from '../lib/lazy.js';
 import { createStore } from '../lib/store.js';
 import { createCurve } from '../widgets/curve.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { explainEntry, explainKeys, explainWith, nodesOf } from '../widgets/explain.js';
-import { createPanel } from '../widgets/panel.js';
+import { createPanel, message } from '../widgets/panel.js';
 import { createPhoneTabs } from '../widgets/phone_tabs.js';
 import { buffersKey } from '../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../widgets/tooltip.js';
@@ -37,7 +38,7 @@ import {
   showSpace,
 } from './memory_viewer_views.js';
 import * as say from './memory_viewer_text.js';
-import { failed, stopped, why } from './memory_viewer_why.js';
+import { failed, why } from './memory_viewer_why.js';
 
 const short = (text) => cutMiddle(visible(text), 60);
 
@@ -321,7 +322,7 @@ async function show(view, selection, route) {
   }
   const stop = () => {
     view.controller.abort();
-    only(view, stopped(module.name, view.context.again), 'Stopped.');
+    only(view, message(stopped(module.name, view.context.again)), 'Stopped.');
   };
   const sentence = `Reading ${short(module.name)} of ${short(session.name)}.`;
   const ends = view.panels.map((panel, at) => panel.wait(at ? '' : sentence, stop));

@@ -2,7 +2,7 @@
  * memory_viewer_empty.js: what stands where nothing can be drawn: what is missing, why,
  * and the command that fills it. Pure; each answer is {title, text, kind}. */
 
-import { problemText } from '../lib/api.js';
+import { whyOf } from '../lib/failure.js';
 import { bytes, capital, count, cutMiddle, literal } from '../lib/format.js';
 
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
@@ -31,7 +31,7 @@ export function unreadableSession(session, problem) {
   return {
     kind: 'error',
     title: `${short(session.name)} cannot be read.`,
-    text: `${literal(problemText(problem))} The other sessions still work: choose one in the bar above.`,
+    text: `${whyOf(problem)} The other sessions still work: choose one in the bar above.`,
   };
 }
 

@@ -13,7 +13,3 @@ export const why = (name, ...facts) => reasons.with((each) => message(each[name]
 
 /* The message that something could not be read. */
 export const failed = (what, problem) => message(failure(what, problem));
-
-/* The message that the reader stopped it. */
-export const stopped = (what, again) =>
-  message({ title: `Reading ${what} was stopped.`, text: 'Nothing is wrong with it.', action: { label: 'Read it', run: again } });

@@ -4,7 +4,7 @@
 import { el, fill, prose } from '../lib/dom.js';
 import { count, counted, TIMES } from '../lib/format.js';
 
-/* Out: {set(key, {text, action}), drop(key)}; one banner a key, newest last. */
+/* Out: {set(key, {text, action}), drop(key), keep(keys): drops all others}; one banner a key, newest last. */
 export function createBanners(node) {
   const shown = new Map();
   const drop = (key) => {
@@ -13,6 +13,9 @@ export function createBanners(node) {
   };
   return {
     drop,
+    keep(keys) {
+      for (const key of shown.keys()) if (!keys.includes(key)) drop(key);
+    },
     set(key, { text, action = null, canClose = true }) {
       const row = el(
         'div',

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device.mjs: the Device Memory page with answers in place of the daemon's: what no real file shows. */
 
+import { drag, goTo, holdBack } from '../acts.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 import { makeDevice } from '../canned_device.mjs';
 import { idle, pixels, text } from '../harness.mjs';
@@ -223,10 +224,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   test('a stretch that is dragged over is shown, a double click beside the frames shows all', async () => {
     const page = await open(place(await daemon('--demo')), { canned: answers() });
     const before = await pixels(page, '.icicle-base');
-    await page.mouse.move(...(await frameAt(page, 0.1, 1)));
-    await page.mouse.down();
-    await page.mouse.move(...(await frameAt(page, 0.5, 1)), { steps: 4 });
-    await page.mouse.up();
+    await drag(page, await frameAt(page, 0.1, 1), await frameAt(page, 0.5, 1));
     await idle(page);
     truth((await pixels(page, '.icicle-base')) !== before, 'nothing was zoomed');
     truth(!page.url().includes('pin='), 'a drag pins nothing');
@@ -336,6 +334,50 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const page = await open(place(await daemon('--demo')), { canned: answers({ fails }), allow: /413/ });
     includes(await text(page, '.panel-flame .message'), 'The flame graph cannot be shown.');
     includes(await text(page, '.panel-top'), 'init_state');
+    await page.finish();
+  });
+
+  test('a view that was stopped is read again from there, and one part that fails goes with its frame', async () => {
+    const page = await open(place(await daemon('--demo')), { canned: answers(), allow: /413/ });
+    const callers = await holdBack(page, '**/device_memory/callers?**');
+    await goTo(page, place('', '&view=callers'));
+    await page.waitForSelector('.panel-callers .panel-wait:not([hidden]) button');
+    await page.locator('.panel-callers .panel-wait button').click();
+    includes(await text(page, '.panel-callers .message'), 'Reading callers was stopped.');
+    await page.unroute('**/device_memory/callers?**');
+    await page.locator('.panel-callers .message button', { hasText: 'Read it' }).click();
+    includes(await text(page, '.panel-callers'), 'init_state');
+    callers.release();
+
+    await page.route('**/device_memory/flame?**at=**', (route) =>
+      route.fulfill({ status: 413, contentType: 'application/problem+json', body: JSON.stringify({ code: 'limit', detail: 'too large' }) }),
+    );
+    await goTo(page, place('', '&pin=f:f00000000000.f00000000002'));
+    await idle(page);
+    includes(await text(page, '.panel-flame .message'), 'This part of the flame graph cannot be shown.');
+    await page.keyboard.press('Escape');
+    equal(await page.locator('.panel-flame .message').isVisible(), false, 'the message stays when its frame is let go');
+    equal(await page.locator('.icicle-picture').isVisible(), true);
+    await page.finish();
+  });
+
+  test('words about nothing that come late do not stand over what was found since', async () => {
+    const fails = { summary: { status: 422, code: 'malformed', detail: 'no profile' } };
+    const change = { fails: {} };
+    const page = await open(place(await daemon('--demo')), { canned: answers(change), allow: /422/ });
+    const words = await holdBack(page, '**/nothing.js');
+    change.fails = fails;
+    await goTo(page, place('', '&focus=init'));
+    await page.waitForSelector('.whole-page .message-error');
+    change.fails = {};
+    await goTo(page, place('', '&focus=load'));
+    await page.waitForSelector('.device-body:not([hidden])');
+    const title = await page.title();
+    includes(title, 'Device Memory');
+    words.release();
+    await idle(page);
+    equal(await page.title(), title);
+    includes(await text(page, '.details'), 'TPU_0');
     await page.finish();
   });
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { bytes } from '../../../web/lib/format.js';
+import { goTo, holdBack } from '../acts.mjs';
 import { idle, pixels, startDaemon, text } from '../harness.mjs';
 
 const SERIES = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((at) => `memory${at}.prof`);
@@ -24,7 +25,7 @@ function readTop(answer) {
 /* As pprof prints them about these files; held against its recorded answers below. */
 const KNOWN = { total: 92026508, func2: 80000000, func1: 40000000, grown: 1760000, grownOnce: 80000, last: 9800000 };
 
-export function run({ test, equal, includes, truth, open, shared, fixtures, binary }) {
+export function run({ test, equal, includes, truth, daemon, open, shared, fixtures, binary }) {
   const needs = { shared: true };
   const golden = () => JSON.parse(gunzipSync(readFileSync(join(shared, 'golden/pprof.json.gz')))).answers;
   const top = (key) => readTop(golden()[key]);
@@ -43,6 +44,23 @@ export function run({ test, equal, includes, truth, open, shared, fixtures, bina
   }
   const rowOf = (page, words) => page.locator('.panel-table tbody tr', { hasText: words }).first();
   const cells = async (row) => (await row.locator('td').allInnerTexts()).map((each) => each.replace(/\s+/g, ' ').trim());
+
+  test('a late answer about one session does not come over another without profiles', async () => {
+    const base = await daemon(join(fixtures, 'memprof/memory1.prof'), join(fixtures, 'dumps/seed-matmul-327680'));
+    const page = await open(`${base}?tool=device_memory`);
+    const { sessions } = await page.evaluate(async () => (await fetch('api/v1/sessions')).json());
+    const other = sessions.find((session) => !session.profile_count).id;
+    const { release, asked } = await holdBack(page, '**/device_memory/summary?**');
+    await goTo(page, '?tool=device_memory&focus=nothing_of_this_name');
+    await asked;
+    await goTo(page, `?tool=device_memory&session=${other}`);
+    await page.waitForSelector('.whole-page .message');
+    release();
+    await idle(page);
+    includes(await text(page, '.whole-page'), 'No device profile here.');
+    equal(await page.locator('.device-body').isVisible(), false);
+    await page.finish();
+  });
 
   test(
     'func2 and its callees hold 76.29 MiB, of which func1 38.15',

@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { goTo, holdBack } from '../acts.mjs';
 import { idle, startDaemon, text } from '../harness.mjs';
 import { answerer, makeBuffer, makeWorld } from '../canned.mjs';
 
@@ -268,21 +269,22 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.finish();
   });
 
+  test('what needs more memory than the daemon may take names the option, other limits do not', async () => {
+    const small = await open(await daemon('--demo', '--memory-limit=1'), { allow: /413/ });
+    includes(await text(small, '.whole-page .message'), 'Start the daemon with a larger --memory-limit=MIB.');
+    await small.finish();
+    const world = makeWorld({ intercept: (parts) => parts[0] === 'memory_viewer' && { status: 413, json: { code: 'limit', detail: 'needs more memory than allowed' } } });
+    const other = await open(await daemon('--demo'), { canned: answerer(world), allow: /413/ });
+    includes(await text(other, '.whole-page .message'), 'Needs more memory than allowed.');
+    equal((await text(other, '.whole-page .message')).includes('--memory-limit'), false);
+    await other.finish();
+  });
+
   test('a slow answer is named after a second and can be cancelled', async () => {
     const page = await openWorld({});
     const heightPx = await page.locator('.curve').evaluate((node) => node.getBoundingClientRect().height);
-    let release = null;
-    const held = new Promise((done) => {
-      release = done;
-    });
-    await page.route('**/memory_viewer/summary**', async (route) => {
-      await held;
-      await route.abort().catch(() => {});
-    });
-    await page.evaluate(() => {
-      history.pushState(null, '', '?space=0');
-      window.dispatchEvent(new PopStateEvent('popstate'));
-    });
+    const { release } = await holdBack(page, '**/memory_viewer/summary**');
+    await goTo(page, '?space=0');
     await page.waitForSelector('.panel-wait:not([hidden])');
     includes(await text(page, '.panel-wait'), 'Reading jit_train_step of run/one.');
     equal(await page.locator('.curve').evaluate((node) => node.getBoundingClientRect().height), heightPx, 'the old picture became lower');

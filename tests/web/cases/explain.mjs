@@ -3,6 +3,7 @@
  * seed (200 and 100 GiB) and of the demo (33.49 GiB needed, 15.75 GiB printed as available). */
 
 import { join } from 'node:path';
+import { placeOn } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 
 const GIB = 1024 ** 3;
@@ -156,8 +157,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   test('what the tooltip names is explained by i: a bar, several drawn as one, a step of the curve, a place of the map', async () => {
     const page = await open(await daemon('--demo'));
     const over = async (selector, x, y) => {
-      const box = await page.locator(selector).first().boundingBox();
-      await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+      await page.mouse.move(...(await placeOn(page, selector, x, y)));
       await page.waitForSelector('.tooltip:not([hidden])');
       includes(await text(page, '.tooltip'), 'i explains');
       await page.keyboard.press('i');

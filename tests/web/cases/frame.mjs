@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * frame.mjs: what is there on every page: palette, keys, `?`, settings, menus, the details pane. */
 
+import { drag, holdBack } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
@@ -39,15 +40,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       window.addEventListener('keyup', ({ key }) => (globalThis.lifted += `${key} `), true);
     };
     const page = await open(await daemon('--demo'), { init });
-    let release = null;
-    const held = new Promise((done) => {
-      release = done;
-    });
-    await page.route('**/widgets/palette.js', async (route) => {
-      await held;
-      await route.continue();
-    });
-    const asked = page.waitForRequest('**/widgets/palette.js');
+    const { release, asked } = await holdBack(page, '**/widgets/palette.js');
     const acts = [page.keyboard.press('Control+k')];
     await asked;
     await page.waitForFunction(() => globalThis.lifted.endsWith('Control '));
@@ -153,10 +146,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await press(page, 'End', 'ArrowLeft');
     equal(await width(), 560, 'wider than allowed');
     const box = await page.locator('.pane-handle').boundingBox();
-    await page.mouse.move(box.x + 4, 300);
-    await page.mouse.down();
-    await page.mouse.move(1440 - 200, 300);
-    await page.mouse.up();
+    await drag(page, [box.x + 4, 300], [1440 - 200, 300]);
     equal(await width(), 240, 'narrower than allowed');
     await page.reload();
     await idle(page);

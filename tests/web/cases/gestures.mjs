@@ -2,42 +2,25 @@
  * gestures.mjs: every gesture, every key and every parameter of the URL that the Memory Viewer has, by name, one after
  * the other: it is done, and what it changes is what it is to change. */
 
+import * as acts from '../acts.mjs';
 import { idle, pixels, text } from '../harness.mjs';
 
 const CURVE = '.curve .u-over';
 const MAP = '.map-plot';
-const inUrl = (...names) => (page) => names.map((name) => new URL(page.url()).searchParams.get(name)).join();
+const inUrl = (...names) => async (page) => (await Promise.all(names.map((name) => acts.inUrl(page, name)))).join();
 const picture = (selector, at = 0) => (page) => pixels(page, selector, at);
 const countOf = (selector) => (page) => page.locator(`${selector}:visible`).count();
 const said = (selector) => (page) => text(page, selector);
 const focused = (page) => page.evaluate(() => document.activeElement.closest('.panel')?.className.match(/panel-\w+/)?.[0] ?? document.activeElement.className);
 
 /* Places: shares of the plot. */
-const placeOf = async (page, selector, x, y) => {
-  await page.locator(selector).first().scrollIntoViewIfNeeded();
-  const box = await page.locator(selector).first().boundingBox();
-  return [box.x + box.width * x, box.y + box.height * y];
-};
-const move = (selector, x, y) => async (page) => page.mouse.move(...(await placeOf(page, selector, x, y)));
-const click = (selector, x, y) => async (page) => page.mouse.click(...(await placeOf(page, selector, x, y)));
-const doubleClick = (selector, x, y) => async (page) => page.mouse.dblclick(...(await placeOf(page, selector, x, y)));
-const drag = (selector, [x, y], [toX, toY], { button = 'left', key = null } = {}) => async (page) => {
-  const from = await placeOf(page, selector, x, y);
-  const to = await placeOf(page, selector, toX, toY);
-  if (key) await page.keyboard.down(key);
-  await page.mouse.move(...from);
-  await page.mouse.down({ button });
-  await page.mouse.move((from[0] + to[0]) / 2, (from[1] + to[1]) / 2);
-  await page.mouse.move(...to);
-  await page.mouse.up({ button });
-  if (key) await page.keyboard.up(key);
-};
-const wheel = (selector, x, y, dx, dy, key = null) => async (page) => {
-  await page.mouse.move(...(await placeOf(page, selector, x, y)));
-  if (key) await page.keyboard.down(key);
-  await page.mouse.wheel(dx, dy);
-  if (key) await page.keyboard.up(key);
-};
+const move = (selector, x, y) => async (page) => page.mouse.move(...(await acts.placeOn(page, selector, x, y)));
+const click = (selector, x, y) => async (page) => page.mouse.click(...(await acts.placeOn(page, selector, x, y)));
+const doubleClick = (selector, x, y) => async (page) => page.mouse.dblclick(...(await acts.placeOn(page, selector, x, y)));
+const drag = (selector, [x, y], [toX, toY], how) => async (page) =>
+  acts.drag(page, await acts.placeOn(page, selector, x, y), await acts.placeOn(page, selector, toX, toY), how);
+const wheel = (selector, x, y, dx, dy, key) => async (page) =>
+  acts.wheel(page, await acts.placeOn(page, selector, x, y), [dx, dy], key);
 const press = (...keys) => async (page) => {
   for (const key of keys) await page.keyboard.press(key);
 };

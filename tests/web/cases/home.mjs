@@ -4,6 +4,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { holdBack } from '../acts.mjs';
 import { idle, startDaemon, text } from '../harness.mjs';
 
 /* Drops or pastes as a browser would: the events carry the same data. */
@@ -211,14 +212,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('a list sorted before all is read says how many are not, and does not move by itself', async () => {
     const base = await dumps();
     const page = await open(`${base}?tool=oom`, { isMeasured: true });
-    let release = null;
-    const held = new Promise((resolve) => {
-      release = resolve;
-    });
-    await page.route('**/modules?**', async (route) => {
-      await held;
-      await route.continue();
-    });
+    const { release } = await holdBack(page, '**/modules?**');
     await page.goto(`${base}?tool=home&sort=share`);
     await page.waitForSelector('.home-grid tbody tr:nth-child(4)');
     const names = () => page.locator('.home-grid .h-name a').allInnerTexts();

@@ -2,6 +2,7 @@
  * map.mjs: the allocation map, merged bars that open, and legend words. Figures of the demo:
  * its module has 509 temporaries in HBM, the largest of 4,000 MiB (16 × 16 × 2048 × 4000 values). */
 
+import { drag } from '../acts.mjs';
 import { idle, pixels, pointOn, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
@@ -60,11 +61,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.mouse.click(...(await at(page, 0.02, 0.2)));
     await page.waitForURL(/step=/);
     truth(Number(query(page).get('step')) < 40, page.url());
-    const [x, y] = await at(page, 0.1, 0.1);
-    await page.mouse.move(x, y);
-    await page.mouse.down();
-    await page.mouse.move(...(await at(page, 0.2, 0.12)), { steps: 3 });
-    await page.mouse.up();
+    await drag(page, await at(page, 0.1, 0.1), await at(page, 0.2, 0.12));
     await page.waitForURL(/sel=/);
     await settled(page);
     const [first, last] = query(page).get('sel').split('-').map(Number);

@@ -2,6 +2,7 @@
  * moment.mjs: any step: the moment, the window and the steps in view. Figures of the demo are
  * those of the heap trace in its module, counted by hand from it. */
 
+import { drag, wheel } from '../acts.mjs';
 import { idle, pixels, pointOn, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
@@ -105,11 +106,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const page = await open(await daemon('--demo'));
     const [a, y] = await xOf(page, 300);
     const [b] = await xOf(page, 400);
-    await page.mouse.move(a, y);
-    await page.mouse.down();
-    await page.mouse.move((a + b) / 2, y);
-    await page.mouse.move(b, y);
-    await page.mouse.up();
+    await drag(page, [a, y], [b, y]);
     await page.waitForURL(/sel=/);
     await settled(page);
     const [first, last] = query(page).get('sel').split('-').map(Number);
@@ -212,8 +209,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   test('wheel, keys and brush zoom; 0 and a double click show all', async () => {
     const page = await open(await daemon('--demo'));
     const width = () => Number(query(page).get('to') ?? 1018) - Number(query(page).get('from') ?? 0);
-    await page.mouse.move(...(await xOf(page, 500)));
-    await page.mouse.wheel(0, -300);
+    await wheel(page, await xOf(page, 500), [0, -300]);
     await settled(page);
     equal(width(), 1018, 'the wheel zoomed a plot that is not active');
     await page.mouse.click(...(await xOf(page, 500)));
@@ -235,10 +231,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await settled(page);
     equal(width(), 1018);
     const brush = await page.locator('.brush').boundingBox();
-    await page.mouse.move(brush.x + brush.width * 0.25, brush.y + 5);
-    await page.mouse.down();
-    await page.mouse.move(brush.x + brush.width * 0.5, brush.y + 5, { steps: 3 });
-    await page.mouse.up();
+    await drag(page, [brush.x + brush.width * 0.25, brush.y + 5], [brush.x + brush.width * 0.5, brush.y + 5]);
     await settled(page);
     truth(Math.abs(Number(query(page).get('from')) - 254) < 4 && Math.abs(Number(query(page).get('to')) - 509) < 4, page.url());
     await page.mouse.dblclick(...(await xOf(page, 300, 254, 509)));

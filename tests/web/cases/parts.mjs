@@ -2,20 +2,8 @@
  * parts.mjs: parts of a page that are loaded when they are needed: what is pressed meanwhile is not lost. No act
  * waits here, as the page is not at rest while a part is kept back. */
 
+import { holdBack } from '../acts.mjs';
 import { idle } from '../harness.mjs';
-
-/* Keeps a file back; the answer lets it come. `asked` is kept once it was asked for. */
-async function hold(page, file) {
-  let release = null;
-  const held = new Promise((resolve) => {
-    release = resolve;
-  });
-  await page.route(`**/${file}`, async (route) => {
-    await held;
-    await route.continue();
-  });
-  return { release, asked: page.waitForRequest((request) => request.url().endsWith(`/${file}`)) };
-}
 
 export function run({ test, equal, truth, daemon, open }) {
   const isIdle = (page) => page.evaluate(() => document.body.hasAttribute('data-idle'));
@@ -23,7 +11,7 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('keys pressed while a menu is loaded move in it', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    const { release, asked } = await hold(page, 'menu_popup.js');
+    const { release, asked } = await holdBack(page, '**/menu_popup.js');
     await page.locator('.panel-curve .menu-dots').focus();
     await page.keyboard.press('Enter');
     await asked;
@@ -40,7 +28,7 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('a menu that is late does not open, nor take the focus, once the reader is elsewhere', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    const { release, asked } = await hold(page, 'menu_popup.js');
+    const { release, asked } = await holdBack(page, '**/menu_popup.js');
     await page.locator('.panel-curve .menu-dots').click();
     await asked;
     await page.locator('.filter-input').focus();
@@ -55,16 +43,10 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('what is known late of a buffer does not take the pin from a newer one', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    let release = null;
-    const held = new Promise((resolve) => {
-      release = resolve;
-    });
     let late = null;
-    await page.route('**/memory_viewer/buffer?*', async (route) => {
-      const { searchParams } = new URL(route.request().url());
+    const { release } = await holdBack(page, '**/memory_viewer/buffer?*', ({ searchParams }) => {
       late ??= searchParams.get('id');
-      if (searchParams.get('id') === late) await held;
-      await route.continue();
+      return searchParams.get('id') === late;
     });
     const rows = page.locator('.panel-table tbody tr[role="row"]');
     const names = await rows.locator('.c-name').allInnerTexts();
@@ -84,7 +66,7 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('arrows and Enter wait for the proposals of the filter', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    const { release, asked } = await hold(page, 'filter_list.js');
+    const { release, asked } = await holdBack(page, '**/filter_list.js');
     await page.keyboard.press('/');
     await asked;
     await page.keyboard.type('ca');
@@ -99,7 +81,7 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('what is typed while a selector opens finds in it', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    const { release, asked } = await hold(page, 'selector_popup.js');
+    const { release, asked } = await holdBack(page, '**/selector_popup.js');
     await page.locator('.capacity .selector-button').focus();
     await asked;
     await page.keyboard.press('Enter');
@@ -114,7 +96,7 @@ export function run({ test, equal, truth, daemon, open }) {
     const page = await open(await daemon('--demo'), { width: 1280, height: 720, isMeasured: true });
     const isLoaded = () => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/memory_viewer_map_view.js'));
     equal(await page.evaluate(isLoaded), false, 'loaded though it is folded');
-    const { release, asked } = await hold(page, 'memory_viewer_map_view.js');
+    const { release, asked } = await holdBack(page, '**/memory_viewer_map_view.js');
     await page.keyboard.press('c');
     await asked;
     equal(await isIdle(page), false);

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { bytes, bytesIn, count, time } from '../../../web/lib/format.js';
+import { drag, inUrl } from '../acts.mjs';
 import { idle, sessionLink, text } from '../harness.mjs';
 
 /* XProf counts times without the start of their line, 8,573 ns for every line of tf/small. */
@@ -57,7 +58,6 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     await idle(page);
     return page;
   };
-  const search = (page, name) => page.evaluate((key) => new URLSearchParams(location.search).get(key), name);
   const small = () => recorded(shared, 'tf/small', 'vm').bfc_cpu_allocator_for_gpu;
   /* Where a time lies on the chart. */
   const place = async (page, ps, [from, to]) => {
@@ -98,7 +98,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       equal(await page.locator('.pool').last().getAttribute('data-memory'), 'GPU_0_bfc', 'worst first');
       await page.click('.pool[data-memory="GPU_0_bfc"]');
       await idle(page);
-      equal(await search(page, 'memory'), 'GPU_0_bfc');
+      equal(await inUrl(page, 'memory'), 'GPU_0_bfc');
       includes(await text(page, 'h1'), 'GPU_0_bfc reached');
       equal(await page.locator('h1 .answer-figure').getAttribute('title'), `${count(peaks.GPU_0_bfc)} B`);
       await page.reload();
@@ -120,7 +120,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       const page = await show('tf/small', `&from=${range[0]}&to=${range[1]}&group=none`);
       await page.mouse.click(...(await place(page, (ps + next) / 2, range)));
       await idle(page);
-      equal(Number(await search(page, 'time')), ps);
+      equal(Number(await inUrl(page, 'time')), ps);
       includes(await text(page, '.panel-live h2'), time(ps, 1e6));
       const live = liveAt(events, at);
       const sum = live.reduce((total, event) => total + event.size, 0);
@@ -143,7 +143,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       const page = await show('tf/small', `&time=${events[at].ps}`);
       await page.selectOption('.group-choice', 'op');
       await idle(page);
-      equal(await search(page, 'group'), 'op');
+      equal(await inUrl(page, 'group'), 'op');
       const groups = new Map();
       for (const { op, size } of liveAt(events, at)) {
         const [bytesOf, number] = groups.get(op) ?? [0, 0];
@@ -177,7 +177,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
         (all[1] - all[0]) / 4,
       );
       await idle(page);
-      const [from, to] = [Number(await search(page, 'from')), Number(await search(page, 'to'))];
+      const [from, to] = [Number(await inUrl(page, 'from')), Number(await inUrl(page, 'to'))];
       truth(Number.isInteger(from) && Number.isInteger(to), 'whole picoseconds');
       truth(from <= events[70].ps && to >= events[70].ps, 'what lies under the pointer stays');
       const shown = events.filter(({ ps }) => ps >= from && ps <= to).length;
@@ -203,13 +203,9 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       const middle = (range[0] + range[1]) / 2;
       const [x, y] = await place(page, range[0] + 1e6, range);
       const [farX] = await place(page, middle, range);
-      await page.mouse.move(x, y);
-      await page.mouse.down();
-      await page.mouse.move((x + farX) / 2, y);
-      await page.mouse.move(farX, y);
-      await page.mouse.up();
+      await drag(page, [x, y], [farX, y]);
       await idle(page);
-      const [a, b] = (await search(page, 'sel')).split('-').map(Number);
+      const [a, b] = (await inUrl(page, 'sel')).split('-').map(Number);
       const inside = events.filter(({ ps }) => ps >= a && ps <= b);
       const pairs = new Set(inside.map((event) => {
         const at = events.indexOf(event);
@@ -276,7 +272,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       includes(await text(page, '.whole-page'), 'The plans of its 12 programs are in the Memory Viewer');
       await page.click('.whole-page a');
       await idle(page);
-      equal(await search(page, 'tool'), 'memory_viewer');
+      equal(await inUrl(page, 'tool'), 'memory_viewer');
       await page.finish();
     },
     needs,

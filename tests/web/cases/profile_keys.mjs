@@ -2,12 +2,12 @@
  * profile_keys.mjs: the Memory Profile by keys alone, its cards, and what the pointer does on its chart. */
 
 import { readFileSync } from 'node:fs';
+import { drag, inUrl, placeOn, wheel } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 
 export function run({ test, equal, includes, truth, daemon, open }) {
   /* The trace of the demo: 12 steps on two GPUs. */
   const show = async (query) => open(`${await daemon('--demo')}?tool=memory_profile${query}`);
-  const search = (page, name) => page.evaluate((key) => new URLSearchParams(location.search).get(key), name);
   const press = async (page, ...keys) => {
     for (const key of keys) {
       await page.keyboard.press(key);
@@ -20,23 +20,23 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const ids = [];
     for (const key of ['.', '.', '.', ',']) {
       await press(page, key);
-      ids.push(await search(page, 'pin'));
+      ids.push(await inUrl(page, 'pin'));
     }
     truth(new Set(ids.slice(0, 3)).size === 3, `three events: ${ids}`);
     equal(ids[3], ids[1]);
     equal(await page.locator('.panel-events tr.is-pinned').count(), 1);
-    truth((await search(page, 'time')) !== null, 'the moment is that of the event');
+    truth((await inUrl(page, 'time')) !== null, 'the moment is that of the event');
     await page.finish();
   });
 
   test('profile keys: n walks through what the filter matches, and only with a filter', async () => {
     const page = await show('&view=events');
     await press(page, 'n');
-    equal(await search(page, 'pin'), null);
+    equal(await inUrl(page, 'pin'), null);
     await page.finish();
     const filtered = await show('&view=events&filter=%3E1MiB');
     await press(filtered, 'n');
-    truth(/^e:\d+$/.test(await search(filtered, 'pin')), 'an event is pinned');
+    truth(/^e:\d+$/.test(await inUrl(filtered, 'pin')), 'an event is pinned');
     await filtered.finish();
   });
 
@@ -54,10 +54,10 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   test('profile keys: in the address map . goes from block to block', async () => {
     const page = await show('&view=addresses');
     await press(page, '.');
-    const first = await search(page, 'pin');
+    const first = await inUrl(page, 'pin');
     truth(/^e:\d+$/.test(first), `a block is pinned: ${first}`);
     await press(page, '.');
-    truth((await search(page, 'pin')) !== first, 'the next one');
+    truth((await inUrl(page, 'pin')) !== first, 'the next one');
     await page.finish();
   });
 
@@ -65,9 +65,9 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const page = await show('');
     await page.evaluate(() => document.activeElement?.blur());
     await press(page, 'ArrowRight');
-    truth(Number(await search(page, 'time')) > 0, 'the moment is no longer the peak');
+    truth(Number(await inUrl(page, 'time')) > 0, 'the moment is no longer the peak');
     await press(page, 'ArrowLeft');
-    equal(await search(page, 'time'), null);
+    equal(await inUrl(page, 'time'), null);
     await page.finish();
   });
 
@@ -75,14 +75,14 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const page = await show('&time=20000000000');
     await press(page, 'M');
     includes(await text(page, '.toast'), 'A window begins at 20.000 ms; M again ends it');
-    equal(await search(page, 'sel'), null);
+    equal(await inUrl(page, 'sel'), null);
     await press(page, 'Shift+ArrowLeft', 'M');
-    const [from, to] = (await search(page, 'sel')).split('-').map(Number);
-    equal([from, to], [Number(await search(page, 'time')), 20000000000]);
+    const [from, to] = (await inUrl(page, 'sel')).split('-').map(Number);
+    equal([from, to], [Number(await inUrl(page, 'time')), 20000000000]);
     truth(from < to && to - from < 4e9, `ten events before, no whole step: ${from} to ${to}`);
     includes(await text(page, '.window-words'), 'born');
     await press(page, 'M');
-    equal(await search(page, 'sel'), null);
+    equal(await inUrl(page, 'sel'), null);
     await page.finish();
   });
 
@@ -122,7 +122,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       await page.locator('dialog [role="combobox"]').fill(typed);
       await page.locator('dialog [role="option"]', { hasText: row }).first().click();
       await idle(page);
-      equal(await search(page, name), value);
+      equal(await inUrl(page, name), value);
     }
     await page.finish();
   });
@@ -151,20 +151,14 @@ export function run({ test, equal, includes, truth, daemon, open }) {
 
   test('profile gestures: Ctrl wheel zooms, a double click shows all, a drag selects', async () => {
     const page = await show('');
-    const box = await page.locator('.panel-time .u-over').boundingBox();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.keyboard.down('Control');
-    await page.mouse.wheel(0, -400);
-    await page.keyboard.up('Control');
+    const at = (x) => placeOn(page, '.panel-time .u-over', x);
+    await wheel(page, await at(0.5), [0, -400], 'Control');
     await page.waitForFunction(() => new URLSearchParams(location.search).has('from'));
     await idle(page);
-    await page.mouse.dblclick(box.x + box.width / 3, box.y + box.height / 2);
+    await page.mouse.dblclick(...(await at(0.33)));
     await page.waitForFunction(() => !new URLSearchParams(location.search).has('from'));
     await idle(page);
-    await page.mouse.move(box.x + box.width / 4, box.y + box.height / 2);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
-    await page.mouse.up();
+    await drag(page, await at(0.25), await at(0.5));
     await page.waitForFunction(() => new URLSearchParams(location.search).has('sel'));
     await idle(page);
     includes(await text(page, '.window-words'), 'born');

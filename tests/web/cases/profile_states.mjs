@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inUrl } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 import { profileAnswers } from '../canned_profile.mjs';
@@ -17,7 +18,6 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const world = makeWorld({ intercept: profileAnswers(change) });
     return open(`${await daemon('--demo')}?tool=memory_profile${query}`, { canned: answerer(world), ...how });
   };
-  const search = (page, name) => page.evaluate((key) => new URLSearchParams(location.search).get(key), name);
 
   test('answer, memory ids with their spread, and rows that equal the curve', async () => {
     const page = await show('');
@@ -56,7 +56,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.focus('.pool[aria-checked="true"]');
     await page.keyboard.press('ArrowRight');
     await idle(page);
-    equal(await search(page, 'memory'), 'GPU_1_bfc');
+    equal(await inUrl(page, 'memory'), 'GPU_1_bfc');
     includes(await text(page, 'h1'), '390.00 MiB');
     await page.goBack();
     await idle(page);
@@ -69,20 +69,20 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.focus('.curve-slider');
     await page.keyboard.press('ArrowRight');
     await idle(page);
-    equal(await search(page, 'time'), '24600000000');
+    equal(await inUrl(page, 'time'), '24600000000');
     includes(await text(page, '.panel-live h2'), 'at 24.600 ms');
     await page.keyboard.press('m');
     await page.keyboard.press('End');
     await idle(page);
     await page.keyboard.press('m');
     await idle(page);
-    equal([await search(page, 'a'), await search(page, 'b')], ['24600000000', '208000000000']);
+    equal([await inUrl(page, 'a'), await inUrl(page, 'b')], ['24600000000', '208000000000']);
     includes(await text(page, '.panel-live .tab-answer'), 'Between A (24.6 ms) and B (208.0 ms): born');
     equal(await page.locator('.time-flag:visible').count(), 2);
     includes(await text(page, '.panel-live thead'), 'Born');
     await page.keyboard.press('m');
     await idle(page);
-    equal(await search(page, 'a'), null);
+    equal(await inUrl(page, 'a'), null);
     await page.finish();
   });
 
@@ -90,7 +90,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const page = await show('');
     await page.click('role=tab[name="Growth"]');
     await idle(page);
-    equal(await search(page, 'view'), 'growth');
+    equal(await inUrl(page, 'view'), 'growth');
     const row = await text(page, '.panel-growth tbody tr');
     includes(row, '+1.00 MiB ▲');
     includes(row, 'metrics/append');
@@ -109,12 +109,12 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const page = await show('&view=events');
     await page.click('.panel-events tbody tr:nth-child(2)');
     await idle(page);
-    equal(await search(page, 'pin'), 'e:1');
+    equal(await inUrl(page, 'pin'), 'e:1');
     includes(await text(page, '#details'), 'Freed');
     equal(await page.locator('.panel-events tr.is-pinned').count(), 1);
     await page.keyboard.press('Escape');
     await idle(page);
-    equal(await search(page, 'pin'), null);
+    equal(await inUrl(page, 'pin'), null);
     await page.finish();
   });
 
@@ -123,7 +123,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     truth(await page.locator('.timeline .axis-words').first().isHidden(), 'the axis begins at 0');
     await page.click('button.key-free');
     await idle(page);
-    equal(await search(page, 'hide'), 'free');
+    equal(await inUrl(page, 'hide'), 'free');
     includes(await text(page, '.timeline .axis-words'), 'axis starts at');
     await page.finish();
   });
@@ -161,14 +161,14 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const box = await page.locator('.lanes-plot').boundingBox();
     await page.mouse.click(box.x + box.width * 0.5, box.y + 8);
     await idle(page);
-    truth(/^\d+-\d+$/.test(await search(page, 'sel')), 'a window is selected');
+    truth(/^\d+-\d+$/.test(await inUrl(page, 'sel')), 'a window is selected');
     includes(await text(page, '.window-words'), '100.0 ms to 109.0 ms, 9 ms: peak 398.00 MiB at 104.0 ms');
     includes(await text(page, '.window-words'), '+1.00 MiB from before to after');
     await page.focus('.curve-slider');
     await page.keyboard.press('Enter');
     await idle(page);
-    const [from, to] = (await search(page, 'sel')).split('-');
-    equal([await search(page, 'from'), await search(page, 'to')], [from, to]);
+    const [from, to] = (await inUrl(page, 'sel')).split('-');
+    equal([await inUrl(page, 'from'), await inUrl(page, 'to')], [from, to]);
     await page.keyboard.press('0');
     await idle(page);
     await page.waitForFunction(() => !new URLSearchParams(location.search).has('from'));
@@ -239,13 +239,13 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       includes(more, 'The largest plan: jit_train_step (6.5 KiB); all 2 programs.');
       await page.click('.answer-more a >> nth=0');
       await idle(page);
-      equal(await search(page, 'tool'), 'memory_viewer');
+      equal(await inUrl(page, 'tool'), 'memory_viewer');
       includes(await page.title(), 'jit_train_step');
       await page.goBack();
       await idle(page);
       await page.click('.answer-more a >> nth=1');
       await idle(page);
-      equal(await search(page, 'tool'), 'memory_viewer');
+      equal(await inUrl(page, 'tool'), 'memory_viewer');
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });

@@ -4,13 +4,14 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as acts from '../acts.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 import { makeDevice } from '../canned_device.mjs';
 import { profileAnswers } from '../canned_profile.mjs';
 import { idle, pointOn, text } from '../harness.mjs';
 
 /* What tells a state. */
-const inUrl = (name) => (page) => new URL(page.url()).searchParams.get(name);
+const inUrl = (name) => (page) => acts.inUrl(page, name);
 const countOf = (selector) => (page) => page.locator(`${selector}:visible`).count();
 const attribute = (selector, name) => (page) => page.locator(selector).first().getAttribute(name);
 
@@ -37,11 +38,7 @@ const VIEWER = [
     'a window of steps',
     async (page) => {
       const box = await page.locator('.curve .u-over').boundingBox();
-      await page.mouse.move(box.x + 0.2, box.y + 20);
-      await page.mouse.down();
-      await page.mouse.move(box.x + box.width / 2, box.y + 20);
-      await page.mouse.move(box.x + box.width - 0.2, box.y + 20);
-      await page.mouse.up();
+      await acts.drag(page, [box.x + 0.2, box.y + 20], [box.x + box.width - 0.2, box.y + 20]);
     },
     from('.curve-slider', 'Home', 'M', 'End', 'M'),
     inUrl('sel'),
@@ -80,7 +77,7 @@ const VIEWER = [
 const PROFILE = [
   ['another memory id', click('.pool[aria-checked="false"]'), from('.pool[aria-checked="true"]', 'ArrowRight'), inUrl('memory'), back],
   ['another tab', click('role=tab[name="Growth"]'), press('3'), inUrl('view'), back],
-  ['a step as window', at('.lanes-plot', 0.5, 8), from('.lanes-plot [role="listbox"]', 'Home', 'Enter'), async (page) => /^\d+-\d+$/.test(inUrl('sel')(page)), back],
+  ['a step as window', at('.lanes-plot', 0.5, 8), from('.lanes-plot [role="listbox"]', 'Home', 'Enter'), async (page) => /^\d+-\d+$/.test(await inUrl('sel')(page)), back],
   ['the axis from where it is used', click('button.key-free'), press('u'), inUrl('hide'), back],
   ['the card of a figure', click('h1 .answer-figure'), from('h1 .answer-figure', 'i'), countOf('dialog'), escape],
 ];
@@ -100,7 +97,7 @@ const DEVICE = [
       await from('.stacked [role="listbox"]', 'Home', 'Enter')(page);
       await from('.stacked [role="listbox"]', 'End', 'Enter')(page);
     },
-    async (page) => [inUrl('a')(page), inUrl('b')(page)].join(),
+    async (page) => (await Promise.all([inUrl('a')(page), inUrl('b')(page)])).join(),
     async (page) => {
       await page.getByRole('button', { name: 'clear' }).first().click();
       await page.keyboard.press('1');

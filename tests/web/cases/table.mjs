@@ -4,6 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { drag } from '../acts.mjs';
 import { idle, pixels, text } from '../harness.mjs';
 import { answerer, makeBuffer, makeWorld } from '../canned.mjs';
 
@@ -344,10 +345,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.keyboard.press('Shift+ArrowRight');
     truth((await width()) > before, 'keys do not widen');
     const box = await header.boundingBox();
-    await page.mouse.move(box.x + box.width - 3, box.y + 8);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width + 77, box.y + 8);
-    await page.mouse.up();
+    await drag(page, [box.x + box.width - 3, box.y + 8], [box.x + box.width + 77, box.y + 8]);
     truth(Math.abs((await width()) - box.width - 80) < 3, `drag made it ${await width()} from ${box.width}`);
     equal(await page.locator('.panel-table th.c-name').getAttribute('aria-sort'), null, 'the drag sorted');
     await page.finish();
