@@ -131,7 +131,7 @@ static bool is_allowed(const struct arena *arena, uint64_t more)
 static _Noreturn void give_up_at(struct arena *arena, uint64_t more)
 {
     struct arena *counted = arena->parent != NULL ? arena->parent : arena;
-    counted->is_full = !is_allowed(arena, more);
+    counted->is_full = !is_allowed(arena, more + sizeof(struct arena_block));
     char held[SIZE_TEXT_BYTES], more_text[SIZE_TEXT_BYTES], limit[SIZE_TEXT_BYTES];
     err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "needs more memory than allowed: %s beside %s, and %s are allowed",
             size_text(more_text, more), size_text(held, counted->used_bytes),
