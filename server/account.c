@@ -104,8 +104,8 @@ static uint64_t part_of(uint64_t limit, uint64_t size_bytes, uint64_t factor, ui
     return size_bytes > (UINT64_MAX - base_bytes) / factor ? limit : least_of(size_bytes * factor + base_bytes, limit);
 }
 
-void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes, uint64_t *least,
-                   uint64_t *most)
+void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes,
+                   uint64_t *least, uint64_t *most)
 {
     uint64_t limit = least_of(share->limit_bytes, account->limit_bytes);
     *least = part_of(limit, size_bytes, share->least_factor, share->least_base_bytes);

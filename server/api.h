@@ -43,15 +43,16 @@ bool api_is_view(const char *tool, const char *view);
 /* The session that a request is about: of the watched folders, or of files that a reader gave. */
 struct api_subject {
     const struct server *server;
-    const struct snapshot *snapshot;        /* that holds the session */
+    const struct snapshot *snapshot; /* that holds the session */
     const struct snapshot_session *session;
-    const struct snapshot_host *host;       /* NULL when not named */
-    struct snapshot *indexed;               /* of api_shared.c: what api_close lets go of */
+    const struct snapshot_host *host; /* NULL when not named */
+    struct snapshot *indexed;         /* of api_shared.c: what api_close lets go of */
     struct given_set given;
 };
 
 /* Fills `subject` (zeroed), or the refusal; api_close in any case. `id` NULL: no session was named. */
-struct response *api_open(const struct server *server, const char *id, const char *host_id, struct api_subject *subject);
+struct response *api_open(const struct server *server, const char *id, const char *host_id,
+                          struct api_subject *subject);
 void api_close(struct api_subject *subject);
 /* Answers a request that names a session in its path and has no parameters; `write` writes the members of the answer. */
 struct response *api_of_session(const struct server *server, const struct request *request,

@@ -27,8 +27,8 @@ static void write_file_notes(struct json *json, const struct modules_file *file)
         write_note(json, err_name(file->err.code), 1, text);
     }
     if (contents && contents->is_cut) {
-        snprintf(text, sizeof(text), "%s ends inside a field at byte %llu: it was cut while it was written", file->file->name,
-                 (unsigned long long)contents->cut_offset_bytes);
+        snprintf(text, sizeof(text), "%s ends inside a field at byte %llu: it was cut while it was written",
+                 file->file->name, (unsigned long long)contents->cut_offset_bytes);
         write_note(json, "cut", 1, text);
     }
     for (size_t at = 0; contents && at < contents->note_count; at++)

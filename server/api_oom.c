@@ -50,7 +50,8 @@ static struct response *find_in_session(const struct server *server, const struc
         return refusal;
     asked->file = choose(asked->subject.session, name[0] ? name : NULL);
     if (!asked->file)
-        return response_problem(404, "notfound", name[0] ? "the session has no text of that name" : "the session has no error text or log");
+        return response_problem(
+            404, "notfound", name[0] ? "the session has no text of that name" : "the session has no error text or log");
     return NULL;
 }
 
@@ -155,7 +156,8 @@ static bool read_window(const struct asked *asked, uint64_t from, uint64_t to, s
         return analysis_explain_window(&source, from, to, out, err);
     }
     struct file *file = files_open(&asked->file->place, err);
-    bool is_good = file && analysis_explain_window(files_source(file), from, to, out, err) && files_only_grew(file, err);
+    bool is_good =
+        file && analysis_explain_window(files_source(file), from, to, out, err) && files_only_grew(file, err);
     files_close(file);
     return is_good;
 }
@@ -180,7 +182,8 @@ struct response *api_oom_text(const struct server *server, const struct request 
     if (!response && (!read_offset(request, "from", 0, &from) || !read_offset(request, "to", from + WINDOW_BYTES, &to)))
         response = response_problem(400, "argument", "from and to are places in the text, in bytes");
     if (!response && (to < from || to - from > MOST_WINDOW_BYTES))
-        response = response_problem(400, "argument", "to must not be before from, nor %d bytes behind it", MOST_WINDOW_BYTES);
+        response =
+            response_problem(400, "argument", "to must not be before from, nor %d bytes behind it", MOST_WINDOW_BYTES);
     if (!response)
         response = find(server, request, &asked);
     if (!response)

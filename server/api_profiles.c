@@ -65,8 +65,12 @@ static void add(struct asked *asked, const char *id, const struct snapshot_profi
     asked->uses[at] = (struct analysis_profile_use){
         .profile = one->profile,
         .id = id,
-        .name = profile ? profile->file->name : one->name ? one->name : id,
-        .size_bytes = one->profile ? one->size_bytes : profile ? profile->file->identity.size_bytes : 0,
+        .name = profile     ? profile->file->name
+                : one->name ? one->name
+                            : id,
+        .size_bytes = one->profile ? one->size_bytes
+                      : profile    ? profile->file->identity.size_bytes
+                                   : 0,
         .modified_at_ms = one->modified_at_ms,
         .is_base = is_base,
         .code = asked->errs[at].code,
@@ -84,7 +88,7 @@ static struct response *add_named(struct asked *asked, const struct request *req
         const struct snapshot_profile *profile = find_profile(asked->subject.session, param->value);
         if (!profile && !is_given_id(param->value))
             return asked->subject.session ? response_problem(404, "notfound", "the session has no profile of that id")
-                                  : response_problem(400, "argument", "the parameter session is missing");
+                                          : response_problem(400, "argument", "the parameter session is missing");
         add(asked, param->value, profile, is_base);
     }
     return NULL;
@@ -147,7 +151,8 @@ static struct response *check_read(struct asked *asked)
     for (size_t at = 0; at < asked->count; at++) {
         bool is_needed = asked->uses[at].is_base || read_count == 0;
         if (!asked->uses[at].profile && is_needed)
-            return (asked->ones[at].hold.is_passing ? response_passing_err : response_err)(&asked->errs[at], asked->uses[at].name);
+            return (asked->ones[at].hold.is_passing ? response_passing_err : response_err)(&asked->errs[at],
+                                                                                           asked->uses[at].name);
     }
     return NULL;
 }
@@ -203,8 +208,10 @@ static struct response *response_in(const struct request *request, struct body *
     if (strcmp(format, "json") == 0 || format[0] == '\0')
         return response_of_body(200, "application/json", body);
     bool is_csv = strcmp(format, "csv") == 0;
-    struct response *response = response_of_body(200, is_csv ? "text/csv; charset=utf-8" : "text/plain; charset=utf-8", body);
-    response_add_header(response, "Content-Disposition", "attachment; filename=\"device-%.40s.%s\"", view, is_csv ? "csv" : "txt");
+    struct response *response =
+        response_of_body(200, is_csv ? "text/csv; charset=utf-8" : "text/plain; charset=utf-8", body);
+    response_add_header(response, "Content-Disposition", "attachment; filename=\"device-%.40s.%s\"", view,
+                        is_csv ? "csv" : "txt");
     return response;
 }
 

@@ -85,7 +85,8 @@ struct analysis_param *api_core_params(const struct request *request, const char
 static bool is_of_type(const char *type, const char *wanted)
 {
     size_t length = strlen(wanted);
-    return strncasecmp(type, wanted, length) == 0 && (type[length] == '\0' || type[length] == ';' || type[length] == ' ');
+    return strncasecmp(type, wanted, length) == 0 &&
+           (type[length] == '\0' || type[length] == ';' || type[length] == ' ');
 }
 
 struct response *api_check_type(const struct request *request, const char *const *types)
@@ -98,15 +99,17 @@ struct response *api_check_type(const struct request *request, const char *const
         }
         buf_format(&wanted, "%s%s", at ? " or " : "", types[at]);
     }
-    struct response *refusal = response_problem(415, "argument", "send the bytes as %.*s", (int)wanted.length, wanted.data);
+    struct response *refusal =
+        response_problem(415, "argument", "send the bytes as %.*s", (int)wanted.length, wanted.data);
     buf_free(&wanted);
     return refusal;
 }
 
 struct response *api_keep_body(const struct request *request, uint64_t extra_bytes)
 {
-    return upload_keep(request->body, extra_bytes) ? NULL
-                                                   : response_problem(503, "busy", "there is no memory to keep more files now; ask again");
+    return upload_keep(request->body, extra_bytes)
+               ? NULL
+               : response_problem(503, "busy", "there is no memory to keep more files now; ask again");
 }
 
 void api_write_modified(struct json *json, int64_t modified_at_ms)

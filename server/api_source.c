@@ -149,7 +149,9 @@ static void write_lines(struct json *json, const struct buf *text)
 static uint64_t line_of(const char *text)
 {
     size_t length = strspn(text, "0123456789");
-    return length > 0 && length < 11 && text[length] == '\0' && strtoull(text, NULL, 10) <= MOST_LINE ? strtoull(text, NULL, 10) : 0;
+    return length > 0 && length < 11 && text[length] == '\0' && strtoull(text, NULL, 10) <= MOST_LINE
+               ? strtoull(text, NULL, 10)
+               : 0;
 }
 
 struct response *api_source(const struct server *server, const struct request *request)
@@ -174,9 +176,10 @@ struct response *api_source(const struct server *server, const struct request *r
     json_key_text(&json, "found", found);
     json_key_bool(&json, "is_available", found != NULL);
     json_key_text(&json, "reason",
-                  found                             ? NULL
-                  : server->source_root_count == 0 ? "no folder of source files was named: start the daemon with `--source-root=DIR`"
-                                                   : "no such file below the folders of --source-root");
+                  found ? NULL
+                  : server->source_root_count == 0
+                      ? "no folder of source files was named: start the daemon with `--source-root=DIR`"
+                      : "no such file below the folders of --source-root");
     json_key_uint(&json, "first_line", found ? window.first_line : 1);
     json_key_bool(&json, "is_cut", window.is_cut);
     json_key_known(&json, "cut_line", window.cut_line > 0 ? (int64_t)window.cut_line : -1);

@@ -275,7 +275,8 @@ void cache_drop_idle(struct cache *cache, int64_t idle_ms)
     struct cache_entry *idle = NULL;
     int64_t now_ms = moment_ms();
     pthread_mutex_lock(&cache->lock);
-    for (struct cache_entry *entry = cache->oldest, *newer; entry && now_ms - entry->used_at_ms > idle_ms; entry = newer) {
+    for (struct cache_entry *entry = cache->oldest, *newer; entry && now_ms - entry->used_at_ms > idle_ms;
+         entry = newer) {
         newer = entry->newer;
         if (entry->holders > 0)
             continue;

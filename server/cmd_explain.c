@@ -16,8 +16,8 @@ enum { DEEPEST = 32 };
 
 struct explaining {
     bool is_json;
-    bool has_names;          /* several logs: each failure says where it is from */
-    cJSON *all;              /* of --json */
+    bool has_names; /* several logs: each failure says where it is from */
+    cJSON *all;     /* of --json */
     size_t read_count;
     size_t unreadable_count;
     size_t understood_count; /* with failures, or with the report of a compile that went well */
@@ -67,7 +67,8 @@ static bool has_ending(const char *name, const char *ending)
 
 static bool is_log_name(const char *name)
 {
-    return has_ending(name, ".log") || has_ending(name, ".txt") || has_ending(name, ".log.gz") || has_ending(name, ".txt.gz");
+    return has_ending(name, ".log") || has_ending(name, ".txt") || has_ending(name, ".log.gz") ||
+           has_ending(name, ".txt.gz");
 }
 
 static void explain_folder(struct explaining *explaining, const char *path, int depth)

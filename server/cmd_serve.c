@@ -43,8 +43,7 @@ static bool check_paths(const struct options_list *paths, const char *option, ch
         if (!fault && option[0] && !S_ISDIR(status.st_mode))
             fault = ENOTDIR;
         if (fault) {
-            snprintf(reason, reason_size, "%s%s: %s", option, paths->items[at],
-                     strerror(fault));
+            snprintf(reason, reason_size, "%s%s: %s", option, paths->items[at], strerror(fault));
             return false;
         }
     }

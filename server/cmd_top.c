@@ -12,8 +12,10 @@
 #include <string.h>
 
 static const char *const FILTER_NAMES[OPTIONS_FILTER_COUNT] = {
-    [OPTIONS_FOCUS] = "focus", [OPTIONS_IGNORE] = "ignore",       [OPTIONS_HIDE] = "hide",         [OPTIONS_SHOW] = "show",
-    [OPTIONS_TAG] = "tag",     [OPTIONS_SHOW_FROM] = "show_from", [OPTIONS_TAGFOCUS] = "tagfocus", [OPTIONS_TAGIGNORE] = "tagignore",
+    [OPTIONS_FOCUS] = "focus",       [OPTIONS_IGNORE] = "ignore",
+    [OPTIONS_HIDE] = "hide",         [OPTIONS_SHOW] = "show",
+    [OPTIONS_TAG] = "tag",           [OPTIONS_SHOW_FROM] = "show_from",
+    [OPTIONS_TAGFOCUS] = "tagfocus", [OPTIONS_TAGIGNORE] = "tagignore",
 };
 
 struct question {

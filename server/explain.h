@@ -11,9 +11,9 @@
 
 /* A log that was read. */
 struct explain_log {
-    const char *name;                       /* as the user named it; "-" is standard input */
+    const char *name; /* as the user named it; "-" is standard input */
     struct analysis_explanation explanation;
-    const cJSON *failures;                  /* the array */
+    const cJSON *failures; /* the array */
 };
 
 /* Reads a file, a pipe or ("-") standard input. The answer is in `out`. */

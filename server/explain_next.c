@@ -51,17 +51,22 @@ static const char *const after_load[] = {
     "Arrays fill the memory that the program needs; loaded programs are evicted for arrays, not arrays for programs.",
     ALIVE_AND_ALLOCATIONS, "What the program itself needs:", DUMP, NULL};
 static const char *const after_buffer[] = {ALIVE_AND_ALLOCATIONS, OVER_TIME, NULL};
-static const char *const after_gpu[] = {
-    "What the program needs and when:", DUMP, LOOK,
-    "Which arrays are alive besides (call it before the failing step):", ALIVE, OVER_TIME, NULL};
-static const char *const after_bfc[] = {
-    "How the memory fills over time, and how broken up it is:", TRACE,
-    "Which arrays are alive (call it before the failing step):", ALIVE,
-    "When the largest free chunk is far smaller than what is free:",
-    "  TF_GPU_ALLOCATOR=cuda_malloc_async python YOUR_PROGRAM.py", NULL};
-static const char *const after_other[] = {
-    "Which arrays are alive (call it before the failing step):", ALIVE,
-    "What the program needs and when:", DUMP, NULL};
+static const char *const after_gpu[] = {"What the program needs and when:",
+                                        DUMP,
+                                        LOOK,
+                                        "Which arrays are alive besides (call it before the failing step):",
+                                        ALIVE,
+                                        OVER_TIME,
+                                        NULL};
+static const char *const after_bfc[] = {"How the memory fills over time, and how broken up it is:",
+                                        TRACE,
+                                        "Which arrays are alive (call it before the failing step):",
+                                        ALIVE,
+                                        "When the largest free chunk is far smaller than what is free:",
+                                        "  TF_GPU_ALLOCATOR=cuda_malloc_async python YOUR_PROGRAM.py",
+                                        NULL};
+static const char *const after_other[] = {"Which arrays are alive (call it before the failing step):", ALIVE,
+                                          "What the program needs and when:", DUMP, NULL};
 
 static const struct {
     const char *family, *form; /* form NULL: any */

@@ -110,8 +110,9 @@ static void print_figures(const cJSON *failure)
 {
     static const struct {
         const char *key, *title;
-    } parts[] = {{"program_bytes", "program"},         {"arguments_bytes", "arguments"},   {"output_bytes", "output"},
-                 {"shared_bytes", "output in arguments"}, {"reserved_bytes", "reserved"},  {"fragmentation_bytes", "fragmentation"},
+    } parts[] = {{"program_bytes", "program"},   {"arguments_bytes", "arguments"},
+                 {"output_bytes", "output"},     {"shared_bytes", "output in arguments"},
+                 {"reserved_bytes", "reserved"}, {"fragmentation_bytes", "fragmentation"},
                  {"total_bytes", "in all"}};
     print_size("asked for", number_of(failure, "needed_bytes"));
     print_size("there was", number_of(failure, "capacity_bytes"));
@@ -151,8 +152,8 @@ static bool is_same(const cJSON *a, const cJSON *b, const char *key)
 
 static bool is_same_row(const cJSON *a, const cJSON *b)
 {
-    return is_same(a, b, "shape") && is_same(a, b, "size_bytes") && is_same(a, b, "source_file") && is_same(a, b, "source_line") &&
-           is_same(a, b, "stack_frame_id") && is_same(a, b, "op_name");
+    return is_same(a, b, "shape") && is_same(a, b, "size_bytes") && is_same(a, b, "source_file") &&
+           is_same(a, b, "source_line") && is_same(a, b, "stack_frame_id") && is_same(a, b, "op_name");
 }
 
 static int by_size(const void *a, const void *b)

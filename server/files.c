@@ -244,7 +244,8 @@ bool files_unchanged(const struct file *file, struct err *err)
 bool files_only_grew(const struct file *file, struct err *err)
 {
     struct stat status;
-    bool has_grown = !file->bytes && fstat(file->descriptor, &status) == 0 && (uint64_t)status.st_size > file->identity.size_bytes;
+    bool has_grown =
+        !file->bytes && fstat(file->descriptor, &status) == 0 && (uint64_t)status.st_size > file->identity.size_bytes;
     return has_grown || files_unchanged(file, err);
 }
 

@@ -26,7 +26,7 @@ struct given {
 struct kept_set {
     char id[GIVEN_ID_SIZE];
     size_t file_count;
-    uint64_t added_bytes; /* of the last that came */
+    uint64_t added_bytes;      /* of the last that came */
     struct given_file **files; /* shared with the sets before */
     const struct given *of;
     pthread_mutex_t lock; /* of the two that follow, made when they are needed first */
@@ -135,7 +135,8 @@ static bool check_path(const char *path, struct err *err)
                            "each part of the name must have 1 to %d bytes and not begin with a dot", MOST_NAME_BYTES);
         part = part[length] ? part + length + 1 : NULL;
     }
-    return depth <= MOST_DEPTH || err_set(err, ERR_argument, ERR_NO_OFFSET, "the name has more than %d parts", MOST_DEPTH);
+    return depth <= MOST_DEPTH ||
+           err_set(err, ERR_argument, ERR_NO_OFFSET, "the name has more than %d parts", MOST_DEPTH);
 }
 
 /* What its name promises, as far as its bytes agree; NAMES_OTHER is not shown. */
@@ -145,22 +146,16 @@ static enum names_kind kind_of(const char *name, enum analysis_kind kind)
     bool is_hlo_name = named == NAMES_HLO || named == NAMES_DUMP_MODULE || named == NAMES_XPROF_CACHE;
     bool is_text_name = named == NAMES_ERROR_TEXT || named == NAMES_LOG || named == NAMES_DUMP_SIBLING;
     switch (kind) {
-    case ANALYSIS_KIND_XSPACE:
-        return NAMES_TRACE;
+    case ANALYSIS_KIND_XSPACE: return NAMES_TRACE;
     case ANALYSIS_KIND_HLO_PROTO:
     case ANALYSIS_KIND_HLO_MODULE:
-    case ANALYSIS_KIND_HLO_SNAPSHOT:
-        return is_hlo_name ? named : NAMES_HLO;
-    case ANALYSIS_KIND_PPROF:
-        return NAMES_PROFILE;
-    case ANALYSIS_KIND_TEXT:
-        return is_text_name ? named : NAMES_LOG;
+    case ANALYSIS_KIND_HLO_SNAPSHOT: return is_hlo_name ? named : NAMES_HLO;
+    case ANALYSIS_KIND_PPROF: return NAMES_PROFILE;
+    case ANALYSIS_KIND_TEXT: return is_text_name ? named : NAMES_LOG;
     case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
         return is_text_name ? named : NAMES_OTHER;
-    case ANALYSIS_KIND_MEMORY_USAGE_REPORT:
-        return named == NAMES_DUMP_SIBLING ? named : NAMES_OTHER;
-    case ANALYSIS_KIND_EMPTY:
-        break;
+    case ANALYSIS_KIND_MEMORY_USAGE_REPORT: return named == NAMES_DUMP_SIBLING ? named : NAMES_OTHER;
+    case ANALYSIS_KIND_EMPTY: break;
     }
     return NAMES_OTHER;
 }
@@ -196,7 +191,8 @@ static void add_to_tree(struct tree *tree, const struct given_file *from)
 
 static void open_set(struct kept_set *set)
 {
-    char *root = set->file_count == 1 ? memory_format("%.*s", (int)names_title_length(name_of(set->files[0]->path)), name_of(set->files[0]->path))
+    char *root = set->file_count == 1 ? memory_format("%.*s", (int)names_title_length(name_of(set->files[0]->path)),
+                                                      name_of(set->files[0]->path))
                                       : memory_format("%zu dropped files", set->file_count);
     set->tree = tree_new_of_memory(root);
     free(root);
@@ -267,7 +263,8 @@ static bool identify(struct given_file *file, struct err *err)
     if (!analysis_identify(&source, &file->kind, NULL, err))
         return false;
     if (kind_of(name_of(file->path), file->kind) == NAMES_OTHER)
-        return err_set(err, ERR_unsupported, ERR_NO_OFFSET, "it is no trace, no HLO file, no device profile and no text");
+        return err_set(err, ERR_unsupported, ERR_NO_OFFSET,
+                       "it is no trace, no HLO file, no device profile and no text");
     sha256_text(file->upload->data, file->upload->size, file->sha256);
     return true;
 }
@@ -295,7 +292,8 @@ static bool check_size(const struct kept_set *set, struct err *err)
         return err_set(err, ERR_limit, ERR_NO_OFFSET, "at most %d files can be looked at together", GIVEN_MOST_FILES);
     return size_bytes <= GIVEN_LIMIT_BYTES ||
            err_set(err, ERR_limit, ERR_NO_OFFSET, "the files would take %s together, more than the %s that are kept",
-                   size_text((char[SIZE_TEXT_BYTES]){0}, size_bytes), size_text((char[SIZE_TEXT_BYTES]){0}, GIVEN_LIMIT_BYTES));
+                   size_text((char[SIZE_TEXT_BYTES]){0}, size_bytes),
+                   size_text((char[SIZE_TEXT_BYTES]){0}, GIVEN_LIMIT_BYTES));
 }
 
 bool given_add(struct given *given, const char *with, const char *path, struct upload *upload, struct given_set *set,

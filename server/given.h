@@ -37,7 +37,7 @@ void given_free(struct given *given);
 
 struct given_file {
     atomic_int holders; /* sets that it is in */
-    char *path; /* below the set, as the reader's machine named it; "/" between its parts */
+    char *path;         /* below the set, as the reader's machine named it; "/" between its parts */
     struct upload *upload;
     enum analysis_kind kind;
     char sha256[SHA256_TEXT_SIZE];

@@ -221,7 +221,8 @@ static void *work(void *context)
 static struct job *find_equal(struct jobs *jobs, const struct request *request, uint64_t hash)
 {
     struct job *job = request->method == REQUEST_POST ? NULL : jobs->first;
-    while (job && (job->hash != hash || job->request->method == REQUEST_POST || strcmp(job->request->target, request->target) != 0))
+    while (job && (job->hash != hash || job->request->method == REQUEST_POST ||
+                   strcmp(job->request->target, request->target) != 0))
         job = job->next;
     return job;
 }

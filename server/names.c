@@ -46,7 +46,8 @@ static bool may_be_profile(const char *name, size_t length)
     bool has_word = strcasestr(name, "prof") || strcasestr(name, "heap") || strcasestr(name, "mem");
     bool has_dot = memchr(name, '.', length) != NULL;
     return without(name, length, ".pb") || without(name, length, ".heap") ||
-           (has_word && (!has_dot || names_is_gzip(name) || without(name, length, ".out") || without(name, length, ".bin")));
+           (has_word &&
+            (!has_dot || names_is_gzip(name) || without(name, length, ".out") || without(name, length, ".bin")));
 }
 
 int names_compare(const char *a, const char *b)
@@ -151,7 +152,8 @@ size_t names_host_length(const char *name)
 
 size_t names_title_length(const char *name)
 {
-    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb", ".hlo.pb", ".hlo_snapshot.pb", ".pb", ".prof", ".pprof"};
+    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb", ".hlo.pb", ".hlo_snapshot.pb",
+                                          ".pb",        ".prof",         ".pprof"};
     size_t length = without_gzip(name);
     for (size_t at = 0; at < sizeof(ENDINGS) / sizeof(ENDINGS[0]); at++) {
         if (without(name, length, ENDINGS[at]))
@@ -163,21 +165,15 @@ size_t names_title_length(const char *name)
 const char *names_word(const char *name)
 {
     switch (names_kind_of(name)) {
-    case NAMES_TRACE:
-        return "trace";
+    case NAMES_TRACE: return "trace";
     case NAMES_HLO:
     case NAMES_XPROF_CACHE:
-    case NAMES_DUMP_MODULE:
-        return "hlo";
-    case NAMES_ERROR_TEXT:
-        return "error_text";
-    case NAMES_LOG:
-        return "log";
-    case NAMES_PROFILE:
-        return "profile";
+    case NAMES_DUMP_MODULE: return "hlo";
+    case NAMES_ERROR_TEXT: return "error_text";
+    case NAMES_LOG: return "log";
+    case NAMES_PROFILE: return "profile";
     case NAMES_DUMP_SIBLING:
-    case NAMES_OTHER:
-        break;
+    case NAMES_OTHER: break;
     }
     if (strstr(name, "-buffer-assignment"))
         return "buffer_assignment";

@@ -58,17 +58,10 @@ static bool set(const struct option *option, const char *value, struct options *
 {
     void *field = (char *)options + option->field_at;
     switch (option->kind) {
-    case FLAG:
-        *(bool *)field = true;
-        return true;
-    case TEXT:
-        *(const char **)field = value;
-        return true;
-    case LIST:
-        list_add(field, value);
-        return true;
-    case NUMBER:
-        break;
+    case FLAG: *(bool *)field = true; return true;
+    case TEXT: *(const char **)field = value; return true;
+    case LIST: list_add(field, value); return true;
+    case NUMBER: break;
     }
     return read_number(value, field);
 }

@@ -11,8 +11,11 @@ static const uint64_t GIVEN_BUDGET_BYTES = 256 << 20, READ_BUDGET_BYTES = 256 <<
 static const size_t ANSWER_LIMIT_BYTES = (size_t)256 << 20;
 enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000 };
 /* Mostly they are packed. */
-static const struct account_share share = {
-    .least_factor = 16, .least_base_bytes = 4 << 20, .most_factor = 256, .most_base_bytes = 32 << 20, .limit_bytes = (uint64_t)2 << 30};
+static const struct account_share share = {.least_factor = 16,
+                                           .least_base_bytes = 4 << 20,
+                                           .most_factor = 256,
+                                           .most_base_bytes = 32 << 20,
+                                           .limit_bytes = (uint64_t)2 << 30};
 
 struct profiles {
     struct cache *given, *read, *answers;
@@ -86,7 +89,8 @@ static uint64_t take_room(const struct profiles *profiles, uint64_t size_bytes, 
     return taken_bytes > 0 ? taken_bytes : account_need(profiles->account, least, least);
 }
 
-static struct kept_profile *keep(struct profiles *profiles, const struct source *source, struct cache_made *made, struct err *err)
+static struct kept_profile *keep(struct profiles *profiles, const struct source *source, struct cache_made *made,
+                                 struct err *err)
 {
     uint64_t most;
     uint64_t taken_bytes = take_room(profiles, source->size_bytes, &most);
@@ -188,7 +192,8 @@ static void *make_read(void *context, struct cache_made *made, struct err *err)
     return kept;
 }
 
-bool profiles_of_file(struct profiles *profiles, const struct files_place *place, struct profiles_one *one, struct err *err)
+bool profiles_of_file(struct profiles *profiles, const struct files_place *place, struct profiles_one *one,
+                      struct err *err)
 {
     struct file *file = files_open(place, err);
     *one = (struct profiles_one){0};

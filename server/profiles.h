@@ -34,7 +34,7 @@ struct profiles_one {
     const char *key;                        /* tells its bytes from all others; text */
     const char *name;                       /* of a given one */
     uint64_t size_bytes;
-    int64_t modified_at_ms;                 /* of a file; 0 of a given one */
+    int64_t modified_at_ms; /* of a file; 0 of a given one */
     struct cache_hold hold;
 };
 
@@ -43,7 +43,8 @@ bool profiles_give(struct profiles *profiles, const struct upload *upload, const
                    struct err *err);
 /* One that was given before; `notfound` when it is not kept any more. */
 bool profiles_find(struct profiles *profiles, const char *id, struct profiles_one *one, struct err *err);
-bool profiles_of_file(struct profiles *profiles, const struct files_place *place, struct profiles_one *one, struct err *err);
+bool profiles_of_file(struct profiles *profiles, const struct files_place *place, struct profiles_one *one,
+                      struct err *err);
 void profiles_close(struct profiles_one *one);
 
 /* The answer to a view about `asked`, with a reference of its own, or NULL. `keys`

@@ -68,30 +68,18 @@ struct response *response_empty(int status)
 static const char *title_of(int status)
 {
     switch (status) {
-    case 400:
-        return "Bad Request";
-    case 401:
-        return "Unauthorized";
-    case 403:
-        return "Forbidden";
-    case 404:
-        return "Not Found";
-    case 405:
-        return "Method Not Allowed";
-    case 413:
-        return "Content Too Large";
-    case 414:
-        return "URI Too Long";
-    case 415:
-        return "Unsupported Media Type";
-    case 422:
-        return "Unprocessable Content";
-    case 431:
-        return "Request Header Fields Too Large";
-    case 503:
-        return "Service Unavailable";
-    default:
-        return "Internal Server Error";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 415: return "Unsupported Media Type";
+    case 422: return "Unprocessable Content";
+    case 431: return "Request Header Fields Too Large";
+    case 503: return "Service Unavailable";
+    default: return "Internal Server Error";
     }
 }
 
@@ -131,23 +119,17 @@ struct response *response_problem(int status, const char *code, const char *form
 int response_status_of(enum err_code code)
 {
     switch (code) {
-    case ERR_argument:
-        return 400;
-    case ERR_notfound:
-        return 404;
+    case ERR_argument: return 400;
+    case ERR_notfound: return 404;
     case ERR_limit:
-    case ERR_memory:
-        return 413;
+    case ERR_memory: return 413;
     case ERR_malformed:
     case ERR_truncated:
-    case ERR_unsupported:
-        return 422;
+    case ERR_unsupported: return 422;
     case ERR_io:
-    case ERR_changed:
-        return 503;
+    case ERR_changed: return 503;
     case ERR_none:
-    case ERR_internal:
-        break;
+    case ERR_internal: break;
     }
     return 500;
 }

@@ -21,7 +21,8 @@ struct route {
 };
 
 static const struct route ROUTES[] = {
-#define ROUTE(method, path, handler, need, where) {REQUEST_##method, path, handler, GUARD_##need, ROUTE_##where, false, 0},
+#define ROUTE(method, path, handler, need, where)                                                                      \
+    {REQUEST_##method, path, handler, GUARD_##need, ROUTE_##where, false, 0},
 #define XPROF(path, handler) {REQUEST_GET, path, handler, GUARD_DATA, ROUTE_WORK, true, 0},
 #define UPLOAD(path, handler, limit) {REQUEST_POST, path, handler, GUARD_DATA, ROUTE_WORK, false, limit},
 #include "server/routes.def"
@@ -123,8 +124,7 @@ static struct response *refuse_query(const struct request *request, const struct
 static struct response *refuse_body(const struct request *request)
 {
     switch (request->body->fault) {
-    case UPLOAD_GOOD:
-        break;
+    case UPLOAD_GOOD: break;
     case UPLOAD_TOO_LARGE:
         return response_problem(413, "limit", "the body is larger than %zu bytes", request->body->limit_bytes);
     case UPLOAD_NO_ROOM:

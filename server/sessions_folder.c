@@ -66,7 +66,9 @@ static const char *file_reason(struct sessions_builder *builder, const struct tr
         return "is empty: nothing was written to it";
     *code = ERR_unsupported;
     bool is_known = files_identity_equal(&file->looked_into, &file->identity);
-    return names_claims_profile(file->name) && is_known && !file->is_profile ? "is not a profile: neither gzip nor profile.proto" : NULL;
+    return names_claims_profile(file->name) && is_known && !file->is_profile
+               ? "is not a profile: neither gzip nor profile.proto"
+               : NULL;
 }
 
 /* Could be opened at all; a link that leads out or nowhere could not. */
@@ -83,7 +85,8 @@ static void place_file(struct sessions_builder *builder, const struct tree_folde
     file->path = folder->path[0] ? memory_pool_format(pool, "%s/%s", folder->path, from->name) : file->name;
     file->identity = from->identity;
     file->reason = from->reason;
-    file->place = (struct files_place){builder->root_path, file->path, from->bytes, from->identity.size_bytes, &file->identity};
+    file->place =
+        (struct files_place){builder->root_path, file->path, from->bytes, from->identity.size_bytes, &file->identity};
     if (builder->tree->is_file)
         file->place.path = "";
     else if (from->target)
@@ -102,21 +105,16 @@ static enum names_kind kind_of(const struct sessions_builder *builder, const str
     if (!builder->tree->is_file)
         return file->kind == NAMES_PROFILE && !file->is_profile ? NAMES_OTHER : file->kind;
     switch (builder->lone_kind) {
-    case ANALYSIS_KIND_XSPACE:
-        return NAMES_TRACE;
+    case ANALYSIS_KIND_XSPACE: return NAMES_TRACE;
     case ANALYSIS_KIND_HLO_PROTO:
     case ANALYSIS_KIND_HLO_MODULE:
-    case ANALYSIS_KIND_HLO_SNAPSHOT:
-        return NAMES_HLO;
-    case ANALYSIS_KIND_TEXT:
-        return NAMES_LOG;
+    case ANALYSIS_KIND_HLO_SNAPSHOT: return NAMES_HLO;
+    case ANALYSIS_KIND_TEXT: return NAMES_LOG;
     case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
         return is_text(file->kind) ? NAMES_LOG : NAMES_OTHER;
-    case ANALYSIS_KIND_PPROF:
-        return NAMES_PROFILE;
+    case ANALYSIS_KIND_PPROF: return NAMES_PROFILE;
     case ANALYSIS_KIND_EMPTY:
-    case ANALYSIS_KIND_MEMORY_USAGE_REPORT:
-        break;
+    case ANALYSIS_KIND_MEMORY_USAGE_REPORT: break;
     }
     return NAMES_OTHER;
 }
@@ -283,10 +281,12 @@ static bool look(struct sessions_builder *builder, const struct snapshot_file *f
 }
 
 /* The texts that lie beside the files of a dump: error.txt first. */
-static void add_texts(struct sessions_builder *builder, const struct contents *contents, struct snapshot_session *session)
+static void add_texts(struct sessions_builder *builder, const struct contents *contents,
+                      struct snapshot_session *session)
 {
     size_t count = contents->folder->file_count;
-    struct snapshot_text *texts = memory_pool_new(&builder->snapshot->pool, (contents->text_count + 1) * sizeof(*texts));
+    struct snapshot_text *texts =
+        memory_pool_new(&builder->snapshot->pool, (contents->text_count + 1) * sizeof(*texts));
     session->texts = texts;
     for (int round = 0; round < 2; round++) {
         for (size_t at = 0; at < count; at++) {
@@ -334,8 +334,8 @@ static int by_natural_name(const struct snapshot_profile *x, const struct snapsh
     return order ? order : strcmp(x->file->place.root, y->file->place.root);
 }
 
-static void add_profile(struct sessions_builder *builder, struct snapshot_session *session, const struct snapshot_file *file,
-                        const struct snapshot_file **files)
+static void add_profile(struct sessions_builder *builder, struct snapshot_session *session,
+                        const struct snapshot_file *file, const struct snapshot_file **files)
 {
     struct snapshot_profile profile = {.file = file};
     uint64_t hash = hash_text(session->id, hash_text("profile", 0));
@@ -411,7 +411,8 @@ static struct snapshot_session *add_hlo(struct sessions_builder *builder, const 
     for (size_t at = 0; at < count; at++) {
         const struct tree_file *from = &contents->folder->files[at];
         enum names_kind file_kind = kind_of(builder, from);
-        bool is_shown = file_kind != NAMES_TRACE && (file_kind != NAMES_LOG || is_among(session, &contents->files[at])) &&
+        bool is_shown = file_kind != NAMES_TRACE &&
+                        (file_kind != NAMES_LOG || is_among(session, &contents->files[at])) &&
                         (kind != SNAPSHOT_HLO || file_kind != NAMES_DUMP_SIBLING);
         if (!is_listed(from) || !is_shown)
             continue;
@@ -459,7 +460,8 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
         enum names_kind kind = kind_of(builder, &folder->files[at]);
         if (!reason && builder->tree->is_file && kind == NAMES_OTHER) {
             code = ERR_unsupported;
-            reason = memory_pool_format(&builder->snapshot->pool, "is not a trace, not an HLO file, not a profile and no text (%s)",
+            reason = memory_pool_format(&builder->snapshot->pool,
+                                        "is not a trace, not an HLO file, not a profile and no text (%s)",
                                         analysis_kind_name(builder->lone_kind));
         }
         if (reason)

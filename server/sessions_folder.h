@@ -10,16 +10,16 @@
 /* What is passed along while a snapshot is built. */
 struct sessions_builder {
     struct snapshot *snapshot;
-    struct verdicts *verdicts; /* NULL: nobody wants to know */
-    const char *given_id;      /* of files that a reader gave; else NULL */
+    struct verdicts *verdicts;      /* NULL: nobody wants to know */
+    const char *given_id;           /* of files that a reader gave; else NULL */
     const atomic_bool *is_stopping; /* of those: ends the reading of their texts */
     size_t session_capacity, run_capacity, problem_capacity;
     size_t root_at; /* which root; its folder is `tree` */
     struct snapshot_root *root;
     const struct tree *tree;
-    const char *root_path;        /* in the snapshot's pool */
-    enum analysis_kind lone_kind; /* of the only file, when the root is a file */
-    struct snapshot_session *lone_profiles; /* the session of all roots that are profiles */
+    const char *root_path;                   /* in the snapshot's pool */
+    enum analysis_kind lone_kind;            /* of the only file, when the root is a file */
+    struct snapshot_session *lone_profiles;  /* the session of all roots that are profiles */
     const struct snapshot_file **lone_files; /* its files */
 };
 

@@ -6,16 +6,11 @@
 const char *snapshot_kind_name(enum snapshot_kind kind)
 {
     switch (kind) {
-    case SNAPSHOT_TRACE:
-        return "trace";
-    case SNAPSHOT_DUMP:
-        return "dump";
-    case SNAPSHOT_TEXT:
-        return "text";
-    case SNAPSHOT_PROFILES:
-        return "profiles";
-    case SNAPSHOT_HLO:
-        break;
+    case SNAPSHOT_TRACE: return "trace";
+    case SNAPSHOT_DUMP: return "dump";
+    case SNAPSHOT_TEXT: return "text";
+    case SNAPSHOT_PROFILES: return "profiles";
+    case SNAPSHOT_HLO: break;
     }
     return "hlo";
 }

@@ -73,10 +73,10 @@ struct snapshot_session {
     /* What becomes known by reading: -1 until modules.c has counted and added up; nothing else changes. */
     _Atomic int64_t *module_count, *largest_total_bytes;
     size_t text_count;
-    const struct snapshot_text *texts;        /* error.txt first, then those with failures */
+    const struct snapshot_text *texts; /* error.txt first, then those with failures */
     size_t profile_count;
     struct snapshot_profile *profiles; /* by name, 2 before 10; only of SNAPSHOT_PROFILES */
-    bool is_text_only; /* a dump without any HLO file that can be opened */
+    bool is_text_only;                 /* a dump without any HLO file that can be opened */
 };
 
 /* What XProf calls a run. */

@@ -11,8 +11,11 @@
 static const uint64_t CONTENTS_BUDGET_BYTES = 32 << 20, TOTALS_BUDGET_BYTES = 32 << 20;
 static const uint64_t MODULES_BUDGET_BYTES = 256 << 20, ANSWERS_BUDGET_BYTES = 64 << 20;
 /* Programs of real compilers take two to three times their size. */
-static const struct account_share module_share = {
-    .least_factor = 8, .least_base_bytes = 8 << 20, .most_factor = 64, .most_base_bytes = 64 << 20, .limit_bytes = (uint64_t)4 << 30};
+static const struct account_share module_share = {.least_factor = 8,
+                                                  .least_base_bytes = 8 << 20,
+                                                  .most_factor = 64,
+                                                  .most_base_bytes = 64 << 20,
+                                                  .limit_bytes = (uint64_t)4 << 30};
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 
 struct store {
@@ -253,7 +256,8 @@ static struct kept_module *read_module(const struct making *making, uint64_t tak
         return NULL;
     }
     struct kept_module *kept = memory_new(sizeof(*kept));
-    *kept = (struct kept_module){module, account, account_keep(account, taken_bytes, analysis_module_memory_bytes(module))};
+    *kept =
+        (struct kept_module){module, account, account_keep(account, taken_bytes, analysis_module_memory_bytes(module))};
     return kept;
 }
 

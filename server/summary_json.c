@@ -101,4 +101,5 @@ static void end(void)
     fputs("]}\n", stdout);
 }
 
-const struct summary_form summary_json = {begin, begin_session, write_module, end_session, end, write_memory, end_memory};
+const struct summary_form summary_json = {begin, begin_session, write_module, end_session,
+                                          end,   write_memory,  end_memory};

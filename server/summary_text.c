@@ -48,7 +48,8 @@ static void write_spaces(const cJSON *spaces, int64_t space)
            "parameters");
     cJSON_ArrayForEach(row, spaces)
     {
-        char name[TEXT_SIZE], a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES], c[SIZE_TEXT_BYTES], d[SIZE_TEXT_BYTES], e[SIZE_TEXT_BYTES];
+        char name[TEXT_SIZE], a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES], c[SIZE_TEXT_BYTES], d[SIZE_TEXT_BYTES],
+            e[SIZE_TEXT_BYTES];
         if (space != SUMMARY_ALL_SPACES && (int64_t)number(row, "space") != space)
             continue;
         printf("    %-24s %14s %14s %14s %14s %14s\n", printable(name, text(row, "name")),

@@ -65,7 +65,8 @@ void texts_free(struct texts *texts)
 }
 
 /* The value, or NULL and `err`. Takes no reference to `upload` when it fails. */
-static struct kept_text *make(const struct texts *texts, const struct source *source, struct cache_made *made, struct err *err)
+static struct kept_text *make(const struct texts *texts, const struct source *source, struct cache_made *made,
+                              struct err *err)
 {
     struct kept_text *kept = memory_new(sizeof(*kept));
     struct files_tail whole = {source, 0, &texts->is_stopping};

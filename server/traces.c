@@ -78,7 +78,8 @@ static void *make_trace(void *context, struct cache_made *made, struct err *err)
         made->is_passing = true;
         return NULL;
     }
-    struct analysis_trace *trace = analysis_trace_read(files_source(making->opened), crew_hands(making->traces->crew), taken_bytes, err);
+    struct analysis_trace *trace =
+        analysis_trace_read(files_source(making->opened), crew_hands(making->traces->crew), taken_bytes, err);
     if (!files_unchanged(making->opened, &change)) {
         analysis_trace_free(trace);
         trace = NULL;

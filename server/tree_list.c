@@ -229,7 +229,8 @@ static struct tree_folder *folder_in(struct tree_folder *parent, const char *nam
     return found;
 }
 
-struct tree_file *tree_list_add_memory(struct tree_folder *top, const char *path, const unsigned char *bytes, size_t byte_count)
+struct tree_file *tree_list_add_memory(struct tree_folder *top, const char *path, const unsigned char *bytes,
+                                       size_t byte_count)
 {
     struct tree_folder *folder = top;
     for (const char *slash; (slash = strchr(path, '/')); path = slash + 1) {

@@ -22,6 +22,7 @@ struct tree_list_limits {
 bool tree_list(struct tree_folder *folder, int descriptor, const struct tree_list_limits *limits);
 
 /* Adds a file of a tree in memory, and the folders on its way. */
-struct tree_file *tree_list_add_memory(struct tree_folder *top, const char *path, const unsigned char *bytes, size_t byte_count);
+struct tree_file *tree_list_add_memory(struct tree_folder *top, const char *path, const unsigned char *bytes,
+                                       size_t byte_count);
 
 #endif

@@ -9,9 +9,9 @@
 static bool is_profile(const struct tree *tree, const struct tree_folder *folder, const struct tree_file *file)
 {
     const char *inside = folder->target ? folder->target : folder->path;
-    char *path = file->target    ? memory_text(file->target)
-                 : inside[0]     ? memory_format("%s/%s", inside, file->name)
-                                 : memory_text(file->name);
+    char *path = file->target ? memory_text(file->target)
+                 : inside[0]  ? memory_format("%s/%s", inside, file->name)
+                              : memory_text(file->name);
     struct files_place place = {tree->root, path, file->bytes, file->identity.size_bytes, &file->identity};
     struct err err = ERR_INIT;
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;

@@ -61,7 +61,8 @@ void upload_release(struct upload *upload)
 static bool is_paid(struct shared_upload *of, size_t capacity)
 {
     uint64_t due = capacity > SMALL_BYTES ? capacity : 0;
-    if (due > of->taken_bytes && (!of->account || account_need(of->account, due - of->taken_bytes, due - of->taken_bytes) == 0))
+    if (due > of->taken_bytes &&
+        (!of->account || account_need(of->account, due - of->taken_bytes, due - of->taken_bytes) == 0))
         return false;
     if (due < of->taken_bytes)
         account_give(of->account, of->taken_bytes - due);

@@ -20,8 +20,8 @@ struct entry {
     const unsigned char *bytes; /* of a file that is compiled in */
     size_t byte_count;
     struct files_identity wanted, known; /* `known` is that of `verdict` */
-    struct verdict *verdict; /* NULL: no failure; most texts have none */
-    struct err *err;         /* why it cannot be read; NULL for those that can */
+    struct verdict *verdict;             /* NULL: no failure; most texts have none */
+    struct err *err;                     /* why it cannot be read; NULL for those that can */
     bool is_known, is_queued, is_reading, is_gone;
     int64_t read_at_ms, took_ms;
     uint64_t asked_at; /* which snapshot */
@@ -204,7 +204,8 @@ static struct entry *find_or_add(struct verdicts *verdicts, const struct files_p
 {
     uint64_t hash = hash_text(place->path, hash_text(place->root, 0));
     struct entry **bucket = &verdicts->buckets[hash % BUCKET_COUNT], *entry = *bucket;
-    while (entry && (entry->hash != hash || strcmp(entry->path, place->path) != 0 || strcmp(entry->root, place->root) != 0))
+    while (entry &&
+           (entry->hash != hash || strcmp(entry->path, place->path) != 0 || strcmp(entry->root, place->root) != 0))
         entry = entry->next;
     if (entry)
         return entry;

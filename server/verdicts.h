@@ -44,6 +44,7 @@ bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, c
 bool verdicts_have_news(struct verdicts *verdicts);
 
 /* The verdict of a text that is read now. False and `err` when it cannot be read, or `is_stopping` became true meanwhile. */
-bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict, struct err *err);
+bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict,
+                   struct err *err);
 
 #endif

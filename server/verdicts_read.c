@@ -39,7 +39,8 @@ static void fill(const cJSON *failure, size_t failure_count, struct verdict *ver
     word_of(failure, "module", verdict->module, sizeof(verdict->module));
 }
 
-bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict, struct err *err)
+bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict,
+                   struct err *err)
 {
     struct buf out = BUF_INIT;
     struct analysis_explanation explanation;
