@@ -22,6 +22,7 @@ const KINDS = {
   low: 'number',
   high: 'number',
   sel: 'text',
+  offsets: 'text',
   bars: 'text',
   a: 'text',
   b: 'text',
@@ -56,7 +57,7 @@ const NAMES = Object.keys(KINDS);
 const DEFAULTS = Object.fromEntries(NAMES.map((name) => [name, EMPTY[KINDS[name]]]));
 const LEVELS = ['session', 'host', 'module', 'space'];
 /* What belongs to one memory space of one module, or to one trace. */
-const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'bars', 'a', 'b', 'pin', 'find', 'memory'];
+const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'a', 'b', 'pin', 'find', 'memory'];
 const MOST_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;

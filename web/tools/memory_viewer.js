@@ -25,7 +25,7 @@ import { asker, createRecords, gatherNotes } from './memory_viewer_load.js';
 import { createChooser, devicesFor } from './memory_viewer_capacity.js';
 import { toggledCategory } from './memory_viewer_only.js';
 import { viewerKeys } from './memory_viewer_keys.js';
-import { byBuffer, centrePin, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './memory_viewer_light.js';
+import { byBuffer, centrePin, editOffsets, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './memory_viewer_light.js';
 import { createMapPanel } from './memory_viewer_map.js';
 import { createPlace } from './memory_viewer_place.js';
 import {
@@ -77,6 +77,7 @@ export function mount(root, context) {
     window: () => {
       view.map.setPlace();
       loadWindow(view).then(() => refresh(view));
+      if (view.marked !== view.place.within) loadStrips(view).then(() => refresh(view));
     },
     marks: () => {
       view.map.setPlace();
@@ -89,6 +90,7 @@ export function mount(root, context) {
   view.centrePin = () => centrePin(view);
   view.byBuffer = (direction) => byBuffer(view, direction);
   view.toPanel = (at) => toPanel(view, at);
+  view.editOffsets = () => editOffsets(view);
   view.toggleUnpadded = () => {
     view.hasUnpadded = !view.hasUnpadded;
     view.curve.setUnpadded(view.hasUnpadded);
@@ -166,8 +168,9 @@ function build(view) {
       const line = createWindowLine({
         onZoom: () => view.place.zoomToWindow(),
         onNames: view.context.details.open,
-        onClear: () => view.place.setWindow(null),
+        onClear: () => view.place.letWindowGo(),
         onMoment: (step) => view.place.setMoment(step),
+        onOffsets: (offsets) => view.place.setWindow(view.place.window, offsets),
       });
       const marks = createMarksLine({
         onSwap: () => view.place.swapMarks(),
@@ -410,10 +413,7 @@ function only(view, content, sentence, said = SAYS_NOTHING) {
 function escape(view) {
   if (view.curve.cancel() || view.map.cancel()) return true;
   if (dismissTooltip()) return true;
-  if (view.space && view.place.window) {
-    view.place.setWindow(null);
-    return true;
-  }
+  if (view.space && view.place.letWindowGo()) return true;
   if (view.bars) {
     view.context.choose({ bars: '' });
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_viewer_acts.js: what keys and a double click do with the pin: centre it, zoom to it, go to the next. */
 
-import { around, moved } from '../lib/range.js';
+import { around, moved, whole } from '../lib/range.js';
 import { LEAST_STEPS } from '../widgets/curve.js';
 import { pinItem, spansOf } from './memory_viewer_light.js';
 
@@ -26,6 +26,13 @@ export async function zoomTo(view, id) {
   if (!view.records.isWhole(id)) await view.records.read(id).catch(() => {});
   const [span] = spansOf(view, id);
   if (span) view.place.setRange(around(span, [0, view.space.step_count], LEAST_STEPS));
+}
+
+/* The offsets of the window are typed; without one it takes the steps in view. */
+export async function editOffsets(view) {
+  const [from, to] = whole(view.place.range);
+  if (!view.place.window) view.place.setWindow([from, to - 1]);
+  await view.window.with(({ line }) => line.editOffsets(view.place.offsets));
 }
 
 /* The next buffer in the order of the table. */

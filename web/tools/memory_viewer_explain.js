@@ -5,7 +5,7 @@
 import { bytes, bytesApart, count, counted, exactBytes, factor, percent, visible } from '../lib/format.js';
 import { sourceOf } from './memory_viewer_answer.js';
 import { figuresOf } from './memory_viewer_failure.js';
-import { madeOf, unitWord } from './memory_viewer_text.js';
+import { madeOf, offsetWords, unitWord } from './memory_viewer_text.js';
 import { peakOfMarks } from './memory_viewer_window.js';
 
 const ALLOCATIONS = '`HloProto.buffer_assignment.buffer_allocations[]`';
@@ -230,7 +230,11 @@ function changes(view, data, [before, after], title) {
 
 function window(view) {
   const data = view.window.now?.line.data;
-  return data ? changes(view, data, ['before it', 'after it'], 'The selected window') : null;
+  if (!data) return null;
+  if (!data.offsets) return changes(view, data, ['before it', 'after it'], 'The selected window');
+  const { caveat, ...card } = changes(view, data, ['before it', 'after it'], 'The selected rectangle');
+  const together = `${counted(data.alive.count, 'buffer')}, ${bytes(data.alive.bytes)} together, need not live at one time`;
+  return { ...card, caveat: `Of buffers that cover one of the offsets ${offsetWords(data.offsets)} alone: ${together}. ${caveat}` };
 }
 
 function marks(view) {

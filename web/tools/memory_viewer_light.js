@@ -52,6 +52,7 @@ export async function setPin(view, { pin, group }) {
 export const centrePin = (view) => acts.with((parts) => parts.centrePin(view));
 export const zoomTo = (view, id) => acts.with((parts) => parts.zoomTo(view, id));
 export const byBuffer = (view, direction) => acts.with((parts) => parts.byBuffer(view, direction));
+export const editOffsets = (view) => acts.with((parts) => parts.editOffsets(view));
 
 /* item: a buffer, or a row that stands for a group. */
 export function pinItem(view, item) {
@@ -91,7 +92,7 @@ export function lightUp(view) {
   view.strips.mark({ hover, pin: pin === null ? null : buffersKey(pin), runs: group?.runs, rankOf });
   view.table.mark(hovered, pin);
   view.map.mark(hovered, pin, group);
-  view.curve.showSpans(spansOf(view, hovered ?? pin));
+  view.curve.showSpans(hovered ?? pin ? spansOf(view, hovered ?? pin) : (view.window.now?.line.spans ?? []));
   if (hovered !== null) view.records.want(hovered);
   view.takeBack?.();
   view.takeBack = later(

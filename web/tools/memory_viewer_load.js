@@ -78,6 +78,19 @@ export async function askFiltered(view, name, params, signal) {
   }
 }
 
+/* Asks for what passes `terms` besides its filter; the places of faults are those in the filter. */
+export function askWithin(ask, terms) {
+  if (!terms) return ask;
+  return async (name, { filter, ...params }, own) => {
+    try {
+      return await ask(name, { ...params, filter: filter ? `${terms} ${filter}` : terms }, own);
+    } catch (error) {
+      if (error.offsetBytes) error.offsetBytes -= terms.length + 1;
+      throw error;
+    }
+  };
+}
+
 /* What is known, and a row that says more; a text that was cut gives way to the whole of it, and never the other way. */
 function joined(old, row) {
   if (!old) return row;

@@ -15,7 +15,7 @@ const wide = matchMedia('(min-width: 62.5rem) and (min-height: 40rem)');
 const low = matchMedia('(max-height: 50rem)');
 const isFolded = () => wide.matches && (setting('map') || (low.matches ? 'shut' : 'open')) === 'shut';
 
-/* actions: as of memory_viewer_map_view.js. Out: {panel, load(), start(route), hear(route), setView(), setPlace(),
+/* actions: as of memory_viewer_map_view.js. Out: {panel, load(), start(route), hear(route), setView(), setPlace(), fit(offsets),
  * mark(hover, pin, group), showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
 export function createMapPanel(view, actions) {
   const exports = exportEntries({
@@ -80,6 +80,7 @@ export function createMapPanel(view, actions) {
     hear: (route) => shown && part.now?.hear(route),
     setView: () => part.now?.setView(),
     setPlace: () => part.now?.setPlace(),
+    fit: (offsets) => part.now?.fit(offsets),
     mark: (...lit) => part.now?.mark(...lit),
     showStep: (step) => part.now?.map.showStep(step),
     search: (direction) => use((it) => it.search(direction)),

@@ -7,7 +7,7 @@ import { later } from '../lib/activity.js';
 import { isAbort, Problem, problemText } from '../lib/api.js';
 import { bytes, count, counted, percent, spokenBytes, visible } from '../lib/format.js';
 import { around, whole } from '../lib/range.js';
-import { createMap } from '../widgets/map.js';
+import { createMap, LEAST_BYTES } from '../widgets/map.js';
 import { COLOUR_WORDS, COLOURS } from '../widgets/map_colours.js';
 import { message } from '../widgets/panel.js';
 import { askFiltered } from './memory_viewer_load.js';
@@ -54,11 +54,12 @@ function legendOf(classes) {
 }
 
 /* panel, isShown(): where it is drawn, and whether it is not folded; actions: onHover(item, mark, lines), onLeave(),
- * onPin(item), onStep(step | null), onHint(). Out: {map, start(), load(), hear(route), setView(), setPlace(), mark(hover, pin, group),
+ * onPin(item), onStep(step | null), onHint(). Out: {map, start(), load(), hear(route), setView(), setPlace(), fit(offsets), mark(hover, pin, group),
  * search(direction), focusFind(), nextColour(), destroy()}. */
 export function createMapView(view, panel, isShown, actions) {
   const { context, place } = view;
   const byBytes = () => (place.bytes ? { low: place.bytes[0], high: place.bytes[1] } : { low: 0, high: height });
+  const drawnPlace = () => ({ moment: place.moment, window: place.shownWindow, offsets: place.offsets, marks: place.marks });
   let height = 1;
   let colour = 'category';
   let find = '';
@@ -71,7 +72,7 @@ export function createMapView(view, panel, isShown, actions) {
     onHover: (item, mark) => actions.onHover(item, mark, mapLines(item, view.space)),
     sentence: (item) => sentenceOf(item, view.space),
     onMoment: (step) => place.setMoment(step),
-    onWindow: (window) => place.setWindow(window),
+    onWindow: (window, offsets) => place.setWindow(window, offsets),
     onView: ({ from, to, low, high }) => {
       place.setBytes(low <= 0 && high >= height ? null : [low, high]);
       place.setRange([from, to]);
@@ -83,7 +84,7 @@ export function createMapView(view, panel, isShown, actions) {
   /* Zooms until the item, or the parts of it, fill the view. */
   const open = (item) => {
     if (item.from === undefined) return;
-    place.setBytes(around([item.low_bytes, item.high_bytes], [0, height], 64 * 1024, item.id === null ? 0 : ROOM));
+    place.setBytes(around([item.low_bytes, item.high_bytes], [0, height], LEAST_BYTES, item.id === null ? 0 : ROOM));
     place.setRange(around([item.from, item.to], [0, view.space.step_count], 8, item.id === null ? 0 : ROOM));
   };
   const chooser = el(
@@ -139,7 +140,7 @@ export function createMapView(view, panel, isShown, actions) {
       map.setColour(colour);
       map.draw(data, labelOf(data, space));
       map.setView({ from: place.range[0], to: place.range[1], ...byBytes() });
-      map.setPlace({ moment: place.moment, peak: space.peak_step, window: place.window, marks: place.marks });
+      map.setPlace({ ...drawnPlace(), peak: space.peak_step });
       sayTitle(data, space);
       drawLegend();
       if (data.rectangle_count === 0 && place.isWhole && !place.bytes && !(params.filter && data.indefinite.length)) panel.say(message(params.filter ? NOTHING_MATCHES : nothingMoves(space)));
@@ -257,7 +258,9 @@ export function createMapView(view, panel, isShown, actions) {
     },
     hear,
     setView: () => map.setView({ from: place.range[0], to: place.range[1], ...byBytes() }),
-    setPlace: () => map.setPlace({ moment: place.moment, window: place.window, marks: place.marks }),
+    setPlace: () => map.setPlace(drawnPlace()),
+    /* Offsets that are to fill the view. */
+    fit: (offsets) => place.setBytes(around(offsets, [0, height], LEAST_BYTES, 0)),
     mark: (hover, pin, group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group) }),
     destroy() {
       takeBack?.();

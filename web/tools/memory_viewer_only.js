@@ -18,6 +18,9 @@ export function toggledCategory(filter, category, isAdded) {
   return [next.length ? `cat:${next.join(',')}` : '', rest].filter(Boolean).join(' ');
 }
 
+/* A term that keeps what covers one of the offsets [low, high). */
+export const coversTerm = ([low, high]) => `covers:${low}..${high - 1}`;
+
 /* Pure: "size:120-334", the ranks of a merged bar that was opened → {order, first, count}, or null. */
 export function readOpened(text) {
   const match = /^(program|size|padding):(\d{1,9})-(\d{1,9})$/.exec(text);

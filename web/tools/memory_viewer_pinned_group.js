@@ -7,6 +7,7 @@ import { count, counted, cutMiddle, percent, visible } from '../lib/format.js';
 import { isAbort, Problem } from '../lib/api.js';
 import { explained } from '../widgets/explain.js';
 import { fact, facts, folded, lifeBar } from '../widgets/details.js';
+import { runsWhere } from '../widgets/strips_layout.js';
 import { wayOf, wordsOf } from './memory_viewer_groups.js';
 import { askFiltered } from './memory_viewer_load.js';
 import { unitWord } from './memory_viewer_text.js';
@@ -38,16 +39,10 @@ export function runsOf(rects, order, rows) {
   const ids = new Set(rows.map((row) => row.id));
   const ranks = Float64Array.from(rows.map((row) => row.ranks?.[order] ?? -1)).sort();
   let next = 0;
-  const runs = [];
-  let run = null;
-  for (const { bar, x, width } of rects) {
+  return runsWhere(rects, (bar) => {
     while (next < ranks.length && ranks[next] < bar.first_rank) next++;
-    const isIn = bar.id === null ? ranks[next] < bar.first_rank + bar.count : ids.has(bar.id);
-    if (!isIn) run = null;
-    else if (run) run.width = x + width - run.x;
-    else runs.push((run = { x, width }));
-  }
-  return runs;
+    return bar.id === null ? ranks[next] < bar.first_rank + bar.count : ids.has(bar.id);
+  });
 }
 
 /* What the table knows of a group's row: {count, bytes, largest_bytes, padding_bytes (null: not known)}. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_viewer_place.js: where the reader stands: the moment, the steps in view, the selected window and two
- * marks. All are in the URL; what of them does not exist becomes a banner. */
+ * memory_viewer_place.js: where the reader stands: the moment, the steps in view, the selected window, on the map with
+ * its offsets, and two marks. All are in the URL; what of them does not exist becomes a banner. */
 
 import { later } from '../lib/activity.js';
 import { count, cutMiddle, visible } from '../lib/format.js';
@@ -8,24 +8,24 @@ import { nextMarks, swappedMarks } from '../lib/marks.js';
 import { following, isAll, moved, nearest, zoomed } from '../lib/range.js';
 import { LEAST_STEPS } from '../widgets/curve.js';
 import { peakBeside } from '../widgets/curve_keys.js';
-import { readOpened } from './memory_viewer_only.js';
+import { coversTerm, readOpened } from './memory_viewer_only.js';
 import { unitWord } from './memory_viewer_text.js';
 
 const ASK_AFTER_MS = 120;
 const PAN_SHARE = 0.2;
 const NOTCH = 1.2;
 
-const NOWHERE = { step: null, range: null, bytes: null, window: null, marks: { a: null, b: null } };
+const NOWHERE = { step: null, range: null, bytes: null, window: null, offsets: null, marks: { a: null, b: null } };
 const isStep = (value, space) => Number.isInteger(value) && value >= 0 && value < space.step_count;
 const quoted = (value) => cutMiddle(visible(String(value)), 40);
 
-function windowOf(text) {
+function pairOf(text) {
   const match = /^(\d{1,15})-(\d{1,15})$/.exec(text);
   return match ? [Number(match[1]), Number(match[2])] : null;
 }
 
-/* Pure: {step (null: the peak), range (null: all), bytes (null: all), window (null: none),
- * marks: {a, b} (null: not set), said: {name: sentence}}. */
+/* Pure: {step (null: the peak), range (null: all), bytes (null: all), window [first, last] (null: none),
+ * offsets [low, high) of the window (null: all), marks: {a, b} (null: not set), said: {name: sentence}}. */
 export function readPlace(space, route) {
   const said = {};
   const unit = unitWord(space);
@@ -45,10 +45,19 @@ export function readPlace(space, route) {
   }
   let window = null;
   if (route.sel) {
-    window = windowOf(route.sel);
+    window = pairOf(route.sel);
     if (!window || window[1] < window[0] || !isStep(window[1], space)) {
       said.window = `The window ${quoted(route.sel)} is not in ${name}, which has ${has}; nothing is selected.`;
       window = null;
+    }
+  }
+  let offsets = null;
+  if (route.offsets && !said.window) {
+    offsets = pairOf(route.offsets);
+    if (offsets && offsets[0] < offsets[1] && offsets[0] < space.total_bytes && space.step_count > 0) window ??= [0, space.step_count - 1];
+    else {
+      offsets = null;
+      said.offsets = `Offsets ${quoted(route.offsets)} are not in ${name}, which needs ${count(space.total_bytes)} bytes; ${window ? 'the window takes all of them' : 'nothing is selected'}.`;
     }
   }
   const marks = { a: null, b: null };
@@ -61,13 +70,13 @@ export function readPlace(space, route) {
   const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
   if (!isBytes && (route.low !== null || route.high !== null))
     said.bytes = `Offsets ${quoted(route.low ?? '')} to ${quoted(route.high ?? '')} are no range; showing all.`;
-  const offsets = isBytes ? [route.low, route.high] : null;
+  const bytes = isBytes ? [route.low, route.high] : null;
   if (route.bars && !readOpened(route.bars)) said.bars = `There is no bar ${quoted(route.bars)} in the strips; showing all buffers.`;
-  return { step: step === space.peak_step ? null : step, range, bytes: offsets, window, marks, said };
+  return { step: step === space.peak_step ? null : step, range, bytes, window, offsets, marks, said };
 }
 
 /* hooks: marks(), moment(step), momentAtRest() and rangeAtRest(range) 120 ms after the last movement, the first
- * at once after a click, range([from, to)), window([first, last] | null). They are called after the part of the place that changed. */
+ * at once after a click, range([from, to)), window(). They are called after the part of the place that changed. */
 export function createPlace(view, hooks) {
   let place = NOWHERE;
   let takeBack = null;
@@ -82,7 +91,7 @@ export function createPlace(view, hooks) {
 
   const adopt = (route) => {
     const { said, ...next } = readPlace(view.space, route);
-    for (const name of ['step', 'range', 'bytes', 'window', 'marks', 'bars']) {
+    for (const name of ['step', 'range', 'bytes', 'window', 'offsets', 'marks', 'bars']) {
       if (said[name]) view.context.banners.set(name, { text: said[name] });
       else view.context.banners.drop(name);
     }
@@ -103,6 +112,7 @@ export function createPlace(view, hooks) {
   const momentMoved = () => {
     takeBackMoment?.();
     takeBackMoment = null;
+    if (marked !== null) hooks.window();
     hooks.moment(moment());
     if (isHeld) takeBackMoment = later(momentRests, ASK_AFTER_MS);
     else momentRests();
@@ -151,6 +161,23 @@ export function createPlace(view, hooks) {
     get window() {
       return place.window;
     },
+    /* Offsets [low, high) that the window takes; null: all. */
+    get offsets() {
+      return place.offsets;
+    },
+    /* What is drawn: the window, or what it would be if it ended now. */
+    get shownWindow() {
+      return place.window ?? (marked === null ? null : [Math.min(marked, moment()), Math.max(marked, moment())]);
+    },
+    /* Where a window begins that keys select; null: none was begun. */
+    get begun() {
+      return place.window ? null : marked;
+    },
+    /* Terms of a filter that keep what overlaps a window with offsets; "" without one. */
+    get within() {
+      const { window, offsets } = place;
+      return offsets ? `alive:${window[0]}..${window[1]} ${coversTerm(offsets)}` : '';
+    },
     /* A space was opened: reads the place, calls nothing. */
     start(route) {
       takeBack?.();
@@ -165,7 +192,10 @@ export function createPlace(view, hooks) {
       const before = adopt(route);
       if (before.step !== place.step) momentMoved();
       if (before.range?.join() !== place.range?.join() || before.bytes?.join() !== place.bytes?.join()) rest();
-      if (before.window?.join() !== place.window?.join()) hooks.window(place.window);
+      if (before.window?.join() !== place.window?.join() || before.offsets?.join() !== place.offsets?.join()) {
+        marked = null;
+        hooks.window();
+      }
       if (before.marks.a !== place.marks.a || before.marks.b !== place.marks.b) hooks.marks();
     },
     /* isMoved: the hand is still moving, or a key may be held down. */
@@ -181,8 +211,17 @@ export function createPlace(view, hooks) {
       else view.context.choose(patch);
       if (before === place.step && isHeld) momentMoved();
     },
-    setWindow(window) {
-      view.context.choose({ sel: window ? `${window[0]}-${window[1]}` : '' });
+    setWindow(window, offsets = null) {
+      view.context.choose({ sel: window?.join('-') ?? '', offsets: offsets?.join('-') ?? '' });
+    },
+    /* False if there is none, and none was begun. */
+    letWindowGo() {
+      if (marked !== null) {
+        marked = null;
+        hooks.window();
+      } else if (place.window) this.setWindow(null);
+      else return false;
+      return true;
     },
     get marks() {
       return place.marks;
@@ -200,13 +239,11 @@ export function createPlace(view, hooks) {
     /* By keys: the first call begins a window at the moment, the second ends it there, the third clears it. */
     markWindow() {
       if (!hasSteps()) return;
-      const first = marked;
-      marked = null;
       if (place.window) this.setWindow(null);
-      else if (first !== null) this.setWindow([Math.min(first, moment()), Math.max(first, moment())]);
+      else if (marked !== null) this.setWindow(this.shownWindow);
       else {
         marked = moment();
-        view.context.say(`A window begins at ${unitWord(view.space)} ${count(marked)}; M again ends it`);
+        hooks.window();
       }
     },
     setRange: (next) => hasSteps() && put(next),
@@ -235,6 +272,7 @@ export function createPlace(view, hooks) {
       if (!place.window) return false;
       const [a, b] = place.window;
       put(zoomed([a, b + 1], all(), LEAST_STEPS, (a + b + 1) / 2, 1));
+      if (place.offsets) view.map.fit(place.offsets);
       return true;
     },
     byPeak(direction) {

@@ -12,6 +12,7 @@ import { createTable } from '../widgets/table.js';
 import { groupedRows, pagedRows } from '../widgets/table_rows.js';
 import { columnsOf, footOf } from './memory_viewer_columns.js';
 import { createGroupChoice, groupedBy, wayOf } from './memory_viewer_groups.js';
+import { askWithin } from './memory_viewer_load.js';
 import * as say from './memory_viewer_text.js';
 import { failed, why } from './memory_viewer_why.js';
 
@@ -62,12 +63,14 @@ export function createBuffersTable(view, actions) {
     const way = wayOf(by);
     return {
       space: space.space,
-      step: space.replay_error ? 'all' : isStep ? step : 'peak',
+      step: space.replay_error || view.place.within ? 'all' : isStep ? step : 'peak',
       filter: text,
       sort: (isOrder(way, sort) ? sort : '') || USUAL_SORT,
       by: way,
     };
   }
+
+  const questionOf = (params) => JSON.stringify([params, view.place.within, view.ask.serial]);
 
   /* An order and a grouping that are not here are named, and the usual ones shown. */
   function sayUnknown() {
@@ -85,7 +88,7 @@ export function createBuffersTable(view, actions) {
     if (!view.space) return;
     const params = wanted();
     sayUnknown();
-    const key = JSON.stringify([params, view.ask.serial]);
+    const key = questionOf(params);
     asked = key;
     filter.set(params.filter);
     group.set(params.by);
@@ -113,7 +116,7 @@ export function createBuffersTable(view, actions) {
   }
 
   async function ask(params, key) {
-    const asks = view.ask;
+    const asks = askWithin(view.ask, view.place.within);
     const { by, ...rest } = params;
     const [{ data }, groups] = await Promise.all([
       by ? asks('groups', { ...params, limit: PAGE_ROWS }) : asks('buffers', { ...rest, limit: PAGE_ROWS }),
@@ -134,8 +137,7 @@ export function createBuffersTable(view, actions) {
   const onProblem = (error) => panel.say(failed('The table', error));
 
   function show(data, params, parts) {
-    const { space } = view;
-    const where = whereText(data, space);
+    const where = whereText(data, view);
     panel.show();
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${where}`));
     table.show({ sort: params.sort, label: `Buffers ${where}`, ...parts });
@@ -205,7 +207,7 @@ export function createBuffersTable(view, actions) {
     load,
     /* Another step, filter, order or grouping. */
     hear() {
-      const isNew = view.space && JSON.stringify([wanted(), view.ask.serial]) !== asked;
+      const isNew = view.space && questionOf(wanted()) !== asked;
       return isNew ? load() : null;
     },
     mark: table.mark,
@@ -231,7 +233,8 @@ const filterSentence = ({ matched_count: matched, total_count: all, matched_byte
   `Filter: ${count(matched)} of ${counted(all, 'buffer')}, ${spokenBytes(bytes)}.`;
 
 /* "at the peak · step 376" */
-function whereText(data, space) {
+function whereText(data, { space, place }) {
+  if (place.within) return `of ${say.windowWords(space, place.window, place.offsets)}`;
   if (data.step === null) return 'of this memory space';
   if (space.step_unit === 'none') return 'at the peak';
   const at = `${say.unitWord(space)} ${count(data.step)}`;

@@ -9,8 +9,9 @@ import { copyText } from '../widgets/toast.js';
 
 /* Address of all rows that the filter keeps, as CSV. */
 function csvLink(view, wanted) {
-  const { by, ...rest } = wanted;
-  const params = { ...view.ask.place, ...(by ? wanted : rest), format: 'csv', paths: isWithoutPaths() ? 'without' : '' };
+  const { by, filter, ...rest } = wanted;
+  const kept = [view.place.within, filter].filter(Boolean).join(' ');
+  const params = { ...view.ask.place, ...rest, filter: kept, by, format: 'csv', paths: isWithoutPaths() ? 'without' : '' };
   const url = new URL(`api/v1/memory_viewer/${by ? 'groups' : 'buffers'}`, document.baseURI);
   for (const [name, value] of Object.entries(params)) if (value !== '') url.searchParams.set(name, value);
   return url.href;

@@ -3,7 +3,7 @@
  * daemon in, plain text and figures out. A part is a string or {bytes, text}. */
 
 import {
-  bytes,
+  bytes, bytesApart,
   count,
   counted,
   cutMiddle,
@@ -146,6 +146,19 @@ export function curveLabel(space, curve, capacity = null) {
 
 export function unitWord(space) {
   return space.step_unit === 'schedule' ? 'position' : 'step';
+}
+
+/* Pure: "1.00 to 2.00 GiB"; close ones have the decimals that tell them apart. */
+export function offsetWords([low, high]) {
+  const [from, to] = bytesApart(low, high).map((text) => text.split(' '));
+  return `${low === 0 || from[1] === to[1] ? from[0] : from.join(' ')} to ${to.join(' ')}`;
+}
+
+/* Pure: "steps 100 to 199", "position 7, offsets 1.00 to 2.00 GiB"; offsets: null where all are meant. */
+export function windowWords(space, [first, last], offsets = null) {
+  const unit = unitWord(space);
+  const steps = first === last ? `${unit} ${count(first)}` : `${unit}s ${count(first)} to ${count(last)}`;
+  return offsets ? `${steps}, offsets ${offsetWords(offsets)}` : steps;
 }
 
 /* "at step 1,536": a moment that is not the peak. */

@@ -11,7 +11,7 @@ import { askFiltered, curveOf, LISTED_ROWS, usualSpace } from './memory_viewer_l
 import { capacityLabel, pageTitle } from './memory_viewer_answer.js';
 import { devicesFor, settleCapacity } from './memory_viewer_capacity.js';
 import { failureParts, failureTitle } from './memory_viewer_failure.js';
-import { categoriesOf, readOpened } from './memory_viewer_only.js';
+import { categoriesOf, coversTerm, readOpened } from './memory_viewer_only.js';
 import * as say from './memory_viewer_text.js';
 import { failed, why } from './memory_viewer_why.js';
 
@@ -102,12 +102,13 @@ const stepOf = ({ place }) => (place.isPeak ? {} : { step: place.step });
 export function loadStrips(view) {
   if (!view.space || view.space.replay_error) return Promise.resolve(null);
   const opened = readOpened(view.context.route.bars);
+  view.marked = view.place.within;
   return fillPanel(
     view,
     view.strips.panel,
     'The strips',
     'strips',
-    { width: view.strips.width, ...stepOf(view), filter: view.context.route.filter, ...opened },
+    { width: view.strips.width, ...stepOf(view), filter: view.context.route.filter, mark: view.marked, ...opened },
     (data, space) => {
       for (const order of Object.values(data.orders)) view.records.add(order);
       /* What lies behind the last buffer is no part of a strip: the answer holds all. */
@@ -162,14 +163,14 @@ export function loadDetail(view) {
 
 /* Asks what changes in the steps [from, to) and gives the answer to `show`, unless another question of the same
  * slot came meanwhile. */
-async function askChanges(view, slot, [from, to], show) {
+async function askChanges(view, slot, [from, to], show, filter = '') {
   const { space } = view;
   view[slot]?.abort();
   const mine = (view[slot] = new AbortController());
   const tell = (data, problem) =>
     view.window.with((parts) => view.space === space && !mine.signal.aborted && show(parts, data, space, problem));
   try {
-    const { data } = await view.ask('window', { space: space.space, from, to }, mine.signal);
+    const { data } = await view.ask('window', { space: space.space, from, to, filter }, mine.signal);
     await tell(data);
   } catch (error) {
     if (isAbort(error)) return;
@@ -180,16 +181,21 @@ async function askChanges(view, slot, [from, to], show) {
 
 /* What is born and dies in the selected window, and its own peak. */
 export async function loadWindow(view) {
-  const { window } = view.place;
-  view.curve.setWindow(window);
-  if (!window) {
-    view.windowAsked?.abort();
-    view.window.now?.line.clear();
+  const { window, offsets, begun } = view.place;
+  view.curve.setWindow(view.place.shownWindow);
+  if (window) {
+    await askChanges(
+      view,
+      'windowAsked',
+      [window[0], window[1] + 1],
+      ({ line }, data, space, problem) => (data ? line.show(data, space, offsets) : line.say(problem)),
+      offsets ? coversTerm(offsets) : '',
+    );
     return;
   }
-  await askChanges(view, 'windowAsked', [window[0], window[1] + 1], ({ line }, data, space, problem) =>
-    data ? line.show(data, space) : line.say(problem),
-  );
+  view.windowAsked?.abort();
+  if (begun === null) view.window.now?.line.clear();
+  else await view.window.with(({ line }) => view.place.begun !== null && line.begin(view.place.begun, view.space));
 }
 
 /* The same between two marked moments; what is live at the earlier one is there already. */

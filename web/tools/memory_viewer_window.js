@@ -3,17 +3,30 @@
  * are born and die there, the largest by name. */
 
 import { el, fill, nameInline } from '../lib/dom.js';
-import { bytes, count, counted, signedBytes } from '../lib/format.js';
-import { fact, facts, folded } from '../widgets/details.js';
+import { parseSize } from '../lib/capacity.js';
+import { bytes, capital, count, counted, signedBytes } from '../lib/format.js';
+import { fact, facts, folded, lifeBar } from '../widgets/details.js';
 import { explained } from '../widgets/explain.js';
 import { lineButton, selectedLine, windowLine } from '../widgets/window_line.js';
-import { unitWord } from './memory_viewer_text.js';
+import { offsetWords, unitWord, windowWords } from './memory_viewer_text.js';
 
-/* Pure: "Steps 100 to 199", "Position 7". */
-export function windowTitle({ from, to }, space) {
-  const unit = unitWord(space);
-  const word = unit[0].toUpperCase() + unit.slice(1);
-  return to - from === 1 ? `${word} ${count(from)}` : `${word}s ${count(from)} to ${count(to - 1)}`;
+/* Pure: "Steps 100 to 199", "Position 7, offsets 0 B to 1.00 GiB". */
+const windowTitle = ({ from, to, offsets }, space) => capital(windowWords(space, [from, to - 1], offsets));
+
+/* Pure: "1GiB..1.5GiB", "0 to 65536" → [low, high), or null. */
+export function readOffsets(text) {
+  const parts = text.split(/\s*(?:\.\.|-|\bto\b)\s*/).map((part) => part.trim());
+  const [low, high] = parts.map((part) => (/^\d{1,15}(\s?B)?$/i.test(part) ? parseInt(part, 10) : parseSize(part)));
+  return parts.length === 2 && low !== null && high !== null && low < high ? [low, high] : null;
+}
+
+/* Pure: the same back, in the largest unit that says it exactly. */
+export function typedOffsets(offsets) {
+  const typed = (value) => {
+    const power = [4, 3, 2, 1].find((each) => value > 0 && value % 1024 ** each === 0);
+    return power ? `${value / 1024 ** power}${' KMGT'[power]}iB` : String(value);
+  };
+  return offsets?.map(typed).join('..') ?? '';
 }
 
 /* " · born 12 buffers, 1.20 GiB · die …", each sum explained. */
@@ -31,40 +44,126 @@ const changed = (key, by, className = '') => explained(key, Math.abs(by), by ===
 /* Where the pane is a drawer: opens it. */
 const namesButton = (onNames) => lineButton('Names', 'q', onNames, 'to-pane');
 
-/* A line under the title of the curve. actions: onZoom(), onNames(), onClear(), onMoment(step).
- * Out: {node, data, show(answer, space), say(text), clear()}. */
-export function createWindowLine({ onZoom, onNames, onClear, onMoment }) {
-  const { node, words } = selectedLine(onZoom, onClear, [namesButton(onNames)]);
+/* A button, and the field that it opens: the offsets of the window. onOffsets([low, high) | null). Out: {button, input,
+ * open(offsets)}. */
+function offsetsField(onOffsets) {
+  let offsets = null;
+  const input = el('input', {
+    class: 'small-field',
+    type: 'text',
+    hidden: true,
+    placeholder: '1GiB..2GiB',
+    'aria-label': 'Offsets of the window, as 1GiB..2GiB; empty: all',
+    on: {
+      keydown: (event) => {
+        if (event.key === 'Enter') take();
+        else if (event.key === 'Escape') close();
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+      },
+      blur: () => close(),
+    },
+  });
+  const open = (now) => {
+    offsets = now;
+    input.value = typedOffsets(now);
+    input.removeAttribute('aria-invalid');
+    input.title = '';
+    button.hidden = true;
+    input.hidden = false;
+    input.select();
+    input.focus();
+  };
+  const button = lineButton('Offsets', 'o', () => open(offsets));
+  const close = () => {
+    if (input.hidden) return;
+    const isFocused = document.activeElement === input;
+    input.hidden = true;
+    button.hidden = false;
+    if (isFocused) button.focus();
+  };
+  const take = () => {
+    const text = input.value.trim();
+    const next = text ? readOffsets(text) : null;
+    if (text && !next) {
+      input.setAttribute('aria-invalid', 'true');
+      input.title = 'Two offsets, the smaller first, as 1GiB..2GiB';
+      return;
+    }
+    close();
+    onOffsets(next);
+  };
+  return {
+    button,
+    input,
+    open,
+    set(now) {
+      offsets = now;
+    },
+  };
+}
+
+/* A line under the title of the curve. actions: onZoom(), onNames(), onClear(), onMoment(step), onOffsets([low, high) |
+ * null). Out: {node, data, spans, begin(step, space), show(answer, space, offsets), editOffsets(offsets), say(text), clear()};
+ * spans: steps in which what a window with offsets holds lives. */
+export function createWindowLine({ onZoom, onNames, onClear, onMoment, onOffsets }) {
+  const field = offsetsField(onOffsets);
+  const { node, words } = selectedLine(onZoom, onClear, [field.button, field.input, namesButton(onNames)]);
   let data = null;
+  const say = (...said) => {
+    data = null;
+    field.set(null);
+    fill(words, ...said);
+    node.hidden = false;
+  };
+  const at = (step, space) =>
+    el('button', { type: 'button', class: 'link-button', on: { click: () => onMoment(step) } }, `at ${unitWord(space)} ${count(step)}`);
+  const allOf = ({ peak, born, died }, space) => [
+    'peak ',
+    explained('window', peak.bytes, bytes(peak.bytes), 'strong'),
+    ' ',
+    at(peak.step, space),
+    change(data) === 0 ? '; as much after it as before' : ['; ', changed('window', change(data)), ' over it'],
+    sumsOf('window', born, died),
+  ];
+  const partOf = ({ alive, peak, born, died }, space) => [
+    `${counted(alive.count, 'buffer')}, `,
+    explained('window', alive.bytes, bytes(alive.bytes), 'strong'),
+    '; at most ',
+    explained('window', peak.bytes),
+    ' at one time, ',
+    at(peak.step, space),
+    ` · born ${count(born.count)}, die ${count(died.count)}`,
+  ];
   return {
     node,
     get data() {
       return data;
     },
-    show(answer, space) {
-      data = answer;
-      const { peak, born, died } = answer;
+    get spans() {
+      return data?.offsets && data.alive.count ? [[data.alive.from, data.alive.to]] : null;
+    },
+    /* Its end is still to be chosen. */
+    begin: (step, space) =>
+      say(el('strong', {}, `A window begins at ${unitWord(space)} ${count(step)}`), ': M ends it at the moment, Esc gives it up.'),
+    show(answer, space, offsets) {
+      data = { ...answer, offsets };
+      field.set(offsets);
+      const isEmpty = offsets && answer.alive.count === 0;
       fill(
         words,
-        el('strong', {}, windowTitle(answer, space)),
-        ': peak ',
-        explained('window', peak.bytes, bytes(peak.bytes), 'strong'),
-        ' ',
-        el(
-          'button',
-          { type: 'button', class: 'link-button', on: { click: () => onMoment(peak.step) } },
-          `at ${unitWord(space)} ${count(peak.step)}`,
-        ),
-        change(answer) === 0 ? '; as much after it as before' : ['; ', changed('window', change(answer)), ' over it'],
-        sumsOf('window', born, died),
+        el('strong', {}, windowTitle(data, space)),
+        ': ',
+        isEmpty ? 'no buffer lies there' : offsets ? partOf(answer, space) : allOf(answer, space),
       );
       node.hidden = false;
     },
-    say(text) {
-      data = null;
-      fill(words, text);
+    editOffsets(offsets) {
       node.hidden = false;
+      field.open(offsets);
     },
+    say,
     clear() {
       data = null;
       node.hidden = true;
@@ -182,8 +281,44 @@ function listOf(word, changes, space, onPin, key) {
   return folded([`${word}: ${counted(changes.count, 'buffer')}, `, explained(key, changes.bytes)], rows, true);
 }
 
+/* What lives for the whole program lies in allocations of its own. */
+const notIn = (space) =>
+  space.indefinite_count === 0
+    ? null
+    : el(
+        'p',
+        { class: 'dim' },
+        `${counted(space.indefinite_count, 'buffer')} of the whole program, ${bytes(space.indefinite_bytes)}, have no offset beside these and are not in it.`,
+      );
+
+/* The same where the window has offsets: a rectangle of the map. */
+function rectangleDetails(data, space, onPin) {
+  const { alive, peak, offsets } = data;
+  const unit = unitWord(space);
+  return {
+    heading: 'Selected rectangle',
+    parts: [
+      facts(
+        fact(`${unit}s`, windowTitle({ ...data, offsets: null }, space).replace(/^\S+ /, '')),
+        fact('offsets', offsetWords(offsets)),
+        fact('buffers in it', [`${counted(alive.count, 'buffer')}, `, el('strong', {}, explained('window', alive.bytes))]),
+        fact('at one time', ['at most ', explained('window', peak.bytes), ` at ${unit} ${count(peak.step)}`]),
+        fact('one of them alive', alive.count ? [`${unit}s ${count(alive.from)} to ${count(alive.to)}`, lifeBar(alive.from, alive.to, space.step_count)] : null),
+        fact('before', explained('window', data.bytes_before)),
+        fact('after', explained('window', data.bytes_after)),
+      ),
+      alive.count ? listOf('In it', alive, space, onPin, 'window') : el('p', { class: 'dim' }, 'No buffer lies there.'),
+      listOf('Born', data.born, space, onPin, 'window'),
+      listOf('Die', data.died, space, onPin, 'window'),
+      notIn(space),
+      el('p', { class: 'dim' }, 'The table lists them, a line below the strips marks them. Enter zooms to it, Esc lets it go.'),
+    ],
+  };
+}
+
 /* The pane while a window is selected and nothing is pinned or hovered. */
 export function windowDetails(data, space, onPin) {
+  if (data.offsets) return rectangleDetails(data, space, onPin);
   return {
     heading: 'Selected window',
     parts: [

@@ -80,7 +80,8 @@ export function createCurve(actions) {
       (u) => {
         if (isKeyed) return;
         if (u.cursor.left < 0) onLeave();
-        else report(readAt(data, stepUnder(u, data, u.cursor.left)));
+        /* A new size moves the cursor too, which the map may have put there. */
+        else if (u.over.matches(':hover')) report(readAt(data, stepUnder(u, data, u.cursor.left)));
       },
     ],
     /* uPlot settles its scales after the call that changes them. */

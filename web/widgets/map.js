@@ -5,6 +5,7 @@
 
 import { el } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
+import { bytesApart } from '../lib/format.js';
 import { moved, zoomed } from '../lib/range.js';
 import { onTheme, token } from '../lib/theme.js';
 import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
@@ -21,13 +22,14 @@ const BAND_PX = 30;
 const BAND_GAP_PX = 4;
 const FRAMED_PX = 6;
 const OUTLINES = [['panel', 1, 0.5], ['accent', 2, 2]]; // colour, width, distance; see paintOutline
+const LEAST_HIGH_PX = 8; // a drag that is flatter selects steps alone
 const LEAST_STEPS = 8;
-const LEAST_BYTES = 64 * 1024;
+export const LEAST_BYTES = 64 * 1024;
 const LEAST_PICTURE_PX = [960, 360];
 const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] };
 
 /* actions: onHover(item, mark), onLeave(), onStep(step | null), onPin(item), onMoment(step),
- * onWindow([first, last]), onView({from, to, low, high}, isEnd), onAll(), onHint(), sentence(item).
+ * onWindow([first, last], [low, high) | null), onView({from, to, low, high}, isEnd), onAll(), onHint(), sentence(item).
  * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin, group}), setPlace, showStep,
  * cancel, destroy}. */
 export function createMap(actions) {
@@ -40,7 +42,7 @@ export function createMap(actions) {
   let size = { width: 0, height: 0, ratio: 1 };
   let view = { from: 0, to: 1, low: 0, high: 1 };
   let how = 'category';
-  let place = { moment: null, peak: null, window: null, marks: { a: null, b: null } };
+  let place = { moment: null, peak: null, window: null, offsets: null, marks: { a: null, b: null } };
   let drag = null;
   let step = null;
   let lit = { hover: null, pin: null, group: [] };
@@ -101,14 +103,34 @@ export function createMap(actions) {
     context.fillStyle = colour;
     context.fillRect(Math.round(x) - wide / 2, top, wide, height);
   };
-  const shade = (context, [first, last]) => {
-    const { left, width, top, height } = frame();
-    const scale = scales(frame(), view);
-    const x = Math.max(left, scale.x(first));
-    const right = Math.min(left + width, scale.x(last + 1));
-    if (right <= x) return;
+  /* The window; with offsets it is a rectangle with an edge, which may lie outside of the view. */
+  const shade = (context, { window: [first, last], offsets }) => {
+    const [low, high] = offsets ?? [view.low, view.high];
+    const box = boxOfLife({ from: first, to: last + 1, low, high });
+    if (!box) return;
+    const { x, y, width, height } = box;
     context.fillStyle = token('wash');
-    context.fillRect(x, top, right - x, height);
+    context.fillRect(x, y, width, height);
+    if (!offsets) return;
+    for (const [name, wide] of [['panel', 4], ['accent', 2]]) {
+      context.strokeStyle = token(name);
+      context.lineWidth = wide;
+      context.strokeRect(x, y, width, height);
+    }
+    if (drag) caption(context, box, offsets);
+  };
+  /* What a drag would select, above it or, at the upper edge, in it. */
+  const caption = (context, { x, y }, [low, high]) => {
+    context.font = `600 12px ${token('sans')}`;
+    context.textBaseline = 'bottom';
+    const at = y - frame().top > 18 ? y - 3 : y + 17;
+    const text = bytesApart(low, high).join(' to ');
+    const from = Math.min(x, size.width - context.measureText(text).width - 4);
+    context.lineWidth = 3;
+    context.strokeStyle = token('panel');
+    context.strokeText(text, from, at);
+    context.fillStyle = token('text');
+    context.fillText(text, from, at);
   };
   /* A marked moment, with its letter at the foot. */
   const flag = (context, letter, at) => {
@@ -147,7 +169,7 @@ export function createMap(actions) {
     if (size.width <= 0 || size.height <= 0) return;
     const context = prepare(over, size.width, size.height, size.ratio);
     if (!context) return;
-    const shown = drag ?? place.window;
+    const shown = drag ?? (place.window && place);
     if (shown) shade(context, shown);
     if (place.peak !== null) peakMark(context);
     if (step !== null) line(context, step, token('text2'), 1);
@@ -228,7 +250,17 @@ export function createMap(actions) {
   node.append(mirror.node);
 
   const all = () => ({ steps: [0, answer.step_count], bytes: [0, answer.height_bytes] });
-  const selection = (a, b) => [a.x, b.x].sort((x, y) => x - y).map(stepAt);
+  const ordered = (a, b) => [Math.min(a, b), Math.max(a, b)];
+  /* Offsets between two heights of the plot; null: all, also where a drag is flat. */
+  const offsetsOf = (a, b) => {
+    const { top, height } = frame();
+    const [upper, lower] = ordered(a.y, b.y).map((y) => Math.max(top, Math.min(top + height, y)));
+    if (lower - upper < LEAST_HIGH_PX) return null;
+    const { byteAt } = scales(frame(), view);
+    const [low, high] = [Math.max(0, Math.floor(byteAt(lower))), Math.min(answer.height_bytes, Math.ceil(byteAt(upper)))];
+    return low === 0 && high === answer.height_bytes ? null : [low, high];
+  };
+  const selection = (a, b) => ({ window: ordered(a.x, b.x).map(stepAt), offsets: offsetsOf(a, b) });
   const gestures = bindGestures(node, {
     /* Where the plot lies follows from the event: asked of the page it would have to be laid out anew. */
     hover: (at, event) => {
@@ -256,8 +288,9 @@ export function createMap(actions) {
       else actions.onAll();
     },
     select: (a, b, isEnd) => {
-      drag = b && !isEnd ? selection(a, b) : null;
-      if (b && isEnd) actions.onWindow(selection(a, b));
+      const selected = b && selection(a, b);
+      drag = isEnd ? null : selected;
+      if (b && isEnd) actions.onWindow(selected.window, selected.offsets);
       nextFrame(paintOver);
     },
     pan: (dx, dy, isEnd) => {

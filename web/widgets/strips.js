@@ -5,8 +5,8 @@
 import { el } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
 import { createMirror } from './mirror.js';
-import { barAt, barOf, layOut } from './strips_layout.js';
-import { OUTLINE_PX, paintBars, paintOutline, prepare } from './strips_paint.js';
+import { barAt, barOf, layOut, runsWhere } from './strips_layout.js';
+import { OUTLINE_PX, paintBars, paintMarked, paintOutline, prepare } from './strips_paint.js';
 
 const MOST_PX = 8192;
 
@@ -23,6 +23,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
   const plot = el('div', { class: 'strip-plot' }, base, over);
   let bars = [];
   let rects = [];
+  let marked = []; // boxes of bars that hold what the daemon was asked to mark
   let size = { width: 0, height: 0, ratio: 1 };
   let marks = { hover: null, pin: null, rankOf: () => null };
   let isOnMark = false;
@@ -65,6 +66,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     if (rects[hover] && hover !== pin) paintOutline(context, rects[hover], size.height, false);
     const pinned = marks.runs?.(rects, order) ?? [rects[pin]];
     for (const box of pinned) if (box) paintOutline(context, box, size.height, true);
+    paintMarked(context, marked, size.height);
     mirror.setPinned(pin);
   };
   const paint = () => {
@@ -72,6 +74,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     const context = prepare(base, size.width, size.height, size.ratio);
     if (!context) return;
     rects = layOut(bars, order, size.width, size.ratio);
+    marked = runsWhere(rects, (bar) => bar.marked_count > 0);
     paintBars(context, rects, order, size.width, size.height);
     paintOver();
   };

@@ -21,6 +21,7 @@ export function joinMerged(bars) {
     joined[joined.length - 1] = {
       ...last,
       count: last.count + bar.count,
+      marked_count: last.marked_count + bar.marked_count,
       bytes: last.bytes + bar.bytes,
       unpadded_bytes: last.unpadded_bytes + bar.unpadded_bytes,
       padding_bytes: last.padding_bytes + bar.padding_bytes,
@@ -60,6 +61,18 @@ export function barAt(rects, x) {
     .filter((at) => at < rects.length)
     .sort((a, b) => away(rects[a]) - away(rects[b]))[0];
   return away(rects[best]) <= SNAP_PX ? best : -1;
+}
+
+/* Bars of which isIn(bar) holds, those side by side as one box. */
+export function runsWhere(rects, isIn) {
+  const runs = [];
+  let run = null;
+  for (const { bar, x, width } of rects) {
+    if (!isIn(bar)) run = null;
+    else if (run) run.width = x + width - run.x;
+    else runs.push((run = { x, width }));
+  }
+  return runs;
 }
 
 /* Share of a bar's height that is data; the rest is padding. */

@@ -118,6 +118,12 @@ export function paintBars(context, rects, order, width, height) {
   labels(context, rects, height, order === 'padding');
 }
 
+/* A line below the bars that are marked. */
+export function paintMarked(context, boxes, height) {
+  context.fillStyle = token('accent');
+  for (const { x, width } of boxes) context.fillRect(x, height + 1, width, OUTLINE_PX - 1);
+}
+
 /* 2 px in the text colour (hovered) or the accent (pinned), and 1 px of panel between, so
  * that it shows beside every fill. */
 export function paintOutline(context, rect, height, isPinned) {

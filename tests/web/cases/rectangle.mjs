@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * rectangle.mjs: a window of steps with offsets, dragged on the map or chosen by keys. Figures: offsets and sizes of the
+ * dump's own buffer-assignment.txt: from 256 to 512 GiB lie 6 GiB of copy.2.remat_compressed and, one after the other,
+ * 256 GiB each of iota.remat_uncompressed and sort.6{1}. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pixels, text } from '../harness.mjs';
+
+const GIB = 1024 ** 3;
+const HELD = ['iota.remat_uncompressed', 'sort.6{1}', 'copy.2.remat_compressed'];
+const WINDOW = `sel=16-21&offsets=${256 * GIB}-${512 * GIB}`;
+
+export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
+  const openDump = async (query = '', how = {}) => open(`${await daemon(join(fixtures, 'dumps/d-tile-padding'))}?tool=memory_viewer${query}`, how);
+  const inUrl = (page, name) => new URL(page.url()).searchParams.get(name);
+  const names = (page) => page.locator('.panel-table tbody .c-name').allInnerTexts();
+  const foot = (page) => text(page, '.panel-table .c-foot');
+  const title = (page) => text(page, '.panel-table h2');
+  const line = (page) => text(page, '.window-line:not(.marks-line)');
+  /* A place of the map: a step and an offset. */
+  const at = async (page, step, offset) => {
+    await page.locator('.map-plot').scrollIntoViewIfNeeded();
+    const box = await page.locator('.map-plot').boundingBox();
+    const [left, right, top, bottom] = [64, 12, 34, 22];
+    const high = 556198264832;
+    return [
+      box.x + left + ((box.width - left - right) * step) / 32,
+      box.y + box.height - bottom - ((box.height - top - bottom) * offset) / high,
+    ];
+  };
+  const drag = async (page, from, to) => {
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    await page.mouse.move((from[0] + to[0]) / 2, (from[1] + to[1]) / 2);
+    await page.mouse.move(...to);
+    await page.mouse.up();
+    await page.mouse.move(2, 2);
+  };
+
+  test('a rectangle of the URL: table, CSV, line, pane and strips hold what overlaps it', async () => {
+    const page = await openDump(`&${WINDOW}&filter=>1GiB`);
+    equal(await names(page), HELD);
+    includes(await foot(page), '3 of ');
+    includes(await title(page), 'of steps 16 to 21, offsets 256.00 to 512.00 GiB');
+    includes(await line(page), 'Steps 16 to 21, offsets 256.00 to 512.00 GiB: ');
+    includes(await line(page), 'at most 256.00 GiB at one time, at step 18');
+    const pane = (await text(page, '.details')).replace(/\s+/g, ' ');
+    for (const each of ['Selected rectangle', 'steps 11 to 24', ...HELD]) includes(pane, each);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      (async () => {
+        await page.locator('.panel-table .menu-dots').click();
+        await page.locator('.menu-item', { hasText: 'Table (CSV)' }).click();
+      })(),
+    ]);
+    const rows = readFileSync(await download.path(), 'utf8').trim().split('\r\n').slice(1);
+    equal(rows.map((row) => row.split(',')[1]), HELD.map((name) => `"${name}"`));
+    equal(rows.reduce((sum, row) => sum + Number(/",(\d+),/.exec(row)[1]), 0), 518 * GIB);
+    const marked = await pixels(page, '.strip-over', 0);
+    await page.keyboard.press('Escape');
+    truth((await pixels(page, '.strip-over', 0)) !== marked, 'the strips mark nothing');
+    equal([inUrl(page, 'sel'), inUrl(page, 'offsets')], [null, null]);
+    includes(await title(page), 'at the peak');
+    await page.finish();
+  });
+
+  test('a drag over the map selects steps and offsets; keys select the same; Enter zooms to it, Esc lets go', async () => {
+    const page = await openDump();
+    const empty = await pixels(page, '.map-over');
+    await drag(page, await at(page, 16.3, 260 * GIB), await at(page, 21.7, 500 * GIB));
+    const [sel, offsets] = [inUrl(page, 'sel'), inUrl(page, 'offsets')];
+    equal(sel, '16-21');
+    const [low, high] = offsets.split('-').map((each) => Number(each) / GIB);
+    truth(low > 250 && low < 270 && high > 490 && high < 510, offsets);
+    equal((await names(page)).slice(0, 3), HELD);
+    const picture = await pixels(page, '.map-over');
+    truth(picture !== empty, 'no rectangle on the map');
+    const said = [await line(page), await title(page), await foot(page)];
+
+    const other = await openDump('&step=16');
+    await other.locator('.curve-slider').focus();
+    for (const key of ['M', ...Array(5).fill('ArrowRight'), 'M', 'p', 'o']) await other.keyboard.press(key);
+    await other.keyboard.type(offsets.replace('-', '..'));
+    await other.keyboard.press('Enter');
+    equal([inUrl(other, 'sel'), inUrl(other, 'offsets')], [sel, offsets]);
+    equal([await line(other), await title(other), await foot(other)], said);
+    await other.mouse.move(2, 2);
+    equal(await pixels(other, '.map-over'), picture, 'another picture by keys');
+    await other.finish();
+
+    await page.locator('.curve-slider').focus();
+    await page.keyboard.press('Enter');
+    truth(Number(inUrl(page, 'from')) >= 14 && Number(inUrl(page, 'to')) <= 24, page.url());
+    equal([inUrl(page, 'low'), inUrl(page, 'high')].join('-'), offsets);
+    await page.keyboard.press('0');
+    await page.keyboard.press('Escape');
+    equal(inUrl(page, 'offsets'), null);
+    equal(await pixels(page, '.map-over'), empty, 'something stays on the map');
+    await page.finish();
+  });
+
+  test('a flat drag, one over the full height and one along the bands select steps alone', async () => {
+    const page = await openDump();
+    const [x, y] = await at(page, 5.5, 100 * GIB);
+    const [toX, low] = await at(page, 9.5, 0);
+    const box = await page.locator('.map-plot').boundingBox();
+    for (const [from, to] of [
+      [y, y + 4],
+      [low + 10, box.y + 34],
+      [box.y + 8, box.y + 20],
+    ]) {
+      await drag(page, [x, from], [toX, to]);
+      equal([inUrl(page, 'sel'), inUrl(page, 'offsets')], ['5-9', null]);
+      includes(await title(page), 'at the peak');
+      await page.keyboard.press('Escape');
+    }
+    await page.finish();
+  });
+
+  test('offsets are typed: in units, exactly, none for all; what is no range is refused in its place', async () => {
+    const page = await openDump('&sel=16-21');
+    const field = page.locator('.window-line .small-field');
+    const type = async (words) => {
+      await page.keyboard.press('o');
+      await page.keyboard.type(words);
+      await page.keyboard.press('Enter');
+    };
+    await type('256 GiB to 512g');
+    equal(inUrl(page, 'offsets'), `${256 * GIB}-${512 * GIB}`);
+    await page.keyboard.press('o');
+    equal(await field.inputValue(), '256GiB..512GiB');
+    await page.keyboard.type('2GiB..1GiB');
+    await page.keyboard.press('Enter');
+    equal(await field.getAttribute('aria-invalid'), 'true');
+    equal(inUrl(page, 'offsets'), `${256 * GIB}-${512 * GIB}`, 'a broken range was taken');
+    await page.keyboard.press('Escape');
+    equal(await field.isVisible(), false);
+    await type('0-65537');
+    equal(inUrl(page, 'offsets'), '0-65537');
+    await page.keyboard.press('o');
+    await page.keyboard.press('Delete');
+    await page.keyboard.press('Enter');
+    equal([inUrl(page, 'sel'), inUrl(page, 'offsets')], ['16-21', null]);
+    await page.finish();
+  });
+
+  test('a broken filter is marked where it is wrong, although the rectangle stands before it', async () => {
+    const page = await openDump(`&${WINDOW}`, { allow: /400/ });
+    await page.keyboard.press('/');
+    await page.keyboard.type('sort sze:1');
+    const said = await text(page, '.filter-said');
+    includes(said, 'Did you mean size?');
+    equal(await page.locator('.filter-wrong').innerText(), 'sze:1');
+    await page.finish();
+  });
+
+  test('M shows where a window begins until it ends; Esc gives it up', async () => {
+    const page = await openDump('&step=10');
+    await page.keyboard.press('M');
+    includes(await line(page), 'A window begins at step 10');
+    const short = await page.locator('.curve-window').boundingBox();
+    await page.keyboard.press('Shift+ArrowRight');
+    truth((await page.locator('.curve-window').boundingBox()).width > 5 * short.width, 'it does not follow the moment');
+    equal(inUrl(page, 'sel'), null);
+    await page.keyboard.press('Escape');
+    equal([await page.locator('.curve-window').isVisible(), await page.locator('.window-line').first().isVisible()], [false, false]);
+    await page.finish();
+  });
+}
