@@ -10,6 +10,7 @@ import { around, whole } from '../lib/range.js';
 import { createMap, LEAST_BYTES } from '../widgets/map.js';
 import { COLOUR_WORDS, COLOURS } from '../widgets/map_colours.js';
 import { message } from '../widgets/panel.js';
+import { isPhone } from '../widgets/phone_tabs.js';
 import { askFiltered } from './memory_viewer_load.js';
 import { mergedText, nameOf, unitWord } from './memory_viewer_text.js';
 
@@ -167,8 +168,8 @@ export function createMapView(view, panel, isShown, actions) {
       ),
     );
   };
-  /* The kinds have their legend above the strips. */
-  const drawLegend = () => fill(legend, colour === 'category' ? null : legendOf(map.classes));
+  /* The kinds have their legend above the strips, which a phone does not show beside the map. */
+  const drawLegend = () => fill(legend, colour === 'category' && !isPhone() ? null : legendOf(map.classes));
 
   const search = async () => {
     const { space } = view;

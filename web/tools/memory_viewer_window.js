@@ -29,12 +29,13 @@ export function typedOffsets(offsets) {
   return offsets?.map(typed).join('..') ?? '';
 }
 
-/* " · born 12 buffers, 1.20 GiB · die …", each sum explained. */
+/* " · born 12 (1.20 GiB), die …", each sum explained. */
 const sumsOf = (key, born, died) => [
-  ` · born ${counted(born.count, 'buffer')}, `,
+  ` · born ${count(born.count)} (`,
   explained(key, born.bytes),
-  ` · die ${counted(died.count, 'buffer')}, `,
+  `), die ${count(died.count)} (`,
   explained(key, died.bytes),
+  ')',
 ];
 
 const change = (data) => data.bytes_after - data.bytes_before;
@@ -130,9 +131,9 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onOffsets
   const partOf = ({ alive, peak, born, died }, space) => [
     `${counted(alive.count, 'buffer')}, `,
     explained('window', alive.bytes, bytes(alive.bytes), 'strong'),
-    '; at most ',
+    ' in all; peak ',
     explained('window', peak.bytes),
-    ' at one time, ',
+    ' ',
     at(peak.step, space),
     ` · born ${count(born.count)}, die ${count(died.count)}`,
   ];

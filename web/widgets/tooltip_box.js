@@ -10,49 +10,38 @@ const FIRST_AFTER_MS = 80;
 const AWAY_PX = 12;
 const EDGE_PX = 4;
 const LINES = 3;
+const HIGH_SHARE = 0.25; // of the widest: as high as one gets
 
 const node = el('div', { class: 'tooltip', role: 'tooltip', hidden: true });
 let takeBack = null;
 let dismissed = null;
 let current = null;
 let explains = null;
-let room = 0; // width of the window; 0: not known
+let room = 0; // width of the page
 let widest = 0; // width that its style allows, which follows the size of letters
-window.addEventListener('resize', () => {
-  room = 0;
-});
+/* Asked for when a tooltip is placed, they would have the page laid out. */
+new ResizeObserver(([{ contentRect }]) => {
+  room = contentRect.width;
+  if (node.isConnected) widest = parseFloat(getComputedStyle(node).maxWidth);
+}).observe(document.documentElement);
 
-/* Beside `mark` {left, right, top, bottom}, in client pixels; flips at the edges. Where one side has room for the
- * widest one nothing is measured: that would lay the page out twice for a move of the pointer. */
+/* Beside `mark` {left, right, top, bottom}, in client pixels; where neither side has room for the widest one, above it
+ * or below. Nothing is measured: that would lay the page out twice for a move of the pointer. */
 function place(mark) {
-  if (room === 0) {
-    room = document.documentElement.clientWidth;
-    widest = parseFloat(getComputedStyle(node).maxWidth);
-  }
   const isRight = mark.right + AWAY_PX + widest <= room;
   const isLeft = !isRight && mark.left - AWAY_PX - widest >= 0;
-  if (!isRight && !isLeft) {
-    placeMeasured(mark);
-    return;
+  const isAbove = !isRight && !isLeft && mark.top - AWAY_PX - widest * HIGH_SHARE >= EDGE_PX;
+  let [left, across] = [mark.right + AWAY_PX, '0px'];
+  let top = Math.max(EDGE_PX, mark.top);
+  if (isLeft) [left, across] = [mark.left - AWAY_PX, '-100%'];
+  else if (!isRight) {
+    [left, across] = [room / 2, '-50%'];
+    top = isAbove ? mark.top - AWAY_PX : mark.bottom + AWAY_PX;
   }
-  const top = Math.round(Math.max(EDGE_PX, mark.top));
-  const left = Math.round(isRight ? mark.right + AWAY_PX : mark.left - AWAY_PX);
-  const up = `min(0px, calc(100vh - ${top + EDGE_PX}px - 100%))`;
-  node.style.left = `${left}px`;
-  node.style.top = `${top}px`;
-  node.style.transform = `translate(${isRight ? '0px' : '-100%'}, ${up})`;
-}
-
-function placeMeasured(mark) {
-  const { width, height } = node.getBoundingClientRect();
-  const right = mark.right + AWAY_PX;
-  const left = right + width <= room ? right : Math.max(EDGE_PX, mark.left - AWAY_PX - width);
-  const isBeside = left + width <= mark.left || left >= mark.right;
-  const above = mark.top - AWAY_PX - height;
-  const middle = Math.min(Math.max(EDGE_PX, mark.top), window.innerHeight - height - EDGE_PX);
-  node.style.transform = 'none';
-  node.style.left = `${Math.round(isBeside ? left : Math.max(EDGE_PX, (room - width) / 2))}px`;
-  node.style.top = `${Math.round(isBeside ? middle : above >= EDGE_PX ? above : mark.bottom + AWAY_PX)}px`;
+  const up = isAbove ? '-100%' : `min(0px, calc(100vh - ${Math.round(top) + EDGE_PX}px - 100%))`;
+  node.style.left = `${Math.round(left)}px`;
+  node.style.top = `${Math.round(top)}px`;
+  node.style.transform = `translate(${across}, ${up})`;
 }
 
 /* What it says `i` explains; null where there is none to see. */

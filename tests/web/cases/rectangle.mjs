@@ -44,7 +44,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await foot(page), '3 of ');
     includes(await title(page), 'of steps 16 to 21, offsets 256.00 to 512.00 GiB');
     includes(await line(page), 'Steps 16 to 21, offsets 256.00 to 512.00 GiB: ');
-    includes(await line(page), 'at most 256.00 GiB at one time, at step 18');
+    includes(await line(page), ' in all; peak 256.00 GiB at step 18');
     const pane = (await text(page, '.details')).replace(/\s+/g, ' ');
     for (const each of ['Selected rectangle', 'steps 11 to 24', ...HELD]) includes(pane, each);
     const [download] = await Promise.all([
