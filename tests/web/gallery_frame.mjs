@@ -156,7 +156,7 @@ export const FRAME = {
     VIEWER,
     async (page, { fixture }) => {
       await page.route('**/api/v1/given**', (route) =>
-        route.fulfill({ status: 413, contentType: 'application/problem+json', body: JSON.stringify({ title: 'limit', status: 413, code: 'limit', detail: 'the files would take 3221225472 bytes together, more than the 2147483648 that are kept', file: null, offset_bytes: null }) }),
+        route.fulfill({ status: 413, contentType: 'application/problem+json', body: JSON.stringify({ title: 'limit', status: 413, code: 'limit', detail: 'the files would take 3.00 GiB together, more than the 2.00 GiB that are kept', file: null, offset_bytes: null }) }),
       );
       await drop(page, 'host0.xplane.pb', readFileSync(fixture('memprof/memory9.prof')));
       await page.waitForSelector('.banner-text:has-text("cannot be used")');

@@ -13,7 +13,7 @@ import { bufferColumns, inUnit, unitFor, unitWords } from './device_memory_colum
 import { createRowFilter, csvLink, shareBar } from './device_memory_parts.js';
 import { createLoader } from './device_memory_load.js';
 import * as empty from './device_memory_empty.js';
-import { amount } from './device_memory_text.js';
+import { amount, wholeWords } from './device_memory_text.js';
 
 const PAGE_ROWS = 100;
 const USUAL_SORT = '-total';
@@ -98,7 +98,8 @@ function createPivot(view) {
           { type: 'button', class: 'site-button', title: `Only ${key} ${visible(value)}`, on: { click: () => filterBy([[key, value]]) } },
           el('bdi', { dir: 'ltr', class: 'mono' }, visible(value)),
         );
-  const draw = ({ metric, percent_base: base, pivot }) => {
+  const draw = (data) => {
+    const { metric, percent_base: base, pivot } = data;
     const flat = pivot.totals.flat();
     const unit = unitFor(metric, flat);
     const most = Math.max(...pivot.totals.map((row) => row.reduce((sum, value) => sum + Math.max(0, value), 0)), 1);
@@ -139,7 +140,7 @@ function createPivot(view) {
               el('th', { scope: 'col' }, 'Device'),
               pivot.columns.map((kind) => el('th', { scope: 'col', class: 'is-number' }, word(pivot.column_key, kind))),
               el('th', { scope: 'col', class: 'is-number' }, 'Sum'),
-              el('th', { scope: 'col', class: 'is-number' }, 'Of total'),
+              el('th', { scope: 'col', class: 'is-number' }, `Of ${wholeWords(data, 'total')}`),
               el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'Share')),
             ),
           ),

@@ -9,7 +9,7 @@ import { createPanel, message } from '../widgets/panel.js';
 import { shareBar } from './device_memory_parts.js';
 import { createLoader } from './device_memory_load.js';
 import * as empty from './device_memory_empty.js';
-import { figureOf, siteName } from './device_memory_text.js';
+import { figureOf, siteName, wholeWords } from './device_memory_text.js';
 
 export function createCallers(view) {
   let shown = null;
@@ -41,7 +41,7 @@ export function createCallers(view) {
     el(
       'section',
       { class: 'callers-side' },
-      el('h3', {}, title, el('span', { class: 'dim' }, ` ${list.length}`)),
+      el('h3', {}, title, el('span', { class: 'dim' }, ` ${list.length}${list.length ? ', shares of its total' : ''}`)),
       list.length
         ? el('ol', { class: 'neighbours' }, list.map((each) => neighbour(data, node, each)))
         : el('p', { class: 'dim' }, none),
@@ -65,7 +65,7 @@ export function createCallers(view) {
           el('h3', {}, el('bdi', { dir: 'ltr', class: 'mono' }, siteName(node.frame))),
           el('p', { class: 'dim callers-file' }, el('bdi', { dir: 'ltr' }, visible(node.frame.file))),
           el('p', {}, el('span', { class: 'figure strong' }, figureOf(data, node.total)), ' total'),
-          el('p', { class: 'dim' }, `${percent(Math.abs(node.total), data.percent_base)} of the total`),
+          el('p', { class: 'dim' }, `${percent(Math.abs(node.total), data.percent_base)} of ${wholeWords(data)}`),
           el('p', {}, el('span', { class: 'figure' }, figureOf(data, node.self)), ' self'),
         ),
         side(data, node, node.callees, 'Callees', 'It calls nothing that holds memory.'),

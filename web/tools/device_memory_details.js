@@ -9,7 +9,7 @@ import { bytes, count, counted, percent, sourceLine, TIMES, visible, when } from
 import { copyButton, fact, facts, folded } from '../widgets/details.js';
 import { addFilter, quoted } from './device_memory_state.js';
 import { shareBar } from './device_memory_parts.js';
-import { amount, isBytes, siteName } from './device_memory_text.js';
+import { amount, isBytes, siteName, wholeWords } from './device_memory_text.js';
 
 const ASK_AFTER_MS = 80;
 const SAMPLES = 200;
@@ -108,7 +108,7 @@ function frameDetails(view, { callers: data, traces }, isPinned) {
       facts(
         fact('total', amountNode(data.metric, node.total)),
         fact('self', amountNode(data.metric, node.self)),
-        fact('share', `${percent(Math.abs(node.total), data.percent_base)} of the total`),
+        fact('share', `${percent(Math.abs(node.total), data.percent_base)} of ${wholeWords(data)}`),
         fact('source', whole ? [name(sourceLine(frame.file, frame.line)), ' ', copyButton(whole)] : null),
         fact('made of', eachOf(traces)),
         frame.is_machinery ? fact('kind', 'library code') : null,

@@ -344,9 +344,8 @@ function search(flame) {
   const isPivot = modeOf(flame) === 'pivot';
   const total = isPivot ? all[0].total : all.reduce((sum, each) => sum + each.total, 0);
   const nodes = all.reduce((sum, each) => sum + each.nodes.length, 0);
-  const { metric, percent_base: base } = part.data;
   const isThin = isThinned(part.data);
-  const words = say.foundSentence(metric, { matched_total: total, matched_count: nodes }, base, nodes);
+  const words = say.foundSentence(part.data, { matched_total: total, matched_count: nodes }, nodes);
   fill(flame.foundText, all[0].isLiteral ? 'searched as it stands: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
   if (isThin && !isPivot) exactSearch(flame, find, nodes);
 }
@@ -357,7 +356,7 @@ async function exactSearch(flame, find, nodes) {
   try {
     const { data } = await view.ask('flame', { search: find, least: '1', ...(view.state.isInverted ? { invert: '1' } : {}) });
     if (view.state.find !== find || !data.search || data.search.is_literal) return;
-    fill(flame.foundText, say.foundSentence(data.metric, data.search, data.percent_base, Math.max(nodes, 1)));
+    fill(flame.foundText, say.foundSentence(data, data.search, Math.max(nodes, 1)));
   } catch {
     /* the bound stays */
   }

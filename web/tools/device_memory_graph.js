@@ -102,7 +102,7 @@ async function draw(state, data) {
       isDashed: edge.is_residual,
       className: growth(data, edge.value),
     }));
-  panel.setTitle('Call graph', el('span', { class: 'dim' }, ` ${counted(data.nodes.length, 'function')}`));
+  panel.setTitle('Call graph', el('span', { class: 'dim' }, ` ${counted(data.nodes.length, 'function')}, shares of ${say.wholeWords(data, 'all')}`));
   fill(state.list, data.nodes.map((node) => listRow(view, data, node)));
   if (data.nodes.length === 0) {
     panel.say(

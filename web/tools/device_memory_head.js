@@ -24,7 +24,7 @@ function nodesOf(parts, isSecond = false) {
     });
 }
 
-/* "init_state train.py:88 7.72 GiB (62 %)": a click pins it everywhere. */
+/* "init_state train.py:88 7.72 GiB (62 % of all)": a click pins it everywhere. */
 function mostList(view, summary) {
   const items = say.mostItems(summary);
   if (items.length === 0) return null;

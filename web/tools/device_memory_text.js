@@ -44,6 +44,9 @@ export function changeWords(metric, value) {
   return `${value > 0 ? '▲' : '▼'} ${signedAmount(metric, value)}`;
 }
 
+/* What shares are of: all that was measured, of a difference what A held. */
+export const wholeWords = ({ is_diff: isDiff }, all = 'the total') => (isDiff ? 'A' : all);
+
 /* Change relative to what was there before; new and vanished have a word instead. */
 export function relativeWords({ before, after }) {
   if (before === after) return 'same';
@@ -144,7 +147,7 @@ export function mostItems(summary) {
       text: siteName(frame, callee),
       bytes: isBytes(summary.metric) ? self : null,
       value: summary.is_diff ? signedAmount(summary.metric, self) : amount(summary.metric, self),
-      share: percent(Math.abs(self), summary.percent_base),
+      share: `${percent(Math.abs(self), summary.percent_base)} of ${wholeWords(summary, 'all')}`,
     }));
 }
 
@@ -189,9 +192,10 @@ export function flameLabel(summary, frames, isInverted) {
 }
 
 /* "3 frames hold 76.29 MiB, 95 % of the total." */
-export function foundSentence(metric, search, base, shownCount) {
+export function foundSentence(data, search, shownCount) {
   if (!search || search.matched_count === 0) return 'No frame matches.';
-  return `${counted(shownCount, 'frame')}: ${amount(metric, search.matched_total)}, ${percent(search.matched_total, base)} of the total.`;
+  const share = percent(search.matched_total, data.percent_base);
+  return `${counted(shownCount, 'frame')}: ${amount(data.metric, search.matched_total)}, ${share} of ${wholeWords(data)}.`;
 }
 
 /* Name of a frame of an answer of columns. */

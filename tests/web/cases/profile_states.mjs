@@ -30,15 +30,17 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.finish();
   });
 
-  test('the address map stands in 1280 × 720 under two rows of memory ids', async () => {
-    const page = await show('&view=addresses', { more: 6 }, { width: 1280, height: 720 });
-    const scrolls = await page.locator('main').evaluate((main) => main.scrollHeight - main.clientHeight);
-    truth(scrolls <= 0, `the page scrolls by ${scrolls} px`);
-    for (const panel of ['.address-plot', '.panel-fragmentation canvas']) {
-      const box = await page.locator(panel).first().boundingBox();
-      truth(box.height >= 56 && box.y + box.height <= 720, `${panel}: ${box.height} px high, from ${box.y}`);
+  test('the address map stands in 1280 × 720 under two rows of memory ids, with a window too', async () => {
+    for (const window of ['', '&sel=20000000000-60000000000']) {
+      const page = await show(`&view=addresses${window}`, { more: 6 }, { width: 1280, height: 720 });
+      const scrolls = await page.locator('main').evaluate((main) => main.scrollHeight - main.clientHeight);
+      truth(scrolls <= 0, `the page scrolls by ${scrolls} px`);
+      for (const panel of ['.address-plot', '.panel-fragmentation canvas']) {
+        const box = await page.locator(panel).first().boundingBox();
+        truth(box.height >= 56 && box.y + box.height <= 720, `${panel}: ${box.height} px high, from ${box.y}`);
+      }
+      await page.finish();
     }
-    await page.finish();
   });
 
   test('on paper every memory id is there', async () => {
