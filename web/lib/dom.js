@@ -8,6 +8,7 @@ const LONGEST_NAME = 160;
 const LONGEST_TITLE = 2000;
 const TAIL = 10;
 const LEAST_HEAD = 3;
+const LONGEST_WHOLE = 32;
 const NOT_TEXT = '[type=checkbox], [type=radio], [type=button], [type=range], [type=file]';
 
 function put(node, attributes, children) {
@@ -74,11 +75,11 @@ export function figure(value, text = bytes(value), className = '') {
   return el('span', { class: `figure ${className}`.trim(), title: exactBytes(value) }, text);
 }
 
-/* Sentences with `code` between backquotes become text and <code>. */
+/* Sentences with `code` between backquotes become text and <code>; short ones are not broken at their dashes. */
 export function prose(text) {
   return visible(text)
     .split('`')
-    .map((part, at) => (at % 2 ? el('code', { class: 'inline' }, part) : part));
+    .map((part, at) => (at % 2 ? el('code', { class: part.length > LONGEST_WHOLE ? 'inline' : 'inline unbroken' }, part) : part));
 }
 
 /* True while the reader is typing somewhere. */

@@ -3,7 +3,7 @@
  * the right, with what went each way. A click moves the middle. */
 
 import { el, fill, name } from '../lib/dom.js';
-import { percent, visible } from '../lib/format.js';
+import { count, percent, visible } from '../lib/format.js';
 import { exportEntries } from '../widgets/export_menu.js';
 import { createPanel, message } from '../widgets/panel.js';
 import { shareBar } from './device_memory_parts.js';
@@ -41,7 +41,7 @@ export function createCallers(view) {
     el(
       'section',
       { class: 'callers-side' },
-      el('h3', {}, title, el('span', { class: 'dim' }, ` ${list.length}${list.length ? ', shares of its total' : ''}`)),
+      el('h3', {}, title, el('span', { class: 'dim' }, ` ${count(list.length)}${list.length ? ', shares of its total' : ''}`)),
       list.length
         ? el('ol', { class: 'neighbours' }, list.map((each) => neighbour(data, node, each)))
         : el('p', { class: 'dim' }, none),

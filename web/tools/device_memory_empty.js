@@ -3,7 +3,8 @@
  * command that fills it. Pure: contents for message() of panel.js. */
 
 import { whyOf } from '../lib/failure.js';
-import { counted, cutMiddle, visible } from '../lib/format.js';
+import { cutMiddle, visible } from '../lib/format.js';
+import { filterWords } from './device_memory_text.js';
 
 const SAVE = 'jax.profiler.save_device_memory_profile("memory.prof")';
 
@@ -30,7 +31,7 @@ export function failed(what, problem) {
 /* chips: what chipFault() said of each filter. */
 export function noMatch(filterCount, chips) {
   return {
-    title: `Nothing passes the ${counted(filterCount, 'filter')}.`,
+    title: `Nothing passes ${filterWords(filterCount)}.`,
     text: chips.length ? chips.join(' ') : 'Each matches something, but no sample passes all of them.',
   };
 }

@@ -133,7 +133,7 @@ function table(view, data, text) {
         'tr',
         {},
         ['Self', 'Total', '', 'Line', hasText ? 'Text' : 'Function'].map((word, at) =>
-          el('th', { scope: 'col', class: at < 2 || at === 3 ? 'is-number' : null }, word || el('span', { class: 'hidden' }, 'Share')),
+          el('th', { scope: 'col', class: at === 2 ? 'source-bar' : at < 4 ? 'is-number' : null }, word || el('span', { class: 'hidden' }, 'Share')),
         ),
       ),
     ),

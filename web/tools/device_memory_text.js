@@ -123,19 +123,21 @@ export function changeSentence(summary) {
   ];
 }
 
+export const filterWords = (total) => (total === 1 ? 'the filter' : `the ${count(total)} filters`);
+
 /* Where the filters leave nothing. */
 export function nothingSentence(summary, filterCount) {
   return [
-    `Nothing passes the ${counted(filterCount, 'filter')}; `,
+    `Nothing passes ${filterWords(filterCount)}; `,
     part(summary.metric, summary.percent_base, 'total', 'main'),
-    ' are live without them.',
+    ` are live without ${filterCount === 1 ? 'it' : 'them'}.`,
   ];
 }
 
-/* "7.72 of 12.40 GiB pass 2 filters." */
+/* "7.72 GiB of 12.40 GiB (62 %) pass the 2 filters." */
 export function filteredSentence(summary, filterCount) {
   if (!filterCount || summary.is_diff || summary.sample_count === 0) return null;
-  return `${amount(summary.metric, summary.total)} of ${amount(summary.metric, summary.percent_base)} (${percent(summary.total, summary.percent_base)}) pass ${counted(filterCount, 'filter')}.`;
+  return `${amount(summary.metric, summary.total)} of ${amount(summary.metric, summary.percent_base)} (${percent(summary.total, summary.percent_base)}) ${filterCount === 1 ? 'passes' : 'pass'} ${filterWords(filterCount)}.`;
 }
 
 /* Items of the second line: [{frame, callee, text, value, share}]. */

@@ -71,7 +71,7 @@ const REMAINDERS = {
 /* Cards on a phone have no header that says what is counted. */
 function countOf(row) {
   if (!isKnown(row.count)) return none();
-  return [el('span', { class: 'figure' }, count(row.count)), el('span', { class: 'unit' }, row.count === 1 ? ' event' : ' events')];
+  return [el('span', { class: 'figure' }, count(row.count)), el('span', { class: 'unit' }, row.count === 1 ? '\u00a0event' : '\u00a0events')];
 }
 
 /* "before the window (inferred)" in place of an op. */

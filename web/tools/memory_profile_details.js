@@ -11,7 +11,7 @@ const MOST_PROGRAMS = 5;
 
 const isKnown = (value) => value !== null && value !== undefined && value !== '';
 const sizeFact = (word, value) =>
-  isKnown(value) ? fact(word, figure(value), ' ', el('span', { class: 'dim' }, exactBytes(value))) : null;
+  isKnown(value) ? fact(word, figure(value), ' ', value < 1024 ? null : el('span', { class: 'dim unbroken' }, exactBytes(value))) : null;
 const text = (word, value) => (isKnown(value) ? fact(word, name(String(value))) : null);
 
 const button = (word, run) => el('button', { type: 'button', class: 'text-button', on: { click: run } }, word);

@@ -186,6 +186,13 @@ export function mount(root, context) {
     }
   }
 
+  /* Without a text, the plan of its programs is what there is to see. */
+  function planLink() {
+    const session = last.selection?.session;
+    const href = session?.module_count > 0 && context.link(session.id, { tool: 'memory_viewer' });
+    return href ? el('p', {}, 'What its programs need stands in the ', el('a', { href }, 'Memory Viewer'), '.') : '';
+  }
+
   function drawProblem(error, route) {
     if (route.local && (error.status === 404 || error.status === 400)) {
       drawEmpty(
@@ -193,7 +200,7 @@ export function mount(root, context) {
         el('p', {}, 'The daemon does not hold it any more, and this tab never had it: ', el('code', {}, cutMiddle(visible(route.local), 40)), '. Paste it again to see the same view.'),
       );
     } else if (error.status === 404) {
-      drawEmpty('No error text in this session.', el('p', {}, problemText(error)));
+      drawEmpty(route.file ? 'No text of this name in this session.' : 'No error text in this session.', planLink());
     } else {
       drawEmpty('The text could not be read.', el('p', { class: 'caution' }, problemText(error)));
     }

@@ -86,7 +86,7 @@ function columnsOf(rows, unit, linkTo) {
         copy: ['source', (row) => sourceLine(row.source_file ?? '', row.source_line)],
         cell: (row) => (row.source_file ? el('span', { title: `${row.source_file}:${row.source_line}` }, sourceLine(row.source_file, row.source_line)) : el('span', { class: 'dim' }, '–')),
       }),
-    has('allocation_type') && column('allocation_type', 'Type', { width: 7, isHidden: isPlan }),
+    has('allocation_type') && column('allocation_type', 'Type', { width: 9, isHidden: isPlan }),
     isBoth && column('list', 'List', { width: 9, cell: (row) => LISTS[row.list] }),
     has('label') && column('label', 'Label', { isHidden: true }),
   ].filter(Boolean);

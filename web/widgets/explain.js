@@ -28,18 +28,23 @@ export function explained(key, value, text = bytes(value), className = '') {
   );
 }
 
+/* A line may break beside a button: the point or comma behind it stays with it. */
+function withText(nodes, text) {
+  const [end] = /^[.,;:)]*/.exec(text);
+  if (end && nodes.at(-1)?.matches?.('.explained')) nodes.push(el('span', { class: 'unbroken' }, nodes.pop(), end), text.slice(end.length));
+  else nodes.push(text);
+  return nodes;
+}
+
 /* Parts of a sentence become nodes: text, figures with their exact bytes, names: "…", {bytes, text, role, explain}, {name}. */
 export function nodesOf(parts) {
-  return parts
-    .filter((part) => part !== '')
-    .map((part) => {
-      if (typeof part === 'string') return part;
-      if (part.name !== undefined) return nameInline(part.name, LONGEST_NAME);
-      const className = CLASSES[part.role] ?? '';
-      return part.explain
-        ? explained(part.explain, part.bytes, part.text, className)
-        : figure(part.bytes, part.text, className);
-    });
+  return parts.reduce((nodes, part) => {
+    if (typeof part === 'string') return withText(nodes, part);
+    if (part.name !== undefined) return [...nodes, nameInline(part.name, LONGEST_NAME)];
+    const className = CLASSES[part.role] ?? '';
+    const node = part.explain ? explained(part.explain, part.bytes, part.text, className) : figure(part.bytes, part.text, className);
+    return [...nodes, node];
+  }, []);
 }
 
 /* cardOf(key) → card or null, or a promise of it. One page at a time. Out: takes it back. */

@@ -215,7 +215,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
       serve(['memory.prof'], async (base) => {
         const page = await open(`${base}&focus=funk2`);
         includes(await text(page, '.condition-faults'), 'No frame matches "funk2". Nearest: func2.');
-        includes(await text(page, '.panel-flame .message'), 'Nothing passes the 1 filter.');
+        includes(await text(page, '.panel-flame .message'), 'Nothing passes the filter.');
         await page.finish();
       }),
   );

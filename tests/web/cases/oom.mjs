@@ -50,6 +50,18 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     }
   }
 
+  test('a session without an error text leads to the plan of its programs', async () => {
+    const base = await daemon(join(fixtures, 'modules/mlp-adam'));
+    const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
+    const page = await open(`${base}?tool=oom&session=${sessions[0].id}`, { allow: /404/ });
+    equal(await text(page, 'h1'), 'No error text in this session.');
+    const plan = page.locator('main a', { hasText: 'Memory Viewer' });
+    includes(await plan.locator('..').innerText(), 'What its programs need stands in the Memory Viewer.');
+    await plan.click();
+    await page.waitForSelector('.page-memory_viewer .answer-figure');
+    await page.finish();
+  });
+
   test('one buffer larger than the memory: 100.00 of 16.00 GiB', async () => {
     const page = await paste(EXCEEDS);
     includes(await text(page, 'h1'), 'TPU compile-time OOM: the program needs 100.00 GiB; 16.00 GiB of HBM are available. Over by 84.00 GiB.');

@@ -43,6 +43,25 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     }
   });
 
+  test('the point behind a figure stays on its line at any width', async () => {
+    const page = await show('&view=addresses', {}, { width: 1440, height: 900 });
+    for (let width = 1440; width > 1000; width -= 20) {
+      await page.setViewportSize({ width, height: 900 });
+      const apart = await page.locator('.panel-addresses .explained').evaluateAll((figures) =>
+        figures.filter((figure) => {
+          const range = document.createRange();
+          const behind = figure.nextSibling;
+          if (!/^[.,;]/.test(behind?.textContent ?? '')) return false;
+          range.setStart(behind, 0);
+          range.setEnd(behind, 1);
+          return range.getBoundingClientRect().top > figure.getBoundingClientRect().bottom;
+        }).map((figure) => figure.textContent),
+      );
+      equal(apart, [], `${width} px`);
+    }
+    await page.finish();
+  });
+
   test('on paper every memory id is there', async () => {
     const page = await show('', { more: 14 }, { width: 1000, height: 700 });
     await page.emulateMedia({ media: 'print' });
