@@ -46,10 +46,13 @@ export function titled(node, text) {
   return node;
 }
 
+/* The number of a line stays behind its file, also where that is written from right to left. */
+const lineApart = (text) => text.replace(/(?<=[\u0590-\u08ff\ufb1d-\ufefc])(?=:\d+$)/, '\u200e');
+
 /* A name out of a file: isolated, its middle gives way when there is no room, whole on hover. */
 export function name(text, className = '') {
   const whole = visible(text);
-  const shown = cutMiddle(whole, LONGEST_NAME);
+  const shown = lineApart(cutMiddle(whole, LONGEST_NAME));
   const points = Array.from(shown);
   const at = points.length - TAIL < LEAST_HEAD ? 0 : points.length - TAIL;
   return el(
@@ -66,7 +69,7 @@ export function nameInline(text, most = 48) {
   return el(
     'bdi',
     { class: 'name-inline', dir: 'ltr', title: cutMiddle(whole, LONGEST_TITLE) },
-    cutMiddle(whole, most),
+    lineApart(cutMiddle(whole, most)),
   );
 }
 

@@ -33,7 +33,9 @@ export function asker(place, signal) {
   return ask;
 }
 
-/* The space that is opened where the URL names none: the one of which too much is needed, else the largest. */
+/* The space that is opened where the URL names none: the one of which too much is needed, else the largest. Why the
+ * program failed comes first, and a VMEM of 16 MiB that is over would never be the largest. As the capacity stands in the
+ * URL or in the files, a link opens the same space everywhere. */
 export function usualSpace(spaces, isOver) {
   return spaces.find(isOver) ?? spaces[0] ?? null;
 }

@@ -21,16 +21,14 @@ const CURVE_WIDTH = 1024;
 export async function showSpace(view, data, route, said, signal) {
   const devices = await devicesFor(view.wanted);
   if (signal.aborted) return;
-  const isOver = ({ space, total_bytes: total }) =>
-    verdictOf(total, capacityOf(view.wanted, devices, said.errorTexts, space, said.devices), space)?.word === 'over';
-  const usual = usualSpace(data.spaces, (each) => each.total_bytes > 0 && isOver(each));
+  const usual = usualOf(view, data.spaces, devices, said);
   const space = data.spaces.find((each) => each.space === route.space) ?? usual;
   if (route.space !== null && space.space !== route.space) {
     view.context.banners.set('space', {
       text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
     });
   }
-  Object.assign(view, { space, said, buffers: null, drawn: null, platform: data.module.platform });
+  Object.assign(view, { space, spaces: data.spaces, said, buffers: null, drawn: null, platform: data.module.platform });
   view.place.start(route);
   view.context.setSpaces(data.spaces, space, usual);
   settleCapacity(view, devices);
@@ -64,13 +62,24 @@ function sayAnswer(view) {
   view.head.show(view);
 }
 
-/* Another capacity: sentence, title and curve change, nothing is asked again but the devices. */
+const usualOf = (view, spaces, devices, said) =>
+  usualSpace(
+    spaces,
+    ({ space, total_bytes: total }) =>
+      total > 0 && verdictOf(total, capacityOf(view.wanted, devices, said.errorTexts, space, said.devices), space)?.word === 'over',
+  );
+
+/* Another capacity: sentence, title and curve change, nothing is asked again but the devices. The space stays, and the
+ * address names it where another one would open there now. */
 export async function changeCapacity(view, wanted) {
   if (wanted === view.wanted) return;
   view.wanted = wanted;
   const devices = await devicesFor(wanted);
   if (!view.space || view.wanted !== wanted) return;
   settleCapacity(view, devices);
+  const usual = usualOf(view, view.spaces, devices, view.said);
+  view.context.setSpaces(view.spaces, view.space, usual);
+  if (usual !== view.space && view.context.route.space === null) view.context.move({ space: view.space.space });
   sayAnswer(view);
   if (view.drawn) drawCurve(view);
 }

@@ -252,16 +252,23 @@ export function marksDetails({ marks, answer }, space, onPin) {
         fact('B', el('strong', {}, explained('marks', live.b)), ` at ${unit} ${count(marks.b)}`),
         fact('A to B', changed('marks', live.b - live.a)),
         fact('peak, both included', explained('marks', peak.bytes), ` at ${unit} ${count(peak.step)}`),
+        ...changedFacts('marks', answer),
       ),
-      listOf('Born', answer.born, space, onPin, 'marks'),
-      listOf('Die', answer.died, space, onPin, 'marks'),
+      listOf('Born', answer.born, space, onPin),
+      listOf('Die', answer.died, space, onPin),
       el('p', { class: 'dim' }, 'x swaps A and B, m clears them.'),
     ],
   };
 }
 
-function listOf(word, changes, space, onPin, key) {
-  if (changes.count === 0) return el('p', { class: 'dim' }, `None ${word === 'Born' ? 'is born' : 'dies'} here.`);
+const changedFacts = (key, { born, died }) =>
+  [
+    ['born', born],
+    ['die', died],
+  ].map(([word, changes]) => fact(word, changes.count === 0 ? 'none' : [`${counted(changes.count, 'buffer')}, `, explained(key, changes.bytes)]));
+
+function listOf(word, changes, space, onPin) {
+  if (changes.count === 0) return null;
   const more = changes.count - changes.largest.length;
   const rows = changes.largest.map((item) =>
     el(
@@ -279,7 +286,7 @@ function listOf(word, changes, space, onPin, key) {
     ),
   );
   if (more > 0) rows.push(el('li', { class: 'dim' }, `${count(more)} smaller, not named`));
-  return folded([`${word}: ${counted(changes.count, 'buffer')}, `, explained(key, changes.bytes)], rows, true);
+  return folded(`${word}: ${counted(changes.count, 'buffer')}`, rows, true);
 }
 
 /* What lives for the whole program lies in allocations of its own. */
@@ -302,15 +309,16 @@ function rectangleDetails(data, space, onPin) {
       facts(
         fact(`${unit}s`, windowTitle({ ...data, offsets: null }, space).replace(/^\S+ /, '')),
         fact('offsets', offsetWords(offsets)),
-        fact('buffers in it', [`${counted(alive.count, 'buffer')}, `, el('strong', {}, explained('window', alive.bytes))]),
+        fact('buffers in it', alive.count === 0 ? 'none' : [`${counted(alive.count, 'buffer')}, `, el('strong', {}, explained('window', alive.bytes))]),
         fact('at one time', ['at most ', explained('window', peak.bytes), ` at ${unit} ${count(peak.step)}`]),
         fact('one of them alive', alive.count ? [`${unit}s ${count(alive.from)} to ${count(alive.to)}`, lifeBar(alive.from, alive.to, space.step_count)] : null),
         fact('before', explained('window', data.bytes_before)),
         fact('after', explained('window', data.bytes_after)),
+        ...changedFacts('window', data),
       ),
-      alive.count ? listOf('In it', alive, space, onPin, 'window') : el('p', { class: 'dim' }, 'No buffer lies there.'),
-      listOf('Born', data.born, space, onPin, 'window'),
-      listOf('Die', data.died, space, onPin, 'window'),
+      listOf('In it', alive, space, onPin),
+      listOf('Born', data.born, space, onPin),
+      listOf('Die', data.died, space, onPin),
       notIn(space),
       el('p', { class: 'dim' }, 'The table lists them, a line below the strips marks them. Enter zooms to it, Esc lets it go.'),
     ],
@@ -329,9 +337,10 @@ export function windowDetails(data, space, onPin) {
         fact('before', explained('window', data.bytes_before)),
         fact('after', explained('window', data.bytes_after)),
         fact('change', changed('window', change(data))),
+        ...changedFacts('window', data),
       ),
-      listOf('Born', data.born, space, onPin, 'window'),
-      listOf('Die', data.died, space, onPin, 'window'),
+      listOf('Born', data.born, space, onPin),
+      listOf('Die', data.died, space, onPin),
       el('p', { class: 'dim' }, 'Enter zooms to it, Esc lets it go.'),
     ],
   };
