@@ -74,6 +74,13 @@ __attribute__((noinline)) bool arena_try(struct arena *arena, void (*work)(void 
     return true;
 }
 
+void arena_share(struct arena *share, const struct arena *whole, size_t count, struct err *err)
+{
+    uint64_t left_bytes = arena_left_bytes(whole), share_bytes = left_bytes / count;
+    arena_init(share, left_bytes > 0 && share_bytes == 0 ? 1 : share_bytes, err);
+    arena_allot_work(share, whole->work_left / count);
+}
+
 void arena_adopt(struct arena *arena, struct arena *other)
 {
     struct arena_block **oldest = &other->last;
@@ -199,8 +206,10 @@ void *arena_resize(struct arena *arena, size_t size)
 
 void arena_take(struct arena *arena, size_t at, struct arena *from)
 {
-    count_bytes(from, -(uint64_t)from->pages.size); /* the room for it was counted */
-    pages_take(&arena->pages, at, &from->pages);
+    size_t size = from->pages.size;
+    if (!pages_take(&arena->pages, at, &from->pages))
+        give_up_at(arena, size);
+    count_bytes(from, -(uint64_t)size); /* the room for it was counted */
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)

@@ -47,7 +47,10 @@ struct arena *arena_child(struct arena *parent);
 
 /* Does `work` with the trap set. False when the arena gave up; what it holds then is still to be freed. */
 bool arena_try(struct arena *arena, void (*work)(void *context), void *context);
-/* What `other` (no child) holds becomes the memory of `arena` (no child); `other` is empty then. No limit is asked. */
+/* One of `count` arenas that side by side keep to what `whole` may take and do yet. */
+void arena_share(struct arena *share, const struct arena *whole, size_t count, struct err *err);
+/* What `other` (no child, and without an array of arena_resize) holds becomes the memory of `arena` (no child); `other`
+ * is empty then. No limit is asked. */
 void arena_adopt(struct arena *arena, struct arena *other);
 
 /* `count` zeroed items of `size` bytes, aligned for any type; the product is checked. */
@@ -71,11 +74,11 @@ static inline void arena_work(struct arena *arena, uint64_t steps)
         arena_out_of_work(charged);
     charged->work_left -= steps;
 }
-/* The one array of an arena that holds nothing else, with room for `size` bytes; what is there stays, what is new is
- * zeroed, and it may move. It grows and is joined by moving pages, not bytes (base/pages.h). */
+/* The one array of an arena that holds nothing else, with room for `size` bytes; what is there stays and may move, what
+ * is new may be anything. It grows and is joined by moving pages, not bytes (base/pages.h). */
 void *arena_resize(struct arena *arena, size_t size) __attribute__((returns_nonnull));
-/* Moves the array of `from` into that of `arena`, which has room for it at the offset `at`, a result of pages_whole. Both
- * are children of one parent; `from` holds nothing then. */
+/* Moves the array of `from` into that of `arena`, which has room for it at the offset `at`, a sum of results of
+ * pages_whole. Both are children of one parent; `from` holds nothing then. */
 void arena_take(struct arena *arena, size_t at, struct arena *from);
 /* Gives up through the trap, with the report already in arena->err. */
 _Noreturn void arena_give_up(struct arena *arena);

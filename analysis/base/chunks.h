@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * chunks.h: a column of equal items that grows without being moved.
  *
- * Each column may have an arena of its own, so that it can be let go alone once
- * it was copied into its final order: two full copies of millions of rows never
- * exist at once. */
+ * It may have an arena of its own, so that it can be let go alone. Where items are wanted in one piece:
+ * base/column.h. */
 #ifndef ANALYSIS_BASE_CHUNKS_H
 #define ANALYSIS_BASE_CHUNKS_H
 

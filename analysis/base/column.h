@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * column.h: equal items in one piece that grows.
  *
- * In an arena of its own, so that it grows where it lies (large pieces by moving
- * pages) and can be let go alone. Items move when it grows: keep no pointers to them. */
+ * In an arena of its own, in whole pages: it grows and takes others by moving these,
+ * and can be let go alone. Items move when it grows: keep no pointers to them. */
 #ifndef ANALYSIS_BASE_COLUMN_H
 #define ANALYSIS_BASE_COLUMN_H
 
@@ -20,7 +20,7 @@ static inline void column_init(struct column *column, struct arena *parent, size
     *column = (struct column){.arena = arena_child(parent), .width = width};
 }
 
-/* Room for exactly `capacity` items. */
+/* Room for `capacity` items; what is new may be anything. */
 static inline void column_resize(struct column *column, size_t capacity)
 {
     size_t size;

@@ -2,36 +2,52 @@
  * pages.c: see pages.h. */
 #include "base/pages.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #ifdef __has_feature
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
-#endif
-#endif
-
-/* Moves pages, to `to` or to wherever there is room; MAP_FAILED when they are to be copied: when they do not grow
- * together because some were taken, or ThreadSanitizer looks on, which does not see them move and takes who wrote to the
- * new place before for who wrote what is there. */
-static void *pages_move(const struct pages *pages, size_t size, char *to)
-{
-#ifdef __SANITIZE_THREAD__
-    (void)pages, (void)size, (void)to;
-    return MAP_FAILED;
+#define IS_CHECKED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_CHECKED 1
 #else
-    return to == NULL ? mremap(pages->at, pages->size, size, MREMAP_MAYMOVE)
-                      : mremap(pages->at, pages->size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+#define IS_CHECKED 0
 #endif
+
+#if IS_CHECKED
+
+/* AddressSanitizer sees what is written behind a block of malloc, and not what in a page's rest; ThreadSanitizer does
+ * not see pages move. For both, pages are few bytes and are copied. */
+size_t pages_whole(size_t size)
+{
+    const size_t page = 16; /* aligned for any type */
+    return size > SIZE_MAX - page ? SIZE_MAX : (size + page - 1) / page * page;
 }
 
-static void *pages_new(size_t size)
+bool pages_resize(struct pages *pages, size_t size)
 {
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return at != MAP_FAILED ? at : NULL;
+    void *at = NULL;
+    if (size == 0)
+        free(pages->at);
+    else if ((at = realloc(pages->at, size)) == NULL)
+        return false;
+    *pages = (struct pages){at, size};
+    return true;
 }
+
+bool pages_take(struct pages *pages, size_t at, struct pages *from)
+{
+    if (from->size > 0)
+        memcpy(pages->at + at, from->at, from->size);
+    return pages_resize(from, 0);
+}
+
+#else
+
+static const int READ_WRITE = PROT_READ | PROT_WRITE, OWN = MAP_PRIVATE | MAP_ANONYMOUS;
 
 size_t pages_whole(size_t size)
 {
@@ -41,32 +57,40 @@ size_t pages_whole(size_t size)
 
 bool pages_resize(struct pages *pages, size_t size)
 {
-    void *at = pages->at;
+    struct pages resized = {pages->at, size};
     if (size < pages->size) {
         munmap(pages->at + size, pages->size - size);
-        at = size > 0 ? at : NULL;
+        resized.at = size > 0 ? pages->at : NULL;
     } else if (size > pages->size) {
-        at = pages->size > 0 ? pages_move(pages, size, NULL) : MAP_FAILED;
-        if (at == MAP_FAILED) {
-            at = pages_new(size);
-            if (at == NULL)
+        void *at = pages->size > 0 ? mremap(pages->at, pages->size, size, MREMAP_MAYMOVE) : MAP_FAILED;
+        if (at == MAP_FAILED) { /* nothing yet, or some were taken: these do not grow together */
+            at = mmap(NULL, size, READ_WRITE, OWN, -1, 0);
+            if (at == MAP_FAILED)
                 return false;
             if (pages->size > 0) {
                 memcpy(at, pages->at, pages->size);
                 munmap(pages->at, pages->size);
             }
         }
+        resized.at = at;
     }
-    *pages = (struct pages){at, size};
+    *pages = resized;
     return true;
 }
 
-void pages_take(struct pages *pages, size_t at, struct pages *from)
+bool pages_take(struct pages *pages, size_t at, struct pages *from)
 {
     char *to = pages->at + at;
-    if (from->size > 0 && pages_move(from, from->size, to) == MAP_FAILED) {
+    if (from->size > 0 && mremap(from->at, from->size, from->size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+        /* The room may be gone, which is given up before what comes there is moved; if not, this is refused. */
+        void *again = mmap(to, from->size, READ_WRITE, OWN | MAP_FIXED_NOREPLACE, -1, 0);
+        if (again == MAP_FAILED && errno != EEXIST)
+            return false;
         memcpy(to, from->at, from->size);
         munmap(from->at, from->size);
     }
     *from = (struct pages){NULL, 0};
+    return true;
 }
+
+#endif

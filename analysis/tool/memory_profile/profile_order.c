@@ -10,7 +10,8 @@ struct tally {
     bool is_sorted;
     int64_t first_ps, last_ps;
     uint32_t last_at; /* the last event that XProf sees; PROFILE_NONE */
-    struct profile_xprof_peak peak;
+    uint32_t peak_at; /* of those the last with most in use */
+    int64_t peak_bytes;
 };
 
 struct slice {
@@ -98,7 +99,8 @@ static void slice_tallies(const struct memory_events *events, const uint32_t *po
     const uint16_t *pools = &COLUMN_AT(&events->pool, uint16_t, 0);
     const int64_t *times_ps = &COLUMN_AT(&events->offset_ps, int64_t, 0);
     const int64_t *in_use_bytes = &COLUMN_AT(&events->in_use_bytes, int64_t, 0);
-    const uint32_t *figures = &COLUMN_AT(&events->figures, uint32_t, 0), *whats = &COLUMN_AT(&events->what, uint32_t, 0);
+    const uint32_t *figures = &COLUMN_AT(&events->figures, uint32_t, 0);
+    const uint32_t *whats = &COLUMN_AT(&events->what, uint32_t, 0);
     for (size_t i = first; i < end; i++) {
         struct tally *tally = &tallies[pool_of[pools[i]]];
         if (tally->count++ == 0)
@@ -111,9 +113,9 @@ static void slice_tallies(const struct memory_events *events, const uint32_t *po
         int64_t reserved_bytes = events->figure_sets[figures[i]].reserved_bytes;
         int64_t bytes = (reserved_bytes == MEMORY_UNKNOWN ? 0 : reserved_bytes) + in_use_bytes[i];
         tally->last_at = (uint32_t)i;
-        if (bytes >= tally->peak.bytes) {
-            tally->peak.bytes = bytes;
-            tally->peak.at = (uint32_t)i;
+        if (bytes >= tally->peak_bytes) {
+            tally->peak_bytes = bytes;
+            tally->peak_at = (uint32_t)i;
         }
     }
 }
@@ -133,8 +135,7 @@ static void tallies_join(const struct ordering *ordering, uint32_t pool)
 {
     const struct memory_events *events = ordering->events;
     struct profile_order *order = ordering->order;
-    struct tally all = {.is_sorted = true};
-    uint32_t last_at = PROFILE_NONE;
+    struct tally all = {.is_sorted = true, .last_at = PROFILE_NONE};
     for (size_t s = 0; s < ordering->slice_count; s++) {
         const struct tally *tally = &ordering->slices[s].tallies[pool];
         ordering->slices[s].next[pool] = order->first[pool] + all.count;
@@ -145,16 +146,18 @@ static void tallies_join(const struct ordering *ordering, uint32_t pool)
         all.count += tally->count;
         if (tally->last_at == PROFILE_NONE)
             continue;
-        last_at = tally->last_at;
-        if (tally->peak.bytes >= all.peak.bytes)
-            all.peak = tally->peak;
-    }
-    if (last_at != PROFILE_NONE) {
-        int64_t told_bytes = events->figure_sets[COLUMN_AT(&events->figures, uint32_t, last_at)].peak_bytes;
-        all.peak.lifetime_bytes = told_bytes == MEMORY_UNKNOWN ? 0 : told_bytes;
+        all.last_at = tally->last_at;
+        if (tally->peak_bytes >= all.peak_bytes) {
+            all.peak_bytes = tally->peak_bytes;
+            all.peak_at = tally->peak_at;
+        }
     }
     order->first[pool + 1] = order->first[pool] + all.count;
-    order->peaks[pool] = all.peak;
+    order->peaks[pool].at = all.peak_at;
+    if (all.last_at != PROFILE_NONE) {
+        int64_t told_bytes = events->figure_sets[COLUMN_AT(&events->figures, uint32_t, all.last_at)].peak_bytes;
+        order->peaks[pool].lifetime_bytes = told_bytes == MEMORY_UNKNOWN ? 0 : told_bytes;
+    }
     ordering->is_sorted[pool] = all.is_sorted;
 }
 
@@ -238,8 +241,8 @@ static uint32_t run_end(const struct ordering *ordering, const uint32_t *places,
 static void by_time(void *task, size_t pool)
 {
     const struct ordering *ordering = task;
-    uint32_t *from = ordering->places, *to = &COLUMN_AT(&ordering->spare, uint32_t, 0), first = ordering->order->first[pool],
-             end = ordering->order->first[pool + 1];
+    uint32_t *from = ordering->places, *to = &COLUMN_AT(&ordering->spare, uint32_t, 0);
+    uint32_t first = ordering->order->first[pool], end = ordering->order->first[pool + 1];
     bool is_sorted = ordering->is_sorted[pool];
     while (!is_sorted) {
         uint32_t merges = 0;
@@ -295,7 +298,7 @@ static void slice_gather(void *task, size_t slice, size_t first, size_t end)
     case 4:
         GATHER(uint32_t);
         break;
-    default:
+    default: /* flags */
         GATHER(uint8_t);
         break;
     }

@@ -5,10 +5,10 @@
 
 #include "tool/memory_profile/profile.h"
 
-/* What XProf takes while it reads: the last largest in the order of the file, and the last peak told. */
+/* What XProf takes while it reads. */
 struct profile_xprof_peak {
-    int64_t bytes, lifetime_bytes;
-    uint32_t at; /* place in the file */
+    uint32_t at;            /* place of the last largest in the order of the file */
+    int64_t lifetime_bytes; /* the last peak told */
 };
 
 struct profile_order {
@@ -19,8 +19,8 @@ struct profile_order {
     struct profile_xprof_peak *peaks;
 };
 
-/* Offsets become times, and every column goes into the profile in its final order; those of `events` are let go, or have
- * become its own. profile->partner is there, and holds nothing yet. What `order` holds is in `scratch`. */
+/* Offsets become times, and every column goes into the profile in its final order; those of `events` are let go, or
+ * have become its own. profile->partner is there, and holds nothing yet. What `order` holds is in `scratch`. */
 void profile_order_make(struct profile *profile, struct memory_events *events, const struct hands *hands,
                         struct arena *arena, struct arena *scratch, struct profile_order *order);
 
