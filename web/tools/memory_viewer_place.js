@@ -70,7 +70,9 @@ export function readPlace(space, route) {
   const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
   if (!isBytes && (route.low !== null || route.high !== null))
     said.bytes = `Offsets ${quoted(route.low ?? '')} to ${quoted(route.high ?? '')} are no range; showing all.`;
-  const bytes = isBytes ? [route.low, route.high] : null;
+  else if (isBytes && route.high > space.total_bytes)
+    said.bytes = `Offsets up to ${count(route.high)} are not in ${name}, which needs ${count(space.total_bytes)} bytes; showing all.`;
+  const bytes = isBytes && !said.bytes ? [route.low, route.high] : null;
   if (route.bars && !readOpened(route.bars)) said.bars = `There is no bar ${quoted(route.bars)} in the strips; showing all buffers.`;
   return { step: step === space.peak_step ? null : step, range, bytes, window, offsets, marks, said };
 }

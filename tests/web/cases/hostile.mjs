@@ -23,6 +23,7 @@ const WRONG = [
   ['step=%00', 'Step ␀ is not in HBM'],
   ['from=900000&to=5', '900000 to 5 is no range of HBM'],
   ['low=5&high=1', 'Offsets 5 to 1 are no range; showing all.'],
+  ['low=5&high=99999999999999', 'Offsets up to 99,999,999,999,999 are not in HBM, which needs 35,9'],
   ['sel=5000-9000', 'The window 5000-9000 is not in HBM'],
   ['sel=10-20&offsets=7', 'Offsets 7 are not in HBM, which needs 35,9'],
   ['sel=10-20&offsets=9-5', 'the window takes all of them.'],
