@@ -87,7 +87,8 @@ export function lightUp(view) {
   if (!view.space) return;
   const { hover, pin } = view.store.state;
   const hovered = hover?.startsWith('b:') ? hover.slice(2) : null;
-  const rankOf = (id, order) => view.table.rankOf(id, order);
+  /* of all that lives, so of no merged bar that a filter thinned out */
+  const rankOf = (id, order) => (view.context.route.filter ? null : view.table.rankOf(id, order));
   const group = groupOf(view);
   view.strips.mark({ hover, pin: pin === null ? null : buffersKey(pin), runs: group?.runs, rankOf });
   view.table.mark(hovered, pin);

@@ -7,7 +7,7 @@ import { count, counted, cutMiddle, percent, visible } from '../lib/format.js';
 import { isAbort, Problem } from '../lib/api.js';
 import { explained } from '../widgets/explain.js';
 import { fact, facts, folded, lifeBar } from '../widgets/details.js';
-import { runsWhere } from '../widgets/strips_layout.js';
+import { runsOf } from '../widgets/strips_layout.js';
 import { wayOf, wordsOf } from './memory_viewer_groups.js';
 import { askFiltered } from './memory_viewer_load.js';
 import { unitWord } from './memory_viewer_text.js';
@@ -32,17 +32,6 @@ export function spansOf(rows, stepCount, most = MOST_SPANS) {
     }
     if (spans.length <= most) return spans;
   }
-}
-
-/* Pure: the bars that hold one of the rows, those side by side as one box. */
-export function runsOf(rects, order, rows) {
-  const ids = new Set(rows.map((row) => row.id));
-  const ranks = Float64Array.from(rows.map((row) => row.ranks?.[order] ?? -1)).sort();
-  let next = 0;
-  return runsWhere(rects, (bar) => {
-    while (next < ranks.length && ranks[next] < bar.first_rank) next++;
-    return bar.id === null ? ranks[next] < bar.first_rank + bar.count : ids.has(bar.id);
-  });
 }
 
 /* What the table knows of a group's row: {count, bytes, largest_bytes, padding_bytes (null: not known)}. */
@@ -109,7 +98,7 @@ function groupOf({ question, key, by, now, all }, space, isFiltered) {
     spans: spansOf(all.rows, space.step_count),
     /* The bars of a strip that stand for it; the same bars have the same boxes. */
     runs(rects, order) {
-      if (!runs.has(rects)) runs.set(rects, runsOf(rects, order, now.rows));
+      if (!runs.has(rects)) runs.set(rects, runsOf(rects, order, now.rows, isFiltered));
       return runs.get(rects);
     },
   };

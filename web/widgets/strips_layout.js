@@ -75,6 +75,18 @@ export function runsWhere(rects, isIn) {
   return runs;
 }
 
+/* The bars that hold one of the rows, those side by side as one box. Ranks count all that lives, so they name no
+ * merged bar of strips that a filter thinned out. */
+export function runsOf(rects, order, rows, isFiltered = false) {
+  const ids = new Set(rows.map((row) => row.id));
+  const ranks = Float64Array.from(rows.map((row) => row.ranks?.[order] ?? -1)).sort();
+  let next = 0;
+  return runsWhere(rects, (bar) => {
+    while (next < ranks.length && ranks[next] < bar.first_rank) next++;
+    return bar.id === null ? !isFiltered && ranks[next] < bar.first_rank + bar.count : ids.has(bar.id);
+  });
+}
+
 /* Share of a bar's height that is data; the rest is padding. */
 export function dataShare(bar) {
   return bar.bytes > 0 ? Math.min(1, Math.max(0, 1 - bar.padding_bytes / bar.bytes)) : 1;

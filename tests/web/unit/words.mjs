@@ -10,6 +10,7 @@ import {
   dataShare,
   joinMerged,
   layOut,
+  runsOf,
 } from '../../../web/widgets/strips_layout.js';
 import { answer } from '../../../web/tools/memory_viewer_answer.js';
 import { groupSentence, madeOf, waste } from '../../../web/tools/memory_viewer_text.js';
@@ -184,7 +185,11 @@ export function run({ test, equal }) {
         [2, 20, 13],
       ],
     );
-    equal(barOf(layOut(joined, 'size', 100, 1), 'x', 9), 1);
+    const rects = layOut(joined, 'size', 100, 1);
+    equal(barOf(rects, 'x', 9), 1);
+    const rows = [{ id: 1, ranks: { size: 0 } }, { id: 'x', ranks: { size: 14 } }];
+    equal(runsOf(rects, 'size', rows).length, 2);
+    equal(runsOf(rects, 'size', rows, true), [{ x: rects[0].x, width: rects[0].width }]); /* a rank among others */
     equal(dataShare(bar(1, 100, 25)), 0.75);
     equal([askedWidth(1), askedWidth(64), askedWidth(65)], [64, 64, 128]);
   });
