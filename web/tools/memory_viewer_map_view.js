@@ -261,7 +261,7 @@ export function createMapView(view, panel, isShown, actions) {
     setView: () => map.setView({ from: place.range[0], to: place.range[1], ...byBytes() }),
     setPlace: () => map.setPlace(drawnPlace()),
     /* Offsets that are to fill the view. */
-    fit: (offsets) => place.setBytes(around(offsets, [0, height], LEAST_BYTES, 0)),
+    fit: (offsets) => height > 1 && place.setBytes(around(offsets, [0, height], LEAST_BYTES, 0)),
     mark: (hover, pin, group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group) }),
     destroy() {
       takeBack?.();
@@ -294,7 +294,7 @@ function nothingMoves(space) {
   return {
     title: 'Nothing has an offset that changes.',
     text:
-      space.indefinite_count === 0
+      space.indefinite_bytes === 0
         ? `No buffer of ${visible(space.name)} is born or dies.`
         : `Every buffer of ${visible(space.name)} lives for the whole program; the strips above show them by size.`,
   };

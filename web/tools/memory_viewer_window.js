@@ -291,12 +291,12 @@ function listOf(word, changes, space, onPin) {
 
 /* What lives for the whole program lies in allocations of its own. */
 const notIn = (space) =>
-  space.indefinite_count === 0
+  space.indefinite_bytes === 0
     ? null
     : el(
         'p',
         { class: 'dim' },
-        `${counted(space.indefinite_count, 'buffer')} of the whole program, ${bytes(space.indefinite_bytes)}, have no offset beside these and are not in it.`,
+        `What lives for the whole program, ${bytes(space.indefinite_bytes)}, has no offset beside these and is not in it.`,
       );
 
 /* The same where the window has offsets: a rectangle of the map. */

@@ -107,16 +107,23 @@ export function createMap(actions) {
   const shade = (context, { window: [first, last], offsets }) => {
     const [low, high] = offsets ?? [view.low, view.high];
     const box = boxOfLife({ from: first, to: last + 1, low, high });
-    if (!box) return;
-    const { x, y, width, height } = box;
+    if (!box || first >= view.to || last + 1 <= view.from || low >= view.high || high <= view.low) return;
     context.fillStyle = token('wash');
-    context.fillRect(x, y, width, height);
+    context.fillRect(box.x, box.y, box.width, box.height);
     if (!offsets) return;
+    const plot = frame();
+    const scale = scales(plot, view);
+    const [x, y] = [scale.x(first), scale.y(high)];
+    context.save();
+    context.beginPath();
+    context.rect(plot.left - 2, plot.top - 2, plot.width + 4, plot.height + 4); /* an edge at the plot's edge is whole */
+    context.clip();
     for (const [name, wide] of [['panel', 4], ['accent', 2]]) {
       context.strokeStyle = token(name);
       context.lineWidth = wide;
-      context.strokeRect(x, y, width, height);
+      context.strokeRect(x, y, scale.x(last + 1) - x, scale.y(low) - y);
     }
+    context.restore();
     if (drag) caption(context, box, offsets);
   };
   /* What a drag would select, above it or, at the upper edge, in it. */

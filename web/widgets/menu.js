@@ -13,12 +13,14 @@ import { lazy } from '../lib/lazy.js';
 const entriesOf = new WeakMap();
 let serial = 0;
 
-/* Every entry of every menu in the document: [{title, word, run, why, …}]. */
+/* Every entry of every menu in the document: [{title, word, run, why, …}]; without those of a menu that cannot be
+ * loaded, which says so itself when it is opened. */
 export async function menuCommands() {
   const nodes = [...document.querySelectorAll('[data-menu]')].filter((node) => node.checkVisibility?.() ?? true);
   const lists = nodes.map(async (node) => {
     const { title, list } = entriesOf.get(node);
-    return (await list()).map((entry) => ({ ...entry, title: title() }));
+    const entries = await list().catch(() => []);
+    return entries.map((entry) => ({ ...entry, title: title() }));
   });
   return (await Promise.all(lists)).flat();
 }

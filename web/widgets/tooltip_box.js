@@ -51,7 +51,10 @@ const hint = () => el('span', { class: 'dim tooltip-hint' }, ' · i explains');
 
 /* `key` names the mark; `lines` are arrays of nodes and texts; `explain` the card of its figures, see explain.js. */
 export function show(key, lines, mark, explain = null) {
-  if (!node.isConnected) document.getElementById('main').append(node);
+  if (!node.isConnected) {
+    document.getElementById('main').append(node);
+    widest = parseFloat(getComputedStyle(node).maxWidth);
+  }
   if (dismissed === key) return;
   dismissed = null;
   takeBack?.();

@@ -46,7 +46,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await line(page), 'Steps 16 to 21, offsets 256.00 to 512.00 GiB: ');
     includes(await line(page), ' in all; peak 256.00 GiB at step 18');
     const pane = (await text(page, '.details')).replace(/\s+/g, ' ');
-    for (const each of ['Selected rectangle', 'steps 11 to 24', ...HELD]) includes(pane, each);
+    for (const each of ['Selected rectangle', 'steps 11 to 24', 'What lives for the whole program, ', ...HELD]) includes(pane, each);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       (async () => {
