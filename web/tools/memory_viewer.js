@@ -170,7 +170,7 @@ function build(view) {
         onNames: view.context.details.open,
         onClear: () => view.place.letWindowGo(),
         onMoment: (step) => view.place.setMoment(step),
-        onOffsets: (offsets) => view.place.setWindow(view.place.window, offsets),
+        onEdit: () => view.editOffsets(),
       });
       const marks = createMarksLine({
         onSwap: () => view.place.swapMarks(),

@@ -4,6 +4,7 @@
 import { around, moved, whole } from '../lib/range.js';
 import { LEAST_STEPS } from '../widgets/curve.js';
 import { pinItem, spansOf } from './memory_viewer_light.js';
+import { windowWords } from './memory_viewer_text.js';
 
 /* The pinned buffer in the middle; the second time its life fills the view. */
 export function centrePin(view) {
@@ -28,11 +29,15 @@ export async function zoomTo(view, id) {
   if (span) view.place.setRange(around(span, [0, view.space.step_count], LEAST_STEPS));
 }
 
-/* The offsets of the window are typed; without one it takes the steps in view. */
+/* The offsets of the window are typed; one that is only begun ends at the moment, and without one it takes the steps
+ * in view. */
 export async function editOffsets(view) {
-  const [from, to] = whole(view.place.range);
-  if (!view.place.window) view.place.setWindow([from, to - 1]);
-  await view.window.with(({ line }) => line.editOffsets(view.place.offsets));
+  const { place, space } = view;
+  const [from, to] = whole(place.range);
+  if (to <= from) return;
+  const window = () => place.shownWindow ?? [from, to - 1];
+  const take = (offsets) => (offsets || place.window) && place.setWindow(window(), offsets);
+  await view.window.with(({ line }) => line.editOffsets(place.offsets, `Offsets of ${windowWords(space, window())}`, take));
 }
 
 /* The next buffer in the order of the table. */

@@ -3,13 +3,13 @@
  * its offsets, and two marks. All are in the URL; what of them does not exist becomes a banner. */
 
 import { later } from '../lib/activity.js';
-import { count, cutMiddle, visible } from '../lib/format.js';
+import { bytes as sizeWords, bytesApart, count, cutMiddle, visible } from '../lib/format.js';
 import { nextMarks, swappedMarks } from '../lib/marks.js';
 import { following, isAll, moved, nearest, zoomed } from '../lib/range.js';
 import { LEAST_STEPS } from '../widgets/curve.js';
 import { peakBeside } from '../widgets/curve_keys.js';
 import { coversTerm, readOpened } from './memory_viewer_only.js';
-import { unitWord } from './memory_viewer_text.js';
+import { offsetWords, unitWord } from './memory_viewer_text.js';
 
 const ASK_AFTER_MS = 120;
 const PAN_SHARE = 0.2;
@@ -56,8 +56,9 @@ export function readPlace(space, route) {
     offsets = pairOf(route.offsets);
     if (offsets && offsets[0] < offsets[1] && offsets[0] < space.total_bytes && space.step_count > 0) window ??= [0, space.step_count - 1];
     else {
+      const words = offsets?.[0] < offsets?.[1] ? offsetWords(offsets) : quoted(route.offsets);
       offsets = null;
-      said.offsets = `Offsets ${quoted(route.offsets)} are not in ${name}, which needs ${count(space.total_bytes)} bytes; ${window ? 'the window takes all of them' : 'nothing is selected'}.`;
+      said.offsets = `Offsets ${words} are not in ${name}, which needs ${sizeWords(space.total_bytes)}; ${window ? 'the window takes all of them' : 'nothing is selected'}.`;
     }
   }
   const marks = { a: null, b: null };
@@ -70,8 +71,10 @@ export function readPlace(space, route) {
   const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
   if (!isBytes && (route.low !== null || route.high !== null))
     said.bytes = `Offsets ${quoted(route.low ?? '')} to ${quoted(route.high ?? '')} are no range; showing all.`;
-  else if (isBytes && route.high > space.total_bytes)
-    said.bytes = `Offsets up to ${count(route.high)} are not in ${name}, which needs ${count(space.total_bytes)} bytes; showing all.`;
+  else if (isBytes && route.high > space.total_bytes) {
+    const [high, total] = bytesApart(route.high, space.total_bytes);
+    said.bytes = `Offsets up to ${high} are not in ${name}, which needs ${total}; showing all.`;
+  }
   const bytes = isBytes && !said.bytes ? [route.low, route.high] : null;
   if (route.bars && !readOpened(route.bars)) said.bars = `There is no bar ${quoted(route.bars)} in the strips; showing all buffers.`;
   return { step: step === space.peak_step ? null : step, range, bytes, window, offsets, marks, said };

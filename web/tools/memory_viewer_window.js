@@ -13,10 +13,20 @@ import { offsetWords, unitWord, windowWords } from './memory_viewer_text.js';
 /* Pure: "Steps 100 to 199", "Position 7, offsets 0 B to 1.00 GiB". */
 const windowTitle = ({ from, to, offsets }, space) => capital(windowWords(space, [from, to - 1], offsets));
 
-/* Pure: "1GiB..1.5GiB", "0 to 65536" → [low, high), or null. */
+const NO_RANGE = 'No range of offsets: it takes two, the smaller first, as 1GiB..2GiB';
+
+function readOffset(text) {
+  if (/^0+(\.0+)?\s?([KMGT]i?)?B?$/i.test(text)) return 0;
+  return /^\d{1,15}(\s?B)?$/i.test(text) ? parseInt(text, 10) : parseSize(text);
+}
+
+/* Pure: "1GiB..1.5GiB", "1.00 to 2.00 GiB", "0 – 65,536" → [low, high), or null. A first one without a unit has the
+ * second's. */
 export function readOffsets(text) {
-  const parts = text.split(/\s*(?:\.\.|-|\bto\b)\s*/).map((part) => part.trim());
-  const [low, high] = parts.map((part) => (/^\d{1,15}(\s?B)?$/i.test(part) ? parseInt(part, 10) : parseSize(part)));
+  const words = text.trim().replace(/(\d),(?=\d{3}(?!\d))/g, '$1');
+  const [, unit] = /([a-z]*)$/i.exec(words);
+  const parts = words.split(/\s*(?:\.\.|[–-]|\bto\b)\s*/);
+  const [low, high] = parts.map((part) => readOffset(/\d$/.test(part) ? part + unit : part));
   return parts.length === 2 && low !== null && high !== null && low < high ? [low, high] : null;
 }
 
@@ -24,7 +34,7 @@ export function readOffsets(text) {
 export function typedOffsets(offsets) {
   const typed = (value) => {
     const power = [4, 3, 2, 1].find((each) => value > 0 && value % 1024 ** each === 0);
-    return power ? `${value / 1024 ** power}${' KMGT'[power]}iB` : String(value);
+    return power ? `${value / 1024 ** power}${' KMGT'[power]}iB` : value ? `${value}B` : '0';
   };
   return offsets?.map(typed).join('..') ?? '';
 }
@@ -45,10 +55,10 @@ const changed = (key, by, className = '') => explained(key, Math.abs(by), by ===
 /* Where the pane is a drawer: opens it. */
 const namesButton = (onNames) => lineButton('Names', 'q', onNames, 'to-pane');
 
-/* A button, and the field that it opens: the offsets of the window. onOffsets([low, high) | null). Out: {button, input,
- * open(offsets)}. */
-function offsetsField(onOffsets) {
-  let offsets = null;
+/* A button, and the field that it opens: the offsets of the window. onEdit() when it is pressed, onRefused(sentence),
+ * onClosed(). Out: {button, input, open(offsets, onOffsets([low, high) | null))}. */
+function offsetsField({ onEdit, onRefused, onClosed }) {
+  let onOffsets = null;
   const input = el('input', {
     class: 'small-field',
     type: 'text',
@@ -63,60 +73,79 @@ function offsetsField(onOffsets) {
         event.preventDefault();
         event.stopPropagation();
       },
+      input: () => input.removeAttribute('aria-invalid'),
       blur: () => close(),
     },
   });
-  const open = (now) => {
-    offsets = now;
+  const open = (now, hear) => {
+    onOffsets = hear;
     input.value = typedOffsets(now);
     input.removeAttribute('aria-invalid');
-    input.title = '';
     button.hidden = true;
     input.hidden = false;
     input.select();
     input.focus();
   };
-  const button = lineButton('Offsets', 'o', () => open(offsets));
+  const button = lineButton('Offsets', 'o', onEdit);
   const close = () => {
     if (input.hidden) return;
     const isFocused = document.activeElement === input;
     input.hidden = true;
     button.hidden = false;
     if (isFocused) button.focus();
+    onClosed();
   };
   const take = () => {
     const text = input.value.trim();
     const next = text ? readOffsets(text) : null;
     if (text && !next) {
       input.setAttribute('aria-invalid', 'true');
-      input.title = 'Two offsets, the smaller first, as 1GiB..2GiB';
+      onRefused(NO_RANGE);
       return;
     }
     close();
     onOffsets(next);
   };
-  return {
-    button,
-    input,
-    open,
-    set(now) {
-      offsets = now;
-    },
-  };
+  return { button, input, open };
 }
 
-/* A line under the title of the curve. actions: onZoom(), onNames(), onClear(), onMoment(step), onOffsets([low, high) |
- * null). Out: {node, data, spans, begin(step, space), show(answer, space, offsets), editOffsets(offsets), say(text), clear()};
- * spans: steps in which what a window with offsets holds lives. */
-export function createWindowLine({ onZoom, onNames, onClear, onMoment, onOffsets }) {
-  const field = offsetsField(onOffsets);
-  const { node, words } = selectedLine(onZoom, onClear, [field.button, field.input, namesButton(onNames)]);
+/* Hidden; the focus that was in it goes to the curve. */
+function putAway(node) {
+  if (node.contains(document.activeElement)) node.parentElement.querySelector('[role="slider"]')?.focus({ preventScroll: true });
+  node.hidden = true;
+}
+
+/* A line under the title of the curve. actions: onZoom(), onNames(), onClear(), onMoment(step), onEdit(). Out: {node,
+ * data, spans, begin(step, space), show(answer, space, offsets), editOffsets(offsets, words, onOffsets([low, high) | null)),
+ * say(text), clear()}; spans: steps in which what a window with offsets holds lives. */
+export function createWindowLine({ onZoom, onNames, onClear, onMoment, onEdit }) {
   let data = null;
-  const say = (...said) => {
-    data = null;
-    field.set(null);
+  let begun = null; // what begin() said: {step, space}
+  let kept = null; // what stands there again once the field closes; []: nothing
+  const field = offsetsField({
+    onEdit,
+    onRefused(sentence) {
+      kept ??= [...words.childNodes];
+      fill(words, sentence);
+    },
+    onClosed() {
+      if (kept?.length === 0) clear();
+      else if (kept) fill(words, kept);
+      kept = null;
+    },
+  });
+  const { node, words, zoom } = selectedLine(onZoom, onClear, [field.button, field.input, namesButton(onNames)]);
+  const put = (...said) => {
     fill(words, ...said);
+    begun = null;
+    kept = null;
+    zoom.hidden = false;
     node.hidden = false;
+  };
+  const clear = () => {
+    data = null;
+    begun = null;
+    putAway(node);
   };
   const at = (step, space) =>
     el('button', { type: 'button', class: 'link-button', on: { click: () => onMoment(step) } }, `at ${unitWord(space)} ${count(step)}`);
@@ -129,13 +158,13 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onOffsets
     sumsOf('window', born, died),
   ];
   const partOf = ({ alive, peak, born, died }, space) => [
-    `${counted(alive.count, 'buffer')}, `,
-    explained('window', alive.bytes, bytes(alive.bytes), 'strong'),
-    ' in all; peak ',
-    explained('window', peak.bytes),
+    'peak ',
+    explained('window', peak.bytes, bytes(peak.bytes), 'strong'),
     ' ',
     at(peak.step, space),
-    ` · born ${count(born.count)}, die ${count(died.count)}`,
+    `; ${counted(alive.count, 'buffer')}, `,
+    explained('window', alive.bytes),
+    ` in all · born ${count(born.count)}, die ${count(died.count)}`,
   ];
   return {
     node,
@@ -146,29 +175,36 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onOffsets
       return data?.offsets && data.alive.count ? [[data.alive.from, data.alive.to]] : null;
     },
     /* Its end is still to be chosen. */
-    begin: (step, space) =>
-      say(el('strong', {}, `A window begins at ${unitWord(space)} ${count(step)}`), ': M ends it at the moment, Esc gives it up.'),
+    begin(step, space) {
+      if (begun?.step === step && begun.space === space) return;
+      data = null;
+      put(el('strong', {}, `A window begins at ${unitWord(space)} ${count(step)}`), ': M ends it at the moment, Esc gives it up.');
+      begun = { step, space };
+      zoom.hidden = true;
+    },
     show(answer, space, offsets) {
       data = { ...answer, offsets };
-      field.set(offsets);
       const isEmpty = offsets && answer.alive.count === 0;
-      fill(
-        words,
+      put(
         el('strong', {}, windowTitle(data, space)),
         ': ',
         isEmpty ? 'no buffer lies there' : offsets ? partOf(answer, space) : allOf(answer, space),
       );
-      node.hidden = false;
     },
-    editOffsets(offsets) {
-      node.hidden = false;
-      field.open(offsets);
+    /* Where no window is said yet, the words stand there while the field is open. */
+    editOffsets(offsets, said, onOffsets) {
+      if (node.hidden) {
+        put(said);
+        kept = [];
+        zoom.hidden = true;
+      }
+      field.open(offsets, onOffsets);
     },
-    say,
-    clear() {
+    say(text) {
       data = null;
-      node.hidden = true;
+      put(text);
     },
+    clear,
   };
 }
 
@@ -234,7 +270,7 @@ export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
     },
     clear() {
       data = null;
-      node.hidden = true;
+      putAway(node);
     },
   };
 }
@@ -311,7 +347,7 @@ function rectangleDetails(data, space, onPin) {
         fact('offsets', offsetWords(offsets)),
         fact('buffers in it', alive.count === 0 ? 'none' : [`${counted(alive.count, 'buffer')}, `, el('strong', {}, explained('window', alive.bytes))]),
         fact('at one time', ['at most ', explained('window', peak.bytes), ` at ${unit} ${count(peak.step)}`]),
-        fact('one of them alive', alive.count ? [`${unit}s ${count(alive.from)} to ${count(alive.to)}`, lifeBar(alive.from, alive.to, space.step_count)] : null),
+        fact('lives', alive.count ? [`first born ${count(alive.from)}, last dies ${count(alive.to)}`, lifeBar(alive.from, alive.to, space.step_count)] : null),
         fact('before', explained('window', data.bytes_before)),
         fact('after', explained('window', data.bytes_after)),
         ...changedFacts('window', data),

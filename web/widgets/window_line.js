@@ -24,6 +24,8 @@ export function windowLine(buttons, letGo, className = '') {
   return { node, words };
 }
 
-/* The line of a window that was selected in a chart: Enter zooms, Esc lets it go. */
-export const selectedLine = (onZoom, onClear, buttons = []) =>
-  windowLine([lineButton('Zoom', 'Enter', onZoom), ...buttons], { label: 'Let the window go', key: 'Esc', run: onClear });
+/* The line of a window that was selected in a chart: Enter zooms, Esc lets it go. Out: also {zoom}, the button. */
+export function selectedLine(onZoom, onClear, buttons = []) {
+  const zoom = lineButton('Zoom', 'Enter', onZoom);
+  return { ...windowLine([zoom, ...buttons], { label: 'Let the window go', key: 'Esc', run: onClear }), zoom };
+}

@@ -44,9 +44,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await foot(page), '3 of ');
     includes(await title(page), 'of steps 16 to 21, offsets 256.00 to 512.00 GiB');
     includes(await line(page), 'Steps 16 to 21, offsets 256.00 to 512.00 GiB: ');
-    includes(await line(page), ' in all; peak 256.00 GiB at step 18');
+    includes(await line(page), ': peak 256.00 GiB at step 18; ');
     const pane = (await text(page, '.details')).replace(/\s+/g, ' ');
-    for (const each of ['Selected rectangle', 'steps 11 to 24', 'What lives for the whole program, ', ...HELD]) includes(pane, each);
+    for (const each of ['Selected rectangle', 'first born 11, last dies 24', 'What lives for the whole program, ', ...HELD]) includes(pane, each);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       (async () => {
@@ -133,11 +133,28 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.keyboard.type('2GiB..1GiB');
     await page.keyboard.press('Enter');
     equal(await field.getAttribute('aria-invalid'), 'true');
+    includes(await line(page), 'it takes two, the smaller first, as 1GiB..2GiB');
+    await page.keyboard.type('x');
+    equal(await field.getAttribute('aria-invalid'), null);
     equal(inUrl(page, 'offsets'), `${256 * GIB}-${512 * GIB}`, 'a broken range was taken');
     await page.keyboard.press('Escape');
     equal(await field.isVisible(), false);
-    await type('0-65537');
-    equal(inUrl(page, 'offsets'), '0-65537');
+    includes(await line(page), 'Steps 16 to 21, offsets 256.00 to 512.00 GiB: ');
+    for (const [words, read] of [
+      ['0-65537', '0-65537'],
+      ['1.00 to 2.00 GiB', `${GIB}-${2 * GIB}`],
+      ['1.5..2 GiB', `${1.5 * GIB}-${2 * GIB}`],
+      ['1,024..65,536', '1024-65536'],
+      ['1 GiB – 3 GiB', `${GIB}-${3 * GIB}`],
+      ['0 to 2 GiB', `0-${2 * GIB}`],
+      ['1025 B..2 GiB', `1025-${2 * GIB}`],
+    ]) {
+      await type(words);
+      equal(inUrl(page, 'offsets'), read, words);
+    }
+    /* What the field prints it reads. */
+    await type('');
+    equal(inUrl(page, 'offsets'), `1025-${2 * GIB}`);
     await page.keyboard.press('o');
     await page.keyboard.press('Delete');
     await page.keyboard.press('Enter');
@@ -159,12 +176,38 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const page = await openDump('&step=10');
     await page.keyboard.press('M');
     includes(await line(page), 'A window begins at step 10');
+    equal(await page.locator('.window-line button', { hasText: 'Zoom' }).first().isVisible(), false);
+    await page.evaluate(() => {
+      const words = document.querySelector('.window-line:not(.marks-line) .window-words');
+      words.firstChild.isFirst = true;
+    });
     const short = await page.locator('.curve-window').boundingBox();
     await page.keyboard.press('Shift+ArrowRight');
     truth((await page.locator('.curve-window').boundingBox()).width > 5 * short.width, 'it does not follow the moment');
+    truth(await page.evaluate(() => document.querySelector('.window-words').firstChild.isFirst), 'it is said anew');
     equal(inUrl(page, 'sel'), null);
     await page.keyboard.press('Escape');
     equal([await page.locator('.curve-window').isVisible(), await page.locator('.window-line').first().isVisible()], [false, false]);
+    await page.finish();
+  });
+
+  test('o without a window takes the steps in view once offsets are typed; after M those up to the moment', async () => {
+    const page = await openDump('&step=10');
+    const slider = () => page.evaluate(() => document.activeElement.className);
+    await page.keyboard.press('o');
+    includes(await line(page), 'Offsets of steps 0 to 31');
+    equal(inUrl(page, 'sel'), null);
+    await page.keyboard.press('Escape');
+    equal([inUrl(page, 'sel'), await page.locator('.window-line').first().isVisible(), await slider()], [null, false, 'curve-slider']);
+    await page.keyboard.press('M');
+    await page.keyboard.press('ArrowRight');
+    await page.locator('.window-line button', { hasText: 'Offsets' }).click();
+    await page.keyboard.type('0..1GiB');
+    await page.keyboard.press('Enter');
+    equal([inUrl(page, 'sel'), inUrl(page, 'offsets')], ['10-11', `0-${GIB}`]);
+    await page.locator('.window-line button[aria-label="Let the window go"]').focus();
+    await page.keyboard.press('Enter');
+    equal([inUrl(page, 'sel'), await slider()], [null, 'curve-slider']);
     await page.finish();
   });
 }
