@@ -210,13 +210,13 @@ export function footText({ matched_count: matched, matched_bytes: part, total_co
   return `${count(matched)} of ${counted(all, 'buffer')}, ${shown} of ${bytes(whole)}`;
 }
 
-/* What the filter leaves out, as a row; so that the sum is whole. */
-export function footOf(answer, unit, key = 'size') {
+/* What the filter or a rectangle leaves out, as a row; so that the sum is whole. */
+export function footOf(answer, unit, { filter, within }) {
   const rest = answer.total_count - answer.matched_count;
   return {
     rest: rest > 0 && {
-      values: { [key]: inUnit(answer.total_bytes - answer.matched_bytes, unit) },
-      text: `${counted(rest, 'buffer')} that the filter leaves out`,
+      values: { size: inUnit(answer.total_bytes - answer.matched_bytes, unit) },
+      text: `${counted(rest, 'buffer')} ${within ? `outside of the rectangle${filter ? ' or the filter' : ''}` : 'that the filter leaves out'}`,
     },
     /* By keys: `i` in the table. */
     text: el('button', { type: 'button', class: 'explained', tabindex: '-1', 'data-explain': 'table' }, footText(answer)),

@@ -101,6 +101,14 @@ export function noMatch(order) {
   };
 }
 
+/* A table of what overlaps a rectangle, where nothing does. */
+export function noneWithin(buffers, filter) {
+  return {
+    title: filter ? 'Nothing in the rectangle matches the filter.' : 'Nothing lies in the rectangle.',
+    text: `${buffers === 1 ? 'The one buffer of this memory space is' : `All ${count(buffers)} buffers of this memory space are`} outside of ${filter ? 'the rectangle or the filter' : 'it'}. Esc lets the rectangle go.`,
+  };
+}
+
 export function noBuffers(where = 'at the peak') {
   const text =
     where === 'at the peak'

@@ -233,8 +233,10 @@ function window(view) {
   if (!data) return null;
   if (!data.offsets) return changes(view, data, ['before it', 'after it'], 'The selected window');
   const { caveat, ...card } = changes(view, data, ['before it', 'after it'], 'The selected rectangle');
-  const together = `${counted(data.alive.count, 'buffer')}, ${bytes(data.alive.bytes)} together, need not live at one time`;
-  return { ...card, caveat: `Of buffers that cover one of the offsets ${offsetWords(data.offsets)} alone: ${together}. ${caveat}` };
+  const { alive, peak } = data;
+  const apart = alive.bytes > peak.bytes ? ', but not all at one time' : '';
+  const together = alive.count > 1 ? ` All ${count(alive.count)} together hold ${bytes(alive.bytes)}${apart}.` : '';
+  return { ...card, caveat: `Only buffers that overlap offsets ${offsetWords(data.offsets)} are counted.${together} ${caveat}` };
 }
 
 function marks(view) {
@@ -276,9 +278,16 @@ const PANELS = {
     caveat: 'Buffers too small to be seen are drawn as one and counted; zoom in to part them.',
   }),
   table: (view) => ({
-    title: 'Buffers, and what the filter leaves out',
-    formula: 'The rows and the rest add up to all that is live at this moment. CSV holds every row that the filter keeps, in bytes.',
-    inputs: [liveNow(view)],
+    ...(view.place.within
+      ? {
+          title: 'Buffers of the selected rectangle',
+          formula: `The rows and the rest add up to all buffers of ${visible(view.space.name)}, whether they live at one time or not. CSV holds every row that is listed, in bytes.`,
+        }
+      : {
+          title: 'Buffers, and what the filter leaves out',
+          formula: 'The rows and the rest add up to all that is live at this moment. CSV holds every row that the filter keeps, in bytes.',
+          inputs: [liveNow(view)],
+        }),
     field: BUFFERS,
     ...sureOfTime(view.space),
     caveat: 'A layer is guessed from the op name.',
@@ -352,7 +361,7 @@ OF_BUFFER.source = (record) => ({
   caveat: 'After fusion one instruction stands for many lines; XLA keeps one of them.',
 });
 
-const SIMPLE = { merged, reading, total, peak, capacity, over: difference, free: difference, group, window, marks, ...WASTE, ...PANELS };
+const SIMPLE = { pinned_group: pinnedGroup, merged, reading, total, peak, capacity, over: difference, free: difference, group, window, marks, ...WASTE, ...PANELS };
 
 /* Several buffers that a strip or the map draws as one: the one that was hovered last. */
 function merged(view) {
@@ -393,11 +402,22 @@ function reading(view) {
 
 /* A row of the table that stands for many buffers. */
 function groupRow(view, id) {
-  const row = view.table.groupOf(id) ?? (view.group?.id === id ? view.group.sums : null);
-  if (!row) return null;
+  const row = view.table.groupOf(id);
+  return row && { ...sumOfGroup(view, row, view.place.within), caveat: 'Open the row for the buffers one by one.' };
+}
+
+/* The group of the pane is that of the moment, whatever the table lists. */
+function pinnedGroup(view) {
+  return view.group && sumOfGroup(view, view.group.sums, '');
+}
+
+function sumOfGroup(view, row, within) {
+  const which = within
+    ? 'in the selected rectangle, whether they live at one time or not.'
+    : `that live at this moment; ${percent(row.bytes, view.space.peak_bytes)} of the peak.`;
   return {
     title: `${counted(row.count, 'buffer')}, ${bytes(row.bytes)}`,
-    formula: `The sum of ${counted(row.count, 'buffer')} of one group that live at this moment; ${percent(row.bytes, view.space.peak_bytes)} of the peak.`,
+    formula: `The sum of ${counted(row.count, 'buffer')} of one group ${which}`,
     inputs: [
       { name: 'together', bytes: row.bytes },
       { name: 'largest of them', bytes: row.largest_bytes },
@@ -405,7 +425,6 @@ function groupRow(view, id) {
     ],
     field: BUFFERS,
     ...sureOfTime(view.space),
-    caveat: 'Open the row for the buffers one by one.',
   };
 }
 

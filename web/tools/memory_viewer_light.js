@@ -112,7 +112,7 @@ function showDetails(view, id, hover, isPinned) {
   const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
   const show = (of) => paneParts.with((parts) => view.inPane === mine && details.show(of(parts)));
   if (group)
-    groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.space, view.place.isPeak, (row) => pinItem(view, row))));
+    groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.space, view.place, (row) => pinItem(view, row))));
   else if (record) show((parts) => parts.bufferDetails(record, view.space, isPinned));
   else if (merged) show((parts) => parts.mergedDetails(merged, view.space));
   else details.show(view.window.now?.details() ?? pageDetails(view.space));

@@ -3,7 +3,7 @@
  * what is known of each buffer: first what a bar or a row says, then the whole of it. */
 
 import { later } from '../lib/activity.js';
-import { get, isAbort } from '../lib/api.js';
+import { get, isAbort, Problem } from '../lib/api.js';
 
 const ASK_AFTER_MS = 80;
 export const LISTED_ROWS = 100;
@@ -80,15 +80,16 @@ export async function askFiltered(view, name, params, signal) {
   }
 }
 
-/* Asks for what passes `terms` besides its filter; the places of faults are those in the filter. */
+/* Asks for what passes `terms` besides its filter; the places of faults are those in the filter. Whoever asked the same
+ * hears of the same fault, so it stays as it is. */
 export function askWithin(ask, terms) {
   if (!terms) return ask;
   return async (name, { filter, ...params }, own) => {
     try {
       return await ask(name, { ...params, filter: filter ? `${terms} ${filter}` : terms }, own);
     } catch (error) {
-      if (error.offsetBytes) error.offsetBytes -= terms.length + 1;
-      throw error;
+      if (!error.offsetBytes) throw error;
+      throw new Problem({ ...error, detail: error.message, offset_bytes: error.offsetBytes - terms.length - 1 });
     }
   };
 }

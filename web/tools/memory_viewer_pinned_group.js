@@ -111,11 +111,11 @@ function aliveFact({ spans, all }, space) {
   return fact('one of them alive', `${unitWord(space)}s ${count(from)} to ${count(to)} of ${count(space.step_count)}${parts}`, lifeBar(from, to, space.step_count));
 }
 
-/* The pane while a group is pinned; onPin(row) pins one of its buffers. */
-export function groupDetails(group, space, isPeak, onPin) {
+/* The pane while a group is pinned; onPin(row) pins one of its buffers. place: {isPeak, within}. */
+export function groupDetails(group, space, { isPeak, within }, onPin) {
   const { sums, key, by, now, all } = group;
   const { word, none } = wordsOf(by);
-  const figure = (bytes, words) => explained(`group_row:${group.id}`, bytes, words);
+  const figure = (bytes, words) => explained('pinned_group', bytes, words);
   const where = space.step_unit === 'none' || isPeak ? 'at the peak' : `at ${unitWord(space)} ${count(now.step ?? 0)}`;
   const rows = now.rows.slice(0, NAMED).map((row) =>
     el(
@@ -126,7 +126,7 @@ export function groupDetails(group, space, isPeak, onPin) {
       explained(`size:${row.id}`, row.bytes),
     ),
   );
-  if (sums.count > rows.length) rows.push(el('li', { class: 'dim' }, `${count(sums.count - rows.length)} more, none larger: open its row`));
+  if (sums.count > rows.length) rows.push(el('li', { class: 'dim' }, `${count(sums.count - rows.length)} more, none larger${within ? '' : ': open its row'}`));
   const most = Math.max(now.matched_count, all.matched_count);
   return {
     heading: 'Pinned group',
@@ -148,6 +148,7 @@ export function groupDetails(group, space, isPeak, onPin) {
         aliveFact(group, space),
       ),
       rows.length ? folded(`Largest ${where}`, rows, true) : null,
+      within ? el('p', { class: 'dim' }, 'The row of the table counts those in the rectangle alone.') : null,
       group.isFiltered ? el('p', { class: 'dim' }, 'Of the buffers that pass the filter.') : null,
       most > MOST_OUTLINED ? el('p', { class: 'dim' }, `Outlined are the ${count(MOST_OUTLINED)} largest, and shaded are the steps in which one of these lives.`) : null,
       el('p', { class: 'dim' }, 'A click on a figure explains it. Esc lets go.'),

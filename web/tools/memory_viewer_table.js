@@ -70,6 +70,7 @@ export function createBuffersTable(view, actions) {
     };
   }
 
+  const kept = ({ filter: text }) => ({ filter: text, within: view.place.within });
   const questionOf = (params) => JSON.stringify([params, view.place.within, view.ask.serial]);
 
   /* An order and a grouping that are not here are named, and the usual ones shown. */
@@ -96,7 +97,7 @@ export function createBuffersTable(view, actions) {
     try {
       await ask(params, key);
       if (asked !== key) return;
-      if (good !== null && good !== params.filter) context.tell(filterSentence(said));
+      if (good !== null && good !== params.filter) context.tell(filterSentence(said, kept(params)));
       good = params.filter;
       filter.accept();
     } catch (error) {
@@ -142,6 +143,7 @@ export function createBuffersTable(view, actions) {
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${where}`));
     table.show({ sort: params.sort, label: `Buffers ${where}`, ...parts });
     if (data.total_count === 0) panel.say(why('noBuffers'));
+    else if (view.place.within && data.matched_count === 0) panel.say(why('noneWithin', data.total_count, params.filter));
     filter.forget();
     actions.onDraw();
   }
@@ -159,7 +161,7 @@ export function createBuffersTable(view, actions) {
         onProblem,
       }),
       columns: columnsOf(data.largest_bytes || data.total_bytes),
-      foot: footOf(data, unitOf(data.largest_bytes || data.total_bytes)),
+      foot: footOf(data, unitOf(data.largest_bytes || data.total_bytes), kept(params)),
     });
   }
 
@@ -198,7 +200,7 @@ export function createBuffersTable(view, actions) {
         membersOf: members,
       }),
       columns: groupColumns(data.largest_bytes || data.total_bytes, params.by),
-      foot: footOf(data, unitOf(data.largest_bytes || data.total_bytes)),
+      foot: footOf(data, unitOf(data.largest_bytes || data.total_bytes), kept(params)),
     });
   }
 
@@ -229,8 +231,8 @@ const isOrder = (way, sort) => (way ? GROUP_SORT.test(sort) : sort.split(',').le
 const isOfFilter = (error) => error.code === 'argument' && /^filter: /.test(error.message);
 
 /* Spoken when a filter took effect. */
-const filterSentence = ({ matched_count: matched, total_count: all, matched_bytes: bytes }) =>
-  `Filter: ${count(matched)} of ${counted(all, 'buffer')}, ${spokenBytes(bytes)}.`;
+const filterSentence = ({ matched_count: matched, total_count: all, matched_bytes: bytes }, { filter, within }) =>
+  `${within ? `${filter ? 'Filter, in' : 'In'} the rectangle` : 'Filter'}: ${count(matched)} of ${counted(all, 'buffer')}, ${spokenBytes(bytes)}.`;
 
 /* "at the peak · step 376" */
 function whereText(data, { space, place }) {

@@ -232,8 +232,9 @@ export function mergedText(bar) {
 }
 
 export function barSentence(bar, record, peakBytes) {
+  const inRectangle = bar.marked_count > 0;
   if (bar.id === null)
-    return `${counted(bar.count, 'small buffer')} drawn as one, ${spokenBytes(bar.bytes)}.`;
+    return `${counted(bar.count, 'small buffer')} drawn as one, ${spokenBytes(bar.bytes)}${inRectangle ? `, ${count(bar.marked_count)} in the rectangle` : ''}.`;
   const share = percent(bar.bytes, peakBytes).replace(' %', ' percent').replace('<', 'under');
   const words = [
     visible(bar.name),
@@ -245,6 +246,7 @@ export function barSentence(bar, record, peakBytes) {
   if (record?.source_file)
     words.push(visible(sourceLine(record.source_file, record.source_line)).replace(/:(\d+)$/, ' line $1'));
   if (bar.padding_bytes > 0) words.push(`${spokenBytes(bar.padding_bytes)} of it padding`);
+  if (inRectangle) words.push('in the rectangle');
   return `${cutMiddle(words.join(', '), 400)}.`;
 }
 

@@ -356,7 +356,7 @@ function rectangleDetails(data, space, onPin) {
       listOf('Born', data.born, space, onPin),
       listOf('Die', data.died, space, onPin),
       notIn(space),
-      el('p', { class: 'dim' }, 'The table lists them, a line below the strips marks them. Enter zooms to it, Esc lets it go.'),
+      el('p', { class: 'dim' }, `${alive.count ? 'The table lists them, a line below the strips marks them. ' : ''}Enter zooms to it, Esc lets it go.`),
     ],
   };
 }

@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pixels, text } from '../harness.mjs';
+import { idle, pixels, text } from '../harness.mjs';
 
 const GIB = 1024 ** 3;
 const HELD = ['iota.remat_uncompressed', 'sort.6{1}', 'copy.2.remat_compressed'];
@@ -17,6 +17,15 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   const names = (page) => page.locator('.panel-table tbody .c-name').allInnerTexts();
   const foot = (page) => text(page, '.panel-table .c-foot');
   const title = (page) => text(page, '.panel-table h2');
+  const card = async (page, key) => {
+    await page.evaluate(async (each) => (await import('./widgets/explain.js')).explain(each), key);
+    await page.waitForSelector('.dialog.explain[open]');
+    await idle(page);
+    const said = (await text(page, '.dialog.explain')).replace(/\s+/g, ' ');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.dialog.explain', { state: 'detached' });
+    return said;
+  };
   const line = (page) => text(page, '.window-line:not(.marks-line)');
   /* A place of the map: a step and an offset. */
   const at = async (page, step, offset) => {
@@ -62,6 +71,43 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     truth((await pixels(page, '.strip-over', 0)) !== marked, 'the strips mark nothing');
     equal([inUrl(page, 'sel'), inUrl(page, 'offsets')], [null, null]);
     includes(await title(page), 'at the peak');
+    await page.finish();
+  });
+
+  test('what stands beside a rectangle is of it: the rest, the cards, the list of a strip, the pane of a group', async () => {
+    const page = await openDump(`&${WINDOW}`);
+    includes(await text(page, '.panel-table .grid-rest'), ' outside of the rectangle');
+    truth(!(await text(page, '.panel-table .grid-rest')).includes('filter'), 'a filter is named where none is set');
+    const table = await card(page, 'table');
+    includes(table, 'Buffers of the selected rectangle');
+    truth(!table.includes('live at the peak'), table);
+    includes(await card(page, 'window'), 'together hold 518.00 GiB, but not all at one time.');
+    const bars = (await page.locator('.strip-plot').first().locator('[role=option]').allTextContents()).filter((each) => each.startsWith('iota.remat_uncompressed,'));
+    equal(bars.map((each) => each.endsWith(', in the rectangle.')), [true]);
+    await page.keyboard.press('/');
+    await page.keyboard.type('>1GiB');
+    await page.locator('.panel-table .grid-rest', { hasText: ' outside of the rectangle or the filter' }).waitFor();
+    await page.finish();
+
+    /* Seven of the group live at the peak; one is in the rectangle, copy.2.remat_compressed. */
+    const grouped = await openDump(`&${WINDOW}&group=dtype&pin=g:f32`);
+    const pane = (await text(grouped, '.details-body')).replace(/\s+/g, ' ');
+    includes(pane, 'The row of the table counts those in the rectangle alone.');
+    const own = /(\d+ buffers?), (\S+ GiB)/.exec(pane);
+    includes(await card(grouped, 'pinned_group'), `${own[1]}, ${own[2]}`);
+    equal(await grouped.locator('.details-body [data-explain^="group_row"]').count(), 0);
+    const row = await card(grouped, 'group_row:g:f32');
+    includes(row, '1 buffer, 6.00 GiB');
+    includes(row, 'in the selected rectangle');
+    await grouped.finish();
+  });
+
+  test('an empty rectangle says that it is', async () => {
+    const page = await openDump(`&sel=0-3&offsets=${256 * GIB}-${512 * GIB}`);
+    includes(await text(page, '.panel-table .panel-said'), 'Nothing lies in the rectangle.');
+    truth(!(await text(page, '.details')).includes('The table lists them'), 'the pane speaks of rows that are not there');
+    await page.keyboard.press('Escape');
+    await page.locator('.panel-table .panel-said').waitFor({ state: 'hidden' });
     await page.finish();
   });
 
