@@ -5,17 +5,43 @@
 #include <stddef.h>
 #include <stdio.h>
 
+enum { UNIT_COUNT = 7 };
+
+static int decimals_of(size_t unit, int kib_decimals)
+{
+    return unit == 0 ? 0 : unit == 1 ? kib_decimals : 2;
+}
+
+/* Writes `bytes` in a unit of at least `least_unit`. What rounds to 1024 of a unit is 1 of the next. */
+static const char *write_size(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals, size_t least_unit)
+{
+    static const char *const units[UNIT_COUNT] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    static const double halves[] = {0.5, 0.05, 0.005}; /* of the last digit, by the number of decimals */
+    size_t unit = 0;
+    for (; unit + 1 < UNIT_COUNT; unit++) {
+        double size = bytes < 0 ? -bytes : bytes;
+        if (unit >= least_unit && size < 1024 - halves[decimals_of(unit, kib_decimals)])
+            break;
+        bytes /= 1024;
+    }
+    snprintf(text, SIZE_TEXT_BYTES, "%.*f %s", decimals_of(unit, kib_decimals), bytes, units[unit]);
+    return text;
+}
+
 const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes)
 {
-    return size_text_rounded(text, (double)bytes, 1);
+    return write_size(text, (double)bytes, 1, 0);
 }
 
 const char *size_text_rounded(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    return write_size(text, bytes, kib_decimals, 0);
+}
+
+const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t resolution_bytes)
+{
     size_t unit = 0;
-    for (; (bytes >= 1024 || bytes <= -1024) && unit + 1 < sizeof units / sizeof units[0]; unit++)
-        bytes /= 1024;
-    snprintf(text, SIZE_TEXT_BYTES, "%.*f %s", unit == 0 ? 0 : unit == 1 ? kib_decimals : 2, bytes, units[unit]);
-    return text;
+    while (unit + 1 < UNIT_COUNT && ((uint64_t)1 << 10 * (unit + 1)) / 100 <= resolution_bytes)
+        unit++;
+    return write_size(text, (double)bytes, 1, resolution_bytes == 0 ? 0 : unit);
 }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * size_text.h: a size in words, for the sentences of notes and the columns of a terminal. */
+ * size_text.h: a size in words, for sentences, notes and the columns of a terminal. */
 #ifndef ANALYSIS_BASE_SIZE_TEXT_H
 #define ANALYSIS_BASE_SIZE_TEXT_H
 
 #include <stdint.h>
 
-enum { SIZE_TEXT_BYTES = 16 };
+enum { SIZE_TEXT_BYTES = 24 };
 
-/* Writes "134.00 MiB": powers of 1024, B whole, KiB with one decimal, above with two, as XLA prints sizes.
- * Returns `text`. */
+/* Writes "134.00 MiB": powers of 1024, B whole, KiB with one decimal, above with two, as XLA prints sizes. The unit is
+ * the largest in which the figure, as printed, is at least 1: one byte less than a GiB is "1.00 GiB", never
+ * "1024.00 MiB". Returns `text`. */
 const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes);
 /* The same for a size that may be negative, with so many decimals for KiB: in a column two, as MiB beside them have. */
 const char *size_text_rounded(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals);
+/* The same for a size that is known to `resolution_bytes` only (0: exactly), such as the difference of two figures that
+ * were printed as GiB with two decimals: in no unit whose last printed digit would be finer. */
+const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t resolution_bytes);
 
 #endif

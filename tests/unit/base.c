@@ -303,6 +303,40 @@ START_TEST(a_size_is_said_as_xla_prints_it)
 }
 END_TEST
 
+/* At each unit: the last size that prints in the unit below, the first that does not, the unit itself. */
+START_TEST(the_unit_of_a_size_is_chosen_after_rounding)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } sizes[] = {
+        {1024, "1.0 KiB"},
+        {1048524, "1023.9 KiB"}, {1048525, "1.00 MiB"}, {1048575, "1.00 MiB"}, {1048576, "1.00 MiB"},
+        {1073736581, "1023.99 MiB"}, {1073736582, "1.00 GiB"}, {1073741823, "1.00 GiB"}, {1073741824, "1.00 GiB"},
+        {1099506259066, "1023.99 GiB"}, {1099506259067, "1.00 TiB"}, {1099511627775, "1.00 TiB"},
+        {1125894409284485, "1023.99 TiB"}, {1125894409284486, "1.00 PiB"}, {1125899906842623, "1.00 PiB"},
+    };
+    char text[SIZE_TEXT_BYTES];
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        ck_assert_str_eq(size_text(text, sizes[i].bytes), sizes[i].text);
+    ck_assert_str_eq(size_text_rounded(text, 1048570, 2), "1023.99 KiB");
+    ck_assert_str_eq(size_text_rounded(text, 1048571, 2), "1.00 MiB");
+    ck_assert_str_eq(size_text_rounded(text, -1073741823, 2), "-1.00 GiB");
+}
+END_TEST
+
+START_TEST(a_difference_is_said_no_finer_than_what_it_is_made_of)
+{
+    char text[SIZE_TEXT_BYTES];
+    ck_assert_str_eq(size_text_coarse(text, 1043613942, 0), "995.27 MiB");
+    ck_assert_str_eq(size_text_coarse(text, 1043613942, 10486), "995.27 MiB"); /* MiB with two decimals */
+    ck_assert_str_eq(size_text_coarse(text, 1043613942, 10737418), "0.97 GiB"); /* GiB with two decimals */
+    ck_assert_str_eq(size_text_coarse(text, 524288, 102), "512.0 KiB");
+    ck_assert_str_eq(size_text_coarse(text, 300, 1), "300 B");
+    ck_assert_str_eq(size_text_coarse(text, 5, UINT64_MAX), "0.00 EiB");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -322,6 +356,8 @@ int main(void)
     tcase_add_test(tests, a_map_finds_what_was_put);
     tcase_add_test(tests, sums_stop_at_the_largest_value);
     tcase_add_test(tests, a_size_is_said_as_xla_prints_it);
+    tcase_add_test(tests, the_unit_of_a_size_is_chosen_after_rounding);
+    tcase_add_test(tests, a_difference_is_said_no_finer_than_what_it_is_made_of);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

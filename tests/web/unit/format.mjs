@@ -19,6 +19,10 @@ export function run({ test, equal }) {
     equal(format.bytes(1024 ** 2 - 1), '1.00 MiB');
     equal(format.bytes(1024 ** 3 - 1), '1.00 GiB');
     equal(format.bytes(1024 ** 2 - 60), '1,023.9 KiB');
+    /* the last and the first on either side of each unit, as tests/unit/base.c has them */
+    equal([1048524, 1048525].map((size) => format.bytes(size)), ['1,023.9 KiB', '1.00 MiB']);
+    equal([1073736581, 1073736582, 1073741823].map((size) => format.bytes(size)), ['1,023.99 MiB', '1.00 GiB', '1.00 GiB']);
+    equal([1099506259066, 1099506259067].map((size) => format.bytes(size)), ['1,023.99 GiB', '1.00 TiB']);
   });
   test('minus is U+2212 and a zero has no sign', () => {
     equal(format.bytes(-2048), '\u22122.0 KiB');
