@@ -7,7 +7,7 @@
 
 struct plan;
 struct profile_set;
-struct profile;
+struct memory_profile;
 
 struct analysis_question {
     const char *tool, *view;
@@ -15,7 +15,7 @@ struct analysis_question {
     size_t param_count;
     const struct plan *plan; /* one of these three */
     const struct profile_set *profiles;
-    const struct profile *trace;
+    const struct memory_profile *trace;
 };
 
 /* Puts {"tool", "view", "params", "data", "notes"} into `out`, or what a bare view or format sends. */

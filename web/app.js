@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * app.js: the frame. Looks up what the URL names, draws rail and breadcrumb, loads the tool and hands
- * the rest to it. To add a tool: a module in tools/ and a row in pages.js. */
+ * the rest to it. To add a tool: a folder in tools/ with a page.js, and a row in pages.js. */
 
 import { isAbort, Problem, problemText, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';

@@ -7,8 +7,8 @@ import { keepDropped } from './lib/dropped.js';
 import { filesBelow } from './lib/entries.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
 import { nameOf, pageOf, usualPage } from './pages.js';
-import { foundText, lookAt } from './tools/home_found.js';
-import { spaceWord } from './tools/memory_viewer_failure.js';
+import { foundText, lookAt } from './tools/home/found.js';
+import { spaceWord } from './tools/memory_viewer/failure.js';
 
 const HEAD_BYTES = 4096;
 const MOST_FILES = 1000;

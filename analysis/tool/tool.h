@@ -15,7 +15,7 @@
 
 struct plan;
 struct profile_set;
-struct profile;
+struct memory_profile;
 
 struct tool_param {
     const char *name;
@@ -37,7 +37,7 @@ struct tool_notes {
 struct tool_request {
     const struct plan *plan;             /* of a module; NULL in a tool of profiles */
     const struct profile_set *profiles;  /* of a tool of profiles */
-    const struct profile *trace;         /* of the memory profile */
+    const struct memory_profile *trace;         /* of the memory profile */
     const struct tool_param *params;
     size_t param_count;
     struct arena *arena; /* for this answer alone */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cgroups.c: tests of server/cgroups, over folders that look like /proc and /sys. */
-#include "server/cgroups.h"
+#include "server/base/cgroups.h"
 
 #include "bytes.h"
 

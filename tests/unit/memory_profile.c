@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
-#include "tool/memory_profile/profile.h"
-#include "tool/memory_profile/profile_live.h"
-#include "tool/memory_profile/profile_notes.h"
+#include "tool/memory_profile/model.h"
+#include "tool/memory_profile/live.h"
+#include "tool/memory_profile/notes.h"
 
 #include "arena.h"
 
-static struct profile profile;
+static struct memory_profile profile;
 static struct bytes bytes;
 
 static void load(const char *path)
@@ -15,10 +15,10 @@ static void load(const char *path)
     bytes_load(&bytes, path);
     ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
-    profile_build(&profile, &events, NULL, &arena);
+    memory_profile_build(&profile, &events, NULL, &arena);
 }
 
-static const struct profile_pool *pool_of(const char *name)
+static const struct memory_profile_pool *pool_of(const char *name)
 {
     for (uint32_t i = 0; i < profile.pool_count; i++)
         if (str_equal(profile.pools[i].name, str_of(name)))
@@ -26,7 +26,7 @@ static const struct profile_pool *pool_of(const char *name)
     ck_abort_msg("no pool %s", name);
 }
 
-static uint64_t note_count(const struct profile_notes *notes, const char *code)
+static uint64_t note_count(const struct memory_profile_notes *notes, const char *code)
 {
     for (size_t i = 0; i < notes->count; i++)
         if (strcmp(notes->items[i].code, code) == 0)
@@ -35,11 +35,11 @@ static uint64_t note_count(const struct profile_notes *notes, const char *code)
 }
 
 /* At each moment the rows and the remainders are what is in use. */
-static void sums_balance(const struct profile_pool *pool, bool is_whole)
+static void sums_balance(const struct memory_profile_pool *pool, bool is_whole)
 {
     for (uint32_t count = 0; count <= pool->count; count++) {
-        struct profile_live live = {.pool = pool, .count = count};
-        profile_live_make(&live, &arena);
+        struct memory_profile_live live = {.pool = pool, .count = count};
+        memory_profile_live_make(&live, &arena);
         int64_t heap = count > 0 ? profile.heap_bytes[pool->first + count - 1] : pool->base_bytes;
         ck_assert_int_eq(live.rows_bytes + live.before_freed_bytes + live.before_bytes + live.unaccounted_bytes, heap);
         if (is_whole)
@@ -50,7 +50,7 @@ static void sums_balance(const struct profile_pool *pool, bool is_whole)
 START_TEST(steps_come_from_roots_nesting_and_producers)
 {
     load("build/fixtures/trace-steps.pb");
-    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    const struct memory_profile_pool *pool = pool_of("GPU_0_bfc");
     static const int32_t steps[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, -1};
     ck_assert_uint_eq(pool->count, 10);
     for (uint32_t i = 0; i < 10; i++)
@@ -64,7 +64,7 @@ START_TEST(steps_come_from_roots_nesting_and_producers)
     ck_assert_uint_eq(pool->pairs.before_window, 1);
     ck_assert_uint_eq(pool->pairs.never_freed, 3);
     ck_assert_int_eq(pool->base_bytes, 4096);
-    ck_assert_int_eq(profile_in_use_bytes(&profile, pool->peak_at), 4096 + 2 * 256 + 1024 + 256);
+    ck_assert_int_eq(memory_profile_in_use_bytes(&profile, pool->peak_at), 4096 + 2 * 256 + 1024 + 256);
     sums_balance(pool, true);
 }
 END_TEST
@@ -168,22 +168,22 @@ END_TEST
 START_TEST(figures_that_stand_in_names_are_read)
 {
     load("build/fixtures/trace-encoded.pb");
-    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    const struct memory_profile_pool *pool = pool_of("GPU_0_bfc");
     ck_assert_uint_eq(profile.pool_count, 2);
     ck_assert_uint_eq(pool->count, 4);
     ck_assert_uint_eq(note_count(&profile.notes, "encoded_event"), 5);
     ck_assert_uint_eq(note_count(&profile.notes, "unparsed_event"), 1);
     ck_assert_uint_eq(pool->break_count, 0);
     ck_assert_int_eq(pool->base_bytes, 1024);
-    ck_assert_int_eq(profile_in_use_bytes(&profile, pool->peak_at), 1024 + 256 + 512);
+    ck_assert_int_eq(memory_profile_in_use_bytes(&profile, pool->peak_at), 1024 + 256 + 512);
     ck_assert_int_eq(pool->capacity_bytes, 4096);
     uint32_t first = pool->first;
     ck_assert_int_eq(profile.requested_bytes[first], 250);
     ck_assert(profile.address[first] == UINT64_C(18446744073709551360));
-    ck_assert(profile_fragmentation_of(&profile, first) > 0.2499 && profile_fragmentation_of(&profile, first) < 0.2501);
+    ck_assert(memory_profile_fragmentation_of(&profile, first) > 0.2499 && memory_profile_fragmentation_of(&profile, first) < 0.2501);
     const struct memory_what *what = &profile.events.whats[profile.what[first]];
-    ck_assert(str_equal(profile_text(&profile, what->op), STR("a(b,c='x,y')")));
-    ck_assert(str_equal(profile_text(&profile, what->shape), STR("[2,16]")));
+    ck_assert(str_equal(memory_profile_text(&profile, what->op), STR("a(b,c='x,y')")));
+    ck_assert(str_equal(memory_profile_text(&profile, what->shape), STR("[2,16]")));
     ck_assert_int_eq(what->data_type, 1);
     ck_assert_uint_eq(what->region, MEMORY_NO_TEXT);
     ck_assert_uint_eq(profile.partner[first], first + 2);
@@ -206,7 +206,7 @@ START_TEST(a_full_recorder_is_named)
     ck_assert_uint_eq(events.line_count, 1);
     line.event_count = 1000000;
     events.lines = &line;
-    profile_build(&profile, &events, NULL, &arena);
+    memory_profile_build(&profile, &events, NULL, &arena);
     ck_assert_uint_eq(note_count(&profile.notes, "event_limit"), 1);
 }
 END_TEST
@@ -225,11 +225,11 @@ START_TEST(frees_of_tpus_get_their_size_and_their_true_time)
 {
     load("build/fixtures/trace-tpu.pb");
     ck_assert_uint_eq(profile.pool_count, 2);
-    const struct profile_pool *pool = pool_of("1");
+    const struct memory_profile_pool *pool = pool_of("1");
     ck_assert_int_eq((int)pool->kind, PROFILE_DEVICE);
     ck_assert_uint_eq(pool->count, 3);
-    ck_assert(!profile_is_free(&profile, pool->first));
-    ck_assert(profile_is_free(&profile, pool->first + 2));
+    ck_assert(!memory_profile_is_free(&profile, pool->first));
+    ck_assert(memory_profile_is_free(&profile, pool->first + 2));
     ck_assert_int_eq(profile.time_ps[pool->first + 2], 5002);
     ck_assert_int_eq(profile.size_bytes[pool->first + 2], 2048);
     ck_assert_uint_eq(profile.partner[pool->first], pool->first + 2);
@@ -243,7 +243,7 @@ END_TEST
 START_TEST(faults_are_counted_and_named)
 {
     load("build/fixtures/trace-faults.pb");
-    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    const struct memory_profile_pool *pool = pool_of("GPU_0_bfc");
     ck_assert_uint_gt(note_count(&profile.notes, "out_of_order"), 0);
     ck_assert_uint_eq(note_count(&profile.notes, "aggregated_event"), 1);
     ck_assert_uint_gt(note_count(&profile.notes, "missing_stat"), 2);
@@ -260,7 +260,7 @@ END_TEST
 START_TEST(iterations_of_a_loop_are_steps)
 {
     load("build/fixtures/trace-iterations.pb");
-    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    const struct memory_profile_pool *pool = pool_of("GPU_0_bfc");
     static const int32_t steps[] = {0, 0, 1, 1, 2, 2};
     ck_assert_uint_eq(pool->count, 6);
     for (uint32_t i = 0; i < 6; i++)
@@ -271,7 +271,7 @@ END_TEST
 START_TEST(a_root_inside_a_root_of_its_level_is_none)
 {
     load("build/fixtures/trace-roots.pb");
-    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    const struct memory_profile_pool *pool = pool_of("GPU_0_bfc");
     /* the highest level comes first; the old root has the lowest; the last event is in none */
     static const int32_t steps[] = {1, 0, 0, -1};
     for (uint32_t i = 0; i < 4; i++)
@@ -283,7 +283,7 @@ END_TEST
 START_TEST(numbers_of_the_file_hold)
 {
     load("build/fixtures/trace-given-steps.pb");
-    const struct profile_pool *pool = pool_of("GPU_0_bfc");
+    const struct memory_profile_pool *pool = pool_of("GPU_0_bfc");
     static const int32_t steps[] = {4, 6, -1, 6};
     for (uint32_t i = 0; i < 4; i++)
         ck_assert_int_eq(profile.step[pool->first + i], steps[i]);
@@ -413,11 +413,11 @@ START_TEST(sizes_that_together_are_absurd_are_not_told)
     bytes_open(&bytes, file, at);
     ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
-    profile_build(&profile, &events, NULL, &arena);
+    memory_profile_build(&profile, &events, NULL, &arena);
     ck_assert_uint_eq(profile.count, COUNT);
     ck_assert_uint_eq(note_count(&profile.notes, "absurd_size"), COUNT - 2048);
-    struct profile_live live = {.pool = &profile.pools[0], .count = COUNT};
-    profile_live_make(&live, &arena);
+    struct memory_profile_live live = {.pool = &profile.pools[0], .count = COUNT};
+    memory_profile_live_make(&live, &arena);
     ck_assert_int_eq(live.rows_bytes, INT64_C(1) << 59);
     ck_assert_int_eq(live.rows_bytes + live.unaccounted_bytes, profile.heap_bytes[COUNT - 1]);
 }

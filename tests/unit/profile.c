@@ -3,7 +3,7 @@
 #include "analysis.h"
 
 #include "bytes.h"
-#include "tool/device_memory/series.h"
+#include "tool/device_memory/trend.h"
 
 #include <cjson/cJSON.h>
 
@@ -202,7 +202,7 @@ END_TEST
 
 static const char *verdict_of(const int64_t *values, uint32_t count)
 {
-    return series_verdict_name(series_trend_of(values, count).verdict);
+    return trend_verdict_name(trend_of(values, count).verdict);
 }
 
 START_TEST(a_series_has_a_word_for_what_becomes_of_it)
@@ -220,7 +220,7 @@ START_TEST(a_series_has_a_word_for_what_becomes_of_it)
     ck_assert_str_eq(verdict_of(shrinks, 4), "shrinks");
     ck_assert_str_eq(verdict_of(odd, 5), "irregular");
     ck_assert_str_eq(verdict_of(two, 2), "too_few");
-    ck_assert_double_eq(series_trend_of(grows, 4).slope, 1);
+    ck_assert_double_eq(trend_of(grows, 4).slope, 1);
 }
 END_TEST
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * export_menu.js: what every panel has behind ⋯, loaded when that is opened; links that are copied and saved. */
+ * export_menu.js: what every panel has behind ⋯ (PNG, SVG, CSV, Markdown, copy link); links that are copied and saved. */
 
-import { linkHere } from '../lib/subject.js';
-import { copyText } from './toast.js';
-
-/* what: {name, title, drawing, table, csv}, see export_entries.js. Out: entries for createPanel({menu}) or createMenu. */
-export const exportEntries = (what) => async () => (await import('./export_entries.js')).entriesOf(what);
+import { begin } from '../lib/activity.js';
+import { setSetting } from '../lib/settings.js';
+import { factsLine, fileName, isWithoutPaths, linkHere } from '../lib/subject.js';
+import { copyText, toast } from './toast.js';
 
 /* The address of this page as it is now. */
 export function copyLink() {
@@ -20,4 +19,60 @@ export function downloadLink(href) {
   document.body.append(link);
   link.click();
   link.remove();
+}
+
+/* What draws and writes is loaded when it is first asked for. */
+async function withExport(act) {
+  const end = begin();
+  try {
+    await act(await import('../lib/export.js'));
+  } finally {
+    end();
+  }
+}
+
+/* In: name ("curve", part of the file name), title (text or function), and what there is:
+ * - drawing() → {width, height, paint(context), legend} or a promise of it, see captioned() of export.js;
+ *   null: not now, and no table of it either;
+ * - table() → {columns, rows} or a promise of it, see export.js; what stands behind the picture;
+ * - csv() → link to all rows on the server, instead of those of table().
+ * Out: what gives the entries of menu.js as they are then, for createPanel({menu}) or createMenu. */
+export const exportEntries = (what) => () => entriesOf(what);
+
+function entriesOf({ name, title, drawing = null, table = null, csv = null }) {
+  const titleNow = () => (typeof title === 'function' ? title() : title);
+  const picture = (ending) =>
+    withExport(async ({ captioned, save, saveText, toPng, toSvg }) => {
+      const made = captioned(titleNow(), await drawing());
+      if (ending === 'png') save(await toPng(made), fileName(name, 'png'));
+      else saveText(toSvg(made, titleNow()), fileName(name, 'svg'), 'image/svg+xml');
+    });
+  const rowsFor = (act) => withExport(async (lib) => act(lib, lib.shownTable(await table())));
+  const why = drawing && !drawing() ? 'nothing is drawn' : '';
+  return [
+    drawing && { word: 'Picture (PNG)', run: () => picture('png'), why },
+    drawing && { word: 'Picture (SVG)', run: () => picture('svg'), why },
+    (table || csv) && {
+      word: 'Table (CSV)',
+      why: csv ? '' : why,
+      run: () =>
+        csv
+          ? downloadLink(csv())
+          : rowsFor(({ csvText, saveText }, rows) => saveText(csvText(rows), fileName(name, 'csv'), 'text/csv')),
+    },
+    table && {
+      word: 'Table (Markdown) to the clipboard',
+      why,
+      run: () => rowsFor(({ markdownText }, rows) => copyText(markdownText(rows, titleNow(), factsLine()))),
+    },
+    { word: 'Copy link', key: 'y', run: copyLink },
+    (drawing || table) && {
+      word: 'Leave out source paths',
+      isOn: isWithoutPaths(),
+      run: () => {
+        setSetting('paths', isWithoutPaths() ? 'with' : 'without');
+        toast(isWithoutPaths() ? 'Source paths are left out' : 'Source paths are kept');
+      },
+    },
+  ].filter(Boolean);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device_memory.c: the table of views of device profiles. */
-#include "tool/device_memory/device_views.h"
+#include "tool/device_memory/views.h"
 
 /* Parameters of every view. */
 #define COMMON                                                                                                                   \
@@ -20,11 +20,11 @@ static const char *const tags_params[] = {COMMON, "rows", "columns", NULL};
 static const char *const series_params[] = {COMMON, "order", "sort", "filter", "offset", "limit", "format", NULL};
 
 static const struct tool_view views[] = {
-    {"summary", common_params, device_summary, false, repeatable}, {"flame", flame_params, device_flame, false, repeatable},
-    {"graph", graph_params, device_graph, false, repeatable},      {"top", top_params, device_top, false, repeatable},
-    {"callers", callers_params, device_callers, false, repeatable}, {"source", source_params, device_source, false, repeatable},
-    {"buffers", buffers_params, device_buffers, false, repeatable}, {"traces", traces_params, device_traces, false, repeatable},
-    {"tags", tags_params, device_tags, false, repeatable},         {"series", series_params, device_series, false, repeatable},
+    {"summary", common_params, device_memory_summary, false, repeatable}, {"flame", flame_params, device_memory_flame, false, repeatable},
+    {"graph", graph_params, device_memory_graph, false, repeatable},      {"top", top_params, device_memory_top, false, repeatable},
+    {"callers", callers_params, device_memory_callers, false, repeatable}, {"source", source_params, device_memory_source, false, repeatable},
+    {"buffers", buffers_params, device_memory_buffers, false, repeatable}, {"traces", traces_params, device_memory_traces, false, repeatable},
+    {"tags", tags_params, device_memory_tags, false, repeatable},         {"series", series_params, device_memory_series, false, repeatable},
 };
 
 const struct tool tool_device_memory = {

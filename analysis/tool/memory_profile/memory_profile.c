@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * memory_profile.c: the memory profile's table of views. */
-#include "tool/memory_profile/profile_views.h"
+#include "tool/memory_profile/views.h"
 
 static const char *const no_params[] = {NULL};
 static const char *const timeline_params[] = {"memory", "from", "to", "width", "details", NULL};
@@ -16,16 +16,16 @@ static const char *const addresses_params[] = {"memory", "time", "event", "width
 static const char *const fragmentation_params[] = {"memory", "from", "to", "width", NULL};
 
 static const struct tool_view views[] = {
-    {"summary", no_params, profile_summary, false, NULL},
-    {"timeline", timeline_params, profile_timeline, false, NULL},
-    {"lanes", lanes_params, profile_lanes, false, NULL},
-    {"live", live_params, profile_live, false, NULL},
-    {"events", events_params, profile_events, false, NULL},
-    {"event", event_params, profile_event, false, NULL},
-    {"growth", growth_params, profile_growth, false, NULL},
-    {"addresses", addresses_params, profile_addresses, false, NULL},
-    {"fragmentation", fragmentation_params, profile_fragmentation, false, NULL},
-    {"xprof", no_params, profile_xprof, true, NULL},
+    {"summary", no_params, memory_profile_summary, false, NULL},
+    {"timeline", timeline_params, memory_profile_timeline, false, NULL},
+    {"lanes", lanes_params, memory_profile_lanes, false, NULL},
+    {"live", live_params, memory_profile_live, false, NULL},
+    {"events", events_params, memory_profile_events, false, NULL},
+    {"event", event_params, memory_profile_event, false, NULL},
+    {"growth", growth_params, memory_profile_growth, false, NULL},
+    {"addresses", addresses_params, memory_profile_addresses, false, NULL},
+    {"fragmentation", fragmentation_params, memory_profile_fragmentation, false, NULL},
+    {"xprof", no_params, memory_profile_xprof, true, NULL},
 };
 
 const struct tool tool_memory_profile = {

@@ -72,7 +72,7 @@ static void place_write(const struct tool_request *request, struct json *json, c
     json_array_end(json);
 }
 
-bool view_buffer(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_buffer(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
     const char *id = tool_param_text(request, "id");

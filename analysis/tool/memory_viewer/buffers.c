@@ -204,7 +204,7 @@ static void json_write(const struct listing *listing, struct json *json, const s
     json_object_end(json);
 }
 
-bool view_buffers(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_buffers(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct listing listing = {.request = request, .space = views_space(request, err)};
     struct filter_table table = {row_fields, row_fields_text, row_fields_number, &listing.row};

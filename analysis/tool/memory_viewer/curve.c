@@ -101,7 +101,7 @@ static void peaks_write(struct json *json, const struct tool_request *request, c
     json_array_end(json);
 }
 
-bool view_curve(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_curve(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
     int64_t width, from, to;

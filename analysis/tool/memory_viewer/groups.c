@@ -179,7 +179,7 @@ static bool question_read(const struct row_fields_context *row, const struct fil
            filter_read(filter != NULL ? filter : "", table, request->arena, &question->filter, err);
 }
 
-bool view_groups(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_groups(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct row_fields_context row = {request, views_space(request, err)};
     struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};

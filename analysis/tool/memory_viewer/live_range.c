@@ -56,7 +56,7 @@ static void ranges_write(const struct tool_request *request, struct json *json, 
     json_array_end(json);
 }
 
-bool view_live_range(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_live_range(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan *plan = request->plan;
     struct hlo_ranges ranges;

@@ -241,7 +241,7 @@ static int64_t height_of(const struct plan_space *space)
     return high;
 }
 
-bool view_map(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_map(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct row_fields_context row = {request, views_space(request, err)};
     struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};

@@ -13,16 +13,16 @@ static const char *const map_params[] = {"space", "width", "from", "to", "low", 
 static const char *const buffer_params[] = {"space", "id", "step", NULL};
 
 static const struct tool_view views[] = {
-    {"summary", no_params, view_summary, false, NULL},
-    {"curve", curve_params, view_curve, false, NULL},
-    {"strips", strips_params, view_strips, false, NULL},
-    {"buffers", buffers_params, view_buffers, false, NULL},
-    {"buffer", buffer_params, view_buffer, false, NULL},
-    {"groups", groups_params, view_groups, false, NULL},
-    {"window", window_params, view_window, false, NULL},
-    {"map", map_params, view_map, false, NULL},
-    {"live_range", no_params, view_live_range, false, NULL},
-    {"xprof", space_params, view_xprof, true, NULL},
+    {"summary", no_params, memory_viewer_summary, false, NULL},
+    {"curve", curve_params, memory_viewer_curve, false, NULL},
+    {"strips", strips_params, memory_viewer_strips, false, NULL},
+    {"buffers", buffers_params, memory_viewer_buffers, false, NULL},
+    {"buffer", buffer_params, memory_viewer_buffer, false, NULL},
+    {"groups", groups_params, memory_viewer_groups, false, NULL},
+    {"window", window_params, memory_viewer_window, false, NULL},
+    {"map", map_params, memory_viewer_map, false, NULL},
+    {"live_range", no_params, memory_viewer_live_range, false, NULL},
+    {"xprof", space_params, memory_viewer_xprof, true, NULL},
 };
 
 const struct tool tool_memory_viewer = {

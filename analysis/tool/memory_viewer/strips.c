@@ -169,7 +169,7 @@ static bool part_read(const struct tool_request *request, struct part *part, str
            tool_param_number(request, "count", 1, UINT32_MAX, UINT32_MAX, &part->count, err);
 }
 
-bool view_strips(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_strips(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
     struct row_fields_context row = {request, space};

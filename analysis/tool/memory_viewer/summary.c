@@ -79,7 +79,7 @@ static void space_write(const struct tool_request *request, struct json *json, c
     json_object_end(json);
 }
 
-bool view_summary(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_summary(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan *plan = request->plan;
     (void)err;

@@ -7,15 +7,15 @@
 #include "tool/memory_viewer/plan.h"
 #include "tool/tool.h"
 
-bool view_summary(const struct tool_request *request, struct json *json, struct err *err);
-bool view_curve(const struct tool_request *request, struct json *json, struct err *err);
-bool view_strips(const struct tool_request *request, struct json *json, struct err *err);
-bool view_buffers(const struct tool_request *request, struct json *json, struct err *err);
-bool view_buffer(const struct tool_request *request, struct json *json, struct err *err);
-bool view_groups(const struct tool_request *request, struct json *json, struct err *err);
-bool view_window(const struct tool_request *request, struct json *json, struct err *err);
-bool view_map(const struct tool_request *request, struct json *json, struct err *err);
-bool view_live_range(const struct tool_request *request, struct json *json, struct err *err);
-bool view_xprof(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_summary(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_curve(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_strips(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_buffers(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_buffer(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_groups(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_window(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_map(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_live_range(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_xprof(const struct tool_request *request, struct json *json, struct err *err);
 
 #endif

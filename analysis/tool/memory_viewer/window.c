@@ -116,7 +116,7 @@ static void changes_write(const struct window *window, struct json *json, const 
     json_object_end(json);
 }
 
-bool view_window(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_window(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct window window = {.row = {request, views_space(request, err)}};
     struct filter_table table = {row_fields, row_fields_text, row_fields_number, &window.row};

@@ -450,7 +450,7 @@ static bool can_be_replayed(const struct question *question, struct err *err)
     return true;
 }
 
-bool view_xprof(const struct tool_request *request, struct json *json, struct err *err)
+bool memory_viewer_xprof(const struct tool_request *request, struct json *json, struct err *err)
 {
     int64_t wanted;
     if (!tool_param_number(request, "space", INT64_MIN, INT64_MAX, 0, &wanted, err))

@@ -94,9 +94,9 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('a key of the map loads the map where it is folded', async () => {
     const page = await open(await daemon('--demo'), { width: 1280, height: 720, isMeasured: true });
-    const isLoaded = () => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/memory_viewer_map_view.js'));
+    const isLoaded = () => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/memory_viewer/map_view.js'));
     equal(await page.evaluate(isLoaded), false, 'loaded though it is folded');
-    const { release, asked } = await holdBack(page, '**/memory_viewer_map_view.js');
+    const { release, asked } = await holdBack(page, '**/memory_viewer/map_view.js');
     await page.keyboard.press('c');
     await asked;
     equal(await isIdle(page), false);

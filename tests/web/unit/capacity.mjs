@@ -9,10 +9,10 @@ import {
   sizeCapacity,
   verdictOf,
 } from '../../../web/lib/capacity.js';
-import { worstOf } from '../../../web/tools/home_found.js';
+import { worstOf } from '../../../web/tools/home/found.js';
 import { bytesApart } from '../../../web/lib/format.js';
-import { answer, optionFigure, pageTitle, sourceOf } from '../../../web/tools/memory_viewer_answer.js';
-import { failureParts, failureTitle } from '../../../web/tools/memory_viewer_failure.js';
+import { answer, optionFigure, pageTitle, sourceOf } from '../../../web/tools/memory_viewer/answer.js';
+import { failureParts, failureTitle } from '../../../web/tools/memory_viewer/failure.js';
 import { isInRange } from '../../../web/widgets/curve_capacity.js';
 
 const GIB = 1024 ** 3;

@@ -13,8 +13,8 @@ import {
   seriesParams,
   stateOf,
   swapped,
-} from '../../../web/tools/device_memory_state.js';
-import { chipFault, liveSentence, relativeWords, seriesSentence, trimSentence } from '../../../web/tools/device_memory_text.js';
+} from '../../../web/tools/device_memory/state.js';
+import { chipFault, liveSentence, relativeWords, seriesSentence, trimSentence } from '../../../web/tools/device_memory/text.js';
 import { parse } from '../../../web/lib/route.js';
 import { sparkPath } from '../../../web/widgets/sparkline.js';
 import { stackUp } from '../../../web/widgets/stacked.js';

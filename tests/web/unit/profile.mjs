@@ -3,11 +3,11 @@
 
 import { duration, time } from '../../../web/lib/format.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, columnsOf, timeLabels } from '../../../web/widgets/timeline_axis.js';
-import { choosePool, distinct, markOf, readAt, timelineOf, windowOf } from '../../../web/tools/memory_profile_load.js';
+import { choosePool, distinct, markOf, readAt, timelineOf, windowOf } from '../../../web/tools/memory_profile/load.js';
 import { nextMarks, swappedMarks } from '../../../web/lib/marks.js';
-import { changed, rangeOf, rangePatch, wantedOf } from '../../../web/tools/memory_profile_state.js';
+import { changed, rangeOf, rangePatch, wantedOf } from '../../../web/tools/memory_profile/state.js';
 import { emptyRoute } from '../../../web/lib/route.js';
-import * as say from '../../../web/tools/memory_profile_text.js';
+import * as say from '../../../web/tools/memory_profile/text.js';
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;

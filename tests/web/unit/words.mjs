@@ -12,11 +12,11 @@ import {
   layOut,
   runsOf,
 } from '../../../web/widgets/strips_layout.js';
-import { answer } from '../../../web/tools/memory_viewer_answer.js';
-import { groupSentence, madeOf, waste } from '../../../web/tools/memory_viewer_text.js';
-import { createRecords } from '../../../web/tools/memory_viewer_load.js';
-import { footText } from '../../../web/tools/memory_viewer_columns.js';
-import { agreement } from '../../../web/tools/oom_plan.js';
+import { answer } from '../../../web/tools/memory_viewer/answer.js';
+import { groupSentence, madeOf, waste } from '../../../web/tools/memory_viewer/text.js';
+import { createRecords } from '../../../web/tools/memory_viewer/load.js';
+import { footText } from '../../../web/tools/memory_viewer/columns.js';
+import { agreement } from '../../../web/tools/oom/plan.js';
 
 const GIB = 1024 ** 3;
 const space = {

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_memory_top.h: the table "top" for a terminal. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_TOP_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_TOP_H
+
+#include "tool/device_memory/order.h"
+#include "tool/device_memory/sums.h"
+
+/* A head of what is summed, and a line for each row: flat, flat %, sum %, cum, cum %, name. */
+void device_memory_top_text(const struct sums *sums, const struct order *order, const struct order_rows *rows);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_memory_traces.c: the view "traces": samples with their stacks and labels, in the
+ * order of the file; or all of them as collapsed stacks, a line each. */
+#include "tool/device_memory/notes.h"
+#include "tool/device_memory/views.h"
+#include "tool/device_memory/order.h"
+
+static const struct filter_field no_fields[] = {{"id", FILTER_NUMBER, false}, {NULL, FILTER_TEXT, false}};
+
+static struct str no_text(const void *context, uint32_t row, size_t field)
+{
+    (void)context, (void)row, (void)field;
+    return (struct str){"", 0};
+}
+
+static bool id_of(const void *context, uint32_t row, size_t field, double *value)
+{
+    const struct study *study = context;
+    (void)field;
+    *value = study->samples[row].at;
+    return true;
+}
+
+static void write_labels(const struct study *study, const struct study_sample *sample, struct json *json)
+{
+    const struct pprof_label_set *set = &study->pprof->sets[study->pprof->label_sets[sample->at]];
+    json_key(json, "labels");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct pprof_label *label = &study->pprof->labels[set->first + i];
+        json_object_begin(json);
+        json_key_string(json, "key", label->key);
+        if (label->is_number) {
+            json_key_null(json, "text");
+            json_key_int(json, "number", label->number);
+            json_key_string(json, "unit", label->unit);
+        } else {
+            json_key_string(json, "text", label->text);
+            json_key_null(json, "number");
+            json_key_null(json, "unit");
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_row(const struct study *study, const struct study_sample *sample, const struct study_walk *walk, bool *shown,
+                      struct json *json)
+{
+    char id[FRAMES_ID_SIZE];
+    int64_t each = -1;
+    study_each(study, sample, &each);
+    json_object_begin(json);
+    json_key_uint(json, "id", sample->at);
+    json_key_int(json, "value", study_value(study, sample));
+    json_key_int(json, "count", study_count(study, sample));
+    json_key_known(json, "each", each);
+    json_key_bool(json, "is_base", study_is_base(study, sample));
+    write_labels(study, sample, json);
+    json_key(json, "stack");
+    json_array_begin(json);
+    for (uint32_t i = walk->count; i-- > 0;) {
+        shown[walk->frames[i]] = true;
+        frames_id(study->frames, walk->frames[i], id);
+        json_text(json, id);
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+/* "root;…;leaf value"; what would part a line does not stand in a name. */
+static void write_line(const struct study *study, const struct study_sample *sample, const struct study_walk *walk)
+{
+    struct buf *out = study->request->out, *scratch = study->request->scratch;
+    for (uint32_t i = 0; i < walk->count; i++) {
+        frames_short_name(study->frames, walk->frames[i], scratch);
+        if (i > 0)
+            buf_char(out, ';');
+        for (size_t at = 0; at < scratch->length; at++) {
+            unsigned char c = (unsigned char)scratch->data[at];
+            buf_char(out, c < 0x20 || c == ';' ? '_' : (char)c);
+        }
+    }
+    buf_format(out, " %lld\n", (long long)study_value(study, sample));
+}
+
+/* Samples through a frame, or all. */
+static uint32_t choose(const struct study *study, uint32_t frame, uint32_t *chosen)
+{
+    struct study_walk walk;
+    uint32_t count = 0;
+    study_walk_init(study, &walk);
+    for (uint32_t i = 0; i < study->sample_count; i++) {
+        bool is_there = frame == INTERN_NONE;
+        if (!is_there) {
+            study_walk_to(study, &study->samples[i], &walk);
+            for (uint32_t at = 0; at < walk.count && !is_there; at++)
+                is_there = walk.frames[at] == frame;
+        }
+        if (is_there)
+            chosen[count++] = i;
+    }
+    return count;
+}
+
+static void write_json(const struct study *study, const struct order *order, const uint32_t *chosen, uint32_t count, struct json *json)
+{
+    struct study_walk walk;
+    bool *shown = arena_array(study->arena, bool, study->frames->count);
+    study_walk_init(study, &walk);
+    json_object_begin(json);
+    study_write(study, json);
+    json_key_uint(json, "row_count", count);
+    json_key_int(json, "offset", order->offset);
+    json_key(json, "rows");
+    json_array_begin(json);
+    for (int64_t i = order->offset; i < order->offset + order->limit && i < count; i++) {
+        study_walk_to(study, &study->samples[chosen[i]], &walk);
+        write_row(study, &study->samples[chosen[i]], &walk, shown, json);
+    }
+    json_array_end(json);
+    json_key(json, "frames");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < study->frames->count; i++)
+        if (shown[i])
+            frames_write(study->frames, i, study->request->scratch, json);
+    json_array_end(json);
+    json_object_end(json);
+}
+
+bool device_memory_traces(const struct tool_request *request, struct json *json, struct err *err)
+{
+    struct study study;
+    struct study_walk walk;
+    struct filter_table table = {no_fields, no_text, id_of, &study};
+    struct order order;
+    const char *id = tool_param_text(request, "frame");
+    uint32_t frame = INTERN_NONE;
+    if (!study_open(request, &study, err) || !order_read(request, &table, "id", &order, err))
+        return false;
+    if (id != NULL && id[0] != '\0' && (frame = frames_find(study.frames, id)) == INTERN_NONE)
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "frame: this profile has no frame \"%.20s\"", id);
+    uint32_t *chosen = arena_array(study.arena, uint32_t, (size_t)study.sample_count + 1);
+    uint32_t count = choose(&study, frame, chosen);
+    if (order.format == ORDER_JSON) {
+        write_json(&study, &order, chosen, count, json);
+    } else {
+        study_walk_init(&study, &walk);
+        for (int64_t i = order.offset; i < order.offset + order.limit && i < count; i++) {
+            study_walk_to(&study, &study.samples[chosen[i]], &walk);
+            write_line(&study, &study.samples[chosen[i]], &walk);
+        }
+    }
+    device_memory_notes_add(&study);
+    return true;
+}

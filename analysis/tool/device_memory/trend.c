@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * series.c: see series.h. */
+#include "tool/device_memory/trend.h"
+
+static const double LEAST_FIT = 0.8, TOLERANCE = 0.01;
+
+const char *trend_verdict_name(enum series_verdict verdict)
+{
+    static const char *const names[SERIES_VERDICT_COUNT] = {"grows", "steps_once", "steady", "shrinks", "irregular", "too_few"};
+    return names[verdict];
+}
+
+double trend_rank(const struct trend *trend)
+{
+    static const double ranks[SERIES_VERDICT_COUNT] = {
+        [SERIES_GROWS] = 3e20, [SERIES_TOO_FEW] = 2e20, [SERIES_STEPS_ONCE] = 2e20, [SERIES_IRREGULAR] = 1e20};
+    return ranks[trend->verdict] + (double)trend->change;
+}
+
+struct line {
+    double slope, fit; /* r² */
+};
+
+static struct line line_of(const int64_t *values, uint32_t count)
+{
+    double mean = 0, middle = ((double)count - 1) / 2, xx = 0, xy = 0, yy = 0;
+    for (uint32_t i = 0; i < count; i++)
+        mean += (double)values[i] / count;
+    for (uint32_t i = 0; i < count; i++) {
+        double x = i - middle, y = (double)values[i] - mean;
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    return (struct line){xx > 0 ? xy / xx : 0, xx > 0 && yy > 0 ? xy * xy / (xx * yy) : 0};
+}
+
+struct trend trend_of(const int64_t *values, uint32_t count)
+{
+    struct line line = line_of(values, count);
+    double first = (double)values[0], least = first, most = first, last = (double)values[count - 1];
+    struct trend trend = {SERIES_TOO_FEW, 0, line.slope};
+    uint32_t up_count = 0, down_count = 0;
+    if (__builtin_sub_overflow(values[count - 1], values[0], &trend.change))
+        trend.change = last > first ? INT64_MAX : INT64_MIN;
+    for (uint32_t i = 0; i < count; i++) {
+        least = (double)values[i] < least ? (double)values[i] : least;
+        most = (double)values[i] > most ? (double)values[i] : most;
+    }
+    double size = most > -least ? most : -least, noise = size * TOLERANCE;
+    for (uint32_t i = 1; i < count; i++) {
+        double step = (double)values[i] - (double)values[i - 1];
+        up_count += step > noise;
+        down_count += step < -noise;
+    }
+    if (count < 3)
+        return trend;
+    if (most - least <= noise)
+        trend.verdict = SERIES_STEADY;
+    else if (up_count + down_count == 1)
+        trend.verdict = SERIES_STEPS_ONCE;
+    else if (last - first > noise && ((up_count >= 2 && down_count == 0) || (line.slope > 0 && line.fit >= LEAST_FIT)))
+        trend.verdict = SERIES_GROWS;
+    else if (first - last > noise && ((down_count >= 2 && up_count == 0) || (line.slope < 0 && line.fit >= LEAST_FIT)))
+        trend.verdict = SERIES_SHRINKS;
+    else
+        trend.verdict = SERIES_IRREGULAR;
+    return trend;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_views.h: the views of device profiles; docs/openapi.yaml says what each answers. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_VIEWS_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_VIEWS_H
+
+#include "tool/device_memory/study.h"
+#include "tool/tool.h"
+
+bool device_memory_summary(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_flame(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_graph(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_top(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_callers(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_source(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_buffers(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_traces(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_tags(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_series(const struct tool_request *request, struct json *json, struct err *err);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_live_make.c: see memory_profile_live.h. */
+#include "base/sum.h"
+#include "tool/memory_profile/live.h"
+
+/* Data types as numbers, equal when their names are. */
+static uint64_t *data_types_of(const struct memory_profile *profile, struct arena *arena)
+{
+    struct table names;
+    uint64_t *numbers = arena_array(arena, uint64_t, profile->events.what_count + 1);
+    table_init(&names, arena, 3);
+    for (size_t i = 0; i < profile->events.what_count; i++) {
+        struct str name = memory_profile_views_data_type(profile, &profile->events.whats[i]);
+        uint64_t key[3] = {0, 0, 0}; /* names are at most 24 bytes */
+        memcpy(key, name.data, name.length < sizeof key ? name.length : sizeof key);
+        numbers[i] = table_number(&names, key);
+    }
+    return numbers;
+}
+
+struct grouping {
+    struct memory_profile_live *live;
+    const struct memory_profile *profile;
+    const uint64_t *data_types;
+    struct table keys;
+    struct recent *recent; /* of each `what` of the trace */
+};
+
+/* The group of the allocation that was met last: those of a step come one after the other. */
+struct recent {
+    uint32_t number; /* of the group, from 1; 0: none */
+    int32_t step;
+    uint32_t line;
+};
+
+static struct memory_profile_live_group *group_of(struct grouping *grouping, uint32_t event)
+{
+    const struct memory_profile *profile = grouping->profile;
+    unsigned fields = grouping->live->fields;
+    bool is_of_step = (fields >> PROFILE_LIVE_STEP & 1) != 0, is_of_line = (fields >> PROFILE_LIVE_THREAD & 1) != 0;
+    struct recent *recent = &grouping->recent[profile->what[event]];
+    bool is_recent = recent->number > 0 && (fields >> PROFILE_LIVE_EVENT & 1) == 0 &&
+                     (!is_of_step || recent->step == profile->step[event]) &&
+                     (!is_of_line || recent->line == profile->line[event]);
+    if (is_recent)
+        return chunks_at(&grouping->live->groups, recent->number - 1);
+    const struct memory_what *what = &profile->events.whats[profile->what[event]];
+    uint64_t key[PROFILE_LIVE_FIELDS] = {
+        fields >> PROFILE_LIVE_OP & 1 ? what->op : 0,
+        fields >> PROFILE_LIVE_STEP & 1 ? (uint64_t)profile->step[event] : 0,
+        fields >> PROFILE_LIVE_REGION & 1 ? what->region : 0,
+        fields >> PROFILE_LIVE_DTYPE & 1 ? grouping->data_types[profile->what[event]] : 0,
+        fields >> PROFILE_LIVE_SHAPE & 1 ? what->shape : 0,
+        fields >> PROFILE_LIVE_THREAD & 1 ? profile->line[event] : 0,
+        fields >> PROFILE_LIVE_EVENT & 1 ? event : 0,
+    };
+    uint32_t number = table_number(&grouping->keys, key);
+    if (number == grouping->live->groups.count) {
+        struct memory_profile_live_group *group = chunks_add(&grouping->live->groups);
+        *group = (struct memory_profile_live_group){.event = event, .has_requested = true};
+    }
+    *recent = (struct recent){number + 1, profile->step[event], profile->line[event]};
+    return chunks_at(&grouping->live->groups, number);
+}
+
+/* An allocation that is open at the moment, or is born or dies between the two others. */
+static void allocation_take(struct grouping *grouping, uint32_t at, uint32_t end)
+{
+    struct memory_profile_live *live = grouping->live;
+    struct memory_profile_live_between *between = &live->between;
+    uint32_t event = live->pool->first + at;
+    int64_t bytes = grouping->profile->size_bytes[event];
+    bool is_open = at < live->count && end >= live->count;
+    bool is_born = between->is_asked && at >= between->a && at < between->b;
+    bool dies = between->is_asked && end >= between->a && end < between->b;
+    if (!is_open && !is_born && !dies)
+        return;
+    struct memory_profile_live_group *group = group_of(grouping, event);
+    if (is_open) {
+        group->count++;
+        group->bytes = sum_add(group->bytes, bytes);
+        group->requested_bytes = sum_add(group->requested_bytes, grouping->profile->requested_bytes[event]);
+        group->has_requested &= (grouping->profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
+        live->rows_bytes = sum_add(live->rows_bytes, bytes);
+    }
+    if (is_born) {
+        group->born_count++;
+        group->born_bytes = sum_add(group->born_bytes, bytes);
+        between->born_count++;
+        between->born_bytes = sum_add(between->born_bytes, bytes);
+    }
+    if (dies) {
+        group->died_count++;
+        group->died_bytes = sum_add(group->died_bytes, bytes);
+        between->died_count++;
+        between->died_bytes = sum_add(between->died_bytes, bytes);
+    }
+}
+
+/* A free of what was allocated before the window. */
+static void before_take(struct memory_profile_live *live, uint32_t at, int64_t bytes, int64_t *all_bytes)
+{
+    *all_bytes = sum_add(*all_bytes, bytes);
+    if (at >= live->count) {
+        live->before_freed_count++;
+        live->before_freed_bytes = sum_add(live->before_freed_bytes, bytes);
+    }
+    if (live->between.is_asked && at >= live->between.a && at < live->between.b) {
+        live->between.died_count++;
+        live->between.died_bytes = sum_add(live->between.died_bytes, bytes);
+    }
+}
+
+void memory_profile_live_make(struct memory_profile_live *live, struct arena *arena)
+{
+    const struct memory_profile_pool *pool = live->pool;
+    const struct memory_profile *profile = pool->profile;
+    struct grouping grouping = {.live = live, .profile = profile};
+    int64_t all_before_bytes = 0;
+    grouping.data_types = data_types_of(profile, arena);
+    grouping.recent = arena_array(arena, struct recent, profile->events.what_count + 1);
+    table_init(&grouping.keys, arena, PROFILE_LIVE_FIELDS);
+    chunks_init(&live->groups, arena, sizeof(struct memory_profile_live_group));
+    for (uint32_t at = 0; at < pool->count; at++) {
+        uint32_t event = pool->first + at, partner = profile->partner[event];
+        if (!memory_profile_is_free(profile, event))
+            allocation_take(&grouping, at, partner == PROFILE_NONE ? UINT32_MAX : partner - pool->first);
+        else if (partner == PROFILE_NONE)
+            before_take(live, at, profile->size_bytes[event], &all_before_bytes);
+    }
+    uint32_t state = pool->first + (live->count > 0 ? live->count - 1 : 0);
+    int64_t heap_bytes = live->count > 0 ? profile->heap_bytes[state] : pool->base_bytes;
+    live->stack_bytes = memory_profile_stack_bytes(profile, state);
+    live->before_bytes = pool->base_bytes > all_before_bytes ? pool->base_bytes - all_before_bytes : 0;
+    live->unaccounted_bytes = heap_bytes - live->rows_bytes - live->before_freed_bytes - live->before_bytes;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile.h: the model of the memory profile: what the allocators of one host did.
+ *
+ * In:     memory_events (input), in file order.
+ * Out:    the same events by pool and time, paired by address; each pool's figures.
+ * Units:  bytes; ps from the origin of times.
+ * Memory: 63 bytes an event in the arena; columns of the input become its own.
+ *
+ * In use = stack (bytes_reserved) + heap (bytes_allocated), after an event, as the
+ * allocator says it. At every event: the allocations that are open there, the
+ * memory that only a later free speaks of, and what is left over, add up to it. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_H
+
+#include "input/memory_events.h"
+#include "memory/extremes.h"
+#include "memory/pairs.h"
+#include "tool/tool.h"
+
+#define PROFILE_NONE UINT32_MAX
+
+enum { PROFILE_EVENT_BYTES = 63 }; /* in all columns together */
+
+enum memory_profile_flag {
+    PROFILE_SIZE_INFERRED = 64, /* from the allocation, or from the change of bytes in use */
+    PROFILE_OFF_CHAIN = 128,    /* bytes in use before, and the size, do not give bytes in use after */
+};
+
+enum memory_profile_kind { PROFILE_DEVICE, PROFILE_HOST, PROFILE_OTHER };
+
+enum { PROFILE_NOTES_MOST = 20 };
+struct memory_profile_notes {
+    struct tool_note items[PROFILE_NOTES_MOST];
+    size_t count;
+};
+
+/* In what XProf's order of a pool's events is the pool's own; see memory_profile_snapshots.h. */
+struct memory_profile_likeness {
+    bool is_sorted, is_seen, has_addresses, has_steps, has_gaps; /* has_gaps: some are outside of all steps */
+};
+
+struct memory_profile;
+struct memory_profile_waste_range;
+
+struct memory_profile_pool {
+    const struct memory_profile *profile;
+    struct str name;
+    enum memory_profile_kind kind;
+    uint32_t first, count; /* its events */
+    uint32_t allocation_count, deallocation_count;
+    struct pairs_counts pairs;
+    uint32_t link_count, break_count; /* of the chain of bytes in use */
+    uint32_t peak_at, least_at;       /* events: first largest, first smallest in use */
+    int64_t capacity_bytes;           /* MEMORY_UNKNOWN when not told */
+    int64_t lifetime_peak_bytes;      /* largest that the allocator told; MEMORY_UNKNOWN */
+    bool has_free, has_fragmentation, has_addresses;
+    struct extremes extremes; /* of bytes in use; places count from `first` */
+    uint32_t *peaks;          /* events of local peaks, largest first */
+    uint32_t peak_count;
+    int64_t base_bytes; /* in use before the first event */
+    uint32_t largest_request;          /* event with the largest one; PROFILE_NONE */
+    int64_t largest_request_bytes;
+    struct memory_profile_waste_range *waste; /* of blocks of events; see memory_profile_waste.h */
+    /* as XProf reads a file: */
+    uint32_t xprof_peak_at;
+    int64_t xprof_lifetime_peak_bytes;
+    struct memory_profile_likeness likeness;
+    struct memory_profile_notes notes;
+};
+
+struct memory_profile {
+    struct memory_events events; /* its columns are gone, the rest is used */
+    uint32_t count;
+    int64_t *time_ps, *heap_bytes, *requested_bytes, *size_bytes;
+    uint64_t *address;
+    float *fragmentation;
+    uint32_t *what, *figures, *line, *partner;
+    int32_t *step;
+    uint8_t *flags;             /* enum memory_flag and memory_profile_flag */
+    struct memory_profile_pool *pools; /* device memory first, then by peak, largest first */
+    uint32_t pool_count;
+    struct trace_step *steps; /* by begin */
+    struct str *step_names;
+    uint32_t step_count;
+    int64_t start_ps, end_ps;   /* of the memory events; 0, 0 without any */
+    int64_t recorded_ps;        /* the last moment that is surely recorded: end of the capture, last memory event */
+    struct memory_profile_notes notes; /* of the file */
+};
+
+/* Takes `events` over. `hands` may be NULL. */
+void memory_profile_build(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
+                   struct arena *arena);
+
+static inline int64_t memory_profile_stack_bytes(const struct memory_profile *profile, uint32_t event)
+{
+    int64_t reserved = profile->events.figure_sets[profile->figures[event]].reserved_bytes;
+    return reserved == MEMORY_UNKNOWN ? 0 : reserved;
+}
+static inline int64_t memory_profile_in_use_bytes(const struct memory_profile *profile, uint32_t event)
+{
+    return memory_profile_stack_bytes(profile, event) + profile->heap_bytes[event];
+}
+/* MEMORY_UNKNOWN when not told. */
+static inline int64_t memory_profile_free_bytes(const struct memory_profile *profile, uint32_t event)
+{
+    int64_t limit = profile->events.figure_sets[profile->figures[event]].limit_bytes;
+    return limit == MEMORY_UNKNOWN ? limit : limit - memory_profile_in_use_bytes(profile, event);
+}
+static inline bool memory_profile_is_free(const struct memory_profile *profile, uint32_t event)
+{
+    return (profile->flags[event] & MEMORY_FREED) != 0;
+}
+/* Told, or inferred with a result. */
+static inline bool memory_profile_has_size(const struct memory_profile *profile, uint32_t event)
+{
+    return (profile->flags[event] & MEMORY_HAS_SIZE) != 0 || profile->size_bytes[event] > 0;
+}
+/* The first event of the pool after `time_ps`, counted from the pool's first; pool->count past the last. */
+uint32_t memory_profile_after(const struct memory_profile_pool *pool, int64_t time_ps);
+/* Is the allocation open after the event `at` (both of one pool)? */
+static inline bool memory_profile_is_open(const struct memory_profile *profile, uint32_t allocation, uint32_t at)
+{
+    return allocation <= at && (profile->partner[allocation] == PROFILE_NONE || profile->partner[allocation] > at);
+}
+/* 0 to 1, with the digits that were recorded. */
+double memory_profile_fragmentation_of(const struct memory_profile *profile, uint32_t event);
+/* A text of what was allocated; empty when not told. */
+static inline struct str memory_profile_text(const struct memory_profile *profile, uint32_t text)
+{
+    return text == MEMORY_NO_TEXT ? (struct str){"", 0} : profile->events.texts[text];
+}
+/* Name of a TensorFlow data type; NULL for 0, "unknown dtype enum (N)" is not made here. */
+const char *memory_profile_data_type(int32_t number);
+
+void memory_profile_note(struct memory_profile_notes *notes, const char *code, uint64_t count, const char *text);
+
+#endif

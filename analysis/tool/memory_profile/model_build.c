@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_build.c: from events in file order to the model (profile.h). */
+#include "tool/memory_profile/model_build.h"
+
+#include "tool/memory_profile/notes.h"
+#include "tool/memory_profile/order.h"
+#include "tool/memory_profile/snapshots.h"
+#include "tool/memory_profile/waste.h"
+
+#include <stdlib.h>
+
+static int64_t in_use_at(const void *curve, uint32_t at)
+{
+    const struct memory_profile_pool *pool = curve;
+    return memory_profile_in_use_bytes(pool->profile, pool->first + at);
+}
+
+static bool has_word(struct str name, const char *word)
+{
+    size_t length = strlen(word);
+    for (size_t i = 0; i + length <= name.length; i++)
+        if (str_equal_any_case((struct str){name.data + i, length}, (struct str){word, length}))
+            return true;
+    return false;
+}
+
+/* Source: XLA's compute_xspace_stats.cc; pools with a number are those of TPUs. */
+static enum memory_profile_kind kind_of_pool(const struct memory_pool *pool)
+{
+    bool is_host = has_word(pool->name, "host") || has_word(pool->name, "cpu");
+    if (pool->is_numbered)
+        return PROFILE_DEVICE;
+    return is_host ? PROFILE_HOST : has_word(pool->name, "gpu") ? PROFILE_DEVICE : PROFILE_OTHER;
+}
+
+static int larger_first(const void *left, const void *right)
+{
+    const struct memory_profile_pool *a = left, *b = right;
+    int64_t a_bytes = memory_profile_in_use_bytes(a->profile, a->peak_at),
+            b_bytes = memory_profile_in_use_bytes(b->profile, b->peak_at);
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a_bytes != b_bytes)
+        return a_bytes > b_bytes ? -1 : 1;
+    return str_compare(a->name, b->name);
+}
+
+/* Figures of a pool whose columns are complete. */
+static void pool_measure(struct memory_profile *profile, struct memory_profile_pool *pool, const struct hands *hands,
+                         struct arena *arena)
+{
+    uint32_t least_at, most_at, end = pool->first + pool->count;
+    extremes_build(&pool->extremes, in_use_at, pool, pool->count, hands, arena);
+    extremes_of(&pool->extremes, 0, pool->count, &least_at, &most_at);
+    pool->least_at = pool->first + least_at;
+    pool->peak_at = pool->first + most_at;
+    int64_t peak_bytes = memory_profile_in_use_bytes(profile, pool->peak_at);
+    int64_t depth = peak_bytes - memory_profile_in_use_bytes(profile, pool->least_at);
+    /* a peak of note stands out by a fiftieth of what the curve spans */
+    pool->peaks = thin_peaks(in_use_at, pool, pool->count, depth / 50, 64, arena, &pool->peak_count);
+    for (uint32_t i = 0; i < pool->peak_count; i++)
+        pool->peaks[i] += pool->first;
+    pool->capacity_bytes = profile->events.figure_sets[profile->figures[pool->peak_at]].limit_bytes;
+    pool->lifetime_peak_bytes = MEMORY_UNKNOWN;
+    for (uint32_t i = pool->first; i < end; i++) {
+        int64_t told = profile->events.figure_sets[profile->figures[i]].peak_bytes;
+        pool->lifetime_peak_bytes = told > pool->lifetime_peak_bytes ? told : pool->lifetime_peak_bytes;
+        pool->has_free |= profile->events.figure_sets[profile->figures[i]].limit_bytes != MEMORY_UNKNOWN;
+        pool->has_fragmentation |= (profile->flags[i] & MEMORY_HAS_FRAGMENTATION) != 0;
+        pool->has_addresses |= (profile->flags[i] & MEMORY_HAS_ADDRESS) != 0;
+    }
+}
+
+/* Frees of TPUs do not say how much they free, and some events not how much is in use. */
+static void pool_complete(struct memory_profile *profile, struct memory_profile_pool *pool)
+{
+    int64_t inferred_bytes = 0;
+    for (uint32_t i = pool->first; i < pool->first + pool->count; i++) {
+        bool is_freed = memory_profile_is_free(profile, i);
+        pool->deallocation_count += is_freed;
+        pool->allocation_count += !is_freed;
+        uint32_t partner = profile->partner[i];
+        int64_t before = i > pool->first ? profile->heap_bytes[i - 1] : 0;
+        if (is_freed && (profile->flags[i] & MEMORY_HAS_SIZE) == 0) {
+            int64_t change = i > pool->first ? before - profile->heap_bytes[i] : 0;
+            if (partner != PROFILE_NONE)
+                profile->size_bytes[i] = profile->size_bytes[partner];
+            else if (change > 0 && (profile->flags[i] & MEMORY_HAS_IN_USE) != 0 &&
+                     inferred_bytes + change <= MEMORY_MOST_BYTES)
+                inferred_bytes += profile->size_bytes[i] = change;
+            profile->flags[i] |= PROFILE_SIZE_INFERRED;
+        }
+        int64_t change = is_freed ? -profile->size_bytes[i] : profile->size_bytes[i];
+        if ((profile->flags[i] & MEMORY_HAS_IN_USE) == 0)
+            profile->heap_bytes[i] = before + change > 0 ? before + change : 0;
+        if (i == pool->first) {
+            pool->base_bytes = profile->heap_bytes[i] - change;
+            continue;
+        }
+        pool->link_count++;
+        if (profile->heap_bytes[i] - before != change) {
+            pool->break_count++;
+            profile->flags[i] |= PROFILE_OFF_CHAIN;
+        }
+    }
+}
+
+/* Pools that are made side by side, or one after the other by several hands. */
+struct making {
+    struct memory_profile *profile;
+    const struct memory_profile_order *order;
+    const struct hands *hands; /* for one pool; NULL when there are several at once */
+    struct share *shares;
+    size_t share_count;
+};
+
+/* Pools next to each other; memory and errors of its own. */
+struct share {
+    uint32_t first, end;
+    const struct making *making;
+    struct arena arena;
+    struct err err;
+    bool is_made;
+};
+
+/* `scratch` is emptied. Done again it comes to the same. */
+static void pool_make(const struct making *making, uint32_t at, struct arena *arena, struct arena *scratch)
+{
+    struct memory_profile *profile = making->profile;
+    struct memory_profile_pool *pool = &profile->pools[at];
+    const struct memory_profile_xprof_peak *peak = &making->order->peaks[at];
+    const uint32_t *file_at = making->order->file_at;
+    *pool = (struct memory_profile_pool){.profile = profile,
+                                  .name = pool->name,
+                                  .kind = pool->kind,
+                                  .first = pool->first,
+                                  .count = pool->count,
+                                  .xprof_lifetime_peak_bytes = peak->lifetime_bytes,
+                                  .xprof_peak_at = file_at == NULL ? peak->at : 0};
+    for (uint32_t i = pool->first; file_at != NULL && i < pool->first + pool->count; i++)
+        if (file_at[i] == peak->at)
+            pool->xprof_peak_at = i;
+    struct pairs pairs = {profile->partner,   profile->address, profile->flags,           MEMORY_FREED,
+                          MEMORY_HAS_ADDRESS, pool->first,      pool->first + pool->count};
+    pairs_make(&pairs, scratch, &pool->pairs);
+    arena_free(scratch);
+    pool_complete(profile, pool);
+    pool_measure(profile, pool, making->hands, arena);
+    memory_profile_waste_build(pool, making->hands, arena);
+    pool->likeness = memory_profile_snapshots_likeness(pool);
+    memory_profile_notes_pool(pool);
+}
+
+static void share_make(void *context)
+{
+    struct share *share = context;
+    struct arena *scratch = arena_child(&share->arena);
+    for (uint32_t p = share->first; p < share->end; p++)
+        pool_make(share->making, p, &share->arena, scratch);
+}
+
+static void share_work(void *task, size_t at)
+{
+    const struct making *making = task;
+    struct share *share = &making->shares[at];
+    share->is_made = arena_try(&share->arena, share_make, share);
+}
+
+/* Each share has about as many events. False when one pool has nearly all, so that all hands are better at it. */
+static bool shares_cut(struct making *making, const struct hands *hands, struct arena *scratch)
+{
+    const struct memory_profile *profile = making->profile;
+    size_t count = hands_slices(hands, (uint64_t)profile->count * PROFILE_EVENT_BYTES);
+    uint32_t most = 0;
+    count = count > profile->pool_count && profile->pool_count > 0 ? profile->pool_count : count;
+    making->shares = arena_array(scratch, struct share, count);
+    making->share_count = count;
+    for (uint32_t p = 0; p < profile->pool_count; p++) {
+        const struct memory_profile_pool *pool = &profile->pools[p];
+        uint64_t middle = pool->first + (uint64_t)pool->count / 2;
+        uint64_t at = profile->count > 0 ? middle * count / profile->count : 0;
+        struct share *share = &making->shares[at < count ? at : count - 1];
+        share->first = share->end == 0 ? p : share->first;
+        share->end = p + 1;
+        most = pool->count > most ? pool->count : most;
+    }
+    return count > 1 && most < profile->count / 4 * 3;
+}
+
+/* False, and nothing is taken, when a share gave up: then one after the other tells why, or does it with less. */
+static bool shares_make(struct making *making, const struct hands *hands, struct arena *arena)
+{
+    uint64_t work_left = 0;
+    bool is_made = true;
+    for (size_t i = 0; i < making->share_count; i++) {
+        struct share *share = &making->shares[i];
+        share->making = making;
+        share->err = (struct err)ERR_INIT;
+        arena_share(&share->arena, arena, making->share_count, &share->err);
+    }
+    hands_run(hands, making->share_count, share_work, making);
+    for (size_t i = 0; i < making->share_count; i++) {
+        is_made &= making->shares[i].is_made;
+        work_left += making->shares[i].arena.work_left;
+    }
+    for (size_t i = 0; i < making->share_count; i++) {
+        if (is_made)
+            arena_adopt(arena, &making->shares[i].arena);
+        else
+            arena_free(&making->shares[i].arena);
+    }
+    if (is_made)
+        arena_allot_work(arena, work_left);
+    return is_made;
+}
+
+static void pools_make(struct memory_profile *profile, const struct memory_profile_order *order, const struct hands *hands,
+                       struct arena *arena, struct arena *scratch)
+{
+    const struct memory_events *events = &profile->events;
+    struct making making = {.profile = profile, .order = order};
+    profile->pools = arena_array(arena, struct memory_profile_pool, (size_t)order->pool_count + 1);
+    profile->pool_count = order->pool_count;
+    for (uint32_t i = 0; i < events->pool_count; i++) {
+        struct memory_profile_pool *pool = &profile->pools[order->pool_of[i]];
+        pool->profile = profile;
+        pool->name = events->pools[i].name;
+        pool->kind = kind_of_pool(&events->pools[i]);
+    }
+    for (uint32_t p = 0; p < profile->pool_count; p++) {
+        profile->pools[p].first = order->first[p];
+        profile->pools[p].count = order->first[p + 1] - order->first[p];
+    }
+    if (!shares_cut(&making, hands, scratch) || !shares_make(&making, hands, arena)) {
+        struct arena *pool_scratch = arena_child(arena);
+        making.hands = hands;
+        for (uint32_t p = 0; p < profile->pool_count; p++)
+            pool_make(&making, p, arena, pool_scratch);
+    }
+    if (profile->pool_count > 0)
+        qsort(profile->pools, profile->pool_count, sizeof *profile->pools, larger_first);
+    for (uint32_t p = 0; p < profile->pool_count; p++)
+        profile->pools[p].extremes.curve = &profile->pools[p];
+}
+
+void memory_profile_build(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
+                   struct arena *arena)
+{
+    struct arena *scratch = arena_child(arena);
+    struct memory_profile_order order;
+    *profile = (struct memory_profile){.events = *events, .count = (uint32_t)events->count};
+    memory_profile_order_make(profile, events, hands, arena, scratch, &order);
+    pools_make(profile, &order, hands, arena, scratch);
+    memory_profile_steps_build(profile, arena);
+    memory_profile_notes_file(profile, arena);
+    arena_free(scratch);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_summary.h: hosts and pools of the view "summary", one at a time, so that
+ * whoever has several hosts need not hold all their models at once. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SUMMARY_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SUMMARY_H
+
+#include "tool/memory_profile/views.h"
+
+/* What the daemon calls a host; texts may be NULL. */
+struct memory_profile_summary_names {
+    const char *host, *host_name, *file;
+};
+
+/* One object each. */
+void memory_profile_summary_host(struct json *json, const struct memory_profile *profile, const struct memory_profile_summary_names *names);
+void memory_profile_summary_pool(struct json *json, const struct memory_profile_pool *pool,
+                          const struct memory_profile_summary_names *names);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_timeline.c: the view "timeline": stack, heap, free and fragmentation over
+ * time, thinned to the asked width. A value holds from its event to the next. */
+#include "tool/memory_profile/thin.h"
+
+enum { WIDTH_MOST = 16384 };
+
+struct drawing {
+    const struct tool_request *request;
+    const struct memory_profile_pool *pool;
+    struct memory_profile_window window;
+    uint32_t *at; /* events, counted from the pool's first */
+    uint32_t count;
+};
+
+static void column_begin(struct json *json, const char *name)
+{
+    json_key(json, name);
+    json_array_begin(json);
+}
+
+static void known(struct json *json, int64_t value, bool is_known)
+{
+    if (is_known)
+        json_int(json, value);
+    else
+        json_null(json);
+}
+
+static void fragmentation_column(struct json *json, const struct drawing *drawing)
+{
+    const struct memory_profile *profile = drawing->request->trace;
+    column_begin(json, "fragmentation");
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        uint32_t event = drawing->pool->first + drawing->at[i];
+        if ((profile->flags[event] & MEMORY_HAS_FRAGMENTATION) != 0)
+            json_double(json, memory_profile_fragmentation_of(profile, event));
+        else
+            json_null(json);
+    }
+    json_array_end(json);
+}
+
+static void columns_write(struct json *json, const struct drawing *drawing)
+{
+    const struct memory_profile *profile = drawing->request->trace;
+    uint32_t first = drawing->pool->first;
+    json_key(json, "columns");
+    json_object_begin(json);
+    column_begin(json, "time_ps");
+    for (uint32_t i = 0; i < drawing->count; i++)
+        json_int(json, profile->time_ps[first + drawing->at[i]]);
+    json_array_end(json);
+    column_begin(json, "event");
+    for (uint32_t i = 0; i < drawing->count; i++)
+        json_uint(json, drawing->at[i]);
+    json_array_end(json);
+    column_begin(json, "stack_bytes");
+    for (uint32_t i = 0; i < drawing->count; i++)
+        json_int(json, memory_profile_stack_bytes(profile, first + drawing->at[i]));
+    json_array_end(json);
+    column_begin(json, "heap_bytes");
+    for (uint32_t i = 0; i < drawing->count; i++)
+        json_int(json, profile->heap_bytes[first + drawing->at[i]]);
+    json_array_end(json);
+    column_begin(json, "free_bytes");
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        int64_t free_bytes = memory_profile_free_bytes(profile, first + drawing->at[i]);
+        known(json, free_bytes, free_bytes != MEMORY_UNKNOWN);
+    }
+    json_array_end(json);
+    fragmentation_column(json, drawing);
+    column_begin(json, "step");
+    for (uint32_t i = 0; i < drawing->count; i++)
+        known(json, profile->step[first + drawing->at[i]], profile->step[first + drawing->at[i]] >= 0);
+    json_array_end(json);
+    json_object_end(json);
+}
+
+/* ---- details ---- */
+
+/* The allocation that a free ends: it tells what was freed, where the free does not. The event itself otherwise. */
+static uint32_t told_by(const struct memory_profile *profile, uint32_t event)
+{
+    bool is_known = memory_profile_is_free(profile, event) && profile->partner[event] != PROFILE_NONE;
+    return is_known ? profile->partner[event] : event;
+}
+
+static void index_column(struct json *json, const struct drawing *drawing, const char *name, struct table *texts,
+                         struct str (*text_of)(const struct memory_profile *, const struct memory_what *))
+{
+    const struct memory_profile *profile = drawing->request->trace;
+    column_begin(json, name);
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        uint32_t event = drawing->pool->first + drawing->at[i];
+        struct str text = text_of(profile, &profile->events.whats[profile->what[event]]);
+        if (text.length == 0)
+            text = text_of(profile, &profile->events.whats[profile->what[told_by(profile, event)]]);
+        uint64_t key[2] = {(uint64_t)(uintptr_t)text.data, text.length};
+        json_int(json, text.length == 0 ? -1 : (int64_t)table_number(texts, key));
+    }
+    json_array_end(json);
+}
+
+static struct str op_of(const struct memory_profile *profile, const struct memory_what *what)
+{
+    return memory_profile_text(profile, what->op);
+}
+
+static struct str region_of(const struct memory_profile *profile, const struct memory_what *what)
+{
+    return memory_profile_text(profile, what->region);
+}
+
+static struct str shape_of(const struct memory_profile *profile, const struct memory_what *what)
+{
+    return memory_profile_text(profile, what->shape);
+}
+
+static void details_write(struct json *json, const struct drawing *drawing)
+{
+    const struct memory_profile *profile = drawing->request->trace;
+    uint32_t first = drawing->pool->first;
+    struct table texts;
+    table_init(&texts, drawing->request->arena, 2);
+    json_key(json, "details");
+    json_object_begin(json);
+    column_begin(json, "activity");
+    for (uint32_t i = 0; i < drawing->count; i++)
+        json_text(json, memory_profile_is_free(profile, first + drawing->at[i]) ? "deallocation" : "allocation");
+    json_array_end(json);
+    column_begin(json, "size_bytes");
+    for (uint32_t i = 0; i < drawing->count; i++)
+        known(json, profile->size_bytes[first + drawing->at[i]], memory_profile_has_size(profile, first + drawing->at[i]));
+    json_array_end(json);
+    column_begin(json, "requested_bytes");
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        uint32_t event = first + drawing->at[i];
+        event = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? event : told_by(profile, event);
+        known(json, profile->requested_bytes[event], (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0);
+    }
+    json_array_end(json);
+    column_begin(json, "address");
+    for (uint32_t i = 0; i < drawing->count; i++)
+        memory_profile_views_address(json, NULL, profile->address[first + drawing->at[i]],
+                              (profile->flags[first + drawing->at[i]] & MEMORY_HAS_ADDRESS) != 0);
+    json_array_end(json);
+    index_column(json, drawing, "op", &texts, op_of);
+    index_column(json, drawing, "region", &texts, region_of);
+    index_column(json, drawing, "dtype", &texts, memory_profile_views_data_type);
+    index_column(json, drawing, "shape", &texts, shape_of);
+    column_begin(json, "texts");
+    for (size_t i = 0; i < table_count(&texts); i++) {
+        const uint64_t *key = table_key(&texts, i);
+        json_string(json, (struct str){(const char *)(uintptr_t)key[0], (size_t)key[1]});
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+/* ---- the answer ---- */
+
+static void peaks_write(struct json *json, const struct drawing *drawing)
+{
+    const struct memory_profile_pool *pool = drawing->pool;
+    uint32_t least_at, most_at;
+    json_key(json, "window_peak");
+    if (drawing->window.end > drawing->window.first) {
+        extremes_of(&pool->extremes, drawing->window.first, drawing->window.end, &least_at, &most_at);
+        memory_profile_views_point(json, pool, most_at);
+    } else {
+        json_null(json);
+    }
+    json_key(json, "peak");
+    memory_profile_views_point(json, pool, pool->peak_at - pool->first);
+    json_key(json, "local_peaks");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < pool->peak_count; i++)
+        memory_profile_views_point(json, pool, pool->peaks[i] - pool->first);
+    json_array_end(json);
+}
+
+static void before_write(struct json *json, const struct drawing *drawing)
+{
+    uint32_t count = drawing->window.first;
+    json_key(json, "before");
+    if (count > 0) {
+        memory_profile_views_point(json, drawing->pool, count - 1);
+        return;
+    }
+    json_object_begin(json);
+    json_key_int(json, "time_ps", drawing->window.from_ps);
+    json_key_null(json, "event");
+    memory_profile_views_state(json, drawing->pool, 0);
+    json_object_end(json);
+}
+
+bool memory_profile_timeline(const struct tool_request *request, struct json *json, struct err *err)
+{
+    struct drawing drawing = {.request = request, .pool = memory_profile_views_pool(request, err)};
+    int64_t width, details;
+    if (drawing.pool == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
+        !tool_param_number(request, "details", 0, 1, 0, &details, err) ||
+        !memory_profile_views_window(request, drawing.pool, &drawing.window, err))
+        return false;
+    drawing.at = memory_profile_thin(drawing.pool, &drawing.window, (uint32_t)width, request->arena, &drawing.count);
+    json_object_begin(json);
+    memory_profile_views_memory(json, drawing.pool);
+    json_key_int(json, "from_ps", drawing.window.from_ps);
+    json_key_int(json, "to_ps", drawing.window.to_ps);
+    json_key_int(json, "start_ps", request->trace->start_ps);
+    json_key_int(json, "end_ps", request->trace->end_ps);
+    json_key_uint(json, "event_count", drawing.window.end - drawing.window.first);
+    json_key_bool(json, "is_thinned", drawing.count < drawing.window.end - drawing.window.first);
+    json_key_bool(json, "has_free", drawing.pool->has_free);
+    json_key_bool(json, "has_fragmentation", drawing.pool->has_fragmentation);
+    memory_profile_views_bytes(json, "capacity_bytes", drawing.pool->capacity_bytes);
+    before_write(json, &drawing);
+    columns_write(json, &drawing);
+    if (details != 0)
+        details_write(json, &drawing);
+    else
+        json_key_null(json, "details");
+    peaks_write(json, &drawing);
+    json_object_end(json);
+    return true;
+}

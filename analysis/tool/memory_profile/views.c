@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_views.c: see memory_profile_views.h. */
+#include "tool/memory_profile/views.h"
+
+#include "tool/memory_profile/notes.h"
+
+#include <stdio.h>
+
+/* Beyond it no event has a time. */
+#define TIME_MOST (INT64_C(1) << 61)
+
+/* How a pool is called that no event names. A pool that is really named so comes first. */
+static const char unnamed[] = "(none)";
+
+static const struct memory_profile_pool *pool_find(const struct memory_profile *profile, const char *name)
+{
+    const struct memory_profile_pool *nameless = NULL;
+    for (uint32_t i = 0; i < profile->pool_count; i++) {
+        const struct memory_profile_pool *pool = &profile->pools[i];
+        if (name == NULL || str_equal(pool->name, str_of(name)))
+            return pool;
+        nameless = pool->name.length == 0 ? pool : nameless;
+    }
+    return name != NULL && strcmp(name, unnamed) == 0 ? nameless : NULL;
+}
+
+const struct memory_profile_pool *memory_profile_views_pool(const struct tool_request *request, struct err *err)
+{
+    const char *name = tool_param_text(request, "memory");
+    const struct memory_profile_pool *pool = pool_find(request->trace, name);
+    if (pool == NULL && name != NULL)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace has no events of a memory \"%.60s\"", name);
+    else if (pool == NULL && request->trace->events.is_cut)
+        err_set(err, ERR_truncated, request->trace->events.cut_at, "%s", memory_profile_notes_reason(request->trace).text);
+    else if (pool == NULL)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace holds no memory events");
+    memory_profile_views_notes(request, pool);
+    return pool;
+}
+
+bool memory_profile_views_window(const struct tool_request *request, const struct memory_profile_pool *pool,
+                          struct memory_profile_window *out, struct err *err)
+{
+    const struct memory_profile *profile = request->trace;
+    if (!tool_param_number(request, "from", -TIME_MOST, TIME_MOST, profile->start_ps, &out->from_ps, err) ||
+        !tool_param_number(request, "to", -TIME_MOST, TIME_MOST, profile->end_ps, &out->to_ps, err))
+        return false;
+    if (out->from_ps > out->to_ps)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "from: %lld is behind the end, %lld", (long long)out->from_ps,
+                       (long long)out->to_ps);
+    out->first = memory_profile_after(pool, out->from_ps - 1);
+    out->end = memory_profile_after(pool, out->to_ps);
+    return true;
+}
+
+bool memory_profile_views_moment(const struct tool_request *request, const struct memory_profile_pool *pool,
+                          struct memory_profile_moment *out, struct err *err)
+{
+    const struct memory_profile *profile = request->trace;
+    const char *time = tool_param_text(request, "time");
+    int64_t event;
+    if (!tool_param_number(request, "event", 0, (int64_t)pool->count - 1, -1, &event, err))
+        return false;
+    if (event < 0 && (time == NULL || strcmp(time, "peak") == 0))
+        event = pool->peak_at - pool->first;
+    if (event >= 0) {
+        *out = (struct memory_profile_moment){(uint32_t)event + 1, profile->time_ps[pool->first + (uint32_t)event]};
+        return true;
+    }
+    if (!tool_param_number(request, "time", -TIME_MOST, TIME_MOST, 0, &out->time_ps, err))
+        return false;
+    out->count = memory_profile_after(pool, out->time_ps);
+    return true;
+}
+
+static void fragmentation_write(struct json *json, const struct memory_profile *profile, uint32_t event)
+{
+    json_key(json, "fragmentation");
+    if ((profile->flags[event] & MEMORY_HAS_FRAGMENTATION) != 0)
+        json_double(json, memory_profile_fragmentation_of(profile, event));
+    else
+        json_null(json);
+}
+
+void memory_profile_views_state(struct json *json, const struct memory_profile_pool *pool, uint32_t count)
+{
+    const struct memory_profile *profile = pool->profile;
+    uint32_t event = pool->first + (count > 0 ? count - 1 : 0);
+    int64_t stack = memory_profile_stack_bytes(profile, event);
+    int64_t heap = count > 0 ? profile->heap_bytes[event] : pool->base_bytes;
+    int64_t limit = profile->events.figure_sets[profile->figures[event]].limit_bytes;
+    json_key_int(json, "in_use_bytes", stack + heap);
+    json_key_int(json, "stack_bytes", stack);
+    json_key_int(json, "heap_bytes", heap);
+    memory_profile_views_bytes(json, "free_bytes", limit == MEMORY_UNKNOWN ? limit : limit - stack - heap);
+    if (count > 0)
+        fragmentation_write(json, profile, event);
+    else
+        json_key_null(json, "fragmentation");
+    json_key_known(json, "step", count > 0 ? profile->step[event] : -1);
+}
+
+void memory_profile_views_point(struct json *json, const struct memory_profile_pool *pool, uint32_t at)
+{
+    json_object_begin(json);
+    json_key_int(json, "time_ps", pool->profile->time_ps[pool->first + at]);
+    json_key_uint(json, "event", at);
+    memory_profile_views_state(json, pool, at + 1);
+    json_object_end(json);
+}
+
+void memory_profile_views_memory(struct json *json, const struct memory_profile_pool *pool)
+{
+    json_key_string(json, "memory", pool->name.length > 0 ? pool->name : STR(unnamed));
+}
+
+void memory_profile_views_reason(struct json *json, const char *code, const char *text)
+{
+    if (code == NULL) {
+        json_null(json);
+        return;
+    }
+    json_object_begin(json);
+    json_key_text(json, "code", code);
+    json_key_text(json, "text", text);
+    json_object_end(json);
+}
+
+void memory_profile_views_text(struct json *json, const char *key, struct str text)
+{
+    if (text.length > 0)
+        json_key_string(json, key, text);
+    else
+        json_key_null(json, key);
+}
+
+void memory_profile_views_bytes(struct json *json, const char *key, int64_t bytes)
+{
+    if (bytes == MEMORY_UNKNOWN)
+        json_key_null(json, key);
+    else
+        json_key_int(json, key, bytes);
+}
+
+void memory_profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known)
+{
+    char text[24];
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+    if (key != NULL)
+        json_key(json, key);
+    json_text(json, is_known ? text : NULL);
+}
+
+/* JAX records no data type, but a shape that begins with one: "f32[8,128]{1,0}". */
+struct str memory_profile_views_data_type(const struct memory_profile *profile, const struct memory_what *what)
+{
+    const char *name = memory_profile_data_type(what->data_type);
+    if (name != NULL)
+        return str_of(name);
+    struct str shape = memory_profile_text(profile, what->shape);
+    size_t length = 0;
+    while (length < shape.length && length < 24 && shape.data[length] != '[' && shape.data[length] != '(')
+        length++;
+    return length < shape.length && shape.data[length] == '[' ? (struct str){shape.data, length} : (struct str){"", 0};
+}
+
+void memory_profile_views_notes(const struct tool_request *request, const struct memory_profile_pool *pool)
+{
+    const struct memory_profile_notes *sets[] = {&request->trace->notes, pool != NULL ? &pool->notes : NULL};
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; sets[s] != NULL && i < sets[s]->count; i++)
+            tool_note(request, sets[s]->items[i].code, sets[s]->items[i].count, sets[s]->items[i].text);
+}

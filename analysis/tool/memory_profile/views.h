@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_profile_views.h: the views of the memory profile, and what they read and write
+ * alike. What each answers is documented in docs/openapi.yaml. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_VIEWS_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_VIEWS_H
+
+#include "tool/memory_profile/model.h"
+#include "tool/tool.h"
+
+bool memory_profile_summary(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_timeline(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_lanes(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_live(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_events(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_event(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_growth(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_addresses(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_fragmentation(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_xprof(const struct tool_request *request, struct json *json, struct err *err);
+
+/* The pool that the parameter `memory` names; the worst without it. NULL with a `notfound` report. */
+const struct memory_profile_pool *memory_profile_views_pool(const struct tool_request *request, struct err *err);
+
+/* The window of the parameters from and to (ps, whole trace without them); *first and *end are the
+ * pool's events in it, counted from its first. */
+struct memory_profile_window {
+    int64_t from_ps, to_ps;
+    uint32_t first, end;
+};
+bool memory_profile_views_window(const struct tool_request *request, const struct memory_profile_pool *pool,
+                          struct memory_profile_window *out, struct err *err);
+
+/* The moment of the parameters `event` and `time` (the peak without them): how many of the pool's events
+ * have happened, and the time. */
+struct memory_profile_moment {
+    uint32_t count; /* 0: before the first */
+    int64_t time_ps;
+};
+bool memory_profile_views_moment(const struct tool_request *request, const struct memory_profile_pool *pool,
+                          struct memory_profile_moment *out, struct err *err);
+
+/* Writes an object with the state after an event of the pool, counted from its first. */
+void memory_profile_views_point(struct json *json, const struct memory_profile_pool *pool, uint32_t at);
+/* Members of it, without braces: in_use_bytes … fragmentation. Before the first event with count = 0. */
+void memory_profile_views_state(struct json *json, const struct memory_profile_pool *pool, uint32_t count);
+/* "memory": NAME. */
+void memory_profile_views_memory(struct json *json, const struct memory_profile_pool *pool);
+/* "reason": {code, text}, or null without a code. */
+void memory_profile_views_reason(struct json *json, const char *code, const char *text);
+void memory_profile_views_text(struct json *json, const char *key, struct str text); /* null when empty */
+void memory_profile_views_bytes(struct json *json, const char *key, int64_t bytes);  /* null when unknown */
+/* "0x7f…" or null; an item of a list when `key` is NULL. */
+void memory_profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known);
+/* The data type's name in `scratch`-free storage: a TensorFlow name, or the type that the shape begins with; empty. */
+struct str memory_profile_views_data_type(const struct memory_profile *profile, const struct memory_what *what);
+/* Adds the notes of the file and of the pool to the answer. */
+void memory_profile_views_notes(const struct tool_request *request, const struct memory_profile_pool *pool);
+
+#endif

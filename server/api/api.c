@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api/api.h"
+
+#include "server/api/listing.h"
+
+static const char *const NO_NAMES[] = {NULL};
+
+struct response *api_healthy(const struct server *server, const struct request *request)
+{
+    (void)server, (void)request;
+    return response_text(200, "ok\n");
+}
+
+struct response *api_ready(const struct server *server, const struct request *request)
+{
+    (void)request;
+    if (index_is_ready(server->index))
+        return response_text(200, "ready\n");
+    struct response *response = response_text(503, "not ready: the first scan is not complete\n");
+    response_add_header(response, "Retry-After", "1");
+    return response;
+}
+
+struct response *api_login(const struct server *server, const struct request *request)
+{
+    return guard_login(&server->guard, request);
+}
+
+struct response *api_about(const struct server *server, const struct request *request)
+{
+    struct response *refusal = listing_check_names(request, NO_NAMES);
+    if (refusal)
+        return refusal;
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct snapshot *snapshot = index_hold(server->index);
+    json_object_begin(&json);
+    json_key_text(&json, "name", "memviewd");
+    json_key_text(&json, "version", MEMVIEWD_VERSION);
+    json_key_int(&json, "started_at_ms", server->started_at_ms);
+    json_key(&json, "roots");
+    json_array_begin(&json);
+    for (size_t at = 0; at < snapshot->root_count; at++) {
+        const struct snapshot_root *root = &snapshot->roots[at];
+        json_object_begin(&json);
+        json_key_text(&json, "path", root->path);
+        json_key_bool(&json, "readable", root->is_readable);
+        json_key_text(&json, "reason", root->reason);
+        json_key_int(&json, "last_scan_ms", root->last_scan_ms);
+        json_key_uint(&json, "file_count", root->file_count);
+        json_key_uint(&json, "depth", root->depth);
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    json_key_uint(&json, "scan_generation", snapshot->generation);
+    json_object_end(&json);
+    index_release(server->index, snapshot);
+    return response_json(&buf);
+}
+
+static void write_view(struct json *json, const struct analysis_view *view)
+{
+    json_object_begin(json);
+    json_key_text(json, "name", view->view);
+    json_key(json, "params");
+    json_array_begin(json);
+    for (const char *const *name = view->param_names; *name; name++)
+        json_text(json, *name);
+    json_array_end(json);
+    json_object_end(json);
+}
+
+struct response *api_tools(const struct server *server, const struct request *request)
+{
+    (void)server;
+    struct response *refusal = listing_check_names(request, NO_NAMES);
+    if (refusal)
+        return refusal;
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct analysis_view view;
+    const char *tool = NULL;
+    json_object_begin(&json);
+    json_key(&json, "tools");
+    json_array_begin(&json);
+    for (size_t at = 0; analysis_view_at(at, &view); at++) {
+        if (!tool || strcmp(tool, view.tool) != 0) {
+            if (tool) {
+                json_array_end(&json);
+                json_object_end(&json);
+            }
+            tool = view.tool;
+            json_object_begin(&json);
+            json_key_text(&json, "name", tool);
+            json_key_text(&json, "title", view.tool_title);
+            json_key(&json, "views");
+            json_array_begin(&json);
+        }
+        write_view(&json, &view);
+    }
+    if (tool) {
+        json_array_end(&json);
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    json_object_end(&json);
+    return response_json(&buf);
+}

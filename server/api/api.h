@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * api.h: the handlers of our own surface; docs/openapi.yaml describes their answers.
+ *
+ * One file for each group: api.c (the daemon itself), api_sessions.c,
+ * api_modules.c (a session's modules), api_view.c (what a tool says of one),
+ * api_memory_profile.c (memory over time), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
+ * api_given.c (files that a reader gave), api_capacity.c (how much memory devices have), api_shared.c. */
+#ifndef SERVER_API_H
+#define SERVER_API_H
+
+#include "base/json.h"
+#include "server/store/modules.h"
+#include "server/http/request.h"
+#include "server/http/response.h"
+#include "server/api/server.h"
+
+struct response *api_healthy(const struct server *server, const struct request *request);
+struct response *api_ready(const struct server *server, const struct request *request);
+struct response *api_login(const struct server *server, const struct request *request);
+struct response *api_about(const struct server *server, const struct request *request);
+struct response *api_tools(const struct server *server, const struct request *request);
+
+struct response *api_devices(const struct server *server, const struct request *request);
+
+struct response *api_sessions(const struct server *server, const struct request *request);
+struct response *api_session(const struct server *server, const struct request *request);
+struct response *api_modules(const struct server *server, const struct request *request);
+struct response *api_oom(const struct server *server, const struct request *request);
+struct response *api_oom_give(const struct server *server, const struct request *request);
+struct response *api_oom_text(const struct server *server, const struct request *request);
+struct response *api_given(const struct server *server, const struct request *request);
+struct response *api_given_add(const struct server *server, const struct request *request);
+struct response *api_profiles(const struct server *server, const struct request *request);
+struct response *api_profile_give(const struct server *server, const struct request *request);
+struct response *api_device_view(const struct server *server, const struct request *request);
+struct response *api_memory_profile(const struct server *server, const struct request *request);
+struct response *api_source(const struct server *server, const struct request *request);
+struct response *api_view(const struct server *server, const struct request *request);
+
+/* Is there such a view of such a tool? */
+bool api_is_view(const char *tool, const char *view);
+
+/* The session that a request is about: of the watched folders, or of files that a reader gave. */
+struct api_subject {
+    const struct server *server;
+    const struct snapshot *snapshot; /* that holds the session */
+    const struct snapshot_session *session;
+    const struct snapshot_host *host; /* NULL when not named */
+    struct snapshot *indexed;         /* of api_shared.c: what api_close lets go of */
+    struct given_set given;
+};
+
+/* Fills `subject` (zeroed), or the refusal; api_close in any case. `id` NULL: no session was named. */
+struct response *api_open(const struct server *server, const char *id, const char *host_id,
+                          struct api_subject *subject);
+void api_close(struct api_subject *subject);
+/* Answers a request that names a session in its path and has no parameters; `write` writes the members of the answer. */
+struct response *api_of_session(const struct server *server, const struct request *request,
+                                void (*write)(struct json *json, const struct api_subject *subject));
+
+/* The parameters of a request but for `own_names` (ends with NULL); free() the list. */
+struct analysis_param *api_core_params(const struct request *request, const char *const *own_names, size_t *count);
+
+/* NULL when the body is said to be one of `types` (ends with NULL), else the refusal. A form of
+ * another site cannot send those that are taken without the browser asking first, or saying where it comes from. */
+struct response *api_check_type(const struct request *request, const char *const *types);
+
+/* The body will be kept after the answer, with `extra_bytes` beside it: NULL, or the refusal when there is no room. */
+struct response *api_keep_body(const struct request *request, uint64_t extra_bytes);
+
+/* "modified_at_ms": null for what a reader gave, which tells no time. */
+void api_write_modified(struct json *json, int64_t modified_at_ms);
+
+/* [{…}…]: the heads of all sessions of a snapshot. */
+void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot);
+
+/* "not_read": [{file, code, reason, offset_bytes}…]: the first thousand files of a snapshot that cannot be shown. */
+void api_write_not_read(struct json *json, const struct snapshot *snapshot);
+
+/* "notes": [{code, count, text}…]: what the reader should know about the files of a session. */
+void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules);
+
+/* "capacity": {…} or null: what an out-of-memory text says of its device (api_capacity.c). */
+void api_write_capacity(struct json *json, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * api_capacity.c: how much memory a device has: the table of devices, and what
+ * an error text says of the one it was printed for. */
+#include "server/api/api.h"
+
+#include "analysis/analysis.h"
+#include "server/api/listing.h"
+
+struct response *api_devices(const struct server *server, const struct request *request)
+{
+    static const char *const NAMES[] = {NULL};
+    (void)server;
+    struct response *refusal = listing_check_names(request, NAMES);
+    if (refusal)
+        return refusal;
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct analysis_device device;
+    json_object_begin(&json);
+    json_key(&json, "devices");
+    json_array_begin(&json);
+    for (size_t at = 0; analysis_device_at(at, &device); at++) {
+        json_object_begin(&json);
+        json_key_text(&json, "name", device.name);
+        json_key_text(&json, "title", device.title);
+        json_key_text(&json, "platform", device.platform);
+        json_key_uint(&json, "physical_bytes", device.physical_bytes);
+        json_key_known(&json, "available_bytes", device.available_bytes > 0 ? (int64_t)device.available_bytes : -1);
+        json_key_text(&json, "source", device.source);
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    json_object_end(&json);
+    return response_json(&buf);
+}
+
+void api_write_capacity(struct json *json, const char *text, size_t length)
+{
+    struct analysis_capacity capacity;
+    json_key(json, "capacity");
+    if (!analysis_capacity_from_text(text, length, &capacity)) {
+        json_null(json);
+        return;
+    }
+    json_object_begin(json);
+    json_key_int(json, "space", capacity.space);
+    json_key_uint(json, "available_bytes", capacity.available_bytes);
+    json_key_uint(json, "half_unit_bytes", capacity.half_unit_bytes);
+    json_key_known(json, "needed_bytes", capacity.has_needed ? (int64_t)capacity.needed_bytes : -1);
+    json_key_uint(json, "offset_bytes", capacity.offset);
+    json_key_uint(json, "length_bytes", capacity.length);
+    json_object_end(json);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * api_memory_profile.c: the memory profile of a trace session: of all hosts, or a view of one. */
+#include "server/api/api.h"
+#include "server/api/listing.h"
+#include "server/store/traces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one view of one host --------------------------------------------------------- */
+
+static struct response *answer(const struct server *server, const struct request *request,
+                               const struct snapshot_host *host)
+{
+    struct cache_hold hold;
+    struct err err = ERR_INIT;
+    struct buf buf = {.limit_bytes = (size_t)1 << 30};
+    const char *view = request->captures[0];
+    const struct analysis_trace *trace = traces_get(server->traces, &host->file->place, &hold, &err);
+    if (!trace)
+        return (hold.is_passing ? response_passing_err : response_err)(&err, host->file->path);
+    size_t count;
+    static const char *const OWN_NAMES[] = {"session", "host", NULL};
+    struct analysis_param *params = api_core_params(request, OWN_NAMES, &count);
+    bool is_good = analysis_trace_answer(trace, view, params, count, &buf, &err);
+    free(params);
+    cache_release(&hold);
+    if (!is_good) {
+        buf_free(&buf);
+        return response_err(&err, host->file->path);
+    }
+    bool is_csv = strcmp(request_param(request, "format", ""), "csv") == 0;
+    struct response *response = response_of_buf(200, is_csv ? "text/csv; charset=utf-8" : "application/json", &buf);
+    if (is_csv)
+        response_add_header(response, "Content-Disposition", "attachment; filename=\"%.40s-%s.csv\"", view, host->id);
+    return response;
+}
+
+/* ---- summary ------------------------------------------------------------------------ */
+
+/* A pool of some host, written. */
+struct ranked {
+    struct analysis_trace_pool pool;
+    struct buf text;
+    size_t order; /* as read */
+};
+
+struct overview {
+    struct ranked *ranked;
+    size_t count, capacity;
+    struct buf hosts;
+    const char *reason_code, *reason_text; /* of the first host without events */
+};
+
+static void take_pools(struct overview *overview, const struct analysis_trace *trace,
+                       const struct analysis_trace_host *names)
+{
+    struct analysis_trace_pool pool;
+    for (size_t at = 0; analysis_trace_pool_at(trace, at, &pool); at++) {
+        overview->ranked =
+            memory_grow(overview->ranked, &overview->capacity, overview->count + 1, sizeof(*overview->ranked));
+        struct ranked *ranked = &overview->ranked[overview->count];
+        *ranked = (struct ranked){.pool = pool, .text = BUF_INIT, .order = overview->count};
+        analysis_trace_pool_write(trace, names, at, &ranked->text);
+        overview->count++;
+    }
+}
+
+/* A host whose trace cannot be read: the same members, none of them known. */
+static void write_unread(struct buf *buf, const struct analysis_trace_host *names, const struct err *err)
+{
+    struct json json = JSON_INIT(buf);
+    json_object_begin(&json);
+    json_key_text(&json, "host", names->id);
+    json_key_text(&json, "name", names->name);
+    json_key_text(&json, "file", names->file);
+    json_key(&json, "error");
+    json_object_begin(&json);
+    json_key_text(&json, "code", err_name(err->code));
+    json_key_text(&json, "reason", err->text);
+    if (err->offset_bytes == ERR_NO_OFFSET)
+        json_key_null(&json, "offset_bytes");
+    else
+        json_key_uint(&json, "offset_bytes", err->offset_bytes);
+    json_object_end(&json);
+    static const char *const COUNTS[] = {"event_count", "allocation_count", "deallocation_count",
+                                         "pool_count",  "step_count",       "launch_count"};
+    json_key_null(&json, "reason");
+    for (size_t at = 0; at < sizeof(COUNTS) / sizeof(COUNTS[0]); at++)
+        json_key_uint(&json, COUNTS[at], 0);
+    json_key_null(&json, "start_ps");
+    json_key_null(&json, "end_ps");
+    json_key_null(&json, "profile_start_unix_ns");
+    json_key_bool(&json, "has_tpu", false);
+    json_key_bool(&json, "has_gpu", false);
+    json_key(&json, "notes");
+    json_array_begin(&json);
+    json_array_end(&json);
+    json_object_end(&json);
+}
+
+static void take_host(struct overview *overview, struct traces *traces, const struct snapshot_host *host)
+{
+    struct cache_hold hold;
+    struct err err = ERR_INIT;
+    const struct analysis_trace_host names = {host->id, host->name, host->file->path};
+    const struct analysis_trace *trace = traces_get(traces, &host->file->place, &hold, &err);
+    const char *code, *text;
+    if (overview->hosts.length > 0)
+        buf_char(&overview->hosts, ',');
+    if (!trace) {
+        write_unread(&overview->hosts, &names, &err);
+        code = "unreadable";
+        text = "The trace cannot be read; its error tells why.";
+    } else {
+        analysis_trace_host_write(trace, &names, &overview->hosts);
+        take_pools(overview, trace, &names);
+        analysis_trace_reason(trace, &code, &text);
+        cache_release(&hold);
+    }
+    if (!overview->reason_code) {
+        overview->reason_code = code;
+        overview->reason_text = text;
+    }
+}
+
+static int worst_first(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    if (a->pool.is_device != b->pool.is_device)
+        return a->pool.is_device ? -1 : 1;
+    if (a->pool.peak_bytes != b->pool.peak_bytes)
+        return a->pool.peak_bytes > b->pool.peak_bytes ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Largest less smallest peak of the pools of devices, -1 when there are fewer than two. */
+static int64_t spread_of(const struct overview *overview)
+{
+    size_t count = 0;
+    while (count < overview->count && overview->ranked[count].pool.is_device)
+        count++;
+    return count > 1 ? overview->ranked[0].pool.peak_bytes - overview->ranked[count - 1].pool.peak_bytes : -1;
+}
+
+static void write_overview(struct json *json, const struct overview *overview)
+{
+    json_key(json, "reason");
+    if (overview->count > 0 || !overview->reason_code) {
+        json_null(json);
+    } else {
+        json_object_begin(json);
+        json_key_text(json, "code", overview->reason_code);
+        json_key_text(json, "text", overview->reason_text);
+        json_object_end(json);
+    }
+    json_key(json, "hosts");
+    json_array_begin(json);
+    if (overview->hosts.length > 0)
+        buf_add(json->out, overview->hosts.data, overview->hosts.length);
+    json_array_end(json);
+    json_key(json, "pools");
+    json_array_begin(json);
+    for (size_t at = 0; at < overview->count; at++) {
+        if (at > 0)
+            buf_char(json->out, ',');
+        buf_add(json->out, overview->ranked[at].text.data, overview->ranked[at].text.length);
+    }
+    json_array_end(json);
+    json_key_known(json, "spread_bytes", spread_of(overview));
+}
+
+static struct response *summary(const struct server *server, const struct snapshot_session *session,
+                                const struct snapshot_host *host)
+{
+    struct overview overview = {.hosts = BUF_INIT};
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    if (session->kind != SNAPSHOT_TRACE) {
+        overview.reason_code = "not_a_trace";
+        overview.reason_text =
+            "Memory over time is recorded in profiler traces; this session holds programs of the compiler. "
+            "What they plan is in the Memory Viewer.";
+    }
+    for (size_t at = 0; at < session->host_count; at++) {
+        if (!host || host == &session->hosts[at])
+            take_host(&overview, server->traces, &session->hosts[at]);
+    }
+    if (overview.count)
+        qsort(overview.ranked, overview.count, sizeof(*overview.ranked), worst_first);
+    json_object_begin(&json);
+    json_key_text(&json, "tool", "memory_profile");
+    json_key_text(&json, "view", "summary");
+    json_key(&json, "params");
+    json_object_begin(&json);
+    json_object_end(&json);
+    json_key(&json, "data");
+    json_object_begin(&json);
+    write_overview(&json, &overview);
+    json_object_end(&json);
+    json_key(&json, "notes");
+    json_array_begin(&json);
+    json_array_end(&json);
+    json_object_end(&json);
+    for (size_t at = 0; at < overview.count; at++)
+        buf_free(&overview.ranked[at].text);
+    free(overview.ranked);
+    buf_free(&overview.hosts);
+    return response_json(&buf);
+}
+
+/* ---- the route ------------------------------------------------------------------------ */
+
+struct response *api_memory_profile(const struct server *server, const struct request *request)
+{
+    static const char *const SUMMARY_NAMES[] = {"session", "host", NULL};
+    bool is_summary = strcmp(request->captures[0], "summary") == 0;
+    if (!api_is_view("memory_profile", request->captures[0]))
+        return response_problem(404, "notfound", "there is no such tool or view");
+    struct response *refusal = is_summary ? listing_check_names(request, SUMMARY_NAMES) : listing_check_once(request);
+    if (refusal)
+        return refusal;
+    struct api_subject subject = {0};
+    struct response *response =
+        api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
+    if (!response && is_summary)
+        response = summary(server, subject.session, subject.host);
+    if (!response && subject.session->kind != SNAPSHOT_TRACE)
+        response = response_problem(404, "notfound", "this session is no profiler trace: it has no memory events");
+    if (!response)
+        response = answer(server, request, subject.host ? subject.host : traces_worst(server->traces, subject.session));
+    api_close(&subject);
+    return response;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api/api.h"
+
+#include "server/api/listing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- notes --------------------------------------------------------------------- */
+
+static void write_note(struct json *json, const char *code, uint64_t count, const char *text)
+{
+    json_object_begin(json);
+    json_key_text(json, "code", code);
+    json_key_uint(json, "count", count);
+    json_key_text(json, "text", text);
+    json_object_end(json);
+}
+
+static void write_file_notes(struct json *json, const struct modules_file *file)
+{
+    const struct analysis_contents *contents = file->opened.contents;
+    char text[512];
+    if (err_is_set(&file->err) && file->host) {
+        snprintf(text, sizeof(text), "%s: %s", file->file->name, file->err.text);
+        write_note(json, err_name(file->err.code), 1, text);
+    }
+    if (contents && contents->is_cut) {
+        snprintf(text, sizeof(text), "%s ends inside a field at byte %llu: it was cut while it was written",
+                 file->file->name, (unsigned long long)contents->cut_offset_bytes);
+        write_note(json, "cut", 1, text);
+    }
+    for (size_t at = 0; contents && at < contents->note_count; at++)
+        if (strcmp(contents->notes[at].code, "cut") != 0) /* said above, with the file's name */
+            write_note(json, contents->notes[at].code, contents->notes[at].count, contents->notes[at].text);
+}
+
+void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules)
+{
+    bool is_read = modules->file_count > 0;
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct analysis_contents *contents = modules->files[at].opened.contents;
+        is_read &= contents != NULL && !contents->is_cut;
+    }
+    json_key(json, "notes");
+    json_array_begin(json);
+    for (size_t at = 0; at < modules->file_count; at++)
+        write_file_notes(json, &modules->files[at]);
+    if (session->kind == SNAPSHOT_TRACE && is_read && modules->entry_count == 0)
+        write_note(json, "no_module", 1,
+                   "the trace holds no HLO program: nothing was compiled or run by XLA while it was taken, or the "
+                   "profiler was asked to leave the programs out");
+    if (session->kind != SNAPSHOT_TRACE && session->is_text_only)
+        write_note(json, "text_only", 1,
+                   "the dump holds only texts: run again with --xla_dump_hlo_as_proto to get files that can be opened");
+    json_array_end(json);
+}
+
+/* ---- the list --------------------------------------------------------------------- */
+
+static const char *name_of(const struct modules_entry *entry)
+{
+    return entry->program ? entry->program->name : entry->file->group->stem;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct modules_entry *x = a, *y = b;
+    int order = strcmp(name_of(x), name_of(y));
+    return order ? order : strcmp(x->id, y->id);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct modules_entry *x = a, *y = b;
+    if (x->largest_total_bytes != y->largest_total_bytes)
+        return x->largest_total_bytes < y->largest_total_bytes ? 1 : -1;
+    return by_name(a, b);
+}
+
+/* Leaves only the entries that match; returns how many there were. */
+static size_t choose(struct modules *modules, const struct listing *listing)
+{
+    size_t total = modules->entry_count, kept = 0;
+    for (size_t at = 0; at < total; at++) {
+        const struct modules_entry *entry = &modules->entries[at];
+        if (listing_matches(listing, entry->program ? entry->program->key : entry->file->group->stem) ||
+            listing_matches(listing, entry->file->file->name))
+            modules->entries[kept++] = *entry;
+    }
+    modules->entry_count = kept;
+    if (kept)
+        qsort(modules->entries, kept, sizeof(*modules->entries),
+              strcmp(listing->sort, "name") == 0 ? by_name : by_total);
+    return total;
+}
+
+static void write_spaces(struct json *json, const struct analysis_totals *totals)
+{
+    json_key(json, "spaces");
+    json_array_begin(json);
+    for (size_t at = 0; totals && at < totals->space_count; at++) {
+        json_object_begin(json);
+        json_key_int(json, "space", totals->spaces[at].space);
+        json_key_text(json, "name", totals->spaces[at].name);
+        json_key_uint(json, "total_bytes", totals->spaces[at].total_bytes);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_error(struct json *json, const struct err *err)
+{
+    json_key(json, "error");
+    if (!err || !err_is_set(err)) {
+        json_null(json);
+        return;
+    }
+    json_object_begin(json);
+    json_key_text(json, "code", err_name(err->code));
+    json_key_text(json, "reason", err->text);
+    if (err->offset_bytes == ERR_NO_OFFSET)
+        json_key_null(json, "offset_bytes");
+    else
+        json_key_uint(json, "offset_bytes", err->offset_bytes);
+    json_object_end(json);
+}
+
+static void write_module(struct json *json, const struct modules_entry *entry)
+{
+    const struct modules_file *file = entry->file;
+    const struct err *err;
+    const struct analysis_totals *totals = modules_totals(entry, &err);
+    char program_id[24] = "0";
+    if (entry->program)
+        snprintf(program_id, sizeof(program_id), "%llu", (unsigned long long)entry->program->program_id);
+    json_object_begin(json);
+    json_key_text(json, "id", entry->id);
+    json_key_text(json, "name", name_of(entry));
+    json_key_text(json, "key", entry->program ? entry->program->key : file->group->stem);
+    json_key_text(json, "program_id", program_id);
+    json_key_text(json, "host", file->host ? file->host->id : NULL);
+    json_key_text(json, "file", file->file->path);
+    json_key_text(json, "stage", file->group ? names_stage_text(file->group->stage) : NULL);
+    json_key_uint(json, "size_bytes", entry->program ? entry->program->size_bytes : file->file->identity.size_bytes);
+    json_key_bool(json, "has_buffer_assignment", totals && totals->has_buffer_assignment);
+    write_spaces(json, totals);
+    json_key_uint(json, "largest_total_bytes", entry->largest_total_bytes);
+    write_error(json, totals ? NULL : err);
+    json_object_end(json);
+}
+
+/* What the traces say of the devices that they were taken on, once a kind and file. */
+static void write_devices(struct json *json, const struct modules *modules)
+{
+    json_key(json, "devices");
+    json_array_begin(json);
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct analysis_contents *contents = modules->files[at].opened.contents;
+        for (size_t i = 0; contents && i < contents->device_count; i++) {
+            const struct analysis_trace_device *device = &contents->devices[i];
+            json_object_begin(json);
+            json_key_text(json, "kind", device->kind);
+            json_key_text(json, "plane", device->plane);
+            json_key_text(json, "file", modules->files[at].file->path);
+            json_key_uint(json, "count", device->count);
+            json_key_known(json, "memory_bytes", device->memory_bytes ? (int64_t)device->memory_bytes : -1);
+            json_key_text(json, "device", device->name);
+            json_key_known(json, "available_bytes", device->available_bytes ? (int64_t)device->available_bytes : -1);
+            json_object_end(json);
+        }
+    }
+    json_array_end(json);
+}
+
+/* The list of sessions says it from now on. */
+static void keep_largest(const struct snapshot_session *session, const struct modules *modules)
+{
+    uint64_t largest = 0;
+    for (size_t at = 0; at < modules->entry_count; at++)
+        if (modules->entries[at].largest_total_bytes > largest)
+            largest = modules->entries[at].largest_total_bytes;
+    atomic_store(session->largest_total_bytes, largest <= INT64_MAX ? (int64_t)largest : INT64_MAX);
+}
+
+static struct response *write_modules(struct store *store, const struct snapshot_session *session,
+                                      const struct snapshot_host *host, const struct listing *listing)
+{
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct modules modules;
+    modules_open(store, session, host, &modules);
+    if (session->kind == SNAPSHOT_TRACE && modules.file_count == 1 && err_is_set(&modules.files[0].err)) {
+        struct response *response = response_err(&modules.files[0].err, modules.files[0].file->path);
+        modules_close(&modules);
+        return response;
+    }
+    modules_read_totals(store, &modules);
+    if (!host)
+        keep_largest(session, &modules);
+    json_object_begin(&json);
+    api_write_notes(&json, session, &modules);
+    write_devices(&json, &modules);
+    json_key_uint(&json, "total", choose(&modules, listing));
+    json_key_uint(&json, "matched", modules.entry_count);
+    json_key_uint(&json, "offset", listing->offset);
+    json_key(&json, "modules");
+    json_array_begin(&json);
+    for (size_t at = listing->offset; at < modules.entry_count && at - listing->offset < listing->limit; at++)
+        write_module(&json, &modules.entries[at]);
+    json_array_end(&json);
+    json_object_end(&json);
+    modules_close(&modules);
+    return response_json(&buf);
+}
+
+struct response *api_modules(const struct server *server, const struct request *request)
+{
+    static const char *const NAMES[] = {"host", "filter", "sort", "offset", "limit", NULL};
+    static const char *const SORTS[] = {"-total", "name", NULL};
+    struct listing listing;
+    struct api_subject subject = {0};
+    struct response *response = listing_check_names(request, NAMES);
+    if (!response)
+        response = listing_read(request, SORTS, &listing);
+    if (response)
+        return response;
+    response = api_open(server, request->captures[0], request_param(request, "host", NULL), &subject);
+    if (!response)
+        response = write_modules(server->store, subject.session, subject.host, &listing);
+    api_close(&subject);
+    return response;
+}

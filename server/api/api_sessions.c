@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api/api.h"
+
+#include "server/api/listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERROR_TEXT_BYTES = 64 * 1024, MOST_ERROR_TEXTS = 32, MOST_PROBLEMS = 1000 };
+
+static void write_problem(struct json *json, const char *file, enum err_code code, const char *reason,
+                          uint64_t offset_bytes)
+{
+    json_object_begin(json);
+    json_key_text(json, "file", file);
+    json_key_text(json, "code", err_name(code));
+    json_key_text(json, "reason", reason);
+    if (offset_bytes == ERR_NO_OFFSET)
+        json_key_null(json, "offset_bytes");
+    else
+        json_key_uint(json, "offset_bytes", offset_bytes);
+    json_object_end(json);
+}
+
+static void write_hosts(struct json *json, const struct snapshot_session *session, bool with_file)
+{
+    json_key(json, "hosts");
+    json_array_begin(json);
+    for (size_t at = 0; at < session->host_count; at++) {
+        const struct snapshot_host *host = &session->hosts[at];
+        json_object_begin(json);
+        json_key_text(json, "id", host->id);
+        json_key_text(json, "name", host->name);
+        if (with_file) {
+            json_key_text(json, "file", host->file->path);
+            json_key_uint(json, "size_bytes", host->file->identity.size_bytes);
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+/* ---- the list ------------------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct snapshot_session *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct snapshot_session *const *x = a, *const *y = b;
+    if ((*x)->size_bytes != (*y)->size_bytes)
+        return (*x)->size_bytes < (*y)->size_bytes ? 1 : -1;
+    return by_name(a, b);
+}
+
+/* The sessions that match, in the order asked for; free() the list. */
+static const struct snapshot_session **choose(const struct snapshot *snapshot, const struct listing *listing,
+                                              size_t *count)
+{
+    const struct snapshot_session **chosen =
+        memory_new((snapshot->session_count + 1) * sizeof(struct snapshot_session *));
+    *count = 0;
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        if (listing_matches(listing, snapshot->sessions[at]->name))
+            chosen[(*count)++] = snapshot->sessions[at];
+    }
+    if (strcmp(listing->sort, "newest") != 0)
+        qsort(chosen, *count, sizeof(struct snapshot_session *),
+              strcmp(listing->sort, "name") == 0 ? by_name : by_size);
+    return chosen;
+}
+
+/* "failure": of the first text that has one: what asked, and for how much. */
+static void write_verdict(struct json *json, const struct snapshot_session *session)
+{
+    const struct verdict *verdict = NULL;
+    for (size_t at = 0; at < session->text_count && !verdict; at++) {
+        if (session->texts[at].is_read && session->texts[at].verdict.failure_count > 0)
+            verdict = &session->texts[at].verdict;
+    }
+    json_key(json, "failure");
+    if (!verdict) {
+        json_null(json);
+        return;
+    }
+    json_object_begin(json);
+    json_key_uint(json, "count", verdict->failure_count);
+    json_key_text(json, "family", verdict->family);
+    json_key_text(json, "phase", verdict->phase[0] ? verdict->phase : NULL);
+    json_key_text(json, "memory_space", verdict->memory_space[0] ? verdict->memory_space : NULL);
+    json_key_text(json, "module", verdict->module[0] ? verdict->module : NULL);
+    json_key_known(json, "needed_bytes", verdict->needed_bytes);
+    json_key_known(json, "capacity_bytes", verdict->capacity_bytes);
+    json_key_known(json, "exceeded_bytes", verdict->exceeded_bytes);
+    json_key_known(json, "free_bytes", verdict->free_bytes);
+    json_key_known(json, "largest_free_bytes", verdict->largest_free_bytes);
+    json_object_end(json);
+}
+
+/* What a session of the list says, and one alone as well. */
+static void write_session_head(struct json *json, struct store *store, const struct snapshot_session *session,
+                               bool is_whole)
+{
+    json_key_text(json, "id", session->id);
+    json_key_text(json, "name", session->name);
+    json_key_text(json, "kind", snapshot_kind_name(session->kind));
+    api_write_modified(json, session->modified_at_ms);
+    json_key_uint(json, "size_bytes", session->size_bytes);
+    json_key_uint(json, "host_count", session->host_count);
+    write_hosts(json, session, is_whole);
+    json_key_known(json, "module_count", modules_known_count(store, session));
+    json_key_known(json, "largest_total_bytes", atomic_load(session->largest_total_bytes));
+    json_key_uint(json, "profile_count", session->profile_count);
+    json_key_bool(json, "has_error_text", session->text_count > 0);
+    write_verdict(json, session);
+}
+
+void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot)
+{
+    json_array_begin(json);
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        json_object_begin(json);
+        write_session_head(json, store, snapshot->sessions[at], false);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void api_write_not_read(struct json *json, const struct snapshot *snapshot)
+{
+    json_key(json, "not_read");
+    json_array_begin(json);
+    for (size_t at = 0; at < snapshot->problem_count && at < MOST_PROBLEMS; at++) {
+        const struct snapshot_problem *problem = &snapshot->problems[at];
+        write_problem(json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
+    }
+    json_array_end(json);
+}
+
+struct response *api_sessions(const struct server *server, const struct request *request)
+{
+    static const char *const NAMES[] = {"sort", "filter", "offset", "limit", NULL};
+    static const char *const SORTS[] = {"newest", "name", "largest", NULL};
+    struct listing listing;
+    struct response *refusal = listing_check_names(request, NAMES);
+    if (!refusal)
+        refusal = listing_read(request, SORTS, &listing);
+    if (refusal)
+        return refusal;
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct snapshot *snapshot = index_hold(server->index);
+    size_t count;
+    const struct snapshot_session **chosen = choose(snapshot, &listing, &count);
+    json_object_begin(&json);
+    json_key_uint(&json, "total", snapshot->session_count);
+    json_key_uint(&json, "matched", count);
+    json_key_uint(&json, "offset", listing.offset);
+    json_key(&json, "sessions");
+    json_array_begin(&json);
+    for (size_t at = listing.offset; at < count && at - listing.offset < listing.limit; at++) {
+        json_object_begin(&json);
+        write_session_head(&json, server->store, chosen[at], false);
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    api_write_not_read(&json, snapshot);
+    json_key_uint(&json, "scan_generation", snapshot->generation);
+    json_object_end(&json);
+    free(chosen);
+    index_release(server->index, snapshot);
+    return response_json(&buf);
+}
+
+/* ---- one session ------------------------------------------------------------------ */
+
+static void write_files(struct json *json, const struct snapshot_session *session)
+{
+    json_key(json, "files");
+    json_array_begin(json);
+    for (size_t at = 0; at < session->file_count; at++) {
+        const struct snapshot_file *file = session->files[at];
+        json_object_begin(json);
+        json_key_text(json, "name", file->name);
+        json_key_uint(json, "size_bytes", file->identity.size_bytes);
+        json_key_text(json, "kind", names_word(file->name));
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_error_texts(struct json *json, const struct snapshot_session *session)
+{
+    json_key(json, "error_texts");
+    json_array_begin(json);
+    for (size_t at = 0; at < session->text_count && at < MOST_ERROR_TEXTS; at++) {
+        struct buf text = BUF_INIT;
+        struct err err = ERR_INIT;
+        const struct snapshot_file *file = session->texts[at].file;
+        if (files_read_text(&file->place, ERROR_TEXT_BYTES, &text, &err)) {
+            json_object_begin(json);
+            json_key_text(json, "file", file->path);
+            json_key_string(json, "text", (struct str){text.data ? text.data : "", text.length});
+            api_write_capacity(json, text.data ? text.data : "", text.length);
+            json_object_end(json);
+        }
+        buf_free(&text);
+    }
+    json_array_end(json);
+}
+
+static void write_session_problems(struct json *json, const struct snapshot *snapshot,
+                                   const struct snapshot_session *session, const struct modules *modules)
+{
+    json_key(json, "not_read");
+    json_array_begin(json);
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct modules_file *file = &modules->files[at];
+        if (err_is_set(&file->err))
+            write_problem(json, file->file->path, file->err.code, file->err.text, file->err.offset_bytes);
+    }
+    for (size_t at = 0; at < snapshot->problem_count; at++) {
+        const struct snapshot_problem *problem = &snapshot->problems[at];
+        bool is_known = false; /* reading it has said so already */
+        for (size_t file = 0; file < modules->file_count; file++)
+            is_known |=
+                err_is_set(&modules->files[file].err) && strcmp(modules->files[file].file->path, problem->file) == 0;
+        if (problem->session == session && !is_known)
+            write_problem(json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
+    }
+    json_array_end(json);
+}
+
+static void write_session(struct json *json, const struct api_subject *subject)
+{
+    const struct snapshot_session *session = subject->session;
+    struct store *store = subject->server->store;
+    struct modules modules = {0};
+    if (session->kind == SNAPSHOT_TRACE)
+        modules_open(store, session, NULL, &modules);
+    write_session_head(json, store, session, true);
+    write_files(json, session);
+    api_write_notes(json, session, &modules);
+    write_error_texts(json, session);
+    write_session_problems(json, subject->snapshot, session, &modules);
+    modules_close(&modules);
+}
+
+struct response *api_session(const struct server *server, const struct request *request)
+{
+    return api_of_session(server, request, write_session);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api/listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_LIMIT = 100, MOST_LIMIT = 1000, MOST_DIGITS = 9 };
+
+struct response *listing_check_once(const struct request *request)
+{
+    const char *name = request_repeated_param(request);
+    return name ? response_problem(400, "argument", "the parameter \"%.60s\" is given more than once", name) : NULL;
+}
+
+struct response *listing_check_names(const struct request *request, const char *const *names)
+{
+    for (size_t at = 0; at < request->param_count; at++) {
+        const char *const *name = names;
+        while (*name && strcmp(*name, request->params[at].name) != 0)
+            name++;
+        if (!*name)
+            return response_problem(400, "argument", "unknown parameter \"%.60s\"", request->params[at].name);
+    }
+    return listing_check_once(request);
+}
+
+static bool read_count(const struct request *request, const char *name, size_t *count)
+{
+    const char *text = request_param(request, name, NULL);
+    if (!text)
+        return true;
+    size_t digits = strspn(text, "0123456789");
+    *count = (size_t)strtoul(text, NULL, 10);
+    return digits > 0 && digits <= MOST_DIGITS && text[digits] == '\0';
+}
+
+struct response *listing_read(const struct request *request, const char *const *sorts, struct listing *listing)
+{
+    *listing = (struct listing){0, USUAL_LIMIT, request_param(request, "filter", ""),
+                                request_param(request, "sort", sorts[0])};
+    if (!read_count(request, "offset", &listing->offset))
+        return response_problem(400, "argument", "offset must be a whole number from 0 on");
+    if (!read_count(request, "limit", &listing->limit) || listing->limit < 1 || listing->limit > MOST_LIMIT)
+        return response_problem(400, "argument", "limit must be a whole number from 1 to %d", MOST_LIMIT);
+    while (*sorts && strcmp(*sorts, listing->sort) != 0)
+        sorts++;
+    return *sorts ? NULL : response_problem(400, "argument", "unknown sort order \"%.60s\"", listing->sort);
+}
+
+bool listing_matches(const struct listing *listing, const char *text)
+{
+    return listing->filter[0] == '\0' || strcasestr(text, listing->filter) != NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pages.h: the files of the web page: those compiled in, or those of --web-dir. */
+#ifndef SERVER_PAGES_H
+#define SERVER_PAGES_H
+
+#include "server/http/request.h"
+#include "server/http/response.h"
+#include "server/api/server.h"
+
+/* "/" is index.html; every other path is that of a file, or 404. */
+struct response *pages_answer(const struct server *server, const struct request *request);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * server.h: what the handlers of requests share. Set once, before the first request. */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include "server/store/given.h"
+#include "server/http/guard.h"
+#include "server/disk/index.h"
+#include "server/store/profiles.h"
+#include "server/store/store.h"
+#include "server/store/texts.h"
+#include "server/store/traces.h"
+
+#include <stdint.h>
+
+struct server {
+    struct index *index;
+    struct store *store;
+    struct traces *traces;
+    struct texts *texts;
+    struct profiles *profiles;
+    struct given *given;
+    const char *const *source_roots; /* folders whose files may be shown as source */
+    size_t source_root_count;
+    struct guard guard;
+    const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
+    int64_t started_at_ms;  /* Unix time */
+};
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/base/cgroups.h"
+
+#include "server/base/memory.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a group allows, by the files in its folder. */
+typedef uint64_t allowance(const char *folder);
+
+/* The first number in a file, or the one behind it; UINT64_MAX when there is none ("max" means no limit, and so
+ * does "-1"). */
+static uint64_t number_in(const char *folder, const char *name, bool is_second)
+{
+    uint64_t numbers[2] = {UINT64_MAX, UINT64_MAX};
+    char *path = memory_format("%s/%s", folder, name);
+    FILE *file = fopen(path, "re");
+    if (file) {
+        if (fscanf(file, "%" SCNu64 " %" SCNu64, &numbers[0], &numbers[1]) < 1)
+            numbers[0] = UINT64_MAX;
+        fclose(file);
+    }
+    free(path);
+    return numbers[is_second];
+}
+
+static uint64_t memory_in(const char *folder)
+{
+    uint64_t bytes = number_in(folder, "memory.max", false);
+    return bytes != UINT64_MAX ? bytes : number_in(folder, "memory.limit_in_bytes", false);
+}
+
+static uint64_t processors_in(const char *folder)
+{
+    uint64_t used_us = number_in(folder, "cpu.max", false), period_us = number_in(folder, "cpu.max", true);
+    if (used_us == UINT64_MAX) {
+        used_us = number_in(folder, "cpu.cfs_quota_us", false);
+        period_us = number_in(folder, "cpu.cfs_period_us", false);
+    }
+    if (used_us == UINT64_MAX || period_us == 0)
+        return UINT64_MAX;
+    return used_us / period_us + (used_us % period_us > 0);
+}
+
+/* In a container the group's path may be the host's, of which only the last step, the top, is there. */
+static uint64_t least_up_to(const char *top, char *group, allowance *ask)
+{
+    uint64_t least = UINT64_MAX;
+    for (bool is_top = false; !is_top;) {
+        char *slash = strrchr(group, '/');
+        is_top = !slash || slash[1] == '\0';
+        char *folder = memory_format("%s%s", top, is_top ? "" : group);
+        uint64_t allowed = ask(folder);
+        least = allowed < least ? allowed : least;
+        free(folder);
+        if (!is_top)
+            slash[slash == group] = '\0';
+    }
+    return least;
+}
+
+static bool is_among(char *controllers, const char *controller)
+{
+    for (char *name; (name = strsep(&controllers, ","));)
+        if (strcmp(name, controller) == 0)
+            return true;
+    return false;
+}
+
+/* A line of /proc/self/cgroup is ID:CONTROLLERS:PATH; version 2 names no controller. */
+static uint64_t line_allows(const char *root, char *line, const char *controller, allowance *ask)
+{
+    line[strcspn(line, "\n")] = '\0';
+    char *group = line;
+    strsep(&group, ":");
+    char *controllers = strsep(&group, ":");
+    if (!controllers || !group)
+        return UINT64_MAX;
+    bool is_second = controllers[0] == '\0';
+    if (!is_second && !is_among(controllers, controller))
+        return UINT64_MAX;
+    char *top = memory_format("%s/sys/fs/cgroup/%s", root, is_second ? "" : controller);
+    uint64_t least = least_up_to(top, group, ask);
+    free(top);
+    return least;
+}
+
+static uint64_t least_of_all(const char *root, const char *controller, allowance *ask)
+{
+    uint64_t least = UINT64_MAX;
+    char *path = memory_format("%s/proc/self/cgroup", root), *line = NULL;
+    FILE *file = fopen(path, "re");
+    size_t capacity = 0;
+    while (file && getline(&line, &capacity, file) >= 0) {
+        uint64_t allowed = line_allows(root, line, controller, ask);
+        least = allowed < least ? allowed : least;
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    free(path);
+    return least;
+}
+
+uint64_t cgroups_memory_bytes(const char *root)
+{
+    return least_of_all(root, "memory", memory_in);
+}
+
+uint64_t cgroups_processor_count(const char *root)
+{
+    return least_of_all(root, "cpu", processors_in);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_explain.c: what an out-of-memory text says, in a terminal or as JSON. */
+#include "server/cmd/commands.h"
+#include "server/store/explain.h"
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/cmd/options.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DEEPEST = 32 };
+
+struct explaining {
+    bool is_json;
+    bool has_names; /* several logs: each failure says where it is from */
+    cJSON *all;     /* of --json */
+    size_t read_count;
+    size_t unreadable_count;
+    size_t understood_count; /* with failures, or with the report of a compile that went well */
+};
+
+static void add_to_json(struct explaining *explaining, const char *name, cJSON *failures)
+{
+    for (cJSON *failure; (failure = cJSON_DetachItemFromArray(failures, 0)) != NULL;) {
+        if (explaining->has_names)
+            cJSON_AddStringToObject(failure, "file", name);
+        cJSON_AddItemToArray(explaining->all, failure);
+    }
+}
+
+static void explain_log(struct explaining *explaining, const char *path, bool is_named)
+{
+    struct explain_log log = {.name = path};
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    if (!explain_read(path, &out, &log.explanation, &err)) {
+        log_line("%s: %s", path, err.text);
+        explaining->unreadable_count++;
+    } else {
+        cJSON *failures = cJSON_ParseWithLength(out.data, out.length);
+        bool is_understood = log.explanation.failure_count > 0 || log.explanation.report_line_count > 0;
+        explaining->read_count++;
+        explaining->understood_count += is_understood;
+        log.failures = failures;
+        if (explaining->is_json && !explaining->has_names) {
+            fwrite(out.data, 1, out.length, stdout);
+            putchar('\n');
+        } else if (explaining->is_json) {
+            add_to_json(explaining, path, failures);
+        } else if (is_named || log.explanation.failure_count > 0) {
+            explain_text(&log);
+        }
+        cJSON_Delete(failures);
+    }
+    buf_free(&out);
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), ending_length = strlen(ending);
+    return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
+}
+
+static bool is_log_name(const char *name)
+{
+    return has_ending(name, ".log") || has_ending(name, ".txt") || has_ending(name, ".log.gz") ||
+           has_ending(name, ".txt.gz");
+}
+
+static void explain_folder(struct explaining *explaining, const char *path, int depth)
+{
+    struct dirent **names = NULL;
+    int count = depth < DEEPEST ? scandir(path, &names, NULL, alphasort) : 0;
+    if (count < 0) {
+        log_line("%s: cannot be listed", path);
+        explaining->unreadable_count++;
+    }
+    for (int at = 0; at < count; at++) {
+        struct stat status;
+        char *inner = memory_format("%s/%s", path, names[at]->d_name);
+        bool is_there = names[at]->d_name[0] != '.' && lstat(inner, &status) == 0;
+        if (is_there && S_ISDIR(status.st_mode))
+            explain_folder(explaining, inner, depth + 1);
+        else if (is_there && S_ISREG(status.st_mode) && is_log_name(inner))
+            explain_log(explaining, inner, false);
+        free(inner);
+        free(names[at]);
+    }
+    free(names);
+}
+
+static void explain_path(struct explaining *explaining, const char *path)
+{
+    struct stat status;
+    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        explain_folder(explaining, path, 0);
+    else
+        explain_log(explaining, path, true);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static void say_what_was_looked_for(void)
+{
+    fprintf(stderr, "memviewd: no out-of-memory text that is known here; looked for:\n");
+    for (size_t at = 0; analysis_explain_looked_for(at) != NULL; at++)
+        fprintf(stderr, "  %s\n", analysis_explain_looked_for(at));
+}
+
+static int explain_all(const struct options *options)
+{
+    struct explaining explaining = {.is_json = options->is_json, .all = cJSON_CreateArray()};
+    const char *standard_input = "-";
+    size_t count = options->paths.count > 0 ? options->paths.count : 1;
+    const char *const *paths = options->paths.count > 0 ? options->paths.items : &standard_input;
+    explaining.has_names = count > 1 || is_folder(paths[0]);
+    for (size_t at = 0; at < count; at++)
+        explain_path(&explaining, paths[at]);
+    if (explaining.is_json && !explaining.has_names && explaining.read_count == 0)
+        puts("[]");
+    char *text = explaining.is_json && explaining.has_names ? cJSON_PrintUnformatted(explaining.all) : NULL;
+    if (text)
+        puts(text);
+    free(text);
+    cJSON_Delete(explaining.all);
+    if (explaining.understood_count > 0)
+        return COMMANDS_DONE;
+    if (explaining.unreadable_count > 0)
+        return COMMANDS_UNUSABLE;
+    say_what_was_looked_for();
+    return COMMANDS_FINDING;
+}
+
+int cmd_explain(char *const *arguments)
+{
+    struct options options;
+    char reason[512];
+    int status = COMMANDS_DONE;
+    if (!options_read(COMMANDS_BIT_AT_EXPLAIN, arguments, &options, reason, sizeof(reason))) {
+        log_line("%s", reason);
+        status = COMMANDS_UNUSABLE;
+    } else if (!options_answer(COMMANDS_BIT_AT_EXPLAIN, &options)) {
+        status = explain_all(&options);
+    }
+    options_free(&options);
+    return status;
+}

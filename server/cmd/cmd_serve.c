@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_serve.c: the daemon, from its options to its end. */
+#include "server/store/account.h"
+#include "server/cmd/commands.h"
+#include "server/http/httpd.h"
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/base/moment.h"
+#include "server/cmd/options.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEXT_DRAIN_MS = 3000, DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MOST_HOSTS = 64, MOST_LIMIT_MIB = 1 << 30 };
+
+struct daemon {
+    struct options options;
+    struct listen_set listening;
+    struct server server;
+    const char *hosts[MOST_HOSTS]; /* allowed; their texts in `names` */
+    char *names, *bind_name;
+};
+
+static int refuse(const char *reason)
+{
+    log_line("%s", reason);
+    return COMMANDS_UNUSABLE;
+}
+
+/* A line in `reason` when a path is not there; with `option` it must be a folder. */
+static bool check_paths(const struct options_list *paths, const char *option, char *reason, size_t reason_size)
+{
+    for (size_t at = 0; at < paths->count; at++) {
+        struct stat status;
+        int fault = stat(paths->items[at], &status) == 0 ? 0 : errno;
+        if (!fault && option[0] && !S_ISDIR(status.st_mode))
+            fault = ENOTDIR;
+        if (fault) {
+            snprintf(reason, reason_size, "%s%s: %s", option, paths->items[at], strerror(fault));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_options(const struct options *options, char *reason, size_t reason_size)
+{
+    struct stat status;
+    const char *fault = NULL;
+    if (options->logdirs.count + options->paths.count == 0 && !options->is_demo)
+        fault = "nothing to show: give --logdir=DIR, files or folders, or --demo (--help tells more)";
+    else if (options->port < 0 || options->port > 65535)
+        fault = "--port must be a number from 0 to 65535";
+    else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MOST_LIMIT_MIB)
+        fault = "--memory-limit must be a number of MiB";
+    else if (options->is_without_token && options->token_file)
+        fault = "--no-token and --token-file exclude each other";
+    else if (options->web_folder && (stat(options->web_folder, &status) != 0 || !S_ISDIR(status.st_mode)))
+        fault = "--web-dir must be a folder";
+    if (fault)
+        snprintf(reason, reason_size, "%s", fault);
+    return !fault && check_paths(&options->logdirs, "--logdir=", reason, reason_size) &&
+           check_paths(&options->source_roots, "--source-root=", reason, reason_size) &&
+           check_paths(&options->paths, "", reason, reason_size);
+}
+
+static void allow_hosts(struct daemon *daemon)
+{
+    struct guard *guard = &daemon->server.guard;
+    const struct options *options = &daemon->options;
+    guard->hosts = daemon->hosts;
+    guard->takes_any_address = daemon->listening.is_any_address;
+    if (options->bind) {
+        bool is_six = strchr(options->bind, ':') && options->bind[0] != '[';
+        daemon->bind_name = memory_format(is_six ? "[%s]" : "%s", options->bind);
+        daemon->hosts[guard->host_count++] = daemon->bind_name;
+    }
+    daemon->names = memory_text(options->allowed_hosts ? options->allowed_hosts : "");
+    for (char *rest = daemon->names, *name; (name = strsep(&rest, ",")) && guard->host_count < MOST_HOSTS;) {
+        if (name[0])
+            daemon->hosts[guard->host_count++] = name;
+    }
+}
+
+static bool make_token(struct daemon *daemon, char *reason, size_t reason_size)
+{
+    const struct options *options = &daemon->options;
+    struct token *token = &daemon->server.guard.token;
+    if (options->token_file)
+        return token_read(token, options->token_file, reason, reason_size);
+    if (!daemon->listening.is_beyond_loopback || options->is_without_token || token_make(token))
+        return true;
+    snprintf(reason, reason_size, "the system gives no random numbers for a token");
+    return false;
+}
+
+static struct index *make_index(const struct options *options)
+{
+    struct index *index = index_new();
+    for (size_t at = 0; at < options->logdirs.count; at++)
+        index_add(index, options->logdirs.items[at]);
+    for (size_t at = 0; at < options->paths.count; at++)
+        index_add(index, options->paths.items[at]);
+    if (options->is_demo)
+        index_add_demo(index);
+    return index;
+}
+
+/* The one line that goes to stdout. */
+static void print_url(const struct daemon *daemon)
+{
+    const char *token = daemon->server.guard.token.text;
+    printf("http://%s:%u/%s%s\n", daemon->listening.host, daemon->listening.port, token[0] ? "#token=" : "", token);
+    fflush(stdout);
+    if (daemon->listening.is_any_address)
+        log_line("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
+}
+
+static void wait_for_end(struct httpd *httpd, const struct server *server, const sigset_t *ends)
+{
+    const struct timespec second = {.tv_sec = 1, .tv_nsec = 0};
+    while (sigtimedwait(ends, NULL, &second) < 0) {
+        httpd_watch(httpd);
+        texts_expire(server->texts);
+        profiles_expire(server->profiles);
+        given_expire(server->given);
+    }
+}
+
+/* Everything that has come is answered; then the parts go, last made first. A text may be gigabytes: one that is still
+ * read after some seconds is told as not read. */
+static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, const sigset_t *ends)
+{
+    pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */
+    httpd_stop_accepting(httpd);
+    listen_refuse(&daemon->listening);
+    if (!httpd_drain(httpd, TEXT_DRAIN_MS)) {
+        given_stop(daemon->server.given);
+        texts_stop(daemon->server.texts);
+    }
+    if (!httpd_drain(httpd, DRAIN_MS)) {
+        jobs_expire(jobs, true);
+        httpd_drain(httpd, LAST_DRAIN_MS);
+    }
+    bool is_idle = jobs_stop(jobs, LAST_DRAIN_MS);
+    httpd_drain(httpd, LAST_DRAIN_MS); /* what came meanwhile on a connection that was open is told so */
+    if (!is_idle)
+        _exit(COMMANDS_DONE); /* a worker is stuck in a read; nothing is lost */
+    httpd_free(httpd);
+    listen_close(&daemon->listening);
+    jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
+    index_free(daemon->server.index);
+    profiles_free(daemon->server.profiles);
+    given_free(daemon->server.given);
+    texts_free(daemon->server.texts); /* their bytes are the store's account's */
+    traces_free(daemon->server.traces);
+    store_free(daemon->server.store);
+    return COMMANDS_DONE;
+}
+
+static int run(struct daemon *daemon, const sigset_t *ends)
+{
+    daemon->server.started_at_ms = moment_unix_ms();
+    daemon->server.web_folder = daemon->options.web_folder;
+    daemon->server.source_roots = daemon->options.source_roots.items;
+    daemon->server.source_root_count = daemon->options.source_roots.count;
+    daemon->server.index = make_index(&daemon->options);
+    int64_t limit_mib = daemon->options.memory_limit_mib;
+    daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_usual_limit());
+    daemon->server.traces = traces_new(daemon->server.store);
+    daemon->server.texts = texts_new(store_account(daemon->server.store));
+    daemon->server.profiles = profiles_new(store_account(daemon->server.store));
+    daemon->server.given = given_new(store_account(daemon->server.store));
+    struct jobs *jobs = jobs_new(&daemon->server);
+    struct httpd *httpd = httpd_start(&daemon->server, jobs, &daemon->listening);
+    if (!httpd || !index_start(daemon->server.index)) {
+        log_line("cannot start: %s", strerror(errno));
+        return COMMANDS_INTERNAL;
+    }
+    print_url(daemon);
+    wait_for_end(httpd, &daemon->server, ends);
+    return stop(daemon, httpd, jobs, ends);
+}
+
+/* Memory goes back to the system when the last thread lets go of it. */
+static void set_up_process(sigset_t *ends)
+{
+    struct rlimit files;
+    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(ends);
+    sigaddset(ends, SIGTERM);
+    sigaddset(ends, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ends, NULL); /* every thread made later inherits this */
+}
+
+/* With the options known and good. */
+static int serve(struct daemon *daemon)
+{
+    char reason[512];
+    sigset_t ends;
+    const struct options *options = &daemon->options;
+    if (!check_options(options, reason, sizeof(reason)) ||
+        !listen_open(&daemon->listening, options->bind, (uint16_t)options->port, reason, sizeof(reason)))
+        return refuse(reason);
+    if (!make_token(daemon, reason, sizeof(reason))) {
+        listen_close(&daemon->listening);
+        return refuse(reason);
+    }
+    set_up_process(&ends);
+    allow_hosts(daemon);
+    int status = run(daemon, &ends);
+    free(daemon->names);
+    free(daemon->bind_name);
+    return status;
+}
+
+int cmd_serve(char *const *arguments)
+{
+    struct daemon daemon = {0};
+    char reason[512];
+    int status = COMMANDS_DONE;
+    if (!options_read(COMMANDS_BIT_AT_SERVE, arguments, &daemon.options, reason, sizeof(reason)))
+        status = refuse(reason);
+    else if (!options_answer(COMMANDS_BIT_AT_SERVE, &daemon.options)) {
+        log_set_verbose(daemon.options.is_verbose);
+        status = serve(&daemon);
+    }
+    options_free(&daemon.options);
+    return status;
+}

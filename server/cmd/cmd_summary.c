@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_summary.c: what fills the memory, in a terminal. */
+#include "server/store/account.h"
+#include "server/cmd/commands.h"
+#include "server/disk/index.h"
+#include "server/base/log.h"
+#include "server/cmd/options.h"
+#include "server/cmd/summary.h"
+#include "server/store/traces.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct look {
+    const struct options *options;
+    const struct summary_form *form;
+    struct store *store;
+    struct traces *traces;
+    size_t found_count, good_count; /* modules */
+};
+
+static bool is_wanted(const struct look *look, const struct modules_entry *entry)
+{
+    const char *wanted = look->options->module;
+    if (!wanted || strcmp(wanted, entry->id) == 0)
+        return true;
+    if (entry->file->group && strcmp(wanted, entry->file->group->stem) == 0)
+        return true;
+    return entry->program && (strcmp(wanted, entry->program->name) == 0 || strcmp(wanted, entry->program->key) == 0);
+}
+
+static struct body *ask(const struct look *look, const struct modules_entry *entry, const char *view,
+                        const struct analysis_param *params, size_t param_count, struct err *err)
+{
+    const struct store_question question = {entry->program, "memory_viewer", view, params, param_count};
+    return store_answer(look->store, &entry->file->opened, &question, err, NULL);
+}
+
+/* The space to list buffers of: the one asked for, else the one with the largest total. */
+static int64_t space_to_list(const struct look *look, const cJSON *summary)
+{
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(summary, "spaces"), 0);
+    const cJSON *space = cJSON_GetObjectItemCaseSensitive(first, "space");
+    if (look->options->space != SUMMARY_ALL_SPACES)
+        return look->options->space;
+    return cJSON_IsNumber(space) ? (int64_t)space->valuedouble : SUMMARY_ALL_SPACES;
+}
+
+static struct body *ask_buffers(const struct look *look, const struct modules_entry *entry, const cJSON *summary)
+{
+    char space[24], limit[24];
+    struct err err = ERR_INIT;
+    int64_t number = space_to_list(look, summary);
+    if (number == SUMMARY_ALL_SPACES)
+        return NULL;
+    snprintf(space, sizeof(space), "%lld", (long long)number);
+    snprintf(limit, sizeof(limit), "%d", SUMMARY_BUFFERS);
+    const struct analysis_param params[] = {{"space", space}, {"limit", limit}};
+    return ask(look, entry, "buffers", params, 2, &err);
+}
+
+static cJSON *parse(const struct body *body)
+{
+    return body ? cJSON_ParseWithLength(body->data, body->size) : NULL;
+}
+
+static void look_at(struct look *look, const struct snapshot_session *session, const struct modules_entry *entry)
+{
+    struct summary_module module = {.session = session, .entry = entry, .err = ERR_INIT};
+    struct body *summary = NULL, *buffers = NULL;
+    look->found_count++;
+    if (entry->program)
+        summary = ask(look, entry, "summary", NULL, 0, &module.err);
+    else
+        module.err = entry->file->err;
+    cJSON *summary_json_tree = parse(summary);
+    module.summary = cJSON_GetObjectItemCaseSensitive(summary_json_tree, "data");
+    if (module.summary)
+        buffers = ask_buffers(look, entry, module.summary);
+    cJSON *buffers_tree = parse(buffers);
+    module.buffers = cJSON_GetObjectItemCaseSensitive(buffers_tree, "data");
+    module.summary_body = summary;
+    module.buffers_body = buffers;
+    look->good_count += module.summary != NULL;
+    if (module.summary || look->form != &summary_csv)
+        look->form->module(&module, look->options->space);
+    else
+        log_line("%s: %s", entry->file->file->path, module.err.text);
+    cJSON_Delete(summary_json_tree);
+    cJSON_Delete(buffers_tree);
+    body_release(summary);
+    body_release(buffers);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct modules_entry *x = a, *y = b;
+    if (x->largest_total_bytes != y->largest_total_bytes)
+        return x->largest_total_bytes < y->largest_total_bytes ? 1 : -1;
+    return strcmp(x->id, y->id);
+}
+
+/* The allocators of each host of a trace, worst first. */
+static void look_at_memory(struct look *look, const struct snapshot_session *session)
+{
+    for (size_t at = 0; at < session->host_count && !look->options->module; at++) {
+        struct cache_hold hold;
+        struct err err = ERR_INIT;
+        const struct snapshot_host *host = &session->hosts[at];
+        const struct analysis_trace *trace = NULL;
+        if (traces_has_events(look->store, &host->file->place))
+            trace = traces_get(look->traces, &host->file->place, &hold, &err);
+        struct summary_pool pool = {.session = session, .host = host, .trace = trace};
+        for (; trace && analysis_trace_pool_at(trace, pool.at, &pool.figures); pool.at++) {
+            look->form->memory(&pool);
+            look->good_count++;
+        }
+        if (trace)
+            cache_release(&hold);
+        else if (err_is_set(&err))
+            log_line("%s: %s", host->file->path, err.text);
+    }
+}
+
+static void look_into(struct look *look, const struct snapshot_session *session)
+{
+    struct modules modules;
+    modules_open(look->store, session, NULL, &modules);
+    modules_read_totals(look->store, &modules);
+    if (modules.entry_count)
+        qsort(modules.entries, modules.entry_count, sizeof(*modules.entries), by_total);
+    if (look->form->session)
+        look->form->session(session, modules.entry_count);
+    for (size_t at = 0; at < modules.file_count; at++) {
+        if (modules.files[at].host && err_is_set(&modules.files[at].err))
+            log_line("%s: %s", modules.files[at].file->path, modules.files[at].err.text);
+    }
+    look_at_memory(look, session);
+    if (look->form->memory_end)
+        look->form->memory_end();
+    for (size_t at = 0; at < modules.entry_count; at++) {
+        if (is_wanted(look, &modules.entries[at]))
+            look_at(look, session, &modules.entries[at]);
+    }
+    if (look->form->session_end)
+        look->form->session_end();
+    modules_close(&modules);
+}
+
+static int look_around(struct look *look, const char *path)
+{
+    struct index *index = index_new();
+    index_add(index, path);
+    index_scan_once(index);
+    struct snapshot *snapshot = index_hold(index);
+    size_t session_count = snapshot->session_count;
+    if (look->form->begin)
+        look->form->begin();
+    for (size_t at = 0; at < session_count; at++)
+        look_into(look, snapshot->sessions[at]);
+    if (look->form->end)
+        look->form->end();
+    for (size_t at = 0; at < snapshot->problem_count; at++)
+        log_line("%s: %s", snapshot->problems[at].file, snapshot->problems[at].reason);
+    bool has_unreadable = snapshot->problem_count > 0;
+    index_release(index, snapshot);
+    index_free(index);
+    if (look->good_count > 0)
+        return COMMANDS_DONE;
+    if (look->found_count > 0)
+        return COMMANDS_UNUSABLE;
+    if (session_count == 0 && !has_unreadable)
+        log_line("%s: holds no profile: no .xplane.pb, no .hlo.pb, no dump of XLA", path);
+    else if (session_count > 0)
+        log_line(look->options->module ? "%s: has no module of that name" : "%s: has no HLO module", path);
+    return look->options->module && session_count > 0 ? COMMANDS_UNUSABLE : COMMANDS_FINDING;
+}
+
+/* Why the options cannot be followed, or NULL. */
+static const char *fault_of(const struct options *options)
+{
+    struct stat status;
+    if (options->paths.count != 1)
+        return "summary wants one PATH: a trace, an HLO file or a folder of them (--help tells more)";
+    if (options->is_json && options->is_csv)
+        return "--json and --csv exclude each other";
+    return stat(options->paths.items[0], &status) == 0 ? NULL : "no such file or folder";
+}
+
+static int summarize(const struct options *options)
+{
+    const char *fault = fault_of(options);
+    if (fault) {
+        bool has_path = options->paths.count == 1;
+        log_line("%s%s%s", has_path ? options->paths.items[0] : "", has_path ? ": " : "", fault);
+        return COMMANDS_UNUSABLE;
+    }
+    struct look look = {.options = options, .store = store_new(account_usual_limit())};
+    look.form = options->is_json ? &summary_json : options->is_csv ? &summary_csv : &summary_text;
+    look.traces = traces_new(look.store);
+    int result = look_around(&look, options->paths.items[0]);
+    traces_free(look.traces);
+    store_free(look.store);
+    return result;
+}
+
+int cmd_summary(char *const *arguments)
+{
+    struct options options;
+    char reason[512];
+    int status = COMMANDS_DONE;
+    if (!options_read(COMMANDS_BIT_AT_SUMMARY, arguments, &options, reason, sizeof(reason))) {
+        log_line("%s", reason);
+        status = COMMANDS_UNUSABLE;
+    } else if (!options_answer(COMMANDS_BIT_AT_SUMMARY, &options)) {
+        status = summarize(&options);
+    }
+    options_free(&options);
+    return status;
+}

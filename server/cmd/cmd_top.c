@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_top.c: what holds the memory of device profiles, in a terminal, as JSON or CSV. */
+#include "analysis/analysis.h"
+#include "server/cmd/commands.h"
+#include "server/disk/files.h"
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/cmd/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const FILTER_NAMES[OPTIONS_FILTER_COUNT] = {
+    [OPTIONS_FOCUS] = "focus",       [OPTIONS_IGNORE] = "ignore",
+    [OPTIONS_HIDE] = "hide",         [OPTIONS_SHOW] = "show",
+    [OPTIONS_TAG] = "tag",           [OPTIONS_SHOW_FROM] = "show_from",
+    [OPTIONS_TAGFOCUS] = "tagfocus", [OPTIONS_TAGIGNORE] = "tagignore",
+};
+
+struct question {
+    const struct options *options;
+    struct analysis_profile_use *uses;
+    size_t use_count, read_count;
+    struct analysis_param *params;
+    size_t param_count, param_capacity;
+};
+
+static void add_param(struct question *question, const char *name, const char *value)
+{
+    question->params =
+        memory_grow(question->params, &question->param_capacity, question->param_count + 1, sizeof(*question->params));
+    question->params[question->param_count++] = (struct analysis_param){name, value};
+}
+
+/* One that cannot be read is named and left out, as long as another can. */
+static void read_one(struct question *question, const char *path, bool is_base)
+{
+    const struct files_place place = {.root = path, .path = ""};
+    struct err err = ERR_INIT;
+    struct file *file = files_open(&place, &err);
+    struct analysis_profile_use *use = &question->uses[question->use_count];
+    *use = (struct analysis_profile_use){.id = path, .name = path, .is_base = is_base};
+    if (file) {
+        const struct files_identity *identity = files_identity(file);
+        use->profile = analysis_profile_read(files_source(file), 0, &err);
+        use->size_bytes = identity->size_bytes;
+        use->modified_at_ms = identity->modified_at_ns / 1000000;
+        files_close(file);
+    }
+    if (!use->profile) {
+        log_line("%s: %s", path, err.text);
+        return;
+    }
+    question->use_count++;
+    question->read_count += !is_base;
+}
+
+/* Reads all; false when nothing is left, or a base cannot be taken away. */
+static bool read_all(struct question *question)
+{
+    const struct options *options = question->options;
+    const struct options_list *bases = options->bases.count ? &options->bases : &options->diff_bases;
+    question->uses = memory_new((options->paths.count + bases->count + 1) * sizeof(*question->uses));
+    for (size_t at = 0; at < options->paths.count; at++)
+        read_one(question, options->paths.items[at], false);
+    for (size_t at = 0; at < bases->count; at++)
+        read_one(question, bases->items[at], true);
+    return question->read_count > 0 && question->use_count - question->read_count == bases->count;
+}
+
+static int answer(struct question *question)
+{
+    const struct options *options = question->options;
+    const struct analysis_profile_question asked = {question->uses, question->use_count, false};
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    char limit[24];
+    snprintf(limit, sizeof(limit), "%lld", options->limit < 0 ? (long long)UINT32_MAX : (long long)options->limit);
+    add_param(question, "format", options->is_json ? "json" : options->is_csv ? "csv" : "text");
+    add_param(question, "sort", "-self,name,-total");
+    add_param(question, "limit", limit);
+    add_param(question, "zeros", "0");
+    add_param(question, "strict", "1");
+    add_param(question, "by", options->by);
+    add_param(question, "metric", options->metric);
+    add_param(question, "machinery", options->is_folding ? "0" : "1");
+    add_param(question, "noinlines", options->is_without_inlined ? "1" : "0");
+    add_param(question, "subtract", options->bases.count ? "1" : "0");
+    add_param(question, "normalize", options->is_normalized ? "1" : "0");
+    for (int filter = 0; filter < OPTIONS_FILTER_COUNT; filter++) {
+        for (size_t at = 0; at < options->filters[filter].count; at++)
+            add_param(question, FILTER_NAMES[filter], options->filters[filter].items[at]);
+    }
+    bool is_good = analysis_profile_answer(&asked, "top", question->params, question->param_count, &out, &err);
+    if (is_good) {
+        fwrite(out.data, 1, out.length, stdout);
+        if (options->is_json)
+            putchar('\n');
+    } else {
+        log_line("%s", err.text);
+    }
+    buf_free(&out);
+    return is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+}
+
+static const char *fault_of(const struct options *options)
+{
+    if (options->paths.count == 0)
+        return "top wants one or more profiles (--help tells more)";
+    if (options->is_json && options->is_csv)
+        return "--json and --csv exclude each other";
+    if (options->bases.count && options->diff_bases.count)
+        return "--base and --diff-base exclude each other";
+    return NULL;
+}
+
+static int top(const struct options *options)
+{
+    struct question question = {.options = options};
+    const char *fault = fault_of(options);
+    if (fault)
+        log_line("%s", fault);
+    int status = !fault && read_all(&question) ? answer(&question) : COMMANDS_UNUSABLE;
+    for (size_t at = 0; at < question.use_count; at++)
+        analysis_profile_free((struct analysis_profile *)(uintptr_t)question.uses[at].profile);
+    free(question.uses);
+    free(question.params);
+    return status;
+}
+
+int cmd_top(char *const *arguments)
+{
+    struct options options;
+    char reason[512];
+    int status = COMMANDS_DONE;
+    if (!options_read(COMMANDS_BIT_AT_TOP, arguments, &options, reason, sizeof(reason))) {
+        log_line("%s", reason);
+        status = COMMANDS_UNUSABLE;
+    } else if (!options_answer(COMMANDS_BIT_AT_TOP, &options)) {
+        status = top(&options);
+    }
+    options_free(&options);
+    return status;
+}

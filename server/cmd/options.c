@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/options.h"
+
+#include "server/base/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { FLAG, TEXT, LIST, NUMBER };
+
+struct option {
+    unsigned commands;
+    const char *name;
+    enum kind kind;
+    size_t field_at; /* in struct options */
+    const char *argument, *usual, *help;
+};
+
+#define SERVE (1u << COMMANDS_BIT_AT_SERVE)
+#define SUMMARY (1u << COMMANDS_BIT_AT_SUMMARY)
+#define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
+#define TOP (1u << COMMANDS_BIT_AT_TOP)
+static const struct option OPTIONS[] = {
+#define OPTION(commands, name, kind, field, argument, usual, help)                                                     \
+    {commands, name, kind, offsetof(struct options, field), argument, usual, help},
+#include "server/cmd/options.def"
+#undef OPTION
+};
+enum { OPTION_COUNT = sizeof(OPTIONS) / sizeof(OPTIONS[0]) };
+
+static const struct {
+    const char *name, *usage, *help;
+} COMMANDS[] = {
+#define COMMAND(constant, name, usage, help) {#name, usage, help},
+#include "server/cmd/commands.def"
+#undef COMMAND
+};
+enum { COMMAND_COUNT = sizeof(COMMANDS) / sizeof(COMMANDS[0]) };
+
+static void list_add(struct options_list *list, const char *item)
+{
+    list->items = memory_grow(list->items, &list->capacity, list->count + 1, sizeof(*list->items));
+    list->items[list->count++] = item;
+}
+
+static bool read_number(const char *text, int64_t *number)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    *number = value;
+    return end != text && *end == '\0' && errno == 0;
+}
+
+static bool set(const struct option *option, const char *value, struct options *options)
+{
+    void *field = (char *)options + option->field_at;
+    switch (option->kind) {
+    case FLAG: *(bool *)field = true; return true;
+    case TEXT: *(const char **)field = value; return true;
+    case LIST: list_add(field, value); return true;
+    case NUMBER: break;
+    }
+    return read_number(value, field);
+}
+
+static const struct option *find(enum commands_bit_at command, const char *name, size_t length)
+{
+    for (size_t at = 0; at < OPTION_COUNT; at++) {
+        if ((OPTIONS[at].commands & 1u << command) && strlen(OPTIONS[at].name) == length &&
+            memcmp(OPTIONS[at].name, name, length) == 0)
+            return &OPTIONS[at];
+    }
+    return NULL;
+}
+
+/* Reads the option at **at and moves on to its last argument. */
+static bool read_option(enum commands_bit_at command, char *const **at, struct options *options, char *reason,
+                        size_t reason_size)
+{
+    const char *text = **at;
+    bool is_short_help = strcmp(text, "-h") == 0;
+    const char *name = is_short_help ? "help" : text + 2;
+    size_t length = strcspn(name, "=");
+    const struct option *option = text[1] == '-' || is_short_help ? find(command, name, length) : NULL;
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    if (!option) {
+        snprintf(reason, reason_size, "unknown option %s (--help lists them)", text);
+        return false;
+    }
+    if (option->kind == FLAG && value) {
+        snprintf(reason, reason_size, "--%s takes no value", option->name);
+        return false;
+    }
+    if (option->kind != FLAG && !value && (*at)[1])
+        value = *++*at;
+    if (option->kind != FLAG && (!value || !value[0])) {
+        snprintf(reason, reason_size, "--%s wants a value: --%s=%s", option->name, option->name, option->argument);
+        return false;
+    }
+    if (set(option, value, options))
+        return true;
+    snprintf(reason, reason_size, "--%s=%s is not a number", option->name, value);
+    return false;
+}
+
+bool options_read(enum commands_bit_at command, char *const *arguments, struct options *options, char *reason,
+                  size_t reason_size)
+{
+    *options = (struct options){0};
+    for (size_t at = 0; at < OPTION_COUNT; at++) {
+        if (OPTIONS[at].usual)
+            set(&OPTIONS[at], OPTIONS[at].usual, options);
+    }
+    bool is_ended = false;
+    for (char *const *at = arguments; *at; at++) {
+        if (is_ended || (*at)[0] != '-' || (*at)[1] == '\0')
+            list_add(&options->paths, *at);
+        else if (strcmp(*at, "--") == 0)
+            is_ended = true;
+        else if (!read_option(command, &at, options, reason, reason_size))
+            return false;
+    }
+    return true;
+}
+
+void options_free(struct options *options)
+{
+    free(options->logdirs.items);
+    free(options->paths.items);
+    free(options->bases.items);
+    free(options->source_roots.items);
+    free(options->diff_bases.items);
+    for (int at = 0; at < OPTIONS_FILTER_COUNT; at++)
+        free(options->filters[at].items);
+}
+
+void options_print_help(enum commands_bit_at command)
+{
+    bool is_default = command == COMMANDS_BIT_AT_SERVE;
+    printf("usage: memviewd %s%s%s\n%s\n\n", is_default ? "" : COMMANDS[command].name, is_default ? "" : " ",
+           COMMANDS[command].usage, COMMANDS[command].help);
+    for (size_t at = 0; at < OPTION_COUNT; at++) {
+        const struct option *option = &OPTIONS[at];
+        char left[40];
+        if (!(option->commands & 1u << command))
+            continue;
+        snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? "=" : "",
+                 option->argument ? option->argument : "");
+        bool has_usual = option->usual && option->usual[0] != '-';
+        printf("  %-24s %s%s%s%s\n", left, option->help, has_usual ? " (" : "", has_usual ? option->usual : "",
+               has_usual ? ")" : "");
+    }
+    if (!is_default)
+        return;
+    printf("\nThe first word may be a command (a file of that name is ./WORD):\n");
+    for (size_t at = 0; at < COMMAND_COUNT; at++)
+        printf("  %-24s %s\n", COMMANDS[at].name, COMMANDS[at].help);
+}
+
+bool options_answer(enum commands_bit_at command, const struct options *options)
+{
+    if (options->is_help)
+        options_print_help(command);
+    else if (options->is_version)
+        printf("memviewd %s\n", MEMVIEWD_VERSION);
+    return options->is_help || options->is_version;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * options.h: the command line, by the table options.def.
+ *
+ * --name=VALUE and --name VALUE are the same; "--" ends the options; everything
+ * that is no option is a path. */
+#ifndef SERVER_OPTIONS_H
+#define SERVER_OPTIONS_H
+
+#include "server/cmd/commands.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct options_list {
+    const char **items;
+    size_t count, capacity;
+};
+
+/* Filters of profiles, in the order they are applied. */
+enum options_filter {
+    OPTIONS_FOCUS,
+    OPTIONS_IGNORE,
+    OPTIONS_HIDE,
+    OPTIONS_SHOW,
+    OPTIONS_SHOW_FROM,
+    OPTIONS_TAG,
+    OPTIONS_TAGFOCUS,
+    OPTIONS_TAGIGNORE,
+    OPTIONS_FILTER_COUNT,
+};
+
+struct options {
+    struct options_list logdirs, paths, bases, diff_bases, source_roots, filters[OPTIONS_FILTER_COUNT];
+    int64_t port, space, memory_limit_mib, limit;
+    const char *bind, *allowed_hosts, *web_folder, *token_file, *module, *by, *metric;
+    bool is_demo, is_without_token, is_verbose, is_json, is_csv, is_normalized, is_folding, is_without_inlined, is_help,
+        is_version;
+};
+
+/* Reads the arguments (they end with NULL and must outlive `options`). False
+ * and a line in `reason` when one is not understood. */
+bool options_read(enum commands_bit_at command, char *const *arguments, struct options *options, char *reason,
+                  size_t reason_size);
+void options_free(struct options *options);
+
+/* Prints the help of a command to stdout. */
+void options_print_help(enum commands_bit_at command);
+
+/* --help and --version, alike for every command: true when one was given and answered. */
+bool options_answer(enum commands_bit_at command, const struct options *options);
+
+#endif

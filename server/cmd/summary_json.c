@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/summary.h"
+
+#include "base/json.h"
+
+#include <stdio.h>
+
+static bool needs_comma_session, needs_comma_memory, needs_comma_module; /* one command, one thread */
+
+static void put(struct buf *buf)
+{
+    fwrite(buf->data, 1, buf->length, stdout);
+    buf_free(buf);
+}
+
+static void begin(void)
+{
+    fputs("{\"sessions\":[", stdout);
+}
+
+static void begin_session(const struct snapshot_session *session, size_t module_count)
+{
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    (void)module_count;
+    if (needs_comma_session)
+        buf_char(&buf, ',');
+    needs_comma_session = true;
+    needs_comma_memory = needs_comma_module = false;
+    json_object_begin(&json);
+    json_key_text(&json, "id", session->id);
+    json_key_text(&json, "name", session->name);
+    json_key_text(&json, "kind", snapshot_kind_name(session->kind));
+    json_key(&json, "memory");
+    json_array_begin(&json);
+    put(&buf);
+}
+
+static void write_memory(const struct summary_pool *pool)
+{
+    struct buf buf = BUF_INIT;
+    const struct analysis_trace_host host = {pool->host->id, pool->host->name, pool->host->file->path};
+    if (needs_comma_memory)
+        buf_char(&buf, ',');
+    needs_comma_memory = true;
+    analysis_trace_pool_write(pool->trace, &host, pool->at, &buf);
+    put(&buf);
+}
+
+static void end_memory(void)
+{
+    fputs("],\"modules\":[", stdout);
+}
+
+/* An answer of the core, as it is; or null. */
+static void put_answer(struct buf *buf, const char *key, const struct body *body)
+{
+    buf_format(buf, ",\"%s\":", key);
+    if (body)
+        buf_add(buf, body->data, body->size);
+    else
+        buf_text(buf, "null");
+}
+
+static void write_module(const struct summary_module *module, int64_t space)
+{
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    const struct modules_entry *entry = module->entry;
+    (void)space;
+    if (needs_comma_module)
+        buf_char(&buf, ',');
+    needs_comma_module = true;
+    json_object_begin(&json);
+    json_key_text(&json, "id", entry->id);
+    json_key_text(&json, "name", entry->program ? entry->program->name : entry->file->group->stem);
+    json_key_text(&json, "key", entry->program ? entry->program->key : entry->file->group->stem);
+    json_key_text(&json, "file", entry->file->file->path);
+    json_key(&json, "error");
+    if (err_is_set(&module->err)) {
+        json_object_begin(&json);
+        json_key_text(&json, "code", err_name(module->err.code));
+        json_key_text(&json, "reason", module->err.text);
+        json_object_end(&json);
+    } else {
+        json_null(&json);
+    }
+    put_answer(&buf, "summary", module->summary_body);
+    put_answer(&buf, "buffers", module->buffers_body);
+    buf_char(&buf, '}');
+    put(&buf);
+}
+
+static void end_session(void)
+{
+    fputs("]}", stdout);
+}
+
+static void end(void)
+{
+    fputs("]}\n", stdout);
+}
+
+const struct summary_form summary_json = {begin, begin_session, write_module, end_session,
+                                          end,   write_memory,  end_memory};

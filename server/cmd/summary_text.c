@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/summary.h"
+
+#include "base/size_text.h"
+#include "server/base/log.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { TEXT_SIZE = 512 };
+
+static double number(const cJSON *object, const char *name)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, name);
+    return cJSON_IsNumber(value) ? value->valuedouble : NAN;
+}
+
+static const char *text(const cJSON *object, const char *name)
+{
+    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return value ? value : "";
+}
+
+/* "200.00 GiB"; "-" when it is not known. */
+static const char *size(char out[SIZE_TEXT_BYTES], double bytes)
+{
+    return isnan(bytes) ? "-" : size_text_rounded(out, bytes, 2);
+}
+
+/* Names come out of profiles: only printable ones reach the terminal. */
+static const char *printable(char out[TEXT_SIZE], const char *name)
+{
+    log_escape(out, TEXT_SIZE, name);
+    return out;
+}
+
+static void write_session(const struct snapshot_session *session, size_t module_count)
+{
+    char name[TEXT_SIZE];
+    printf("%s  (%s, %zu module%s)\n", printable(name, session->name), snapshot_kind_name(session->kind), module_count,
+           module_count == 1 ? "" : "s");
+}
+
+static void write_spaces(const cJSON *spaces, int64_t space)
+{
+    const cJSON *row;
+    printf("    %-24s %14s %14s %14s %14s %14s\n", "memory space", "total", "peak", "unpadded", "temporary",
+           "parameters");
+    cJSON_ArrayForEach(row, spaces)
+    {
+        char name[TEXT_SIZE], a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES], c[SIZE_TEXT_BYTES], d[SIZE_TEXT_BYTES],
+            e[SIZE_TEXT_BYTES];
+        if (space != SUMMARY_ALL_SPACES && (int64_t)number(row, "space") != space)
+            continue;
+        printf("    %-24s %14s %14s %14s %14s %14s\n", printable(name, text(row, "name")),
+               size(a, number(row, "total_bytes")), size(b, number(row, "peak_bytes")),
+               size(c, number(row, "peak_unpadded_bytes")), size(d, number(row, "temporary_bytes")),
+               size(e, number(row, "parameter_bytes")));
+    }
+}
+
+static void write_buffers(const cJSON *buffers)
+{
+    const cJSON *row;
+    char total[SIZE_TEXT_BYTES];
+    printf("    largest buffers at the peak of space %lld (%.0f in all, %s)\n", (long long)number(buffers, "space"),
+           number(buffers, "total_count"), size(total, number(buffers, "total_bytes")));
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(buffers, "rows"))
+    {
+        char bytes[SIZE_TEXT_BYTES], name[TEXT_SIZE], shape[TEXT_SIZE];
+        printf("      %12s  %-32s %-13s %s\n", size(bytes, number(row, "bytes")), printable(name, text(row, "name")),
+               text(row, "category"), printable(shape, text(row, "shape")));
+    }
+}
+
+static void write_module(const struct summary_module *module, int64_t space)
+{
+    const struct modules_entry *entry = module->entry;
+    char name[TEXT_SIZE], peak[SIZE_TEXT_BYTES];
+    printf("  %s", printable(name, entry->program ? entry->program->key : entry->file->group->stem));
+    if (!module->summary) {
+        printf("\n    cannot be read: %s: %s\n", err_name(module->err.code), printable(name, module->err.text));
+        return;
+    }
+    printf("  peak %s\n", size(peak, number(module->summary, "peak_memory_bytes")));
+    write_spaces(cJSON_GetObjectItemCaseSensitive(module->summary, "spaces"), space);
+    if (module->buffers)
+        write_buffers(module->buffers);
+}
+
+static void write_memory(const struct summary_pool *row)
+{
+    const struct analysis_trace_pool *pool = &row->figures;
+    char name[TEXT_SIZE], host_name[TEXT_SIZE], peak[SIZE_TEXT_BYTES], capacity[SIZE_TEXT_BYTES];
+    printf("  memory %s (%s)  peak %s", printable(name, pool->name), printable(host_name, row->host->name),
+           size(peak, (double)pool->peak_bytes));
+    if (pool->capacity_bytes >= 0)
+        printf(" of %s", size(capacity, (double)pool->capacity_bytes));
+    printf(" at %.1f ms, %llu allocations, %llu frees\n", (double)pool->peak_time_ps / 1e9,
+           (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count);
+}
+
+const struct summary_form summary_text = {.session = write_session, .module = write_module, .memory = write_memory};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * index.h: what is there to be opened, kept up to date by a thread of its own.
+ *
+ * The scanner refreshes its trees (tree.h) about once a second, less often when
+ * a refresh takes long: it is never busy for more than a fiftieth of the time.
+ * When something differs it publishes a new snapshot. Requests take the newest
+ * one and never wait for a scan, but for one case: before the first scan of all
+ * roots is complete they wait for it, ten seconds at most, so that a page opened
+ * right after the start is not told that there is nothing. While that first
+ * scan lasts, a snapshot of what was found so far is published every second. */
+#ifndef SERVER_INDEX_H
+#define SERVER_INDEX_H
+
+#include "server/disk/snapshot.h"
+
+struct index;
+
+/* Roots are added first; then index_start or index_scan_once. */
+struct index *index_new(void);
+/* A folder or a file that exists. */
+void index_add(struct index *index, const char *path);
+/* Files that are compiled in. */
+void index_add_demo(struct index *index);
+
+/* Starts the scanner. False when no thread could be made. */
+bool index_start(struct index *index);
+/* For the command line: one scan on the calling thread. */
+void index_scan_once(struct index *index);
+/* Stops the scanner, if there is one, and frees everything. No snapshot may be held. */
+void index_free(struct index *index);
+
+/* The newest snapshot, see above; let go with index_release. */
+struct snapshot *index_hold(struct index *index);
+void index_release(struct index *index, struct snapshot *snapshot);
+
+/* Is the first scan complete? */
+bool index_is_ready(struct index *index);
+
+/* Asks for a refresh soon: something on disk was met that no longer fits. */
+void index_nudge(struct index *index);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/disk/names.h"
+
+#include <string.h>
+
+/* Length of `name` without `ending`, or 0 when it does not end so or is nothing else. */
+static size_t without(const char *name, size_t length, const char *ending)
+{
+    size_t ending_length = strlen(ending);
+    bool ends = length > ending_length && memcmp(name + length - ending_length, ending, ending_length) == 0;
+    return ends ? length - ending_length : 0;
+}
+
+static size_t without_gzip(const char *name)
+{
+    size_t length = strlen(name), inner = without(name, length, ".gz");
+    return inner ? inner : length;
+}
+
+bool names_is_gzip(const char *name)
+{
+    return without_gzip(name) != strlen(name);
+}
+
+/* "module_0006." or, with time stamps in the names, "1700000000000000.module_0006." */
+static bool is_dump_name(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    if (digits > 0 && name[digits] == '.')
+        name += digits + 1;
+    if (strncmp(name, "module_", 7) != 0)
+        return false;
+    digits = strspn(name + 7, "0123456789");
+    return digits >= 4 && name[7 + digits] == '.';
+}
+
+bool names_claims_profile(const char *name)
+{
+    size_t length = without_gzip(name);
+    return without(name, length, ".prof") || without(name, length, ".pprof");
+}
+
+/* Names under which pprof profiles are found: heap.pb.gz, profile.out, memory, heap.1.gz. */
+static bool may_be_profile(const char *name, size_t length)
+{
+    bool has_word = strcasestr(name, "prof") || strcasestr(name, "heap") || strcasestr(name, "mem");
+    bool has_dot = memchr(name, '.', length) != NULL;
+    return without(name, length, ".pb") || without(name, length, ".heap") ||
+           (has_word &&
+            (!has_dot || names_is_gzip(name) || without(name, length, ".out") || without(name, length, ".bin")));
+}
+
+int names_compare(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t x = strspn(a, "0123456789"), y = strspn(b, "0123456789");
+        if (x > 0 && y > 0) {
+            for (; x > 1 && *a == '0'; x--)
+                a++;
+            for (; y > 1 && *b == '0'; y--)
+                b++;
+            int order = x != y ? (x < y ? -1 : 1) : memcmp(a, b, x);
+            if (order != 0)
+                return order;
+            a += x;
+            b += y;
+        } else if (*a != *b) {
+            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (*a != '\0') - (*b != '\0');
+}
+
+enum names_kind names_kind_of(const char *name)
+{
+    size_t length = without_gzip(name);
+    if (without(name, length, ".xplane.pb"))
+        return NAMES_TRACE;
+    if (without(name, length, ".hlo_proto.pb"))
+        return NAMES_XPROF_CACHE;
+    if (is_dump_name(name))
+        return without(name, length, ".hlo.pb") ? NAMES_DUMP_MODULE : NAMES_DUMP_SIBLING;
+    if (without(name, length, ".hlo.pb"))
+        return NAMES_HLO;
+    if (strcmp(name, "error.txt") == 0 || strcmp(name, "error.txt.gz") == 0)
+        return NAMES_ERROR_TEXT;
+    if (without(name, length, ".log") || without(name, length, ".txt"))
+        return NAMES_LOG;
+    return names_claims_profile(name) || may_be_profile(name, length) ? NAMES_PROFILE : NAMES_OTHER;
+}
+
+static const struct {
+    const char *text;
+    enum names_stage stage;
+} STAGES[] = {
+    {"after_optimizations", NAMES_STAGE_AFTER},
+    {"oom_intermediate_module", NAMES_STAGE_OOM},
+    {"before_optimizations", NAMES_STAGE_BEFORE},
+};
+
+const char *names_stage_text(enum names_stage stage)
+{
+    for (size_t at = 0; at < sizeof(STAGES) / sizeof(STAGES[0]); at++) {
+        if (STAGES[at].stage == stage)
+            return STAGES[at].text;
+    }
+    return NULL;
+}
+
+/* XLA writes "cpu_after_optimizations" and "sm_8.0_gpu_after_optimizations":
+ * takes the part before the word back to the dot that ends the module's name. */
+static size_t stem_before(const char *name, size_t word_at)
+{
+    if (word_at > 0 && name[word_at - 1] == '_') {
+        const char *first = NULL;
+        for (size_t at = 0; at < word_at && !first; at++) {
+            bool begins = strncmp(name + at, ".sm_", 4) == 0 || strncmp(name + at, ".gfx", 4) == 0;
+            if (begins && at > 0)
+                first = name + at;
+        }
+        while (!first && word_at > 0 && name[word_at] != '.')
+            word_at--;
+        return first ? (size_t)(first - name) : word_at;
+    }
+    return word_at > 0 ? word_at - 1 : 0;
+}
+
+struct names_module names_module_of(const char *name)
+{
+    struct names_module module = {without_gzip(name), NAMES_STAGE_NONE};
+    for (size_t at = 0; at < sizeof(STAGES) / sizeof(STAGES[0]); at++) {
+        const char *word = strstr(name, STAGES[at].text);
+        size_t stem = word ? stem_before(name, (size_t)(word - name)) : 0;
+        if (stem > 0)
+            return (struct names_module){stem, STAGES[at].stage};
+    }
+    size_t stem = without(name, module.stem_length, ".hlo.pb");
+    if (!stem)
+        stem = without(name, module.stem_length, ".hlo_proto.pb");
+    if (stem)
+        module.stem_length = stem;
+    return module;
+}
+
+size_t names_host_length(const char *name)
+{
+    return without(name, without_gzip(name), ".xplane.pb");
+}
+
+size_t names_title_length(const char *name)
+{
+    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb", ".hlo.pb", ".hlo_snapshot.pb",
+                                          ".pb",        ".prof",         ".pprof"};
+    size_t length = without_gzip(name);
+    for (size_t at = 0; at < sizeof(ENDINGS) / sizeof(ENDINGS[0]); at++) {
+        if (without(name, length, ENDINGS[at]))
+            return without(name, length, ENDINGS[at]);
+    }
+    return length;
+}
+
+const char *names_word(const char *name)
+{
+    switch (names_kind_of(name)) {
+    case NAMES_TRACE: return "trace";
+    case NAMES_HLO:
+    case NAMES_XPROF_CACHE:
+    case NAMES_DUMP_MODULE: return "hlo";
+    case NAMES_ERROR_TEXT: return "error_text";
+    case NAMES_LOG: return "log";
+    case NAMES_PROFILE: return "profile";
+    case NAMES_DUMP_SIBLING:
+    case NAMES_OTHER: break;
+    }
+    if (strstr(name, "-buffer-assignment"))
+        return "buffer_assignment";
+    if (strstr(name, "-memory-usage-report"))
+        return "memory_usage_report";
+    return strstr(name, "-live-range") ? "live_range" : "other";
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/disk/sessions.h"
+
+#include "server/disk/sessions_folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void walk(struct sessions_builder *builder, const struct tree_folder *folder)
+{
+    sessions_folder_add(builder, folder);
+    if (folder->file_count > 0 && folder->depth > builder->root->depth)
+        builder->root->depth = folder->depth;
+    builder->root->file_count += folder->file_count;
+    for (size_t at = 0; at < folder->folder_count; at++)
+        walk(builder, folder->folders[at]);
+}
+
+static void add_root(struct sessions_builder *builder, const struct sessions_root *from)
+{
+    struct memory_pool *pool = &builder->snapshot->pool;
+    const struct tree *tree = from->tree;
+    int reason = tree->top->reason;
+    if (tree->is_file && tree->top->file_count)
+        reason = tree->top->files[0].reason;
+    builder->tree = tree;
+    builder->root_path = memory_pool_text(pool, tree->root, strlen(tree->root));
+    builder->lone_kind = from->kind;
+    *builder->root = (struct snapshot_root){
+        .path = builder->root_path,
+        .is_readable = reason == 0,
+        .reason = reason ? memory_pool_format(pool, "%s", strerror(reason)) : "",
+        .last_scan_ms = tree->refreshed_at_ms,
+    };
+    if (tree->is_cut)
+        builder->root->reason = "more or deeper folders than are looked at; the rest is left out";
+    walk(builder, tree->top);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct snapshot_session *x = *(const struct snapshot_session *const *)a;
+    const struct snapshot_session *y = *(const struct snapshot_session *const *)b;
+    if (x->modified_at_ms != y->modified_at_ms)
+        return x->modified_at_ms < y->modified_at_ms ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static int runs_descending(const void *a, const void *b)
+{
+    return strcmp(((const struct snapshot_run *)b)->name, ((const struct snapshot_run *)a)->name);
+}
+
+/* Of two roots with a run of the same name the first one's is shown. */
+static void place_runs(struct snapshot *snapshot)
+{
+    size_t kept = 0;
+    if (snapshot->run_count)
+        qsort(snapshot->runs, snapshot->run_count, sizeof(*snapshot->runs), runs_descending);
+    for (size_t at = 0; at < snapshot->run_count; at++) {
+        if (kept == 0 || strcmp(snapshot->runs[kept - 1].name, snapshot->runs[at].name) != 0)
+            snapshot->runs[kept++] = snapshot->runs[at];
+    }
+    snapshot->run_count = kept;
+}
+
+static struct snapshot *build(const struct sessions_root *roots, size_t root_count, struct sessions_builder *builder)
+{
+    struct snapshot *snapshot = builder->snapshot;
+    snapshot->holders = 1;
+    snapshot->root_count = root_count;
+    snapshot->roots = memory_pool_new(&snapshot->pool, (root_count + 1) * sizeof(*snapshot->roots));
+    for (size_t at = 0; at < root_count; at++) {
+        builder->root_at = at;
+        builder->root = &snapshot->roots[at];
+        add_root(builder, &roots[at]);
+    }
+    if (snapshot->session_count)
+        qsort(snapshot->sessions, snapshot->session_count, sizeof(*snapshot->sessions), newest_first);
+    place_runs(snapshot);
+    return snapshot;
+}
+
+struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
+                                struct verdicts *verdicts)
+{
+    struct sessions_builder builder = {.snapshot = memory_new(sizeof(struct snapshot)), .verdicts = verdicts};
+    builder.snapshot->generation = generation;
+    return build(roots, root_count, &builder);
+}
+
+struct snapshot *sessions_build_given(struct tree *tree, const char *id, const atomic_bool *is_stopping)
+{
+    const struct sessions_root root = {.tree = tree, .kind = ANALYSIS_KIND_UNKNOWN};
+    struct sessions_builder builder = {
+        .snapshot = memory_new(sizeof(struct snapshot)), .given_id = id, .is_stopping = is_stopping};
+    return build(&root, 1, &builder);
+}
+
+void sessions_free(struct snapshot *snapshot)
+{
+    free(snapshot->sessions);
+    free(snapshot->runs);
+    free(snapshot->problems);
+    memory_pool_free(&snapshot->pool);
+    free(snapshot);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/disk/snapshot.h"
+
+#include <string.h>
+
+const char *snapshot_kind_name(enum snapshot_kind kind)
+{
+    switch (kind) {
+    case SNAPSHOT_TRACE: return "trace";
+    case SNAPSHOT_DUMP: return "dump";
+    case SNAPSHOT_TEXT: return "text";
+    case SNAPSHOT_PROFILES: return "profiles";
+    case SNAPSHOT_HLO: break;
+    }
+    return "hlo";
+}
+
+const struct snapshot_session *snapshot_session(const struct snapshot *snapshot, const char *id)
+{
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        if (strcmp(snapshot->sessions[at]->id, id) == 0)
+            return snapshot->sessions[at];
+    }
+    return NULL;
+}
+
+const struct snapshot_host *snapshot_host(const struct snapshot_session *session, const char *id)
+{
+    for (size_t at = 0; at < session->host_count; at++) {
+        if (strcmp(session->hosts[at].id, id) == 0)
+            return &session->hosts[at];
+    }
+    return NULL;
+}
+
+const struct snapshot_run *snapshot_run(const struct snapshot *snapshot, const char *name)
+{
+    for (size_t at = 0; at < snapshot->run_count; at++) {
+        if (strcmp(snapshot->runs[at].name, name) == 0)
+            return &snapshot->runs[at];
+    }
+    return NULL;
+}
+
+void snapshot_module_id(char id[HASH_ID_SIZE], const struct snapshot_session *session, const char *name)
+{
+    hash_id(id, hash_text(name, hash_text(session->id, hash_text("module", 0))));
+}

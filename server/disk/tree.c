@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/disk/tree.h"
+
+#include "server/disk/beneath.h"
+#include "server/base/memory.h"
+#include "server/base/moment.h"
+#include "server/disk/tree_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { MOST_FOLDERS = 200000, MOST_DEPTH = 40, FUSE_MAGIC = 0x65735546 };
+static const int64_t RECENT_NS = 2000000000, RELIST_NS = 30000000000;
+
+/* What a refresh carries from folder to folder. */
+struct pass {
+    struct tree *tree;
+    int root; /* descriptor of the root folder */
+    bool times_mean_little;
+    int64_t now_ns;
+    bool (*go_on)(void *context);
+    void *context;
+    bool is_changed, is_stopped;
+};
+
+struct tree *tree_new(const char *path)
+{
+    struct tree *tree = memory_new(sizeof(*tree));
+    struct stat status;
+    char working[PATH_MAX];
+    if (path[0] != '/' && getcwd(working, sizeof(working)))
+        tree->root = memory_format("%s/%s", working, path);
+    else
+        tree->root = memory_text(path);
+    size_t length = strlen(tree->root);
+    while (length > 1 && tree->root[length - 1] == '/')
+        tree->root[--length] = '\0';
+    tree->is_file = stat(tree->root, &status) == 0 && !S_ISDIR(status.st_mode);
+    tree->top = tree_list_folder_new("", 0);
+    return tree;
+}
+
+void tree_free(struct tree *tree)
+{
+    if (!tree)
+        return;
+    tree_list_folder_free(tree->top);
+    free(tree->root);
+    free(tree->real);
+    free(tree);
+}
+
+struct tree *tree_new_of_memory(const char *name)
+{
+    struct tree *tree = memory_new(sizeof(*tree));
+    tree->root = memory_text(name);
+    tree->is_memory = true;
+    tree->top = tree_list_folder_new("", 0);
+    return tree;
+}
+
+struct tree_file *tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count)
+{
+    return tree_list_add_memory(tree->top, path, bytes, byte_count);
+}
+
+static void set_reason(struct pass *pass, int *reason, int now)
+{
+    pass->is_changed |= *reason != now;
+    *reason = now;
+}
+
+/* Sets `file`'s identity and reason anew. */
+static void file_refresh(struct pass *pass, int folder, struct tree_file *file)
+{
+    struct stat status;
+    int found = file->target ? -1 : fstatat(folder, file->name, &status, AT_SYMLINK_NOFOLLOW);
+    if (file->target) {
+        int target = beneath_open(pass->root, file->target, O_PATH | O_CLOEXEC);
+        found = target < 0 ? -1 : fstat(target, &status);
+        if (target >= 0)
+            close(target);
+    }
+    if (found != 0) {
+        set_reason(pass, &file->reason, errno);
+        return;
+    }
+    if (S_ISLNK(status.st_mode))
+        return; /* a link that leads nowhere or out of the root: its reason stands since it was listed */
+    struct files_identity identity = files_identity_of(&status);
+    bool differs = !files_identity_equal(&identity, &file->identity);
+    file->identity = identity;
+    pass->is_changed |= differs;
+    if (!S_ISREG(status.st_mode))
+        set_reason(pass, &file->reason, EINVAL);
+    else if ((differs || file->reason) && !file->target)
+        set_reason(pass, &file->reason, faccessat(folder, file->name, R_OK, AT_EACCESS) == 0 ? 0 : errno);
+    else if (file->target)
+        set_reason(pass, &file->reason, 0);
+}
+
+static bool must_list(const struct pass *pass, const struct tree_folder *folder, const struct files_identity *identity)
+{
+    bool is_same = folder->listed_at_ns && !folder->reason && folder->modified_at_ns == identity->modified_at_ns &&
+                   folder->inode == identity->inode && folder->device == identity->device;
+    if (!is_same || folder->listed_at_ns - folder->modified_at_ns < RECENT_NS)
+        return true;
+    return pass->times_mean_little && pass->now_ns - folder->listed_at_ns > RELIST_NS;
+}
+
+static void folder_list(struct pass *pass, struct tree_folder *folder, int descriptor,
+                        const struct files_identity *identity)
+{
+    /* Asked before listing, so that a change during it is seen the next time. */
+    int64_t listed_at_ns = moment_unix_ns();
+    bool is_run_place = strcmp(folder->path, "plugins/profile") == 0;
+    size_t length = strlen(folder->path);
+    if (length > 16 && strcmp(folder->path + length - 16, "/plugins/profile") == 0)
+        is_run_place = true;
+    struct tree_list_limits limits = {
+        .tree = pass->tree,
+        .takes_folders = !folder->target && folder->depth < MOST_DEPTH && pass->tree->folder_count < MOST_FOLDERS,
+        .takes_folder_links = is_run_place,
+    };
+    pass->is_changed |= tree_list(folder, descriptor, &limits);
+    folder->modified_at_ns = identity->modified_at_ns;
+    folder->device = identity->device;
+    folder->inode = identity->inode;
+    folder->listed_at_ns = listed_at_ns;
+}
+
+static void folder_refresh(struct pass *pass, struct tree_folder *folder)
+{
+    struct stat status;
+    const char *path = folder->target ? folder->target : folder->path;
+    int descriptor = beneath_open(pass->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
+        set_reason(pass, &folder->reason, errno);
+        tree_list_clear(folder);
+    } else {
+        struct files_identity identity = files_identity_of(&status);
+        if (must_list(pass, folder, &identity))
+            folder_list(pass, folder, descriptor, &identity);
+        set_reason(pass, &folder->reason, 0);
+        for (size_t at = 0; at < folder->file_count; at++)
+            file_refresh(pass, descriptor, &folder->files[at]);
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+    pass->tree->folder_count++;
+    pass->tree->is_cut |= folder->depth >= MOST_DEPTH || pass->tree->folder_count >= MOST_FOLDERS;
+    if (pass->go_on && !pass->go_on(pass->context))
+        pass->is_stopped = true;
+    for (size_t at = 0; at < folder->folder_count && !pass->is_stopped; at++)
+        folder_refresh(pass, folder->folders[at]);
+}
+
+/* The root is one file. */
+static void lone_refresh(struct pass *pass)
+{
+    struct tree_folder *top = pass->tree->top;
+    struct stat status;
+    if (top->file_count == 0) {
+        const char *slash = strrchr(pass->tree->root, '/');
+        top->files = memory_new(sizeof(*top->files));
+        top->files->name = memory_text(slash ? slash + 1 : pass->tree->root);
+        top->files->kind = names_kind_of(top->files->name);
+        top->file_count = 1;
+    }
+    struct tree_file *file = top->files;
+    if (stat(pass->tree->root, &status) != 0) {
+        set_reason(pass, &file->reason, errno);
+        return;
+    }
+    struct files_identity identity = files_identity_of(&status);
+    pass->is_changed |= !files_identity_equal(&identity, &file->identity);
+    file->identity = identity;
+    if (S_ISREG(status.st_mode))
+        set_reason(pass, &file->reason, access(pass->tree->root, R_OK) == 0 ? 0 : errno);
+    else
+        set_reason(pass, &file->reason, EINVAL);
+}
+
+static void root_refresh(struct pass *pass)
+{
+    struct tree *tree = pass->tree;
+    struct statfs system;
+    free(tree->real);
+    tree->real = realpath(tree->root, NULL);
+    pass->root = open(tree->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (pass->root < 0 || !tree->real) {
+        set_reason(pass, &tree->top->reason, errno);
+        tree_list_clear(tree->top);
+    } else {
+        pass->times_mean_little = fstatfs(pass->root, &system) == 0 && system.f_type == FUSE_MAGIC;
+        tree->folder_count = 0;
+        tree->is_cut = false;
+        folder_refresh(pass, tree->top);
+    }
+    if (pass->root >= 0)
+        close(pass->root);
+}
+
+bool tree_refresh(struct tree *tree, bool (*go_on)(void *context), void *context)
+{
+    struct pass pass = {.tree = tree, .root = -1, .now_ns = moment_unix_ns(), .go_on = go_on, .context = context};
+    if (tree->is_memory)
+        pass.is_changed = false; /* it never does */
+    else if (tree->is_file)
+        lone_refresh(&pass);
+    else
+        root_refresh(&pass);
+    if (!pass.is_stopped) {
+        pass.is_changed |= tree->refreshed_at_ms == 0;
+        tree->refreshed_at_ms = moment_unix_ms();
+    }
+    return pass.is_changed;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tree.h: the folders below one root as the scanner last saw them.
+ *
+ * A refresh never walks the tree again: it asks each known folder for its time
+ * of change and each known file for its size and time, and lists only folders
+ * that changed. That costs one open, one fstat and one close a folder and one
+ * fstatat a file, works alike on local and on network disks (inotify is silent
+ * about changes that another machine makes), and misses nothing: a folder
+ * changed within the last two seconds is listed again, since its time might not
+ * show a further change, and folders of a FUSE file system, whose times mean
+ * little, are listed every 30 s.
+ *
+ * Links: a link to a file, and a link to a folder right below plugins/profile,
+ * is taken when its target lies below the root; other links to folders are not
+ * entered (their targets are met where they are), and what leads out of the
+ * root is only named. Names that begin with a dot are left out.
+ *
+ * Threads: one at a time. Nothing is ever opened for writing. */
+#ifndef SERVER_TREE_H
+#define SERVER_TREE_H
+
+#include "server/disk/files.h"
+#include "server/disk/names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tree_file {
+    char *name;
+    char *target; /* of a link: the file's path below the root; else NULL */
+    enum names_kind kind;
+    struct files_identity identity;
+    int reason;                 /* 0, or the errno that says why it cannot be read; EXDEV: it leads out of the root */
+    const unsigned char *bytes; /* of a tree in memory, identity.size_bytes of them */
+    bool is_profile;            /* of a name that may be one: its bytes were those of a profile… */
+    struct files_identity looked_into; /* …in this state; set by tree_profiles.c */
+};
+
+struct tree_folder {
+    char *path;                   /* below the root, "" for the root itself */
+    char *target;                 /* of a link: the folder's path below the root; else NULL */
+    struct tree_folder **folders; /* by name */
+    struct tree_file *files;      /* by name; only those that may be shown */
+    size_t folder_count, file_count;
+    int64_t modified_at_ns, listed_at_ns;
+    uint64_t device, inode;
+    int reason; /* 0, or the errno that says why it cannot be listed */
+    unsigned depth;
+};
+
+struct tree {
+    char *root;     /* as given, made absolute */
+    char *real;     /* the same without links; NULL while it does not exist */
+    bool is_file;   /* the root is one file, top.files[0], whatever its name */
+    bool is_memory; /* not on disk: filled by tree_add_memory */
+    bool is_cut;    /* more folders than the limit, or deeper */
+    struct tree_folder *top;
+    size_t folder_count;
+    int64_t refreshed_at_ms; /* Unix time, 0 before the first one was complete */
+};
+
+/* `path` must exist. Nothing is read yet. */
+struct tree *tree_new(const char *path);
+void tree_free(struct tree *tree);
+
+/* A tree of files in memory; `name` stands for its root. Add them by path, in the order
+ * of their paths; what is returned is good until the next. The bytes are borrowed; their time is now. */
+struct tree *tree_new_of_memory(const char *name);
+struct tree_file *tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count);
+
+/* Brings the tree up to date; true when anything differs from before. Calls
+ * `go_on` after each folder and stops early when that returns false. */
+bool tree_refresh(struct tree *tree, bool (*go_on)(void *context), void *context);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verdicts.h: which of the texts on disk tell of a lack of memory, and the first figures.
+ *
+ * The scanner asks while it builds a snapshot. Small texts are read at once, as long as
+ * that takes no noticeable time; the others by a thread of its own, which rests as long
+ * as it works, and from large ones only the last 256 MiB: a failure stands at the end of a
+ * log. What is read is kept under the identity of its file. A log that grows is read
+ * again only after twenty times what the last reading took, and then once more at its end.
+ * Threads: verdicts_begin, verdicts_look and verdicts_end from the scanner's alone. */
+#ifndef SERVER_VERDICTS_H
+#define SERVER_VERDICTS_H
+
+#include "base/err.h"
+#include "server/disk/files.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first failure of a text. Numbers below 0 and empty words: not stated. */
+struct verdict {
+    size_t failure_count;
+    char family[20], form[24], phase[12], memory_space[16], module[128];
+    int64_t needed_bytes, capacity_bytes, exceeded_bytes, free_bytes, largest_free_bytes;
+};
+
+struct verdicts;
+
+/* `changed` is called, from another thread, when there is something new to ask for. */
+struct verdicts *verdicts_new(void (*changed)(void *context), void *context);
+/* False when no thread could be made; small texts are read all the same. */
+bool verdicts_start(struct verdicts *verdicts);
+void verdicts_free(struct verdicts *verdicts);
+
+/* Around the questions for one snapshot. With `is_complete`, what was not asked for is forgotten. */
+void verdicts_begin(struct verdicts *verdicts);
+void verdicts_end(struct verdicts *verdicts, bool is_complete);
+/* What is known of the text at `place`, which may be of a little earlier; false when nothing is yet, or with `err`
+ * when it cannot be read. */
+bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, const struct files_identity *identity,
+                   struct verdict *verdict, struct err *err);
+/* Was anything read since the last time this was asked, or has the time come to read a text again? */
+bool verdicts_have_news(struct verdicts *verdicts);
+
+/* The verdict of a text that is read now. False and `err` when it cannot be read, or `is_stopping` became true meanwhile. */
+bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict,
+                   struct err *err);
+
+#endif

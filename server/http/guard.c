@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/http/guard.h"
+
+#include <arpa/inet.h>
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { COOKIE_NAME_SIZE = 24, MOST_PORT_DIGITS = 5 };
+
+/* Length of the host in "host", "host:80" or "[::1]:80"; 0 when it is none of these. */
+static size_t host_length(const char *host)
+{
+    size_t length = strcspn(host, ":");
+    if (host[0] == '[') {
+        const char *end = strchr(host, ']');
+        length = end ? (size_t)(end - host) + 1 : 0;
+    }
+    const char *rest = host + length;
+    if (length == 0 || (*rest != '\0' && *rest != ':'))
+        return 0;
+    if (*rest == ':' && rest[1 + strspn(rest + 1, "0123456789")] != '\0')
+        return 0;
+    return length;
+}
+
+static bool is_host(const char *host, size_t length, const char *allowed)
+{
+    return strlen(allowed) == length && strncasecmp(host, allowed, length) == 0;
+}
+
+static bool is_address(const char *host, size_t length)
+{
+    char text[64];
+    unsigned char address[16];
+    bool is_six = length > 2 && host[0] == '[';
+    if (length >= sizeof(text))
+        return false;
+    memcpy(text, host + is_six, length);
+    text[is_six ? length - 2 : length] = '\0';
+    return inet_pton(is_six ? AF_INET6 : AF_INET, text, address) == 1;
+}
+
+static bool is_allowed_host(const struct guard *guard, const char *host)
+{
+    static const char *const LOOPBACK[] = {"localhost", "127.0.0.1", "[::1]"};
+    size_t length = host_length(host);
+    if (length == 0)
+        return false;
+    for (size_t at = 0; at < sizeof(LOOPBACK) / sizeof(LOOPBACK[0]); at++) {
+        if (is_host(host, length, LOOPBACK[at]))
+            return true;
+    }
+    for (size_t at = 0; at < guard->host_count; at++) {
+        if (is_host(host, length, guard->hosts[at]))
+            return true;
+    }
+    return guard->takes_any_address && is_address(host, length);
+}
+
+struct response *guard_host(const struct guard *guard, const struct request *request)
+{
+    if (request->host_count != 1 || !request->host || !request->host[0])
+        return response_problem(400, "host", "the request must have exactly one Host header");
+    if (is_allowed_host(guard, request->host))
+        return NULL;
+    return response_problem(403, "host",
+                            "this daemon does not answer to that name: start it with --allowed-hosts=NAME to let "
+                            "it (Host header names another one)");
+}
+
+/* Does the request come from a page of the same origin, as far as can be told? */
+static bool is_same_origin(const struct request *request)
+{
+    const char *origin = request->origin;
+    if (!origin)
+        return true;
+    const char *host = strstr(origin, "://");
+    return host && strcasecmp(host + 3, request->host) == 0;
+}
+
+static bool is_link(const struct request *request)
+{
+    return request->sec_fetch_mode && strcmp(request->sec_fetch_mode, "navigate") == 0 && request->sec_fetch_dest &&
+           strcmp(request->sec_fetch_dest, "document") == 0 && request->method != REQUEST_POST;
+}
+
+/* "memviewd-6006=": a browser keeps cookies by host alone, and there may be a daemon on another port of it. The port is
+ * the one that the browser sees. */
+static void name_cookie(const struct request *request, char name[COOKIE_NAME_SIZE])
+{
+    const char *port = request->host + host_length(request->host);
+    snprintf(name, COOKIE_NAME_SIZE, "memviewd-%.*s=", MOST_PORT_DIGITS, *port == ':' ? port + 1 : "80");
+}
+
+static bool has_cookie(const struct guard *guard, const struct request *request)
+{
+    const char *cookie = request->cookie;
+    char wanted[COOKIE_NAME_SIZE];
+    name_cookie(request, wanted);
+    size_t name = strlen(wanted);
+    while (cookie && *cookie) {
+        cookie += strspn(cookie, " \t;,");
+        size_t length = strcspn(cookie, ";,");
+        if (length > name && memcmp(cookie, wanted, name) == 0 &&
+            token_matches(&guard->token, cookie + name, length - name))
+            return true;
+        cookie += length;
+    }
+    return false;
+}
+
+static bool has_bearer(const struct guard *guard, const char *authorization)
+{
+    static const char SCHEME[] = "Bearer ";
+    size_t length = sizeof(SCHEME) - 1;
+    if (!authorization || strncasecmp(authorization, SCHEME, length) != 0)
+        return false;
+    return token_matches(&guard->token, authorization + length, strlen(authorization + length));
+}
+
+struct response *guard_need(const struct guard *guard, const struct request *request, enum guard_need need)
+{
+    bool is_foreign = request->sec_fetch_site && strcmp(request->sec_fetch_site, "cross-site") == 0;
+    if (is_foreign && !(need == GUARD_OPEN && is_link(request)))
+        return response_problem(403, "cross_site", "a page of another site may not ask this daemon for anything");
+    if (request->method == REQUEST_POST && !is_same_origin(request))
+        return response_problem(403, "cross_site", "the Origin header names another site");
+    if (need != GUARD_DATA || guard->token.text[0] == '\0' || has_bearer(guard, request->authorization) ||
+        has_cookie(guard, request))
+        return NULL;
+    struct response *response =
+        response_problem(401, "token",
+                         "this daemon wants the token that it printed at its start: open the URL it printed, or send "
+                         "Authorization: Bearer TOKEN");
+    response_add_header(response, "WWW-Authenticate", "Bearer realm=\"memviewd\"");
+    return response;
+}
+
+struct response *guard_login(const struct guard *guard, const struct request *request)
+{
+    if (!request->content_type || strncasecmp(request->content_type, "application/json", 16) != 0)
+        return response_problem(415, "argument", "send {\"token\": \"…\"} as application/json");
+    cJSON *body = cJSON_ParseWithLength(request->body->data ? request->body->data : "", request->body->size);
+    const cJSON *token = cJSON_GetObjectItemCaseSensitive(body, "token");
+    struct response *response;
+    if (!cJSON_IsString(token)) {
+        response = response_problem(400, "argument", "the body must be {\"token\": \"…\"}");
+    } else if (guard->token.text[0] == '\0') {
+        response = response_empty(204);
+    } else if (!token_matches(&guard->token, token->valuestring, strlen(token->valuestring))) {
+        response = response_problem(401, "token", "that is not the token that this daemon printed at its start");
+        response_add_header(response, "WWW-Authenticate", "Bearer realm=\"memviewd\"");
+    } else {
+        char name[COOKIE_NAME_SIZE];
+        name_cookie(request, name);
+        response = response_empty(204);
+        response_add_header(response, "Set-Cookie", "%s%s; Path=/; HttpOnly; SameSite=Strict", name, guard->token.text);
+    }
+    cJSON_Delete(body);
+    return response;
+}

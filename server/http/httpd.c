@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/http/httpd.h"
+
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/base/moment.h"
+#include "server/http/negotiate.h"
+#include "server/http/peers.h"
+#include "server/api/routes.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The library's own limits lie beyond ours, so that ours can answer in full. */
+enum { CONNECTION_LIMIT = PEERS_MOST + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 64 * 1024 };
+/* Who sends less of a body in a minute is not waited for (peers.c). */
+enum { PROGRESS_BYTES = 256 * 1024 };
+
+struct httpd {
+    const struct server *server;
+    struct jobs *jobs;
+    struct peers *peers;
+    struct MHD_Daemon *daemons[LISTEN_MOST];
+    size_t daemon_count;
+    atomic_bool is_stopping;
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    size_t in_flight; /* requests that have come whole and are not answered yet */
+};
+
+/* One request from its first line to the end of its answer. */
+struct exchange {
+    struct jobs_client client; /* first, so that it can be found by it */
+    struct httpd *httpd;
+    struct MHD_Connection *connection;
+    struct peer *peer;
+    struct request *request;
+    struct response *response; /* NULL until there is one */
+    bool has_begun, is_whole;
+    int status;
+    uint64_t sent_bytes;
+    int64_t began_us;
+};
+
+/* What an answer says itself is not said here again. */
+static const struct {
+    const char *name, *value;
+} EVERY_ANSWER[] = {
+    {"Content-Security-Policy", RESPONSE_POLICY("'self'")},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cache-Control", "no-cache"},
+};
+
+static void release_body(void *body)
+{
+    body_release(body);
+}
+
+static struct MHD_Response *response_of(const struct body *body)
+{
+    static char nothing[1];
+    if (!body)
+        return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    return MHD_create_response_from_buffer_with_free_callback_cls(body->size, (void *)(uintptr_t)body->data,
+                                                                  release_body, (void *)(uintptr_t)body);
+}
+
+static bool says(const struct response *response, const char *name)
+{
+    for (size_t at = 0; at < response->header_count; at++)
+        if (strcmp(response->headers[at].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_headers(const struct exchange *exchange, struct MHD_Response *out, bool is_packed)
+{
+    const struct response *response = exchange->response;
+    for (size_t at = 0; at < sizeof(EVERY_ANSWER) / sizeof(EVERY_ANSWER[0]); at++)
+        if (!says(response, EVERY_ANSWER[at].name))
+            MHD_add_response_header(out, EVERY_ANSWER[at].name, EVERY_ANSWER[at].value);
+    for (size_t at = 0; at < response->header_count; at++)
+        MHD_add_response_header(out, response->headers[at].name, response->headers[at].value);
+    if (response->content_type)
+        MHD_add_response_header(out, "Content-Type", response->content_type);
+    if (response->body)
+        MHD_add_response_header(out, "Vary", "Accept-Encoding");
+    if (is_packed)
+        MHD_add_response_header(out, "Content-Encoding", "gzip");
+    if (response->is_tagged) {
+        const char *etag = response->body->etag;
+        char packed[BODY_ETAG_SIZE + 4];
+        snprintf(packed, sizeof(packed), "%.*s-gz\"", (int)strlen(etag) - 1, etag);
+        MHD_add_response_header(out, "ETag", is_packed ? packed : etag);
+    }
+    if (atomic_load(&exchange->httpd->is_stopping) || peers_is_refused(exchange->peer))
+        MHD_add_response_header(out, "Connection", "close");
+}
+
+static enum MHD_Result send_response(struct exchange *exchange)
+{
+    const struct response *response = exchange->response;
+    bool wants_gzip = response->body && negotiate_gzip(exchange->request->accept_encoding);
+    struct body *packed = wants_gzip ? body_gzip(response->body) : NULL;
+    struct body *body = packed ? packed : response->body ? body_hold(response->body) : NULL;
+    exchange->status = response->status;
+    if (response->is_tagged && exchange->request->method != REQUEST_POST &&
+        negotiate_matches(exchange->request->if_none_match, response->body->etag))
+        exchange->status = MHD_HTTP_NOT_MODIFIED;
+    struct MHD_Response *out = response_of(body);
+    if (!out) {
+        body_release(body);
+        return MHD_NO;
+    }
+    bool has_body = exchange->status != MHD_HTTP_NOT_MODIFIED && exchange->request->method != REQUEST_HEAD;
+    exchange->sent_bytes = body && has_body ? body->size : 0;
+    add_headers(exchange, out, packed != NULL);
+    enum MHD_Result result = MHD_queue_response(exchange->connection, (unsigned)exchange->status, out);
+    MHD_destroy_response(out);
+    return result;
+}
+
+/* ---- a request comes in ---------------------------------------------------------- */
+
+/* The first line of a request was read: `target` as it came. */
+static void *begin(void *context, const char *target, struct MHD_Connection *connection)
+{
+    struct exchange *exchange = memory_new(sizeof(*exchange));
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    exchange->httpd = context;
+    exchange->connection = connection;
+    exchange->peer = info ? info->socket_context : NULL;
+    exchange->request = request_new(target);
+    exchange->began_us = moment_us();
+    return exchange;
+}
+
+static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    request_add_header(context, name, value);
+    return MHD_YES;
+}
+
+/* From a worker: the connection's own thread goes on with it. */
+static void resume(struct jobs_client *client, struct response *response)
+{
+    struct exchange *exchange = (struct exchange *)client;
+    exchange->response = response;
+    MHD_resume_connection(exchange->connection);
+}
+
+static void count_in_flight(struct httpd *httpd, int change)
+{
+    pthread_mutex_lock(&httpd->lock);
+    httpd->in_flight += (size_t)change;
+    if (httpd->in_flight == 0)
+        pthread_cond_broadcast(&httpd->answered);
+    pthread_mutex_unlock(&httpd->lock);
+}
+
+static enum MHD_Result answer(struct exchange *exchange)
+{
+    struct httpd *httpd = exchange->httpd;
+    exchange->is_whole = true;
+    upload_end(exchange->request->body);
+    count_in_flight(httpd, 1);
+    peers_set_busy(httpd->peers, exchange->peer, true);
+    if (peers_is_refused(exchange->peer))
+        exchange->response = response_problem(503, "busy", "too many connections; close some and ask again");
+    else
+        exchange->response = routes_now(httpd->server, exchange->request);
+    if (exchange->response)
+        return send_response(exchange);
+    exchange->client.done = resume;
+    exchange->client.wants_gzip = negotiate_gzip(exchange->request->accept_encoding);
+    MHD_suspend_connection(exchange->connection);
+    jobs_submit(httpd->jobs, exchange->request, &exchange->client);
+    return MHD_YES;
+}
+
+static void take_body(struct exchange *exchange, const char *bytes, size_t size)
+{
+    struct upload *body = exchange->request->body;
+    size_t before = body->size / PROGRESS_BYTES;
+    upload_add(body, bytes, size);
+    if (body->size / PROGRESS_BYTES > before)
+        peers_progress(exchange->httpd->peers, exchange->peer);
+}
+
+/* Called by the library for the headers, for each piece of a body, at its end,
+ * and when the connection is resumed. */
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **state)
+{
+    struct exchange *exchange = *state;
+    (void)context, (void)url, (void)version;
+    if (!exchange || !exchange->peer)
+        return MHD_NO;
+    if (!exchange->has_begun) {
+        exchange->has_begun = true;
+        request_set_method(exchange->request, method);
+        MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange->request);
+        routes_admit(exchange->httpd->server, exchange->request);
+        if (exchange->request->body->limit_bytes > REQUEST_BODY_LIMIT)
+            peers_progress(exchange->httpd->peers, exchange->peer);
+        return MHD_YES;
+    }
+    if (*upload_size > 0) {
+        take_body(exchange, upload, *upload_size);
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    if (exchange->response)
+        return send_response(exchange);
+    return exchange->is_whole ? MHD_YES : answer(exchange);
+}
+
+static void end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode reason)
+{
+    struct exchange *exchange = *state;
+    (void)context, (void)connection, (void)reason;
+    if (!exchange)
+        return;
+    *state = NULL;
+    struct httpd *httpd = exchange->httpd;
+    if (exchange->is_whole) {
+        log_request(&(struct log_request){.peer = peers_text(exchange->peer),
+                                          .method = exchange->request->method_text,
+                                          .target = exchange->request->target,
+                                          .status = exchange->status,
+                                          .size_bytes = exchange->sent_bytes,
+                                          .took_us = moment_us() - exchange->began_us});
+        peers_set_busy(httpd->peers, exchange->peer, false);
+        count_in_flight(httpd, -1);
+    }
+    response_release(exchange->response);
+    request_release(exchange->request);
+    free(exchange);
+}
+
+static void connect_or_close(void *context, struct MHD_Connection *connection, void **state,
+                             enum MHD_ConnectionNotificationCode code)
+{
+    struct httpd *httpd = context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *address =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        const struct sockaddr *from = address ? address->client_addr : NULL;
+        const union MHD_ConnectionInfo *socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *state = peers_add(httpd->peers, socket ? socket->connect_fd : -1, from);
+    } else if (*state) {
+        peers_remove(httpd->peers, *state);
+        *state = NULL;
+    }
+}
+
+/* ---- start and stop ------------------------------------------------------------------ */
+
+static struct MHD_Daemon *start_one(struct httpd *httpd, int descriptor)
+{
+    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, httpd,
+                            MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_URI_LOG_CALLBACK, begin, httpd,
+                            MHD_OPTION_NOTIFY_COMPLETED, end, httpd, MHD_OPTION_NOTIFY_CONNECTION, connect_or_close,
+                            httpd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_LIMIT,
+                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            (size_t)CONNECTION_MEMORY_BYTES, MHD_OPTION_END);
+}
+
+struct httpd *httpd_start(const struct server *server, struct jobs *jobs, const struct listen_set *set)
+{
+    struct httpd *httpd = memory_new(sizeof(*httpd));
+    httpd->server = server;
+    httpd->jobs = jobs;
+    httpd->peers = peers_new();
+    pthread_mutex_init(&httpd->lock, NULL);
+    moment_cond_init(&httpd->answered);
+    for (size_t at = 0; at < set->count; at++) {
+        struct MHD_Daemon *daemon = start_one(httpd, set->sockets[at]);
+        if (!daemon) {
+            httpd_free(httpd);
+            return NULL;
+        }
+        httpd->daemons[httpd->daemon_count++] = daemon;
+    }
+    return httpd;
+}
+
+void httpd_watch(struct httpd *httpd)
+{
+    peers_watch(httpd->peers);
+    jobs_expire(httpd->jobs, false);
+}
+
+void httpd_stop_accepting(struct httpd *httpd)
+{
+    atomic_store(&httpd->is_stopping, true);
+    for (size_t at = 0; at < httpd->daemon_count; at++)
+        MHD_quiesce_daemon(httpd->daemons[at]);
+}
+
+bool httpd_drain(struct httpd *httpd, int64_t wait_ms)
+{
+    struct timespec until = moment_after(wait_ms);
+    int reason = 0;
+    pthread_mutex_lock(&httpd->lock);
+    while (httpd->in_flight > 0 && reason == 0)
+        reason = pthread_cond_timedwait(&httpd->answered, &httpd->lock, &until);
+    bool is_drained = httpd->in_flight == 0;
+    pthread_mutex_unlock(&httpd->lock);
+    return is_drained;
+}
+
+void httpd_free(struct httpd *httpd)
+{
+    for (size_t at = 0; at < httpd->daemon_count; at++)
+        MHD_stop_daemon(httpd->daemons[at]);
+    peers_free(httpd->peers);
+    pthread_cond_destroy(&httpd->answered);
+    pthread_mutex_destroy(&httpd->lock);
+    free(httpd);
+}

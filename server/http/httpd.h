@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * httpd.h: between sockets and struct request / struct response, by libmicrohttpd.
+ *
+ * One thread for each listening socket reads requests and sends answers; what
+ * may take time runs on a worker (jobs.h) while the connection is suspended. */
+#ifndef SERVER_HTTPD_H
+#define SERVER_HTTPD_H
+
+#include "server/http/jobs.h"
+#include "server/http/listen.h"
+#include "server/api/server.h"
+
+struct httpd;
+
+/* Serves on the sockets of `set`, which stay the caller's. NULL when the
+ * library cannot start. */
+struct httpd *httpd_start(const struct server *server, struct jobs *jobs, const struct listen_set *set);
+
+/* About once a second: ends connections and requests that have waited too long. */
+void httpd_watch(struct httpd *httpd);
+
+/* Takes no new connections; answers from now on close theirs. */
+void httpd_stop_accepting(struct httpd *httpd);
+/* Waits until every request that has come is answered; false when that takes longer. */
+bool httpd_drain(struct httpd *httpd, int64_t wait_ms);
+/* No request may be with a worker. Ends the threads that read requests. */
+void httpd_free(struct httpd *httpd);
+
+#endif

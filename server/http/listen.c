@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/http/listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BACKLOG = 128, TRIES = 16 };
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+}
+
+static bool is_any(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
+    return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+}
+
+/* The port lies at the same place for both families. */
+static uint16_t *port_of(struct sockaddr *address)
+{
+    return &((struct sockaddr_in *)(void *)address)->sin_port;
+}
+
+static int open_one(struct sockaddr *address, socklen_t length, uint16_t *port)
+{
+    const int on = 1, only_six = address->sa_family == AF_INET6 && !is_any(address);
+    int descriptor = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0)
+        return -1;
+    *port_of(address) = htons(*port);
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (address->sa_family == AF_INET6)
+        setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &only_six, sizeof(only_six));
+    if (bind(descriptor, address, length) != 0 || listen(descriptor, BACKLOG) != 0 ||
+        getsockname(descriptor, address, &length) != 0) {
+        int reason = errno;
+        close(descriptor);
+        errno = reason;
+        return -1;
+    }
+    *port = ntohs(*port_of(address));
+    return descriptor;
+}
+
+static void describe(struct listen_set *set, const struct sockaddr *address)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    bool is_six = address->sa_family == AF_INET6;
+    set->is_beyond_loopback |= !is_loopback(address);
+    set->is_any_address |= is_any(address);
+    if (set->host[0])
+        return;
+    if (is_any(address))
+        snprintf(set->host, sizeof(set->host), "%s", is_six ? "[::1]" : "127.0.0.1");
+    else if (is_six &&
+             inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, text, sizeof(text)))
+        snprintf(set->host, sizeof(set->host), "[%s]", text);
+    else if (inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr, text, sizeof(text)))
+        snprintf(set->host, sizeof(set->host), "%s", text);
+}
+
+/* Opens every address of a list on set->port. A machine without IPv6 has no
+ * ::1: with `may_miss` that is no failure. */
+static bool open_list(struct listen_set *set, const struct addrinfo *list, bool may_miss)
+{
+    for (const struct addrinfo *at = list; at && set->count < LISTEN_MOST; at = at->ai_next) {
+        struct sockaddr_storage address;
+        memcpy(&address, at->ai_addr, at->ai_addrlen);
+        int descriptor = open_one((struct sockaddr *)&address, at->ai_addrlen, &set->port);
+        if (descriptor < 0 && may_miss && (errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT))
+            continue;
+        if (descriptor < 0)
+            return false;
+        set->sockets[set->count++] = descriptor;
+        describe(set, (const struct sockaddr *)&address);
+    }
+    return true;
+}
+
+struct addresses {
+    struct addrinfo *first, *second; /* of the default: 127.0.0.1 and ::1 */
+};
+
+static int resolve(const char *address, struct addresses *addresses)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    *addresses = (struct addresses){NULL, NULL};
+    if (address)
+        return getaddrinfo(address, "0", &hints, &addresses->first);
+    hints.ai_flags |= AI_NUMERICHOST;
+    if (getaddrinfo("::1", "0", &hints, &addresses->second) != 0)
+        addresses->second = NULL;
+    return getaddrinfo("127.0.0.1", "0", &hints, &addresses->first);
+}
+
+static bool open_all(struct listen_set *set, const struct addresses *addresses, uint16_t port)
+{
+    *set = (struct listen_set){.port = port};
+    bool has_two = addresses->second != NULL;
+    if (open_list(set, addresses->first, has_two) && open_list(set, addresses->second, has_two) && set->count > 0)
+        return true;
+    int reason = set->count || errno ? errno : EADDRNOTAVAIL;
+    listen_close(set);
+    errno = reason;
+    return false;
+}
+
+bool listen_open(struct listen_set *set, const char *address, uint16_t port, char *reason, size_t reason_size)
+{
+    char bare[80];
+    struct addresses addresses;
+    if (address && address[0] == '[') { /* as in a URL */
+        snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(address + 1, "]"), address + 1);
+        address = bare;
+    }
+    int fault = resolve(address, &addresses);
+    if (fault) {
+        snprintf(reason, reason_size, "--bind=%s: %s", address ? address : "", gai_strerror(fault));
+        return false;
+    }
+    bool is_open = open_all(set, &addresses, port);
+    /* A free port of one address may be taken on the other. */
+    for (int tries = 1; !is_open && port == 0 && errno == EADDRINUSE && tries < TRIES; tries++)
+        is_open = open_all(set, &addresses, port);
+    if (!is_open && errno == EADDRINUSE)
+        snprintf(reason, reason_size, "port %u is in use; choose another with --port=N, or --port=0 for a free one",
+                 port);
+    else if (!is_open)
+        snprintf(reason, reason_size, "cannot listen on %s port %u: %s", address ? address : "127.0.0.1", port,
+                 strerror(errno));
+    freeaddrinfo(addresses.first);
+    if (addresses.second)
+        freeaddrinfo(addresses.second);
+    return is_open;
+}
+
+void listen_refuse(struct listen_set *set)
+{
+    for (size_t at = 0; at < set->count; at++)
+        shutdown(set->sockets[at], SHUT_RDWR);
+}
+
+void listen_close(struct listen_set *set)
+{
+    for (size_t at = 0; at < set->count; at++)
+        close(set->sockets[at]);
+    set->count = 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * request.h: one HTTP request, taken apart and checked, free of the library that read it. */
+#ifndef SERVER_REQUEST_H
+#define SERVER_REQUEST_H
+
+#include "server/base/memory.h"
+#include "server/store/upload.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum request_method { REQUEST_GET, REQUEST_HEAD, REQUEST_POST, REQUEST_OTHER };
+
+struct request_param {
+    const char *name, *value; /* decoded */
+};
+
+/* Why a target was not understood. */
+enum request_fault { REQUEST_GOOD, REQUEST_BAD_TARGET, REQUEST_BAD_ESCAPE, REQUEST_BAD_QUERY };
+
+enum { REQUEST_MOST_CAPTURES = 2, REQUEST_TARGET_LIMIT = 8192, REQUEST_BODY_LIMIT = 4095 };
+
+struct request {
+    struct memory_pool pool;
+    atomic_int holders;
+    enum request_method method;
+    const char *method_text;
+    const char *target; /* as sent: path and query */
+    enum request_fault fault;
+    const char *path;             /* decoded, begins with "/" */
+    struct request_param *params; /* in the order sent */
+    size_t param_count;
+    const char *captures[REQUEST_MOST_CAPTURES]; /* what {} of the route stands for */
+    const struct route *route;                   /* this and captures are set by routes.c */
+
+    /* Headers, NULL when absent; several lines of one name joined by ", ". */
+    const char *host, *accept_encoding, *if_none_match, *authorization, *cookie, *content_type, *origin;
+    const char *sec_fetch_site, *sec_fetch_mode, *sec_fetch_dest;
+    size_t host_count, header_bytes;
+
+    struct upload *body; /* never NULL; at most REQUEST_BODY_LIMIT bytes unless its route takes more */
+};
+
+/* From the request line. One reference held. */
+struct request *request_new(const char *target);
+struct request *request_hold(struct request *request);
+void request_release(struct request *request);
+
+void request_set_method(struct request *request, const char *method);
+/* For each header line. */
+void request_add_header(struct request *request, const char *name, const char *value);
+/* Before the first byte of the body: it may be this large, at the cost of `account`. */
+void request_allow_body(struct request *request, size_t limit_bytes, struct account *account);
+
+/* The first value of a parameter, or `otherwise`. */
+const char *request_param(const struct request *request, const char *name, const char *otherwise);
+/* The name of a parameter that is given more than once, or NULL. */
+const char *request_repeated_param(const struct request *request);
+
+#endif

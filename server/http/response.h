@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * response.h: an answer, free of the library that sends it.
+ *
+ * Shared by all who asked the same at once: not changed after it was made. */
+#ifndef SERVER_RESPONSE_H
+#define SERVER_RESPONSE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "server/store/body.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum { RESPONSE_MOST_HEADERS = 4, RESPONSE_HEADER_SIZE = 320 };
+
+/* Content-Security-Policy of an answer whose scripts may come from `scripts`. */
+#define RESPONSE_POLICY(scripts)                                                                                       \
+    "default-src 'none'; script-src " scripts "; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "   \
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+struct response {
+    atomic_int holders;
+    int status;
+    const char *content_type; /* static; NULL without a body */
+    struct body *body;        /* may be NULL */
+    bool is_tagged;           /* may be answered with 304 */
+    bool is_changed;          /* the input changed meanwhile: worth another try */
+    size_t header_count;
+    struct {
+        const char *name; /* static */
+        char value[RESPONSE_HEADER_SIZE];
+    } headers[RESPONSE_MOST_HEADERS];
+};
+
+struct response *response_hold(struct response *response);
+void response_release(struct response *response); /* NULL is fine */
+
+/* Takes the reference to `body`; tagged when the status is 200. */
+struct response *response_of_body(int status, const char *content_type, struct body *body);
+/* Takes the bytes of `buf`; 503 when it has failed. */
+struct response *response_of_buf(int status, const char *content_type, struct buf *buf);
+struct response *response_json(struct buf *buf); /* 200 */
+struct response *response_text(int status, const char *text);
+struct response *response_empty(int status);
+
+/* application/problem+json; `code` is a name of err.def or a word of the server's own. */
+struct response *response_problem(int status, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same from an error about `file` (or NULL), with the status that its code stands for. */
+struct response *response_err(const struct err *err, const char *file);
+/* The same of an error that may be gone when asked again: 503. */
+struct response *response_passing_err(const struct err *err, const char *file);
+int response_status_of(enum err_code code);
+
+/* Before the response is handed on. `name` is static; a value that is too long is cut. */
+void response_add_header(struct response *response, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

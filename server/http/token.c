@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/http/token.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { RANDOM_BYTES = 16, LEAST = 16 };
+
+bool token_make(struct token *token)
+{
+    unsigned char bytes[RANDOM_BYTES];
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return false;
+    for (size_t at = 0; at < sizeof(bytes); at++)
+        snprintf(token->text + at * 2, 3, "%02x", bytes[at]);
+    return true;
+}
+
+bool token_read(struct token *token, const char *path, char *reason, size_t reason_size)
+{
+    static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+    char line[TOKEN_MOST + 3] = "";
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        snprintf(reason, reason_size, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    size_t count = fread(line, 1, sizeof(line) - 1, file);
+    fclose(file);
+    line[count] = '\0';
+    size_t length = strcspn(line, " \t\r\n");
+    if (length < LEAST || length > TOKEN_MOST || strspn(line, GOOD) != length) {
+        snprintf(reason, reason_size, "%s: a token is %d to %d letters, digits or -._~ in the first line", path, LEAST,
+                 TOKEN_MOST);
+        return false;
+    }
+    memcpy(token->text, line, length);
+    token->text[length] = '\0';
+    return true;
+}
+
+bool token_matches(const struct token *token, const char *text, size_t length)
+{
+    size_t own_length = strlen(token->text);
+    unsigned differs = length != own_length;
+    for (size_t at = 0; at < own_length; at++)
+        differs |= (unsigned)(unsigned char)token->text[at] ^ (unsigned)(unsigned char)(at < length ? text[at] : 0);
+    return differs == 0;
+}

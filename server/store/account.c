@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store/account.h"
+
+#include "server/store/cache.h"
+#include "server/base/cgroups.h"
+#include "server/base/memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_CACHES = 8 };
+static const uint64_t LEAST_LIMIT_BYTES = 512 << 20;
+
+struct account {
+    pthread_mutex_t lock;
+    uint64_t limit_bytes, taken_bytes;
+    struct {
+        struct cache *cache;
+        bool is_given;
+    } caches[MOST_CACHES];
+    size_t cache_count;
+};
+
+struct account *account_new(uint64_t limit_bytes)
+{
+    struct account *account = memory_new(sizeof(*account));
+    pthread_mutex_init(&account->lock, NULL);
+    account->limit_bytes = limit_bytes;
+    return account;
+}
+
+void account_free(struct account *account)
+{
+    pthread_mutex_destroy(&account->lock);
+    free(account);
+}
+
+void account_add_cache(struct account *account, struct cache *cache, bool is_given)
+{
+    if (account->cache_count < MOST_CACHES) {
+        account->caches[account->cache_count].cache = cache;
+        account->caches[account->cache_count++].is_given = is_given;
+    }
+}
+
+uint64_t account_limit(const struct account *account)
+{
+    return account->limit_bytes;
+}
+
+uint64_t account_take(struct account *account, uint64_t least, uint64_t most)
+{
+    pthread_mutex_lock(&account->lock);
+    uint64_t left = account->limit_bytes - account->taken_bytes;
+    uint64_t taken = left < least ? 0 : left < most ? left : most;
+    account->taken_bytes += taken;
+    pthread_mutex_unlock(&account->lock);
+    return taken;
+}
+
+static bool drop_oldest(struct account *account, bool is_given)
+{
+    for (size_t at = 0; at < account->cache_count; at++) {
+        if (account->caches[at].is_given == is_given && cache_drop_oldest(account->caches[at].cache))
+            return true;
+    }
+    return false;
+}
+
+uint64_t account_need(struct account *account, uint64_t least, uint64_t most)
+{
+    uint64_t taken = account_take(account, most, most);
+    while (taken == 0 && drop_oldest(account, false))
+        taken = account_take(account, most, most);
+    do {
+        if (taken == 0)
+            taken = account_take(account, least, most);
+    } while (taken == 0 && drop_oldest(account, true));
+    return taken;
+}
+
+void account_give(struct account *account, uint64_t bytes)
+{
+    pthread_mutex_lock(&account->lock);
+    account->taken_bytes -= bytes;
+    pthread_mutex_unlock(&account->lock);
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t account_keep(struct account *account, uint64_t taken, uint64_t used)
+{
+    uint64_t kept = least_of(taken, used);
+    account_give(account, taken - kept);
+    return kept;
+}
+
+static uint64_t part_of(uint64_t limit, uint64_t size_bytes, uint64_t factor, uint64_t base_bytes)
+{
+    return size_bytes > (UINT64_MAX - base_bytes) / factor ? limit : least_of(size_bytes * factor + base_bytes, limit);
+}
+
+void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes,
+                   uint64_t *least, uint64_t *most)
+{
+    uint64_t limit = least_of(share->limit_bytes, account->limit_bytes);
+    *least = part_of(limit, size_bytes, share->least_factor, share->least_base_bytes);
+    *most = part_of(limit, size_bytes, share->most_factor, share->most_base_bytes);
+}
+
+bool account_is_passing(const struct account *account, uint64_t taken, uint64_t most, struct err *err)
+{
+    bool is_of_room = err->code == ERR_limit || err->code == ERR_memory;
+    if (err->code == ERR_memory && (taken < most || most < account->limit_bytes))
+        err->code = ERR_limit;
+    return is_of_room && taken < most;
+}
+
+uint64_t account_usual_limit(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
+    uint64_t half = least_of(there, cgroups_memory_bytes("")) / 2;
+    return half > LEAST_LIMIT_BYTES ? half : LEAST_LIMIT_BYTES;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store/cache.h"
+
+#include "server/base/hash.h"
+#include "server/base/memory.h"
+#include "server/base/moment.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKET_COUNT = 1024, LIMIT_KEPT_MS = 60000 };
+/* Freed values of this size leave holes worth giving back to the system. */
+static const uint64_t TRIM_BYTES = 8 << 20;
+
+enum state { MAKING, READY, FAILED };
+
+struct cache_entry {
+    struct cache_entry *next;          /* of its bucket */
+    struct cache_entry *newer, *older; /* by last use */
+    char *key;
+    enum state state;
+    int holders;       /* the maker and those who wait for it are holders too */
+    bool is_forgotten; /* no longer in the table; freed by its last holder */
+    uint64_t cost_bytes;
+    void *value;
+    struct err err;
+    bool is_passing;      /* of err */
+    int64_t failed_at_ms; /* of a costly failure; else 0 */
+    int64_t used_at_ms;
+};
+
+struct cache {
+    pthread_mutex_t lock;
+    pthread_cond_t made;
+    uint64_t budget_bytes, cost_bytes;
+    void (*free_value)(void *value);
+    struct cache_waiting waiting; /* functions NULL when nobody wants to know */
+    struct cache_entry *buckets[BUCKET_COUNT];
+    struct cache_entry *newest, *oldest;
+};
+
+struct cache *cache_new(uint64_t budget_bytes, void (*free_value)(void *value))
+{
+    struct cache *cache = memory_new(sizeof(*cache));
+    pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->made, NULL);
+    cache->budget_bytes = budget_bytes;
+    cache->free_value = free_value;
+    return cache;
+}
+
+void cache_on_wait(struct cache *cache, const struct cache_waiting *waiting)
+{
+    cache->waiting = *waiting;
+}
+
+static struct cache_entry **bucket_of(struct cache *cache, const char *key)
+{
+    return &cache->buckets[hash_text(key, 0) % BUCKET_COUNT];
+}
+
+static struct cache_entry *find(struct cache *cache, const char *key)
+{
+    struct cache_entry *entry = *bucket_of(cache, key);
+    while (entry && strcmp(entry->key, key) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+static void unlink_use(struct cache *cache, struct cache_entry *entry)
+{
+    *(entry->newer ? &entry->newer->older : &cache->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &cache->oldest) = entry->newer;
+    entry->newer = entry->older = NULL;
+}
+
+static void link_newest(struct cache *cache, struct cache_entry *entry)
+{
+    entry->used_at_ms = moment_ms();
+    entry->older = cache->newest;
+    *(cache->newest ? &cache->newest->newer : &cache->oldest) = entry;
+    cache->newest = entry;
+}
+
+static struct cache_entry *add(struct cache *cache, const char *key)
+{
+    struct cache_entry **bucket = bucket_of(cache, key), *entry = memory_new(sizeof(*entry));
+    entry->key = memory_text(key);
+    entry->next = *bucket;
+    *bucket = entry;
+    link_newest(cache, entry);
+    return entry;
+}
+
+/* Takes the entry out of the table. */
+static void forget(struct cache *cache, struct cache_entry *entry)
+{
+    struct cache_entry **at = bucket_of(cache, entry->key);
+    while (*at != entry)
+        at = &(*at)->next;
+    *at = entry->next;
+    unlink_use(cache, entry);
+    cache->cost_bytes -= entry->cost_bytes;
+    entry->is_forgotten = true;
+}
+
+static void entry_free(struct cache *cache, struct cache_entry *entry)
+{
+    if (entry->value)
+        cache->free_value(entry->value);
+    free(entry->key);
+    free(entry);
+}
+
+/* Takes the longest unused entries out until the rest fits; they come back as
+ * a list, to be freed without the lock. */
+static struct cache_entry *evict(struct cache *cache)
+{
+    struct cache_entry *evicted = NULL;
+    for (struct cache_entry *entry = cache->oldest, *newer; entry; entry = newer) {
+        newer = entry->newer;
+        if (cache->cost_bytes <= cache->budget_bytes)
+            break;
+        if (entry->holders > 0)
+            continue;
+        forget(cache, entry);
+        entry->next = evicted;
+        evicted = entry;
+    }
+    return evicted;
+}
+
+static void free_evicted(struct cache *cache, struct cache_entry *evicted)
+{
+    uint64_t freed_bytes = 0;
+    while (evicted) {
+        struct cache_entry *entry = evicted;
+        evicted = entry->next;
+        freed_bytes += entry->cost_bytes;
+        entry_free(cache, entry);
+    }
+    if (freed_bytes >= TRIM_BYTES)
+        malloc_trim(0);
+}
+
+/* Takes long to come to, and may be a lack of memory? */
+static bool is_costly(enum err_code code)
+{
+    return code == ERR_limit || code == ERR_memory;
+}
+
+/* Comes again whenever the same bytes are read? */
+static bool is_lasting(enum err_code code)
+{
+    return is_costly(code) || code == ERR_malformed || code == ERR_truncated || code == ERR_unsupported ||
+           code == ERR_notfound || code == ERR_argument;
+}
+
+static void make(struct cache *cache, struct cache_entry *entry, const struct cache_maker *maker)
+{
+    struct err err = ERR_INIT;
+    struct cache_made made = {0};
+    void *value = maker->make(maker->context, &made, &err);
+    if (!value && !err_is_set(&err))
+        err_set(&err, ERR_internal, ERR_NO_OFFSET, "failed without a reason");
+    pthread_mutex_lock(&cache->lock);
+    entry->value = value;
+    entry->err = err;
+    entry->is_passing = made.is_passing;
+    entry->failed_at_ms = !value && is_costly(err.code) ? moment_ms() : 0;
+    entry->state = value ? READY : FAILED;
+    entry->cost_bytes = made.cost_bytes + sizeof(*entry) + strlen(entry->key);
+    cache->cost_bytes += entry->cost_bytes;
+    if (!value && (made.is_passing || !is_lasting(err.code)))
+        forget(cache, entry);
+    pthread_cond_broadcast(&cache->made);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+/* The entry of a key, unless it is a failure that was kept long enough. */
+static struct cache_entry *find_fresh(struct cache *cache, const char *key)
+{
+    struct cache_entry *entry = find(cache, key);
+    if (!entry || entry->failed_at_ms == 0 || moment_ms() - entry->failed_at_ms < LIMIT_KEPT_MS)
+        return entry;
+    forget(cache, entry);
+    if (entry->holders == 0)
+        entry_free(cache, entry);
+    return NULL;
+}
+
+/* With the lock, which is free meanwhile. */
+static void wait_until_made(struct cache *cache, const struct cache_entry *entry)
+{
+    const struct cache_waiting *waiting = &cache->waiting;
+    if (waiting->begin)
+        waiting->begin(waiting->context);
+    while (entry->state == MAKING)
+        pthread_cond_wait(&cache->made, &cache->lock);
+    pthread_mutex_unlock(&cache->lock);
+    if (waiting->end)
+        waiting->end(waiting->context);
+    pthread_mutex_lock(&cache->lock);
+}
+
+void *cache_get(struct cache *cache, const char *key, const struct cache_maker *maker, struct cache_hold *hold,
+                struct err *err)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct cache_entry *entry = find_fresh(cache, key);
+    bool is_mine = entry == NULL;
+    if (is_mine && !maker) {
+        pthread_mutex_unlock(&cache->lock);
+        *hold = (struct cache_hold){0};
+        return NULL;
+    }
+    if (is_mine) {
+        entry = add(cache, key);
+    } else {
+        unlink_use(cache, entry);
+        link_newest(cache, entry);
+    }
+    entry->holders++;
+    if (!is_mine && entry->state == MAKING)
+        wait_until_made(cache, entry);
+    pthread_mutex_unlock(&cache->lock);
+    if (is_mine)
+        make(cache, entry, maker);
+
+    *hold = (struct cache_hold){.cache = cache, .entry = entry};
+    void *value = entry->value; /* does not change any more */
+    if (!value) {
+        bool is_passing = entry->is_passing;
+        if (!err_is_set(err))
+            *err = entry->err;
+        cache_release(hold);
+        hold->is_passing = is_passing;
+    }
+    return value;
+}
+
+void *cache_peek(struct cache *cache, const char *key, struct cache_hold *hold)
+{
+    void *value = NULL;
+    pthread_mutex_lock(&cache->lock);
+    struct cache_entry *entry = find(cache, key);
+    if (entry && entry->state == READY) {
+        entry->holders++;
+        value = entry->value;
+        *hold = (struct cache_hold){.cache = cache, .entry = entry};
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return value;
+}
+
+bool cache_drop_oldest(struct cache *cache)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct cache_entry *entry = cache->oldest;
+    while (entry && (entry->holders > 0 || !entry->value))
+        entry = entry->newer;
+    if (entry) {
+        forget(cache, entry);
+        entry->next = NULL;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    free_evicted(cache, entry);
+    return entry != NULL;
+}
+
+void cache_drop_idle(struct cache *cache, int64_t idle_ms)
+{
+    struct cache_entry *idle = NULL;
+    int64_t now_ms = moment_ms();
+    pthread_mutex_lock(&cache->lock);
+    for (struct cache_entry *entry = cache->oldest, *newer; entry && now_ms - entry->used_at_ms > idle_ms;
+         entry = newer) {
+        newer = entry->newer;
+        if (entry->holders > 0)
+            continue;
+        forget(cache, entry);
+        entry->next = idle;
+        idle = entry;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    free_evicted(cache, idle);
+}
+
+void cache_release(struct cache_hold *hold)
+{
+    struct cache *cache = hold->cache;
+    struct cache_entry *entry = hold->entry, *evicted;
+    if (!cache)
+        return;
+    *hold = (struct cache_hold){0};
+    pthread_mutex_lock(&cache->lock);
+    bool is_last = --entry->holders == 0;
+    bool is_lost = is_last && entry->is_forgotten;
+    evicted = is_last ? evict(cache) : NULL;
+    pthread_mutex_unlock(&cache->lock);
+    if (is_lost)
+        entry_free(cache, entry);
+    free_evicted(cache, evicted);
+}
+
+void cache_free(struct cache *cache)
+{
+    if (!cache)
+        return;
+    while (cache->oldest) {
+        struct cache_entry *entry = cache->oldest;
+        forget(cache, entry);
+        entry_free(cache, entry);
+    }
+    pthread_cond_destroy(&cache->made);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * explain_read.c: see explain.h. What cannot be read at an offset (a pipe) is copied to
+ * a temporary file without a name first. */
+#include "server/store/explain.h"
+#include "server/disk/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int64_t copy_read(void *context, uint64_t offset, void *into, size_t size)
+{
+    const int *descriptor = context;
+    ssize_t got = pread(*descriptor, into, size, (off_t)offset);
+    return got;
+}
+
+/* Copies all of `from`; false when either side fails. */
+static bool copy(int from, FILE *to)
+{
+    static char bytes[1 << 16];
+    for (;;) {
+        ssize_t got = read(from, bytes, sizeof(bytes));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0 && fflush(to) == 0;
+        if (fwrite(bytes, 1, (size_t)got, to) != (size_t)got)
+            return false;
+    }
+}
+
+static bool read_stream(int from, struct buf *out, struct analysis_explanation *explanation, struct err *err)
+{
+    struct stat status;
+    FILE *file = tmpfile();
+    bool is_good = false;
+    if (!file || !copy(from, file) || fstat(fileno(file), &status) != 0) {
+        err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
+    } else {
+        int descriptor = fileno(file);
+        struct source source = {.context = &descriptor, .read = copy_read, .size_bytes = (uint64_t)status.st_size};
+        is_good = analysis_explain(&source, out, explanation, err);
+    }
+    if (file)
+        fclose(file);
+    return is_good;
+}
+
+static bool read_file(const char *path, struct buf *out, struct analysis_explanation *explanation, struct err *err)
+{
+    const struct files_place place = {.root = path, .path = ""};
+    struct file *file = files_open(&place, err);
+    if (!file)
+        return false;
+    bool is_good = analysis_explain(files_source(file), out, explanation, err);
+    files_close(file);
+    return is_good;
+}
+
+bool explain_read(const char *path, struct buf *out, struct analysis_explanation *explanation, struct err *err)
+{
+    struct stat status;
+    if (strcmp(path, "-") == 0)
+        return read_stream(STDIN_FILENO, out, explanation, err);
+    if (stat(path, &status) != 0)
+        return err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
+    if (S_ISREG(status.st_mode))
+        return read_file(path, out, explanation, err);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
+    bool is_good = read_stream(descriptor, out, explanation, err);
+    close(descriptor);
+    return is_good;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store/given.h"
+
+#include "base/size_text.h"
+#include "server/base/memory.h"
+#include "server/disk/sessions.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t MOST_BUDGET_BYTES = (uint64_t)2 << 30;
+enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000, MOST_PATH_BYTES = 1024, MOST_DEPTH = 16, MOST_NAME_BYTES = 255 };
+
+/* What the tree and the snapshot of a set take, about: those of the set, and of each file. */
+static const uint64_t FILE_BYTES = 1 << 10, SET_BYTES = GIVEN_COST_BYTES - FILE_BYTES;
+
+struct given {
+    struct cache *sets;
+    struct cache_waiting waiting; /* functions NULL when nobody wants to know */
+    atomic_bool is_stopping;
+};
+
+/* Owns its files; tree and snapshot borrow from them. */
+struct kept_set {
+    char id[GIVEN_ID_SIZE];
+    size_t file_count;
+    uint64_t added_bytes;      /* of the last that came */
+    struct given_file **files; /* shared with the sets before */
+    const struct given *of;
+    pthread_mutex_t lock; /* of the two that follow, made when they are needed first */
+    struct tree *tree;
+    struct snapshot *snapshot;
+};
+
+static void release_file(struct given_file *file)
+{
+    if (atomic_fetch_sub(&file->holders, 1) != 1)
+        return;
+    upload_release(file->upload);
+    free(file->path);
+    free(file);
+}
+
+static void release_files(struct given_file **files, size_t count)
+{
+    for (size_t at = 0; at < count; at++)
+        release_file(files[at]);
+    free(files);
+}
+
+static void free_set(void *value)
+{
+    struct kept_set *set = value;
+    if (set->snapshot)
+        sessions_free(set->snapshot);
+    if (set->tree)
+        tree_free(set->tree);
+    pthread_mutex_destroy(&set->lock);
+    release_files(set->files, set->file_count);
+    free(set);
+}
+
+struct given *given_new(struct account *account)
+{
+    struct given *given = memory_new(sizeof(*given));
+    uint64_t limit_bytes = account_limit(account); /* of the files; what is made of sets may be as much and not more */
+    given->sets = cache_new(limit_bytes < MOST_BUDGET_BYTES ? limit_bytes : MOST_BUDGET_BYTES, free_set);
+    account_add_cache(account, given->sets, true);
+    return given;
+}
+
+void given_on_wait(struct given *given, const struct cache_waiting *waiting)
+{
+    given->waiting = *waiting;
+    cache_on_wait(given->sets, waiting);
+}
+
+void given_expire(struct given *given)
+{
+    cache_drop_idle(given->sets, MOST_IDLE_MS);
+}
+
+void given_stop(struct given *given)
+{
+    atomic_store(&given->is_stopping, true);
+}
+
+void given_free(struct given *given)
+{
+    cache_free(given->sets);
+    free(given);
+}
+
+static bool fill(const struct kept_set *kept, struct given_set *set)
+{
+    if (!kept)
+        return false;
+    set->id = kept->id;
+    set->file_count = kept->file_count;
+    set->files = kept->files;
+    return true;
+}
+
+void given_close(struct given_set *set)
+{
+    cache_release(&set->hold);
+    *set = (struct given_set){0};
+}
+
+/* ---- names -------------------------------------------------------------------------- */
+
+bool given_is_id(const char *text)
+{
+    size_t length = strspn(text, "0123456789abcdef"), digits;
+    if (length != GIVEN_ID_SIZE - 1)
+        return false;
+    if (text[length] != '-')
+        return text[length] == '\0';
+    digits = strspn(text + length + 1, "0123456789");
+    return digits > 0 && digits < 5 && text[length + 1 + digits] == '\0';
+}
+
+/* Parts of a plain name, with "/" between them: nothing that could mean another place. */
+static bool check_path(const char *path, struct err *err)
+{
+    size_t depth = 0;
+    if (strlen(path) > MOST_PATH_BYTES)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "the name is longer than %d bytes", MOST_PATH_BYTES);
+    for (const char *part = path; part; depth++) {
+        size_t length = strcspn(part, "/");
+        if (length == 0 || length > MOST_NAME_BYTES || part[0] == '.')
+            return err_set(err, ERR_argument, ERR_NO_OFFSET,
+                           "each part of the name must have 1 to %d bytes and not begin with a dot", MOST_NAME_BYTES);
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    return depth <= MOST_DEPTH ||
+           err_set(err, ERR_argument, ERR_NO_OFFSET, "the name has more than %d parts", MOST_DEPTH);
+}
+
+/* What its name promises, as far as its bytes agree; NAMES_OTHER is not shown. */
+static enum names_kind kind_of(const char *name, enum analysis_kind kind)
+{
+    enum names_kind named = names_kind_of(name);
+    bool is_hlo_name = named == NAMES_HLO || named == NAMES_DUMP_MODULE || named == NAMES_XPROF_CACHE;
+    bool is_text_name = named == NAMES_ERROR_TEXT || named == NAMES_LOG || named == NAMES_DUMP_SIBLING;
+    switch (kind) {
+    case ANALYSIS_KIND_XSPACE: return NAMES_TRACE;
+    case ANALYSIS_KIND_HLO_PROTO:
+    case ANALYSIS_KIND_HLO_MODULE:
+    case ANALYSIS_KIND_HLO_SNAPSHOT: return is_hlo_name ? named : NAMES_HLO;
+    case ANALYSIS_KIND_PPROF: return NAMES_PROFILE;
+    case ANALYSIS_KIND_TEXT: return is_text_name ? named : NAMES_LOG;
+    case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
+        return is_text_name ? named : NAMES_OTHER;
+    case ANALYSIS_KIND_MEMORY_USAGE_REPORT: return named == NAMES_DUMP_SIBLING ? named : NAMES_OTHER;
+    case ANALYSIS_KIND_EMPTY: break;
+    }
+    return NAMES_OTHER;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp((*(struct given_file *const *)a)->path, (*(struct given_file *const *)b)->path);
+}
+
+/* ---- what can be opened ----------------------------------------------------------------- */
+
+static void add_to_tree(struct tree *tree, const struct given_file *from)
+{
+    struct tree_file *file =
+        tree_add_memory(tree, from->path, (const unsigned char *)from->upload->data, from->upload->size);
+    file->kind = kind_of(file->name, from->kind);
+    file->is_profile = file->kind == NAMES_PROFILE;
+    /* Equal bytes are the same file, whoever gives them and whenever. */
+    file->identity = (struct files_identity){.size_bytes = from->upload->size};
+    for (size_t at = 0; at < 32; at++) {
+        char digit[2] = {from->sha256[at], '\0'};
+        uint64_t *half = at < 16 ? &file->identity.device : &file->identity.inode;
+        *half = *half << 4 | strtoul(digit, NULL, 16);
+    }
+    file->looked_into = file->identity;
+}
+
+static void open_set(struct kept_set *set)
+{
+    char *root = set->file_count == 1 ? memory_format("%.*s", (int)names_title_length(name_of(set->files[0]->path)),
+                                                      name_of(set->files[0]->path))
+                                      : memory_format("%zu dropped files", set->file_count);
+    set->tree = tree_new_of_memory(root);
+    free(root);
+    for (size_t at = 0; at < set->file_count; at++)
+        add_to_tree(set->tree, set->files[at]);
+    set->snapshot = sessions_build_given(set->tree, set->id, &set->of->is_stopping);
+}
+
+/* Another thread may read texts meanwhile: that can take long. */
+static void wait_until_opened(struct kept_set *set)
+{
+    const struct cache_waiting *waiting = &set->of->waiting;
+    if (waiting->begin)
+        waiting->begin(waiting->context);
+    pthread_mutex_lock(&set->lock);
+    pthread_mutex_unlock(&set->lock);
+    if (waiting->end)
+        waiting->end(waiting->context);
+    pthread_mutex_lock(&set->lock);
+}
+
+const struct snapshot *given_snapshot(const struct given_set *set)
+{
+    struct kept_set *kept = (struct kept_set *)(uintptr_t)set->id; /* its first member */
+    if (pthread_mutex_trylock(&kept->lock) != 0)
+        wait_until_opened(kept);
+    if (!kept->snapshot)
+        open_set(kept);
+    pthread_mutex_unlock(&kept->lock);
+    return kept->snapshot;
+}
+
+/* ---- giving and finding ------------------------------------------------------------------ */
+
+static void *make_set(void *context, struct cache_made *made, struct err *err)
+{
+    struct kept_set *from = context;
+    struct kept_set *set = memory_new(sizeof(*set));
+    (void)err;
+    *set = *from;
+    pthread_mutex_init(&set->lock, NULL);
+    from->files = NULL;
+    from->file_count = 0;
+    made->cost_bytes = SET_BYTES;
+    for (size_t at = 0; at < set->file_count; at++)
+        made->cost_bytes += FILE_BYTES + strlen(set->files[at]->path);
+    made->cost_bytes += from->added_bytes; /* the others were counted with the sets before */
+    return set;
+}
+
+/* Of names and bytes, in the order of the names. */
+static void name_set(struct kept_set *set)
+{
+    struct buf all = BUF_INIT;
+    char hash[SHA256_TEXT_SIZE];
+    for (size_t at = 0; at < set->file_count; at++)
+        buf_format(&all, "%s %zu %s\n", set->files[at]->sha256, strlen(set->files[at]->path), set->files[at]->path);
+    if (all.failed)
+        memory_out();
+    sha256_text(all.data, all.length, hash);
+    memcpy(set->id, hash, GIVEN_ID_SIZE - 1);
+    buf_free(&all);
+}
+
+static bool identify(struct given_file *file, struct err *err)
+{
+    const struct source source = upload_source(file->upload);
+    if (!analysis_identify(&source, &file->kind, NULL, err))
+        return false;
+    if (kind_of(name_of(file->path), file->kind) == NAMES_OTHER)
+        return err_set(err, ERR_unsupported, ERR_NO_OFFSET,
+                       "it is no trace, no HLO file, no device profile and no text");
+    sha256_text(file->upload->data, file->upload->size, file->sha256);
+    return true;
+}
+
+/* The files of `with` but for one of this path, and `added`, which the list then holds. */
+static void join(const struct given_set *with, struct given_file *added, struct kept_set *set)
+{
+    set->files = memory_new((with->file_count + 1) * sizeof(*set->files));
+    for (size_t at = 0; at < with->file_count; at++) {
+        if (strcmp(with->files[at]->path, added->path) == 0)
+            continue;
+        atomic_fetch_add(&with->files[at]->holders, 1);
+        set->files[set->file_count++] = with->files[at];
+    }
+    set->files[set->file_count++] = added;
+    qsort(set->files, set->file_count, sizeof(*set->files), by_path);
+}
+
+static bool check_size(const struct kept_set *set, struct err *err)
+{
+    uint64_t size_bytes = 0;
+    for (size_t at = 0; at < set->file_count; at++)
+        size_bytes += set->files[at]->upload->size;
+    if (set->file_count > GIVEN_MOST_FILES)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "at most %d files can be looked at together", GIVEN_MOST_FILES);
+    return size_bytes <= GIVEN_LIMIT_BYTES ||
+           err_set(err, ERR_limit, ERR_NO_OFFSET, "the files would take %s together, more than the %s that are kept",
+                   size_text((char[SIZE_TEXT_BYTES]){0}, size_bytes),
+                   size_text((char[SIZE_TEXT_BYTES]){0}, GIVEN_LIMIT_BYTES));
+}
+
+bool given_add(struct given *given, const char *with, const char *path, struct upload *upload, struct given_set *set,
+               struct err *err)
+{
+    struct given_set before = {0};
+    struct kept_set joined = {.added_bytes = upload->size, .of = given};
+    *set = (struct given_set){0};
+    if (!check_path(path, err) || (with && !given_find(given, with, &before, err)))
+        return false;
+    struct given_file *added = memory_new(sizeof(*added));
+    atomic_init(&added->holders, 1);
+    added->path = memory_text(path);
+    added->upload = upload_hold(upload);
+    join(&before, added, &joined);
+    bool is_good = identify(added, err) && check_size(&joined, err);
+    if (is_good) {
+        name_set(&joined);
+        char id[GIVEN_ID_SIZE];
+        memcpy(id, joined.id, sizeof(id)); /* the maker takes the rest away */
+        struct cache_maker maker = {make_set, &joined};
+        is_good = fill(cache_get(given->sets, id, &maker, &set->hold, err), set);
+    }
+    release_files(joined.files, joined.file_count);
+    given_close(&before);
+    return is_good;
+}
+
+bool given_find(struct given *given, const char *id, struct given_set *set, struct err *err)
+{
+    char key[GIVEN_ID_SIZE] = "";
+    *set = (struct given_set){0};
+    if (given_is_id(id)) {
+        memcpy(key, id, GIVEN_ID_SIZE - 1);
+        if (fill(cache_get(given->sets, key, NULL, &set->hold, err), set))
+            return true;
+    }
+    return !err_is_set(err) &&
+           err_set(err, ERR_notfound, ERR_NO_OFFSET, "these files are not kept here, or not any more: give them again");
+}

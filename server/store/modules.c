@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store/modules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_SLOTS = 64 };
+
+/* How many files a session has to be read for its modules. */
+static size_t count_files(const struct snapshot_session *session, const struct snapshot_host *host)
+{
+    if (session->kind != SNAPSHOT_TRACE)
+        return session->group_count;
+    return host ? 1 : session->host_count;
+}
+
+static void file_open(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
+                      size_t at, struct modules_file *file)
+{
+    *file = (struct modules_file){.err = ERR_INIT, .totals_err = ERR_INIT};
+    if (session->kind == SNAPSHOT_TRACE) {
+        file->host = host ? host : &session->hosts[at];
+        file->file = file->host->file;
+    } else {
+        file->group = &session->groups[at];
+        file->file = file->group->file;
+    }
+    store_open(store, &file->file->place, &file->opened, &file->err);
+    if (file->group && file->opened.contents && file->opened.contents->program_count == 0) {
+        store_close(&file->opened);
+        err_set(&file->err, ERR_unsupported, ERR_NO_OFFSET, "holds no HLO program");
+    }
+}
+
+static void file_close(struct modules_file *file)
+{
+    cache_release(&file->totals_hold);
+    store_close(&file->opened);
+}
+
+/* The slot of an id: where it stands, or where it belongs. */
+static uint32_t *slot_of(const struct modules *modules, const char *id)
+{
+    size_t at = (size_t)hash_text(id, 0);
+    for (;; at++) {
+        uint32_t *slot = &modules->slots[at & (modules->slot_count - 1)];
+        if (*slot == 0 || strcmp(modules->entries[*slot - 1].id, id) == 0)
+            return slot;
+    }
+}
+
+/* Makes the table at least twice as large as it must be for one more entry. */
+static void grow_slots(struct modules *modules)
+{
+    if (modules->entry_count < modules->slot_count / 2)
+        return;
+    modules->slot_count = modules->slot_count ? modules->slot_count : LEAST_SLOTS;
+    while (modules->entry_count >= modules->slot_count / 2)
+        modules->slot_count *= 2;
+    free(modules->slots);
+    modules->slots = memory_new(modules->slot_count * sizeof(*modules->slots));
+    for (size_t at = 0; at < modules->entry_count; at++)
+        *slot_of(modules, modules->entries[at].id) = (uint32_t)at + 1;
+}
+
+/* Of a later host: does an earlier entry bear this id? If not, the next one to be added will. */
+static bool is_listed(struct modules *modules, const char *id)
+{
+    grow_slots(modules);
+    uint32_t *slot = slot_of(modules, id);
+    if (*slot)
+        return true;
+    *slot = (uint32_t)modules->entry_count + 1;
+    return false;
+}
+
+static void add_entry(struct modules *modules, const struct snapshot_session *session, struct modules_file *file,
+                      const struct analysis_program *program, size_t program_at)
+{
+    struct modules_entry entry = {.file = file, .program = program, .program_at = program_at};
+    snapshot_module_id(entry.id, session, file->group ? file->group->stem : program->key);
+    if (file->host && file->host != &session->hosts[0] && is_listed(modules, entry.id))
+        return;
+    modules->entries =
+        memory_grow(modules->entries, &modules->entry_capacity, modules->entry_count + 1, sizeof(*modules->entries));
+    modules->entries[modules->entry_count++] = entry;
+}
+
+static void add_file(struct modules *modules, const struct snapshot_session *session, struct modules_file *file)
+{
+    const struct analysis_contents *contents = file->opened.contents;
+    if (file->group) {
+        add_entry(modules, session, file, contents ? contents->programs : NULL, 0);
+        return;
+    }
+    for (size_t at = 0; contents && at < contents->program_count; at++)
+        add_entry(modules, session, file, &contents->programs[at], at);
+}
+
+void modules_open(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
+                  struct modules *modules)
+{
+    *modules = (struct modules){.file_count = count_files(session, host)};
+    modules->files = memory_new(modules->file_count * sizeof(*modules->files));
+    for (size_t at = 0; at < modules->file_count; at++) {
+        file_open(store, session, host, at, &modules->files[at]);
+        add_file(modules, session, &modules->files[at]);
+    }
+}
+
+const struct analysis_totals *modules_totals(const struct modules_entry *entry, const struct err **err)
+{
+    const struct modules_file *file = entry->file;
+    *err = !entry->program ? &file->err : !file->totals ? &file->totals_err : NULL;
+    if (*err)
+        return NULL;
+    *err = &file->totals->programs[entry->program_at].err;
+    return file->totals->programs[entry->program_at].totals;
+}
+
+void modules_read_totals(struct store *store, struct modules *modules)
+{
+    for (size_t at = 0; at < modules->file_count; at++) {
+        struct modules_file *file = &modules->files[at];
+        if (file->opened.contents && !file->totals)
+            file->totals = store_totals(store, &file->opened, &file->totals_hold, &file->totals_err);
+    }
+    for (size_t at = 0; at < modules->entry_count; at++) {
+        const struct err *err;
+        const struct analysis_totals *totals = modules_totals(&modules->entries[at], &err);
+        for (size_t space = 0; totals && space < totals->space_count; space++) {
+            if (totals->spaces[space].total_bytes > modules->entries[at].largest_total_bytes)
+                modules->entries[at].largest_total_bytes = totals->spaces[space].total_bytes;
+        }
+    }
+}
+
+void modules_close(struct modules *modules)
+{
+    for (size_t at = 0; at < modules->file_count; at++)
+        file_close(&modules->files[at]);
+    free(modules->files);
+    free(modules->entries);
+    free(modules->slots);
+    *modules = (struct modules){0};
+}
+
+int64_t modules_known_count(struct store *store, const struct snapshot_session *session)
+{
+    struct modules modules = {.file_count = session->host_count};
+    bool is_known = true;
+    if (session->kind != SNAPSHOT_TRACE)
+        return (int64_t)session->group_count;
+    int64_t counted = atomic_load(session->module_count);
+    if (counted >= 0)
+        return counted;
+    modules.files = memory_new(modules.file_count * sizeof(*modules.files));
+    for (size_t at = 0; at < modules.file_count && is_known; at++) {
+        struct modules_file *file = &modules.files[at];
+        file->host = &session->hosts[at];
+        file->file = file->host->file;
+        is_known = store_open_known(store, &file->file->place, &file->file->identity, &file->opened);
+        add_file(&modules, session, file);
+    }
+    int64_t count = is_known ? (int64_t)modules.entry_count : -1;
+    modules_close(&modules);
+    atomic_store(session->module_count, count); /* of the files as the snapshot has them: stays right */
+    return count;
+}
+
+/* A trace that ends early may have lost the programs: then it is not known that there are none. */
+static bool report_cut(const struct modules *modules, struct err *err, const char **file)
+{
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct analysis_contents *contents = modules->files[at].opened.contents;
+        if (contents == NULL || !contents->is_cut)
+            continue;
+        *file = modules->files[at].file->path;
+        err_set(err, ERR_truncated, contents->cut_offset_bytes,
+                "the file was cut while it was written: no HLO program stands before its end");
+        return true;
+    }
+    return false;
+}
+
+/* The first file's error, when a session's files all failed. */
+static bool report(const struct modules *modules, const char *id, struct err *err, const char **file)
+{
+    for (size_t at = 0; at < modules->file_count; at++) {
+        if (err_is_set(&modules->files[at].err)) {
+            *err = modules->files[at].err;
+            *file = modules->files[at].file->path;
+            return false;
+        }
+    }
+    if (id == NULL && report_cut(modules, err, file))
+        return false;
+    return err_set(err, ERR_notfound, ERR_NO_OFFSET,
+                   id ? "the session has no module of that id" : "the session has no HLO module");
+}
+
+static bool find_by_id(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
+                       const char *id, struct modules *modules)
+{
+    size_t count = count_files(session, host);
+    modules->files = memory_new(count * sizeof(*modules->files));
+    for (size_t at = 0; at < count; at++) {
+        char group_id[HASH_ID_SIZE];
+        if (session->kind != SNAPSHOT_TRACE) {
+            snapshot_module_id(group_id, session, session->groups[at].stem);
+            if (strcmp(group_id, id) != 0)
+                continue;
+        }
+        struct modules_file *file = &modules->files[modules->file_count++];
+        file_open(store, session, host, at, file);
+        size_t before = modules->entry_count;
+        add_file(modules, session, file);
+        for (size_t entry = before; entry < modules->entry_count; entry++) {
+            if (strcmp(modules->entries[entry].id, id) == 0 && modules->entries[entry].program) {
+                modules->entries[0] = modules->entries[entry];
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool find_largest(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
+                         struct modules *modules)
+{
+    struct modules_entry *largest = NULL;
+    modules_open(store, session, host, modules);
+    modules_read_totals(store, modules);
+    for (size_t at = 0; at < modules->entry_count; at++) {
+        struct modules_entry *entry = &modules->entries[at];
+        if (entry->program && (!largest || entry->largest_total_bytes > largest->largest_total_bytes))
+            largest = entry;
+    }
+    if (largest)
+        modules->entries[0] = *largest;
+    return largest != NULL;
+}
+
+bool modules_find(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
+                  const char *id, struct modules *modules, struct err *err, const char **file)
+{
+    *modules = (struct modules){0};
+    *file = NULL;
+    if (id ? find_by_id(store, session, host, id, modules) : find_largest(store, session, host, modules))
+        return true;
+    report(modules, id, err, file);
+    modules_close(modules);
+    return false;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * callers.js: one function in the middle, who called it at the left, what it called at
+ * the right, with what went each way. A click moves the middle. */
+
+import { el, fill, name } from '../../lib/dom.js';
+import { count, percent, visible } from '../../lib/format.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { createPanel, message } from '../../widgets/panel.js';
+import { shareBar } from './parts.js';
+import { createLoader } from './load.js';
+import * as empty from './empty.js';
+import { figureOf, siteName, wholeWords } from './text.js';
+
+export function createCallers(view) {
+  let shown = null;
+  const panel = createPanel('panel-callers', 'Callers and callees', {
+    menu: exportEntries({ name: 'callers', title: 'Callers and callees', table: () => tableOf(shown) }),
+  });
+  const loader = createLoader(view, panel, { what: 'Callers', sentence: 'callers' });
+
+  const neighbour = (data, node, { frame, value }) =>
+    el(
+      'li',
+      {
+        class: frame.id === view.store.state.hover ? 'is-hover' : null,
+        'data-frame': frame.id,
+        on: {
+          pointerenter: () => view.store.set({ hover: frame.id }),
+          pointerleave: () => view.store.set({ hover: null }),
+        },
+      },
+      el(
+        'button',
+        { type: 'button', class: 'neighbour', title: visible(`${siteName(frame)}\n${frame.file}`), on: { click: () => view.pin(frame.id) } },
+        el('span', { class: 'neighbour-name' }, name(siteName(frame))),
+        el('span', { class: 'figure' }, figureOf(data, value), el('span', { class: 'dim' }, ` ${percent(Math.abs(value), Math.abs(node.total))}`)),
+        shareBar(Math.abs(value) / (Math.abs(node.total) || 1)),
+      ),
+    );
+  const side = (data, node, list, title, none) =>
+    el(
+      'section',
+      { class: 'callers-side' },
+      el('h3', {}, title, el('span', { class: 'dim' }, ` ${count(list.length)}${list.length ? ', shares of its total' : ''}`)),
+      list.length
+        ? el('ol', { class: 'neighbours' }, list.map((each) => neighbour(data, node, each)))
+        : el('p', { class: 'dim' }, none),
+    );
+  const draw = (data) => {
+    shown = data;
+    const node = data.nodes[0];
+    if (!node) {
+      panel.say(message(empty.noFrameChosen('its callers stand here then.')));
+      return;
+    }
+    fill(
+      panel.body,
+      el(
+        'div',
+        { class: 'callers' },
+        side(data, node, node.callers, 'Callers', 'Nothing calls it: its stacks begin here.'),
+        el(
+          'section',
+          { class: 'callers-middle' },
+          el('h3', {}, el('bdi', { dir: 'ltr', class: 'mono' }, siteName(node.frame))),
+          el('p', { class: 'dim callers-file' }, el('bdi', { dir: 'ltr' }, visible(node.frame.file))),
+          el('p', {}, el('span', { class: 'figure strong' }, figureOf(data, node.total)), ' total'),
+          el('p', { class: 'dim' }, `${percent(Math.abs(node.total), data.percent_base)} of ${wholeWords(data)}`),
+          el('p', {}, el('span', { class: 'figure' }, figureOf(data, node.self)), ' self'),
+        ),
+        side(data, node, node.callees, 'Callees', 'It calls nothing that holds memory.'),
+      ),
+    );
+  };
+  return {
+    node: panel.node,
+    async show() {
+      const frame = view.store.state.pin;
+      if (frame) await loader.load('callers', { frame }, draw);
+      else await showLargest(view, loader, panel, draw);
+    },
+    forget: loader.forget,
+    light(hover) {
+      for (const row of panel.body.querySelectorAll('[data-frame]'))
+        row.classList.toggle('is-hover', row.dataset.frame === hover);
+    },
+    destroy() {},
+  };
+}
+
+/* With nothing pinned: the frame that holds most itself. */
+async function showLargest(view, loader, panel, draw) {
+  await view.summaryRead;
+  const top = view.summary?.top[0] ?? null;
+  const frame = top?.frame.id ?? (await largest(view));
+  if (!frame) {
+    loader.forget();
+    panel.say(message(empty.noFrameChosen('its callers stand here then.')));
+    return;
+  }
+  await loader.load('callers', { frame }, draw);
+}
+
+async function largest(view) {
+  try {
+    const { data } = await view.ask('top', { sort: '-self', limit: 1 });
+    return data.rows[0]?.frame.id ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function tableOf(data) {
+  const rows = (data?.nodes ?? []).flatMap((node) => [
+    ...node.callers.map((each) => ({ of: siteName(node.frame), side: 'caller', ...flat(each) })),
+    ...node.callees.map((each) => ({ of: siteName(node.frame), side: 'callee', ...flat(each) })),
+  ]);
+  return {
+    columns: [
+      { key: 'of', title: 'Of' },
+      { key: 'side', title: 'Side' },
+      { key: 'name', title: 'Function' },
+      { key: 'value', title: data?.metric.unit === 'bytes' ? 'Bytes' : 'Count' },
+      { key: 'file', title: 'File', isSource: true },
+    ],
+    rows,
+  };
+}
+
+const flat = ({ frame, value }) => ({ name: siteName(frame), value, file: frame.file });

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * details.js: the pane at the right: the pinned frame whole, else the hovered one in
+ * short, else what the page shows. */
+
+import { isAbort, Problem } from '../../lib/api.js';
+import { later } from '../../lib/activity.js';
+import { el, figure, name } from '../../lib/dom.js';
+import { bytes, count, counted, percent, sourceLine, TIMES, visible, when } from '../../lib/format.js';
+import { copyButton, fact, facts, folded } from '../../widgets/details.js';
+import { addFilter, quoted } from './state.js';
+import { shareBar } from './parts.js';
+import { amount, isBytes, siteName, wholeWords } from './text.js';
+
+const ASK_AFTER_MS = 80;
+const SAMPLES = 200;
+const MOST_SAMPLES = 1000;
+const LISTED = 12;
+
+/* Out: {light(hover, pin), clear()}. */
+export function createDetailsOf(view) {
+  const pane = view.context.details;
+  const known = new Map();
+  let key = '';
+  let shown = '';
+  let takeBack = null;
+
+  const read = async (id) => {
+    const mine = view.key;
+    try {
+      const [callers, traces] = await Promise.all([
+        view.ask('callers', { frame: id }),
+        view.ask('traces', { frame: id, limit: view.state.group ? MOST_SAMPLES : SAMPLES }),
+      ]);
+      if (mine !== view.key) return;
+      known.set(id, { callers: callers.data, traces: traces.data });
+      shown = '';
+      view.light();
+    } catch (error) {
+      if (!isAbort(error) && !(error instanceof Problem)) throw error;
+    }
+  };
+  const want = (id) => {
+    takeBack?.();
+    takeBack = known.has(id) ? null : later(() => read(id), ASK_AFTER_MS);
+  };
+  return {
+    light(hover, pin) {
+      if (!view.summary) return;
+      if (key !== view.key) {
+        known.clear();
+        key = view.key;
+        shown = '';
+      }
+      const id = pin ?? hover;
+      const now = `${id} ${Boolean(pin)} ${known.has(id)} ${view.state.group}`;
+      if (now === shown) return;
+      if (id && !known.has(id)) {
+        if (shown.split(' ')[0] !== id) want(id);
+        if (!pin) return;
+      }
+      if (!id) takeBack?.();
+      shown = now;
+      const found = id ? known.get(id) : null;
+      if (found?.callers.nodes.length) pane.show(frameDetails(view, found, Boolean(pin)));
+      else if (!id) pane.show(pageDetails(view));
+    },
+    clear() {
+      takeBack?.();
+      pane.clear();
+    },
+  };
+}
+
+/* ---- a frame ------------------------------------------------------------------------ */
+
+const act = (word, title, run) =>
+  el('button', { type: 'button', class: 'text-button', title, on: { click: run } }, word);
+
+function frameDetails(view, { callers: data, traces }, isPinned) {
+  const node = data.nodes[0];
+  const { frame } = node;
+  const whole = frame.line ? `${frame.file}:${frame.line}` : frame.file;
+  const add = (kind) => () => view.choose(addFilter(view.state, kind, quoted(frame.function || frame.file)));
+  const neighbours = (list, word) =>
+    list.length
+      ? folded(
+          counted(list.length, word),
+          list.slice(0, LISTED).map((each) =>
+            el(
+              'li',
+              {},
+              el(
+                'button',
+                { type: 'button', class: 'site-button', on: { click: () => view.pin(each.frame.id) } },
+                el('bdi', { dir: 'ltr', class: 'mono' }, siteName(each.frame)),
+              ),
+              el('span', { class: 'figure dim' }, ` ${amount(data.metric, each.value)}`),
+            ),
+          ),
+        )
+      : null;
+  return {
+    heading: isPinned ? 'Pinned frame' : 'Frame',
+    subject: frame.function || frame.name,
+    isPinned,
+    parts: [
+      isPinned ? groupPart(view, data.metric, traces) : null,
+      facts(
+        fact('total', amountNode(data.metric, node.total)),
+        fact('self', amountNode(data.metric, node.self)),
+        fact('share', `${percent(Math.abs(node.total), data.percent_base)} of ${wholeWords(data)}`),
+        fact('source', whole ? [name(sourceLine(frame.file, frame.line)), ' ', copyButton(whole)] : null),
+        fact('made of', eachOf(traces)),
+        frame.is_machinery ? fact('kind', 'library code') : null,
+      ),
+      perDevice(data.metric, traces),
+      neighbours(node.callers, 'caller'),
+      neighbours(node.callees, 'callee'),
+      isPinned
+        ? el(
+            'p',
+            { class: 'details-acts' },
+            act('only this', 'Keep stacks through it (focus)', add('focus')),
+            act('without it', 'Leave out stacks through it (ignore)', add('ignore')),
+            act('hide', 'Take the frame out of all stacks', add('hide')),
+            act('from here', 'Cut away what is above it (show from)', add('show_from')),
+            act('callers', 'Callers and callees (4)', () => view.choose({ view: 'callers' })),
+            act('source', 'Its file, line by line (5)', () => view.choose({ view: 'source' })),
+            act('sandwich', 'All its callers above, all its callees below', () =>
+              view.choose({ view: '', pivot: frame.id }),
+            ),
+          )
+        : null,
+    ],
+  };
+}
+
+/* The group of equal buffers that was chosen, with its whole stack. */
+function groupPart(view, metric, traces) {
+  const { group } = view.state;
+  const trace = group ? traces.rows.find(({ id }) => String(id) === group) : null;
+  if (!trace) return null;
+  const frames = new Map(traces.frames.map((frame) => [frame.id, frame]));
+  const each = trace.each === null ? 'of unknown size' : bytes(trace.each);
+  return el(
+    'section',
+    { class: 'group-part' },
+    el('h3', {}, `${count(trace.count)} ${TIMES} ${each}`, el('span', { class: 'dim' }, ` = ${amount(metric, trace.value)}`)),
+    facts(trace.labels.map(({ key, text, number, unit }) => fact(visible(key), text === null ? `${count(number)} ${unit}` : name(text)))),
+    folded(
+      `made by ${counted(trace.stack.length, 'frame')}, innermost first`,
+      trace.stack.map((id) =>
+        el(
+          'li',
+          {},
+          el(
+            'button',
+            { type: 'button', class: 'site-button', on: { click: () => view.pin(id) } },
+            el('bdi', { dir: 'ltr', class: 'mono' }, frames.has(id) ? siteName(frames.get(id)) : id),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function amountNode(metric, value) {
+  return isBytes(metric) ? figure(value) : count(value);
+}
+
+/* "8 × 988.16 MiB, 2 × 4.00 KiB": exact sizes, largest first. */
+function eachOf(traces) {
+  const sizes = new Map();
+  let unknown = 0;
+  for (const { each, count: many } of traces.rows) {
+    if (each === null) unknown += many;
+    else sizes.set(each, (sizes.get(each) ?? 0) + many);
+  }
+  const list = [...sizes].sort((a, b) => b[0] - a[0]);
+  const shown = list.slice(0, 4).map(([each, many]) => `${count(many)} ${TIMES} ${bytes(each)}`);
+  const rest = list.length > 4 ? ` and ${counted(list.length - 4, 'other size')}` : '';
+  const more = unknown ? [`${count(unknown)} of unknown size`] : [];
+  const isCut = traces.row_count > traces.rows.length ? ` (of the ${count(traces.rows.length)} largest groups)` : '';
+  return [...shown, ...more].join(', ') + rest + isCut;
+}
+
+function perDevice(metric, traces) {
+  if (traces.row_count > traces.rows.length) return null;
+  const sums = new Map();
+  for (const { value, labels } of traces.rows) {
+    const device = labels.find(({ key }) => key === 'device')?.text;
+    if (device) sums.set(device, (sums.get(device) ?? 0) + value);
+  }
+  if (sums.size < 2) return null;
+  const most = Math.max(...[...sums.values()].map(Math.abs), 1);
+  return el(
+    'div',
+    { class: 'per-device' },
+    el('h3', {}, 'Per device'),
+    [...sums].map(([device, value]) =>
+      el(
+        'div',
+        { class: 'per-device-row' },
+        el('bdi', { dir: 'ltr', class: 'mono', title: visible(device) }, visible(device)),
+        shareBar(Math.abs(value) / most),
+        el('span', { class: 'figure' }, amount(metric, value)),
+      ),
+    ),
+  );
+}
+
+/* ---- the page ----------------------------------------------------------------------- */
+
+const CAPTURED = { gzip: 'as the file says', profile: 'as the profile says', file: 'time of the file' };
+
+function pageDetails(view) {
+  const { summary } = view;
+  const { metric } = summary;
+  const list = (rows) =>
+    rows.slice(0, LISTED).map((row) =>
+      el(
+        'div',
+        {},
+        el('bdi', { dir: 'ltr', class: 'mono' }, visible(row.name)),
+        el('span', { class: 'figure dim' }, ` ${amount(metric, row.total)}, ${count(row.count)}`),
+      ),
+    );
+  return {
+    heading: 'This page',
+    parts: [
+      summary.profiles.map((profile) =>
+        el(
+          'div',
+          { class: 'page-profile' },
+          el('p', { class: 'details-name' }, name(profile.name)),
+          facts(
+            summary.is_diff ? fact('role', profile.role === 'base' ? 'A, before' : 'B, after') : null,
+            fact('total', amount(metric, profile.total)),
+            fact('samples', count(profile.sample_count)),
+            fact('file', bytes(profile.size_bytes)),
+            profile.captured_at_ms ? fact('taken', when(profile.captured_at_ms), ` (${CAPTURED[profile.captured_at_from] ?? ''})`) : null,
+          ),
+        ),
+      ),
+      facts(fact('devices', list(summary.devices)), fact('kinds', list(summary.kinds))),
+      el('p', { class: 'dim' }, 'Hover a frame to see it here; a click pins it.'),
+    ],
+  };
+}

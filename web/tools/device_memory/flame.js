@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * flame.js: the flame graph: one icicle; two (a frame with its callers above it); or one
+ * a device. A click pins and zooms in one act; the path above stays as a breadcrumb. */
+
+import { later } from '../../lib/activity.js';
+import { el, fill } from '../../lib/dom.js';
+import { count, counted, visible } from '../../lib/format.js';
+import { onTheme } from '../../lib/theme.js';
+import { downloadLink, exportEntries } from '../../widgets/export_menu.js';
+import { createLegend } from '../../widgets/legend.js';
+import { createPanel, message } from '../../widgets/panel.js';
+import { countFilters, quoted } from './state.js';
+import { createLoader } from './load.js';
+import { createPart } from './part.js';
+import { csvLink, shareBar } from './parts.js';
+import { drawPath } from './path.js';
+import { createTopPanel } from './top.js';
+import { findPath } from './tree.js';
+import * as empty from './empty.js';
+import * as say from './text.js';
+
+const ASK_AFTER_MS = 120;
+const MOST_DEVICES = 16;
+const MOST_PIN = 1800;
+
+export function createFlame(view) {
+  const flame = { view, whole: null, parts: [], shown: '', takeBack: null };
+  build(flame);
+  const main = () => flame.parts[0];
+  return {
+    node: flame.node,
+    show: () => show(flame),
+    forget() {
+      for (const loader of [flame.loader, flame.subLoader]) loader.forget();
+      flame.top.forget();
+      flame.whole = null;
+      flame.shown = '';
+    },
+    light(hover, pin) {
+      flame.top.light(hover, pin);
+      for (const part of flame.parts) part.light(hover);
+    },
+    zoomBy: (factor) => flame.parts.forEach((part) => part.icicle.zoomBy(factor)),
+    panBy: (steps) => flame.parts.forEach((part) => part.icicle.panBy(steps)),
+    showAll() {
+      if (view.state.pin) view.pin(null);
+      else for (const part of flame.parts) part.icicle.zoomTo(0);
+    },
+    showPin: () => flame.parts.forEach((part) => part.nodeOfPin() > 0 && part.zoomToPin()),
+    focusFind: () => flame.find.focus(),
+    nextMatch: (by) => main()?.nextMatch(by),
+    destroy() {
+      flame.takeBack?.();
+      flame.stopTheme();
+      flame.parts.forEach((part) => part.destroy());
+      flame.top.destroy();
+    },
+  };
+}
+
+/* ---- the panel --------------------------------------------------------------------- */
+
+function build(flame) {
+  const { view } = flame;
+  flame.find = el('input', {
+    type: 'search',
+    class: 'device-find',
+    placeholder: 'find a frame',
+    'aria-label': 'Find frames in the flame graph',
+    spellcheck: 'false',
+    on: {
+      input: () => {
+        flame.takeBack?.();
+        flame.takeBack = later(() => view.context.move({ find: flame.find.value }), ASK_AFTER_MS);
+      },
+      keydown: (event) => onFindKey(flame, event),
+    },
+  });
+  flame.foundText = el('span', { class: 'device-found', role: 'status' });
+  flame.invert = el('input', {
+    type: 'checkbox',
+    on: { change: () => view.choose({ invert: flame.invert.checked ? '1' : '', pin: null }) },
+  });
+  flame.split = el('input', {
+    type: 'checkbox',
+    on: { change: () => view.choose({ group: flame.split.checked ? 'device' : '', pivot: '' }) },
+  });
+  const toggle = (box, word, title) => el('label', { class: 'device-toggle', title }, box, word);
+  flame.invertLabel = toggle(flame.invert, 'invert', 'Call sites on top, their callers below (v)');
+  flame.splitLabel = toggle(flame.split, 'by device', 'One picture a device, side by side');
+  flame.legend = createLegend('Colours of the flame graph');
+  flame.path = el('nav', { class: 'device-path', 'aria-label': 'Frames above', hidden: true });
+  flame.partsNode = el('div', { class: 'flame-parts' });
+  flame.panel = createPanel('panel-flame', 'Flame graph', { menu: menuOf(flame) });
+  flame.panel.setAside(flame.foundText, flame.splitLabel, flame.invertLabel, flame.find);
+  flame.panel.body.append(flame.legend.node, flame.path, flame.partsNode);
+  flame.top = createTopPanel(view, { isShort: true });
+  flame.loader = createLoader(view, flame.panel, { what: 'The flame graph', sentence: 'call stacks' });
+  flame.subLoader = createLoader(view, flame.panel, { what: 'This part of the flame graph', sentence: 'more call stacks' });
+  flame.node = el('div', { class: 'device-flame' }, flame.panel.node, flame.top.node);
+  flame.stopTheme = onTheme(() => {
+    for (const part of flame.parts) part.recolour();
+    if (flame.parts[0]?.read) drawLegend(flame);
+  });
+}
+
+function menuOf(flame) {
+  const entries = exportEntries({
+    name: 'flame',
+    title: () => flame.title ?? 'Flame graph',
+    drawing: () => {
+      const drawing = flame.parts[0]?.icicle.drawing();
+      if (!drawing) return null;
+      return { ...drawing, legend: flame.parts[0].legend().map(({ word, fill: colour }) => ({ word, colour })) };
+    },
+  });
+  const collapsed = {
+    word: 'Stacks, one a line (collapsed)',
+    run: () => downloadLink(csvLink(flame.view, 'traces', {}, 'collapsed')),
+  };
+  return () => [entries(), collapsed];
+}
+
+function onFindKey(flame, event) {
+  if (event.key === 'Enter') flame.parts[0]?.nextMatch(event.shiftKey ? -1 : 1);
+  else if (event.key === 'Escape') {
+    if (flame.find.value) {
+      flame.find.value = '';
+      flame.view.context.move({ find: '' });
+    } else flame.find.blur();
+  } else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/* ---- loading ------------------------------------------------------------------------ */
+
+/* "" = one icicle, else what there are several of. */
+function modeOf({ view }) {
+  if (view.state.pivot) return 'pivot';
+  return view.state.isSplit && (view.summary?.devices.length ?? 0) > 1 ? 'device' : '';
+}
+
+async function show(flame) {
+  const { view } = flame;
+  const { state } = view;
+  flame.invert.checked = state.isInverted;
+  flame.split.checked = state.isSplit;
+  if (document.activeElement !== flame.find) flame.find.value = state.find;
+  if (state.isSplit) await view.summaryRead;
+  const mode = modeOf(flame);
+  const params = state.isInverted && mode !== 'pivot' ? { invert: '1' } : {};
+  if (mode === 'pivot') await showPivot(flame);
+  else if (mode === 'device') await showDevices(flame, params);
+  else await showWhole(flame, params);
+  search(flame);
+  await flame.top.show();
+  flame.splitLabel.hidden = !state.isSplit && (view.summary?.devices.length ?? 0) < 2;
+}
+
+/* A click pins a frame and zooms to it; again lets go. A path too long for a link is its last frame alone. */
+function pickOf(flame) {
+  return (path, id) => {
+    const { view } = flame;
+    const pin = path.length > MOST_PIN ? id : path;
+    view.pin(!pin || pin === view.state.pin ? null : pin);
+  };
+}
+
+/* As many parts as there shall be; those that are there already stay. */
+function setParts(flame, makers) {
+  const shape = makers.map(({ isFlipped = false }) => isFlipped).join();
+  if (flame.shape === shape) return;
+  flame.shape = shape;
+  flame.parts.forEach((part) => part.destroy());
+  flame.parts = makers.map((options) => createPart(flame.view, { onPick: pickOf(flame), ...options }));
+  fill(
+    flame.partsNode,
+    flame.parts.map(({ node }) => node),
+  );
+}
+
+async function showWhole(flame, params) {
+  const data = await flame.loader.load('flame', params, (found) => {
+    flame.whole = found;
+    flame.shown = '';
+  });
+  if (!data) return;
+  if (flame.shown !== 'whole') {
+    setParts(flame, [{}]);
+    flame.partsNode.classList.remove('is-split');
+    drawWhole(flame, data, '');
+    flame.shown = 'whole';
+  }
+  await showPinned(flame, params);
+}
+
+function drawWhole(flame, data, at) {
+  const { view } = flame;
+  const [part] = flame.parts;
+  const known = at && !data.is_diff ? part.files : null;
+  const frames = data.nodes.depth.length - 1;
+  part.setHeading();
+  part.draw(data, { at, known, label: say.flameLabel(view.summary ?? data, frames, view.state.isInverted) });
+  said(flame, data, frames);
+}
+
+/* Title, legend, and why nothing is there. */
+function said(flame, data, frames) {
+  const { view, panel } = flame;
+  const deepest = Math.max(...flame.parts.map(({ read }) => read.tree.deepest + 1));
+  const rows = modeOf(flame) === 'pivot' ? 2 * deepest + 6 : deepest;
+  panel.node.style.setProperty('--icicle-rows', rows);
+  flame.title = data.is_diff ? 'Flame graph of the change' : 'Flame graph';
+  view.names = [...new Set(flame.parts[0].read.names.function.filter(Boolean))];
+  panel.setTitle(flame.title, el('span', { class: 'dim' }, ` ${counted(frames, 'frame')}${leftOutWords(data)}`));
+  drawLegend(flame);
+  if (frames > 0) return;
+  const many = countFilters(view.state);
+  panel.say(message(many ? empty.noMatch(many, view.controls.faults()) : empty.noSamples()));
+}
+
+const isThinned = ({ left_out: left }) => left?.node_count > 0 && left.below > 0;
+
+function leftOutWords(data) {
+  const { node_count: left, below } = data.left_out ?? {};
+  if (!left) return '';
+  return below > 0
+    ? `; ${count(left)} smaller than ${say.amount(data.metric, below)} appear when zoomed`
+    : `; ${count(left)} that hold nothing are not drawn`;
+}
+
+function drawLegend(flame) {
+  flame.legend.set(
+    flame.parts[0].legend().map(({ file, ...entry }) => ({
+      ...entry,
+      onClick: file ? () => flame.view.choose({ focus: [...flame.view.state.filters.focus, quoted(file)] }) : null,
+    })),
+  );
+}
+
+/* A pinned frame that the whole picture leaves out, or of which it leaves much out, is asked for. */
+async function showPinned(flame, params) {
+  const { pin } = flame.view.state;
+  const [part] = flame.parts;
+  if (part.root !== '' && !`${pin}.`.startsWith(`${part.root}.`)) drawWhole(flame, flame.whole, '');
+  const { read, root } = part;
+  const found = findPath(read, root ? pin.slice(root.length + 1) : pin);
+  const isPath = pin.includes('.') || found.isWhole;
+  const isThin = isThinned(part.data) && read.tree.width[found.node] < read.tree.width[0] / 2;
+  if (pin && isPath && (!found.isWhole || (isThin && root !== pin)))
+    await flame.subLoader.load('flame', { ...params, at: pin }, () => {}).then((data) => data && drawWhole(flame, data, pin));
+  else flame.subLoader.forget();
+  part.zoomToPin();
+  drawPath(flame, part);
+}
+
+/* ---- several ------------------------------------------------------------------------- */
+
+/* All callers of a frame above it, all it called below. */
+async function showPivot(flame) {
+  const { view } = flame;
+  const { pivot } = view.state;
+  const data = await flame.loader.load('flame', { pivot }, () => {
+    flame.shown = '';
+  });
+  if (!data || flame.shown === pivot) return;
+  flame.shown = pivot;
+  const onPick = (path, id) => view.pin(id === view.store.state.pin ? null : id);
+  setParts(flame, [{ isFlipped: true, onPick }, { onPick }]);
+  flame.partsNode.classList.remove('is-split');
+  const at = data.frames.id.indexOf(pivot);
+  const rootName = at < 0 ? 'this frame' : say.frameText(data, at);
+  const [above, below] = flame.parts;
+  const stacks = 'stacks through it';
+  above.draw({ ...data, nodes: data.callers }, { rootName: stacks, isRootHidden: true, label: `Callers of ${rootName}, nearest first.` });
+  below.draw(data, { rootName: stacks, isRootHidden: true, known: data.is_diff ? null : above.files, label: `What ${rootName} called.` });
+  above.setHeading('Callers, the nearest below');
+  below.setHeading('Callees');
+  fill(
+    flame.path,
+    'Sandwich of ',
+    el('bdi', { dir: 'ltr', class: 'mono path-here' }, rootName),
+    ' ',
+    el('button', { type: 'button', class: 'text-button', on: { click: () => view.choose({ pivot: '' }) } }, 'back to all'),
+  );
+  flame.path.hidden = false;
+  said(flame, data, data.nodes.depth.length + data.callers.depth.length - 1);
+}
+
+/* One icicle a device, largest first, each at the full width of its place. */
+async function showDevices(flame, params) {
+  const { view } = flame;
+  const devices = view.summary.devices.slice(0, MOST_DEVICES);
+  const shown = JSON.stringify([view.key, devices.map(({ name }) => name), params]);
+  if (flame.shown === shown) {
+    flame.parts.forEach((part) => part.zoomToPin());
+    return;
+  }
+  const others = view.state.filters.tag.filter((tag) => !tag.startsWith('device='));
+  const end = flame.panel.wait('Reading call stacks of each device.', () => view.choose({ group: '' }));
+  try {
+    const answers = await Promise.all(
+      devices.map(({ name }) => view.ask('flame', { ...params, tag: [...others, `device=${name}`] })),
+    );
+    flame.shown = shown;
+    flame.loader.forget();
+    flame.panel.show();
+    setParts(flame, devices.map(() => ({})));
+    flame.partsNode.classList.add('is-split');
+    const most = Math.max(...answers.map(({ data }) => Math.abs(data.total)), 1);
+    let frames = 0;
+    answers.forEach(({ data }, at) => {
+      const part = flame.parts[at];
+      frames += data.nodes.depth.length - 1;
+      part.draw(data, {
+        known: at && !data.is_diff ? flame.parts[0].files : null,
+        label: `${visible(devices[at].name)}: ${say.flameLabel(data, data.nodes.depth.length - 1, view.state.isInverted)}`,
+      });
+      part.setHeading(
+        el('bdi', { dir: 'ltr', class: 'mono' }, visible(devices[at].name)),
+        el('span', { class: 'figure dim' }, ` ${say.amount(data.metric, data.total)}`),
+        shareBar(Math.abs(data.total) / most),
+      );
+    });
+    flame.path.hidden = true;
+    said(flame, answers[0].data, frames);
+  } finally {
+    end();
+  }
+}
+
+/* ---- search ---------------------------------------------------------------------------- */
+
+function search(flame) {
+  const { find } = flame.view.state;
+  const [part] = flame.parts;
+  if (!part?.read) return;
+  const all = flame.parts.map((each) => each.search(find));
+  if (!find) {
+    fill(flame.foundText);
+    return;
+  }
+  const isPivot = modeOf(flame) === 'pivot';
+  const total = isPivot ? all[0].total : all.reduce((sum, each) => sum + each.total, 0);
+  const nodes = all.reduce((sum, each) => sum + each.nodes.length, 0);
+  const isThin = isThinned(part.data);
+  const words = say.foundSentence(part.data, { matched_total: total, matched_count: nodes }, nodes);
+  fill(flame.foundText, all[0].isLiteral ? 'searched as it stands: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
+  if (isThin && !isPivot) exactSearch(flame, find, nodes);
+}
+
+/* Of what is too small to be sent, the daemon knows the sum. */
+async function exactSearch(flame, find, nodes) {
+  const { view } = flame;
+  try {
+    const { data } = await view.ask('flame', { search: find, least: '1', ...(view.state.isInverted ? { invert: '1' } : {}) });
+    if (view.state.find !== find || !data.search || data.search.is_literal) return;
+    fill(flame.foundText, say.foundSentence(data, data.search, Math.max(nodes, 1)));
+  } catch {
+    /* the bound stays */
+  }
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * graph.js: the call graph: functions as boxes, calls as arrows, trimmed by the daemon
+ * and laid out in a worker that is loaded only now; beside it the same functions as a list. */
+
+import { isAbort } from '../../lib/api.js';
+import { el, fill, name } from '../../lib/dom.js';
+import { counted, percent, visible } from '../../lib/format.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { boxSize, createGraph as createPicture } from '../../widgets/graph.js';
+import { layOutGraph, stopLayout } from '../../widgets/graph_layout.js';
+import { paintGraph } from '../../widgets/graph_paint.js';
+import { createPanel, message } from '../../widgets/panel.js';
+import { hideTooltip } from '../../widgets/tooltip.js';
+import { countFilters } from './state.js';
+import { shareBar } from './parts.js';
+import { createLoader } from './load.js';
+import * as empty from './empty.js';
+import * as say from './text.js';
+
+export function createGraph(view) {
+  const state = { view, data: null, nodes: [], edges: [] };
+  state.panel = createPanel('panel-graph', 'Call graph', {
+    menu: exportEntries({
+      name: 'graph',
+      title: 'Call graph',
+      drawing: () =>
+        state.graph.layout && {
+          ...state.graph.size,
+          paint: (context) => paintGraph(context, state.nodes, state.edges, state.graph.layout),
+        },
+      table: () => tableOf(state.data),
+    }),
+  });
+  state.graph = createPicture({
+    onPick: (id) => id && view.pin(id === view.store.state.pin ? null : id),
+    onHover: (id) => view.store.set({ hover: id }),
+    onLeave: () => view.store.set({ hover: null }),
+    onHint: () => view.context.say?.('Click the graph or hold Ctrl to zoom'),
+  });
+  state.said = el('p', { class: 'graph-said', role: 'status' });
+  state.list = el('ol', { class: 'graph-list', 'aria-label': 'Functions of the call graph' });
+  state.panel.body.append(state.said, el('div', { class: 'graph-body' }, state.graph.node, state.list));
+  state.loader = createLoader(view, state.panel, { what: 'The call graph', sentence: 'the call graph' });
+  return {
+    node: state.panel.node,
+    async show() {
+      const data = await state.loader.load('graph', {}, () => {});
+      if (data && data !== state.data) await draw(state, data);
+      light(state);
+    },
+    forget() {
+      state.loader.forget();
+      state.data = null;
+      stopLayout();
+    },
+    light: () => light(state),
+    zoomBy: state.graph.zoomBy,
+    panBy: state.graph.panBy,
+    showAll: state.graph.fit,
+    showPin: () => view.store.state.pin && state.graph.centre(view.store.state.pin),
+    destroy() {
+      hideTooltip();
+      stopLayout();
+    },
+  };
+}
+
+/* The lines in a box: name, place, self, total. */
+function linesOf(data, { frame, self, total }) {
+  const { percent_base: base } = data;
+  const share = (value) => percent(Math.abs(value), base);
+  const place = say.placeText(frame);
+  return [
+    frame.function || frame.name,
+    frame.function ? place : '',
+    self !== 0 ? `self ${say.figureOf(data, self)} (${share(self)})` : '',
+    `total ${say.figureOf(data, total)} (${share(total)})`,
+  ].filter(Boolean);
+}
+
+const growth = (data, value) => (data.is_diff ? (value > 0 ? 'is-grown' : value < 0 ? 'is-shrunk' : '') : '');
+
+async function draw(state, data) {
+  const { view, panel, said } = state;
+  state.data = data;
+  const base = Math.abs(data.percent_base) || 1;
+  const index = new Map(data.nodes.map(({ frame }, at) => [frame.id, at]));
+  state.nodes = data.nodes.map((node) => ({
+    id: node.frame.id,
+    lines: linesOf(data, node),
+    share: Math.abs(node.total) / base,
+    className: growth(data, node.total),
+    title: visible(`${node.frame.name}\n${node.frame.file}`),
+  }));
+  state.edges = data.edges
+    .filter(({ from, to }) => index.has(from) && index.has(to))
+    .map((edge) => ({
+      from: index.get(edge.from),
+      to: index.get(edge.to),
+      share: Math.abs(edge.value) / base,
+      text: say.figureOf(data, edge.value),
+      isDashed: edge.is_residual,
+      className: growth(data, edge.value),
+    }));
+  panel.setTitle('Call graph', el('span', { class: 'dim' }, ` ${counted(data.nodes.length, 'function')}, shares of ${say.wholeWords(data, 'all')}`));
+  fill(state.list, data.nodes.map((node) => listRow(view, data, node)));
+  if (data.nodes.length === 0) {
+    panel.say(
+      message(
+        countFilters(view.state) ? empty.noMatch(countFilters(view.state), view.controls.faults()) : empty.noStacks(),
+      ),
+    );
+    return;
+  }
+  const words = say.trimSentence(data);
+  fill(said, `Laying out ${words}.`);
+  try {
+    const layout = await layOutGraph(
+      state.nodes.map(({ lines }) => boxSize(lines)),
+      state.edges,
+    );
+    if (state.data !== data) return;
+    state.graph.draw(state.nodes, state.edges, layout, `Call graph of ${words}.`);
+    fill(said, `${words[0].toUpperCase()}${words.slice(1)}. Drag pans, the wheel zooms after a click, 0 shows all.`);
+  } catch (error) {
+    if (isAbort(error) || state.data !== data) return;
+    fill(said, message(empty.graphFailed(error.message)));
+  }
+}
+
+function listRow(view, data, { frame, self, total }) {
+  return el(
+    'li',
+    { 'data-id': frame.id },
+    el(
+      'button',
+      {
+        type: 'button',
+        class: 'neighbour',
+        title: visible(`${frame.name}\n${frame.file}`),
+        on: {
+          click: () => view.pin(frame.id === view.store.state.pin ? null : frame.id),
+          pointerenter: () => view.store.set({ hover: frame.id }),
+          pointerleave: () => view.store.set({ hover: null }),
+        },
+      },
+      el('span', { class: 'neighbour-name' }, name(say.siteName(frame))),
+      el(
+        'span',
+        { class: 'figure' },
+        say.figureOf(data, total),
+        el('span', { class: 'dim' }, ` self ${say.figureOf(data, self)}`),
+      ),
+      shareBar(Math.abs(total) / (Math.abs(data.percent_base) || 1)),
+    ),
+  );
+}
+
+function light({ view, graph, list }) {
+  const { hover, pin } = view.store.state;
+  graph.mark({ hover, pin });
+  for (const row of list.children) {
+    row.classList.toggle('is-hover', row.dataset.id === hover);
+    row.classList.toggle('is-pinned', row.dataset.id === pin);
+  }
+}
+
+function tableOf(data) {
+  return {
+    columns: [
+      { key: 'name', title: 'Function' },
+      { key: 'self', title: `Self, ${data?.metric.unit}` },
+      { key: 'total', title: `Total, ${data?.metric.unit}` },
+      { key: 'file', title: 'File', isSource: true },
+    ],
+    rows: (data?.nodes ?? []).map(({ frame, self, total }) => ({ name: say.siteName(frame), self, total, file: frame.file })),
+  };
+}

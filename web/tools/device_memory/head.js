@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * head.js: the answer of the Device Memory page: what is live, where most of it was
+ * made, what the filters let through, and what the profile cannot know. */
+
+import { el, figure, fill, prose } from '../../lib/dom.js';
+import { counted, cutMiddle, visible } from '../../lib/format.js';
+import { explained } from '../../widgets/explain.js';
+import { notesButton } from '../../widgets/notices.js';
+import { countFilters } from './state.js';
+import * as say from './text.js';
+
+const SITE = 56;
+
+function nodesOf(parts, isSecond = false) {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      if (part.name !== undefined) return el('bdi', { dir: 'ltr', class: 'name-inline' }, cutMiddle(part.name, SITE));
+      const className = part.role === 'main' && !isSecond ? 'answer-figure' : '';
+      if (part.bytes === undefined) return el('span', { class: `figure ${className}` }, part.text);
+      if (!part.explain) return figure(part.bytes, part.text, className);
+      return explained(part.explain, part.bytes, part.text, className);
+    });
+}
+
+/* "init_state train.py:88 7.72 GiB (62 % of all)": a click pins it everywhere. */
+function mostList(view, summary) {
+  const items = say.mostItems(summary);
+  if (items.length === 0) return null;
+  return el(
+    'p',
+    { class: 'device-most' },
+    el('span', { class: 'dim' }, summary.is_diff ? 'Most changed: ' : 'Most: '),
+    items.map(({ frame, text, value, bytes, share }, at) => [
+      at ? ' · ' : '',
+      el(
+        'button',
+        {
+          type: 'button',
+          class: 'site-button',
+          title: visible(`${text}\n${frame.file}`),
+          on: {
+            click: () => view.pin(frame.id),
+            pointerenter: () => view.store.set({ hover: frame.id }),
+            pointerleave: () => view.store.set({ hover: null }),
+          },
+        },
+        el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(text, SITE)),
+      ),
+      ' ',
+      typeof bytes === 'number'
+        ? explained(`site:${frame.id}`, bytes, value, 'strong')
+        : el('span', { class: 'figure strong' }, value),
+      el('span', { class: 'dim' }, ` (${share})`),
+    ]),
+  );
+}
+
+/* Out: {node, show(summary, notes), lead(parts or null), say(sentence), setNotRead(list)}; lead: what a view
+ * puts before all, while it is the one shown. */
+export function createHead(view) {
+  const title = el('h1', { class: 'answer' });
+  const aside = el('div', { class: 'answer-aside' });
+  const more = el('div', { class: 'answer-more' });
+  /* Of what JAX writes: it says of each sample whether it is a buffer or an executable. */
+  const standing = el(
+    'p',
+    { class: 'device-standing dim' },
+    'Counts live arrays and code only. Temporaries inside a compiled program are in the ',
+    el('a', { href: '?tool=memory_viewer' }, 'Memory Viewer'),
+    '.',
+  );
+  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
+  let notes = [];
+  let notRead = [];
+  let leading = null;
+  const sentence = (summary) => {
+    if (summary.is_diff) return say.changeSentence(summary);
+    const many = countFilters(view.state);
+    return summary.sample_count === 0 && many ? say.nothingSentence(summary, many) : say.liveSentence(summary);
+  };
+  const drawTitle = () => {
+    const { summary } = view;
+    if (!summary) return;
+    const isLed = leading !== null && view.state.view === 'series';
+    const own = nodesOf(sentence(summary), isLed);
+    fill(
+      title,
+      el('span', { class: 'answer-first' }, isLed ? nodesOf(leading) : own),
+      isLed ? [' ', el('span', { class: 'answer-second dim' }, own)] : null,
+    );
+  };
+  const drawNotes = () =>
+    fill(
+      aside,
+      notesButton([
+        ...notes,
+        ...notRead.map(({ file, reason }) => ({ text: `${visible(file)} is not shown: ${reason}.` })),
+      ]),
+    );
+  return {
+    node,
+    show(summary, nextNotes) {
+      notes = nextNotes;
+      const passed = say.filteredSentence(summary, countFilters(view.state));
+      drawTitle();
+      fill(
+        more,
+        mostList(view, summary),
+        passed ? el('p', { class: 'device-passed' }, prose(passed)) : null,
+        summary.stackless_count > 0
+          ? el(
+              'p',
+              { class: 'dim' },
+              `${counted(summary.stackless_count, 'sample')} without a call stack: shown as (no stack); tracebacks were switched off when they were made.`,
+            )
+          : null,
+        summary.kinds.length ? standing : null,
+      );
+      drawNotes();
+    },
+    lead(parts) {
+      leading = parts;
+      drawTitle();
+    },
+    redraw: drawTitle,
+    say(sentence) {
+      fill(title, el('span', { class: 'answer-first' }, sentence));
+      fill(more);
+      drawNotes();
+    },
+    setNotRead(list) {
+      notRead = list ?? [];
+      drawNotes();
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * top.js: functions or lines by what they hold, themselves and with all they called. */
+
+import { el } from '../../lib/dom.js';
+import { count, counted } from '../../lib/format.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { createPanel, message } from '../../widgets/panel.js';
+import { createTable } from '../../widgets/table.js';
+import { pagedRows } from '../../widgets/table_rows.js';
+import { countFilters } from './state.js';
+import { csvLink, createRowFilter } from './parts.js';
+import { createLoader } from './load.js';
+import { topColumns } from './columns.js';
+import * as empty from './empty.js';
+import { amount } from './text.js';
+
+const PAGE_ROWS = 100;
+const USUAL_SORT = '-total';
+
+/* Rows carry the id of their frame, so that hover and pin meet in all views. */
+const withIds = (rows) => rows.map((row) => ({ ...row, id: row.frame.id }));
+
+/* isShort: below the flame graph, without filter and order of its own. */
+export function createTopPanel(view, { isShort = false } = {}) {
+  const params = () =>
+    isShort
+      ? { sort: shortSort }
+      : { sort: view.state.sort || USUAL_SORT, filter: view.state.filter };
+  let shortSort = USUAL_SORT;
+  const panel = createPanel('panel-top panel-table', 'Top', {
+    menu: exportEntries({ name: 'top', title: 'Top', csv: () => csvLink(view, 'top', params()) }),
+  });
+  const find = isShort ? null : createRowFilter(view, 'Filter functions', ['fn', 'file', 'line', 'name', 'self', 'total', 'count', 'each']);
+  if (find) {
+    panel.node.classList.add('has-filter');
+    panel.setAside(find.node);
+  }
+  const loader = createLoader(view, panel, { what: 'The table', sentence: 'functions', filter: find });
+  const table = createTable({
+    kind: ['row', 'rows'],
+    onHover: (row) => view.store.set({ hover: row.id }),
+    onLeave: () => view.store.set({ hover: null }),
+    onPin: (row) => view.pin(row.id === view.store.state.pin ? null : row.id),
+    onSort: (sort) => {
+      if (!isShort) view.choose({ sort: sort === USUAL_SORT ? '' : sort });
+      else {
+        shortSort = sort;
+        show();
+      }
+    },
+  });
+  panel.body.append(table.node);
+
+  const draw = (data) => {
+    const asked = params();
+    panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.row_count, rowWord(view.state.by))}`));
+    table.show({
+      source: pagedRows({
+        count: data.matched_count,
+        first: withIds(data.rows),
+        pageRows: PAGE_ROWS,
+        ask: async (offset, limit, signal) =>
+          withIds((await view.ask('top', { ...asked, offset, limit }, signal)).data.rows),
+        onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
+      }),
+      columns: topColumns(data),
+      sort: asked.sort,
+      foot: footOf(data),
+      label: 'Functions by what they hold',
+    });
+    if (data.row_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
+  };
+  const show = async () => {
+    find?.set(view.state.filter);
+    await loader.load('top', { ...params(), limit: PAGE_ROWS }, draw);
+  };
+  return {
+    node: panel.node,
+    show,
+    forget: loader.forget,
+    light: (hover, pin) => table.mark(hover, pin),
+    focusFind: find ? find.focus : null,
+    destroy() {
+      find?.destroy();
+      table.destroy();
+    },
+  };
+}
+
+const rowWord = (by) => ({ line: 'line', function: 'function', filefunction: 'function', file: 'file' })[by];
+
+/* Totals nest, so only what is a row's own adds up. */
+function footOf(data) {
+  const all = `${count(data.matched_count)} of ${counted(data.row_count, 'row')}`;
+  return {
+    text: `${all}; self adds up to ${amount(data.metric, data.matched_self)} of ${amount(data.metric, data.total)}; totals nest and do not add up`,
+  };
+}
+
+export function createTop(view) {
+  const { focusFind, ...panel } = createTopPanel(view);
+  return { ...panel, focusFind };
+}

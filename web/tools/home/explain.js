@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * explain.js: what the figures of Home are made of. Pure: what was found of a session in, cards of explain.js
+ * out. Loaded when the first card is opened. */
+
+import { bytes, bytesApart, count, percent, visible } from '../../lib/format.js';
+
+const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
+const half = (capacity) => (capacity?.half > 0 ? [{ name: 'exact to ±', bytes: capacity.half, note: 'the text is rounded' }] : []);
+
+/* Where the figure of a session comes from, one row a kind of source: what it is, how it came about, where it stands in
+ * the file. `worst` and its `from` are those of found.js. */
+const SOURCES = {
+  module: {
+    what: ({ worst, from }) => `the total of ${visible(worst.name)} in ${visible(from.spaceName)}`,
+    formula: ({ worst, from }) =>
+      `Every allocation of ${visible(from.spaceName)} that the compiler made for ${visible(worst.name)}, with fragmentation, thread-local ones left out. Of all programs and memory spaces here it is the one furthest above its capacity, or nearest to it.`,
+    field: (from) => `\`HloProto.buffer_assignment.buffer_allocations[].size\` where \`.color\` is ${from.space}`,
+  },
+  text: {
+    what: ({ worst }) => `what ${visible(worst.name || 'the program')} asked for, as the text prints it`,
+    formula: ({ from }) => `The error text states it${from.spaceName ? ` for ${visible(from.spaceName)}` : ''}; the OOM page marks the place.`,
+    field: () => 'a sentence of the error text',
+    more: { why: 'As printed: where the text rounds it, to half of its last digit.' },
+  },
+  events: {
+    what: ({ worst }) => `the peak in use of ${visible(worst.name)}`,
+    formula: ({ worst, from }) =>
+      `stack ${bytes(from.stack)} + heap ${bytes(from.heap)} = ${bytes(worst.bytes)}: the largest that this allocator said after one of its ${count(from.eventCount)} events. It is the fullest one of the trace.`,
+    field: () => 'events `MemoryAllocation` and `MemoryDeallocation`: `bytes_reserved` + `bytes_allocated`',
+    more: { caveat: 'A higher peak before or after the trace is not in it.' },
+  },
+  profiles: {
+    what: ({ from }) => `live arrays and code in ${baseName(from.file)}`,
+    formula: ({ from }) => `The sum over the samples of ${baseName(from.file)}; of ${count(from.profileCount)} it is the profile with the most.`,
+    field: (from) => `\`Profile.sample[].value[]\` of the sample type \`${visible(from.metric)}\``,
+    more: { caveat: 'Temporaries inside a compiled program are not in such a file.' },
+  },
+};
+
+const CAPACITIES = {
+  recorded: ({ file }) => `available, as ${baseName(file)} prints it`,
+  trace: ({ isPhysical }) => (isPhysical ? 'physical size of the smallest device of the trace' : 'available on the smallest device of the trace'),
+  allocator: () => 'what the allocator may give out',
+  text: () => 'available, as the text prints it',
+};
+
+const placeOf = (from) => ({ file: from.file ? baseName(from.file) : null, field: SOURCES[from.kind].field(from) });
+
+function needs(figure) {
+  const { worst, from } = figure;
+  const { what, formula, more } = SOURCES[from.kind];
+  return {
+    title: bytes(worst.bytes),
+    formula: formula(figure),
+    inputs: [{ name: what(figure), bytes: worst.bytes }],
+    ...placeOf(from),
+    confidence: 'exact',
+    ...more,
+  };
+}
+
+const against = ({ worst, from }) => [
+  { name: SOURCES[from.kind].what({ worst, from }), bytes: worst.bytes },
+  { name: CAPACITIES[from.capacity?.kind ?? (from.kind === 'events' ? 'allocator' : 'text')](from.capacity ?? {}), bytes: worst.capacity },
+  ...half(from.capacity),
+];
+
+const sureOf = ({ from }) => ({
+  ...placeOf(from),
+  confidence: from.capacity?.isPhysical ? 'bound' : 'exact',
+  why: from.capacity?.isPhysical ? 'A program gets less than the physical size; how much is not known.' : '',
+});
+
+function share(found) {
+  const { worst } = found;
+  if (!worst.capacity || worst.bytes === null) return null;
+  const [needed, available] = bytesApart(worst.bytes, worst.capacity);
+  const words = percent(worst.bytes, worst.capacity);
+  return { title: `${words} of the capacity`, formula: `${needed} ÷ ${available} = ${words}`, inputs: against(found), ...sureOf(found) };
+}
+
+function over(found) {
+  const { worst } = found;
+  if (worst.bytes === null || !worst.capacity)
+    return { title: `Over by ${bytes(worst.by)}`, formula: 'The text states by how much, and not of what.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
+  const [needed, available] = bytesApart(worst.bytes, worst.capacity);
+  return { title: `Over by ${bytes(worst.by)}`, formula: `${needed} − ${available} = ${bytes(worst.by)}`, inputs: against(found), ...sureOf(found) };
+}
+
+const CARDS = { needs, share, over };
+
+/* word: "needs", "share" or "over"; found: of lookAt(). Null where there is nothing to say. */
+export function cardOf(word, found) {
+  const worst = found?.worst;
+  if (!worst?.from || (word === 'needs' && worst.bytes === null)) return null;
+  return CARDS[word]?.({ worst, from: worst.from }) ?? null;
+}

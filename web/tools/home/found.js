@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * found.js: what a session holds, its worst figure, and one word of verdict. One row a kind of
+ * content; the first row that knows a session says its figure. */
+
+import { get } from '../../lib/api.js';
+import { capacityOf, verdictOf } from '../../lib/capacity.js';
+import { count, counted } from '../../lib/format.js';
+
+const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: '' };
+
+const WORDS = { over: 'over', fits: 'fits', unsure: 'too close' };
+
+/* Pure: the module and memory space nearest to or furthest above its capacity; without any capacity the
+ * largest. {bytes, capacity, by, name, word, from}: "over", "fits", "too close" or "no limit"; `from` is what
+ * explain.js tells of it; null without any. */
+export function worstOf(modules, errorTexts, traceDevices = []) {
+  let worst = null;
+  for (const module of modules)
+    for (const { space, name: spaceName, total_bytes: total } of module.spaces ?? []) {
+      const capacity = capacityOf('', [], errorTexts, space, traceDevices);
+      const verdict = verdictOf(total, capacity, space);
+      const needed = verdict?.isOfText ? capacity.needed : total;
+      const share = capacity ? needed / capacity.bytes : -1;
+      if (worst && (share < worst.share || (share === worst.share && needed <= worst.bytes))) continue;
+      worst = {
+        share,
+        bytes: needed,
+        capacity: capacity?.bytes ?? null,
+        by: verdict?.by ?? 0,
+        name: module.name,
+        word: WORDS[verdict?.word] ?? 'no limit',
+        from: verdict?.isOfText
+          ? { kind: 'text', file: capacity.file, spaceName, capacity }
+          : { kind: 'module', file: module.file, space, spaceName: spaceName ?? '', capacity },
+      };
+    }
+  if (!worst) return null;
+  const { share, ...figure } = worst;
+  return figure;
+}
+
+/* Pure: the same of a failure that a text tells. */
+export function worstOfFailure(failure) {
+  const { needed_bytes: needed, capacity_bytes: capacity, exceeded_bytes: over, module, memory_space: space } = failure;
+  const by = over ?? (needed !== null && capacity !== null ? needed - capacity : 0);
+  const from = { kind: 'text', file: null, spaceName: space ? space.toUpperCase() : '' };
+  return { bytes: needed, capacity, by: Math.max(0, by), name: module ?? '', word: 'over', from };
+}
+
+async function lookAtModules(session, how) {
+  const path = `sessions/${encodeURIComponent(session.id)}`;
+  const [modules, detail] = await Promise.all([
+    get(`${path}/modules`, { sort: '-total', limit: 100 }, how),
+    session.has_error_text ? get(path, {}, how) : null,
+  ]);
+  const found = worstOf(modules.modules, detail?.error_texts ?? [], modules.devices);
+  const isTold = session.failure && found?.word !== 'over';
+  const broken = modules.modules.find((module) => module.error)?.error;
+  if (!found && !isTold && broken) throw new Error(broken.reason || broken.code);
+  if (!found && !isTold && session.kind === 'trace') return { module_count: modules.total, ...(await lookAtEvents(session, how)) };
+  return { module_count: modules.total, worst: isTold ? worstOfFailure(session.failure) : found };
+}
+
+/* Of a trace without a program: how full its fullest device was. */
+async function lookAtEvents(session, how) {
+  const { data } = await get('memory_profile/summary', { session: session.id }, how);
+  const [fullest] = data.pools;
+  if (!fullest) return { worst: null };
+  const { peak, capacity_bytes: capacity } = fullest;
+  const from = {
+    kind: 'events',
+    file: data.hosts.find(({ host }) => host === fullest.host)?.file ?? null,
+    stack: peak.stack_bytes,
+    heap: peak.heap_bytes,
+    eventCount: fullest.event_count,
+  };
+  return {
+    has_memory_events: true,
+    worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word: capacity ? 'fits' : 'no limit', from },
+  };
+}
+
+/* The fullest of the profiles, and how many call sites grow from the first to the last. */
+async function lookAtProfiles(session, how) {
+  const { data } = await get('device_memory/series', { session: session.id, limit: 1 }, how);
+  const grows = data.verdict_counts.grows;
+  const fullest = data.profiles.reduce((most, profile) => (profile.total > most.total ? profile : most));
+  const word = grows ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}` : 'live';
+  const from = { kind: 'profiles', file: fullest.name, metric: data.metric.name, profileCount: data.profiles.length };
+  return { worst: { bytes: fullest.total, capacity: null, by: 0, name: '', word, from } };
+}
+
+/* is(session), words(session) for the column "Found", look(session, how: of get()) → {worst, module_count}; tell(session)
+ * → the same where the list says it already. */
+const HOLDINGS = [
+  {
+    is: (session) => session.kind === 'profiles',
+    words: ({ profile_count: total }) => `${counted(total, 'device profile')}${total > 1 ? ', a series' : ''}`,
+    look: lookAtProfiles,
+  },
+  {
+    is: (session) => session.module_count !== 0,
+    words: ({ module_count: total }) => (total === null ? 'not read yet' : counted(total, 'module')),
+    look: lookAtModules,
+  },
+  { is: (session) => Boolean(session.has_memory_events), words: () => 'memory events', look: null },
+  { is: (session) => session.kind === 'trace' && session.module_count === 0, words: () => '', look: lookAtEvents },
+  {
+    is: (session) => Boolean(session.failure),
+    words: ({ failure }) => (failure.memory_space && failure.memory_space !== 'hbm' ? failure.memory_space.toUpperCase() : ''),
+    look: async (session) => toldOf(session),
+    tell: (session) => ({ worst: worstOfFailure(session.failure) }),
+  },
+];
+
+/* Pure: what a session holds, in words. */
+export function foundText(session) {
+  const words = HOLDINGS.filter((row) => row.is(session)).map((row) => row.words(session));
+  const kind = KINDS[session.kind] ?? session.kind;
+  const all = [kind, ...words, session.has_error_text && session.kind !== 'text' ? 'error text' : ''].filter(Boolean);
+  return all.length === 1 && session.kind === 'trace' ? `${kind}, no program` : all.join(', ');
+}
+
+/* Pure: what lookAt() would find, where the list says it already; else null. */
+export function toldOf(session) {
+  return HOLDINGS.find((each) => each.look && each.is(session))?.tell?.(session) ?? null;
+}
+
+/* {worst, module_count}; worst is null where no figure is known. how: {signal, isQuiet} of get(). */
+export async function lookAt(session, how) {
+  const row = HOLDINGS.find((each) => each.look && each.is(session));
+  return row ? row.look(session, how) : { worst: null };
+}

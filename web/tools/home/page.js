@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * page.js: what was found under the watched folders, what could not be read, and why. */
+
+import { later } from '../../lib/activity.js';
+import { get, isAbort } from '../../lib/api.js';
+import { el, fill, nameInline, prose } from '../../lib/dom.js';
+import { ago, count, counted, visible } from '../../lib/format.js';
+import { droppedSessions, forgotten } from '../../lib/dropped.js';
+import { explainKeys, explainWith, nodesOf } from '../../widgets/explain.js';
+import { message } from '../../widgets/panel.js';
+import { foundText } from './found.js';
+import { createSessionList, foundOf, isByFigure } from './list.js';
+import * as say from './text.js';
+
+const ASK_AFTER_MS = 300;
+const SORTS = [
+  ['newest', 'newest'],
+  ['name', 'name'],
+  ['largest', 'largest on disk'],
+  ['peak', 'highest peak'],
+  ['share', 'share of capacity'],
+];
+const PAGE = 1000;
+const MOST_SESSIONS = 5000;
+
+/* All that match, or the first 5,000 of them: a list as the daemon sends one. */
+async function listAll(filter, sort, how) {
+  const ask = (offset) => get('sessions', { sort: isByFigure(sort) ? 'newest' : sort, filter, limit: PAGE, offset }, how);
+  const list = await ask(0);
+  while (list.sessions.length < Math.min(list.matched, MOST_SESSIONS)) {
+    const { sessions } = await ask(list.sessions.length);
+    if (sessions.length === 0) break;
+    list.sessions.push(...sessions);
+  }
+  return list;
+}
+
+/* What this tab dropped and the daemon still holds; what it forgot is not asked for again. */
+async function listDropped(how) {
+  const all = await Promise.all(
+    droppedSessions().map((id) =>
+      get(`given/${id.slice(0, 40)}`, {}, how).catch((error) => {
+        if (isAbort(error)) throw error;
+        if (error.status === 404) forgotten(id);
+        return { sessions: [] };
+      }),
+    ),
+  );
+  return all.flatMap(({ sessions }) => sessions);
+}
+
+function notRead(list) {
+  if (list.not_read.length === 0) return null;
+  return el(
+    'details',
+    { class: 'not-read', open: list.not_read.length <= 5 },
+    el('summary', {}, say.notReadTitle(list.not_read)),
+    el(
+      'ul',
+      {},
+      list.not_read.map((entry) =>
+        el(
+          'li',
+          {},
+          nameInline(entry.file, 120),
+          ': ',
+          visible(entry.reason || entry.code),
+          entry.offset_bytes === null || entry.offset_bytes === undefined
+            ? ''
+            : `, at byte ${count(entry.offset_bytes)}`,
+          '.',
+        ),
+      ),
+    ),
+  );
+}
+
+function watched(about, lookAgain) {
+  const roots = about.roots.filter((root) => root.readable);
+  return el(
+    'p',
+    { class: 'dim watched' },
+    'Watched: ',
+    roots.length === 0 ? 'no folder that can be read' : null,
+    roots.map((root, at) => [
+      at ? '; ' : '',
+      nameInline(root.path, 100),
+      ` (${counted(root.file_count, 'file')})`,
+    ]),
+    roots.length === 0 ? null : `, last looked ${ago(Math.min(...roots.map((root) => root.last_scan_ms)))}`,
+    ' ',
+    el('button', { type: 'button', class: 'text-button', on: { click: lookAgain } }, 'Look now'),
+  );
+}
+
+function intakeZone(context) {
+  return el(
+    'div',
+    { class: 'intake' },
+    el('span', {}, 'Drop files or a folder, or paste an error text: xplane.pb · XLA dump · hlo_proto.pb · memory.prof · log'),
+    el('button', { type: 'button', class: 'text-button', 'aria-haspopup': 'dialog', on: { click: context.takeIn } }, 'Paste or choose'),
+  );
+}
+
+/* Filter and order. Out: {node, set(route)}. */
+function createTools(context) {
+  const input = el('input', {
+    type: 'search',
+    class: 'home-filter',
+    placeholder: 'filter by name',
+    'aria-label': 'Filter sessions by name',
+    spellcheck: 'false',
+  });
+  const select = el(
+    'select',
+    { class: 'home-sort', on: { change: () => context.choose({ sort: select.value === 'newest' ? '' : select.value, tool: 'home', session: '' }) } },
+    SORTS.map(([value, word]) => el('option', { value }, word)),
+  );
+  let takeBack = null;
+  input.addEventListener('input', () => {
+    takeBack?.();
+    takeBack = later(() => context.setFilter(input.value.trim()), ASK_AFTER_MS);
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || input.value === '') return;
+    event.preventDefault();
+    input.value = '';
+    context.setFilter('');
+  });
+  context.bind([{ keys: ['/'], does: 'to the filter', run: () => input.focus() }]);
+  return {
+    node: el('div', { class: 'home-tools', hidden: true }, input, el('label', {}, 'sort: ', select)),
+    stop: () => takeBack?.(),
+    set({ filter, sort }) {
+      if (document.activeElement !== input) input.value = filter;
+      select.value = SORTS.some(([value]) => value === sort) ? sort : 'newest';
+    },
+  };
+}
+
+/* context: {link(session, patch), setFilter(text), choose(patch), setTitle(text), bind(rows), takeIn(),
+ * verdictOf(session) → patch of the link that says why}. */
+export function mount(root, context) {
+  const title = el('h1', { class: 'answer home-answer' });
+  const aside = el('p', { class: 'home-tally' });
+  const news = el('div', { role: 'status' });
+  const tools = createTools(context);
+  const body = el('div', { class: 'home-body' });
+  root.replaceChildren(
+    el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, intakeZone(context), tools.node, body),
+  );
+  let controller = null;
+  let route = null;
+  let shown = null;
+  let lists = [];
+  const stopCards = explainWith(async (key) => {
+    const [word, id] = key.split(':');
+    const session = lists.flatMap((each) => each.sessions).find((each) => each.id === id);
+    const { cardOf } = await import('./explain.js');
+    return session ? cardOf(word, foundOf(session)) : null;
+  });
+  context.bind(explainKeys(), 'Figures');
+
+  const sort = () => (SORTS.some(([value]) => value === route.sort) ? route.sort : 'newest');
+  const isPlain = () => route.filter === '' && sort() === 'newest';
+  const worstOf = (session) => foundOf(session)?.worst ?? null;
+  const stopLists = () => lists.splice(0).forEach((each) => each.stop());
+
+  /* Said again only when it changed: a link in it may have the focus. */
+  let said = '';
+  function sayIt(words, ...nodes) {
+    if (words === said) return;
+    said = words;
+    fill(title, ...nodes);
+  }
+
+  function sayAnswer(list, rows) {
+    const [newest] = rows.sessions;
+    const { over, unknown } = rows.counts;
+    fill(aside, isPlain() || over ? say.tally(list, over, unknown) : '');
+    if (!newest || !isPlain()) {
+      const again = el('button', { type: 'button', class: 'text-button', on: { click: load } }, 'Sort again');
+      const parts = say.listParts(list, sort(), unknown);
+      sayIt(`${parts} ${rows.isSorted}`, nodesOf(parts), ' ', rows.isSorted ? null : again);
+      return;
+    }
+    const kind = foundText(newest).split(',')[0];
+    const worst = worstOf(newest);
+    const isOver = worst?.word === 'over';
+    const isUnread = Boolean(foundOf(newest)?.error);
+    sayIt(
+      `${newest.id} ${kind} ${worst?.bytes} ${worst?.word} ${worst?.by} ${isUnread}`,
+      nodesOf(say.newestParts(newest, kind, worst, isUnread)),
+      ' ',
+      el('a', { href: context.link(newest.id, isOver ? context.verdictOf(newest) : {}) }, isOver ? 'See why' : 'Open'),
+    );
+  }
+
+  /* A table with its label; what is left out of it stands below. */
+  const region = (label, className, list, below = null) =>
+    el('div', { class: `panel ${className}`, tabindex: '0', role: 'region', 'aria-label': label }, list.node, below);
+
+  function makeList(sessions, options) {
+    const list = createSessionList(sessions, { linkOf: (session) => context.link(session.id), ...options });
+    lists.push(list);
+    return list;
+  }
+
+  function draw(list, about, given) {
+    const sayNow = () => sayAnswer(list, rows);
+    const rows = makeList(list.sessions, {
+      caption: 'What was found',
+      sort: sort(),
+      onSort: (order) => context.choose({ sort: order === 'newest' ? '' : order, tool: 'home', session: '' }),
+      onRead: () => sayNow(),
+    });
+    rows.isSorted = rows.counts.unknown === 0 || !isByFigure(sort());
+    said = '';
+    const dropped = given.length ? makeList(given, { caption: 'Dropped in this tab' }) : null;
+    const broken = about.roots.filter((each) => !each.readable);
+    const isEmpty = list.total === 0;
+    const left = list.matched - list.sessions.length;
+    context.setTitle(`${isEmpty ? 'no profiles' : counted(list.total, 'session')} – memviewd`);
+    if (isEmpty) {
+      fill(aside);
+      fill(title, broken.length && broken.length === about.roots.length ? 'Nothing can be read.' : `No profiles under ${say.short(say.rootsText(about))}.`);
+    } else sayNow();
+    tools.node.hidden = list.total < 2 && isPlain();
+    fill(
+      body,
+      broken.map((each) => message(say.unreadableRoot(each))),
+      dropped
+        ? el('section', { class: 'home-dropped' }, el('h2', {}, 'Dropped in this tab'), el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'), region('Dropped in this tab', '', dropped))
+        : null,
+      isEmpty && broken.length < Math.max(1, about.roots.length) ? message({ ...say.emptyMessage(about), title: '' }) : null,
+      !isEmpty && list.matched === 0
+        ? message({ title: `No session matches "${visible(route.filter)}".`, text: 'Clear the field to see all.' })
+        : null,
+      list.sessions.length
+        ? region('What was found', 'home-found', rows, left > 0 ? el('p', { class: 'dim home-left' }, `${count(left)} more of ${counted(list.matched, 'session')} are left out; the filter narrows the list.`) : null)
+        : null,
+      notRead(list),
+      watched(about, load),
+    );
+    return dropped ? [dropped, rows] : [rows];
+  }
+
+  /* What has the focus is drawn anew: the same has it again, else the page. */
+  function keepingFocus(redraw) {
+    const had = document.activeElement;
+    const isHere = root.contains(had) && had !== root;
+    const answer = redraw();
+    if (!isHere || had.isConnected) return answer;
+    const same = [...root.querySelectorAll(had.tagName)].find((node) => node.textContent === had.textContent);
+    (same ?? root).focus();
+    return answer;
+  }
+
+  async function load() {
+    controller?.abort();
+    controller = new AbortController();
+    const { signal } = controller;
+    try {
+      const [list, about, given] = await Promise.all([listAll(route.filter, sort(), { signal }), get('about', {}, { signal }), listDropped({ signal })]);
+      stopLists();
+      const all = keepingFocus(() => {
+        fill(news);
+        return draw(list, about, given);
+      });
+      shown = list;
+      all.forEach((each) => each.start(signal));
+    } catch (error) {
+      if (isAbort(error) || error.code === 'gone') return;
+      fill(title, 'The list of sessions could not be read.');
+      fill(body, message({ kind: 'error', title: '', text: error.message }));
+    }
+  }
+
+  return {
+    show(selection, next) {
+      route = next;
+      tools.set(next);
+      return load();
+    },
+    hear(next) {
+      return this.show(null, next);
+    },
+    /* The list never shifts under the pointer: a line says that there is more. */
+    async filesChanged() {
+      const of = shown;
+      const now = await listAll(route.filter, sort(), {}).catch(() => null);
+      /* What was read meanwhile is news no more. */
+      const text = now && of && of === shown ? say.newsText(shown, now) : '';
+      if (!text) return;
+      fill(
+        news,
+        el(
+          'p',
+          { class: 'banner' },
+          el('span', { class: 'banner-text' }, prose(`${text} · `)),
+          el('button', { type: 'button', class: 'text-button', on: { click: load } }, 'Show'),
+        ),
+      );
+    },
+    unmount() {
+      controller?.abort();
+      stopLists();
+      stopCards();
+      tools.stop();
+    },
+  };
+}

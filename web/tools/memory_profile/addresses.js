@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * addresses.js: where what is live lies, and what the free memory is worth: blocks and
+ * holes to scale; free, its largest chunk, and the request that would have failed, over time. */
+
+import { later } from '../../lib/activity.js';
+import { isAbort, Problem } from '../../lib/api.js';
+import { el, fill } from '../../lib/dom.js';
+import { bytes, time } from '../../lib/format.js';
+import { isAll } from '../../lib/range.js';
+import { token } from '../../lib/theme.js';
+import { createAddressStrip } from '../../widgets/address_strip.js';
+import { explainEntry, nodesOf } from '../../widgets/explain.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { createPanel, message } from '../../widgets/panel.js';
+import { createTimeline } from '../../widgets/timeline.js';
+import { timelineDrawing } from '../../widgets/timeline_picture.js';
+import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
+import { fragmentationOf } from './load.js';
+import * as empty from './empty.js';
+import * as say from './text.js';
+
+const ASK_AFTER_MS = 120;
+/* The strip as a picture, and the line of addresses below it. */
+const PICTURE = { width: 960, height: 56, axis: 24 };
+const hex = (number) => `0x${Math.round(number).toString(16)}`;
+
+/* actions: onPickBlock(block), onMoment(ps), onRange(range, isEnd). Out: {panels, load(), hear(), setPinned, destroy()}. */
+export function createAddresses(view, actions) {
+  const map = createMap(view, actions);
+  const waste = createWaste(view, actions);
+  return {
+    panels: [map.panel, waste.panel],
+    load: () => Promise.all([map.load(), waste.load()]),
+    hear: () => Promise.all([map.hear(), waste.hear()]),
+    setPinned: map.setPinned,
+    beside: map.beside,
+    reset() {
+      map.reset();
+      waste.reset();
+    },
+    destroy() {
+      map.destroy();
+      waste.destroy();
+    },
+  };
+}
+
+/* What several panels do: ask, show, or say why not. */
+async function filled(panel, what, question, isCurrent, draw) {
+  const end = panel.wait('', null);
+  try {
+    const { data } = await question();
+    if (!isCurrent()) return;
+    if (data.reason) {
+      panel.say(message(empty.reasonOf(data.reason)));
+      return;
+    }
+    panel.show();
+    draw(data);
+  } catch (error) {
+    if (isAbort(error) || !isCurrent()) return;
+    if (!(error instanceof Problem)) throw error;
+    panel.say(message(empty.failed(what, error)));
+  } finally {
+    end();
+  }
+}
+
+function createMap(view, actions) {
+  const { context } = view;
+  const answer = el('p', { class: 'tab-answer' });
+  const axis = el('p', { class: 'strip-axis', 'aria-hidden': 'true' });
+  let data = null;
+  let asked = '';
+  let takeBack = null;
+  const exports = exportEntries({
+    name: 'memory-profile-addresses',
+    title: () => panel.node.querySelector('h2').textContent,
+    drawing: () => data && !panel.body.hidden && mapDrawing(strip, data),
+    table: () => tableOf(data),
+  });
+  const panel = createPanel('panel-inner panel-addresses', 'Addresses', {
+    menu: () => [exports(), explainEntry('hole')],
+  });
+  panel.node.dataset.explain = 'hole';
+  const strip = createAddressStrip({
+    onHover: (block, mark) =>
+      showTooltip(`a:${block.address}`, say.blockLines(block).map((line) => nodesOf(line)), mark),
+    onLeave: hideTooltip,
+    onPick: actions.onPickBlock,
+    onRange: (range, isEnd) => {
+      const [low, high] = range.map((offset) => Math.round(offset + base()));
+      context.move(isAll(range, allOf(data)) ? { low: null, high: null } : { low, high });
+      strip.setRange(range);
+      if (isEnd) context.choose({});
+    },
+    onHint: () => {},
+    sentence: say.blockSentence,
+  });
+  panel.body.append(answer, strip.node, axis);
+  panel.setAside(
+    el('span', { class: 'key key-heap' }, 'allocation'),
+    el('span', { class: 'key key-before' }, 'inferred'),
+    el('span', { class: 'dim' }, 'gap: hole'),
+  );
+  const base = () => Number(data.low);
+  const allOf = (from) => [Number(from.first) - Number(from.low), Number(from.last) - Number(from.low)];
+  const params = () => {
+    const { low, high } = context.route;
+    const isPart = Number.isInteger(low) && Number.isInteger(high) && high > low;
+    return {
+      time: view.wanted.time ?? 'peak',
+      ...(isPart ? { low: hex(low), high: hex(high) } : {}),
+    };
+  };
+  const keyOf = () => JSON.stringify([view.place, params(), view.serial]);
+  const load = () => {
+    const key = keyOf();
+    asked = key;
+    const width = Math.min(4096, Math.max(64, Math.ceil(strip.width / 64) * 64));
+    return filled(
+      panel,
+      'The address map',
+      () => view.ask('addresses', { ...params(), width }),
+      () => asked === key,
+      (found) => {
+        data = found;
+        const where = say.momentWords({ ...found, step: null }, view.wanted.time === null);
+        panel.setTitle('Addresses ', el('span', { class: 'dim' }, where));
+        fill(answer, nodesOf(say.addressAnswer(found)));
+        strip.draw(
+          {
+            blocks: found.blocks,
+            all: allOf(found),
+            range: [0, found.span_bytes],
+            largest: found.largest_hole?.address ?? '',
+          },
+          `Addresses of what is live, ${say.addressAnswer(found).map((part) => part.text ?? part).join('')}`,
+        );
+        fill(axis, el('span', {}, found.low), el('span', {}, bytes(found.span_bytes)), el('span', {}, found.high));
+      },
+    );
+  };
+  return {
+    panel,
+    load,
+    hear() {
+      if (keyOf() === asked) return null;
+      takeBack?.();
+      takeBack = later(() => {
+        takeBack = null;
+        load();
+      }, ASK_AFTER_MS);
+      return null;
+    },
+    setPinned: strip.setPinned,
+    /* The block of one event beside that of `id`, by address; the first without one; null at the ends. */
+    beside(id, direction) {
+      const blocks = (data?.blocks ?? []).filter((block) => block.event !== null);
+      const at = blocks.findIndex((block) => `e:${block.event}` === id);
+      return (at < 0 ? blocks[0] : blocks[at + direction]) ?? null;
+    },
+    reset() {
+      asked = '';
+    },
+    destroy() {
+      takeBack?.();
+      strip.destroy();
+    },
+  };
+}
+
+function createWaste(view, actions) {
+  const answer = el('p', { class: 'tab-answer' });
+  let asked = '';
+  let data = null;
+  let drawn = null;
+  let takeBack = null;
+  const title = 'Free memory and its largest chunk';
+  const exports = exportEntries({
+    name: 'memory-profile-fragmentation',
+    title,
+    drawing: () => drawn && !panel.body.hidden && timelineDrawing(drawn, [], chart.width, pictureLegend(drawn)),
+    table: () => ({
+      columns: Object.keys(data.columns).map((key) => ({ key, title: key })),
+      rows: data.columns.time_ps.map((ps, at) =>
+        Object.fromEntries(Object.entries(data.columns).map(([key, list]) => [key, list[at]])),
+      ),
+    }),
+  });
+  const panel = createPanel('panel-inner panel-fragmentation', title, {
+    menu: () => [exports(), explainEntry('chunk')],
+  });
+  panel.node.dataset.explain = 'chunk';
+  const lines = (at) => {
+    const { columns } = data;
+    const failed = columns.failed_request_bytes[at];
+    return [
+      [time(columns.time_ps[at], 1e6)],
+      [`${bytes(columns.free_bytes[at])} free, largest chunk ${bytes(columns.largest_free_bytes[at])}`],
+      failed === null ? ['every request of the trace would fit'] : [`a request of ${bytes(failed)} would fail`],
+    ];
+  };
+  const chart = createTimeline({
+    className: 'timeline-small',
+    onHover: (at, mark) => showTooltip(`f:${data.columns.time_ps[at]}`, lines(at), mark),
+    onLeave: hideTooltip,
+    onMoment: actions.onMoment,
+    onRange: actions.onRange,
+    onSelect: actions.onSelect,
+    onHint: () => {},
+    sentence: (at) => lines(at).flat().join(', '),
+  });
+  panel.body.append(answer, el('div', { class: 'time-chart' }, chart.node));
+  const failing = el('span', { class: 'key-line key-failing', hidden: true }, 'request that would have failed');
+  panel.setAside(
+    el('span', { class: 'key key-free' }, 'free'),
+    el('span', { class: 'key-line key-solid' }, 'largest free chunk that the figures imply'),
+    failing,
+  );
+  const keyOf = () => JSON.stringify([view.place, view.range(), view.serial]);
+  const load = () => {
+    const key = keyOf();
+    asked = key;
+    const [from, to] = view.range();
+    const params = isAll([from, to], view.all) ? {} : { from, to };
+    return filled(
+      panel,
+      'The fragmentation',
+      () => view.ask('fragmentation', { ...params, width: Math.max(64, Math.ceil(chart.width / 64) * 64) }),
+      () => asked === key,
+      (found) => {
+        data = found;
+        fill(answer, nodesOf(say.fragmentationAnswer(found)));
+        failing.hidden = found.columns.failed_request_bytes.every((size) => size === null);
+        drawn = fragmentationOf(found, { all: view.all, range: view.range() });
+        chart.draw({ ...drawn, label: 'Free memory and the largest free chunk over time.' });
+        place();
+      },
+    );
+  };
+  const place = () => chart.set({ moment: view.wanted.time ?? view.pool.peak.time_ps, window: view.wanted.window });
+  return {
+    panel,
+    load,
+    hear() {
+      place();
+      if (keyOf() === asked) return;
+      chart.setRange(view.range());
+      takeBack?.();
+      takeBack = later(() => {
+        takeBack = null;
+        load();
+      }, ASK_AFTER_MS);
+    },
+    reset() {
+      asked = '';
+    },
+    destroy() {
+      takeBack?.();
+      chart.destroy();
+    },
+  };
+}
+
+function tableOf(data) {
+  const names = ['address', 'size_bytes', 'kind', 'count', 'op', 'dtype', 'shape', 'step', 'used_bytes'];
+  return {
+    columns: names.map((key) => ({ key, title: key })),
+    rows: data.blocks.map((block) => Object.fromEntries(names.map((key) => [key, block[key]]))),
+  };
+}
+
+/* The strip with the addresses of its ends and how much lies between them. */
+function mapDrawing(strip, { low, high, span_bytes: span, blocks }) {
+  const { width, height, axis } = PICTURE;
+  const legend = [
+    { kind: 'allocation', word: 'allocation', colour: token('alloc-heap') },
+    { kind: 'before_window', word: 'inferred', colour: token('text2'), drawn: 'dashed' },
+    { kind: 'hole', word: 'gap: hole', colour: token('line'), drawn: 'line' },
+  ];
+  const has = (kind) => blocks.some((block) => block.kind === kind || (kind === 'allocation' && block.kind === 'mixed'));
+  return {
+    width,
+    height: height + axis,
+    paint(context) {
+      strip.paintInto(context, width, height);
+      context.font = `12px ${token('mono')}`;
+      context.fillStyle = token('text2');
+      context.textBaseline = 'top';
+      for (const [align, x, words] of [
+        ['left', 0, low],
+        ['center', width / 2, bytes(span)],
+        ['right', width, high],
+      ]) {
+        context.textAlign = align;
+        context.fillText(words, x, height + 6);
+      }
+    },
+    legend: legend.filter(({ kind }) => has(kind)).map(({ word, colour, drawn }) => ({ word, colour, kind: drawn })),
+  };
+}
+
+/* Words of the layers, for pictures. */
+function pictureLegend({ layers }) {
+  const words = { control: 'free', text: 'largest free chunk', caution: 'request that would have failed' };
+  return layers.map(({ fill, stroke, dash }) => ({
+    word: words[stroke],
+    colour: token(fill === 'area' ? fill : stroke),
+    kind: dash ? 'dashed' : fill === 'area' ? 'fill' : 'line',
+  }));
+}

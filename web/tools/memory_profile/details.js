@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * details.js: the pane at the right: an event and its partner, a group of rows, a run, or
+ * what the page shows, with the programs of the same session. */
+
+import { el, figure, name } from '../../lib/dom.js';
+import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time, visible } from '../../lib/format.js';
+import { fact, facts } from '../../widgets/details.js';
+import { growthWords, poolName, verdictWord } from './text.js';
+
+const MOST_PROGRAMS = 5;
+
+const isKnown = (value) => value !== null && value !== undefined && value !== '';
+const sizeFact = (word, value) =>
+  isKnown(value) ? fact(word, figure(value), ' ', value < 1024 ? null : el('span', { class: 'dim unbroken' }, exactBytes(value))) : null;
+const text = (word, value) => (isKnown(value) ? fact(word, name(String(value))) : null);
+
+const button = (word, run) => el('button', { type: 'button', class: 'text-button', on: { click: run } }, word);
+
+function eventFacts(event) {
+  return facts(
+    fact('what', event.activity === 'deallocation' ? 'free' : 'allocation'),
+    fact('time', time(event.time_ps, 1e6)),
+    sizeFact('size', event.size_bytes),
+    event.requested_bytes !== event.size_bytes ? sizeFact('requested', event.requested_bytes) : null,
+    text('op', event.op),
+    isKnown(event.step)
+      ? fact('step', count(event.step), isKnown(event.step_num) ? ` (step_num ${count(event.step_num)})` : '')
+      : null,
+    text('step name', event.step_name),
+    text('region', event.region),
+    text('dtype', event.dtype),
+    text('shape', event.shape),
+    text('address', event.address),
+    text('thread', event.thread),
+    sizeFact('in use after', event.in_use_bytes),
+    isKnown(event.change_bytes) ? fact('change', signedBytes(event.change_bytes)) : null,
+    event.stack_bytes ? sizeFact('stack', event.stack_bytes) : null,
+    sizeFact('free', event.free_bytes),
+    event.fragmentation ? fact('fragmentation', percent(event.fragmentation, 1)) : null,
+    event.follows_chain === false
+      ? fact('chain', el('span', { class: 'caution' }, 'the figure does not follow from the event before'))
+      : null,
+  );
+}
+
+const RELATIONS = {
+  never_freed: 'It is never freed in the trace.',
+  before_window: 'Its allocation is not in the trace: it was allocated before the window.',
+};
+
+/* data: {event, partner, relation}; goTo(ps) sets the moment. */
+export function eventDetails(data, goTo) {
+  const { event, partner, relation } = data;
+  const parts = [eventFacts(event), el('p', {}, button('moment to it', () => goTo(event.time_ps)))];
+  if (partner) {
+    const away = duration(Math.abs(partner.time_ps - event.time_ps));
+    const word = partner.activity === 'deallocation' ? `Freed ${away} later` : `Allocated ${away} before`;
+    parts.push(
+      el('h3', { class: 'details-sub' }, word),
+      eventFacts(partner),
+      el('p', {}, button('moment to it', () => goTo(partner.time_ps))),
+    );
+  } else parts.push(el('p', {}, RELATIONS[relation] ?? visible(relation)));
+  return { heading: 'Event', subject: event.op ?? event.address ?? '', parts, isPinned: true };
+}
+
+/* A row of what is live that stands for several events. list() shows them one by one. */
+export function groupDetails(row, list) {
+  return {
+    heading: row.isRemainder ? 'Remainder' : 'Group',
+    subject: row.isRemainder ? '' : (row.op ?? ''),
+    isPinned: true,
+    parts: [
+      row.isRemainder ? el('p', {}, visible(row.text)) : null,
+      facts(
+        sizeFact('size', row.size_bytes),
+        row.isRemainder ? null : sizeFact('requested', row.requested_bytes),
+        isKnown(row.count) ? fact('count', count(row.count)) : null,
+        row.count > 1 && row.size_bytes ? fact('each', bytes(row.size_bytes / row.count)) : null,
+        isKnown(row.step) ? fact('step', count(row.step)) : null,
+        text('region', row.region),
+        text('dtype', row.dtype),
+        text('shape', row.shape),
+        isKnown(row.born_bytes) ? fact('born A–B', bytes(row.born_bytes), ` in ${count(row.born_count)}`) : null,
+        isKnown(row.died_bytes) ? fact('died A–B', bytes(row.died_bytes), ` in ${count(row.died_count)}`) : null,
+      ),
+      row.isRemainder ? null : el('p', {}, button('one by one', list)),
+    ],
+  };
+}
+
+export function growthDetails(row, boundary, list) {
+  return {
+    heading: 'Growth',
+    subject: row.op ?? '',
+    isPinned: true,
+    parts: [
+      el('p', {}, `${growthWords(row, boundary)}.`),
+      facts(
+        fact('verdict', verdictWord(row.verdict)),
+        sizeFact('first', row.first_bytes),
+        sizeFact('last', row.last_bytes),
+        sizeFact('largest', row.largest_bytes),
+        fact('allocations', `${count(row.first_count)} → ${count(row.last_count)}`),
+        text('dtype', row.dtype),
+        text('shape', row.shape),
+      ),
+      el('p', {}, button('show its allocations', list)),
+    ],
+  };
+}
+
+/* A launch of a program; href: its plan in the Memory Viewer. */
+export function runDetails({ kind, item, isInferred }, href) {
+  const isLaunch = kind === 'launch';
+  return {
+    heading: isLaunch ? 'Program launch' : 'Step',
+    subject: isLaunch ? item.name : '',
+    isPinned: true,
+    parts: [
+      facts(
+        isLaunch ? null : fact('step', count(item.step)),
+        isKnown(item.step_num) ? fact('step_num', count(item.step_num)) : null,
+        fact('from', time(item.start_ps, 1e6)),
+        fact('to', time(item.end_ps, 1e6)),
+        fact('length', duration(item.end_ps - item.start_ps)),
+        isLaunch && item.program_id ? text('program id', item.program_id) : null,
+        isInferred ? fact('source', el('span', { class: 'inferred' }, 'told from its kernels')) : null,
+      ),
+      href ? el('p', {}, el('a', { href }, 'Its plan in the Memory Viewer')) : null,
+    ],
+  };
+}
+
+export function readingDetails(reading) {
+  return {
+    heading: reading.activity ? 'Event under the pointer' : 'Under the pointer',
+    subject: reading.op ?? '',
+    parts: [eventFacts({ ...reading, change_bytes: null })],
+  };
+}
+
+/* What the page shows. programs: [{name, href, bytes}] of the same session. */
+export function pageDetails(pool, data, programs) {
+  const { chain } = pool;
+  return {
+    heading: 'This page',
+    subject: poolName(pool),
+    parts: [
+      facts(
+        sizeFact('peak', pool.peak.in_use_bytes),
+        fact('at', time(pool.peak.time_ps, 1e6)),
+        sizeFact('capacity', pool.capacity_bytes),
+        pool.capacity_source ? fact('its source', visible(pool.capacity_source)) : null,
+        sizeFact('least', pool.least_bytes),
+        sizeFact('first', pool.first_bytes),
+        sizeFact('last', pool.last_bytes),
+        sizeFact('free at peak', pool.peak.free_bytes),
+        fact('events', count(pool.event_count)),
+        fact('never freed', count(pool.never_freed_count)),
+        fact('from before', counted(pool.before_window_count, 'free')),
+        fact(
+          'chain',
+          chain.break_count
+            ? el('span', { class: 'caution' }, `${counted(chain.break_count, 'break')} in ${count(chain.link_count)} links`)
+            : `${count(chain.link_count)} links, none broken`,
+        ),
+      ),
+      programs.length
+        ? [
+            el('h3', { class: 'details-sub' }, 'Plans of the same session'),
+            el(
+              'ul',
+              { class: 'programs' },
+              programs.slice(0, MOST_PROGRAMS).map((program) =>
+                el('li', {}, el('a', { href: program.href }, name(program.name)), ' ', program.bytes ? figure(program.bytes) : ''),
+              ),
+            ),
+          ]
+        : null,
+    ],
+  };
+}

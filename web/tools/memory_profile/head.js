@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * head.js: the answer of the page, and the pools of all hosts, worst first. */
+
+import { el, figure, fill, name } from '../../lib/dom.js';
+import { bytes } from '../../lib/format.js';
+import { explained, nodesOf } from '../../widgets/explain.js';
+import { notesButton } from '../../widgets/notices.js';
+import { sparkline } from '../../widgets/sparkline.js';
+import { answer, ends, poolName, poolSentence, second } from './text.js';
+
+/* Out: {node, show({pool, hostCount, notes, links}), say(sentence, notes)}. links: nodes behind what was found of the pool. */
+export function createHead() {
+  const title = el('h1', { class: 'answer' });
+  const aside = el('div', { class: 'answer-aside' });
+  const more = el('p', { class: 'answer-more' });
+  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
+  return {
+    node,
+    show({ pool, hostCount, notes, links = [] }) {
+      fill(title, el('span', { class: 'answer-first' }, nodesOf(answer(pool, hostCount))));
+      fill(aside, notesButton(notes));
+      const [found, ...others] = pool.finding ? second(pool) : [null, ...second(pool)];
+      fill(
+        more,
+        [...ends(notes).map(nodesOf), found ? [nodesOf(found), links] : null, ...others.map(nodesOf)]
+          .filter(Boolean)
+          .map((nodes) => [el('span', {}, nodes), ' ']),
+      );
+    },
+    say(sentence, notes = []) {
+      fill(title, el('span', { class: 'answer-first' }, sentence));
+      fill(aside, notesButton(notes));
+      fill(more);
+    },
+  };
+}
+
+/* "Memory ids" and how far their peaks lie apart. */
+export function poolsTitle(summary) {
+  const apart =
+    summary.spread_bytes === null ? null : el('span', { class: 'pools-spread dim' }, 'spread ', explained('spread', summary.spread_bytes));
+  return ['Memory ids', apart].filter(Boolean);
+}
+
+/* The pools as one choice (WAI-ARIA radio group): arrows move and choose. onChoose(pool).
+ * Out: {node, draw(summary, chosen)}. */
+export function createPools(onChoose) {
+  const list = el('div', { class: 'pools', role: 'radiogroup', 'aria-label': 'Memory id, worst first' });
+  const node = el('div', { class: 'pools-row' }, list);
+  let pools = [];
+  const choose = (at, isFocused) => {
+    const to = (at + pools.length) % pools.length;
+    onChoose(pools[to]);
+    if (isFocused) list.children[to]?.focus();
+  };
+  list.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = [...list.children].indexOf(document.activeElement);
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    if (event.key in steps) choose(at + steps[event.key], true);
+    else if (event.key === 'Home') choose(0, true);
+    else if (event.key === 'End') choose(pools.length - 1, true);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return {
+    node,
+    draw(summary, chosen) {
+      ({ pools } = summary);
+      const hosts = summary.hosts.length;
+      fill(
+        list,
+        pools.map((pool, at) => {
+          const isChosen = pool === chosen;
+          return el(
+            'button',
+            {
+              type: 'button',
+              role: 'radio',
+              class: 'pool',
+              'aria-checked': String(isChosen),
+              'aria-label': poolSentence(pool, hosts),
+              tabindex: isChosen ? '0' : '-1',
+              'data-memory': pool.memory,
+              on: { click: () => choose(at, false) },
+            },
+            name(hosts > 1 ? `${pool.host_name} ${poolName(pool)}` : poolName(pool)),
+            figure(pool.peak.in_use_bytes, bytes(pool.peak.in_use_bytes), 'strong'),
+            sparkline(pool.sparkline_bytes, 'In use over time'),
+          );
+        }),
+      );
+      list.querySelector('[aria-checked="true"]')?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    },
+  };
+}

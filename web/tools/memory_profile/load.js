@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * load.js: asks the daemon for what the Memory Profile shows, and turns answers into
+ * what the widgets want. All but asker is pure. */
+
+import { get } from '../../lib/api.js';
+
+export const PAGE_ROWS = 100;
+const PARTS = 160;
+const OVERVIEW_PARTS = 600;
+
+/* place: {session, host, memory}. Out: ask(view, params, signal) → answer. */
+export function asker(place, signal) {
+  return (view, params = {}, own = null) =>
+    get(`memory_profile/${view}`, { ...place, ...params }, { signal: own ? AbortSignal.any([signal, own]) : signal });
+}
+
+/* Link to all rows as CSV. */
+export function csvLink(place, view, params) {
+  const url = new URL(`api/v1/memory_profile/${view}`, document.baseURI);
+  for (const [name, value] of Object.entries({ ...place, ...params, format: 'csv' }))
+    if (value !== '' && value !== null && value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/* The pool that the URL names, else the worst. */
+export function choosePool(pools, { host, memory }) {
+  const here = pools.filter((pool) => !host || pool.host === host);
+  if (memory === null || memory === undefined || memory === '') return here[0] ?? pools[0] ?? null;
+  return here.find((pool) => pool.memory === memory) ?? null;
+}
+
+/* Times of events made distinct, a picosecond at a time. */
+export function distinct(times) {
+  const x = new Array(times.length);
+  let last = -Infinity;
+  for (let at = 0; at < times.length; at++) {
+    last = Math.max(times[at], last + 1);
+    x[at] = last;
+  }
+  return x;
+}
+
+/* The state before the first event of a window is part of its picture. */
+function withBefore(data) {
+  const { columns, before, from_ps: from } = data;
+  const isShown = before && (columns.time_ps.length === 0 || columns.time_ps[0] > from);
+  if (!isShown) return { columns, shift: 0 };
+  const names = {
+    time_ps: from,
+    event: before.event,
+    stack_bytes: before.stack_bytes,
+    heap_bytes: before.heap_bytes,
+    free_bytes: before.free_bytes,
+    fragmentation: before.fragmentation,
+    step: before.step,
+  };
+  return {
+    columns: Object.fromEntries(Object.entries(names).map(([name, value]) => [name, [value, ...columns[name]]])),
+    shift: 1,
+  };
+}
+
+/* Of a share that goes up and down within a few pixels, the largest of each part: a line, not a band. */
+function largestIn({ time_ps: times, fragmentation }, [from, to]) {
+  const part = Math.max(1, (to - from) / PARTS);
+  const largest = new Map();
+  const partOf = (at) => Math.floor((times[at] - from) / part);
+  for (let at = 0; at < times.length; at++)
+    largest.set(partOf(at), Math.max(largest.get(partOf(at)) ?? 0, fragmentation[at] ?? 0));
+  return times.map((_, at) => largest.get(partOf(at)));
+}
+
+/* The timeline as the widget wants it. isFree: the free area is shown. */
+export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation }) {
+  const { columns, shift } = withBefore(data);
+  const count = columns.time_ps.length;
+  const used = new Array(count);
+  const whole = new Array(count);
+  let least = Infinity;
+  let most = 0;
+  for (let at = 0; at < count; at++) {
+    used[at] = columns.stack_bytes[at] + columns.heap_bytes[at];
+    whole[at] = columns.free_bytes[at] === null ? null : used[at] + columns.free_bytes[at];
+    least = Math.min(least, used[at]);
+    most = Math.max(most, used[at], isFree ? (whole[at] ?? 0) : 0);
+  }
+  const hasStack = columns.stack_bytes.some((value) => value > 0);
+  const layers = [
+    isFree && { values: whole, fill: 'panel', stroke: 'control', width: 1 },
+    /* Where many events share a pixel, an edge of its own colour would hide the fill. */
+    { values: used, fill: 'alloc-heap', stroke: data.is_thinned ? 'alloc-heap' : 'alloc-edge', width: 1 },
+    hasStack && { values: columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
+    hasFragmentation && {
+      values: data.is_thinned ? largestIn(columns, range) : columns.fragmentation,
+      fill: '',
+      stroke: 'text',
+      dash: [4, 3],
+      isShare: true,
+      width: 1.25,
+    },
+  ].filter(Boolean);
+  const peakOf = (point) => point && { step: point.time_ps, bytes: point.in_use_bytes };
+  return {
+    all: [data.start_ps, Math.max(data.end_ps, data.start_ps + 1)],
+    range,
+    x: distinct(columns.time_ps),
+    times: columns.time_ps,
+    events: columns.event,
+    end: data.to_ps,
+    used,
+    columns,
+    shift,
+    layers,
+    least: Number.isFinite(least) ? least : 0,
+    most,
+    isFitted: !isFree,
+    isThinned: data.is_thinned,
+    hasStack,
+    peak: peakOf(data.peak),
+    localPeaks: data.local_peaks.map(peakOf),
+  };
+}
+
+/* The whole run in small, for the brush: the largest of each part of the time, from 0 on. */
+export function overviewOf(data, all) {
+  const { x, used, most } = timelineOf(data, { range: all, isFree: false });
+  const part = Math.max(1, (all[1] - all[0]) / OVERVIEW_PARTS);
+  const steps = [];
+  const bytes = [];
+  x.forEach((ps, at) => {
+    const from = Math.floor((ps - all[0]) / part) * part;
+    const last = steps.length - 1;
+    if (steps[last] === from) bytes[last] = Math.max(bytes[last], used[at]);
+    else {
+      steps.push(from);
+      bytes.push(used[at]);
+    }
+  });
+  return { steps, bytes, lastStep: all[1] - all[0] - 1, most: Math.max(1, most) };
+}
+
+/* What is known of the event that stands at index `at` of a drawn timeline. */
+export function readAt(drawn, data, at) {
+  const { columns, shift } = drawn;
+  const reading = {
+    time_ps: columns.time_ps[at],
+    event: columns.event[at],
+    step: columns.step[at],
+    in_use_bytes: drawn.used[at],
+    stack_bytes: columns.stack_bytes[at],
+    heap_bytes: columns.heap_bytes[at],
+    free_bytes: columns.free_bytes[at],
+    fragmentation: columns.fragmentation[at],
+  };
+  const { details } = data;
+  const index = at - shift;
+  if (!details || index < 0) return reading;
+  const text = (name) => details.texts[details[name][index]] ?? null;
+  return {
+    ...reading,
+    activity: details.activity[index],
+    size_bytes: details.size_bytes[index],
+    requested_bytes: details.requested_bytes[index],
+    address: details.address[index],
+    op: text('op'),
+    region: text('region'),
+    dtype: text('dtype'),
+    shape: text('shape'),
+  };
+}
+
+/* "GPU_1_bfc", "1", "GPU:1" → "1" */
+const deviceOf = (text) => /\d+/.exec(text)?.[0] ?? '';
+
+/* Lanes of the answer for the widget: steps first, then the launches of the device whose memory `pool` is. */
+export function lanesOf(data, pool = null) {
+  const own = pool?.kind === 'device' ? deviceOf(pool.memory) : '';
+  const isOwn = (lane) => own !== '' && deviceOf(lane.name) === own;
+  const lanes = [...data.lanes.filter(isOwn), ...data.lanes.filter((lane) => !isOwn(lane))];
+  const count = (item, text) => (item.merged_count > 1 ? `${text} +${item.merged_count - 1}` : text);
+  const step = (item) => ({
+    kind: 'step',
+    from: item.start_ps,
+    to: item.end_ps,
+    text: count(item, String(item.step)),
+    isJoined: item.merged_count > 1,
+    item,
+  });
+  const launch = (isInferred) => (item) => ({
+    kind: 'launch',
+    isInferred,
+    from: item.start_ps,
+    to: item.end_ps,
+    text: count(item, item.name),
+    isJoined: item.merged_count > 1,
+    item,
+  });
+  return [
+    data.steps.length ? { title: 'steps', items: data.steps.map(step) } : null,
+    ...lanes.map((lane) => ({ title: lane.name, items: lane.launches.map(launch(lane.is_inferred)) })),
+  ].filter(Boolean);
+}
+
+/* What one chart of the fragmentation answer draws: what is free, the largest chunk of it, and the largest
+ * request of the trace that would have failed. */
+export function fragmentationOf(data, range) {
+  const { columns } = data;
+  const most = Math.max(1, ...columns.free_bytes);
+  const failing = columns.failed_request_bytes.some((size) => size !== null);
+  return {
+    all: range.all,
+    range: range.range,
+    x: distinct(columns.time_ps),
+    times: columns.time_ps,
+    end: data.to_ps,
+    layers: [
+      { values: columns.free_bytes, fill: 'panel', stroke: 'control', width: 1 },
+      { values: columns.largest_free_bytes, fill: 'area', stroke: 'text', width: 1.25 },
+      failing && { values: columns.failed_request_bytes, fill: '', stroke: 'caution', dash: [4, 3], width: 1.5 },
+    ].filter(Boolean),
+    least: Math.min(...columns.largest_free_bytes, most),
+    most,
+    isFitted: false,
+    isThinned: true,
+    peak: null,
+    localPeaks: [],
+  };
+}
+
+/* Marks of the URL: numbers or nothing. */
+export const markOf = (text) => (/^\d{1,16}$/.test(text ?? '') ? Number(text) : null);
+
+/* "a-b" of the URL → [a, b], or null. */
+export function windowOf(sel) {
+  const match = /^(\d{1,16})-(\d{1,16})$/.exec(sel ?? '');
+  return match && Number(match[2]) > Number(match[1]) ? [Number(match[1]), Number(match[2])] : null;
+}

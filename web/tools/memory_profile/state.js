@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * state.js: what the URL asks of the Memory Profile. Pure. */
+
+import { isAll } from '../../lib/range.js';
+import { markOf, windowOf } from './load.js';
+
+const VIEWS = ['live', 'events', 'growth', 'addresses'];
+/* Below this share of what there is, the free area leaves no height for the curve. */
+const LEAST_SHARE = 0.4;
+
+/* The free area is there unless the curve would be a line at the foot; the URL says otherwise. */
+function isFreeShown(route, pool) {
+  if (route.hide.includes('free')) return false;
+  if (route.show.includes('free')) return true;
+  if (!pool?.has_free) return false;
+  const { in_use_bytes: used, free_bytes: free } = pool.peak;
+  const isFlat = pool.peak.in_use_bytes - pool.least_bytes < 0.02 * pool.peak.in_use_bytes;
+  return !isFlat && used >= LEAST_SHARE * (used + (free ?? 0));
+}
+
+/* {time (ps, null: the peak), from, to, window, a, b, pin (number of an event as text, or null), view, isFree,
+ * isFragmentation}. */
+export function wantedOf(route, pool) {
+  return {
+    time: Number.isInteger(route.time) && route.time >= 0 ? route.time : null,
+    from: Number.isInteger(route.from) ? route.from : null,
+    to: Number.isInteger(route.to) ? route.to : null,
+    window: windowOf(route.sel),
+    a: markOf(route.a),
+    b: markOf(route.b),
+    pin: route.pin?.kind === 'e' && /^\d{1,15}$/.test(route.pin.id) ? route.pin.id : null,
+    view: VIEWS.includes(route.view) ? route.view : VIEWS[0],
+    isFree: isFreeShown(route, pool),
+    isFragmentation: !route.hide.includes('fragmentation'),
+  };
+}
+
+/* [from, to) in view: that of the URL within the trace, else all. */
+export function rangeOf({ from, to }, all) {
+  const low = Math.max(all[0], from ?? all[0]);
+  const high = Math.min(all[1], to ?? all[1]);
+  return high > low ? [low, high] : all;
+}
+
+/* What the URL says of a range: whole picoseconds, nothing for all of it. */
+export function rangePatch(range, all) {
+  if (isAll(range, all)) return { from: null, to: null };
+  const [from, to] = range.map(Math.round);
+  return { from, to: Math.max(to, from + 1) };
+}
+
+/* Names of what differs; "range" for from and to. */
+export function changed(before, now) {
+  const names = new Set();
+  for (const name of ['time', 'a', 'b', 'pin', 'view', 'isFree', 'isFragmentation']) if (before[name] !== now[name]) names.add(name);
+  if (before.from !== now.from || before.to !== now.to) names.add('range');
+  if (String(before.window) !== String(now.window)) names.add('window');
+  return names;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * text.js: what the Memory Profile says, in sentences. Pure: answers of the
+ * daemon in, plain text and figures out. A part is a string, {bytes, text, role} or {name}; explain: the key of its card. */
+
+import {
+  bytes,
+  bytesApart,
+  count,
+  counted,
+  cutMiddle,
+  duration,
+  percent,
+  signedBytes,
+  spokenBytes,
+  time,
+  visible,
+} from '../../lib/format.js';
+
+const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
+const short = (text, most = 60) => cutMiddle(visible(text), most);
+
+/* "GPU_0_bfc" as it stands; a bare number is a TPU core of the host. */
+export function poolName(pool) {
+  if (pool.memory === '(none)') return '(no memory id)';
+  return /^\d+$/.test(pool.memory) ? `TPU ${pool.memory}` : visible(pool.memory);
+}
+
+const stepWords = (step) => (step === null || step === undefined ? '' : ` (step ${count(step)})`);
+
+/* "GPU_0_bfc reached 70.10 of 80.00 GiB at 812.4 ms (step 3)." */
+export function answer(pool, hostCount = 1) {
+  const { peak, capacity_bytes: capacity } = pool;
+  const [used, whole] = capacity ? bytesApart(peak.in_use_bytes, capacity) : [bytes(peak.in_use_bytes), ''];
+  const isSameUnit = whole && used.split(' ')[1] === whole.split(' ')[1];
+  const of = capacity ? [' of ', part(capacity, whole, '', 'capacity')] : [];
+  return [
+    { name: poolName(pool) },
+    ...(hostCount > 1 ? [' of ', { name: pool.host_name }] : []),
+    ' reached ',
+    part(peak.in_use_bytes, isSameUnit ? used.split(' ')[0] : used, 'main', 'peak'),
+    ...of,
+    ` at ${time(peak.time_ps)}${stepWords(peak.step)}`,
+    ...fragmentationWords(peak),
+    '.',
+  ];
+}
+
+/* "; 41 % of the free is outside the largest hole" */
+function fragmentationWords(peak) {
+  if (!peak.fragmentation || !peak.free_bytes) return [];
+  return [`; ${percent(peak.fragmentation, 1)} of the `, part(peak.free_bytes, bytes(peak.free_bytes), '', 'free'), ' free is outside the largest hole'];
+}
+
+/* Hosts that show nothing, and why: "host1: The trace was cut while it was written, …". */
+export function silentHosts(hosts) {
+  return hosts
+    .filter((host) => host.error || host.reason)
+    .map((host) => ({
+      code: 'silent_host',
+      count: 1,
+      text: `${visible(host.name)}: ${visible(host.error?.reason ?? host.reason?.text ?? 'it cannot be read')}`,
+    }));
+}
+
+const ENDS = ['cut', 'event_limit'];
+
+/* A trace that ends early says so beside the answer, not in the notes alone. */
+export const ends = (notes) => notes.filter(({ code }) => ENDS.includes(code)).map(({ text }) => [visible(text)]);
+
+/* What explains or limits the answer: never freed, from before, lifetime peak. */
+export function second(pool) {
+  const sentences = [];
+  if (pool.finding) sentences.push([visible(pool.finding.text).replace(/[.]?$/, '.')]);
+  sentences.push([
+    `${counted(pool.allocation_count, 'allocation')} and ${counted(pool.deallocation_count, 'free')}`,
+    pool.never_freed_count ? `, ${count(pool.never_freed_count)} never freed in the trace` : '',
+    pool.before_window_count ? `, ${count(pool.before_window_count)} of what was allocated before it` : '',
+    '.',
+  ]);
+  if (pool.lifetime_peak_bytes > pool.peak.in_use_bytes)
+    sentences.push(['The highest since the program began: ', part(pool.lifetime_peak_bytes, bytes(pool.lifetime_peak_bytes), '', 'lifetime'), '.']);
+  return sentences;
+}
+
+export function pageTitle(pool, sessionName) {
+  return `${bytes(pool.peak.in_use_bytes)} · ${short(poolName(pool), 40)} · ${short(sessionName)} – memviewd`;
+}
+
+/* "GPU_0_bfc, 70.10 gibibytes at the peak, of 80.00, 1 of 8, worst first." */
+export function poolSentence(pool, hostCount) {
+  const where = hostCount > 1 ? ` on ${visible(pool.host_name)}` : '';
+  const of = pool.capacity_bytes ? ` of ${spokenBytes(pool.capacity_bytes)}` : '';
+  return `${poolName(pool)}${where}, peak ${spokenBytes(pool.peak.in_use_bytes)}${of}`;
+}
+
+export function timelineLabel(pool, data) {
+  const { peak } = data;
+  const frees = data.has_free ? ` ${spokenBytes(peak.free_bytes)} free there.` : '';
+  const peaks = data.local_peaks.length ? ` ${counted(data.local_peaks.length, 'local peak')}.` : '';
+  return (
+    `Memory of ${poolName(pool)} over time, ${time(data.start_ps)} to ${time(data.end_ps)}. ` +
+    `Peak ${spokenBytes(peak.in_use_bytes)} at ${time(peak.time_ps)}.${frees}${peaks}`
+  );
+}
+
+/* ---- one event ------------------------------------------------------------------ */
+
+const isKnown = (value) => value !== null && value !== undefined && value !== '';
+
+/* "alloc 512.00 MiB dot_general" */
+export function eventTitle(reading) {
+  const word = reading.activity === 'deallocation' ? 'free' : 'alloc';
+  const op = isKnown(reading.op) ? [' ', { name: short(reading.op, 48) }] : [];
+  return [`${word} `, isKnown(reading.size_bytes) ? part(reading.size_bytes) : 'of unknown size', ...op];
+}
+
+/* Three lines of a tooltip. */
+export function readingLines(reading) {
+  const free = isKnown(reading.free_bytes) ? [', ', part(reading.free_bytes), ' free'] : [];
+  const second = [part(reading.in_use_bytes), ' in use after it', ...free];
+  if (isKnown(reading.fragmentation) && reading.fragmentation > 0)
+    second.push(`, fragmentation ${percent(reading.fragmentation, 1)}`);
+  const facts = [
+    `${time(reading.time_ps, 1e6)}`,
+    isKnown(reading.step) ? `step ${count(reading.step)}` : '',
+    isKnown(reading.requested_bytes) && reading.requested_bytes !== reading.size_bytes
+      ? `asked ${bytes(reading.requested_bytes)}`
+      : '',
+    reading.region ? visible(reading.region) : '',
+    [reading.dtype, reading.shape].filter(isKnown).map((text) => short(text, 40)).join(' '),
+    reading.address ?? '',
+  ].filter(Boolean);
+  if (!reading.activity) return [[`${time(reading.time_ps, 1e6)}`], second, [facts.slice(1).join(' · ')]];
+  return [eventTitle(reading), second, [facts.join(' · ')]];
+}
+
+export function readingSentence(reading) {
+  const what = reading.activity
+    ? `${reading.activity === 'deallocation' ? 'free' : 'allocation'} of ${spokenBytes(reading.size_bytes)}${
+        reading.op ? ` by ${visible(reading.op)}` : ''
+      }, `
+    : '';
+  const step = isKnown(reading.step) ? `, step ${count(reading.step)}` : '';
+  return `${time(reading.time_ps, 1e6)}${step}: ${what}${spokenBytes(reading.in_use_bytes)} in use.`;
+}
+
+/* ---- the tables ----------------------------------------------------------------- */
+
+/* "at 812.4 ms (step 3)", "at the peak, 812.4 ms (step 3)" */
+export function momentWords(data, isPeak) {
+  return `${isPeak ? 'at the peak, ' : 'at '}${time(data.time_ps, 1e6)}${stepWords(data.step)}`;
+}
+
+/* "70.10 GiB = curve at this moment ✓": whether rows and remainders add up to the curve. */
+export function balance(data) {
+  if (data.matches_curve) return `${bytes(data.total_bytes)} = curve at this moment ✓`;
+  const odd = (data.remainders ?? []).find((row) => row.code === 'unaccounted');
+  if (odd && data.total_bytes === data.in_use_bytes)
+    return `${bytes(data.total_bytes)} = curve at this moment, ${signedBytes(odd.size_bytes)} of it not explained by any event`;
+  const by = data.in_use_bytes - data.total_bytes;
+  return `${bytes(data.total_bytes)}, but the curve says ${bytes(data.in_use_bytes)}: ${signedBytes(by)} unexplained`;
+}
+
+const COUNTS = { live: ['group', 'groups'], events: ['pair', 'pairs'], growth: ['row', 'rows'] };
+
+/* "37 of 391 groups, 30.10 of 33.41 GiB" */
+export function matchedWords(view, data, wholeBytes) {
+  const all = isKnown(wholeBytes) ? `, ${bytes(data.matched_bytes)} of ${bytes(wholeBytes)}` : '';
+  if (data.matched === data.total) {
+    const size = isKnown(data.matched_bytes) ? `, ${bytes(data.matched_bytes)}` : '';
+    return `${counted(data.total, ...COUNTS[view])}${size}`;
+  }
+  return `${count(data.matched)} of ${counted(data.total, ...COUNTS[view])}${all}`;
+}
+
+const VERDICTS = {
+  grows: 'grows',
+  shrinks: 'shrinks',
+  steps_once: 'steps once',
+  steady: 'steady',
+  varies: 'irregular',
+};
+
+export const verdictWord = (verdict) => VERDICTS[verdict] ?? visible(verdict);
+
+const PLACES = { step: ['step', 'steps'], launch: ['launch', 'launches'] };
+
+/* "grows 1.00 MiB a step, 20 of 20 steps" */
+export function growthWords(row, boundary) {
+  const [one, many] = PLACES[boundary] ?? PLACES.step;
+  const slope = bytes(Math.abs(row.slope_bytes_per_step));
+  const of = count(row.step_count);
+  if (row.verdict === 'grows')
+    return `grows ${slope} a ${one}, ${count(row.grown_count)} of ${of} ${many}`;
+  if (row.verdict === 'shrinks')
+    return `shrinks ${slope} a ${one}, ${count(row.shrunk_count)} of ${of} ${many}`;
+  if (row.verdict === 'steps_once')
+    return `steps once: ${signedBytes(row.last_bytes - row.first_bytes)} and then level`;
+  if (row.verdict === 'steady') return `steady over ${of} ${many}`;
+  return `irregular: up in ${count(row.grown_count)}, down in ${count(row.shrunk_count)} of ${of} ${many}`;
+}
+
+/* The sentence above the growth table. */
+export function growthAnswer(data) {
+  const grows = data.rows.filter((row) => row.verdict === 'grows');
+  const whole = `In use at ${data.boundary === 'launch' ? 'launches' : 'step boundaries'}: ${growthWords(
+    data.whole,
+    data.boundary,
+  )}.`;
+  if (grows.length === 0) return [whole];
+  const first = grows[0];
+  return [
+    `${whole} First: `,
+    { name: short(first.op ?? 'op not recorded', 48) },
+    ` ${growthWords(first, data.boundary)}.`,
+  ];
+}
+
+/* "Between A and B: born 12.00 GiB in 24, died 3.00 GiB in 6" */
+export function betweenWords(between) {
+  return (
+    `Between A (${time(between.a_ps)}) and B (${time(between.b_ps)}): ` +
+    `born ${bytes(between.born_bytes)} in ${counted(between.born_count, 'allocation')}, ` +
+    `died ${bytes(between.died_bytes)} in ${count(between.died_count)}, ` +
+    `in use ${signedBytes(between.in_use_difference_bytes)}`
+  );
+}
+
+/* ---- addresses and fragmentation ------------------------------------------------- */
+
+const KINDS = { allocation: 'allocation', before_window: 'from before the window', hole: 'hole', mixed: 'small blocks' };
+
+export const blockWord = (kind) => KINDS[kind] ?? visible(kind);
+
+export function blockLines(block) {
+  const first =
+    block.kind === 'mixed'
+      ? [`${counted(block.count, 'block')}, `, part(block.used_bytes), ' of ', part(block.size_bytes), ' used']
+      : [block.kind === 'allocation' && block.op ? { name: short(block.op, 48) } : blockWord(block.kind)];
+  const second =
+    block.kind === 'mixed' ? [] : [part(block.size_bytes), block.kind === 'hole' ? ' free or not known' : ''];
+  const third = [
+    [block.dtype, block.shape].filter(isKnown).map((text) => short(text, 40)).join(' '),
+    isKnown(block.step) ? `step ${count(block.step)}` : '',
+    block.address,
+  ].filter(Boolean);
+  return [first, second, [third.join(' · ')]].filter((line) => line.length);
+}
+
+export function blockSentence(block) {
+  const op = block.op ? ` of ${visible(block.op)}` : '';
+  return `${blockWord(block.kind)}${op}, ${spokenBytes(block.size_bytes)} at ${block.address}`;
+}
+
+/* "1,204 blocks, 12 holes; the largest hole has 9.20 GiB." */
+export function addressAnswer(data) {
+  const hole = data.largest_hole ? [' The largest hole between them has ', part(data.largest_hole.size_bytes, undefined, '', 'hole'), '.'] : [];
+  const unknown = data.unknown_bytes
+    ? [' ', part(data.unknown_bytes, undefined, '', 'unknown'), ' are in use at addresses that the trace does not tell: a hole may be one of these.']
+    : [];
+  return [`${counted(data.block_count, 'block')} and ${counted(data.hole_count, 'hole')}.`, ...hole, ...unknown];
+}
+
+/* What the fragmentation means for requests. */
+export function fragmentationAnswer(data) {
+  const request = data.largest_request;
+  if (!data.worst) return [];
+  const { worst } = data;
+  const head = [
+    `Worst at ${time(worst.time_ps)}: `,
+    part(worst.free_bytes),
+    ' free, the largest free chunk ',
+    part(worst.largest_free_bytes, undefined, '', 'chunk'),
+    '.',
+  ];
+  if (!request) return head;
+  const op = isKnown(request.op) ? [' (', { name: short(request.op, 40) }, ')'] : [];
+  const fits =
+    data.failing_ps > 0
+      ? [`; it would have failed for ${duration(data.failing_ps)} of the time.`]
+      : ['; it would have fitted at every moment.'];
+  return [...head, ' The largest request asked for ', part(request.size_bytes, undefined, '', 'request'), ...op, ...fits];
+}

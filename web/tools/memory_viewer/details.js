@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * details.js: what the details pane says about a buffer or a merged bar. */
+
+import { count, counted, percent, splitShape, visible } from '../../lib/format.js';
+import { el, nameInline } from '../../lib/dom.js';
+import { categoryWord, swatch } from '../../widgets/categories.js';
+import { explained } from '../../widgets/explain.js';
+import { copyButton, fact, facts, folded, lifeBar } from '../../widgets/details.js';
+import { mergedText, paddingText } from './text.js';
+
+const place = (frame) => `${frame.file}${frame.line ? `:${frame.line}` : ''}`;
+
+function stack(record) {
+  if (record.stack === undefined)
+    return el('p', { class: 'dim' }, record.source_file ? 'reading the stack …' : '');
+  if (record.stack.length === 0) return null;
+  return folded(
+    counted(record.stack.length, 'stack frame') + ', innermost first',
+    record.stack.map((frame) =>
+      el(
+        'li',
+        {},
+        nameInline(place(frame), 90),
+        frame.function ? [' ', nameInline(frame.function, 60)] : null,
+      ),
+    ),
+  );
+}
+
+const aliveButton = ({ id }, words) => el('button', { type: 'button', class: 'explained', 'data-explain': `alive:${id}` }, words);
+
+function life(record, space) {
+  const word = space.step_unit === 'schedule' ? 'schedule positions' : 'steps';
+  if (record.is_indefinite) {
+    return [
+      aliveButton(record, space.step_count ? `the whole program, ${word} 0 to ${count(space.step_count)}` : 'the whole program'),
+    ];
+  }
+  if (record.born_step === null || record.born_step === undefined)
+    return record.stack === undefined && record.shape === undefined ? [] : ['not known'];
+  const dies = record.dies_step ?? space.step_count;
+  return [
+    aliveButton(record, `${word} ${count(record.born_step)} to ${count(dies)} of ${count(space.step_count)}`),
+    lifeBar(record.born_step, dies, space.step_count),
+  ];
+}
+
+function sourceFact(record) {
+  if (record.shape === undefined) return null;
+  if (!record.source_file) return fact('source', el('span', { class: 'dim' }, 'not recorded'));
+  const line = record.source_line ? `${record.source_file}:${record.source_line}` : record.source_file;
+  return fact('source', el('strong', {}, nameInline(line, 120)), ' ', copyButton(line));
+}
+
+/* `record` may still be what a bar or a row knows; the rest follows when it is read. */
+export function bufferDetails(record, space, isPinned) {
+  const [shape, layout] = splitShape(visible(record.shape ?? ''));
+  const share =
+    record.share_of_peak !== undefined && record.share_of_peak !== null
+      ? percent(record.share_of_peak, 1)
+      : percent(record.bytes, space.peak_bytes);
+  return {
+    heading: isPinned ? 'Pinned buffer' : 'Buffer',
+    subject: record.name || `buffer ${record.id}`,
+    isCut: Boolean(record.is_cut),
+    isPinned,
+    parts: [
+      facts(
+        fact('size', el('strong', {}, explained(`size:${record.id}`, record.bytes)), ' · ', explained(`share:${record.id}`, record.bytes, share), ' of the peak'),
+        fact(
+          'unpadded',
+          record.unpadded_bytes === null || record.unpadded_bytes === undefined
+            ? el('span', { class: 'dim' }, 'not known')
+            : explained(`unpadded:${record.id}`, record.unpadded_bytes),
+        ),
+        fact('padding', record.padding_bytes > 0 ? explained(`padding:${record.id}`, record.padding_bytes, paddingText(record)) : paddingText(record)),
+        sourceFact(record),
+        fact('shape', shape && nameInline(shape, 200)),
+        fact('layout', (record.layout || layout) && nameInline(record.layout || layout, 120)),
+        fact(
+          'kind',
+          swatch(record.category),
+          categoryWord(record.category),
+          record.parameter_number !== null && record.parameter_number !== undefined
+            ? ` ${count(record.parameter_number)}`
+            : '',
+        ),
+        fact('opcode', record.opcode && nameInline(record.opcode)),
+        fact('op name', record.op_name && nameInline(record.op_name, 300)),
+        fact('alive', life(record, space)),
+        fact(
+          'allocation',
+          record.allocation && [
+            `number ${count(record.allocation.index)}, `,
+            explained(`allocation:${record.id}`, record.allocation.size_bytes),
+            ', offset ',
+            explained(`allocation:${record.id}`, record.allocation.offset_bytes),
+          ],
+        ),
+        fact('computation', record.computation && nameInline(record.computation, 80)),
+        fact(
+          'shared with',
+          record.shared_with?.length ? counted(record.shared_with.length, 'other buffer') : '',
+        ),
+        fact('buffer id', record.id),
+      ),
+      stack(record),
+      isPinned ? el('p', { class: 'dim' }, 'A click on a figure explains it. Esc lets go.') : el('p', { class: 'dim' }, 'Click pins it.'),
+    ],
+  };
+}
+
+export function mergedDetails(bar, space) {
+  return {
+    heading: 'Small buffers',
+    parts: [
+      facts(
+        fact('together', explained('merged', bar.bytes, mergedText(bar))),
+        fact('share', explained('merged', bar.bytes, percent(bar.bytes, space.peak_bytes)), ' of the peak'),
+        fact('padding', bar.padding_bytes > 0 ? explained('merged', bar.padding_bytes) : 'none'),
+      ),
+      el(
+        'p',
+        { class: 'dim' },
+        'Each is too narrow for a bar of its own, so they are drawn as one, with two notches. Sums and the table count every one of them.',
+      ),
+    ],
+  };
+}

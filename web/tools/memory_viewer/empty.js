@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * empty.js: what stands where nothing can be drawn: what is missing, why,
+ * and the command that fills it. Pure; each answer is {title, text, kind}. */
+
+import { whyOf } from '../../lib/failure.js';
+import { bytes, capital, count, cutMiddle, literal } from '../../lib/format.js';
+
+const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
+const short = (text) => literal(cutMiddle(text, 60));
+
+export function noHlo(notes = []) {
+  const texts = notes.find((note) => note.code === 'text_only');
+  if (texts)
+    return { title: 'No HLO proto in this dump.', text: `${literal(texts.text).replace(/[.]?$/, '.')} ${DUMP}` };
+  const cut = notes.find((note) => note.code === 'cut');
+  if (cut)
+    return {
+      kind: 'error',
+      title: 'The trace was cut short.',
+      text: `No program stands before its end: ${literal(cut.text).replace(/[.]?$/, '.')} Record it again with fewer steps.`,
+    };
+  return {
+    title: 'No HLO in this session.',
+    text:
+      'The trace was recorded without HLO protos. Record again with `jax.profiler.trace`, ' +
+      `or add an XLA dump: ${DUMP}.`,
+  };
+}
+
+export function unreadableSession(session, problem) {
+  return {
+    kind: 'error',
+    title: `${short(session.name)} cannot be read.`,
+    text: `${whyOf(problem)} The other sessions still work: choose one in the bar above.`,
+  };
+}
+
+export function noAssignment(module) {
+  const stage = module.stage ? ` (\`${short(module.stage)}\`)` : '';
+  return {
+    title: 'No buffer assignment in this module.',
+    text:
+      `The file holds the HLO only${stage}, so sizes and positions in memory ` +
+      `are not in it. A dump of the compiled program has them: ${DUMP}, then open its \`after_optimizations.hlo.pb\`.`,
+  };
+}
+
+export function noSpaces(module) {
+  return {
+    title: 'This module takes no device memory.',
+    text: `The buffer assignment of \`${short(module.name)}\` holds no allocation in any memory space.`,
+  };
+}
+
+export function unreadableModule(module, total = 2) {
+  const { error } = module;
+  const at =
+    error.offset_bytes === null || error.offset_bytes === undefined
+      ? ''
+      : ` (byte ${count(error.offset_bytes)} of \`${short(module.file ?? '')}\`)`;
+  return {
+    kind: 'error',
+    title: `${short(module.name)} cannot be read.`,
+    text:
+      `${capital(short(error.reason ?? error.code))}${at}.` +
+      (total > 1 ? ' The other modules of this session still work: choose one in the bar above.' : ' Write or copy the file again; the page then says that it changed.'),
+  };
+}
+
+/* replayError: what failed and where; what follows a semicolon is about other views. */
+export function cannotReplay(moduleName, replayError) {
+  const text = literal(replayError).split(';')[0].replace(/[.]?$/, '.');
+  return {
+    kind: 'error',
+    title: `${short(moduleName)} cannot be replayed.`,
+    text: `${text} Totals and the table are still right; curve and strips are left out.`,
+  };
+}
+
+/* Why a space has no curve. */
+export function noPositions(space) {
+  if (space.temporary_bytes === 0) {
+    return {
+      title: 'Nothing comes or goes.',
+      text: `What lies in ${literal(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start to end.`,
+    };
+  }
+  return {
+    title: 'No heap trace and no schedule.',
+    text:
+      'Sizes are exact; the order in which buffers live is not recorded in this module. ' +
+      `A dump of the compiled program has it: ${DUMP}.`,
+  };
+}
+
+/* A strip in which the filter leaves nothing. */
+export function noMatch(order) {
+  return {
+    title: 'Nothing matches the filter.',
+    text: order === 'padding' ? 'No matching buffer is padded.' : 'Buffers of other moments may match it.',
+  };
+}
+
+/* A table of what overlaps a rectangle, where nothing does. */
+export function noneWithin(buffers, filter) {
+  return {
+    title: filter ? 'Nothing in the rectangle matches the filter.' : 'Nothing lies in the rectangle.',
+    text: `${buffers === 1 ? 'The one buffer of this memory space is' : `All ${count(buffers)} buffers of this memory space are`} outside of ${filter ? 'the rectangle or the filter' : 'it'}. Esc lets the rectangle go.`,
+  };
+}
+
+export function noBuffers(where = 'at the peak') {
+  const text =
+    where === 'at the peak'
+      ? 'No buffer of this memory space has a size.'
+      : 'Every buffer of this memory space is born later or dead already.';
+  return { title: `Nothing is live ${where}.`, text };
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * failure.js: what an out-of-memory text of the session says, before what the plan says. Pure. A part is
+ * a string, {name} or {bytes, text, role, explain}. */
+
+import { bytes, bytesApart, visible } from '../../lib/format.js';
+import { verdictOf } from '../../lib/capacity.js';
+
+const ACTS = { compile: ' does not compile', load: ' cannot be loaded' };
+/* What a request is held against, the first that the text gives. */
+const LIMITS = {
+  compile: [['capacity_bytes', 'are available']],
+  other: [
+    ['largest_free_bytes', 'are in the largest hole'],
+    ['free_bytes', 'are free'],
+    ['capacity_bytes', 'are there in all'],
+  ],
+};
+
+const isKnown = (value) => value !== null && value !== undefined;
+
+export const spaceWord = (failure) => (failure.memory_space ? visible(failure.memory_space).toUpperCase() : '');
+
+/* A text that names no space speaks of device memory. */
+const isOfSpace = (failure, space) => (failure.memory_space ?? 'hbm') === (space.space === 0 ? 'hbm' : space.name.toLowerCase());
+
+/* {needed, limit: {bytes, word} | null, over}: figures of the text, null where it gives none. */
+export function figuresOf(failure) {
+  const row = (LIMITS[failure.phase] ?? LIMITS.other).find(([key]) => isKnown(failure[key]));
+  const needed = failure.needed_bytes ?? null;
+  const limit = row ? { bytes: failure[row[0]], word: row[1] } : null;
+  const over = failure.exceeded_bytes ?? (limit && needed !== null ? needed - limit.bytes : null);
+  return { needed, limit, over: over > 0 ? over : null };
+}
+
+/* True where the plan says by itself what the text says: more is needed of this space than there is. A capacity that
+ * was chosen is a question of its own. */
+function isSaidByPlan(failure, { space, capacity, module }) {
+  if (!space) return false;
+  const isOfThis = !failure.module || failure.module === module.name;
+  if (failure.phase !== 'compile' || !isOfThis || !isOfSpace(failure, space)) return false;
+  if (capacity && capacity.kind !== 'recorded') return true;
+  const verdict = verdictOf(space.total_bytes, capacity, space.space);
+  return verdict?.word === 'over' && !verdict.isOfText;
+}
+
+/* The first sentence, or null where the plan says it. program: the name of the only program of the session, else null. */
+export function failureParts({ failure, program = null }, view) {
+  if (!failure || isSaidByPlan(failure, view)) return null;
+  const { needed, limit, over } = figuresOf(failure);
+  const who = failure.module ?? program;
+  const act = ACTS[failure.phase] ?? ' ran out of memory';
+  const space = spaceWord(failure);
+  const head = [who ? { name: who } : 'A program of this session', act];
+  if (needed === null) return [...head, space ? ` in ${space}` : '', '; the text gives no size.'];
+  const texts = limit ? bytesApart(needed, limit.bytes) : [bytes(needed)];
+  const parts = [
+    ...head,
+    ': ',
+    { bytes: needed, text: texts[0], role: 'main', explain: 'failure:needed' },
+    `${space ? ` of ${space}` : ''} ${failure.phase === 'compile' ? 'needed' : 'asked for'}`,
+  ];
+  if (limit) parts.push(', ', { bytes: limit.bytes, text: texts[1], explain: 'failure:limit' }, ` ${limit.word}`);
+  if (over !== null)
+    parts.push(limit ? ': ' : ', ', { bytes: over, text: `over by ${bytes(over)}`, role: 'over', explain: 'failure:over' });
+  return [...parts, '.'];
+}
+
+/* "over by 128.00 MiB in VMEM", for the title of the document. */
+export function failureTitle(failure) {
+  const { over } = figuresOf(failure);
+  const by = over === null ? 'failed' : `over by ${bytes(over)}`;
+  return `${by}${failure.memory_space ? ` in ${spaceWord(failure)}` : ''}`;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * groups.js: buffers that have something in common: the choice of what. */
+
+import { el } from '../../lib/dom.js';
+
+/* [name in the URL, way of the daemon, word, what stands where a buffer has none]. */
+const WAYS = [
+  ['', '', 'none', ''],
+  ['layer', 'layer', 'layer (guess)', 'no layer in the op name'],
+  ['line', 'line', 'source line', 'source not recorded'],
+  ['shape', 'shape', 'shape', 'no shape'],
+  ['dtype', 'dtype', 'dtype', 'no element type'],
+  ['op', 'opcode', 'opcode', 'no opcode'],
+  ['scope', 'scope', 'op scope', 'no op scope'],
+  ['category', 'category', 'category', 'no category'],
+];
+
+/* {word, none} of a way of the daemon. */
+export function wordsOf(way) {
+  const [, , word, none] = WAYS.find((each) => each[1] === way);
+  return { word, none };
+}
+
+/* The daemon's word for what the URL says, "" for none. */
+export const wayOf = (group) => WAYS.find(([inUrl]) => inUrl === group)?.[1] ?? '';
+
+/* What a choice of it changes in the URL; a pinned group is one of the grouping that was. */
+export const groupedBy = (group, { pin }) => ({ group, sort: '', pin: pin?.kind === 'g' ? null : pin });
+
+/* onChoose(name in the URL). Out: {node, set(way)}. */
+export function createGroupChoice(onChoose) {
+  const select = el(
+    'select',
+    { class: 'group-choice', 'aria-label': 'Group buffers by' },
+    WAYS.map(([value, , word]) => el('option', { value }, word)),
+  );
+  select.addEventListener('change', () => onChoose(select.value));
+  return {
+    node: el('label', { class: 'group-label' }, el('span', { class: 'dim' }, 'group: '), select),
+    set(way) {
+      select.value = WAYS.find((each) => each[1] === way)?.[0] ?? '';
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * head.js: the answer of the page, its figures, and what the file itself says. */
+
+import { el, fill, name } from '../../lib/dom.js';
+import { canChoose } from '../../lib/capacity.js';
+import { bytes, cutMiddle, visible } from '../../lib/format.js';
+import { explained, nodesOf } from '../../widgets/explain.js';
+import { notesButton } from '../../widgets/notices.js';
+import { answer, sourceOf } from './answer.js';
+import { failureParts } from './failure.js';
+import { groupSentence, madeOf, waste } from './text.js';
+
+const MOST_QUOTED = 240;
+const LEAST_QUOTED = 80;
+
+function figureList(rows, className, label) {
+  return el(
+    'ul',
+    { class: `made-of ${className}`, 'aria-label': label },
+    rows.map((row) =>
+      el(
+        'li',
+        { title: row.hint },
+        el('span', { class: 'dim' }, `${row.word} `),
+        explained(row.explain ?? `part:${row.word}`, row.bytes, bytes(row.bytes), 'strong'),
+        row.after ? el('span', { class: 'dim' }, ' ', el('button', { type: 'button', class: 'explained', 'data-explain': `part:${row.word}` }, row.after)) : null,
+      ),
+    ),
+  );
+}
+
+/* The first line, and those after it while that is only a heading. */
+function quoteOf(text) {
+  const lines = text.trim().split('\n');
+  let quote = lines.shift();
+  while (lines.length && quote.length < LEAST_QUOTED) quote += ` ${lines.shift().trim()}`;
+  return quote;
+}
+
+function errorTexts(texts) {
+  return texts.map(({ file, text }) => {
+    const first = quoteOf(text);
+    return el(
+      'details',
+      { class: 'error-text' },
+      el(
+        'summary',
+        {},
+        name(file.slice(file.lastIndexOf('/') + 1)),
+        el('span', { class: 'dim' }, ' says: '),
+        el('bdi', { class: 'quote' }, cutMiddle(visible(first), MOST_QUOTED)),
+      ),
+      el('pre', { tabindex: '0', 'aria-label': 'Error text' }, text.split('\n').map(visible).join('\n')),
+    );
+  });
+}
+
+/* "15.75 GiB: capacity as error.txt prints it, ± 5 MiB." */
+function capacityWords({ capacity, space, wanted }) {
+  if (capacity) {
+    const { text, hint } = sourceOf(capacity);
+    return [
+      explained('capacity', capacity.bytes, bytes(capacity.bytes), 'strong'),
+      ': ',
+      el('span', { title: hint, 'data-explain': 'capacity' }, text),
+      '.',
+    ];
+  }
+  return wanted && !canChoose(space.space)
+    ? [`What is chosen as capacity says nothing of ${visible(space.name)}.`]
+    : [];
+}
+
+/* What failed, and where its reason stands; null where the plan says it. */
+function failureNodes(view, said) {
+  const parts = failureParts(said, view);
+  return parts && el('span', { class: 'answer-first answer-failure' }, nodesOf(parts));
+}
+
+const whyLink = ({ failure, why }) => failure && el('a', { class: 'see-why', href: why }, 'See why');
+
+/* chooser: {node, set()}; said: {notes, errorTexts, failure, program, why}, `why` the address of the OOM page.
+ * Out: {node, show({module, space, capacity, wanted, buffers, said}), say(sentence, said)}. */
+export function createHead(chooser) {
+  const source = el('span', { class: 'capacity-source' });
+  const group = el('p', { class: 'group' });
+  const lost = el('div', { class: 'figures' });
+  const parts = el('div', { class: 'figures' });
+  const texts = el('div', { class: 'error-texts' });
+  const capacityLine = el('div', { class: 'capacity' }, source, chooser.node);
+  const title = el('h1', { class: 'answer' });
+  const aside = el('div', { class: 'answer-aside' });
+  const more = el('div', { class: 'facts-line' }, group, texts, parts, lost, capacityLine);
+  /* On a phone the figures behind the answer open by hand, so that the first chart is in view. */
+  const unfold = el(
+    'button',
+    { type: 'button', class: 'text-button unfold', 'aria-expanded': 'false', on: { click: () => setOpen(!isOpen) } },
+    'Figures',
+  );
+  let isOpen = false;
+  const setOpen = (next) => {
+    isOpen = next;
+    node.classList.toggle('is-open', isOpen);
+    unfold.setAttribute('aria-expanded', String(isOpen));
+  };
+  const node = el(
+    'div',
+    { class: 'head' },
+    el('div', { class: 'answer-row' }, title, el('div', { class: 'answer-beside' }, unfold, aside)),
+    more,
+  );
+  return {
+    node,
+    show({ module, space, capacity, wanted, buffers, said }) {
+      const told = failureNodes({ module, space, capacity }, said);
+      const { needs, peak } = answer(space, capacity, Boolean(told));
+      const largest = buffers ? groupSentence(buffers.rows, buffers.matched_count, space.peak_bytes) : null;
+      fill(
+        title,
+        told && [told, ' '],
+        el('span', { class: told ? 'answer-second' : 'answer-first' }, nodesOf(needs)),
+        ' ',
+        el('span', { class: 'answer-second' }, nodesOf(peak)),
+      );
+      chooser.set();
+      fill(source, capacityWords({ capacity, space, wanted }));
+      source.hidden = source.textContent === '';
+      capacityLine.hidden = source.hidden && chooser.node.hidden;
+      node.classList.toggle('is-undecided', !capacity);
+      /* Where it is not known the choice is the next act; else it comes after what filled the memory. What is
+       * focused is not moved. */
+      if (!capacityLine.contains(document.activeElement)) more.insertBefore(capacityLine, capacity ? null : more.firstChild);
+      fill(texts, errorTexts(said.errorTexts));
+      unfold.hidden = false;
+      fill(aside, whyLink(said), notesButton(said.notes));
+      fill(group, largest ? nodesOf(largest) : null);
+      fill(lost, figureList(waste(space), 'waste', 'Of the total'));
+      fill(parts, figureList(madeOf(space), 'sum', 'What the total is made of'));
+    },
+    say(sentence, said) {
+      const told = failureNodes({ space: null }, said);
+      fill(title, told && [told, ' '], el('span', { class: told ? 'answer-second' : 'answer-first' }, sentence));
+      fill(aside, whyLink(said), notesButton(said.notes));
+      capacityLine.hidden = true;
+      for (const each of [group, lost, parts]) fill(each);
+      fill(texts, errorTexts(said.errorTexts));
+      unfold.hidden = said.errorTexts.length === 0; /* no figures to open */
+    },
+  };
+}

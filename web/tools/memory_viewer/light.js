@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * light.js: what is hovered and pinned is lit in every view of the Memory Viewer and stands in its pane;
+ * what keys do with the panels. */
+
+import { Problem } from '../../lib/api.js';
+import { later, nextFrame } from '../../lib/activity.js';
+import { cutMiddle, visible } from '../../lib/format.js';
+import { lazy } from '../../lib/lazy.js';
+import { pinText } from '../../lib/route.js';
+import { isPhone } from '../../widgets/phone_tabs.js';
+import { buffersKey } from '../../widgets/strips.js';
+import { pageDetails } from './about.js';
+import { wayOf } from './groups.js';
+
+const PANE_AFTER_MS = 40;
+/* What takes the focus in a panel: the first of these that is there. */
+const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', '[role="grid"] tbody [tabindex="0"]', '.fold', '.menu-dots'];
+const paneParts = lazy(() => import('./details.js'));
+const groupParts = lazy(() => import('./pinned_group.js'));
+
+/* What the URL pins: a buffer, or a group of the table. What is in no strip and no row is asked for by itself; what is
+ * not here is named. */
+export async function setPin(view, { pin, group }) {
+  if (pin?.kind === 'g' && wayOf(group)) {
+    view.wantedPin = pinText(pin);
+    /* While the moment is being moved the group keeps what it has. */
+    if (!view.place.isMoving) await groupParts.with((parts) => parts.pinGroup(view, refresh));
+    return;
+  }
+  const id = pin?.kind === 'b' ? pin.id : null;
+  let fault = pin && id === null ? `${cutMiddle(visible(pinText(pin)), 40)} is no buffer; nothing is pinned.` : '';
+  view.wantedPin = id;
+  view.groupAsked?.abort();
+  view.group = null;
+  if (id !== null && view.space && !view.records.isWhole(id)) {
+    try {
+      await view.records.read(id);
+    } catch (error) {
+      if (error instanceof Problem && [400, 404].includes(error.status))
+        fault = `Buffer ${cutMiddle(visible(id), 40)} is not in this module; showing the peak.`;
+    }
+    if (view.wantedPin !== id) return;
+  }
+  if (fault) view.context.banners.set('pin', { text: fault });
+  else view.context.banners.drop('pin');
+  view.store.set({ pin: fault ? null : id });
+  refresh(view);
+}
+
+/* item: a buffer, or a row that stands for a group. */
+export function pinItem(view, item) {
+  if (item.isGroup) view.context.pin(item.key, 'g');
+  else if (item.id !== null) view.context.pin(item.id);
+}
+
+/* A panel by its number: its tab on a phone, else the focus goes to what it shows. */
+export function toPanel(view, at) {
+  if (isPhone()) {
+    view.context.choose({ view: at === 0 ? '' : view.tabs.ids[at] });
+    return true;
+  }
+  const panel = view.panels[at].node;
+  if (panel.hidden) return false;
+  const isSeen = (node) => node?.checkVisibility?.() ?? true;
+  STOPS.map((each) => panel.querySelector(each)).find((node) => node && isSeen(node))?.focus();
+  panel.scrollIntoView({ block: 'nearest' });
+  return true;
+}
+
+/* Once a frame, however often the pointer moved. */
+export function refresh(view) {
+  nextFrame(view.light);
+}
+
+/* The group that is pinned, or null. */
+const groupOf = (view) => (view.group && view.group.id === view.store.state.pin ? view.group : null);
+
+/* Lights what is hovered and pinned in every view, and fills the pane. */
+export function lightUp(view) {
+  if (!view.space) return;
+  const { hover, pin } = view.store.state;
+  const hovered = hover?.startsWith('b:') ? hover.slice(2) : null;
+  /* of all that lives, so of no merged bar that a filter thinned out */
+  const rankOf = (id, order) => (view.context.route.filter ? null : view.table.rankOf(id, order));
+  const group = groupOf(view);
+  view.strips.mark({ hover, pin: pin === null ? null : buffersKey(pin), runs: group?.runs, rankOf });
+  view.table.mark(hovered, pin);
+  view.map.mark(hovered, pin, group);
+  view.curve.showSpans(hovered ?? pin ? spansOf(view, hovered ?? pin) : (view.window.now?.line.spans ?? []));
+  if (hovered !== null) view.records.want(hovered);
+  view.takeBack?.();
+  view.takeBack = later(
+    () => showDetails(view, pin ?? hovered, hover, pin !== null),
+    hovered !== null && pin === null ? PANE_AFTER_MS : 0,
+  );
+}
+
+/* The pane follows a pointer that rests; what moves along a strip is named by the tooltip. */
+function showDetails(view, id, hover, isPinned) {
+  if (!view.space) return;
+  const { details } = view.context;
+  const mine = (view.inPane = {});
+  const record = id === null ? null : view.records.get(id);
+  const group = isPinned ? groupOf(view) : null;
+  const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
+  const show = (of) => paneParts.with((parts) => view.inPane === mine && details.show(of(parts)));
+  if (group)
+    groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.space, view.place, (row) => pinItem(view, row))));
+  else if (record) show((parts) => parts.bufferDetails(record, view.space, isPinned));
+  else if (merged) show((parts) => parts.mergedDetails(merged, view.space));
+  else details.show(view.window.now?.details() ?? pageDetails(view.space));
+}
+
+/* Steps in which a buffer, or one of a pinned group, lives. */
+export function spansOf(view, id) {
+  const group = groupOf(view);
+  if (group && id === group.id) return group.spans;
+  const record = view.records.get(id);
+  const span = record && spanOf(record, view.space);
+  return span ? [span] : [];
+}
+
+/* Steps in which a buffer lives; all of them when it lives for the whole program. */
+function spanOf(record, space) {
+  if (record.is_indefinite) return [0, space.step_count];
+  if (record.born_step === null || record.born_step === undefined) return null;
+  return [record.born_step, record.dies_step ?? space.step_count];
+}

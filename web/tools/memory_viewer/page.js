@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * page.js: what fills a memory space at its peak. Answer, curve, three strips,
+ * table and details show one set of buffers; hover and pin light them in all.
+ *
+ * Reads top down: build the views, load what the URL names, light what is hovered or pinned. */
+
+import { el } from '../../lib/dom.js';
+import { cutMiddle, visible } from '../../lib/format.js';
+import { get, isAbort, Problem } from '../../lib/api.js';
+import { stopped } from '../../lib/failure.js';
+import { lazy } from '../../lib/lazy.js';
+import { createStore } from '../../lib/store.js';
+import { createCurve } from '../../widgets/curve.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { explainEntry, explainKeys, explainWith, nodesOf } from '../../widgets/explain.js';
+import { createPanel, message } from '../../widgets/panel.js';
+import { createPhoneTabs } from '../../widgets/phone_tabs.js';
+import { buffersKey } from '../../widgets/strips.js';
+import { dismissTooltip, hideTooltip, showTooltip } from '../../widgets/tooltip.js';
+import { toast } from '../../widgets/toast.js';
+import { createHead } from './head.js';
+import { createStrips } from './strips.js';
+import { createBuffersTable } from './table.js';
+import { asker, createRecords, gatherNotes } from './load.js';
+import { createChooser, devicesFor } from './capacity.js';
+import { toggledCategory } from './only.js';
+import { viewerKeys } from './keys.js';
+import { byBuffer, centrePin, editOffsets, zoomTo } from './acts.js';
+import { lightUp, pinItem, refresh, setPin, toPanel } from './light.js';
+import { createMapPanel } from './map.js';
+import { createPlace } from './place.js';
+import {
+  changeCapacity,
+  loadDetail,
+  loadMarks,
+  loadStrips,
+  loadWindow,
+  showMoment,
+  showSpace,
+} from './views.js';
+import * as say from './text.js';
+import { failed, why } from './why.js';
+
+const short = (text) => cutMiddle(visible(text), 60);
+
+/* context: {pin(id | null), setCapacity(text), banners, details, setSpaces(spaces, chosen, usual), setTitle(text)}.
+ * Out: {show(selection, route), hear(route), escape(), unmount()}. */
+export function mount(root, context) {
+  const view = {
+    root,
+    context,
+    store: createStore({ hover: null, pin: null }),
+    controller: null,
+    space: null,
+    module: null,
+    wanted: '',
+    capacity: null,
+    ask: null,
+    hasUnpadded: true,
+    centred: null,
+  };
+  view.records = createRecords(() => refresh(view));
+  view.place = createPlace(view, {
+    moment: () => {
+      view.map.setPlace();
+      showMoment(view);
+    },
+    momentAtRest: () => {
+      loadStrips(view);
+      view.table.hear();
+      if (view.group) setPin(view, view.context.route);
+    },
+    range: (range) => {
+      view.curve.setRange(range);
+      view.map.setView();
+    },
+    rangeAtRest: () => Promise.all([loadDetail(view), view.map.load()]),
+    window: () => {
+      view.map.setPlace();
+      loadWindow(view).then(() => refresh(view));
+      if (view.marked !== view.place.within) loadStrips(view).then(() => refresh(view));
+    },
+    marks: () => {
+      view.map.setPlace();
+      loadMarks(view).then(() => refresh(view));
+    },
+  });
+  build(view);
+  view.light = () => lightUp(view);
+  view.showAll = () => view.place.showAll();
+  view.centrePin = () => centrePin(view);
+  view.byBuffer = (direction) => byBuffer(view, direction);
+  view.toPanel = (at) => toPanel(view, at);
+  view.editOffsets = () => editOffsets(view);
+  view.toggleUnpadded = () => {
+    view.hasUnpadded = !view.hasUnpadded;
+    view.curve.setUnpadded(view.hasUnpadded);
+  };
+  context.bind([...viewerKeys(view), ...explainKeys()], 'Memory Viewer');
+  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(view, key));
+  view.store.subscribe(() => refresh(view));
+  return {
+    show: (selection, route) => show(view, selection, route),
+    hear(route) {
+      setTab(view, route);
+      view.place.hear(route);
+      view.map.hear(route);
+      hearFilter(view, route);
+      /* While the moment is being moved the table keeps what it has. */
+      const rows = view.place.isMoving ? null : view.table.hear();
+      return Promise.all([setPin(view, route), changeCapacity(view, route.capacity), rows]);
+    },
+    escape: () => escape(view),
+    unmount() {
+      view.controller?.abort();
+      view.inPane = null;
+      view.takeBack?.();
+      view.records.stop();
+      view.place.stop();
+      stopCards();
+      hideTooltip();
+      view.tabs.stop();
+      view.curve.destroy();
+      view.strips.destroy();
+      view.map.destroy();
+      view.table.destroy();
+    },
+  };
+}
+
+/* ---- views ------------------------------------------------------------------ */
+
+function build(view) {
+  view.head = createHead(createChooser(view));
+  view.curvePanel = createPanel('panel-curve', 'Memory over program order');
+  view.curve = createCurve({
+    onLeave: () => {
+      hideTooltip();
+      view.map.showStep(null);
+    },
+    sentence: (reading) => say.readingSentence(view.space, reading),
+    onHover: (reading, mark) => {
+      view.map.showStep(reading.step);
+      view.reading = reading;
+      showTooltip(
+        `s:${reading.step}`,
+        say.readingLines(view.space, reading).map((line) => nodesOf(line)),
+        mark,
+        'reading',
+      );
+    },
+    onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
+    onWindow: (window) => view.place.setWindow(window),
+    onRange: (range) => view.place.setRange(range),
+    onAll: () => view.place.showAll(),
+    onHint: hint,
+  });
+  view.pinItem = (item) => pinItem(view, item);
+  const exports = exportEntries({
+    name: 'curve',
+    title: 'Memory over program order',
+    drawing: () => !view.curvePanel.body.hidden && view.curve.drawing(),
+    table: () => view.curve.table(),
+  });
+  view.curvePanel.setMenu(() => [exports(), explainEntry('curve')]);
+  view.window = lazy(
+    () => import('./window.js'),
+    ({ createMarksLine, createWindowLine, marksDetails, windowDetails }) => {
+      const line = createWindowLine({
+        onZoom: () => view.place.zoomToWindow(),
+        onNames: view.context.details.open,
+        onClear: () => view.place.letWindowGo(),
+        onMoment: (step) => view.place.setMoment(step),
+        onEdit: () => view.editOffsets(),
+      });
+      const marks = createMarksLine({
+        onSwap: () => view.place.swapMarks(),
+        onNames: view.context.details.open,
+        onClear: () => view.place.clearMarks(),
+        onMoment: (step) => view.place.setMoment(step),
+      });
+      view.curvePanel.head.after(line.node, marks.node);
+      const details = () => {
+        if (line.data) return windowDetails(line.data, view.space, view.pinItem);
+        return marks.data && marksDetails(marks.data, view.space, view.pinItem);
+      };
+      return { line, marks, details };
+    },
+  );
+  view.curvePanel.body.append(view.curve.node);
+  const leave = () => {
+    hideTooltip();
+    view.store.set({ hover: null });
+  };
+  const onPin = (item) => {
+    if (item.id !== null && item.id === view.store.state.pin) view.context.pin(null);
+    else pinItem(view, item);
+  };
+  view.strips = createStrips({
+    onHover: (key, bar, mark) => hoverBar(view, key, bar, mark),
+    onLeave: leave,
+    onPin,
+    onZoom: (bar) => zoomTo(view, bar.id),
+    sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.space.peak_bytes),
+    onWidth: () => loadStrips(view).then(() => refresh(view)),
+    onOpen: (bars) => view.context.choose({ bars }),
+    onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
+  });
+  view.map = createMapPanel(view, {
+    onHover: (item, mark, lines) => {
+      view.store.set({ hover: item.id === null ? null : buffersKey(item.id) });
+      showTooltip(
+        `map:${item.id ?? `${item.from} ${item.low_bytes} ${item.category}`}`,
+        lines.map((line) => nodesOf(line)),
+        mark,
+        explainOf(view, item),
+      );
+    },
+    onLeave: leave,
+    onStep: (step) => view.curve.showStep(step),
+    onPin,
+    onHint: hint,
+  });
+  view.table = createBuffersTable(view, {
+    onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
+    onLeave: leave,
+    onPin,
+    onDraw: () => refresh(view),
+  });
+  view.wholePage = el('div', { class: 'whole-page', hidden: true });
+  view.curvePanel.node.dataset.explain = 'curve';
+  view.strips.panel.node.dataset.explain = 'strips';
+  view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel];
+  const words = ['Curve', 'Strips', 'Map', 'Table'];
+  view.tabs = createPhoneTabs(
+    words.map((word, at) => ({ id: word.toLowerCase(), word, panel: view.panels[at] })),
+    (id) => view.context.choose({ view: id === 'curve' ? '' : id }),
+  );
+  view.root.replaceChildren(
+    el(
+      'div',
+      { class: 'viewer' },
+      view.head.node,
+      view.wholePage,
+      view.tabs.node,
+      view.panels.map((panel) => panel.node),
+    ),
+  );
+}
+
+function hoverBar(view, key, bar, mark) {
+  view.store.set({ hover: key });
+  showTooltip(
+    key,
+    say.barLines(bar, view.records.get(bar.id), view.space.peak_bytes).map((line) => nodesOf(line)),
+    mark,
+    explainOf(view, bar),
+  );
+}
+
+/* The card of what is hovered: of a buffer, or of several drawn as one. */
+function explainOf(view, item) {
+  view.hoveredParts = item.id === null ? item : null;
+  return item.id === null ? 'merged' : `size:${item.id}`;
+}
+
+/* Said once the wheel turns over a chart that does not take it. */
+function hint() {
+  toast('Click the chart or hold Ctrl to zoom');
+}
+
+/* A legend word: only this category; with Ctrl it is added or taken away; again shows all. */
+function onlyCategory(view, category, isAdded) {
+  view.context.choose({ filter: toggledCategory(view.context.route.filter, category, isAdded) });
+}
+
+/* The panel that a phone shows. */
+function setTab(view, { view: id }) {
+  view.tabs.set(id);
+  if (!id || view.tabs.ids.includes(id)) view.context.banners.drop('view');
+  else view.context.banners.set('view', { text: `There is no view ${short(id)} here; showing the curve and all others.` });
+}
+
+/* The filter and the opened bar say what strips and map show. */
+function hearFilter(view, route) {
+  const isSame = route.filter === view.filter && route.bars === view.bars;
+  const isOther = route.filter !== view.filter;
+  view.filter = route.filter;
+  view.bars = route.bars;
+  if (isSame || !view.space) return;
+  loadStrips(view).then(() => refresh(view));
+  if (isOther) view.map.load();
+}
+
+/* ---- loading ---------------------------------------------------------------- */
+
+/* selection: what selection.js found; route: the parsed URL. */
+async function show(view, selection, route) {
+  view.controller?.abort();
+  view.controller = new AbortController();
+  hideTooltip();
+  view.store.set({ hover: null, pin: null });
+  view.wanted = route.capacity;
+  setTab(view, route);
+  view.filter = route.filter;
+  view.bars = route.bars;
+  const { module, problem, session } = selection;
+  if (problem) {
+    only(view, why('unreadableSession', session, problem), `${short(session.name)} cannot be read.`, saidOf(view, selection));
+    return;
+  }
+  if (!module) {
+    only(
+      view,
+      why('noHlo', selection.modules.notes),
+      selection.modules.notes.some(({ code }) => code === 'cut')
+        ? 'Nothing to show: the trace was cut short.'
+        : 'Nothing to show: this session has no program.',
+      saidOf(view, selection),
+    );
+    return;
+  }
+  if (module.error) {
+    only(view, why('unreadableModule', module, selection.modules.total), `${short(module.name)} cannot be read.`, saidOf(view, selection));
+    return;
+  }
+  const stop = () => {
+    view.controller.abort();
+    only(view, message(stopped(module.name, view.context.again)), 'Stopped.');
+  };
+  const sentence = `Reading ${short(module.name)} of ${short(session.name)}.`;
+  const ends = view.panels.map((panel, at) => panel.wait(at ? '' : sentence, stop));
+  try {
+    await load(view, selection, route, view.controller.signal);
+  } catch (error) {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    only(view, failed(short(module.name), error), 'Nothing to show.');
+  } finally {
+    ends.forEach((end) => end());
+  }
+}
+
+async function load(view, selection, route, signal) {
+  const place = {
+    session: selection.session.id,
+    host: selection.host?.id ?? '',
+    module: selection.module.id,
+  };
+  const ask = asker(place, signal);
+  const asked = [ask('summary'), readSession(place.session, signal), devicesFor(route.capacity)];
+  const [answer, session] = await Promise.all(asked);
+  const { module, spaces } = answer.data;
+  view.ask = ask;
+  view.records.reset((name, params) => ask(name, { space: view.space.space, ...params }));
+  view.module = { ...selection.module, name: module.name || selection.module.name };
+  const said = saidOf(view, selection, session, answer.notes);
+  if (spaces.length === 0) {
+    only(
+      view,
+      why(module.has_buffer_assignment ? 'noSpaces' : 'noAssignment', view.module),
+      `${short(view.module.name)}: what it needs is not in this file.`,
+      said,
+    );
+    return;
+  }
+  view.wholePage.hidden = true;
+  await showSpace(view, answer.data, route, said, signal);
+  if (!signal.aborted) await setPin(view, route);
+}
+
+/* The session's notes and error texts are extra: the page stands without them. */
+async function readSession(id, signal) {
+  try {
+    return await get(`sessions/${encodeURIComponent(id)}`, {}, { signal });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    return null;
+  }
+}
+
+/* What stands beside the plan: notes, error texts, the failure that they tell and where its reason stands, devices. */
+function saidOf(view, { session, modules }, detail = null, notes = []) {
+  return {
+    notes: gatherNotes(notes, modules?.notes ?? [], detail?.notes ?? []),
+    errorTexts: detail?.error_texts ?? [],
+    failure: detail?.failure ?? session.failure ?? null,
+    program: modules?.total === 1 ? modules.modules[0].name : null,
+    why: view.context.link(session.id, { tool: 'oom' }),
+    devices: modules?.devices ?? [],
+  };
+}
+
+const SAYS_NOTHING = { notes: [], errorTexts: [], failure: null };
+
+/* One message, or a promise of it, instead of all panels. */
+function only(view, content, sentence, said = SAYS_NOTHING) {
+  view.said = said;
+  view.head.say(sentence, said);
+  const mine = (view.instead = {});
+  view.wholePage.replaceChildren();
+  Promise.resolve(content).then((node) => view.instead === mine && view.wholePage.replaceChildren(node));
+  view.wholePage.hidden = false;
+  for (const panel of view.panels) panel.node.hidden = true;
+  view.tabs.node.hidden = true;
+  view.space = null;
+  view.inPane = null;
+  view.context.details.clear();
+  view.context.setSpaces([], null);
+  view.context.setNothing();
+}
+
+/* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */
+function escape(view) {
+  if (view.curve.cancel() || view.map.cancel()) return true;
+  if (dismissTooltip()) return true;
+  if (view.space && view.place.letWindowGo()) return true;
+  if (view.bars) {
+    view.context.choose({ bars: '' });
+    return true;
+  }
+  if (view.store.state.pin === null) return false;
+  view.context.pin(null);
+  return true;
+}

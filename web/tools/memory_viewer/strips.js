@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * strips.js: the three strips of buffers live at the moment, side by side:
+ * the same buffers in program order, by size and by padding. */
+
+import { later } from '../../lib/activity.js';
+import { el, fill } from '../../lib/dom.js';
+import { bytes, count, counted } from '../../lib/format.js';
+import { onTheme } from '../../lib/theme.js';
+import { explained, explainEntry } from '../../widgets/explain.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { legend } from '../../widgets/categories.js';
+import { createPanel, message } from '../../widgets/panel.js';
+import { createStrip } from '../../widgets/strips.js';
+import { askedWidth, joinMerged, weigh } from '../../widgets/strips_layout.js';
+import { stripLabel, stripTitle, unitWord, whereWords } from './text.js';
+import { why } from './why.js';
+
+const ORDERS = ['program', 'size', 'padding'];
+const ASK_AFTER_MS = 120;
+const withPicture = (make) => import('./strips_picture.js').then(make);
+const HINT = ' · hover names a buffer, click keeps it';
+
+/* actions: onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar), sentence(bar), onWidth(width),
+ * onOpen(text of a merged bar | ''), onOnly(category, isAdded).
+ * Out: {panel, draw(answer, {space, isPeak, opened, chosen}), mark(marks), barOfKey(key), width, destroy}. */
+export function createStrips(actions) {
+  const panel = createPanel('panel-strips', 'Live at the peak');
+  const parts = new Map();
+  for (const order of ORDERS) {
+    const onPin = (bar) =>
+      bar.id === null
+        ? actions.onOpen(`${order}:${bar.first_rank}-${bar.first_rank + bar.count - 1}`)
+        : actions.onPin(bar);
+    const strip = createStrip({ order, ...actions, onPin });
+    const aside = el('span', { class: 'dim' });
+    const axis = el('p', { class: 'strip-axis', 'aria-hidden': 'true' });
+    const said = el('div', { class: 'strip-said', hidden: true });
+    const node = el(
+      'div',
+      { class: 'strip' },
+      el('h3', {}, stripTitle(order), ' ', aside),
+      strip.node,
+      said,
+      axis,
+    );
+    parts.set(order, { strip, aside, axis, said, node });
+  }
+  panel.body.append(...ORDERS.map((order) => parts.get(order).node));
+  let bars = { program: [], size: [], padding: [] };
+  let seen = new Set();
+  let seenIn = null;
+  let takeBack = null;
+  let asked = 0;
+  const width = () => askedWidth(parts.get('program').strip.width || 512);
+  const watch = new ResizeObserver(() => {
+    takeBack?.();
+    takeBack = later(() => {
+      if (asked && width() !== asked) actions.onWidth(width());
+    }, ASK_AFTER_MS);
+  });
+  watch.observe(panel.body);
+  const offTheme = onTheme(() => ORDERS.forEach((order) => parts.get(order).strip.repaint()));
+
+  const exports = exportEntries({
+    name: 'strips',
+    title: () => panel.node.querySelector('h2').firstChild.textContent,
+    drawing: () => bars.program.length > 0 && withPicture(({ stripsDrawing }) => stripsDrawing(ORDERS, parts, bars)),
+    table: () => withPicture(({ stripsTable }) => stripsTable(ORDERS, bars)),
+  });
+  panel.setMenu(() => [exports(), explainEntry('strips')]);
+
+  return {
+    panel,
+    get width() {
+      asked = width();
+      return asked;
+    },
+    draw(answer, { space, isPeak, opened, chosen }) {
+      bars = Object.fromEntries(ORDERS.map((order) => [order, joinMerged(answer.orders[order])]));
+      const hasSteps = space.step_unit !== 'none';
+      const where = isPeak ? 'at the peak' : whereWords(space, answer.step);
+      if (space !== seenIn) seen = new Set();
+      seenIn = space;
+      for (const order of ORDERS) for (const bar of bars[order]) seen.add(bar.category || 'mixed');
+      panel.setTitle(
+        `Live ${where}`,
+        el('span', { class: 'dim' }, hasSteps && isPeak ? ` · ${unitWord(space)} ${count(answer.step)}` : ''),
+        el('span', { class: 'hint' }, HINT),
+      );
+      panel.setAside(legend(seen, { onOnly: actions.onOnly, chosen }), el('span', { class: 'key-hatch' }, 'hatched: padding'));
+      if (answer.buffer_count === 0) {
+        panel.say(why('noBuffers', where));
+        return;
+      }
+      panel.show();
+      const how = { answer, space, where, onAll: () => actions.onOpen('') };
+      for (const order of ORDERS)
+        drawOne(parts.get(order), order, bars[order], { ...how, opened: opened?.order === order ? opened : null });
+    },
+    mark(marks) {
+      for (const order of ORDERS) parts.get(order).strip.mark(marks);
+    },
+    barOfKey(key) {
+      const [, order, at] = key.split(':');
+      return bars[order]?.[Number(at)] ?? null;
+    },
+    destroy() {
+      watch.disconnect();
+      offTheme();
+      ORDERS.forEach((order) => parts.get(order).strip.destroy());
+    },
+  };
+}
+
+/* Most programs have none: this is said without loading anything. */
+function noPadding(buffers, where) {
+  return {
+    title: 'No padding.',
+    text:
+      buffers === 1
+        ? `The one buffer live ${where} is not padded.`
+        : `None of the ${count(buffers)} buffers live ${where} is padded.`,
+  };
+}
+
+function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, space, where, opened, onAll }) {
+  const total = bars.reduce((sum, bar) => sum + bar.count, 0);
+  const sum = bars.reduce((all, bar) => all + weigh(bar, order), 0);
+  const isEmpty = bars.length === 0;
+  const isFiltered = answer.matched_count < answer.buffer_count;
+  strip.node.hidden = isEmpty;
+  axis.hidden = isEmpty;
+  said.hidden = !isEmpty;
+  node.classList.toggle('is-empty', isEmpty);
+  if (isEmpty) {
+    const reason = isFiltered ? why('noMatch', order) : message(noPadding(answer.buffer_count, where));
+    Promise.resolve(reason).then((node) => fill(said, node));
+  }
+  const of = order === 'padding' ? ' of padding' : '';
+  const part = opened && bars.length ? `${count(opened.first + 1)} to ${count(opened.first + total)}, ` : '';
+  const share = isFiltered && order !== 'padding' ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}` : counted(total, 'buffer');
+  fill(
+    aside,
+    isEmpty ? '' : [part || `${share}, `, explained('strips', sum), of],
+    part ? ' ' : '',
+    part ? el('button', { type: 'button', class: 'link-button', title: 'Esc', on: { click: onAll } }, 'all') : null,
+  );
+  fill(axis, el('span', {}, '0'), el('span', {}, bytes(sum)));
+  strip.draw(bars, stripLabel(order, bars, space, where));
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * views.js: loads and draws the views of one memory space. Each stands for
+ * itself: one that cannot be read says so in its place and leaves the others alone. */
+
+import { el } from '../../lib/dom.js';
+import { count, cutMiddle, visible } from '../../lib/format.js';
+import { isAbort, Problem, problemText } from '../../lib/api.js';
+import { whole } from '../../lib/range.js';
+import { capacityOf, verdictOf } from '../../lib/capacity.js';
+import { askFiltered, curveOf, LISTED_ROWS, usualSpace } from './load.js';
+import { capacityLabel, pageTitle } from './answer.js';
+import { devicesFor, settleCapacity } from './capacity.js';
+import { failureParts, failureTitle } from './failure.js';
+import { categoriesOf, coversTerm, readOpened } from './only.js';
+import * as say from './text.js';
+import { failed, why } from './why.js';
+
+const CURVE_WIDTH = 1024;
+
+/* data: the summary; said: {notes, errorTexts}. Resolves when every view is drawn. */
+export async function showSpace(view, data, route, said, signal) {
+  const devices = await devicesFor(view.wanted);
+  if (signal.aborted) return;
+  const usual = usualOf(view, data.spaces, devices, said);
+  const space = data.spaces.find((each) => each.space === route.space) ?? usual;
+  if (route.space !== null && space.space !== route.space) {
+    view.context.banners.set('space', {
+      text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
+    });
+  }
+  Object.assign(view, { space, spaces: data.spaces, said, buffers: null, drawn: null, platform: data.module.platform });
+  view.place.start(route);
+  view.context.setSpaces(data.spaces, space, usual);
+  settleCapacity(view, devices);
+  for (const panel of view.panels) panel.node.hidden = false;
+  view.tabs.node.hidden = false;
+  view.strips.panel.node.hidden = Boolean(space.replay_error);
+  sayAnswer(view);
+  const largest = loadLargest(view).then((buffers) => {
+    if (!buffers || view.space !== space) return;
+    view.buffers = buffers;
+    sayAnswer(view);
+  });
+  await Promise.all([largest, view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route)]);
+  if (view.space === space) await Promise.all([loadWindow(view), loadMarks(view)]);
+}
+
+/* Another moment: the curve only moves its line; strips and table are asked once it is at rest. */
+export function showMoment(view) {
+  view.curve.setMoment(view.place.moment);
+  view.context.setTitle(titleOf(view));
+}
+
+function titleOf(view) {
+  const { space, module, capacity, place, live, said } = view;
+  const moment = place.isPeak ? null : { step: place.step, live };
+  return pageTitle(space, module.name, capacity, moment, failureParts(said, view) ? failureTitle(said.failure) : '');
+}
+
+function sayAnswer(view) {
+  view.context.setTitle(titleOf(view));
+  view.head.show(view);
+}
+
+const usualOf = (view, spaces, devices, said) =>
+  usualSpace(
+    spaces,
+    ({ space, total_bytes: total }) =>
+      total > 0 && verdictOf(total, capacityOf(view.wanted, devices, said.errorTexts, space, said.devices), space)?.word === 'over',
+  );
+
+/* Another capacity: sentence, title and curve change, nothing is asked again but the devices. The space stays, and the
+ * address names it where another one would open there now. */
+export async function changeCapacity(view, wanted) {
+  if (wanted === view.wanted) return;
+  view.wanted = wanted;
+  const devices = await devicesFor(wanted);
+  if (!view.space || view.wanted !== wanted) return;
+  settleCapacity(view, devices);
+  const usual = usualOf(view, view.spaces, devices, view.said);
+  view.context.setSpaces(view.spaces, view.space, usual);
+  if (usual !== view.space && view.context.route.space === null) view.context.move({ space: view.space.space });
+  sayAnswer(view);
+  if (view.drawn) drawCurve(view);
+}
+
+/* Asks for a view and draws it; a failure is said in the panel. A newer question of the same
+ * panel gives up the older one. */
+async function fillPanel(view, panel, what, name, params, draw) {
+  const { space } = view;
+  panel.asked?.abort();
+  panel.asked = new AbortController();
+  try {
+    const { data } = await askFiltered(view, name, { space: space.space, ...params }, panel.asked.signal);
+    if (view.space !== space) return null;
+    panel.show();
+    draw(data, space);
+    return data;
+  } catch (error) {
+    if (isAbort(error)) return null;
+    if (!(error instanceof Problem)) throw error;
+    /* A filter that cannot be read is explained where it is typed; the last picture stays. */
+    if (error.status === 400 && view.context.route.filter) return null;
+    panel.say(failed(what, error));
+    return null;
+  }
+}
+
+const stepOf = ({ place }) => (place.isPeak ? {} : { step: place.step });
+
+export function loadStrips(view) {
+  if (!view.space || view.space.replay_error) return Promise.resolve(null);
+  const opened = readOpened(view.context.route.bars);
+  view.marked = view.place.within;
+  return fillPanel(
+    view,
+    view.strips.panel,
+    'The strips',
+    'strips',
+    { width: view.strips.width, ...stepOf(view), filter: view.context.route.filter, mark: view.marked, ...opened },
+    (data, space) => {
+      for (const order of Object.values(data.orders)) view.records.add(order);
+      /* What lies behind the last buffer is no part of a strip: the answer holds all. */
+      const isThere = !opened || data.orders[opened.order][0]?.first_rank === opened.first;
+      if (!isThere)
+        view.context.banners.set('bars', {
+          text: `${count(data.matched_count)} buffers stand in the strips; there is none from place ${count(opened.first + 1)} on; showing all.`,
+        });
+      view.strips.draw(data, {
+        space,
+        isPeak: view.place.isPeak,
+        opened: isThere ? opened : null,
+        chosen: categoriesOf(view.context.route.filter),
+      });
+      view.live = data.bytes;
+      view.context.setTitle(titleOf(view));
+    },
+  );
+}
+
+function loadCurve(view) {
+  const { space, curvePanel } = view;
+  if (space.replay_error) return curvePanel.say(why('cannotReplay', view.module.name, space.replay_error));
+  if (space.step_unit === 'none') return curvePanel.say(why('noPositions', space));
+  const width = widthOf(view);
+  return fillPanel(view, curvePanel, 'The curve', 'curve', { width }, (data) => {
+    view.drawn = curveOf(data);
+    drawCurve(view);
+    view.curve.setMoment(view.place.moment);
+    view.curve.setRange(view.place.range);
+    loadDetail(view);
+  });
+}
+
+function loadMap(view, route) {
+  const { space, map } = view;
+  map.panel.node.hidden = Boolean(space.replay_error) || space.step_unit === 'none';
+  return map.panel.node.hidden ? null : map.start(route);
+}
+
+const widthOf = (view) => Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth / 64) * 64);
+
+/* More points for the steps in view, where the whole curve was thinned. */
+export function loadDetail(view) {
+  if (!view.drawn?.isThinned || view.place.isWhole) return Promise.resolve(null);
+  const [from, to] = whole(view.place.range);
+  const params = { width: widthOf(view), from, to };
+  return fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) =>
+    view.curve.setDetail(curveOf(data)),
+  );
+}
+
+/* Asks what changes in the steps [from, to) and gives the answer to `show`, unless another question of the same
+ * slot came meanwhile. */
+async function askChanges(view, slot, [from, to], show, filter = '') {
+  const { space } = view;
+  view[slot]?.abort();
+  const mine = (view[slot] = new AbortController());
+  const tell = (data, problem) =>
+    view.window.with((parts) => view.space === space && !mine.signal.aborted && show(parts, data, space, problem));
+  try {
+    const { data } = await view.ask('window', { space: space.space, from, to, filter }, mine.signal);
+    await tell(data);
+  } catch (error) {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    await tell(null, problemText(error));
+  }
+}
+
+/* What is born and dies in the selected window, and its own peak. */
+export async function loadWindow(view) {
+  const { window, offsets, begun } = view.place;
+  view.curve.setWindow(view.place.shownWindow);
+  if (window) {
+    await askChanges(
+      view,
+      'windowAsked',
+      [window[0], window[1] + 1],
+      ({ line }, data, space, problem) => (data ? line.show(data, space, offsets) : line.say(problem)),
+      offsets ? coversTerm(offsets) : '',
+    );
+    return;
+  }
+  view.windowAsked?.abort();
+  if (begun === null) view.window.now?.line.clear();
+  else await view.window.with(({ line }) => view.place.begun !== null && line.begin(view.place.begun, view.space));
+}
+
+/* The same between two marked moments; what is live at the earlier one is there already. */
+export async function loadMarks(view) {
+  const { space } = view;
+  const { marks } = view.place;
+  const isNow = () => view.space === space && view.place.marks.a === marks.a && view.place.marks.b === marks.b;
+  view.curve.setMarks(marks);
+  view.marksAsked?.abort();
+  const set = [marks.a, marks.b].filter((step) => step !== null);
+  if (set.length === 0) view.window.now?.marks.clear();
+  else if (set.length === 1) await view.window.with((parts) => isNow() && parts.marks.show(marks, null, space));
+  else
+    await askChanges(view, 'marksAsked', [Math.min(...set) + 1, Math.max(...set) + 1], (parts, data, space, problem) =>
+      data ? parts.marks.show(marks, data, space) : parts.marks.say(problem),
+    );
+}
+
+/* Red is what rises above the capacity of a program that does not fit. */
+function drawCurve(view) {
+  const { space, capacity, drawn } = view;
+  const mark = capacity && {
+    bytes: capacity.bytes,
+    text: capacityLabel(space, capacity),
+    isOver: verdictOf(space.total_bytes, capacity, space.space).word === 'over',
+  };
+  const isRed = Boolean(mark?.isOver) && drawn.bytes.some((value) => value > mark.bytes);
+  view.curvePanel.setAside(curveLegend(space, drawn, isRed));
+  view.curve.draw({ ...drawn, capacity: mark, label: say.curveLabel(space, drawn, capacity) });
+}
+
+function curveLegend(space, data, isRed) {
+  const isSchedule = space.step_unit === 'schedule';
+  return [
+    isSchedule ? el('span', { class: 'caution' }, say.SCHEDULE_HINT) : null,
+    el('span', { class: 'key-line key-solid' }, 'padded'),
+    el('span', { class: 'key-line key-dashed' }, 'unpadded'),
+    isRed ? el('span', { class: 'key-line key-over' }, 'above capacity') : null,
+    el(
+      'span',
+      { class: 'dim' },
+      `${isSchedule ? 'positions in the schedule' : 'steps of the heap trace'} ${count(data.from)} … ${count(data.to)}`,
+    ),
+  ].filter(Boolean);
+}
+
+/* The largest buffers at the peak, for the sentence about them. */
+async function loadLargest(view) {
+  const { space, ask } = view;
+  if (space.replay_error) return null;
+  try {
+    const { data } = await ask('buffers', { space: space.space, step: 'peak', sort: '-size', limit: LISTED_ROWS });
+    if (view.space !== space) return null;
+    return data;
+  } catch (error) {
+    if (isAbort(error) || error instanceof Problem) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * buffers.js: the buffers that a text lists, or the plan of its program, as a table. */
+
+import { el, figure, name } from '../../lib/dom.js';
+import { bytes, bytesInColumn, count, counted, factor, sourceLine, unitName, unitOf } from '../../lib/format.js';
+import { createPanel } from '../../widgets/panel.js';
+import { createTable } from '../../widgets/table.js';
+import { localRows } from '../../widgets/table_rows.js';
+import { sortRows } from '../../widgets/table_sort.js';
+import { matchRows, planRows } from './plan.js';
+
+const ROW_REM = 1.75;
+const MOST_ROWS = 12;
+const LISTS = { buffers: 'allocation', io_buffers: 'argument or output', plan: 'plan' };
+
+/* Pure: both lists as rows; `keys` are the ranges of a row in the text. */
+export function rowsOf(failure) {
+  return ['buffers', 'io_buffers'].flatMap((list) =>
+    failure[list].map((buffer, at) => ({
+      ...buffer,
+      id: `${list}.${at}`,
+      list,
+      place: at,
+      keys: Object.keys(failure.ranges[list][at] ?? {}).map((key) => `${list}.${at}.${key}`),
+      name: buffer.op_name ?? buffer.label,
+      times: buffer.unpadded_bytes > 0 && buffer.size_bytes > 0 ? buffer.size_bytes / buffer.unpadded_bytes : null,
+    })),
+  );
+}
+
+/* Pure: what leaves the page. */
+export function tableOf(rows) {
+  const keys = ['list', 'size_bytes', 'unpadded_bytes', 'padding_bytes', 'shape', 'op_name', 'source_file', 'source_line', 'stack_frame_id', 'allocation_type', 'label'];
+  return {
+    columns: keys.map((key) => ({ key, title: key, isSource: key === 'source_file' })),
+    rows: rows.map((row) => ({ ...Object.fromEntries(keys.map((key) => [key, row[key]])), list: LISTS[row.list] })),
+  };
+}
+
+function inUnit(value, unit) {
+  if (value === null) return el('span', { class: 'dim' }, '–');
+  const { text, isOwn } = bytesInColumn(value, unit);
+  const node = figure(value, text, isOwn ? 'dim' : '');
+  return isOwn ? node : [node, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
+}
+
+const text = (key) => (row) => (row[key] === null ? el('span', { class: 'dim' }, '–') : name(row[key]));
+
+function footOf(rows, sum, plan) {
+  if (!plan) return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}. They need not be alive at the same time.`;
+  const rest = plan.total - rows.length;
+  const left = rest > 0 ? `, and ${count(rest)} more of ${bytes(plan.space.peak_bytes - sum)}` : '';
+  return `${counted(rows.length, 'buffer')} alive at the peak, ${bytes(sum)}${left}. The text itself lists none.`;
+}
+
+/* linkTo(buffer of the plan) → href. */
+function columnsOf(rows, unit, linkTo) {
+  const has = (key) => rows.some((row) => row[key] !== null);
+  const column = (key, title, more) => ({ key, title, sortKey: key, value: (row) => row[key], copy: [key, (row) => row[key]], cell: text(key), ...more });
+  const isPlan = rows[0].list === 'plan';
+  const isBoth = new Set(rows.map((row) => row.list)).size > 1;
+  return [
+    column('size_bytes', `Size, ${unitName(unit)}`, { sortKey: 'size', width: 7, isNumber: true, card: 'figure', cell: (row) => inUnit(row.size_bytes, unit) }),
+    rows.some((row) => row.times > 1.005) &&
+      column('times', 'Padded', {
+        sortKey: 'padding',
+        width: 5,
+        isNumber: true,
+        copy: ['padding_bytes', (row) => row.padding_bytes],
+        cell: (row) => (row.times > 1.005 ? el('span', { title: `${bytes(row.unpadded_bytes)} of data` }, factor(row.times)) : el('span', { class: 'dim' }, '–')),
+      }),
+    has('shape') && column('shape', 'Shape', { card: 'title' }),
+    rows.some((row) => row.buffer) &&
+      column('buffer', 'In the plan', {
+        width: 9,
+        sortKey: '',
+        value: (row) => row.buffer?.name ?? null,
+        copy: ['buffer', (row) => row.buffer?.name ?? ''],
+        cell: (row) => (row.buffer ? el('a', { href: linkTo(row.buffer), title: `${row.buffer.name} in the Memory Viewer` }, name(row.buffer.name)) : el('span', { class: 'dim' }, '–')),
+      }),
+    column('name', 'Op name or label', { card: has('shape') ? 'line' : 'title' }),
+    has('source_file') &&
+      column('source_file', 'Source', {
+        sortKey: 'source',
+        width: isPlan ? 8 : 11,
+        copy: ['source', (row) => sourceLine(row.source_file ?? '', row.source_line)],
+        cell: (row) => (row.source_file ? el('span', { title: `${row.source_file}:${row.source_line}` }, sourceLine(row.source_file, row.source_line)) : el('span', { class: 'dim' }, '–')),
+      }),
+    has('allocation_type') && column('allocation_type', 'Type', { width: 9, isHidden: isPlan }),
+    isBoth && column('list', 'List', { width: 9, cell: (row) => LISTS[row.list] }),
+    has('label') && column('label', 'Label', { isHidden: true }),
+  ].filter(Boolean);
+}
+
+/* figures: see figures.js; context: of the frame. Out: {panel, show(failure, plan: of planOf() or null)}. */
+export function createBuffers(figures, context, menu) {
+  const panel = createPanel('panel-table panel-oom-table', 'Largest buffers', { menu });
+  let rows = [];
+  let plan = null;
+  let shown = [];
+  let columns = [];
+  const table = createTable({
+    kind: ['buffer', 'buffers'],
+    onHover: (row) => figures.light(row.keys),
+    onLeave: () => figures.light([]),
+    onPin: (row) => {
+      table.mark(null, row.id);
+      figures.text?.jump(row.keys);
+    },
+    onSort: (sort) => context.choose({ sort: sort === '-size' ? '' : sort }),
+  });
+  panel.body.append(table.node);
+  figures.rows = {
+    light: (keys) => table.mark(rows.find((row) => keys.length && row.keys.some((key) => keys.includes(key)))?.id ?? null, null),
+    jump(key) {
+      const at = shown.findIndex((row) => row.keys.includes(key));
+      if (at >= 0) table.reveal(at, true);
+      return at >= 0;
+    },
+  };
+  const drawRows = () => {
+    const sort = context.route.sort || '-size';
+    shown = sortRows(rows, sort, columns);
+    const sum = rows.reduce((all, row) => all + (row.size_bytes ?? 0), 0);
+    table.show({
+      label: 'Largest buffers',
+      columns,
+      source: localRows(shown),
+      sort,
+      foot: { rest: null, text: footOf(rows, sum, plan) },
+    });
+  };
+  return {
+    panel,
+    get rows() {
+      return rows;
+    },
+    show(failure, planNow) {
+      rows = rowsOf(failure);
+      plan = rows.length === 0 ? planNow : null;
+      if (plan) rows = planRows(plan);
+      else if (planNow) {
+        const buffers = matchRows(rows, planNow.buffers);
+        rows = rows.map((row) => ({ ...row, buffer: buffers.get(row.id) ?? null }));
+      }
+      const linkTo = ({ id }) =>
+        context.link(planNow.session.id, { tool: 'memory_viewer', module: planNow.module.id, space: planNow.space.space, pin: { kind: 'b', id } });
+      panel.node.hidden = rows.length === 0;
+      if (!rows.length) return;
+      columns = columnsOf(rows, unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0))), linkTo);
+      table.node.style.minHeight = `${ROW_REM * (Math.min(rows.length, MOST_ROWS) + 2) + 0.25}rem`;
+      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, plan ? ` alive at the peak, step ${count(plan.space.peak_step ?? 0)}, in the plan` : ' as the text lists them'));
+      panel.show();
+      drawRows();
+    },
+    resort: () => rows.length && drawRows(),
+    destroy: () => table.destroy(),
+  };
+}
