@@ -5,8 +5,8 @@
  * Units:   bytes unless a name says otherwise.
  * Threads: no globals, none of its own. A read module is immutable: any number of threads may ask it at once.
  * Errors:  false or NULL, with the reason in `err` (base/err.h). */
-#ifndef ANALYSIS_H
-#define ANALYSIS_H
+#ifndef ANALYSIS_ANALYSIS_H
+#define ANALYSIS_ANALYSIS_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -25,7 +25,7 @@ static void memory_profile_fill(struct job *job, const void *hands, void *to, st
                      size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : LEAST_WORK + WORK_PER_BYTE * size_bytes);
     if (!memory_events_read(job->source, hands, &job->arena, events, err))
         return;
-    memory_profile_build(&out->profile, events, hands, &job->arena);
+    memory_profile_model_build(&out->profile, events, hands, &job->arena);
     out->names = arena_array(&job->arena, const char *, (size_t)out->profile.pool_count + 1);
     for (uint32_t i = 0; i < out->profile.pool_count; i++)
         out->names[i] = arena_text(&job->arena, out->profile.pools[i].name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cgroups.c: tests of server/cgroups, over folders that look like /proc and /sys. */
+ * cgroups.c: tests of server/base/cgroups, over folders that look like /proc and /sys. */
 #include "server/base/cgroups.h"
 
 #include "bytes.h"

@@ -15,7 +15,7 @@ static void load(const char *path)
     bytes_load(&bytes, path);
     ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
-    memory_profile_build(&profile, &events, NULL, &arena);
+    memory_profile_model_build(&profile, &events, NULL, &arena);
 }
 
 static const struct memory_profile_pool *pool_of(const char *name)
@@ -206,7 +206,7 @@ START_TEST(a_full_recorder_is_named)
     ck_assert_uint_eq(events.line_count, 1);
     line.event_count = 1000000;
     events.lines = &line;
-    memory_profile_build(&profile, &events, NULL, &arena);
+    memory_profile_model_build(&profile, &events, NULL, &arena);
     ck_assert_uint_eq(note_count(&profile.notes, "event_limit"), 1);
 }
 END_TEST
@@ -413,7 +413,7 @@ START_TEST(sizes_that_together_are_absurd_are_not_told)
     bytes_open(&bytes, file, at);
     ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
-    memory_profile_build(&profile, &events, NULL, &arena);
+    memory_profile_model_build(&profile, &events, NULL, &arena);
     ck_assert_uint_eq(profile.count, COUNT);
     ck_assert_uint_eq(note_count(&profile.notes, "absurd_size"), COUNT - 2048);
     struct memory_profile_live live = {.pool = &profile.pools[0], .count = COUNT};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_buffers.c: the view "buffers": samples one by one. JAX writes one for each
+ * buffers.c: the view "buffers": samples one by one. JAX writes one for each
  * stack, size and device, so that bytes divided by the count is each buffer's exact size. */
 #include "base/csv.h"
 #include "tool/device_memory/notes.h"

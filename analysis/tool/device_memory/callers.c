@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_callers.c: the view "callers": a frame, those that call it and those that it calls. */
+ * callers.c: the view "callers": a frame, those that call it and those that it calls. */
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
 #include "tool/device_memory/edges.h"

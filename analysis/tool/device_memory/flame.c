@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_flame.c: the view "flame": stacks as a tree in columns, at most as large as
+ * flame.c: the view "flame": stacks as a tree in columns, at most as large as
  * a page can take; below any node (at=), upside down (invert=1), or both sides of
  * one frame (pivot=). */
 #include "tool/device_memory/notes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_graph.c: the view "graph": the call graph, trimmed as pprof trims it for a
+ * graph.c: the view "graph": the call graph, trimmed as pprof trims it for a
  * picture: without light nodes, then the nodes of highest score, then without light
  * edges and those that another path makes needless. */
 #include "tool/device_memory/notes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_notes.c: see device_memory_notes.h. */
+ * notes.c: see notes.h. */
 #include "tool/device_memory/notes.h"
 
 static uint64_t size_of(int64_t count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_notes.h: what the reader of every view of profiles should know. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_NOTES_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_NOTES_H
+ * notes.h: what the reader of every view of profiles should know. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_NOTES_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_NOTES_H
 
 #include "tool/device_memory/study.h"
 

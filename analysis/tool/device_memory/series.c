@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_series.c: the view "series": call sites over several profiles in order, with
+ * series.c: the view "series": call sites over several profiles in order, with
  * what becomes of each. */
 #include "base/csv.h"
 #include "tool/device_memory/columns.h"
@@ -241,13 +241,13 @@ static void write_profiles(const struct listing *listing, struct json *json)
 
 static void write_verdicts(const struct listing *listing, struct json *json)
 {
-    uint32_t counts[SERIES_VERDICT_COUNT] = {0};
+    uint32_t counts[TREND_VERDICT_COUNT] = {0};
     for (uint32_t i = 0; i < listing->sites.table.count; i++)
         counts[listing->rows[i].trend.verdict]++;
     json_key(json, "verdict_counts");
     json_object_begin(json);
-    for (int verdict = 0; verdict < SERIES_VERDICT_COUNT; verdict++)
-        json_key_uint(json, trend_verdict_name((enum series_verdict)verdict), counts[verdict]);
+    for (int verdict = 0; verdict < TREND_VERDICT_COUNT; verdict++)
+        json_key_uint(json, trend_verdict_name((enum trend_verdict)verdict), counts[verdict]);
     json_object_end(json);
 }
 

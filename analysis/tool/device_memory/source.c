@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_source.c: the view "source": what the lines of one file hold. */
+ * source.c: the view "source": what the lines of one file hold. */
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
 #include "tool/device_memory/sums.h"

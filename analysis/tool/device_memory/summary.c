@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_summary.c: the view "summary": totals, devices, kinds, and the call sites that hold most. */
+ * summary.c: the view "summary": totals, devices, kinds, and the call sites that hold most. */
 #include "tool/device_memory/labels.h"
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/sites.h"

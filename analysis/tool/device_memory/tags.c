@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_tags.c: the view "tags": what samples with each value of each label hold, and
+ * tags.c: the view "tags": what samples with each value of each label hold, and
  * two labels against each other: devices and kinds. */
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"

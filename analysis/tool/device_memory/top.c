@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_top.c: the view "top": frames with what they hold, sorted, filtered and paged;
+ * top.c: the view "top": frames with what they hold, sorted, filtered and paged;
  * or all that match as CSV, with pprof's words for the columns. */
 #include "base/csv.h"
 #include "tool/device_memory/notes.h"

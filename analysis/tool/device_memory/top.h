@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_top.h: the table "top" for a terminal. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_TOP_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_TOP_H
+ * top.h: the table "top" for a terminal. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_TOP_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_TOP_H
 
 #include "tool/device_memory/order.h"
 #include "tool/device_memory/sums.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_top_text.c: see device_memory_top.h. Names come out of files: only what a terminal
+ * top_text.c: see device_memory_top.h. Names come out of files: only what a terminal
  * can print reaches it. */
 #include "base/size_text.h"
 #include "tool/device_memory/top.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_memory_traces.c: the view "traces": samples with their stacks and labels, in the
+ * traces.c: the view "traces": samples with their stacks and labels, in the
  * order of the file; or all of them as collapsed stacks, a line each. */
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"

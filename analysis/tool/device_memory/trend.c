@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * series.c: see series.h. */
+ * trend.c: see trend.h. */
 #include "tool/device_memory/trend.h"
 
 static const double LEAST_FIT = 0.8, TOLERANCE = 0.01;
 
-const char *trend_verdict_name(enum series_verdict verdict)
+const char *trend_verdict_name(enum trend_verdict verdict)
 {
-    static const char *const names[SERIES_VERDICT_COUNT] = {"grows", "steps_once", "steady", "shrinks", "irregular", "too_few"};
+    static const char *const names[TREND_VERDICT_COUNT] = {"grows", "steps_once", "steady", "shrinks", "irregular", "too_few"};
     return names[verdict];
 }
 
 double trend_rank(const struct trend *trend)
 {
-    static const double ranks[SERIES_VERDICT_COUNT] = {
-        [SERIES_GROWS] = 3e20, [SERIES_TOO_FEW] = 2e20, [SERIES_STEPS_ONCE] = 2e20, [SERIES_IRREGULAR] = 1e20};
+    static const double ranks[TREND_VERDICT_COUNT] = {
+        [TREND_GROWS] = 3e20, [TREND_TOO_FEW] = 2e20, [TREND_STEPS_ONCE] = 2e20, [TREND_IRREGULAR] = 1e20};
     return ranks[trend->verdict] + (double)trend->change;
 }
 
@@ -39,7 +39,7 @@ struct trend trend_of(const int64_t *values, uint32_t count)
 {
     struct line line = line_of(values, count);
     double first = (double)values[0], least = first, most = first, last = (double)values[count - 1];
-    struct trend trend = {SERIES_TOO_FEW, 0, line.slope};
+    struct trend trend = {TREND_TOO_FEW, 0, line.slope};
     uint32_t up_count = 0, down_count = 0;
     if (__builtin_sub_overflow(values[count - 1], values[0], &trend.change))
         trend.change = last > first ? INT64_MAX : INT64_MIN;
@@ -56,14 +56,14 @@ struct trend trend_of(const int64_t *values, uint32_t count)
     if (count < 3)
         return trend;
     if (most - least <= noise)
-        trend.verdict = SERIES_STEADY;
+        trend.verdict = TREND_STEADY;
     else if (up_count + down_count == 1)
-        trend.verdict = SERIES_STEPS_ONCE;
+        trend.verdict = TREND_STEPS_ONCE;
     else if (last - first > noise && ((up_count >= 2 && down_count == 0) || (line.slope > 0 && line.fit >= LEAST_FIT)))
-        trend.verdict = SERIES_GROWS;
+        trend.verdict = TREND_GROWS;
     else if (first - last > noise && ((down_count >= 2 && up_count == 0) || (line.slope < 0 && line.fit >= LEAST_FIT)))
-        trend.verdict = SERIES_SHRINKS;
+        trend.verdict = TREND_SHRINKS;
     else
-        trend.verdict = SERIES_IRREGULAR;
+        trend.verdict = TREND_IRREGULAR;
     return trend;
 }

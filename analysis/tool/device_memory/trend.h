@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * series.h: what becomes of a value over several profiles, in one word.
+ * trend.h: what becomes of a value over several profiles, in one word.
  *
  * A change counts when it is more than a hundredth of the largest value.
  *   steady      no value differs from another by so much
@@ -9,21 +9,21 @@
  *   shrinks     the same downwards
  *   irregular   anything else
  *   too_few     fewer than three profiles: no trend can be told */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_SERIES_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_SERIES_H
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_TREND_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_TREND_H
 
 #include <stdint.h>
 
-enum series_verdict { SERIES_GROWS, SERIES_STEPS_ONCE, SERIES_STEADY, SERIES_SHRINKS, SERIES_IRREGULAR, SERIES_TOO_FEW, SERIES_VERDICT_COUNT };
+enum trend_verdict { TREND_GROWS, TREND_STEPS_ONCE, TREND_STEADY, TREND_SHRINKS, TREND_IRREGULAR, TREND_TOO_FEW, TREND_VERDICT_COUNT };
 
 struct trend {
-    enum series_verdict verdict;
+    enum trend_verdict verdict;
     int64_t change; /* last − first */
     double slope;   /* per profile, of the straight line that fits best */
 };
 
 struct trend trend_of(const int64_t *values, uint32_t count);
-const char *trend_verdict_name(enum series_verdict verdict);
+const char *trend_verdict_name(enum trend_verdict verdict);
 /* Greater: shown earlier. What grows comes first, by how much. */
 double trend_rank(const struct trend *trend);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_views.h: the views of device profiles; docs/openapi.yaml says what each answers. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_VIEWS_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_DEVICE_VIEWS_H
+ * views.h: the views of device profiles; docs/openapi.yaml says what each answers. */
+#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_VIEWS_H
+#define ANALYSIS_TOOL_DEVICE_MEMORY_VIEWS_H
 
 #include "tool/device_memory/study.h"
 #include "tool/tool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_addresses.c: the view "addresses": what lies where in a pool at a moment, to
+ * addresses.c: the view "addresses": what lies where in a pool at a moment, to
  * scale. What was there before the trace and is never freed has no address: a hole
  * may be such memory, `unknown_bytes` says how much of it there is. */
 #include "tool/memory_profile/views.h"

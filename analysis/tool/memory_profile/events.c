@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_events.c: the view "events": allocations with what ends them, by address,
+ * events.c: the view "events": allocations with what ends them, by address,
  * and frees of what was there before; and the view "event": one of them in full. */
 #include "base/sum.h"
 #include "tool/memory_profile/rows.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_fragmentation.c: the view "fragmentation": free memory, the largest free chunk
+ * fragmentation.c: the view "fragmentation": free memory, the largest free chunk
  * that the allocator's figures imply, and which request would not have fitted. */
 #include "tool/memory_profile/thin.h"
 #include "tool/memory_profile/waste.h"

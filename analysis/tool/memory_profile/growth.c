@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_growth.c: the view "growth": live bytes at the end of each step by op, data
+ * growth.c: the view "growth": live bytes at the end of each step by op, data
  * type and shape, and what became of them: a leak is the first row.
  *
  * Values change at few boundaries, so each group is settled only when it changes:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_lanes.c: the view "lanes": steps and launches of modules below the curve,
+ * lanes.c: the view "lanes": steps and launches of modules below the curve,
  * neighbours that are narrower than a pixel joined. */
 #include "tool/memory_profile/views.h"
 

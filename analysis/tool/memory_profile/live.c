@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_live.c: the view "live": what fills a pool at a moment, and what was born
+ * live.c: the view "live": what fills a pool at a moment, and what was born
  * and died between two others. */
 #include "tool/memory_profile/live.h"
 

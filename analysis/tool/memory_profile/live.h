@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_live.h: what is live in a pool at a moment, grouped, with named remainders
+ * live.h: what is live in a pool at a moment, grouped, with named remainders
  * so that all of it adds up to the curve. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_LIVE_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_LIVE_H
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_LIVE_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_LIVE_H
 
 #include "tool/memory_profile/views.h"
 

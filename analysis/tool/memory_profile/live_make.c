@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_live_make.c: see memory_profile_live.h. */
+ * live_make.c: see memory_profile_live.h. */
 #include "base/sum.h"
 #include "tool/memory_profile/live.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * profile.c: see profile.h. */
+ * model.c: see model.h. */
 #include "tool/memory_profile/model_build.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * profile.h: the model of the memory profile: what the allocators of one host did.
+ * model.h: the model of the memory profile: what the allocators of one host did.
  *
  * In:     memory_events (input), in file order.
  * Out:    the same events by pool and time, paired by address; each pool's figures.
@@ -9,8 +9,8 @@
  * In use = stack (bytes_reserved) + heap (bytes_allocated), after an event, as the
  * allocator says it. At every event: the allocations that are open there, the
  * memory that only a later free speaks of, and what is left over, add up to it. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_H
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_MODEL_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_MODEL_H
 
 #include "input/memory_events.h"
 #include "memory/extremes.h"
@@ -88,7 +88,7 @@ struct memory_profile {
 };
 
 /* Takes `events` over. `hands` may be NULL. */
-void memory_profile_build(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
+void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
                    struct arena *arena);
 
 static inline int64_t memory_profile_stack_bytes(const struct memory_profile *profile, uint32_t event)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_build.c: from events in file order to the model (profile.h). */
+ * model_build.c: from events in file order to the model (profile.h). */
 #include "tool/memory_profile/model_build.h"
 
 #include "tool/memory_profile/notes.h"
@@ -243,7 +243,7 @@ static void pools_make(struct memory_profile *profile, const struct memory_profi
         profile->pools[p].extremes.curve = &profile->pools[p];
 }
 
-void memory_profile_build(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
+void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
                    struct arena *arena)
 {
     struct arena *scratch = arena_child(arena);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_build.h: parts of building the model that have a file of their own. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_BUILD_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_BUILD_H
+ * model_build.h: parts of building the model that have a file of their own. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_MODEL_BUILD_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_MODEL_BUILD_H
 
 #include "tool/memory_profile/model.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_notes.c: see memory_profile_notes.h. */
+ * notes.c: see notes.h. */
 #include "tool/memory_profile/notes.h"
 
 #include "input/memory_pieces.h"

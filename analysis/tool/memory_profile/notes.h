@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_notes.h: what the reader should know about a trace's memory events, and
+ * notes.h: what the reader should know about a trace's memory events, and
  * why there is nothing to show. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_NOTES_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_NOTES_H
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_NOTES_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_NOTES_H
 
 #include "tool/memory_profile/model.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_order.c: see memory_profile_order.h. */
+ * order.c: see order.h. */
 #include "tool/memory_profile/order.h"
 
 #include "base/intern.h"

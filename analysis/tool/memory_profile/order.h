@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_order.h: from the order of the file to the order of pool and time. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ORDER_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ORDER_H
+ * order.h: from the order of the file to the order of pool and time. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_ORDER_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_ORDER_H
 
 #include "tool/memory_profile/model.h"
 

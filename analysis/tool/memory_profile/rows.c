@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_rows.c: see memory_profile_rows.h. */
+ * rows.c: see rows.h. */
 #include "tool/memory_profile/rows.h"
 
 #include "base/select.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_rows.h: what the tables of the memory profile have in common: sorted by
+ * rows.h: what the tables of the memory profile have in common: sorted by
  * numbers (texts by their rank), filtered, paged, as JSON or CSV.
  *
  * Of millions of rows only those up to the end of the page are put in order, and where they are sorted
  * by numbers only twice as many are kept. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ROWS_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_ROWS_H
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_ROWS_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_ROWS_H
 
 #include "base/csv.h"
 #include "tool/filter.h"

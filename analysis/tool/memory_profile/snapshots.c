@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_snapshots.c: see memory_profile_snapshots.h. */
+ * snapshots.c: see snapshots.h. */
 #include "tool/memory_profile/snapshots.h"
 
 #include <stdlib.h>

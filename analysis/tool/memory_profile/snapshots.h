@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_snapshots.h: a pool's events in the order and with the steps that XProf gives them.
+ * snapshots.h: a pool's events in the order and with the steps that XProf gives them.
  *
  * Times are offsets without the start of their line. Nearly always that order is the pool's own, and nothing is kept
  * beside it: lists are made only where lines start at different times, addresses are missing or taken twice, or some
  * events are outside of all steps. Memory: the request's arena. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SNAPSHOTS_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SNAPSHOTS_H
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_SNAPSHOTS_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_SNAPSHOTS_H
 
 #include "tool/memory_profile/views.h"
 

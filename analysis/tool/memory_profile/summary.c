@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_summary.c: the view "summary": each pool's peak, course and notes, worst first. */
+ * summary.c: the view "summary": each pool's peak, course and notes, worst first. */
 #include "tool/memory_profile/summary.h"
 
 #include "tool/memory_profile/notes.h"

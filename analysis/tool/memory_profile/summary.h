@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_summary.h: hosts and pools of the view "summary", one at a time, so that
+ * summary.h: hosts and pools of the view "summary", one at a time, so that
  * whoever has several hosts need not hold all their models at once. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SUMMARY_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_SUMMARY_H
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_SUMMARY_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_SUMMARY_H
 
 #include "tool/memory_profile/views.h"
 

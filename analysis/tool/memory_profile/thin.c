@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_thin.c: see memory_profile_thin.h. */
+ * thin.c: see thin.h. */
 #include "tool/memory_profile/thin.h"
 
 uint32_t *memory_profile_thin(const struct memory_profile_pool *pool, const struct memory_profile_window *window, uint32_t width,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_thin.h: the events of a window that a drawing of some width needs. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_THIN_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_THIN_H
+ * thin.h: the events of a window that a drawing of some width needs. */
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_THIN_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_THIN_H
 
 #include "tool/memory_profile/views.h"
 

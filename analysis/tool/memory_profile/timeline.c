@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_timeline.c: the view "timeline": stack, heap, free and fragmentation over
+ * timeline.c: the view "timeline": stack, heap, free and fragmentation over
  * time, thinned to the asked width. A value holds from its event to the next. */
 #include "tool/memory_profile/thin.h"
 

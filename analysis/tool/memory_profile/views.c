@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_views.c: see memory_profile_views.h. */
+ * views.c: see views.h. */
 #include "tool/memory_profile/views.h"
 
 #include "tool/memory_profile/notes.h"

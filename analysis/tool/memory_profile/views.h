@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_views.h: the views of the memory profile, and what they read and write
+ * views.h: the views of the memory profile, and what they read and write
  * alike. What each answers is documented in docs/openapi.yaml. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_VIEWS_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_VIEWS_H
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_VIEWS_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_VIEWS_H
 
 #include "tool/memory_profile/model.h"
 #include "tool/tool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_waste.c: see memory_profile_waste.h. */
+ * waste.c: see waste.h. */
 #include "tool/memory_profile/waste.h"
 
 enum { BLOCK = 256 };

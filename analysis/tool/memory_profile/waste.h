@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_waste.h: the largest free chunk at every moment, and when the largest request of the
+ * waste.h: the largest free chunk at every moment, and when the largest request of the
  * pool would not have fitted, for any range of events without walking it.
  *
  * BFC tells fragmentation = (free − largest free chunk) / free. Where the pool was
  * reserved whole (JAX's usual), free × (1 − fragmentation) is that chunk. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_WASTE_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_PROFILE_WASTE_H
+#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_WASTE_H
+#define ANALYSIS_TOOL_MEMORY_PROFILE_WASTE_H
 
 #include "tool/memory_profile/model.h"
 

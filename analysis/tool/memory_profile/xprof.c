@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * memory_profile_xprof.c: the view "xprof": XProf 2.24.2's own memory profile, its odd figures included.
+ * xprof.c: the view "xprof": XProf 2.24.2's own memory profile, its odd figures included.
  *
  * Times are offsets without the start of their line, frees tell what their
  * allocation was, at most 1000 points are kept of the curve, and the rows are the
