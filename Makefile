@@ -133,7 +133,7 @@ test: ## every test, as scripts/test but installing nothing
 unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core (check)
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
 
-$(B)/unit/cgroups: $(B)/server/cgroups.o $(B)/server/memory.o
+$(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
 $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"

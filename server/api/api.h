@@ -5,8 +5,8 @@
  * api_modules.c (a session's modules), api_view.c (what a tool says of one),
  * api_memory_profile.c (memory over time), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
  * api_given.c (files that a reader gave), api_capacity.c (how much memory devices have), api_shared.c. */
-#ifndef SERVER_API_H
-#define SERVER_API_H
+#ifndef SERVER_API_API_H
+#define SERVER_API_API_H
 
 #include "base/json.h"
 #include "server/store/modules.h"

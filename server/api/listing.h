@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * listing.h: the parameters that all lists share: offset, limit, filter, sort. */
-#ifndef SERVER_LISTING_H
-#define SERVER_LISTING_H
+#ifndef SERVER_API_LISTING_H
+#define SERVER_API_LISTING_H
 
 #include "server/http/request.h"
 #include "server/http/response.h"

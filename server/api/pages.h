@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pages.h: the files of the web page: those compiled in, or those of --web-dir. */
-#ifndef SERVER_PAGES_H
-#define SERVER_PAGES_H
+#ifndef SERVER_API_PAGES_H
+#define SERVER_API_PAGES_H
 
 #include "server/http/request.h"
 #include "server/http/response.h"

@@ -143,8 +143,9 @@ static struct response *refuse_method(const struct request *request, const struc
     return response;
 }
 
-void routes_admit(const struct server *server, struct request *request)
+static void admit(const void *context, struct request *request)
 {
+    const struct server *server = context;
     bool is_allowed = false;
     struct response *refusal = guard_host(&server->guard, request);
     if (!refusal)
@@ -160,8 +161,9 @@ void routes_admit(const struct server *server, struct request *request)
     response_release(refusal);
 }
 
-struct response *routes_now(const struct server *server, struct request *request)
+static struct response *answer_now(const void *context, struct request *request)
 {
+    const struct server *server = context;
     bool is_allowed = false;
     struct response *refusal = guard_host(&server->guard, request);
     if (!refusal)
@@ -185,8 +187,9 @@ struct response *routes_now(const struct server *server, struct request *request
     return is_at_once ? route->answer(server, request) : NULL;
 }
 
-struct response *routes_work(const struct server *server, const struct request *request)
+static struct response *answer_on_worker(const void *context, const struct request *request)
 {
+    const struct server *server = context;
     const struct route *route = request->route;
     struct response *response = route->answer(server, request);
     /* A file that grows while it is read is mostly whole a moment later. */
@@ -196,4 +199,9 @@ struct response *routes_work(const struct server *server, const struct request *
         response = route->answer(server, request);
     }
     return response;
+}
+
+struct http_handler routes_handler(const struct server *server)
+{
+    return (struct http_handler){server, admit, answer_now, answer_on_worker};
 }

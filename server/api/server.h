@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * server.h: what the handlers of requests share. Set once, before the first request. */
-#ifndef SERVER_SERVER_H
-#define SERVER_SERVER_H
+#ifndef SERVER_API_SERVER_H
+#define SERVER_API_SERVER_H
 
 #include "server/store/given.h"
 #include "server/http/guard.h"

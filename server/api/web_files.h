@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * web_files.h: the pages that the build compiles into the binary. */
-#ifndef SERVER_WEB_FILES_H
-#define SERVER_WEB_FILES_H
+#ifndef SERVER_API_WEB_FILES_H
+#define SERVER_API_WEB_FILES_H
 
 #include <stddef.h>
 

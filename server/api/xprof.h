@@ -4,8 +4,8 @@
  * Whatever talks to XProf 2.24.2 can talk to these: same addresses, same
  * parameters, same figures. Errors are short texts, as XProf's are. Differences
  * are listed in docs/xprof-differences.md. */
-#ifndef SERVER_XPROF_H
-#define SERVER_XPROF_H
+#ifndef SERVER_API_XPROF_H
+#define SERVER_API_XPROF_H
 
 #include "server/http/request.h"
 #include "server/http/response.h"

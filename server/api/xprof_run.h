@@ -4,8 +4,8 @@
  * XProf also takes session_path (a folder with traces) and run_path (a folder
  * of such folders) and reads any folder of the machine that they name. Here
  * they only choose among what the index has. */
-#ifndef SERVER_XPROF_RUN_H
-#define SERVER_XPROF_RUN_H
+#ifndef SERVER_API_XPROF_RUN_H
+#define SERVER_API_XPROF_RUN_H
 
 #include "server/http/request.h"
 #include "server/http/response.h"

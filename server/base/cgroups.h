@@ -4,8 +4,8 @@
  * A group is asked and all that it lies in; the least counts. `root` stands before /proc and /sys: "" for this
  * machine, a folder in tests. What cannot be read limits nothing: UINT64_MAX.
  * Source: cgroup-v2.rst (memory.max, cpu.max), cgroup-v1/memory.rst and scheduler/sched-bwc.rst of the kernel. */
-#ifndef SERVER_CGROUPS_H
-#define SERVER_CGROUPS_H
+#ifndef SERVER_BASE_CGROUPS_H
+#define SERVER_BASE_CGROUPS_H
 
 #include <stdint.h>
 

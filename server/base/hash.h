@@ -3,8 +3,8 @@
  *
  * Good at spreading, not a defence against somebody who looks for collisions:
  * nothing that must be secret or safe depends on it. */
-#ifndef SERVER_HASH_H
-#define SERVER_HASH_H
+#ifndef SERVER_BASE_HASH_H
+#define SERVER_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

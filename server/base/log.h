@@ -4,8 +4,8 @@
  * Quiet by default: only what somebody should look at. With --verbose one line
  * a request. Names come from files and from the network, so control bytes are
  * escaped and a line stays a line. Threads: any number; a line is written whole. */
-#ifndef SERVER_LOG_H
-#define SERVER_LOG_H
+#ifndef SERVER_BASE_LOG_H
+#define SERVER_BASE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * system has no memory left even for these, the process says so and exits with
  * status 70. Whatever grows with an input is allocated elsewhere, where running
  * out is an error of that one request. */
-#ifndef SERVER_MEMORY_H
-#define SERVER_MEMORY_H
+#ifndef SERVER_BASE_MEMORY_H
+#define SERVER_BASE_MEMORY_H
 
 #include <stdarg.h>
 #include <stddef.h>

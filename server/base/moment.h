@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * moment.h: times to measure and to wait by, which no change of the clock disturbs. */
-#ifndef SERVER_MOMENT_H
-#define SERVER_MOMENT_H
+#ifndef SERVER_BASE_MOMENT_H
+#define SERVER_BASE_MOMENT_H
 
 #include <pthread.h>
 #include <stdint.h>

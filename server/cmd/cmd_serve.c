@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_serve.c: the daemon, from its options to its end. */
-#include "server/store/account.h"
+#include "server/api/routes.h"
 #include "server/cmd/commands.h"
 #include "server/http/httpd.h"
 #include "server/base/log.h"
@@ -165,6 +165,16 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     return COMMANDS_DONE;
 }
 
+/* A worker that waits in a cache gives up its place meanwhile. */
+static void tell_of_waiting(const struct server *server, struct cache_waiting waiting)
+{
+    store_on_wait(server->store, &waiting);
+    traces_on_wait(server->traces, &waiting);
+    texts_on_wait(server->texts, &waiting);
+    profiles_on_wait(server->profiles, &waiting);
+    given_on_wait(server->given, &waiting);
+}
+
 static int run(struct daemon *daemon, const sigset_t *ends)
 {
     daemon->server.started_at_ms = moment_unix_ms();
@@ -178,8 +188,10 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.texts = texts_new(store_account(daemon->server.store));
     daemon->server.profiles = profiles_new(store_account(daemon->server.store));
     daemon->server.given = given_new(store_account(daemon->server.store));
-    struct jobs *jobs = jobs_new(&daemon->server);
-    struct httpd *httpd = httpd_start(&daemon->server, jobs, &daemon->listening);
+    const struct http_handler handler = routes_handler(&daemon->server);
+    struct jobs *jobs = jobs_new(&handler);
+    tell_of_waiting(&daemon->server, jobs_waiting(jobs));
+    struct httpd *httpd = httpd_start(&handler, jobs, &daemon->listening);
     if (!httpd || !index_start(daemon->server.index)) {
         log_line("cannot start: %s", strerror(errno));
         return COMMANDS_INTERNAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * commands.h: the subcommands and their exit status. */
-#ifndef SERVER_COMMANDS_H
-#define SERVER_COMMANDS_H
+#ifndef SERVER_CMD_COMMANDS_H
+#define SERVER_CMD_COMMANDS_H
 
 enum commands_exit {
     COMMANDS_DONE = 0,

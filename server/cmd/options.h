@@ -3,8 +3,8 @@
  *
  * --name=VALUE and --name VALUE are the same; "--" ends the options; everything
  * that is no option is a path. */
-#ifndef SERVER_OPTIONS_H
-#define SERVER_OPTIONS_H
+#ifndef SERVER_CMD_OPTIONS_H
+#define SERVER_CMD_OPTIONS_H
 
 #include "server/cmd/commands.h"
 

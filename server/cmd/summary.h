@@ -3,8 +3,8 @@
  *
  * The figures come from the views "summary" and "buffers" of the memory viewer,
  * the same answers that the page shows. */
-#ifndef SERVER_SUMMARY_H
-#define SERVER_SUMMARY_H
+#ifndef SERVER_CMD_SUMMARY_H
+#define SERVER_CMD_SUMMARY_H
 
 #include "server/store/modules.h"
 

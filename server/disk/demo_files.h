@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * demo_files.h: the profiles that --demo serves, compiled into the binary. */
-#ifndef SERVER_DEMO_FILES_H
-#define SERVER_DEMO_FILES_H
+#ifndef SERVER_DISK_DEMO_FILES_H
+#define SERVER_DISK_DEMO_FILES_H
 
 #include <stddef.h>
 

@@ -6,8 +6,8 @@
  * Threads: one open file belongs to one thread.
  * Errors:  `io` when it cannot be opened or read, `changed` when it is no
  *          longer the file that was opened. */
-#ifndef SERVER_FILES_H
-#define SERVER_FILES_H
+#ifndef SERVER_DISK_FILES_H
+#define SERVER_DISK_FILES_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -8,8 +8,8 @@
  * roots is complete they wait for it, ten seconds at most, so that a page opened
  * right after the start is not told that there is nothing. While that first
  * scan lasts, a snapshot of what was found so far is published every second. */
-#ifndef SERVER_INDEX_H
-#define SERVER_INDEX_H
+#ifndef SERVER_DISK_INDEX_H
+#define SERVER_DISK_INDEX_H
 
 #include "server/disk/snapshot.h"
 

@@ -3,8 +3,8 @@
  *
  * Names only decide what is listed and what belongs together; what a file
  * really is, the core tells from its bytes. */
-#ifndef SERVER_NAMES_H
-#define SERVER_NAMES_H
+#ifndef SERVER_DISK_NAMES_H
+#define SERVER_DISK_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  *   text   a log, or error.txt, that tells of a lack of memory and lies beside no dump
  *          or HLO file; beside one it belongs to that session.
  * A file named by the user is a session of its own, of the kind its bytes tell. */
-#ifndef SERVER_SESSIONS_H
-#define SERVER_SESSIONS_H
+#ifndef SERVER_DISK_SESSIONS_H
+#define SERVER_DISK_SESSIONS_H
 
 #include "analysis/analysis.h"
 #include "server/disk/snapshot.h"

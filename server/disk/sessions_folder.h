@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sessions_folder.h: the sessions that one folder holds. */
-#ifndef SERVER_SESSIONS_FOLDER_H
-#define SERVER_SESSIONS_FOLDER_H
+#ifndef SERVER_DISK_SESSIONS_FOLDER_H
+#define SERVER_DISK_SESSIONS_FOLDER_H
 
 #include "analysis/analysis.h"
 #include "server/disk/snapshot.h"

@@ -5,8 +5,8 @@
  * of requests look at one while the next is being made. Everything in it lives
  * in its pool until the last holder lets go.
  * Ids are stable from start to start: they come from the kind and the path. */
-#ifndef SERVER_SNAPSHOT_H
-#define SERVER_SNAPSHOT_H
+#ifndef SERVER_DISK_SNAPSHOT_H
+#define SERVER_DISK_SNAPSHOT_H
 
 #include "base/err.h"
 #include "server/disk/files.h"

@@ -16,8 +16,8 @@
  * root is only named. Names that begin with a dot are left out.
  *
  * Threads: one at a time. Nothing is ever opened for writing. */
-#ifndef SERVER_TREE_H
-#define SERVER_TREE_H
+#ifndef SERVER_DISK_TREE_H
+#define SERVER_DISK_TREE_H
 
 #include "server/disk/files.h"
 #include "server/disk/names.h"

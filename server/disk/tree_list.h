@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tree_list.h: listing one folder of a tree and keeping what is already known of it. */
-#ifndef SERVER_TREE_LIST_H
-#define SERVER_TREE_LIST_H
+#ifndef SERVER_DISK_TREE_LIST_H
+#define SERVER_DISK_TREE_LIST_H
 
 #include "server/disk/tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tree_profiles.h: which files of a tree are profiles; their bytes say, not their names. */
-#ifndef SERVER_TREE_PROFILES_H
-#define SERVER_TREE_PROFILES_H
+#ifndef SERVER_DISK_TREE_PROFILES_H
+#define SERVER_DISK_TREE_PROFILES_H
 
 #include "server/disk/tree.h"
 

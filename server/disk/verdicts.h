@@ -7,8 +7,8 @@
  * log. What is read is kept under the identity of its file. A log that grows is read
  * again only after twenty times what the last reading took, and then once more at its end.
  * Threads: verdicts_begin, verdicts_look and verdicts_end from the scanner's alone. */
-#ifndef SERVER_VERDICTS_H
-#define SERVER_VERDICTS_H
+#ifndef SERVER_DISK_VERDICTS_H
+#define SERVER_DISK_VERDICTS_H
 
 #include "base/err.h"
 #include "server/disk/files.h"

@@ -7,8 +7,8 @@
  *      to the page itself is not.
  *   3. Where a token is needed: `Authorization: Bearer`, or the cookie that
  *      POST /api/v1/login {"token": …} sets. */
-#ifndef SERVER_GUARD_H
-#define SERVER_GUARD_H
+#ifndef SERVER_HTTP_GUARD_H
+#define SERVER_HTTP_GUARD_H
 
 #include "server/http/request.h"
 #include "server/http/response.h"

@@ -6,7 +6,6 @@
 #include "server/base/moment.h"
 #include "server/http/negotiate.h"
 #include "server/http/peers.h"
-#include "server/api/routes.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -21,7 +20,7 @@ enum { CONNECTION_LIMIT = PEERS_MOST + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_
 enum { PROGRESS_BYTES = 256 * 1024 };
 
 struct httpd {
-    const struct server *server;
+    const struct http_handler *handler;
     struct jobs *jobs;
     struct peers *peers;
     struct MHD_Daemon *daemons[LISTEN_MOST];
@@ -176,7 +175,7 @@ static enum MHD_Result answer(struct exchange *exchange)
     if (peers_is_refused(exchange->peer))
         exchange->response = response_problem(503, "busy", "too many connections; close some and ask again");
     else
-        exchange->response = routes_now(httpd->server, exchange->request);
+        exchange->response = httpd->handler->answer_now(httpd->handler->context, exchange->request);
     if (exchange->response)
         return send_response(exchange);
     exchange->client.done = resume;
@@ -208,7 +207,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         exchange->has_begun = true;
         request_set_method(exchange->request, method);
         MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange->request);
-        routes_admit(exchange->httpd->server, exchange->request);
+        exchange->httpd->handler->admit(exchange->httpd->handler->context, exchange->request);
         if (exchange->request->body->limit_bytes > REQUEST_BODY_LIMIT)
             peers_progress(exchange->httpd->peers, exchange->peer);
         return MHD_YES;
@@ -274,10 +273,10 @@ static struct MHD_Daemon *start_one(struct httpd *httpd, int descriptor)
                             (size_t)CONNECTION_MEMORY_BYTES, MHD_OPTION_END);
 }
 
-struct httpd *httpd_start(const struct server *server, struct jobs *jobs, const struct listen_set *set)
+struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs, const struct listen_set *set)
 {
     struct httpd *httpd = memory_new(sizeof(*httpd));
-    httpd->server = server;
+    httpd->handler = handler;
     httpd->jobs = jobs;
     httpd->peers = peers_new();
     pthread_mutex_init(&httpd->lock, NULL);

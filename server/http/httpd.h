@@ -3,18 +3,17 @@
  *
  * One thread for each listening socket reads requests and sends answers; what
  * may take time runs on a worker (jobs.h) while the connection is suspended. */
-#ifndef SERVER_HTTPD_H
-#define SERVER_HTTPD_H
+#ifndef SERVER_HTTP_HTTPD_H
+#define SERVER_HTTP_HTTPD_H
 
 #include "server/http/jobs.h"
 #include "server/http/listen.h"
-#include "server/api/server.h"
 
 struct httpd;
 
 /* Serves on the sockets of `set`, which stay the caller's. NULL when the
  * library cannot start. */
-struct httpd *httpd_start(const struct server *server, struct jobs *jobs, const struct listen_set *set);
+struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs, const struct listen_set *set);
 
 /* About once a second: ends connections and requests that have waited too long. */
 void httpd_watch(struct httpd *httpd);

@@ -5,7 +5,6 @@
 #include "server/base/memory.h"
 #include "server/base/moment.h"
 #include "server/http/peers.h"
-#include "server/api/routes.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ struct job {
 };
 
 struct jobs {
-    const struct server *server;
+    const struct http_handler *handler;
     pthread_mutex_t lock;
     pthread_cond_t arrived;    /* for idle threads: a job that may be run, or the end */
     pthread_cond_t freed;      /* for threads that come back: a place to work in */
@@ -38,21 +37,21 @@ struct jobs {
 static void leave(void *context);
 static void come_back(void *context);
 
-struct jobs *jobs_new(const struct server *server)
+struct jobs *jobs_new(const struct http_handler *handler)
 {
     struct jobs *jobs = memory_new(sizeof(*jobs));
-    jobs->server = server;
+    jobs->handler = handler;
     jobs->last = &jobs->first;
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_cond_init(&jobs->arrived, NULL);
     pthread_cond_init(&jobs->freed, NULL);
     moment_cond_init(&jobs->ended);
-    store_on_wait(server->store, &(struct cache_waiting){leave, come_back, jobs});
-    traces_on_wait(server->traces, &(struct cache_waiting){leave, come_back, jobs});
-    texts_on_wait(server->texts, &(struct cache_waiting){leave, come_back, jobs});
-    profiles_on_wait(server->profiles, &(struct cache_waiting){leave, come_back, jobs});
-    given_on_wait(server->given, &(struct cache_waiting){leave, come_back, jobs});
     return jobs;
+}
+
+struct cache_waiting jobs_waiting(struct jobs *jobs)
+{
+    return (struct cache_waiting){leave, come_back, jobs};
 }
 
 static void tell(struct jobs_client *clients, struct response *response)
@@ -94,7 +93,7 @@ static bool wants_gzip(struct jobs *jobs, const struct job *job)
 
 static void run(struct jobs *jobs, struct job *job)
 {
-    struct response *response = routes_work(jobs->server, job->request);
+    struct response *response = jobs->handler->answer_on_worker(jobs->handler->context, job->request);
     if (response->body && wants_gzip(jobs, job))
         body_release(body_gzip(response->body)); /* it keeps its packed form */
     pthread_mutex_lock(&jobs->lock);

@@ -6,12 +6,11 @@
  * what another makes (cache.h) does not count: its thread gives up its place and
  * takes one again when the thing is there. So neither a slow disk nor a slow
  * program holds up the others. Threads are started as they are needed. */
-#ifndef SERVER_JOBS_H
-#define SERVER_JOBS_H
+#ifndef SERVER_HTTP_JOBS_H
+#define SERVER_HTTP_JOBS_H
 
-#include "server/http/request.h"
-#include "server/http/response.h"
-#include "server/api/server.h"
+#include "server/http/handler.h"
+#include "server/store/cache.h"
 
 #include <stdint.h>
 
@@ -26,10 +25,11 @@ struct jobs_client {
     int64_t deadline_ms;
 };
 
-/* From then on the store tells when a worker waits; only workers may ask it. */
-struct jobs *jobs_new(const struct server *server);
+struct jobs *jobs_new(const struct http_handler *handler);
+/* What a cache is to call when a worker waits in it; only workers may ask such a cache. */
+struct cache_waiting jobs_waiting(struct jobs *jobs);
 
-/* Answers `request` by routes_work. When too many wait already, or after
+/* Answers `request` by answer_on_worker. When too many wait already, or after
  * jobs_stop, `done` gets 503 at once. */
 void jobs_submit(struct jobs *jobs, struct request *request, struct jobs_client *client);
 

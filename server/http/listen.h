@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * listen.h: the sockets that the daemon listens on. */
-#ifndef SERVER_LISTEN_H
-#define SERVER_LISTEN_H
+#ifndef SERVER_HTTP_LISTEN_H
+#define SERVER_HTTP_LISTEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

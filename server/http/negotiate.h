@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * negotiate.h: what the headers of a request allow the answer to be. */
-#ifndef SERVER_NEGOTIATE_H
-#define SERVER_NEGOTIATE_H
+#ifndef SERVER_HTTP_NEGOTIATE_H
+#define SERVER_HTTP_NEGOTIATE_H
 
 #include <stdbool.h>
 

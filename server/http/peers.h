@@ -5,8 +5,8 @@
  * Beyond them a connection is still accepted, told 503 and closed. A connection
  * on which no whole request arrives within a minute is shut, however slowly
  * bytes trickle in. Threads: any number. */
-#ifndef SERVER_PEERS_H
-#define SERVER_PEERS_H
+#ifndef SERVER_HTTP_PEERS_H
+#define SERVER_HTTP_PEERS_H
 
 #include <stdbool.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * request.h: one HTTP request, taken apart and checked, free of the library that read it. */
-#ifndef SERVER_REQUEST_H
-#define SERVER_REQUEST_H
+#ifndef SERVER_HTTP_REQUEST_H
+#define SERVER_HTTP_REQUEST_H
 
 #include "server/base/memory.h"
 #include "server/store/upload.h"

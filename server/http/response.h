@@ -2,8 +2,8 @@
  * response.h: an answer, free of the library that sends it.
  *
  * Shared by all who asked the same at once: not changed after it was made. */
-#ifndef SERVER_RESPONSE_H
-#define SERVER_RESPONSE_H
+#ifndef SERVER_HTTP_RESPONSE_H
+#define SERVER_HTTP_RESPONSE_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * token.h: the secret that lets somebody in. */
-#ifndef SERVER_TOKEN_H
-#define SERVER_TOKEN_H
+#ifndef SERVER_HTTP_TOKEN_H
+#define SERVER_HTTP_TOKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * Nothing is allocated here: who wants to allocate takes bytes from the account
  * first, and gives back what it did not use and what it freed. Threads: any number. */
-#ifndef SERVER_ACCOUNT_H
-#define SERVER_ACCOUNT_H
+#ifndef SERVER_STORE_ACCOUNT_H
+#define SERVER_STORE_ACCOUNT_H
 
 #include "base/err.h"
 

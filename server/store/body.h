@@ -3,8 +3,8 @@
  *
  * Never changed once made; the packed form is made at most once, when first
  * asked for. Threads: any number, each with a reference of its own. */
-#ifndef SERVER_BODY_H
-#define SERVER_BODY_H
+#ifndef SERVER_STORE_BODY_H
+#define SERVER_STORE_BODY_H
 
 #include "base/buf.h"
 

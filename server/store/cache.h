@@ -8,8 +8,8 @@
  * be a lack of memory now, but what exhausts a limit is costly to try: it is kept for a
  * minute. Any other is forgotten.
  * Threads: any number. */
-#ifndef SERVER_CACHE_H
-#define SERVER_CACHE_H
+#ifndef SERVER_STORE_CACHE_H
+#define SERVER_STORE_CACHE_H
 
 #include "base/err.h"
 

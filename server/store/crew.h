@@ -3,8 +3,8 @@
  *
  * At no time are more lent than there are other processors that the daemon may use, to all who ask together; who gets
  * none works alone. They live as long as the work. */
-#ifndef SERVER_CREW_H
-#define SERVER_CREW_H
+#ifndef SERVER_STORE_CREW_H
+#define SERVER_STORE_CREW_H
 
 #include "base/hands.h"
 

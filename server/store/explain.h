@@ -2,8 +2,8 @@
  * explain.h: how `memviewd explain`, and the daemon, write what was found in a log.
  *
  * The figures come from the core as JSON, the same that --json prints. */
-#ifndef SERVER_EXPLAIN_H
-#define SERVER_EXPLAIN_H
+#ifndef SERVER_STORE_EXPLAIN_H
+#define SERVER_STORE_EXPLAIN_H
 
 #include "analysis/analysis.h"
 

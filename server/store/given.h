@@ -5,8 +5,8 @@
  * named by the hash of the names and bytes in it, never changes, and goes when it was not looked at
  * for six hours or later ones need the room.
  * Threads: any number. */
-#ifndef SERVER_GIVEN_H
-#define SERVER_GIVEN_H
+#ifndef SERVER_STORE_GIVEN_H
+#define SERVER_STORE_GIVEN_H
 
 #include "analysis/analysis.h"
 #include "server/store/cache.h"

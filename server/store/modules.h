@@ -4,8 +4,8 @@
  * In a trace a module is a program; one that several hosts hold is listed once,
  * under the first of them. In a dump it is a group of files, whose best one is
  * read. A file that cannot be read does not hide the others. */
-#ifndef SERVER_MODULES_H
-#define SERVER_MODULES_H
+#ifndef SERVER_STORE_MODULES_H
+#define SERVER_STORE_MODULES_H
 
 #include "server/disk/snapshot.h"
 #include "server/store/store.h"

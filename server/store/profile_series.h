@@ -3,8 +3,8 @@
  *
  * memory1.prof … memory9.prof are; a memory.prof or memory-large.prof beside them
  * is not. What is the same but for its last number belongs together. */
-#ifndef SERVER_PROFILE_SERIES_H
-#define SERVER_PROFILE_SERIES_H
+#ifndef SERVER_STORE_PROFILE_SERIES_H
+#define SERVER_STORE_PROFILE_SERIES_H
 
 #include "server/disk/snapshot.h"
 

@@ -5,8 +5,8 @@
  * it was not looked at for six hours or later ones need the room; it never reaches
  * a disk. One on disk is kept under the identity that its file has now.
  * Threads: any number. */
-#ifndef SERVER_PROFILES_H
-#define SERVER_PROFILES_H
+#ifndef SERVER_STORE_PROFILES_H
+#define SERVER_STORE_PROFILES_H
 
 #include "analysis/analysis.h"
 #include "server/store/account.h"

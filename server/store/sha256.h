@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sha256.h: SHA-256 (FIPS 180-4): the name of bytes that a reader gave, which nobody can guess or forge. */
-#ifndef SERVER_SHA256_H
-#define SERVER_SHA256_H
+#ifndef SERVER_STORE_SHA256_H
+#define SERVER_STORE_SHA256_H
 
 #include <stddef.h>
 

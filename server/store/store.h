@@ -7,8 +7,8 @@
  * Errors: those of the core and of files.h; `changed` means: ask again.
  * Programs that are read or kept take their memory from one account
  * (account.h); whoever finds no room there is told so. */
-#ifndef SERVER_STORE_H
-#define SERVER_STORE_H
+#ifndef SERVER_STORE_STORE_H
+#define SERVER_STORE_STORE_H
 
 #include "analysis/analysis.h"
 #include "server/store/account.h"

@@ -5,8 +5,8 @@
  * not looked at for six hours or later ones need the room; it never reaches a disk.
  * A text on disk is read where it lies; only what was found in it is kept.
  * Threads: any number. */
-#ifndef SERVER_TEXTS_H
-#define SERVER_TEXTS_H
+#ifndef SERVER_STORE_TEXTS_H
+#define SERVER_STORE_TEXTS_H
 
 #include "server/store/cache.h"
 #include "server/disk/files.h"

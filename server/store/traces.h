@@ -2,8 +2,8 @@
  * traces.h: what the core made of traces' memory events, kept while it is looked at.
  *
  * A trace takes its memory from the account of the store's programs. Threads: any number. */
-#ifndef SERVER_TRACES_H
-#define SERVER_TRACES_H
+#ifndef SERVER_STORE_TRACES_H
+#define SERVER_STORE_TRACES_H
 
 #include "server/disk/snapshot.h"
 #include "server/store/store.h"

@@ -5,8 +5,8 @@
  * taken from it piece by piece, so that many large bodies at once cannot take more
  * memory than there is. What came after a fault is dropped.
  * Threads: one writes; then any number read, each with a reference of its own. */
-#ifndef SERVER_UPLOAD_H
-#define SERVER_UPLOAD_H
+#ifndef SERVER_STORE_UPLOAD_H
+#define SERVER_STORE_UPLOAD_H
 
 #include "base/source.h"
 #include "server/store/account.h"

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * handler.h: what answers requests, as httpd and jobs see it; the table of routes stands behind it. */
+#ifndef SERVER_HTTP_HANDLER_H
+#define SERVER_HTTP_HANDLER_H
+
+#include "server/http/request.h"
+#include "server/http/response.h"
+
+struct http_handler {
+    const void *context; /* first argument of each */
+    /* When the headers are there: lets a body in that the route takes, if the guards let the request in. */
+    void (*admit)(const void *context, struct request *request);
+    /* Answers at once what can be; NULL means: call answer_on_worker. */
+    struct response *(*answer_now)(const void *context, struct request *request);
+    /* May read files and compute. Never NULL. */
+    struct response *(*answer_on_worker)(const void *context, const struct request *request);
+};
+
+#endif
