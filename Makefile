@@ -172,6 +172,10 @@ tests/web/node_modules/.package-lock.json: tests/web/package-lock.json
 	@echo "  NPM   tests/web"
 	$(Q)cd $(@D)/.. && npm ci --no-audit --no-fund --silent && touch node_modules/.package-lock.json
 
+xprof-page-test: all tests/web/node_modules/.package-lock.json ## XProf's own pages on our answers (fetches them from PyPI once)
+	$(Q)scripts/fetch-xprof-page build/xprof-page
+	$(Q)node tests/web/xprof_page.mjs --binary $(B)/memviewd --static build/xprof-page
+
 web-test: all fixtures tests/web/node_modules/.package-lock.json ## the pages in headless Chromium
 	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 

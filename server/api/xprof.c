@@ -127,6 +127,26 @@ static bool is_without_module(const struct modules *modules)
     return is_read && modules->entry_count == 0;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the modules with commas, by the alphabet as XProf lists them: its page opens the first. */
+static void write_modules(const struct modules *modules, struct buf *buf)
+{
+    const char **names = memory_new((modules->entry_count + 1) * sizeof(*names));
+    for (size_t at = 0; at < modules->entry_count; at++)
+        names[at] = modules->entries[at].program->key;
+    if (modules->entry_count > 0)
+        qsort(names, modules->entry_count, sizeof(*names), by_text);
+    for (size_t at = 0; at < modules->entry_count; at++) {
+        buf_text(buf, at > 0 ? "," : "");
+        buf_text(buf, names[at]);
+    }
+    free(names);
+}
+
 struct response *xprof_module_list(const struct server *server, const struct request *request)
 {
     struct response *response;
@@ -137,10 +157,7 @@ struct response *xprof_module_list(const struct server *server, const struct req
         struct modules modules = {0};
         if (run->session)
             modules_open(server->store, run->session, NULL, &modules);
-        for (size_t at = 0; at < modules.entry_count; at++) {
-            buf_text(&buf, at > 0 ? "," : "");
-            buf_text(&buf, modules.entries[at].program->key);
-        }
+        write_modules(&modules, &buf);
         if (is_without_module(&modules))
             buf_text(&buf, NO_MODULE);
         modules_close(&modules);

@@ -60,7 +60,14 @@ def test_one_host_with_programs_is_enough_for_the_tool(t):
 def test_programs_of_several_hosts_are_listed_once(t):
     daemon = logdir(t)
     answer = daemon.ask("/module_list?run=train/2026_01_02")
-    equal((answer.text, answer.headers["content-type"]), ("jit_two(15),jit_one(5)", "text/plain; charset=utf-8"))
+    equal((answer.text, answer.headers["content-type"]), ("jit_one(5),jit_two(15)", "text/plain; charset=utf-8"))
+
+
+def test_modules_are_listed_by_the_alphabet(t):
+    programs = {(name, at + 1): inputs.hlo_proto(name, 10 - at) for at, name in enumerate(("jit_b", "jit_a", "jit__z", "jit_B"))}
+    t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(programs))
+    daemon = t.serve(f"--logdir={t.folder()}")
+    equal(daemon.ask("/module_list?run=run").text, "jit_B(4),jit__z(3),jit_a(2),jit_b(1)")
 
 
 def test_a_trace_without_hlo_is_no_module(t):
@@ -128,7 +135,7 @@ def test_session_path_and_run_path_choose_below_the_logdir(t):
     equal(daemon.get_json("/runs", session_path=run), ["2026_01_02"])
     equal(daemon.get_json("/runs", session_path=run + "/"), ["2026_01_02"])
     equal(daemon.get_json("/runs", run_path=os.path.dirname(run)), ["2026_01_02"])
-    equal(daemon.ask(f"/module_list?run=2026_01_02&session_path={run}").text, "jit_two(15),jit_one(5)")
+    equal(daemon.ask(f"/module_list?run=2026_01_02&session_path={run}").text, "jit_one(5),jit_two(15)")
     equal(daemon.get_json("/runs", session_path=os.path.dirname(run)), [])
 
 
