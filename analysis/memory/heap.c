@@ -4,12 +4,12 @@
 
 #include "base/sum.h"
 
-enum { CHAIN_MOST = 4096 };
-
 /* What is known of a buffer while the trace runs. */
 struct state {
     int32_t user_count;    /* of the memory, at the end of a chain */
     uint32_t canonical_at; /* HEAP_NONE: memory of its own */
+    uint32_t ancestor_at;  /* a buffer further up its chain, if known_at_cut is the replay's cut_count */
+    uint32_t known_at_cut;
     uint32_t hold_at;      /* of the root: the hold that is open, or HEAP_NONE */
     uint32_t span_at;      /* HEAP_NONE: none yet */
 };
@@ -20,6 +20,8 @@ struct replay {
     const int64_t *bytes, *unpadded_bytes;
     int64_t size, unpadded_size;
     uint32_t step;
+    uint32_t cut_count; /* how often a buffer left its chain for another one */
+    struct arena *arena;
 };
 
 static bool fail(struct replay *replay, enum heap_failure failure)
@@ -29,15 +31,40 @@ static bool fail(struct replay *replay, enum heap_failure failure)
     return false;
 }
 
-/* The buffer at the end of the chain, whose memory it is; HEAP_NONE for endless chains. */
-static uint32_t root_of(const struct replay *replay, uint32_t at)
+static uint32_t above(const struct replay *replay, uint32_t at)
 {
-    for (int i = 0; i < CHAIN_MOST; i++) {
-        if (replay->states[at].canonical_at == HEAP_NONE)
-            return at;
-        at = replay->states[at].canonical_at;
+    const struct state *state = &replay->states[at];
+    return state->known_at_cut == replay->cut_count && state->ancestor_at != HEAP_NONE ? state->ancestor_at
+                                                                                       : state->canonical_at;
+}
+
+/* The buffer at the end of the chain, whose memory it is. What was walked leads straight there from then on (path
+ * compression), until some buffer leaves its chain: which of the shortcuts lead past it is not known. */
+static uint32_t root_of(struct replay *replay, uint32_t at)
+{
+    uint32_t root_at = at;
+    uint64_t links = 0;
+    for (uint32_t next; (next = above(replay, root_at)) != HEAP_NONE; links++)
+        root_at = next;
+    arena_work(replay->arena, links);
+    for (uint32_t next; at != root_at; at = next) {
+        next = above(replay, at);
+        replay->states[at].ancestor_at = root_at;
+        replay->states[at].known_at_cut = replay->cut_count;
     }
-    return HEAP_NONE;
+    return root_at;
+}
+
+/* Is `at`, which is not the root, on the chain of `from_at`? */
+static bool is_above(const struct replay *replay, uint32_t at, uint32_t from_at)
+{
+    uint64_t links = 0;
+    while (from_at != at && from_at != HEAP_NONE) {
+        from_at = replay->states[from_at].canonical_at;
+        links++;
+    }
+    arena_work(replay->arena, links);
+    return from_at == at;
 }
 
 static void span_begin(struct replay *replay, uint32_t buffer_at)
@@ -90,8 +117,6 @@ static bool give_back(struct replay *replay, uint32_t root_at)
 static bool free_event(struct replay *replay, uint32_t buffer_at)
 {
     uint32_t root_at = root_of(replay, buffer_at);
-    if (root_at == HEAP_NONE)
-        return fail(replay, HEAP_BAD_SHARING);
     int32_t left = --replay->states[root_at].user_count;
     if (left < 0)
         return fail(replay, HEAP_FREED_TOO_OFTEN);
@@ -105,10 +130,13 @@ static bool free_event(struct replay *replay, uint32_t buffer_at)
 
 static bool share_event(struct replay *replay, uint32_t buffer_at, uint32_t canonical_at)
 {
+    uint32_t *canonical = &replay->states[buffer_at].canonical_at;
     uint32_t root_at = root_of(replay, canonical_at);
-    if (root_at == HEAP_NONE || root_at == buffer_at)
+    bool is_cut = *canonical != HEAP_NONE && *canonical != canonical_at;
+    if (root_at == buffer_at || (is_cut && is_above(replay, buffer_at, canonical_at)))
         return fail(replay, HEAP_BAD_SHARING);
-    replay->states[buffer_at].canonical_at = canonical_at;
+    replay->cut_count += is_cut;
+    *canonical = canonical_at;
     return ++replay->states[root_at].user_count > 1 || take(replay, root_at, buffer_at);
 }
 
@@ -119,13 +147,9 @@ static bool event_apply(struct replay *replay, const struct heap_event *event)
         return true;
     }
     switch (event->kind) {
-    case HEAP_ALLOC: {
-        uint32_t root_at = root_of(replay, event->buffer_at);
-        if (root_at == HEAP_NONE)
-            return fail(replay, HEAP_BAD_SHARING);
-        replay->states[root_at].user_count++;
+    case HEAP_ALLOC:
+        replay->states[root_of(replay, event->buffer_at)].user_count++;
         return take(replay, event->buffer_at, event->buffer_at);
-    }
     case HEAP_FREE: return free_event(replay, event->buffer_at);
     case HEAP_SHARE:
         if (event->canonical_at == HEAP_NONE) {
@@ -146,10 +170,10 @@ void heap_replay(const struct heap_event *events, uint32_t event_count, const in
     out->unpadded_series = arena_array(arena, int64_t, (size_t)event_count + 1);
     out->holds = arena_array(arena, struct heap_hold, (size_t)event_count + 1);
     out->spans = arena_array(arena, struct heap_span, (size_t)event_count + 1);
-    struct replay replay = {.heap = out, .bytes = bytes, .unpadded_bytes = unpadded_bytes};
+    struct replay replay = {.heap = out, .bytes = bytes, .unpadded_bytes = unpadded_bytes, .arena = arena};
     replay.states = arena_array(arena, struct state, (size_t)buffer_count + 1);
     for (uint32_t i = 0; i < buffer_count; i++)
-        replay.states[i] = (struct state){0, HEAP_NONE, HEAP_NONE, HEAP_NONE};
+        replay.states[i] = (struct state){0, HEAP_NONE, HEAP_NONE, 0, HEAP_NONE, HEAP_NONE};
     for (uint32_t i = 0; i < event_count; i++) {
         out->series[i] = replay.size;
         out->unpadded_series[i] = replay.unpadded_size;

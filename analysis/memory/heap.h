@@ -7,7 +7,9 @@
  *         to the curve.
  * Units:  bytes; a step is the index of an event. series[i] is the size before
  *         event i, so series[i + 1] is what is live during step i.
- * Memory: the arena. Cost: one pass, linear (chains of sharing are short).
+ * Memory: the arena. Cost: one pass; O(log n) an event, amortized, however long chains of
+ *         sharing are, while each buffer shares with one other. One that shares with another
+ *         later costs the length of its chain. Each link is charged to the arena's work.
  * Source: rules of XLA's heap simulator trace (hlo.proto, HeapSimulatorTrace) as
  *         XProf 2.24.2 replays them:
  *         ALLOC takes the buffer's size; SHARE_WITH adds a user to the memory at
@@ -47,7 +49,7 @@ enum heap_failure {
     HEAP_FREED_TOO_OFTEN, /* a FREE of memory that nobody holds */
     HEAP_NEGATIVE,        /* more given back than taken */
     HEAP_BAD_KIND,        /* an event kind that is not known */
-    HEAP_BAD_SHARING,     /* buffers that share in a circle, or in an endless chain */
+    HEAP_BAD_SHARING,     /* buffers that share in a circle: the event that would close it */
     HEAP_TOO_LARGE,       /* one buffer allocated so often that the sum passes SUM_MOST_BYTES_TOGETHER */
 };
 

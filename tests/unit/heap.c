@@ -90,6 +90,66 @@ START_TEST(chains_of_sharing_end_at_one_root)
 }
 END_TEST
 
+enum { CHAIN = 10000, CHAIN_EVENTS = 100000 };
+static struct heap_event chain[CHAIN + CHAIN_EVENTS];
+static int64_t chain_bytes[CHAIN];
+
+/* Buffer 0 is allocated, each other one shares the memory of the one before it. */
+static void chain_fill(void)
+{
+    chain[0] = (struct heap_event)ALLOC(0);
+    for (uint32_t i = 1; i < CHAIN; i++)
+        chain[i] = (struct heap_event)SHARE(i, i - 1);
+    for (uint32_t i = 0; i < CHAIN; i++)
+        chain_bytes[i] = 8;
+}
+
+START_TEST(long_chains_of_sharing_cost_a_few_steps_an_event)
+{
+    enum { STEPS_AN_EVENT = 4 };
+    chain_fill();
+    for (uint32_t i = CHAIN; i < CHAIN + CHAIN_EVENTS; i++)
+        chain[i] = i % 2 == 0 ? (struct heap_event)FREE(CHAIN - 1) : (struct heap_event)SHARE(CHAIN - 1, CHAIN - 2);
+    ARENA_MUST_NOT_JUMP();
+    arena_allot_work(&arena, (uint64_t)(CHAIN + CHAIN_EVENTS) * STEPS_AN_EVENT);
+    heap_replay(chain, CHAIN + CHAIN_EVENTS, chain_bytes, chain_bytes, CHAIN, &arena, &heap);
+    ck_assert_int_eq(heap.failure, HEAP_FINE); /* however long the chain is */
+    ck_assert_int_eq(heap.peak_bytes, 8);
+    ck_assert_uint_eq(heap.unfreed_count, 1);
+}
+END_TEST
+
+/* The middle of the chain shares with one buffer, then with another: the lower half is walked anew each time. */
+START_TEST(chains_that_change_are_charged_for_each_link)
+{
+    chain_fill();
+    for (uint32_t i = CHAIN; i < CHAIN + CHAIN_EVENTS; i += 4) {
+        chain[i] = (struct heap_event)ALLOC(0);
+        chain[i + 1] = (struct heap_event)SHARE(CHAIN / 2, i % 8 == 0 ? 0 : 1);
+        chain[i + 2] = (struct heap_event)SHARE(CHAIN - 1, CHAIN - 2);
+        chain[i + 3] = (struct heap_event)FREE(CHAIN - 1);
+    }
+    if (setjmp(arena.trap) == 0) {
+        arena_allot_work(&arena, (uint64_t)(CHAIN + CHAIN_EVENTS) * 100);
+        heap_replay(chain, CHAIN + CHAIN_EVENTS, chain_bytes, chain_bytes, CHAIN, &arena, &heap);
+        ck_abort_msg("half a chain was walked %d times on %d steps an event", CHAIN_EVENTS / 4, 100);
+    }
+    ck_assert_int_eq(err.code, ERR_limit);
+}
+END_TEST
+
+START_TEST(a_buffer_that_shares_anew_takes_its_sharers_with_it)
+{
+    REPLAY(ALLOC(0), SHARE(1, 0), SHARE(2, 1), FREE(2), ALLOC(3), SHARE(1, 3), SHARE(2, 1), FREE(3), FREE(1));
+    ck_assert_int_eq(heap.failure, HEAP_FINE);
+    ck_assert_int_eq(heap.series[8], 90); /* 2 holds the memory of 3 by 1, */
+    ck_assert_int_eq(heap.series[9], 90);
+    REPLAY(ALLOC(0), SHARE(1, 0), SHARE(2, 1), SHARE(1, 2));
+    ck_assert_int_eq(heap.failure, HEAP_BAD_SHARING); /* where the circle closes */
+    ck_assert_uint_eq(heap.failure_at, 3);
+}
+END_TEST
+
 START_TEST(unknown_buffers_pass_without_effect)
 {
     REPLAY(ALLOC(HEAP_NONE), ALLOC(1), FREE(HEAP_NONE), SHARE(0, HEAP_NONE), FREE(1));
@@ -170,6 +230,9 @@ int main(void)
     tcase_add_test(tests, shared_memory_counts_once_and_goes_with_its_last_user);
     tcase_add_test(tests, memory_that_is_used_again_belongs_to_the_sharer);
     tcase_add_test(tests, chains_of_sharing_end_at_one_root);
+    tcase_add_test(tests, long_chains_of_sharing_cost_a_few_steps_an_event);
+    tcase_add_test(tests, chains_that_change_are_charged_for_each_link);
+    tcase_add_test(tests, a_buffer_that_shares_anew_takes_its_sharers_with_it);
     tcase_add_test(tests, unknown_buffers_pass_without_effect);
     tcase_add_test(tests, impossible_traces_are_named);
     tcase_add_test(tests, sums_that_would_wrap_are_named);
