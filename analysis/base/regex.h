@@ -6,7 +6,8 @@
  * flags (?i) (?s) (?m) (?U), \xHH, \x{…}, \Q…\E. Not taken, as in RE2: back
  * references and look-around; and, unlike RE2, \p{…} and \C. Letters of either
  * case are equal under (?i) for ASCII alone. A text that is not UTF-8 is read
- * byte by byte there. A match may begin and end anywhere: only whether there is
+ * byte by byte there. \B holds between characters, never inside one, as in Go's
+ * regexp (RE2 in C++ looks between bytes). A match may begin and end anywhere: only whether there is
  * one is told, so greedy and lazy mean the same. */
 #ifndef ANALYSIS_BASE_REGEX_H
 #define ANALYSIS_BASE_REGEX_H

@@ -269,7 +269,7 @@ static bool take_name(struct parser *parser)
     return take(parser, ">") || fail(parser, parser->at, "missing >");
 }
 
-/* After the (. */
+/* After the (. NULL for flags alone, which match nothing by themselves. */
 static struct regex_parse_node *parse_group(struct parser *parser)
 {
     struct flags outer = parser->flags;
@@ -278,7 +278,7 @@ static struct regex_parse_node *parse_group(struct parser *parser)
     if (take(parser, "?") && !take_name(parser) && (parser->has_failed || !take_flags(parser, &opens_group)))
         return NULL;
     if (!opens_group)
-        return node_new(parser, REGEX_PARSE_EMPTY); /* the flags hold to the end of the group around */
+        return NULL; /* the flags hold to the end of the group around */
     if (++parser->depth > DEEPEST) {
         fail(parser, begin, "groups too deep in each other");
         return NULL;
@@ -291,22 +291,9 @@ static struct regex_parse_node *parse_group(struct parser *parser)
     return node;
 }
 
-static struct regex_parse_node *literal_run(struct parser *parser)
-{
-    struct regex_parse_node *all = node_new(parser, REGEX_PARSE_EMPTY);
-    while (!is_at_end(parser) && !take(parser, "\\E")) {
-        struct regex_parse_node *both = node_new(parser, REGEX_PARSE_SEQUENCE);
-        both->left = all;
-        both->right = one_rune(parser, next_rune(parser));
-        all = both;
-    }
-    return all;
-}
-
 static struct regex_parse_node *parse_one(struct parser *parser)
 {
     struct regex_set set = {.count = 0};
-    size_t begin = parser->at;
     uint32_t rune;
     if (take(parser, "("))
         return parse_group(parser);
@@ -326,16 +313,10 @@ static struct regex_parse_node *parse_one(struct parser *parser)
         return assertion(parser, REGEX_PARSE_WORD_EDGE);
     if (take(parser, "\\B"))
         return assertion(parser, REGEX_PARSE_NO_WORD_EDGE);
-    if (take(parser, "\\Q"))
-        return literal_run(parser);
     if (take_letter_class(parser, &set))
         return set_node(parser, &set, false);
     if (sees(parser, "\\"))
         return escape(parser, &rune) ? one_rune(parser, rune) : NULL;
-    if (sees(parser, "*") || sees(parser, "+") || sees(parser, "?")) {
-        fail(parser, begin, "nothing before it to repeat");
-        return NULL;
-    }
     return one_rune(parser, next_rune(parser));
 }
 
@@ -365,30 +346,25 @@ static bool take_braces(struct parser *parser, int *least, int *most)
     return true;
 }
 
-static struct regex_parse_node *parse_repeats(struct parser *parser)
+/* At a repetition of `node`: NULL when there is none here. */
+static struct regex_parse_node *parse_repeat(struct parser *parser, struct regex_parse_node *node)
 {
-    struct regex_parse_node *node = parse_one(parser);
-    for (bool is_repeated = true; is_repeated && !parser->has_failed;) {
-        int least = 0, most = REGEX_PARSE_NO_MOST;
-        size_t begin = parser->at;
-        if (take(parser, "+"))
-            least = 1;
-        else if (take(parser, "?"))
-            most = 1;
-        else if (!take(parser, "*"))
-            is_repeated = sees(parser, "{") && take_braces(parser, &least, &most);
-        if (!is_repeated)
-            break;
-        take(parser, "?");
-        if (++parser->depth > DEEPEST)
-            fail(parser, begin, "repetitions too deep in each other");
-        struct regex_parse_node *repeat = node_new(parser, REGEX_PARSE_REPEAT);
-        repeat->left = node;
-        repeat->least = least;
-        repeat->most = most;
-        node = repeat;
-    }
-    return node;
+    int least = 0, most = REGEX_PARSE_NO_MOST;
+    size_t begin = parser->at;
+    if (take(parser, "+"))
+        least = 1;
+    else if (take(parser, "?"))
+        most = 1;
+    else if (!take(parser, "*") && !(sees(parser, "{") && take_braces(parser, &least, &most)))
+        return NULL;
+    take(parser, "?");
+    if (node == NULL)
+        fail(parser, begin, "nothing before it to repeat");
+    struct regex_parse_node *repeat = node_new(parser, REGEX_PARSE_REPEAT);
+    repeat->left = node;
+    repeat->least = least;
+    repeat->most = most;
+    return repeat;
 }
 
 static struct regex_parse_node *joined(struct parser *parser, enum regex_parse_kind kind, struct regex_parse_node *left,
@@ -400,15 +376,33 @@ static struct regex_parse_node *joined(struct parser *parser, enum regex_parse_k
     return both;
 }
 
+/* A repetition is of the last node alone: also of the last character of \Q…\E. */
 static struct regex_parse_node *parse_sequence(struct parser *parser)
 {
-    struct regex_parse_node *all = node_new(parser, REGEX_PARSE_EMPTY);
-    unsigned depth = parser->depth;
-    while (!parser->has_failed && !is_at_end(parser) && !sees(parser, "|") && !sees(parser, ")")) {
-        all = joined(parser, REGEX_PARSE_SEQUENCE, all, parse_repeats(parser));
-        parser->depth = depth;
+    struct regex_parse_node *all = node_new(parser, REGEX_PARSE_EMPTY), *last = NULL, *repeat;
+    bool is_quoted = false, is_repeated = false;
+    while (!parser->has_failed && !is_at_end(parser) && (is_quoted || (!sees(parser, "|") && !sees(parser, ")")))) {
+        size_t begin = parser->at;
+        bool was_repeated = is_repeated;
+        is_repeated = false;
+        if (take(parser, is_quoted ? "\\E" : "\\Q")) {
+            is_quoted = !is_quoted;
+            continue;
+        }
+        if (!is_quoted && (repeat = parse_repeat(parser, last)) != NULL) {
+            last = repeat;
+            is_repeated = true;
+            if (was_repeated)
+                fail(parser, begin, "a repetition of a repetition: put the inner one into (?:…)");
+            continue;
+        }
+        struct regex_parse_node *next = is_quoted ? one_rune(parser, next_rune(parser)) : parse_one(parser);
+        if (next == NULL)
+            continue;
+        all = last == NULL ? all : joined(parser, REGEX_PARSE_SEQUENCE, all, last);
+        last = next;
     }
-    return all;
+    return last == NULL ? all : joined(parser, REGEX_PARSE_SEQUENCE, all, last);
 }
 
 static struct regex_parse_node *parse_choice(struct parser *parser)

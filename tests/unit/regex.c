@@ -58,6 +58,10 @@ static const struct {
     {"\\x41\\x{e9}", "A\xc3\xa9", true},
     {"\\Qa.b\\E+", "a.bb", true},
     {"\\Qa.b", "axb", false},
+    {"^\\Qab\\E+$", "abab", false},
+    {"^\\Qab\\E+$", "abbb", true},
+    {"^a\\Q\\E{2}$", "aa", true},
+    {"^x(?i)*$", "xxx", true},
     {"\\.py:\\d+", "train.py:88", true},
     {"<lambda>", "<lambda>", true},
     {"/jax/", "/opt/jax/x", true},
@@ -89,6 +93,7 @@ static const struct {
     {"[b-a]", 1},    {"x\\y", 1}, {"(?=a)", 0},      {"(?P<n", 5},  {"a{1001}", 1},      {"a{3,2}", 1},
     {"ab\\xg", 2},   {"\\1", 0},  {"((a{900}){900})", 0},
     {"(((){1000}){1000}){1000}", 0},
+    {"a**", 2},          {"a{2}{3}", 4}, {"\\Q\\E+", 4},  {"a|(?i)*", 6},
 };
 
 START_TEST(a_broken_expression_is_refused_at_its_fault)
