@@ -30,7 +30,7 @@ coverage_flags := -O1 -g --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
-packages := libmicrohttpd libcjson zlib libdeflate
+packages := libmicrohttpd libcjson zlib libdeflate nettle
 VERSION := $(shell cat VERSION 2>/dev/null || echo 0.1.0)
 package_flags := $(shell pkg-config --cflags $(packages))
 includes := -I. -Ianalysis -Ibuild/gen
