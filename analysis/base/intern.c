@@ -50,25 +50,3 @@ uint32_t intern_add(struct intern *intern, uint64_t hash)
     *bucket = at + 1;
     return at;
 }
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 32;
-    hash *= 0xd6e8feb86659fd93ULL;
-    return hash ^ (hash >> 29);
-}
-
-uint64_t intern_hash(const void *data, size_t size, uint64_t seed)
-{
-    const unsigned char *at = data;
-    uint64_t hash = mix(seed, size), word;
-    for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
-        memcpy(&word, at, sizeof word);
-        hash = mix(hash, word);
-    }
-    word = 0;
-    if (size > 0)
-        memcpy(&word, at, size);
-    return mix(hash, word);
-}

@@ -8,6 +8,7 @@
 #define ANALYSIS_BASE_INTERN_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,17 +30,11 @@ uint32_t intern_find(const struct intern *intern, uint64_t hash, intern_same *is
 /* The number of a thing that is new. */
 uint32_t intern_add(struct intern *intern, uint64_t hash);
 
-/* A hash of bytes, the same on every machine; chain with `seed`. No secret. */
-uint64_t intern_hash(const void *data, size_t size, uint64_t seed);
 /* A text may be long and named very often, so its bytes are charged to the arena's work. */
 static inline uint64_t intern_hash_text(struct arena *arena, struct str text, uint64_t seed)
 {
     arena_work(arena, text.length / 8);
-    return intern_hash(text.data, text.length, seed);
-}
-static inline uint64_t intern_hash_number(uint64_t number, uint64_t seed)
-{
-    return intern_hash(&number, sizeof number, seed);
+    return hash_bytes(text.data, text.length, seed);
 }
 
 #endif

@@ -2,17 +2,13 @@
  * map.c: see map.h. */
 #include "base/map.h"
 
-/* The finisher of MurmurHash3 (64 bit): every input bit reaches every slot bit.
- * The table's address goes in too: it is not known to whoever wrote the file,
+#include "base/hash.h"
+
+/* The table's address goes in too: it is not known to whoever wrote the file,
  * so keys cannot be chosen to fall into one slot. */
 static uint64_t mixed(const struct map *map, uint64_t key)
 {
-    key ^= (uint64_t)(uintptr_t)map->slots * 0x9e3779b97f4a7c15ULL;
-    key ^= key >> 33;
-    key *= 0xff51afd7ed558ccdULL;
-    key ^= key >> 33;
-    key *= 0xc4ceb9fe1a85ec53ULL;
-    return key ^ (key >> 33);
+    return hash_number(key, (uint64_t)(uintptr_t)map->slots);
 }
 
 void map_init(struct map *map, struct arena *arena, size_t count)

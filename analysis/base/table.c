@@ -14,7 +14,7 @@ static void slots_make(struct table *table, size_t slot_count)
 {
     table->slot_count = slot_count;
     table->slots = arena_raw(table->keys.arena, slot_count * sizeof *table->slots);
-    table->seed = (uint64_t)(uintptr_t)table->slots * 0x9e3779b97f4a7c15ULL;
+    table->seed = (uint64_t)(uintptr_t)table->slots;
     memset(table->slots, 0xff, slot_count * sizeof *table->slots);
     for (size_t i = 0; i < table->keys.count; i++)
         slot_fill(table, i);

@@ -6,6 +6,7 @@
 #define ANALYSIS_BASE_TABLE_H
 
 #include "base/chunks.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 
@@ -48,12 +49,9 @@ static inline bool table_is_key(const struct table *table, size_t number, const 
 static inline uint64_t table_hash(const struct table *table, const uint64_t *key, size_t words)
 {
     uint64_t lanes[2] = {table->seed, ~table->seed};
-    for (size_t i = 0; i < words; i++) {
-        uint64_t lane = (lanes[i & 1] ^ key[i]) * 0xff51afd7ed558ccdULL;
-        lanes[i & 1] = lane ^ lane >> 32;
-    }
-    uint64_t hash = lanes[0] + lanes[1] * 0x9e3779b97f4a7c15ULL;
-    return hash ^ hash >> 29;
+    for (size_t i = 0; i < words; i++)
+        lanes[i & 1] = hash_number(key[i], lanes[i & 1]);
+    return words > 1 ? hash_number(lanes[0], lanes[1] << 1) : lanes[0];
 }
 
 /* As table_number where `words` is a constant, so that the loops over them are none, and rows repeat what

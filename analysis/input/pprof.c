@@ -283,7 +283,7 @@ static uint32_t set_of_draft(struct reader *reader)
     uint64_t hash = reader->draft_count;
     for (uint32_t i = 0; i < reader->draft_count; i++) {
         const struct pprof_label *label = &reader->draft[i];
-        hash = intern_hash_number((uint64_t)label->number, hash);
+        hash = hash_number((uint64_t)label->number, hash);
         hash = intern_hash_text(reader->arena, label->key, intern_hash_text(reader->arena, label->text, hash));
     }
     uint32_t at = intern_find(&reader->set_table, hash, is_draft, reader);

@@ -2,6 +2,8 @@
  * trace_pairs.c: see trace_pairs.h. */
 #include "input/trace_pairs.h"
 
+#include "base/hash.h"
+
 #include <stdbool.h>
 
 #define NONE UINT32_MAX
@@ -26,10 +28,8 @@ struct slots {
 /* Ids that follow each other get slots that do; the table's address is not known to whoever wrote the file. */
 static uint32_t *slot_of(const struct slots *slots, const struct trace_link *consumers, const struct trace_link *link)
 {
-    uint64_t hash = link->id >> 4 ^ link->type * 0xc4ceb9fe1a85ec53ULL ^ (uint64_t)(uintptr_t)slots->first;
-    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL;
-    hash = (hash ^ hash >> 29) * 0xff51afd7ed558ccdULL;
-    size_t at = (size_t)(hash >> 32 << 4 | (link->id & 15)) & slots->mask;
+    uint64_t hash = hash_number(link->type, hash_number(link->id >> 4, (uint64_t)(uintptr_t)slots->first));
+    size_t at = (size_t)(hash << 4 | (link->id & 15)) & slots->mask;
     while (slots->first[at] != NONE &&
            (consumers[slots->first[at]].id != link->id || consumers[slots->first[at]].type != link->type))
         at = (at + 1) & slots->mask;

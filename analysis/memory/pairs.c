@@ -2,6 +2,7 @@
  * pairs.c: see pairs.h. */
 #include "memory/pairs.h"
 
+#include "base/hash.h"
 #include "base/str.h"
 
 struct slot {
@@ -19,8 +20,7 @@ struct open_table {
 
 static struct slot *slot_of(const struct open_table *table, uint64_t address)
 {
-    uint64_t hash = (address ^ (uint64_t)(uintptr_t)table->slots) * 0x9e3779b97f4a7c15ULL;
-    uint64_t at = (hash ^ hash >> 32) & table->mask;
+    uint64_t at = hash_number(address, (uint64_t)(uintptr_t)table->slots) & table->mask;
     while (table->slots[at].is_used && table->slots[at].address != address)
         at = (at + 1) & table->mask;
     return &table->slots[at];

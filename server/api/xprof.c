@@ -245,7 +245,7 @@ static struct response *memory_viewer(const struct server *server, const struct 
     int64_t space = read_space(request_param(request, "memory_space", "0"));
     struct modules modules;
     struct err err = ERR_INIT;
-    char id[HASH_ID_SIZE];
+    char id[SNAPSHOT_PART_ID_SIZE];
     if (request_param(request, "view_memory_allocation_timeline", "")[0])
         return response_text(404, "memviewd does not draw the memory allocation timeline\n");
     snapshot_module_id(id, session, name);

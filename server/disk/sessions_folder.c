@@ -172,7 +172,7 @@ static struct snapshot_session *add_session(struct sessions_builder *builder, co
     if (builder->root_at > 0)
         hash = hash_text(builder->root_path, hash);
     if (!builder->given_id)
-        hash_id(session->id, hash);
+        snapshot_write_id(session->id, hash);
     else if (snapshot->session_count == 0)
         snprintf(session->id, sizeof(session->id), "%s", builder->given_id);
     else
@@ -206,7 +206,7 @@ static struct snapshot_session *add_trace(struct sessions_builder *builder, cons
         struct snapshot_host *host = &hosts[session->host_count++];
         host->name = text_of(builder, from->name, length ? length : names_title_length(from->name));
         host->file = file;
-        hash_id(host->id, hash_text(from->name, hash_text(session->id, hash_text("host", 0))));
+        snapshot_write_id(host->id, hash_text(from->name, hash_text(session->id, hash_text("host", 0))));
         files[session->file_count++] = file;
         count_in(session, file, true);
     }
@@ -320,7 +320,7 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
     if (!is_named) {
         session->name = file->path;
         if (!builder->given_id)
-            hash_id(session->id, hash_text(file->name, hash_text(session->id, 0)));
+            snapshot_write_id(session->id, hash_text(file->name, hash_text(session->id, 0)));
     }
     atomic_store(session->module_count, 0);
     count_in(session, file, true);
@@ -339,7 +339,7 @@ static void add_profile(struct sessions_builder *builder, struct snapshot_sessio
 {
     struct snapshot_profile profile = {.file = file};
     uint64_t hash = hash_text(session->id, hash_text("profile", 0));
-    hash_id(profile.id, hash_text(builder->tree->is_file ? builder->root_path : file->name, hash));
+    snapshot_write_id(profile.id, hash_text(builder->tree->is_file ? builder->root_path : file->name, hash));
     size_t at = session->profile_count++;
     for (; at > 0 && by_natural_name(&session->profiles[at - 1], &profile) > 0; at--)
         session->profiles[at] = session->profiles[at - 1];

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/snapshot.h"
 
+#include <stdio.h>
 #include <string.h>
+
+void snapshot_write_id(char id[SNAPSHOT_PART_ID_SIZE], uint64_t hash)
+{
+    snprintf(id, SNAPSHOT_PART_ID_SIZE, "%012llx", (unsigned long long)(hash >> 16));
+}
 
 const char *snapshot_kind_name(enum snapshot_kind kind)
 {
@@ -42,7 +48,7 @@ const struct snapshot_run *snapshot_run(const struct snapshot *snapshot, const c
     return NULL;
 }
 
-void snapshot_module_id(char id[HASH_ID_SIZE], const struct snapshot_session *session, const char *name)
+void snapshot_module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_session *session, const char *name)
 {
-    hash_id(id, hash_text(name, hash_text(session->id, hash_text("module", 0))));
+    snapshot_write_id(id, hash_text(name, hash_text(session->id, hash_text("module", 0))));
 }

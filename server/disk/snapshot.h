@@ -9,8 +9,8 @@
 #define SERVER_DISK_SNAPSHOT_H
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "server/disk/files.h"
-#include "server/base/hash.h"
 #include "server/base/memory.h"
 #include "server/disk/names.h"
 #include "server/disk/verdicts.h"
@@ -18,6 +18,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* How hosts, profiles and modules are named in URLs: twelve hex digits of a hash, and a NUL. */
+enum { SNAPSHOT_PART_ID_SIZE = 13 };
+void snapshot_write_id(char id[SNAPSHOT_PART_ID_SIZE], uint64_t hash);
 
 struct snapshot_file {
     const char *name; /* last component */
@@ -29,7 +33,7 @@ struct snapshot_file {
 
 /* One trace of a session. */
 struct snapshot_host {
-    char id[HASH_ID_SIZE];
+    char id[SNAPSHOT_PART_ID_SIZE];
     const char *name;
     const struct snapshot_file *file;
 };
@@ -50,7 +54,7 @@ struct snapshot_text {
 
 /* One device profile of a series. */
 struct snapshot_profile {
-    char id[HASH_ID_SIZE];
+    char id[SNAPSHOT_PART_ID_SIZE];
     const struct snapshot_file *file;
 };
 
@@ -119,6 +123,6 @@ const struct snapshot_host *snapshot_host(const struct snapshot_session *session
 const struct snapshot_run *snapshot_run(const struct snapshot *snapshot, const char *name);
 
 /* The id of a module of a session: `name` is its key in a trace, its group's stem elsewhere. */
-void snapshot_module_id(char id[HASH_ID_SIZE], const struct snapshot_session *session, const char *name);
+void snapshot_module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_session *session, const char *name);
 
 #endif

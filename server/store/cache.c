@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/cache.h"
 
-#include "server/base/hash.h"
+#include "base/hash.h"
 #include "server/base/memory.h"
 #include "server/base/moment.h"
 

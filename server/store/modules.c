@@ -205,7 +205,7 @@ static bool find_by_id(struct store *store, const struct snapshot_session *sessi
     size_t count = count_files(session, host);
     modules->files = memory_new(count * sizeof(*modules->files));
     for (size_t at = 0; at < count; at++) {
-        char group_id[HASH_ID_SIZE];
+        char group_id[SNAPSHOT_PART_ID_SIZE];
         if (session->kind != SNAPSHOT_TRACE) {
             snapshot_module_id(group_id, session, session->groups[at].stem);
             if (strcmp(group_id, id) != 0)

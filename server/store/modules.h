@@ -23,7 +23,7 @@ struct modules_file {
 };
 
 struct modules_entry {
-    char id[HASH_ID_SIZE];
+    char id[SNAPSHOT_PART_ID_SIZE];
     const struct modules_file *file;
     const struct analysis_program *program; /* NULL: the file cannot be read */
     size_t program_at;

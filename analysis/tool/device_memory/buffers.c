@@ -56,7 +56,7 @@ static void find_copies(struct listing *listing)
         const struct study_sample *sample = &study->samples[i];
         struct same_copy same = {listing, i, -1};
         study_each(study, sample, &same.each);
-        uint64_t hash = intern_hash(pprof->stacks + pprof->stack_starts[sample->at], sample->depth * sizeof *pprof->stacks,
+        uint64_t hash = hash_bytes(pprof->stacks + pprof->stack_starts[sample->at], sample->depth * sizeof *pprof->stacks,
                                     (uint64_t)same.each);
         uint32_t at = intern_find(&listing->copy_table, hash, is_copy, &same);
         if (at == INTERN_NONE) {

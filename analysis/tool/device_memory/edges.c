@@ -16,7 +16,7 @@ static bool is_edge(const void *context, uint32_t at)
 static struct edges_edge *edge_of(struct edges *edges, uint32_t from, uint32_t to)
 {
     struct same_edge same = {edges, from, to};
-    uint64_t hash = intern_hash_number((uint64_t)from << 32 | to, 0);
+    uint64_t hash = hash_number((uint64_t)from << 32 | to, 0);
     uint32_t at = intern_find(&edges->table, hash, is_edge, &same);
     if (at != INTERN_NONE)
         return &edges->items[at];

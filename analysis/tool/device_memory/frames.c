@@ -175,7 +175,7 @@ uint32_t frames_of(struct frames *frames, const struct pprof_function *function,
         frame.file = frames_path(frames, function->file);
     if (frames->by == FRAMES_BY_LINE)
         frame.line = line;
-    frame.hash = intern_hash_text(frames->arena, frame.file, intern_hash_number((uint64_t)frame.line, 0));
+    frame.hash = intern_hash_text(frames->arena, frame.file, hash_number((uint64_t)frame.line, 0));
     frame.hash = intern_hash_text(frames->arena, frame.function, frame.hash);
     struct same_frame same = {frames, &frame};
     uint32_t at = intern_find(&frames->table, frame.hash, is_frame, &same);

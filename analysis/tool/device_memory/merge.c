@@ -114,7 +114,7 @@ static void take_mappings(struct merger *merger)
     struct pprof *out = merger->out;
     for (uint32_t i = 0; i < merger->from->mapping_count; i++) {
         const struct pprof_mapping *mapping = &merger->from->mappings[i];
-        uint64_t hash = intern_hash_number(mapping_pages(mapping), mapping->offset);
+        uint64_t hash = hash_number(mapping_pages(mapping), mapping->offset);
         out->mappings[out->mapping_count] = *mapping;
         merger->mappings[i] = intern_find(&merger->mapping_table, hash, is_mapping, merger);
         if (merger->mappings[i] == INTERN_NONE) {
@@ -156,8 +156,8 @@ static uint32_t take_location(struct merger *merger, const struct pprof_location
     if (from->mapping != PPROF_NONE)
         merger->location.mapping = merger->mappings[from->mapping];
     for (uint32_t i = 0; i < from->line_count; i++)
-        hash = intern_hash_number((uint64_t)merger->lines[i].line << 32 | merger->functions[merger->lines[i].function], hash);
-    hash = intern_hash_number(merger->location.address, hash);
+        hash = hash_number((uint64_t)merger->lines[i].line << 32 | merger->functions[merger->lines[i].function], hash);
+    hash = hash_number(merger->location.address, hash);
     uint32_t at = intern_find(&merger->location_table, hash, is_location, merger);
     if (at != INTERN_NONE)
         return at;
@@ -261,10 +261,10 @@ static void take_sample(struct merger *merger, uint32_t sample)
     merger->depth = from->stack_starts[sample + 1] - begin;
     merger->stack = stack;
     merger->set = merger->sets[from->label_sets[sample]];
-    uint64_t hash = intern_hash_number(merger->set, merger->options->keeps_base_apart && merger->is_base);
+    uint64_t hash = hash_number(merger->set, merger->options->keeps_base_apart && merger->is_base);
     for (uint32_t i = 0; i < merger->depth; i++) {
         stack[i] = merger->locations[from->stacks[begin + i]];
-        hash = intern_hash_number(stack[i], hash);
+        hash = hash_number(stack[i], hash);
     }
     uint32_t at = intern_find(&merger->sample_table, hash, is_sample, merger);
     if (at == INTERN_NONE) {

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "server/base/hash.h"
+/* SPDX-License-Identifier: Apache-2.0
+ * hash.c: see hash.h. */
+#include "base/hash.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const uint64_t FIRST = 0xa0761d6478bd642fU, SECOND = 0xe7037ed1a0b428dbU;
@@ -31,9 +31,4 @@ uint64_t hash_bytes(const void *data, size_t size, uint64_t seed)
 uint64_t hash_text(const char *text, uint64_t seed)
 {
     return hash_bytes(text, strlen(text) + 1, seed);
-}
-
-void hash_id(char id[HASH_ID_SIZE], uint64_t hash)
-{
-    snprintf(id, HASH_ID_SIZE, "%012llx", (unsigned long long)(hash >> 16));
 }
