@@ -2,8 +2,11 @@
  * size_text.c: see size_text.h. */
 #include "base/size_text.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { UNIT_COUNT = 7 };
 
@@ -44,4 +47,31 @@ const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_
     while (unit + 1 < UNIT_COUNT && ((uint64_t)1 << 10 * (unit + 1)) / 100 <= resolution_bytes)
         unit++;
     return write_size(text, (double)bytes, 1, resolution_bytes == 0 ? 0 : unit);
+}
+
+const char *size_text_share(char text[SHARE_TEXT_BYTES], int64_t part, int64_t whole)
+{
+    double share = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+    bool is_near = share >= 99.5 && part < whole;
+    if (whole <= 0)
+        return strcpy(text, "\xE2\x80\x93");
+    if (share > 0 && share < 0.1)
+        return strcpy(text, "< 0.1 %");
+    if (is_near && share >= 99.95)
+        return strcpy(text, "> 99.9 %");
+    snprintf(text, SHARE_TEXT_BYTES, "%.*f %%", part > 0 && (share < 9.95 || is_near) ? 1 : 0, share);
+    return text;
+}
+
+const char *size_text_count(char text[COUNT_TEXT_BYTES], uint64_t count)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, count), used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return text;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * size_text.h: a size in words, for sentences, notes and the columns of a terminal. */
+ * size_text.h: sizes, shares and counts in words, for sentences, notes and the columns of a terminal. */
 #ifndef ANALYSIS_BASE_SIZE_TEXT_H
 #define ANALYSIS_BASE_SIZE_TEXT_H
 
 #include <stdint.h>
 
-enum { SIZE_TEXT_BYTES = 24 };
+enum { SIZE_TEXT_BYTES = 24, SHARE_TEXT_BYTES = 24, COUNT_TEXT_BYTES = 32 };
 
 /* Writes "134.00 MiB": powers of 1024, B whole, KiB with one decimal, above with two, as XLA prints sizes. The unit is
  * the largest in which the figure, as printed, is at least 1: one byte less than a GiB is "1.00 GiB", never
@@ -16,5 +16,11 @@ const char *size_text_rounded(char text[SIZE_TEXT_BYTES], double bytes, int kib_
 /* The same for a size that is known to `resolution_bytes` only (0: exactly), such as the difference of two figures that
  * were printed as GiB with two decimals: in no unit whose last printed digit would be finer. */
 const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t resolution_bytes);
+
+/* Writes "29 %": whole from 10, one decimal below, "< 0.1 %" and "> 99.9 %" at the ends; only the whole prints 100.
+ * Neither is negative; "–" when `whole` is 0. Returns `text`. */
+const char *size_text_share(char text[SHARE_TEXT_BYTES], int64_t part, int64_t whole);
+/* Writes "1,024". Returns `text`. */
+const char *size_text_count(char text[COUNT_TEXT_BYTES], uint64_t count);
 
 #endif

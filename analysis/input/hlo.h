@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "input/kind.h"
+#include "input/library.h"
 #include "input/space.h"
 
 #define HLO_NONE UINT32_MAX
@@ -44,6 +45,10 @@ struct hlo_frame {
     struct str file, function; /* empty when not recorded */
     int32_t line, column;      /* −1 when not recorded */
     uint32_t parent_at;        /* the frame outside it, or HLO_NONE */
+    enum library library;      /* whose code it is; without a file LIBRARY_MACHINERY */
+    uint32_t user_at;          /* from here outwards the first frame of the user's code, else of a package that may be
+                                  the user's; HLO_NONE: only libraries. Writers put outer frames first: one that names
+                                  a later frame is taken as the outermost */
 };
 
 /* LogicalBufferProto: one value at one place of an instruction's result. */

@@ -41,6 +41,25 @@ static void write_session(const struct snapshot_session *session, size_t module_
            module_count == 1 ? "" : "s");
 }
 
+/* What fills the space most: the core's sentence, part by part. */
+static void write_culprit(const cJSON *culprit)
+{
+    const cJSON *part;
+    if (cJSON_IsObject(culprit))
+        fputs("      ", stdout);
+    cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(culprit, "sentence"))
+    {
+        char out[TEXT_SIZE];
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(part, "name"));
+        if (name)
+            fputs(printable(out, name), stdout);
+        else
+            fputs(cJSON_IsString(part) ? part->valuestring : text(part, "text"), stdout);
+    }
+    if (cJSON_IsObject(culprit))
+        putchar('\n');
+}
+
 static void write_spaces(const cJSON *spaces, int64_t space)
 {
     const cJSON *row;
@@ -56,6 +75,7 @@ static void write_spaces(const cJSON *spaces, int64_t space)
                size(a, number(row, "total_bytes")), size(b, number(row, "peak_bytes")),
                size(c, number(row, "peak_unpadded_bytes")), size(d, number(row, "temporary_bytes")),
                size(e, number(row, "parameter_bytes")));
+        write_culprit(cJSON_GetObjectItemCaseSensitive(row, "culprit"));
     }
 }
 

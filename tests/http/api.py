@@ -274,3 +274,16 @@ def test_a_repeated_parameter_is_refused_by_name(t):
         answer = daemon.ask(path)
         equal((answer.status, answer.json["code"]), (400, "argument"), path)
         assert f'"{name}"' in answer.json["detail"], (path, answer)
+
+
+def test_a_source_is_the_line_of_the_user(t):
+    """not that of the library which the line called; the stack keeps both"""
+    daemon = t.serve(os.path.join(t.fixtures, "modules"))
+    session = daemon.session_id("mlp-adam")
+    rows = daemon.get_json("/api/v1/memory_viewer/buffers", session=session, step="all", limit=1000)["data"]["rows"]
+    files = {row["source_file"] for row in rows}
+    assert not any("site-packages" in file for file in files), files
+    called = next(row for row in rows if row["source_file"].endswith("/modules.py") and row["source_line"] == 17 and
+                  "site-packages/optax" in str(daemon.get_json("/api/v1/memory_viewer/buffer", session=session,
+                                                               id=row["id"])["data"]["stack"][0]["file"]))
+    assert called, rows

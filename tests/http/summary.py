@@ -101,3 +101,57 @@ def test_allocators_of_a_trace_in_each_form(t):
                 "memory_lifetime_peak_bytes": "1048576", "allocation_count": "6", "deallocation_count": "3"}
     equal({name: row[name] for name in expected}, expected)
     equal(t.run("summary", "--json", path, "--module=nothing").returncode, 2)
+
+
+def all_rows(daemon, **about):
+    """the buffers that are live at the peak, all pages of them"""
+    rows = []
+    while True:
+        data = daemon.get_json("/api/v1/memory_viewer/buffers", limit=1000, offset=len(rows), **about)["data"]
+        rows += data["rows"]
+        if len(rows) >= data["matched_count"]:
+            return rows
+
+
+def culprit_is_of_all_buffers(daemon, session):
+    """Of every module and space: the largest sum of equal buffers, added up here. Out: (count, each, percent) of the first"""
+    first = None
+    for module in daemon.get_json(f"/api/v1/sessions/{session}/modules", sort="-total")["modules"]:
+        about = {"session": session, "module": module["id"]}
+        for space in daemon.get_json("/api/v1/memory_viewer/summary", **about)["data"]["spaces"]:
+            groups = {}
+            for row in all_rows(daemon, space=space["space"], **about):
+                groups.setdefault((row["bytes"], row["shape"]), []).append(row)
+            largest = max((size * len(rows) for (size, _), rows in groups.items()), default=0)
+            found = space["culprit"]
+            if largest == 0:
+                equal(found, None)
+                continue
+            rows = groups[found["each_bytes"], found["shape"]]
+            equal((found["bytes"], found["count"]), (largest, len(rows)))
+            equal(found["padding_bytes"], sum(row["padding_bytes"] or 0 for row in rows))
+            lines = [f"{row['source_file']}:{row['source_line']}" for row in rows if row["source_file"]]
+            equal(found["line_count"], len(set(lines)))
+            assert not lines or lines.count(found["line"]) == max(map(lines.count, set(lines))), found
+            first = first or (found["count"], found["each_bytes"], round(100 * found["bytes"] / space["peak_bytes"]))
+    return first
+
+
+def test_the_culprit_is_found_over_all_buffers(t):
+    daemon = t.serve(t.fixtures)
+    for row in daemon.sessions().values():
+        if row["kind"] in ("dump", "trace"):
+            culprit_is_of_all_buffers(daemon, row["id"])
+    said = t.run("summary", os.path.join(t.fixtures, "demo", "b-activations-unrolled")).stdout
+    sentence = "13 × 2.00 GiB bf16[16,16,2048,2048] are 78 % of the peak, made at models.py:11 and 1 other line, in 12 layers."
+    assert sentence in said, said
+
+
+def test_a_culprit_of_more_buffers_than_a_page_lists(t):
+    """144 of 960 buffers, 72 of 927, 256 of 2,249"""
+    data = os.path.join(t.need_shared(), "data")
+    daemon = t.serve(os.path.join(data, "dumps"))
+    equal(culprit_is_of_all_buffers(daemon, daemon.session_id("e-no-donation")), (144, 36 << 20, 29))
+    equal(culprit_is_of_all_buffers(daemon, daemon.session_id("a-adam-state")), (72, 64 << 20, 27))
+    daemon = t.serve(os.path.join(data, "logdir", "tpu"))
+    equal(culprit_is_of_all_buffers(daemon, daemon.session_id("large-transformer-64l")), (256, 2 << 20, 24))

@@ -20,7 +20,7 @@ struct frame {
     struct str function, file; /* as the file spells them; the path without "//", "/./" and "/../" */
     int64_t line;
     uint64_t hash;
-    bool is_machinery; /* of JAX, Python, IPython…: machinery.def */
+    bool is_machinery; /* of JAX, Python, IPython…: LIBRARY_MACHINERY */
 };
 
 struct frames {
@@ -42,7 +42,6 @@ uint32_t frames_of(struct frames *frames, const struct pprof_function *function,
 uint32_t frames_find(const struct frames *frames, const char *id);
 /* A path as pprof prints it. */
 struct str frames_path(struct frames *frames, struct str path);
-bool frames_is_machinery(struct str file);
 
 enum { FRAMES_ID_SIZE = 13 };
 void frames_id(const struct frames *frames, uint32_t at, char id[FRAMES_ID_SIZE]);

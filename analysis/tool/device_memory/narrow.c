@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * narrow.c: see narrow.h. As in pprof a filter looks at each location by itself,
  * at the names and files of its lines and at the file of its mapping. */
+#include "input/library.h"
 #include "tool/device_memory/narrow.h"
 
 /* What the chips say of a location. */
@@ -204,7 +205,7 @@ static void make_steps(struct narrowing *narrowing)
     study->step_starts = arena_array(study->arena, uint32_t, (size_t)pprof->location_count + 1);
     for (uint32_t i = 0; i < pprof->function_count; i++) {
         arena_work(study->arena, pprof->functions[i].file.length);
-        is_machinery[i] = frames_is_machinery(pprof->functions[i].file);
+        is_machinery[i] = library_of(pprof->functions[i].file) == LIBRARY_MACHINERY;
     }
     for (uint32_t i = 0; i < pprof->location_count; i++) {
         const struct pprof_location *location = &pprof->locations[i];

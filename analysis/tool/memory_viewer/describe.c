@@ -27,7 +27,7 @@ void describe_stack_text(const struct hlo *hlo, uint32_t frame_at, struct buf *o
     describe_stack(hlo, frame_at, frame_text, out);
 }
 
-struct describe_source describe_source(const struct hlo *hlo, const struct hlo_detail *detail)
+struct describe_source describe_innermost_source(const struct hlo *hlo, const struct hlo_detail *detail)
 {
     if (detail->source_file.length > 0)
         return (struct describe_source){detail->source_file, detail->source_line};
@@ -35,6 +35,15 @@ struct describe_source describe_source(const struct hlo *hlo, const struct hlo_d
         return (struct describe_source){{"", 0}, 0};
     const struct hlo_frame *frame = &hlo->frames[detail->frame_at];
     return (struct describe_source){frame->file, frame->line};
+}
+
+struct describe_source describe_source(const struct hlo *hlo, const struct hlo_detail *detail)
+{
+    struct describe_source innermost = describe_innermost_source(hlo, detail);
+    uint32_t user_at = detail->frame_at < hlo->frame_count ? hlo->frames[detail->frame_at].user_at : HLO_NONE;
+    if (user_at == HLO_NONE || (innermost.file.length > 0 && library_of(innermost.file) <= hlo->frames[user_at].library))
+        return innermost;
+    return (struct describe_source){hlo->frames[user_at].file, hlo->frames[user_at].line};
 }
 
 void describe_name(const struct hlo *hlo, uint32_t buffer_at, struct str instruction_name, struct buf *out)

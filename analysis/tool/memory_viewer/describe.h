@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-/* What an instruction says where it comes from. Source: XProf's hlo_module_utils.cc. */
+/* Where an instruction comes from. */
 struct describe_source {
     struct str file; /* empty: not recorded */
     int64_t line;    /* −1 or 0: not recorded */
@@ -20,6 +20,10 @@ void describe_stack(const struct hlo *hlo, uint32_t frame_at, void (*visit)(void
                     void *context);
 /* Appends the stack as XProf writes it: "file:line:column" a line. */
 void describe_stack_text(const struct hlo *hlo, uint32_t frame_at, struct buf *out);
+/* What the instruction says of itself: often a line of a library. Source: XProf's hlo_module_utils.cc. */
+struct describe_source describe_innermost_source(const struct hlo *hlo, const struct hlo_detail *detail);
+/* The user's line: of the innermost frame outside of installed packages, else of the innermost outside of the libraries
+ * that input/library.def names, else what the instruction says of itself. */
 struct describe_source describe_source(const struct hlo *hlo, const struct hlo_detail *detail);
 
 /* Appends "name{index}", or "name" for a value that is no element of a tuple. */

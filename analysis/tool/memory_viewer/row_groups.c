@@ -11,9 +11,13 @@ static const struct {
     enum row_field field;
     enum key_kind kind;
 } ways[] = {
-    {"shape", ROW_SHAPE, KEY_TEXT},       {"dtype", ROW_DTYPE, KEY_TEXT}, {"opcode", ROW_OPCODE, KEY_TEXT},
-    {"category", ROW_CATEGORY, KEY_TEXT}, {"line", ROW_LINE, KEY_TEXT},   {"scope", ROW_SCOPE, KEY_SCOPE},
-    {"layer", ROW_SCOPE, KEY_LAYER},
+    [ROW_GROUPS_SHAPE] = {"shape", ROW_SHAPE, KEY_TEXT},
+    [ROW_GROUPS_DTYPE] = {"dtype", ROW_DTYPE, KEY_TEXT},
+    [ROW_GROUPS_OPCODE] = {"opcode", ROW_OPCODE, KEY_TEXT},
+    [ROW_GROUPS_CATEGORY] = {"category", ROW_CATEGORY, KEY_TEXT},
+    [ROW_GROUPS_LINE] = {"line", ROW_LINE, KEY_TEXT},
+    [ROW_GROUPS_SCOPE] = {"scope", ROW_SCOPE, KEY_SCOPE},
+    [ROW_GROUPS_LAYER] = {"layer", ROW_SCOPE, KEY_LAYER},
 };
 
 bool row_groups_way(const struct tool_request *request, size_t usual, size_t *way, struct err *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * summary.c: the view "summary": the program and, per memory space, the figures
  * that the answer line is made of. Spaces come largest first. */
+#include "tool/memory_viewer/culprit.h"
 #include "tool/memory_viewer/notes.h"
 #include "tool/memory_viewer/views_shared.h"
 
@@ -70,6 +71,7 @@ static void space_write(const struct tool_request *request, struct json *json, c
     json_key_uint(json, "buffer_count", space->buffer_count);
     json_key_uint(json, "allocation_count", space->allocation_count);
     json_key_text(json, "replay_error", notes_replay_failure(plan, space, request->arena));
+    culprit_write(request, json, space);
     json_key_known(json, "scoped_vmem_bytes", is_vmem ? plan->hlo.scoped_vmem_bytes : -1);
     json_key(json, "scoped_vmem_instruction");
     if (is_vmem)

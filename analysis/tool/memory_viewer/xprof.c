@@ -84,7 +84,7 @@ static struct str scratch_shape(struct question *question, uint32_t buffer_at)
 
 static void source_write(struct question *question, const struct hlo_detail *detail)
 {
-    struct describe_source source = describe_source(question->hlo, detail);
+    struct describe_source source = describe_innermost_source(question->hlo, detail);
     if (source.file.length == 0)
         return;
     json_key(question->json, "sourceInfo");

@@ -13,7 +13,7 @@ import {
   runsOf,
 } from '../../../web/widgets/strips_layout.js';
 import { answer } from '../../../web/tools/memory_viewer/answer.js';
-import { groupSentence, madeOf, waste } from '../../../web/tools/memory_viewer/text.js';
+import { culpritParts, madeOf, waste } from '../../../web/tools/memory_viewer/text.js';
 import { createRecords } from '../../../web/tools/memory_viewer/load.js';
 import { footText } from '../../../web/tools/memory_viewer/columns.js';
 import { agreement } from '../../../web/tools/oom/plan.js';
@@ -38,16 +38,6 @@ const space = {
 };
 const textOf = (parts) =>
   parts.map((part) => (typeof part === 'string' ? part : (part.text ?? part.name))).join('');
-const row = (id, bytes, extra = {}) => ({
-  id,
-  bytes,
-  shape: 'bf16[16,16,2048,2048]{3,2,1,0}',
-  category: 'temporary',
-  name: `fusion.${id}`,
-  source_file: '/a/model.py',
-  source_line: 41,
-  ...extra,
-});
 const bar = (id, bytes, padding = 0, extra = {}) => ({
   id,
   count: 1,
@@ -106,25 +96,10 @@ export function run({ test, equal }) {
     );
     equal(waste({ ...space, total_bytes: 10, peak_bytes: 12 })[1].word, 'peak above the total');
   });
-  test('equal buffers are said as one group', () => {
-    const rows = [...Array.from({ length: 13 }, (_, at) => row(at, 2 * GIB)), row(99, GIB)];
-    equal(
-      textOf(groupSentence(rows, 14, 33.4 * GIB)),
-      '13 × 2.00 GiB bf16[16,16,2048,2048] are 78 % of the peak, made at model.py:41.',
-    );
-    equal(
-      textOf(groupSentence([row(1, GIB)], 1, 2 * GIB)),
-      'Largest: fusion.1 1.00 GiB bf16[16,16,2048,2048] is 50 % of the peak, made at model.py:41.',
-    );
-    equal(
-      textOf(groupSentence([row(1, GIB), row(2, GIB)], 9, 20 * GIB)),
-      '≥ 2 × 1.00 GiB bf16[16,16,2048,2048] are at least 10 % of the peak, made at model.py:41.',
-    );
-    equal(
-      textOf(groupSentence([row(1, 4 * GIB, { padding_bytes: 3 * GIB, source_file: '' })], 1, 4 * GIB)),
-      'Largest: fusion.1 4.00 GiB bf16[16,16,2048,2048] is 100 % of the peak, 75 % of it padding.',
-    );
-    equal(groupSentence([], 0, 0), null);
+  test('the sentence on what fills the memory is the daemon\'s', () => {
+    const sentence = ['144 \u00d7 ', { bytes: 36 * 1024 ** 2, text: '36.00 MiB' }, ' ', { name: 'f32[1536,6144]' }, ' are 29 % of the peak.'];
+    equal(textOf(culpritParts({ culprit: { sentence } })), '144 \u00d7 36.00 MiB f32[1536,6144] are 29 % of the peak.');
+    equal(culpritParts({ culprit: null }), []);
   });
   test('the footer makes the sum whole', () => {
     const foot = (matched, bytes, all, whole) =>

@@ -185,21 +185,20 @@ const WASTE = {
   }),
 };
 
-function group(view) {
-  const rows = view.buffers?.rows ?? [];
-  const first = rows[0];
-  if (!first) return null;
-  const alike = rows.filter(
-    (row) => row.bytes === first.bytes && row.shape === first.shape && row.category === first.category,
-  );
-  const sum = alike.length * first.bytes;
+function culprit({ space }) {
+  const { count: number, each_bytes: each, bytes: sum, padding_bytes: padding } = space.culprit;
   return {
-    title: `${count(alike.length)} × ${bytes(first.bytes)}`,
-    formula: `${count(alike.length)} × ${exactBytes(first.bytes)} = ${bytes(sum)}, ${percent(sum, view.space.peak_bytes)} of the peak: buffers of one size, shape and kind.`,
-    inputs: alike.slice(0, 12).map((row) => ({ name: visible(row.name).slice(0, 80), bytes: row.bytes })),
+    title: `${count(number)} × ${bytes(each)}`,
+    formula: `${count(number)} × ${exactBytes(each)} = ${bytes(sum)}, ${percent(sum, space.peak_bytes)} of the peak: of all buffers that live there those of one size and one shape that take most.`,
+    inputs: [
+      { name: visible(space.culprit.shape).slice(0, 80), bytes: each },
+      { name: 'together', bytes: sum },
+      { name: 'padding of them all', bytes: padding },
+      { name: 'peak', bytes: space.peak_bytes },
+    ],
     field: BUFFERS,
-    confidence: 'exact',
-    caveat: rows.length < (view.buffers?.matched_count ?? 0) ? `Looked for among the ${count(rows.length)} largest.` : '',
+    ...sureOfTime(space),
+    caveat: space.culprit.layer_count ? 'Layers are guessed from the op name.' : '',
   };
 }
 
@@ -361,7 +360,7 @@ OF_BUFFER.source = (record) => ({
   caveat: 'After fusion one instruction stands for many lines; XLA keeps one of them.',
 });
 
-const SIMPLE = { pinned_group: pinnedGroup, merged, reading, total, peak, capacity, over: difference, free: difference, group, window, marks, ...WASTE, ...PANELS };
+const SIMPLE = { pinned_group: pinnedGroup, merged, reading, total, peak, capacity, over: difference, free: difference, culprit, window, marks, ...WASTE, ...PANELS };
 
 /* Several buffers that a strip or the map draws as one: the one that was hovered last. */
 function merged(view) {

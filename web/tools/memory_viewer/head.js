@@ -8,7 +8,7 @@ import { explained, nodesOf } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
 import { answer, sourceOf } from './answer.js';
 import { failureParts } from './failure.js';
-import { groupSentence, madeOf, waste } from './text.js';
+import { culpritParts, madeOf, waste } from './text.js';
 
 const MOST_QUOTED = 240;
 const LEAST_QUOTED = 80;
@@ -80,7 +80,7 @@ function failureNodes(view, said) {
 const whyLink = ({ failure, why }) => failure && el('a', { class: 'see-why', href: why }, 'See why');
 
 /* chooser: {node, set()}; said: {notes, errorTexts, failure, program, why}, `why` the address of the OOM page.
- * Out: {node, show({module, space, capacity, wanted, buffers, said}), say(sentence, said)}. */
+ * Out: {node, show({module, space, capacity, wanted, said}), say(sentence, said)}. */
 export function createHead(chooser) {
   const source = el('span', { class: 'capacity-source' });
   const group = el('p', { class: 'group' });
@@ -111,10 +111,9 @@ export function createHead(chooser) {
   );
   return {
     node,
-    show({ module, space, capacity, wanted, buffers, said }) {
+    show({ module, space, capacity, wanted, said }) {
       const told = failureNodes({ module, space, capacity }, said);
       const { needs, peak } = answer(space, capacity, Boolean(told));
-      const largest = buffers ? groupSentence(buffers.rows, buffers.matched_count, space.peak_bytes) : null;
       fill(
         title,
         told && [told, ' '],
@@ -133,7 +132,7 @@ export function createHead(chooser) {
       fill(texts, errorTexts(said.errorTexts));
       unfold.hidden = false;
       fill(aside, whyLink(said), notesButton(said.notes));
-      fill(group, largest ? nodesOf(largest) : null);
+      fill(group, nodesOf(culpritParts(space)));
       fill(lost, figureList(waste(space), 'waste', 'Of the total'));
       fill(parts, figureList(madeOf(space), 'sum', 'What the total is made of'));
     },

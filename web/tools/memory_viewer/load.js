@@ -6,7 +6,6 @@ import { later } from '../../lib/activity.js';
 import { get, isAbort, Problem } from '../../lib/api.js';
 
 const ASK_AFTER_MS = 80;
-export const LISTED_ROWS = 100;
 
 const KEPT_ANSWERS = 8;
 let serial = 0;

@@ -18,10 +18,6 @@ import {
 } from '../../lib/format.js';
 import { categoryWord } from '../../widgets/categories.js';
 
-const SAID_PADDING = 0.1;
-
-const part = (value, text = bytes(value)) => ({ bytes: value, text });
-
 /* What the total is made of. The rows add up to it; what has no name of its own is "other". */
 export function madeOf(space) {
   const fresh = space.output_bytes - space.output_reused_bytes;
@@ -77,59 +73,8 @@ export function waste(space) {
   return rows;
 }
 
-/* The largest group of equal buffers among the rows (largest first); null if there is none. */
-export function largestGroup(rows) {
-  const groups = new Map();
-  for (const row of rows) {
-    const key = `${row.bytes} ${row.shape} ${row.category}`;
-    const group = groups.get(key) ?? {
-      padding: 0,
-      each: row.bytes,
-      shape: row.shape,
-      category: row.category,
-      count: 0,
-      bytes: 0,
-      sources: new Map(),
-      first: row,
-    };
-    group.count++;
-    group.bytes += row.bytes;
-    group.padding += row.padding_bytes ?? 0;
-    const source = sourceLine(row.source_file, row.source_line);
-    if (source) group.sources.set(source, (group.sources.get(source) ?? 0) + 1);
-    groups.set(key, group);
-  }
-  return [...groups.values()].sort((a, b) => b.bytes - a.bytes)[0] ?? null;
-}
-
-/* "13 × 2.00 GiB bf16[…] are 78 % of the peak, temporaries of model.py:41." as parts. */
-export function groupSentence(rows, matchedCount, peakBytes) {
-  const group = largestGroup(rows);
-  if (!group || group.bytes === 0) return null;
-  const isCut = rows.length < matchedCount && rows[rows.length - 1].bytes === group.each;
-  const [shape] = splitShape(visible(group.shape));
-  const sources = [...group.sources].sort((a, b) => b[1] - a[1]).map(([source]) => source);
-  const head =
-    group.count === 1 && !isCut
-      ? ['Largest: ', { name: group.first.name }, ' ']
-      : [`${isCut ? '≥ ' : ''}${count(group.count)} × `];
-  const share = { ...part(group.bytes, `${isCut ? 'at least ' : ''}${percent(group.bytes, peakBytes)}`), explain: 'group' };
-  return [
-    ...head,
-    { ...part(group.each), explain: 'group' },
-    ' ',
-    { name: cutMiddle(shape, 60) },
-    group.count === 1 ? ' is ' : ' are ',
-    share,
-    ' of the peak',
-    group.padding >= group.bytes * SAID_PADDING
-      ? `, ${percent(group.padding, group.bytes)} of it padding`
-      : '',
-    ...(sources.length ? [', made at ', { name: sources[0] }] : []),
-    sources.length > 1 ? ` and ${counted(sources.length - 1, 'other line')}` : '',
-    '.',
-  ];
-}
+/* What fills the space most, in the daemon's words, whose figures open the same card. */
+export const culpritParts = ({ culprit }) => culprit?.sentence.map((part) => (part.text ? { ...part, explain: 'culprit' } : part)) ?? [];
 
 /* ", 17.66 gibibytes above capacity" */
 function besideCapacity(peak, capacity) {

@@ -7,7 +7,7 @@ import { count, cutMiddle, visible } from '../../lib/format.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { whole } from '../../lib/range.js';
 import { capacityOf, verdictOf } from '../../lib/capacity.js';
-import { askFiltered, curveOf, LISTED_ROWS, usualSpace } from './load.js';
+import { askFiltered, curveOf, usualSpace } from './load.js';
 import { capacityLabel, pageTitle } from './answer.js';
 import { devicesFor, settleCapacity } from './capacity.js';
 import { failureParts, failureTitle } from './failure.js';
@@ -28,7 +28,7 @@ export async function showSpace(view, data, route, said, signal) {
       text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
     });
   }
-  Object.assign(view, { space, spaces: data.spaces, said, buffers: null, drawn: null, platform: data.module.platform });
+  Object.assign(view, { space, spaces: data.spaces, said, drawn: null, platform: data.module.platform });
   view.place.start(route);
   view.context.setSpaces(data.spaces, space, usual);
   settleCapacity(view, devices);
@@ -36,12 +36,7 @@ export async function showSpace(view, data, route, said, signal) {
   view.tabs.node.hidden = false;
   view.strips.panel.node.hidden = Boolean(space.replay_error);
   sayAnswer(view);
-  const largest = loadLargest(view).then((buffers) => {
-    if (!buffers || view.space !== space) return;
-    view.buffers = buffers;
-    sayAnswer(view);
-  });
-  await Promise.all([largest, view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route)]);
+  await Promise.all([view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route)]);
   if (view.space === space) await Promise.all([loadWindow(view), loadMarks(view)]);
 }
 
@@ -249,18 +244,4 @@ function curveLegend(space, data, isRed) {
       `${isSchedule ? 'positions in the schedule' : 'steps of the heap trace'} ${count(data.from)} … ${count(data.to)}`,
     ),
   ].filter(Boolean);
-}
-
-/* The largest buffers at the peak, for the sentence about them. */
-async function loadLargest(view) {
-  const { space, ask } = view;
-  if (space.replay_error) return null;
-  try {
-    const { data } = await ask('buffers', { space: space.space, step: 'peak', sort: '-size', limit: LISTED_ROWS });
-    if (view.space !== space) return null;
-    return data;
-  } catch (error) {
-    if (isAbort(error) || error instanceof Problem) return null;
-    throw error;
-  }
 }

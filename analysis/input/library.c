@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * library.c: see library.h. */
+#include "input/library.h"
+
+static bool contains(struct str text, const char *piece)
+{
+    return memmem(text.data, text.length, piece, strlen(piece)) != NULL;
+}
+
+/* The part after the last "site-packages/" or "dist-packages/"; empty without one. */
+static struct str in_packages(struct str file)
+{
+    static const char *const folders[] = {"site-packages/", "dist-packages/"};
+    struct str rest = {"", 0};
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(folders[i]);
+        for (const char *at = file.data; (at = memmem(at, (size_t)(file.data + file.length - at), folders[i], length)) != NULL;) {
+            at += length;
+            rest = (struct str){at, (size_t)(file.data + file.length - at)};
+        }
+    }
+    return rest;
+}
+
+static bool is_package(struct str inside, const char *name)
+{
+    size_t length = strlen(name);
+    return inside.length >= length && memcmp(inside.data, name, length) == 0 && (inside.length == length || inside.data[length] == '/');
+}
+
+enum library library_of(struct str file)
+{
+    static const char *const packages[] = {
+#define MACHINERY_PACKAGE(name) name,
+#define MACHINERY_PIECE(text)
+#include "input/library.def"
+#undef MACHINERY_PACKAGE
+#undef MACHINERY_PIECE
+    };
+    static const char *const pieces[] = {
+#define MACHINERY_PACKAGE(name)
+#define MACHINERY_PIECE(text) text,
+#include "input/library.def"
+#undef MACHINERY_PACKAGE
+#undef MACHINERY_PIECE
+    };
+    static const struct str test = {"_test.py", 8};
+    if (file.length >= test.length && memcmp(file.data + file.length - test.length, test.data, test.length) == 0)
+        return LIBRARY_USER; /* JAX too calls its tests a user's */
+    if (str_starts(file, STR("<frozen ")))
+        return LIBRARY_MACHINERY;
+    struct str inside = in_packages(file);
+    for (size_t i = 0; inside.length > 0 && i < sizeof packages / sizeof packages[0]; i++)
+        if (is_package(inside, packages[i]))
+            return LIBRARY_MACHINERY;
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++)
+        if (contains(file, pieces[i]))
+            return LIBRARY_MACHINERY;
+    if (inside.length > 0)
+        return LIBRARY_PACKAGE;
+    return contains(file, "/lib/python2.") || contains(file, "/lib/python3") ? LIBRARY_MACHINERY : LIBRARY_USER;
+}

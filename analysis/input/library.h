@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * library.h: whose code a source file is, told from its path. The one place that knows the paths of libraries. */
+#ifndef ANALYSIS_INPUT_LIBRARY_H
+#define ANALYSIS_INPUT_LIBRARY_H
+
+#include "base/str.h"
+
+enum library {
+    LIBRARY_USER,      /* the user's own code */
+    LIBRARY_PACKAGE,   /* an installed package that library.def does not name: may be the user's */
+    LIBRARY_MACHINERY, /* JAX, Flax, Python itself, IPython, …: library.def */
+};
+
+enum library library_of(struct str file);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * culprit.c: see culprit.h. Buffers are equal when they have the same size and the same shape, layout included. */
+#include "tool/memory_viewer/culprit.h"
+
+#include "base/size_text.h"
+#include "base/sum.h"
+#include "tool/memory_viewer/row_groups.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* From this share on padding is said. */
+enum { SAID_PADDING_PERCENT = 10 };
+
+struct member {
+    int64_t bytes;
+    uint32_t row;
+    struct str shape; /* set only where the size may hold the largest group */
+};
+
+struct culprit {
+    const struct member *members; /* by row */
+    uint32_t count;
+    int64_t bytes, padding_bytes;
+};
+
+/* Of a text that the members have: the one that most of them have, and how many there are; "" does not count. */
+struct common {
+    struct str text;
+    uint32_t count;
+};
+
+static int by_size(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static int by_shape(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+    int order = str_compare(a->shape, b->shape);
+    return order != 0 ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return str_compare(*(const struct str *)left, *(const struct str *)right);
+}
+
+static uint32_t members_collect(const struct plan_space *space, struct member *members)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < space->row_count; i++)
+        if (plan_row_is_alive(&space->rows[i], space->peak_step))
+            members[count++] = (struct member){space->rows[i].bytes, i, {"", 0}};
+    qsort(members, count, sizeof *members, by_size);
+    return count;
+}
+
+static bool culprit_find(const struct row_fields_context *row, struct culprit *best)
+{
+    struct arena *arena = row->request->arena;
+    struct member *members = arena_array(arena, struct member, (size_t)row->space->row_count + 1);
+    uint32_t count = members_collect(row->space, members), end;
+    *best = (struct culprit){0};
+    for (uint32_t first = 0; first < count; first = end) {
+        int64_t each = members[first].bytes, sum = 0;
+        for (end = first; end < count && members[end].bytes == each; end++)
+            sum = sum_add(sum, each);
+        if (sum <= best->bytes)
+            continue; /* all of this size together are less than one group */
+        for (uint32_t i = first; i < end; i++) {
+            struct str shape = row_fields_text(row, members[i].row, ROW_SHAPE);
+            members[i].shape = (struct str){arena_text(arena, shape), shape.length};
+        }
+        qsort(members + first, end - first, sizeof *members, by_shape);
+        for (uint32_t from = first, to; from < end; from = to) {
+            sum = each;
+            for (to = from + 1; to < end && str_equal(members[to].shape, members[from].shape); to++)
+                sum = sum_add(sum, each);
+            if (sum > best->bytes)
+                *best = (struct culprit){members + from, to - from, sum, 0};
+        }
+    }
+    for (uint32_t i = 0; i < best->count; i++)
+        best->padding_bytes = sum_add(best->padding_bytes, views_padding(&row->space->rows[best->members[i].row]));
+    return best->bytes > 0;
+}
+
+static struct common common_of(const struct row_fields_context *row, const struct culprit *culprit, size_t way)
+{
+    struct str *texts = arena_array(row->request->arena, struct str, culprit->count);
+    struct common common = {{"", 0}, 0};
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < culprit->count; i++)
+        texts[i] = row_groups_key(row, culprit->members[i].row, way);
+    qsort(texts, culprit->count, sizeof *texts, by_text);
+    for (uint32_t from = 0, to; from < culprit->count; from = to) {
+        for (to = from + 1; to < culprit->count && str_equal(texts[to], texts[from]);)
+            to++;
+        if (texts[from].length == 0)
+            continue;
+        common.count++;
+        if (to - from > most) {
+            most = to - from;
+            common.text = texts[from];
+        }
+    }
+    return common;
+}
+
+/* ---- the sentence ---- */
+
+static void words(struct json *json, const char *text)
+{
+    json_text(json, text);
+}
+
+static void name(struct json *json, struct str text)
+{
+    json_object_begin(json);
+    json_key_string(json, "name", text);
+    json_object_end(json);
+}
+
+static void figure(struct json *json, int64_t bytes, const char *text)
+{
+    json_object_begin(json);
+    json_key_int(json, "bytes", bytes);
+    json_key_text(json, "text", text);
+    json_object_end(json);
+}
+
+/* "bf16[16,2048]" of "bf16[16,2048]{1,0:T(8,128)}"; tuples stay whole. */
+static struct str without_layout(struct str shape)
+{
+    const char *brace = shape.length > 0 && shape.data[0] != '(' ? memchr(shape.data, '{', shape.length) : NULL;
+    return brace == NULL ? shape : (struct str){shape.data, (size_t)(brace - shape.data)};
+}
+
+static struct str without_folder(struct str line)
+{
+    size_t from = line.length;
+    while (from > 0 && line.data[from - 1] != '/')
+        from--;
+    return (struct str){line.data + from, line.length - from};
+}
+
+/* "144 × 36.00 MiB f32[1536,6144] are 29 % of the peak, made at models.py:17." */
+static void sentence_write(const struct row_fields_context *row, struct json *json, const struct culprit *culprit,
+                           struct common line, struct common layer)
+{
+    char text[64], size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
+    const struct member *first = &culprit->members[0];
+    struct str shape = without_layout(first->shape);
+    json_key(json, "sentence");
+    json_array_begin(json);
+    if (culprit->count == 1) {
+        words(json, "Largest: ");
+        name(json, row_fields_text(row, first->row, ROW_NAME));
+        words(json, " ");
+    } else {
+        char number[COUNT_TEXT_BYTES];
+        snprintf(text, sizeof text, "%s × ", size_text_count(number, culprit->count));
+        words(json, text);
+    }
+    figure(json, first->bytes, size_text(size, (uint64_t)first->bytes));
+    if (shape.length > 0) {
+        words(json, " ");
+        name(json, shape);
+    }
+    words(json, culprit->count == 1 ? " is " : " are ");
+    figure(json, culprit->bytes, size_text_share(share, culprit->bytes, row->space->peak_bytes));
+    words(json, " of the peak");
+    if (culprit->padding_bytes > 0 && culprit->padding_bytes >= culprit->bytes / 100 * SAID_PADDING_PERCENT) {
+        snprintf(text, sizeof text, ", %s of it padding", size_text_share(share, culprit->padding_bytes, culprit->bytes));
+        words(json, text);
+    }
+    if (line.count > 0) {
+        words(json, ", made at ");
+        name(json, without_folder(line.text));
+    }
+    if (line.count > 1) {
+        snprintf(text, sizeof text, " and %" PRIu32 " other line%s", line.count - 1, line.count == 2 ? "" : "s");
+        words(json, text);
+    }
+    if (layer.count == 1) {
+        words(json, ", in ");
+        name(json, layer.text);
+    } else if (layer.count > 1) {
+        snprintf(text, sizeof text, ", in %" PRIu32 " layers", layer.count);
+        words(json, text);
+    }
+    words(json, ".");
+    json_array_end(json);
+}
+
+void culprit_write(const struct tool_request *request, struct json *json, const struct plan_space *space)
+{
+    struct row_fields_context row = {request, space};
+    struct culprit culprit;
+    json_key(json, "culprit");
+    if ((space->heap.failure != HEAP_FINE && space->trace_at != PLAN_NONE) || !culprit_find(&row, &culprit)) {
+        json_null(json);
+        return;
+    }
+    struct common line = common_of(&row, &culprit, ROW_GROUPS_LINE);
+    struct common layer = common_of(&row, &culprit, ROW_GROUPS_LAYER);
+    json_object_begin(json);
+    json_key_uint(json, "count", culprit.count);
+    json_key_int(json, "each_bytes", culprit.members[0].bytes);
+    json_key_int(json, "bytes", culprit.bytes);
+    json_key_int(json, "padding_bytes", culprit.padding_bytes);
+    json_key(json, "share_of_peak");
+    json_double(json, space->peak_bytes > 0 ? (double)culprit.bytes / (double)space->peak_bytes : 0);
+    json_key_string(json, "shape", culprit.members[0].shape);
+    json_key(json, "first_id");
+    views_row_id(json, request->plan, &space->rows[culprit.members[0].row]);
+    json_key_string(json, "line", line.text);
+    json_key_uint(json, "line_count", line.count);
+    json_key_string(json, "layer", layer.text);
+    json_key_uint(json, "layer_count", layer.count);
+    sentence_write(&row, json, &culprit, line, layer);
+    json_object_end(json);
+}

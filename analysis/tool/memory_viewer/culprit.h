@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * culprit.h: what fills a memory space most at its peak: the group of equal buffers with the largest sum, found over
+ * all buffers that are live there. Command line and pages print what stands here. */
+#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_CULPRIT_H
+#define ANALYSIS_TOOL_MEMORY_VIEWER_CULPRIT_H
+
+#include "base/json.h"
+#include "tool/memory_viewer/plan.h"
+
+/* Writes "culprit": as docs/openapi.yaml describes it (Culprit); null where nothing is live, or where the heap
+ * trace does not replay, so that the peak is not known. */
+void culprit_write(const struct tool_request *request, struct json *json, const struct plan_space *space);
+
+#endif
