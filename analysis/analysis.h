@@ -11,8 +11,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/hands.h"
+#include "base/json.h"
 #include "base/source.h"
 #include "base/str.h"
+#include "tool/oom/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -146,37 +148,27 @@ bool analysis_capacity_from_text(const char *text, size_t length, struct analysi
 
 /* ---- Out-of-memory texts -------------------------------------------------------- */
 
-struct analysis_explanation {
-    size_t failure_count;       /* distinct failures; each is an object of the answer */
-    uint64_t left_out_count;    /* distinct failures past the most that are kept */
-    uint64_t report_line_count; /* lines of a compiler's or allocator's report outside any failure */
-    bool has_usage;             /* one of those said: usage_bytes of capacity_bytes are used in usage_space */
-    uint64_t usage_bytes, capacity_bytes;
-    const char *usage_space;    /* "hbm", …; static; NULL: another */
-    uint64_t size_bytes;        /* of the log, unpacked */
-    const char *encoding;       /* "utf-8" (or any other of one byte a letter), "utf-16le", "utf-16be"; static */
-};
+/* Reads every out-of-memory text in a log (gzip or not, of any size, in one pass and less than 48 MiB) and decides what
+ * each distinct failure means; equal replicas are counted. No failure in it, or bytes that are no text, give none; with
+ * found.report_line_count > 0 the lines are those of a compile that went well. `with_mentions`: of a log without a
+ * failure, the lines that speak of memory as well. NULL on error: io, limit, malformed gzip. */
+struct oom_report *analysis_oom_read(const struct source *source, bool with_mentions, struct err *err);
+void analysis_oom_free(struct oom_report *report);
 
-/* Reads every out-of-memory text in a log (gzip or not, of any size, in one pass and
- * less than 48 MiB) and puts a JSON array into `out`, one object a distinct failure,
- * equal replicas counted: {"family", "form", "phase", "error_code", "memory_space",
- * "module", "device", "needed_bytes", …, "buffer_count", "buffers", "io_buffer_count",
- * "io_buffers", "replicas", "ranges", "notes"}; what a text does not state is null.
- * No failure in it, or bytes that are no text, give an empty array; with
- * report_line_count > 0 they are those of a compile that went well. Errors: io, limit,
- * malformed gzip. */
-bool analysis_explain(const struct source *source, struct buf *out, struct analysis_explanation *explanation, struct err *err);
-
-/* For a log in which nothing was recognised: how many lines it has, and those that speak
- * of memory, in one pass and 2 MiB: {"line_count", "mention_count", "mentions": [{"line",
- * "begin_bytes", "end_bytes", "text"}]}, the first 200 of them. Errors: io, malformed gzip. */
-bool analysis_explain_mentions(const struct source *source, struct buf *out, struct err *err);
+/* One object a failure, into an array that is open in `json`; `file`, if not NULL, becomes the last member of each. */
+void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json);
+/* All of a report as members of an object that is open in `json`: schema OomAnswer in docs/openapi.yaml, from
+ * "size_bytes" on. */
+void analysis_oom_write_answer(const struct oom_report *report, struct json *json);
 
 /* Appends the bytes [from, to) of a log, unpacked; fewer at its end. Errors: io, malformed gzip. */
-bool analysis_explain_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err);
+bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err);
+
+/* "tpu_compile", …: who refused; static storage. */
+const char *analysis_oom_family_name(const struct oom_failure *failure);
 
 /* Row `at` of what is looked for, one line each; NULL past the end. Static storage. */
-const char *analysis_explain_looked_for(size_t at);
+const char *analysis_oom_looked_for(size_t at);
 
 /* ---- Tools and answers ------------------------------------------------------ */
 

@@ -2,12 +2,11 @@
  * analysis_oom.c: see analysis.h, "Capacity" and "Out-of-memory texts". */
 #include "analysis.h"
 
-#include "base/json.h"
 #include "input/oom_capacity.h"
-#include "input/oom_json.h"
-#include "input/oom_mentions.h"
 #include "input/oom_scan.h"
 #include "job.h"
+#include "tool/oom/verdict.h"
+#include "tool/oom/write_json.h"
 
 #define TEXT_LIMIT_BYTES ((uint64_t)48 << 20)
 
@@ -49,61 +48,38 @@ bool analysis_capacity_from_text(const char *text, size_t length, struct analysi
 
 /* ---- error texts ---- */
 
-struct explaining {
-    struct buf *out;
-    struct analysis_explanation *explanation;
-};
-
-static void explain(struct job *job, const void *in, void *out, struct err *err)
+static void report_read(struct job *job, const void *in, void *out, struct err *err)
 {
-    const struct explaining *explaining = in;
-    struct oom_result result;
-    (void)out;
-    if (!oom_scan(job->source, &job->arena, &result, err))
+    const bool *with_mentions = in;
+    struct oom_report *report = out;
+    if (!oom_scan(job->source, &job->arena, &report->found, err))
         return;
-    struct json json = JSON_INIT(explaining->out);
-    oom_json_write(&json, &result);
-    const char *space = result.usage.memory_space.text.data;
-    *explaining->explanation = (struct analysis_explanation){
-        .failure_count = result.failure_count,
-        .left_out_count = result.left_out_count,
-        .report_line_count = result.report_line_count,
-        .has_usage = result.usage.used.is_known && result.usage.capacity.is_known,
-        .usage_bytes = result.usage.used.value,
-        .capacity_bytes = result.usage.capacity.value,
-        .usage_space = space,
-        .size_bytes = result.size_bytes,
-        .encoding = result.encoding,
-    };
-    if (explaining->out->failed)
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than allowed");
+    report->verdicts = oom_verdicts_make(&report->found, &job->arena);
+    if (*with_mentions && report->found.failure_count == 0) {
+        struct oom_mentions *mentions = arena_array(&job->arena, struct oom_mentions, 1);
+        if (oom_mentions_read(job->source, &job->arena, mentions, err))
+            report->mentions = mentions;
+    }
 }
 
-bool analysis_explain(const struct source *source, struct buf *out, struct analysis_explanation *explanation, struct err *err)
+struct oom_report *analysis_oom_read(const struct source *source, bool with_mentions, struct err *err)
 {
-    struct job job;
-    struct explaining explaining = {out, explanation};
-    *explanation = (struct analysis_explanation){.encoding = "utf-8"};
-    if (!job_run(&job, source, TEXT_LIMIT_BYTES, explain, &explaining, NULL, err))
-        return false;
-    arena_free(&job.arena);
-    return true;
+    return job_make(source, TEXT_LIMIT_BYTES, sizeof(struct oom_report), report_read, &with_mentions, err);
 }
 
-static void find_mentions(struct job *job, const void *in, void *out, struct err *err)
+void analysis_oom_free(struct oom_report *report)
 {
-    struct json json = JSON_INIT(out);
-    (void)in;
-    oom_mentions_write(job->source, &job->arena, &json, err);
+    job_made_free(report);
 }
 
-bool analysis_explain_mentions(const struct source *source, struct buf *out, struct err *err)
+void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json)
 {
-    struct job job;
-    if (!job_run(&job, source, TEXT_LIMIT_BYTES, find_mentions, NULL, out, err))
-        return false;
-    arena_free(&job.arena);
-    return true;
+    oom_write_json_failures(json, report, file);
+}
+
+void analysis_oom_write_answer(const struct oom_report *report, struct json *json)
+{
+    oom_write_json_answer(json, report);
 }
 
 struct window {
@@ -126,7 +102,7 @@ static void window_copy(struct job *job, const void *in, void *out, struct err *
         ((struct buf *)out)->length += (size_t)got;
 }
 
-bool analysis_explain_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err)
+bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err)
 {
     struct job job;
     const struct window window = {from, to};
@@ -138,7 +114,12 @@ bool analysis_explain_window(const struct source *source, uint64_t from, uint64_
     return true;
 }
 
-const char *analysis_explain_looked_for(size_t at)
+const char *analysis_oom_looked_for(size_t at)
 {
     return oom_looked_for(at);
+}
+
+const char *analysis_oom_family_name(const struct oom_failure *failure)
+{
+    return oom_family_name(failure->family);
 }

@@ -8,13 +8,9 @@ import { filesBelow } from './lib/entries.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
 import { nameOf, pageOf, usualPage } from './pages.js';
 import { foundText, lookAt } from './tools/home/found.js';
-import { spaceWord } from './tools/memory_viewer/failure.js';
 
 const HEAD_BYTES = 4096;
 const MOST_FILES = 1000;
-const PHASES = { compile: 'compile-time', load: 'load-time', run: 'run-time' };
-const MAKERS = { tpu_compile: 'TPU', tpu_program_load: 'TPU', tpu_buffer: 'TPU', gpu_xla: 'GPU', gpu_bfc: 'GPU', cpu_alloc: 'CPU' };
-
 const short = (text) => cutMiddle(visible(text), 60);
 const isGzip = ({ head }) => head[0] === 0x1f && head[1] === 0x8b;
 /* Two bytes a letter, as some shells write their logs. */
@@ -27,15 +23,13 @@ const isBeside = ends('-buffer-assignment.txt', '-live-range.txt', '-memory-usag
 const isProgram = ends('.xplane.pb', '.xplane.pb.gz', '.hlo_proto.pb', '.hlo_proto.pb.gz', '.hlo.pb', '.hlo.pb.gz');
 const isProfile = ends('.prof', '.pprof', '.pb.gz', '.pb');
 
-/* Pure: "a TPU compile-time OOM: jit_train_step needs 33.49 GiB, 15.75 GiB are available"; another memory than HBM by
- * its name. */
+/* Pure: "a TPU compile-time OOM: jit_train_step needs 33.49 GiB, 15.75 GiB are available". */
 export function failureWords(failure) {
-  const what = [MAKERS[failure.family], PHASES[failure.phase], 'OOM'].filter(Boolean).join(' ');
+  const { title, limit_bytes: limit, limit_phrase: phrase } = failure.verdict ?? failure;
   const who = failure.module ? short(failure.module) : 'the program';
-  const space = (failure.memory_space ?? 'hbm') === 'hbm' ? '' : ` of ${spaceWord(failure)}`;
-  const needed = failure.needed_bytes === null ? '' : `: ${who} needs ${bytes(failure.needed_bytes)}${space}`;
-  const there = failure.capacity_bytes === null ? '' : `, ${bytes(failure.capacity_bytes)} are available`;
-  return `a ${what}${needed}${there}`;
+  const needed = failure.needed_bytes === null ? '' : `: ${who} needs ${bytes(failure.needed_bytes)}`;
+  const there = limit === null ? '' : `, ${bytes(limit)} ${phrase}`;
+  return `${/^[AEIOU]/.test(title) ? 'an' : 'a'} ${visible(title)}${needed}${there}`;
 }
 
 /* Pure: what the answer to a text says, and whether there is something to open. */

@@ -5,7 +5,7 @@
 const char *oom_family_name(enum oom_family family)
 {
     static const char *const names[] = {
-#define FAMILY(name, phase) #name,
+#define FAMILY(name, phase, title, heading, who) #name,
 #include "input/oom_families.def"
 #undef FAMILY
     };

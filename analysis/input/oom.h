@@ -16,13 +16,13 @@
 #include <stdint.h>
 
 enum oom_family {
-#define FAMILY(name, phase) OOM_FAMILY_##name,
+#define FAMILY(name, phase, title, heading, who) OOM_FAMILY_##name,
 #include "input/oom_families.def"
 #undef FAMILY
 };
 
 enum oom_figure_at {
-#define FIGURE(name) OOM_##name,
+#define FIGURE(name, line, word) OOM_##name,
 #include "input/oom_figures.def"
 #undef FIGURE
     OOM_FIGURE_COUNT
@@ -46,6 +46,7 @@ struct oom_buffer {
     struct oom_figure size, unpadded, padding;
     struct oom_figure source_line, stack_frame_id; /* numbers, not bytes */
     struct oom_words shape, op_name, source_file, label, allocation_type;
+    bool is_shape_of_result; /* the size is that of a kernel's stack, the shape that of what the kernel returns */
 };
 
 enum oom_list { OOM_ALLOCATIONS, OOM_ARGUMENTS_AND_OUTPUTS, OOM_LIST_COUNT };

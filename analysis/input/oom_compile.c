@@ -32,8 +32,10 @@ static size_t scoped_read(struct oom_reader *reader, size_t at, struct oom_failu
     const struct oom_text *text = &reader->text;
     struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
     size_t end = at, shape = at, from, metadata = at;
-    if (oom_cursor_find(text, &shape, "=", 200) && oom_entry_take_shape(text, &shape, &from))
+    if (oom_cursor_find(text, &shape, "=", 200) && oom_entry_take_shape(text, &shape, &from)) {
         oom_draft_shape(reader, &buffer->shape, from, shape);
+        buffer->is_shape_of_result = true;
+    }
     bool has_size = oom_cursor_find(text, &end, "Scopedallocationwithsize", INSTRUCTION);
     size_t label_end = has_size ? end - strlen("Scopedallocationwithsize") : shape;
     if (has_size && label_end > at + 1 && text->bytes[label_end - 1] == '.' && text->bytes[label_end - 2] != '.')

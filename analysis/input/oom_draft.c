@@ -67,7 +67,7 @@ static void code_read(struct oom_reader *reader, size_t from, struct oom_words *
 struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family family, const char *form, size_t from, size_t to)
 {
     static const char *const phases[] = {
-#define FAMILY(name, phase) phase,
+#define FAMILY(name, phase, title, heading, who) phase,
 #include "input/oom_families.def"
 #undef FAMILY
     };

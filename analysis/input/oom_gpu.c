@@ -166,7 +166,7 @@ static size_t stats_read(struct oom_reader *reader, size_t at, struct oom_failur
     } rows[] = {
         {"parameterallocation:", OOM_arguments_bytes}, {"maybe_live_outallocation:", OOM_output_bytes},
         {"preallocatedtempallocation:", OOM_program_bytes}, {"totalallocation:", OOM_total_bytes},
-        {"preallocatedtempfragmentation:", OOM_fragmentation_bytes}, {"totalfragmentation:", OOM_fragmentation_bytes},
+        {"preallocatedtempfragmentation:", OOM_temporary_fragmentation_bytes}, {"totalfragmentation:", OOM_fragmentation_bytes},
     };
     size_t end = at;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -9,81 +9,72 @@ enum { BLOCK = 1 << 20, LONGEST_LINE = 400, MOST_MENTIONS = 200 };
 /* Of at least five letters, as the sieve wants them. */
 static const char *const words[] = {"emory", "EMORY", "lloca", "XHAUS", "xhaus"};
 
-struct mentions {
+struct reading {
     const struct source *source;
-    struct json *json;
+    struct arena *arena;
+    struct oom_mentions *found;
     struct oom_sieve sieve;
     char *window;
     uint64_t window_at;
     size_t length;
-    uint64_t line_count, mention_count;
 };
 
-static void mention_write(struct mentions *mentions, size_t begin, size_t end)
+static void mention_add(struct reading *reading, size_t begin, size_t end)
 {
-    struct json *json = mentions->json;
+    struct oom_mentions *found = reading->found;
     size_t shown = end - begin > LONGEST_LINE ? LONGEST_LINE : end - begin;
-    if (++mentions->mention_count > MOST_MENTIONS)
+    found->mention_count++;
+    if (found->count == MOST_MENTIONS)
         return;
-    json_object_begin(json);
-    json_key_uint(json, "line", mentions->line_count + 1);
-    json_key_uint(json, "begin_bytes", mentions->window_at + begin);
-    json_key_uint(json, "end_bytes", mentions->window_at + end);
-    json_key_string(json, "text", (struct str){mentions->window + begin, shown});
-    json_object_end(json);
+    struct str text = {arena_text(reading->arena, (struct str){reading->window + begin, shown}), shown};
+    found->items[found->count++] = (struct oom_mention){found->line_count + 1, reading->window_at + begin, reading->window_at + end, text};
 }
 
 /* Reads the lines of the window that end in it; returns where the first that does not begins. */
-static size_t lines_read(struct mentions *mentions, bool is_last)
+static size_t lines_read(struct reading *reading, bool is_last)
 {
-    size_t begin = 0, found = oom_sieve_find(&mentions->sieve, mentions->window, 0, mentions->length);
-    while (begin < mentions->length) {
-        const char *line_end = memchr(mentions->window + begin, '\n', mentions->length - begin);
+    size_t begin = 0, found = oom_sieve_find(&reading->sieve, reading->window, 0, reading->length);
+    while (begin < reading->length) {
+        const char *line_end = memchr(reading->window + begin, '\n', reading->length - begin);
         if (line_end == NULL && !is_last && begin > 0)
             break; /* a line longer than the window is read in pieces */
-        size_t end = line_end != NULL ? (size_t)(line_end - mentions->window) : mentions->length;
+        size_t end = line_end != NULL ? (size_t)(line_end - reading->window) : reading->length;
         if (found < end) {
-            mention_write(mentions, begin, end > begin && mentions->window[end - 1] == '\r' ? end - 1 : end);
-            found = oom_sieve_find(&mentions->sieve, mentions->window, end, mentions->length);
+            mention_add(reading, begin, end > begin && reading->window[end - 1] == '\r' ? end - 1 : end);
+            found = oom_sieve_find(&reading->sieve, reading->window, end, reading->length);
         }
-        mentions->line_count += line_end != NULL || is_last;
+        reading->found->line_count += line_end != NULL || is_last;
         begin = end + (line_end != NULL);
     }
     return begin;
 }
 
-static bool window_read(struct mentions *mentions, bool *is_last, struct err *err)
+static bool window_read(struct reading *reading, bool *is_last, struct err *err)
 {
-    mentions->length = 0;
+    reading->length = 0;
     *is_last = false;
-    while (mentions->length < BLOCK && !*is_last) {
-        int64_t got = mentions->source->read(mentions->source->context, mentions->window_at + mentions->length,
-                                             mentions->window + mentions->length, BLOCK - mentions->length);
+    while (reading->length < BLOCK && !*is_last) {
+        int64_t got = reading->source->read(reading->source->context, reading->window_at + reading->length,
+                                             reading->window + reading->length, BLOCK - reading->length);
         if (got < 0)
-            return err_set(err, ERR_io, mentions->window_at, "the bytes cannot be read");
+            return err_set(err, ERR_io, reading->window_at, "the bytes cannot be read");
         *is_last = got == 0;
-        mentions->length += (size_t)got;
+        reading->length += (size_t)got;
     }
     return true;
 }
 
-bool oom_mentions_write(const struct source *source, struct arena *arena, struct json *json, struct err *err)
+bool oom_mentions_read(const struct source *source, struct arena *arena, struct oom_mentions *out, struct err *err)
 {
-    struct mentions mentions = {.source = source, .json = json};
+    struct reading reading = {.source = source, .arena = arena, .found = out};
     bool is_last = false;
-    mentions.window = arena_raw(arena, BLOCK);
-    mentions.sieve = oom_sieve_new(arena, words, sizeof words / sizeof words[0]);
-    json_object_begin(json);
-    json_key(json, "mentions");
-    json_array_begin(json);
+    *out = (struct oom_mentions){.items = arena_array(arena, struct oom_mention, MOST_MENTIONS)};
+    reading.window = arena_raw(arena, BLOCK);
+    reading.sieve = oom_sieve_new(arena, words, sizeof words / sizeof words[0]);
     while (!is_last) {
-        if (!window_read(&mentions, &is_last, err))
+        if (!window_read(&reading, &is_last, err))
             return false;
-        mentions.window_at += lines_read(&mentions, is_last);
+        reading.window_at += lines_read(&reading, is_last);
     }
-    json_array_end(json);
-    json_key_uint(json, "line_count", mentions.line_count);
-    json_key_uint(json, "mention_count", mentions.mention_count);
-    json_object_end(json);
     return true;
 }

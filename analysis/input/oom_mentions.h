@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_mentions.h: the lines of a log that speak of memory, for a reader whose text was not recognised.
- *
- * Out:    {"line_count", "mention_count", "mentions": [{"line", "begin_bytes", "end_bytes", "text"}]}:
- *         lines counted from 1, the text of a long line cut, the first 200 mentions.
- * Memory: 1.2 MiB in the arena. Cost: one read of the input. */
+ * oom_mentions.h: the lines of a log that speak of memory, for one in which nothing was recognised. */
 #ifndef ANALYSIS_INPUT_OOM_MENTIONS_H
 #define ANALYSIS_INPUT_OOM_MENTIONS_H
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/source.h"
+#include "base/str.h"
 
-bool oom_mentions_write(const struct source *source, struct arena *arena, struct json *json, struct err *err);
+struct oom_mention {
+    uint64_t line; /* from 1 */
+    uint64_t begin_at, end_at;
+    struct str text; /* its first 400 bytes */
+};
+
+struct oom_mentions {
+    struct oom_mention *items;
+    size_t count;           /* of those that are kept: the first 200 */
+    uint64_t mention_count; /* of all */
+    uint64_t line_count;    /* of the log */
+};
+
+/* In one pass and 2 MiB. False when the source cannot be read. */
+bool oom_mentions_read(const struct source *source, struct arena *arena, struct oom_mentions *out, struct err *err);
 
 #endif

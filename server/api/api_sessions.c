@@ -97,6 +97,11 @@ static void write_verdict(struct json *json, const struct snapshot_session *sess
     json_key_known(json, "exceeded_bytes", verdict->exceeded_bytes);
     json_key_known(json, "free_bytes", verdict->free_bytes);
     json_key_known(json, "largest_free_bytes", verdict->largest_free_bytes);
+    json_key_text(json, "title", verdict->title);
+    json_key_known(json, "limit_bytes", verdict->limit_bytes);
+    json_key_text(json, "limit_phrase", verdict->limit_phrase[0] ? verdict->limit_phrase : NULL);
+    json_key_known(json, "over_bytes", verdict->over_bytes);
+    json_key_text(json, "over_text", verdict->over_text[0] ? verdict->over_text : NULL);
     json_object_end(json);
 }
 

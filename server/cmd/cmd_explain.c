@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_explain.c: what an out-of-memory text says, in a terminal or as JSON. */
 #include "server/cmd/commands.h"
-#include "server/store/explain.h"
+#include "server/cmd/explain.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/cmd/options.h"
+
+#include "base/json.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -16,47 +18,29 @@ enum { DEEPEST = 32 };
 
 struct explaining {
     bool is_json;
-    bool has_names; /* several logs: each failure says where it is from */
-    cJSON *all;     /* of --json */
+    bool has_names;   /* several logs: each failure says where it is from */
+    struct json json; /* of --json: the array of all failures */
     size_t read_count;
     size_t unreadable_count;
     size_t understood_count; /* with failures, or with the report of a compile that went well */
 };
 
-static void add_to_json(struct explaining *explaining, const char *name, cJSON *failures)
-{
-    for (cJSON *failure; (failure = cJSON_DetachItemFromArray(failures, 0)) != NULL;) {
-        if (explaining->has_names)
-            cJSON_AddStringToObject(failure, "file", name);
-        cJSON_AddItemToArray(explaining->all, failure);
-    }
-}
-
 static void explain_log(struct explaining *explaining, const char *path, bool is_named)
 {
-    struct explain_log log = {.name = path};
-    struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
-    if (!explain_read(path, &out, &log.explanation, &err)) {
+    struct oom_report *report = explain_read(path, &err);
+    if (!report) {
         log_line("%s: %s", path, err.text);
         explaining->unreadable_count++;
-    } else {
-        cJSON *failures = cJSON_ParseWithLength(out.data, out.length);
-        bool is_understood = log.explanation.failure_count > 0 || log.explanation.report_line_count > 0;
-        explaining->read_count++;
-        explaining->understood_count += is_understood;
-        log.failures = failures;
-        if (explaining->is_json && !explaining->has_names) {
-            fwrite(out.data, 1, out.length, stdout);
-            putchar('\n');
-        } else if (explaining->is_json) {
-            add_to_json(explaining, path, failures);
-        } else if (is_named || log.explanation.failure_count > 0) {
-            explain_text(&log);
-        }
-        cJSON_Delete(failures);
+        return;
     }
-    buf_free(&out);
+    explaining->read_count++;
+    explaining->understood_count += report->found.failure_count > 0 || report->found.report_line_count > 0;
+    if (explaining->is_json)
+        analysis_oom_write_failures(report, explaining->has_names ? path : NULL, &explaining->json);
+    else if (is_named || report->found.failure_count > 0)
+        explain_text(path, report);
+    analysis_oom_free(report);
 }
 
 static bool has_ending(const char *name, const char *ending)
@@ -111,26 +95,39 @@ static bool is_folder(const char *path)
 static void say_what_was_looked_for(void)
 {
     fprintf(stderr, "memviewd: no out-of-memory text that is known here; looked for:\n");
-    for (size_t at = 0; analysis_explain_looked_for(at) != NULL; at++)
-        fprintf(stderr, "  %s\n", analysis_explain_looked_for(at));
+    for (size_t at = 0; analysis_oom_looked_for(at) != NULL; at++)
+        fprintf(stderr, "  %s\n", analysis_oom_looked_for(at));
+}
+
+/* False when there was no memory for all of them. */
+static bool print_json(struct buf *all)
+{
+    bool is_whole = !all->failed;
+    if (is_whole) {
+        fwrite(all->data, 1, all->length, stdout);
+        putchar('\n');
+    } else {
+        log_line("there is no memory for the answer");
+    }
+    buf_free(all);
+    return is_whole;
 }
 
 static int explain_all(const struct options *options)
 {
-    struct explaining explaining = {.is_json = options->is_json, .all = cJSON_CreateArray()};
+    struct buf all = BUF_INIT;
+    struct explaining explaining = {.is_json = options->is_json, .json = JSON_INIT(&all)};
     const char *standard_input = "-";
     size_t count = options->paths.count > 0 ? options->paths.count : 1;
     const char *const *paths = options->paths.count > 0 ? options->paths.items : &standard_input;
     explaining.has_names = count > 1 || is_folder(paths[0]);
+    json_array_begin(&explaining.json);
     for (size_t at = 0; at < count; at++)
         explain_path(&explaining, paths[at]);
-    if (explaining.is_json && !explaining.has_names && explaining.read_count == 0)
-        puts("[]");
-    char *text = explaining.is_json && explaining.has_names ? cJSON_PrintUnformatted(explaining.all) : NULL;
-    if (text)
-        puts(text);
-    free(text);
-    cJSON_Delete(explaining.all);
+    json_array_end(&explaining.json);
+    if (explaining.is_json && !print_json(&all))
+        return COMMANDS_UNUSABLE;
+    buf_free(&all);
     if (explaining.understood_count > 0)
         return COMMANDS_DONE;
     if (explaining.unreadable_count > 0)

@@ -4,46 +4,47 @@
 
 #include "analysis/analysis.h"
 
-#include <cjson/cJSON.h>
 #include <stdio.h>
 
 static const uint64_t MOST_BYTES = (uint64_t)256 << 20;
 
-static void word_of(const cJSON *failure, const char *key, char *word, size_t size)
+static void copy_word(struct str text, char *word, size_t size)
 {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(failure, key);
-    snprintf(word, size, "%s", cJSON_IsString(value) ? value->valuestring : "");
+    snprintf(word, size, "%.*s", text.data ? (int)text.length : 0, text.data ? text.data : "");
 }
 
-static int64_t number_of(const cJSON *failure, const char *key)
+static int64_t known(uint64_t value, bool is_known)
 {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(failure, key);
-    bool fits = cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble < 9e15;
-    return fits ? (int64_t)value->valuedouble : -1;
+    return is_known && value <= INT64_MAX ? (int64_t)value : -1;
 }
 
-static void fill(const cJSON *failure, size_t failure_count, struct verdict *verdict)
+static void fill(const struct oom_report *report, struct verdict *verdict)
 {
+    const struct oom_verdict *first = &report->verdicts[0];
+    const struct oom_failure *failure = first->failure;
+    const struct oom_figure *figures = failure->figures;
     *verdict = (struct verdict){
-        .failure_count = failure_count,
-        .needed_bytes = number_of(failure, "needed_bytes"),
-        .capacity_bytes = number_of(failure, "capacity_bytes"),
-        .exceeded_bytes = number_of(failure, "exceeded_bytes"),
-        .free_bytes = number_of(failure, "free_bytes"),
-        .largest_free_bytes = number_of(failure, "largest_free_bytes"),
+        .failure_count = report->found.failure_count,
+        .needed_bytes = known(figures[OOM_needed_bytes].value, figures[OOM_needed_bytes].is_known),
+        .capacity_bytes = known(figures[OOM_capacity_bytes].value, figures[OOM_capacity_bytes].is_known),
+        .exceeded_bytes = known(figures[OOM_exceeded_bytes].value, figures[OOM_exceeded_bytes].is_known),
+        .free_bytes = known(figures[OOM_free_bytes].value, figures[OOM_free_bytes].is_known),
+        .largest_free_bytes = known(figures[OOM_largest_free_bytes].value, figures[OOM_largest_free_bytes].is_known),
+        .limit_bytes = known(first->limit_bytes, first->is_limit_known),
+        .over_bytes = known(first->over_bytes, first->is_over_known),
     };
-    word_of(failure, "family", verdict->family, sizeof(verdict->family));
-    word_of(failure, "form", verdict->form, sizeof(verdict->form));
-    word_of(failure, "phase", verdict->phase, sizeof(verdict->phase));
-    word_of(failure, "memory_space", verdict->memory_space, sizeof(verdict->memory_space));
-    word_of(failure, "module", verdict->module, sizeof(verdict->module));
+    copy_word(str_of(analysis_oom_family_name(failure)), verdict->family, sizeof(verdict->family));
+    copy_word(str_of(failure->phase ? failure->phase : ""), verdict->phase, sizeof(verdict->phase));
+    copy_word(failure->memory_space.text, verdict->memory_space, sizeof(verdict->memory_space));
+    copy_word(failure->module.text, verdict->module, sizeof(verdict->module));
+    copy_word(str_of(first->title), verdict->title, sizeof(verdict->title));
+    copy_word(str_of(first->limit_phrase ? first->limit_phrase : ""), verdict->limit_phrase, sizeof(verdict->limit_phrase));
+    copy_word(str_of(first->over_text ? first->over_text : ""), verdict->over_text, sizeof(verdict->over_text));
 }
 
 bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict,
                    struct err *err)
 {
-    struct buf out = BUF_INIT;
-    struct analysis_explanation explanation;
     struct file *file = files_open(place, err);
     if (!file)
         return false;
@@ -51,15 +52,15 @@ bool verdicts_read(const struct files_place *place, const atomic_bool *is_stoppi
     bool is_long = whole->size_bytes > MOST_BYTES && !files_is_gzip(file);
     struct files_tail tail = {whole, is_long ? whole->size_bytes - MOST_BYTES : 0, is_stopping};
     struct source source = files_tail_source(&tail);
-    bool is_good = analysis_explain(&source, &out, &explanation, err);
-    if (is_good) {
-        cJSON *failures = cJSON_ParseWithLength(out.data, out.length);
-        fill(cJSON_GetArrayItem(failures, 0), explanation.failure_count, verdict);
-        cJSON_Delete(failures);
-    } else {
+    struct oom_report *report = analysis_oom_read(&source, false, err);
+    bool is_good = report != NULL;
+    if (!is_good)
         files_tail_fail(&tail, err);
-    }
-    buf_free(&out);
+    else if (report->found.failure_count > 0)
+        fill(report, verdict);
+    else
+        *verdict = (struct verdict){0};
+    analysis_oom_free(report);
     files_close(file);
     return is_good;
 }

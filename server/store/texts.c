@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/texts.h"
 
-#include "server/store/explain.h"
+#include "analysis/analysis.h"
+#include "base/json.h"
 #include "server/base/memory.h"
 #include "server/store/sha256.h"
 
@@ -71,7 +72,16 @@ static struct kept_text *make(const struct texts *texts, const struct source *so
     struct kept_text *kept = memory_new(sizeof(*kept));
     struct files_tail whole = {source, 0, &texts->is_stopping};
     const struct source until_stopped = files_tail_source(&whole);
-    if (!explain_answer(&until_stopped, &kept->answer, err)) {
+    struct oom_report *report = analysis_oom_read(&until_stopped, true, err);
+    struct json json = JSON_INIT(&kept->answer);
+    if (report) {
+        analysis_oom_write_answer(report, &json);
+        buf_char(&kept->answer, '\0');
+    }
+    analysis_oom_free(report);
+    if (kept->answer.failed)
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory for the answer");
+    if (!report || kept->answer.failed) {
         files_tail_fail(&whole, err);
         free_kept(kept);
         return NULL;

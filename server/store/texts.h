@@ -33,7 +33,7 @@ void texts_free(struct texts *texts);
 struct text {
     const char *id;              /* of a given one: 32 hex digits; NULL for a file's */
     const struct upload *upload; /* the bytes of a given one */
-    const char *answer;          /* members of the answer, see explain_answer */
+    const char *answer;          /* members of the answer, see analysis_oom_write_answer */
     struct cache_hold hold;
 };
 

@@ -186,8 +186,8 @@ static void ask_tables(void)
         if (!device.name || !device.title || !device.source)
             broken("a device has texts", "devices", &err);
     }
-    for (size_t at = 0; analysis_explain_looked_for(at); at++) {
-        if (analysis_explain_looked_for(at)[0] == '\0')
+    for (size_t at = 0; analysis_oom_looked_for(at); at++) {
+        if (analysis_oom_looked_for(at)[0] == '\0')
             broken("a row has a text", "looked for", &err);
     }
 }

@@ -2,6 +2,8 @@
  * oom.c: any bytes as a log: every failure in it as JSON, every range inside the input. */
 #include "tests/fuzz/ask.h"
 
+#include "base/json.h"
+
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
@@ -23,62 +25,83 @@ static void check_ranges(const cJSON *ranges, size_t size)
 }
 
 /* Every line that is named lies inside the input, and can be had as it is. */
-static void check_mentions(const struct source *source, uint64_t size)
+static void check_mentions(const struct source *source, const struct oom_mentions *mentions, uint64_t size)
 {
-    struct buf out = BUF_INIT, window = BUF_INIT;
+    struct buf window = BUF_INIT;
     struct err err = ERR_INIT;
-    const cJSON *line;
-    if (!analysis_explain_mentions(source, &out, &err))
-        abort();
-    cJSON *found = cJSON_ParseWithLength(out.data, out.length);
-    if (!found)
-        abort();
-    cJSON_ArrayForEach(line, cJSON_GetObjectItemCaseSensitive(found, "mentions"))
-    {
-        double begin = cJSON_GetObjectItemCaseSensitive(line, "begin_bytes")->valuedouble;
-        double end = cJSON_GetObjectItemCaseSensitive(line, "end_bytes")->valuedouble;
-        if (begin > end || end > (double)size)
+    for (size_t at = 0; at < mentions->count; at++) {
+        const struct oom_mention *line = &mentions->items[at];
+        if (line->begin_at > line->end_at || line->end_at > size)
             abort();
-        if (!analysis_explain_window(source, (uint64_t)begin, (uint64_t)end, &window, &err))
+        if (!analysis_oom_window(source, line->begin_at, line->end_at, &window, &err))
             abort();
     }
     if (window.length > 0 && window.failed)
         abort();
-    cJSON_Delete(found);
     buf_free(&window);
+}
+
+/* Stretches are the whole, and nothing is said of memory that is not. */
+static void check_verdict(const struct oom_verdict *verdict)
+{
+    uint64_t sum = 0;
+    for (size_t at = 0; at < verdict->bar.count; at++) {
+        if (verdict->bar.stretches[at].lost_bytes > verdict->bar.stretches[at].bytes)
+            abort();
+        sum = sum > UINT64_MAX - verdict->bar.stretches[at].bytes ? UINT64_MAX : sum + verdict->bar.stretches[at].bytes;
+    }
+    if (sum != verdict->bar.whole_bytes || !verdict->title || !verdict->heading || verdict->answer.count == 0 || verdict->step_count == 0)
+        abort();
+    if (verdict->is_over_known != (verdict->over_text != NULL))
+        abort();
+}
+
+static cJSON *failures_of(const struct oom_report *report)
+{
+    struct buf out = BUF_INIT;
+    struct json json = JSON_INIT(&out);
+    json_object_begin(&json);
+    analysis_oom_write_answer(report, &json);
+    json_object_end(&json);
+    cJSON *answer = cJSON_ParseWithLength(out.data, out.length);
+    cJSON *failures = cJSON_DetachItemFromObjectCaseSensitive(answer, "failures");
+    if (!failures || (size_t)cJSON_GetArraySize(failures) != report->found.failure_count)
+        abort();
+    cJSON_Delete(answer);
     buf_free(&out);
+    return failures;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct source source = ask_source(data, size);
-    struct analysis_explanation explanation;
     struct analysis_capacity capacity;
-    struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
 
-    for (size_t at = 0; at < 100 && analysis_explain_looked_for(at) != NULL; at++) {
-        if (analysis_explain_looked_for(at)[0] == '\0')
+    for (size_t at = 0; at < 100 && analysis_oom_looked_for(at) != NULL; at++) {
+        if (analysis_oom_looked_for(at)[0] == '\0')
             abort();
     }
     if (analysis_capacity_from_text((const char *)data, size, &capacity) &&
         (capacity.offset > size || capacity.length > size - capacity.offset))
         abort();
-    if (analysis_explain(&source, &out, &explanation, &err)) {
-        cJSON *failures = cJSON_ParseWithLength(out.data, out.length), *failure;
+    struct oom_report *report = analysis_oom_read(&source, true, &err);
+    if (report) {
+        cJSON *failures = failures_of(report), *failure;
         bool is_packed = size > 1 && data[0] == 0x1f && data[1] == 0x8b;
-        if (!failures || (size_t)cJSON_GetArraySize(failures) != explanation.failure_count)
-            abort();
         cJSON_ArrayForEach(failure, failures)
         {
             if (!is_packed)
                 check_ranges(cJSON_GetObjectItemCaseSensitive(failure, "ranges"), size);
         }
+        for (size_t at = 0; at < report->found.failure_count; at++)
+            check_verdict(&report->verdicts[at]);
+        if (report->mentions)
+            check_mentions(&source, report->mentions, is_packed ? UINT64_MAX : size);
         cJSON_Delete(failures);
-        check_mentions(&source, is_packed ? UINT64_MAX : size);
+        analysis_oom_free(report);
     } else if (err.code == ERR_none || err.text[0] == '\0') {
         abort();
     }
-    buf_free(&out);
     return 0;
 }

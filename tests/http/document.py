@@ -2,7 +2,7 @@
 """docs/openapi.yaml as Python values, and values held against its schemas.
 
 Reads the part of YAML that the document uses: mappings and lists by indentation or in one line,
-plain and double-quoted words, anchors (&name), aliases (*name) and merged mappings (<<). Knows the keywords of JSON Schema that the document uses, and refuses
+plain and double-quoted words. Knows the keywords of JSON Schema that the document uses, and refuses
 any other, so that nothing there is left unchecked.
 """
 import json
@@ -18,7 +18,6 @@ class Yaml:
             if line.strip() and not line.lstrip().startswith("#"):
                 self.lines.append((len(line) - len(line.lstrip()), line.strip()))
         self.at = 0
-        self.anchors = {}
 
     def read(self, indent=0):
         return self.read_list(indent) if self.lines[self.at][1].startswith("- ") else self.read_mapping(indent)
@@ -29,14 +28,10 @@ class Yaml:
             key, rest = self.split(self.lines[self.at][1])
             assert key not in found, f"{key} twice"
             self.at += 1
-            if rest and rest[0] == "*":
-                value = self.anchors[rest[1:]]
-            elif rest and rest[0] != "&":
-                value = flow(rest)
+            if rest:
+                found[key] = flow(rest)
             else:
-                value = self.read(self.lines[self.at][0])
-                self.anchors[(rest or "&")[1:]] = value
-            found.update(value if key == "<<" else {key: value})
+                found[key] = self.read(self.lines[self.at][0])
         return found
 
     def read_list(self, indent):
@@ -113,12 +108,10 @@ class Document:
         return node
 
     def operations(self):
-        """(path, method, operation), with the parameters that all operations of a path share"""
+        """(path, method, operation)"""
         for path, item in self.tree["paths"].items():
-            shared = item.get("parameters", [])
             for method, operation in item.items():
-                if method != "parameters":
-                    yield path, method.upper(), {**operation, "parameters": shared + operation.get("parameters", [])}
+                yield path, method.upper(), operation
 
     def media(self, operation, status):
         """{content type: schema} of a status, or None when it is not documented"""

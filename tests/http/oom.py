@@ -123,6 +123,23 @@ def test_next_steps_come_with_each_failure(t):
     assert any("tpu_log_allocations_on_oom" in command for command in commands[1]), commands
 
 
+def test_the_command_line_says_what_the_verdict_says(t):
+    """a limit of a GPU, and memory in pieces at run time: figures and reason"""
+    texts = (
+        (b"Allocating 300 bytes exceeds the memory limit of 200 bytes.\n", "over by                           100 B", None),
+        (b"Not enough PA budget: pa_allocated=100B, allocation_size=50B, pa_budget=120B\n", "over by                            30 B", None),
+        (b"Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G "
+         b"reservable.\n", "over by                        0.50 GiB", "Enough is free, but not in one piece: the memory is fragmented."),
+    )
+    for text, line, reason in texts:
+        path = t.write("one.log", text)
+        verdict = json.loads(t.run("explain", "--json", path).stdout)[0]["verdict"]
+        printed = t.run("explain", path).stdout
+        assert line in printed and line.endswith(verdict["over_text"]), printed
+        assert reason is None or reason in printed, printed
+        equal(verdict["cause"], "fragmentation" if reason else None)
+
+
 def test_no_step_hides_a_command_in_a_sentence(t):
     daemon = t.serve(t.folder())
     names = ("oom-bfc", "oom-gpu", "oom-frameworks", "oom-tpu-compile", "oom-tpu-run", "oom-f-vmem-pallas-scratch")

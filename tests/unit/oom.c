@@ -212,7 +212,7 @@ END_TEST
 START_TEST(what_is_looked_for_is_listed)
 {
     size_t count = 0;
-    while (analysis_explain_looked_for(count) != NULL)
+    while (analysis_oom_looked_for(count) != NULL)
         count++;
     ck_assert_uint_ge(count, 5);
 }

@@ -5,12 +5,13 @@
 
 #include "analysis/analysis.h"
 
+#include "base/json.h"
 #include "bytes.h"
 
 #include <cjson/cJSON.h>
 
 struct oom_answer {
-    struct analysis_explanation explanation;
+    struct oom_result explanation; /* counts only: what it points to is freed */
     cJSON *failures;
 };
 
@@ -19,9 +20,16 @@ static inline struct oom_answer oom_ask(const char *text, size_t length)
     struct oom_answer answer;
     struct bytes bytes;
     struct buf out = BUF_INIT;
+    struct json json = JSON_INIT(&out);
     struct err err = ERR_INIT;
     bytes_open(&bytes, text, length);
-    ck_assert_msg(analysis_explain(&bytes.source, &out, &answer.explanation, &err), "%s", err.text);
+    struct oom_report *report = analysis_oom_read(&bytes.source, false, &err);
+    ck_assert_msg(report != NULL, "%s", err.text);
+    json_array_begin(&json);
+    analysis_oom_write_failures(report, NULL, &json);
+    json_array_end(&json);
+    answer.explanation = report->found;
+    analysis_oom_free(report);
     answer.failures = cJSON_ParseWithLength(out.data, out.length);
     ck_assert_msg(answer.failures != NULL, "%.*s", (int)out.length, out.data);
     ck_assert_uint_eq((size_t)cJSON_GetArraySize(answer.failures), answer.explanation.failure_count);

@@ -5,6 +5,8 @@
  * A capacity: {kind: "device" | "size" | "recorded" | "trace", bytes, half (exact to ± this), needed
  * (what the error text asked, or null), isPhysical, device, file}. */
 
+import { bytesCoarse } from './format.js';
+
 const DEVICE_SPACE = 0;
 const MOST = 2 ** 52;
 
@@ -67,6 +69,9 @@ export function capacityOf(wanted, devices, errorTexts, space, traceDevices = []
 export function canChoose(space) {
   return space === DEVICE_SPACE;
 }
+
+/* How far a need is from a capacity, no finer than the capacity was printed. */
+export const differenceText = (by, capacity) => bytesCoarse(by, 2 * (capacity?.half ?? 0));
 
 /* {word: "over" | "fits" | "unsure", by, isOfText}: the total decides. A text that asked for more of
  * a space than the plan shows there is believed: scoped memory stands in no total. */

@@ -48,6 +48,14 @@ export function bytes(value, unit = null, decimals = null) {
   return `${bytesIn(value, at, decimals ?? DECIMALS[at])} ${UNITS[at]}`;
 }
 
+/* A size that is known to `resolution` bytes only, such as the difference of two printed figures: in no unit whose last
+ * digit would be finer. As size_text_coarse() of the core does it. */
+export function bytesCoarse(value, resolution) {
+  let unit = 0;
+  while (unit < UNITS.length - 1 && Math.floor(1024 ** (unit + 1) / 100) <= resolution) unit++;
+  return bytes(value, Math.max(unit, unitOf(value)));
+}
+
 /* Both figures with as many decimals as it takes for them to differ. */
 export function bytesApart(a, b) {
   for (let more = 0; more <= 6; more++) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * oom.mjs: the page of out-of-memory texts. Figures are read off the texts themselves. */
 
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bytes } from '../../../web/lib/format.js';
 import { idle, startDaemon, text } from '../harness.mjs';
 
 /* The forms of the public documents: one buffer too large, the one-sentence total, a program that finds no place. */
@@ -277,7 +279,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await open(`${await daemon('--demo')}`, { isBare: true });
     includes(await text(page, '.answer-second'), 'Over by 17.74 GiB. Largest in the plan: 13 × 2.00 GiB bf16[16,16,2048,2048].');
     const where = await text(page, '.panel-oom-where');
-    for (const part of ['arguments 1.21 GiB', 'temporaries 32.20 GiB', 'fragmentation 88.42 MiB', 'in all 33.49 GiB', 'over by 17.74 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
+    for (const part of ['arguments 1.21 GiB', 'temporaries 32.28 GiB', 'fragmentation 88.42 MiB', 'in all 33.49 GiB', 'over by 17.74 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
       includes(where, part);
     const table = await text(page, '.panel-oom-table');
     includes(table, '379 buffers alive at the peak, 33.41 GiB');
@@ -325,6 +327,59 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     } finally {
       await own.stop();
       rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('the stack of a kernel is not given the size of what the kernel returns', async () => {
+    const page = await paste(readFileSync(join(fixtures, 'oom', '0.10.0-libtpu0.0.40-v5e-scoped.txt'), 'utf8'));
+    includes(await text(page, '.answer-second'), 'Largest: 40.00 MiB, the stack of one kernel, whose result is f32[4096,4096].');
+    includes(await text(page, '.panel-oom-table tbody'), 'stack of the kernel for f32[4096,4096]');
+    await page.finish();
+  });
+
+  test('outputs that share arguments are counted once', async () => {
+    const page = await paste(report);
+    includes(await text(page, '.answer-second'), 'Largest: 3 × 4.50 GiB f32[36864,32768].');
+    includes(await text(page, '.panel-oom-table'), '11 buffers listed in the text, 17.75 GiB. Outputs of 13.50 GiB lie in the memory of arguments and are not counted again.');
+    await page.finish();
+  });
+
+  test('a GPU program has the temporaries that its report states', async () => {
+    const page = await paste(readFileSync(join(fixtures, 'text/oom-gpu-assignment.txt'), 'utf8'));
+    const stated = /preallocated temp allocation:\s+([\d.]+)GiB/.exec(readFileSync(join(fixtures, 'text/oom-gpu-assignment.txt'), 'utf8'))[1];
+    includes(await text(page, '.panel-oom-where'), `temporaries ${stated} GiB`);
+    await page.finish();
+  });
+
+  test('enough is free, too little of it in one piece: the page says what the command line says', async () => {
+    const page = await paste('RESOURCE_EXHAUSTED: Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.\n');
+    includes(await text(page, '.panel-oom-fit'), 'short by 0.50 GiB');
+    includes(await text(page, 'h1'), 'fragmentation, not shortage.');
+    await page.finish();
+  });
+
+  test('command line, JSON and page show the same figures of every recorded text', async () => {
+    const base = await daemon('--demo');
+    const folder = join(fixtures, 'oom');
+    for (const file of readdirSync(folder).filter((each) => each.endsWith('.txt'))) {
+      const lines = execFileSync(binary, ['explain', join(folder, file)], { encoding: 'utf8' });
+      const [{ verdict }] = JSON.parse(execFileSync(binary, ['explain', '--json', join(folder, file)], { encoding: 'utf8' }));
+      const given = await fetch(`${base}api/v1/oom`, { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: readFileSync(join(folder, file)) });
+      const { local, failures } = await given.json();
+      equal(failures[0].verdict, verdict, file);
+      const page = await open(`${base}?tool=oom&local=${local}`);
+      const facts = await page.locator('.oom-facts div').evaluateAll((nodes) => nodes.map((node) => [node.querySelector('dt').textContent, node.querySelector('dd .figure')?.textContent]));
+      const shown = new Map(facts);
+      for (const { word, bytes: size, text: said } of verdict.figures) {
+        equal(shown.get(word), said ?? bytes(size), `${file}: ${word} on the page`);
+        const printed = size < 1024 ** 2 && size >= 1024 ? `${(size / 1024).toFixed(2)} KiB` : (said ?? bytes(size));
+        truth(lines.split('\n').some((line) => line.endsWith(` ${printed.replaceAll(',', '')}`)), `${file}: no line with ${printed}`);
+      }
+      equal(await text(page, '.oom-fits'), verdict.fits);
+      const commands = (await page.locator('.panel-oom-next .command code').allTextContents()).map((each) => each.trim());
+      equal(commands, verdict.next_steps.filter((step) => step.kind === 'command').map((step) => step.text.trim()), file);
+      for (const command of commands) includes(lines, command);
+      await page.finish();
     }
   });
 

@@ -10,7 +10,7 @@ import {
   verdictOf,
 } from '../../../web/lib/capacity.js';
 import { worstOf } from '../../../web/tools/home/found.js';
-import { bytesApart } from '../../../web/lib/format.js';
+import { bytesApart, bytesCoarse } from '../../../web/lib/format.js';
 import { answer, optionFigure, pageTitle, sourceOf } from '../../../web/tools/memory_viewer/answer.js';
 import { failureParts, failureTitle } from '../../../web/tools/memory_viewer/failure.js';
 import { isInRange } from '../../../web/widgets/curve_capacity.js';
@@ -110,13 +110,14 @@ export function run({ test, equal, includes }) {
     );
     equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }, { space: 1, total_bytes: 0 }] }], [text]).word, 'over');
     equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }] }], [said()]).word, 'fits');
-    equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }] }], []).word, 'no limit');
+    equal(worstOf([{ spaces: [{ space: 0, total_bytes: GIB }] }], []).word, 'capacity not known');
   });
   test('a text that failed elsewhere than in the space shown speaks first, and the plan second', () => {
     const MIB = 1024 ** 2;
     const failure = {
       count: 1, family: 'tpu_compile', phase: 'compile', memory_space: 'vmem', module: null, needed_bytes: 256 * MIB,
       capacity_bytes: 128 * MIB, exceeded_bytes: null, free_bytes: null, largest_free_bytes: null,
+      limit_bytes: 128 * MIB, limit_phrase: 'are available', over_bytes: 128 * MIB, over_text: '128.00 MiB',
     };
     const says = (change = {}, at = {}, program = 'jit_f') => {
       const view = { module: { name: 'jit_f' }, space, capacity: recordedCapacity([said()], 0), ...at };
@@ -132,13 +133,23 @@ export function run({ test, equal, includes }) {
     equal(says({ memory_space: 'hbm' }, { capacity: sizeCapacity(90 * GIB) }), null, 'another capacity is asked about');
     equal(says({ memory_space: 'hbm', module: 'jit_g' }).slice(0, 22), 'jit_g does not compile');
     equal(
-      says({ phase: 'run', memory_space: null, capacity_bytes: null, free_bytes: 64 * MIB }),
+      says({ phase: 'run', memory_space: null, capacity_bytes: null, free_bytes: 64 * MIB, limit_bytes: 64 * MIB, limit_phrase: 'are free', over_bytes: 192 * MIB, over_text: '192.00 MiB' }),
       'jit_f ran out of memory: 256.00 MiB asked for, 64.00 MiB are free: over by 192.00 MiB.',
     );
     const plan = answer(VMEM.space, null, true).needs;
     equal([textOf(plan), plan[1].role], ['The plan needs 0 B of VMEM; capacity not known.', '']);
     equal(textOf(answer(space, sizeCapacity(90 * GIB), true).needs), 'The plan fits: 33.49 of 90.00 GiB of HBM, 56.51 GiB free.');
     equal(pageTitle(space, 'f', null, null, failureTitle(failure)), 'over by 128.00 MiB in VMEM · f · HBM – memviewd');
+  });
+  test('a difference is no finer than the capacity was printed', () => {
+    /* 995.27 MiB above 15.75 GiB, which is known to 5 MiB: as the error text of the same program says it */
+    const total = V5E + 1043613942;
+    equal(
+      needs({ total_bytes: total }, recordedCapacity([said()], 0)),
+      'Needs 16.72 GiB of HBM; 15.75 GiB are available: over by 0.97 GiB (total, with fragmentation).',
+    );
+    equal(needs({ total_bytes: total }, sizeCapacity(V5E)), 'Needs 16.72 GiB of HBM; 15.75 GiB are available: over by 995.27 MiB (total, with fragmentation).');
+    equal([[300, 1], [524288, 102], [1043613942, 10486], [1043613942, 10737418]].map(([by, resolution]) => bytesCoarse(by, resolution)), ['300 B', '512.0 KiB', '995.27 MiB', '0.97 GiB']);
   });
   test('it is said where the capacity comes from', () => {
     equal(sourceOf(recordedCapacity([said()], 0)).text, 'capacity as error.txt prints it, ± 5 MiB');

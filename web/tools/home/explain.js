@@ -82,9 +82,9 @@ function share(found) {
 function over(found) {
   const { worst } = found;
   if (worst.bytes === null || !worst.capacity)
-    return { title: `Over by ${bytes(worst.by)}`, formula: 'The text states by how much, and not of what.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
+    return { title: `Over by ${worst.byText}`, formula: 'The text states by how much, and not of what.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
   const [needed, available] = bytesApart(worst.bytes, worst.capacity);
-  return { title: `Over by ${bytes(worst.by)}`, formula: `${needed} − ${available} = ${bytes(worst.by)}`, inputs: against(found), ...sureOf(found) };
+  return { title: `Over by ${worst.byText}`, formula: `${needed} − ${available} = ${worst.byText}`, inputs: against(found), ...sureOf(found) };
 }
 
 const CARDS = { needs, share, over };

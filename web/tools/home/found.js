@@ -3,7 +3,7 @@
  * content; the first row that knows a session says its figure. */
 
 import { get } from '../../lib/api.js';
-import { capacityOf, verdictOf } from '../../lib/capacity.js';
+import { capacityOf, differenceText, verdictOf } from '../../lib/capacity.js';
 import { count, counted } from '../../lib/format.js';
 
 const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: '' };
@@ -11,7 +11,7 @@ const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'erro
 const WORDS = { over: 'over', fits: 'fits', unsure: 'too close' };
 
 /* Pure: the module and memory space nearest to or furthest above its capacity; without any capacity the
- * largest. {bytes, capacity, by, name, word, from}: "over", "fits", "too close" or "no limit"; `from` is what
+ * largest. {bytes, capacity, by, byText, name, word, from}: "over", "fits", "too close" or "capacity not known"; `from` is what
  * explain.js tells of it; null without any. */
 export function worstOf(modules, errorTexts, traceDevices = []) {
   let worst = null;
@@ -27,8 +27,9 @@ export function worstOf(modules, errorTexts, traceDevices = []) {
         bytes: needed,
         capacity: capacity?.bytes ?? null,
         by: verdict?.by ?? 0,
+        byText: differenceText(verdict?.by ?? 0, capacity),
         name: module.name,
-        word: WORDS[verdict?.word] ?? 'no limit',
+        word: WORDS[verdict?.word] ?? 'capacity not known',
         from: verdict?.isOfText
           ? { kind: 'text', file: capacity.file, spaceName, capacity }
           : { kind: 'module', file: module.file, space, spaceName: spaceName ?? '', capacity },
@@ -41,10 +42,9 @@ export function worstOf(modules, errorTexts, traceDevices = []) {
 
 /* Pure: the same of a failure that a text tells. */
 export function worstOfFailure(failure) {
-  const { needed_bytes: needed, capacity_bytes: capacity, exceeded_bytes: over, module, memory_space: space } = failure;
-  const by = over ?? (needed !== null && capacity !== null ? needed - capacity : 0);
+  const { needed_bytes: needed, capacity_bytes: capacity, over_bytes: by, over_text: byText, module, memory_space: space } = failure;
   const from = { kind: 'text', file: null, spaceName: space ? space.toUpperCase() : '' };
-  return { bytes: needed, capacity, by: Math.max(0, by), name: module ?? '', word: 'over', from };
+  return { bytes: needed, capacity, by: by ?? 0, byText: byText ?? '', name: module ?? '', word: 'over', from };
 }
 
 async function lookAtModules(session, how) {
@@ -76,7 +76,7 @@ async function lookAtEvents(session, how) {
   };
   return {
     has_memory_events: true,
-    worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word: capacity ? 'fits' : 'no limit', from },
+    worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word: capacity ? 'fits' : 'capacity not known', from },
   };
 }
 

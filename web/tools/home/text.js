@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * text.js: the sentences of Home. Pure. Parts are those of nodesOf() in explain.js. */
 
-import { bytes, count, counted, cutMiddle, visible, when } from '../../lib/format.js';
+import { count, counted, cutMiddle, visible, when } from '../../lib/format.js';
 
 const CODES = {
   malformed: 'malformed',
@@ -31,7 +31,7 @@ export function newestParts(session, kind, worst, isUnread = false) {
   if (isUnread) return ['Newest: ', { name: session.name }, ', which cannot be read', place];
   if (!worst || worst.bytes === null) return ['Newest: ', { name: session.name }, place];
   if (worst.word === 'over' && worst.by > 0)
-    return ['Newest: ', name, ', ', { text: `over by ${bytes(worst.by)}`, role: 'over', bytes: worst.by, explain: `over:${id}` }, place];
+    return ['Newest: ', name, ', ', { text: `over by ${worst.byText}`, role: 'over', bytes: worst.by, explain: `over:${id}` }, place];
   if (worst.word === 'fits')
     return ['Newest: ', name, ', fits: ', { bytes: worst.bytes, explain }, ' of ', { bytes: worst.capacity, explain: `share:${id}` }, place];
   if (/^(live|.* grows?)$/.test(worst.word)) return ['Newest: ', name, ', ', { bytes: worst.bytes, explain }, ' live', place];

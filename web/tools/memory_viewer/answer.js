@@ -3,7 +3,7 @@
  * where that figure comes from. Pure. A part is a string or {bytes, text, role, explain}. */
 
 import { bytes, bytesApart, count, cutMiddle, unitOf, visible } from '../../lib/format.js';
-import { verdictOf } from '../../lib/capacity.js';
+import { differenceText, verdictOf } from '../../lib/capacity.js';
 
 const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
 const main = (value, text = bytes(value)) => part(value, text, 'main', 'total');
@@ -32,7 +32,7 @@ function fits(space, capacity, by) {
     available(capacity, there),
     ` of ${visible(space.name)}, `,
     capacity.isPhysical ? 'at most ' : '',
-    part(by, bytes(by), '', 'free'),
+    part(by, differenceText(by, capacity), '', 'free'),
     ' free.',
   ];
 }
@@ -40,7 +40,7 @@ function fits(space, capacity, by) {
 function over(space, capacity, { by, isOfText }, isTold) {
   const { total_bytes: total } = space;
   if (isOfText && isTold) return ['Needs ', main(total), ` of ${visible(space.name)}: what was asked for is no part of it.`];
-  const by_ = part(by, `over by ${capacity.isPhysical ? 'at least ' : ''}${bytes(by)}`, 'over', 'over');
+  const by_ = part(by, `over by ${capacity.isPhysical ? 'at least ' : ''}${differenceText(by, capacity)}`, 'over', 'over');
   if (isOfText)
     return [
       'Needs ',

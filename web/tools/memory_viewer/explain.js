@@ -3,6 +3,7 @@
  * cards of explain.js out. Loaded when the first card is opened. */
 
 import { bytes, bytesApart, count, counted, exactBytes, factor, percent, visible } from '../../lib/format.js';
+import { differenceText } from '../../lib/capacity.js';
 import { sourceOf } from './answer.js';
 import { figuresOf } from './failure.js';
 import { madeOf, offsetWords, unitWord } from './text.js';
@@ -86,10 +87,11 @@ function difference(view) {
   const { capacity: there, space } = view;
   if (!there) return null;
   const by = space.total_bytes - there.bytes;
+  const apart = differenceText(Math.abs(by), there);
   const [needed, available] = bytesApart(space.total_bytes, there.bytes);
   return {
-    title: by > 0 ? `Over by ${bytes(by)}` : `${bytes(-by)} free`,
-    formula: by > 0 ? `${needed} − ${available} = ${bytes(by)}` : `${available} − ${needed} = ${bytes(-by)}`,
+    title: by > 0 ? `Over by ${apart}` : `${apart} free`,
+    formula: by > 0 ? `${needed} − ${available} = ${apart}` : `${available} − ${needed} = ${apart}`,
     inputs: [
       { name: 'needed: the total, with fragmentation', bytes: space.total_bytes },
       { name: `available: ${sourceOf(there).text}`, bytes: there.bytes },
@@ -104,16 +106,16 @@ function difference(view) {
 function failure(view, word) {
   const { failure: said, errorTexts } = view.said ?? {};
   if (!said) return null;
-  const { needed, limit, over } = figuresOf(said);
+  const { needed, limit, over, overText } = figuresOf(said);
   const value = { needed, limit: limit?.bytes ?? null, over }[word] ?? null;
   if (value === null) return null;
   const isRead = word !== 'over' || said.exceeded_bytes !== null;
   const titles = { needed: 'Asked for', limit: 'Available', over: 'Over by' };
   return {
-    title: `${titles[word]} ${bytes(value)}`,
+    title: `${titles[word]} ${word === 'over' ? overText : bytes(value)}`,
     formula: isRead
       ? 'As the error text prints it.'
-      : `asked for ${bytes(needed)} − available ${bytes(limit.bytes)} = ${bytes(over)}`,
+      : `asked for ${bytes(needed)} − available ${bytes(limit.bytes)} = ${overText}`,
     inputs: [
       { name: 'asked for', bytes: needed },
       ...(limit ? [{ name: 'available', bytes: limit.bytes }] : []),

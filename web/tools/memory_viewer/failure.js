@@ -6,30 +6,16 @@ import { bytes, bytesApart, visible } from '../../lib/format.js';
 import { verdictOf } from '../../lib/capacity.js';
 
 const ACTS = { compile: ' does not compile', load: ' cannot be loaded' };
-/* What a request is held against, the first that the text gives. */
-const LIMITS = {
-  compile: [['capacity_bytes', 'are available']],
-  other: [
-    ['largest_free_bytes', 'are in the largest hole'],
-    ['free_bytes', 'are free'],
-    ['capacity_bytes', 'are there in all'],
-  ],
-};
-
-const isKnown = (value) => value !== null && value !== undefined;
 
 export const spaceWord = (failure) => (failure.memory_space ? visible(failure.memory_space).toUpperCase() : '');
 
 /* A text that names no space speaks of device memory. */
 const isOfSpace = (failure, space) => (failure.memory_space ?? 'hbm') === (space.space === 0 ? 'hbm' : space.name.toLowerCase());
 
-/* {needed, limit: {bytes, word} | null, over}: figures of the text, null where it gives none. */
+/* {needed, limit: {bytes, word} | null, over, overText}: figures of the text, null where it gives none. */
 export function figuresOf(failure) {
-  const row = (LIMITS[failure.phase] ?? LIMITS.other).find(([key]) => isKnown(failure[key]));
-  const needed = failure.needed_bytes ?? null;
-  const limit = row ? { bytes: failure[row[0]], word: row[1] } : null;
-  const over = failure.exceeded_bytes ?? (limit && needed !== null ? needed - limit.bytes : null);
-  return { needed, limit, over: over > 0 ? over : null };
+  const { needed_bytes: needed, limit_bytes: limit, limit_phrase: word, over_bytes: over, over_text: overText } = failure;
+  return { needed, limit: limit === null ? null : { bytes: limit, word }, over, overText };
 }
 
 /* True where the plan says by itself what the text says: more is needed of this space than there is. A capacity that
@@ -46,7 +32,7 @@ function isSaidByPlan(failure, { space, capacity, module }) {
 /* The first sentence, or null where the plan says it. program: the name of the only program of the session, else null. */
 export function failureParts({ failure, program = null }, view) {
   if (!failure || isSaidByPlan(failure, view)) return null;
-  const { needed, limit, over } = figuresOf(failure);
+  const { needed, limit, over, overText } = figuresOf(failure);
   const who = failure.module ?? program;
   const act = ACTS[failure.phase] ?? ' ran out of memory';
   const space = spaceWord(failure);
@@ -61,13 +47,13 @@ export function failureParts({ failure, program = null }, view) {
   ];
   if (limit) parts.push(', ', { bytes: limit.bytes, text: texts[1], explain: 'failure:limit' }, ` ${limit.word}`);
   if (over !== null)
-    parts.push(limit ? ': ' : ', ', { bytes: over, text: `over by ${bytes(over)}`, role: 'over', explain: 'failure:over' });
+    parts.push(limit ? ': ' : ', ', { bytes: over, text: `over by ${overText}`, role: 'over', explain: 'failure:over' });
   return [...parts, '.'];
 }
 
 /* "over by 128.00 MiB in VMEM", for the title of the document. */
 export function failureTitle(failure) {
-  const { over } = figuresOf(failure);
-  const by = over === null ? 'failed' : `over by ${bytes(over)}`;
+  const { over, overText } = figuresOf(failure);
+  const by = over === null ? 'failed' : `over by ${overText}`;
   return `${by}${failure.memory_space ? ` in ${spaceWord(failure)}` : ''}`;
 }

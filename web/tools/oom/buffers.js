@@ -44,10 +44,18 @@ function inUnit(value, unit) {
   return isOwn ? node : [node, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
 }
 
+/* The stack of a kernel has no shape of its own. */
+const shapeCell = (row) => [row.is_shape_of_result ? el('span', { class: 'dim' }, 'stack of the kernel for ') : null, text('shape')(row)];
+
 const text = (key) => (row) => (row[key] === null ? el('span', { class: 'dim' }, '–') : name(row[key]));
 
-function footOf(rows, sum, plan) {
-  if (!plan) return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}. They need not be alive at the same time.`;
+function footOf(rows, verdict, plan) {
+  if (!plan) {
+    const { listed_bytes: listed, listed_shared_bytes: shared } = verdict;
+    const twice = shared > 0 ? ` Outputs of ${bytes(shared)} lie in the memory of arguments and are not counted again.` : '';
+    return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(listed)}.${twice} They need not be alive at the same time.`;
+  }
+  const sum = rows.reduce((all, row) => all + (row.size_bytes ?? 0), 0);
   const rest = plan.total - rows.length;
   const left = rest > 0 ? `, and ${count(rest)} more of ${bytes(plan.space.peak_bytes - sum)}` : '';
   return `${counted(rows.length, 'buffer')} alive at the peak, ${bytes(sum)}${left}. The text itself lists none.`;
@@ -69,7 +77,7 @@ function columnsOf(rows, unit, linkTo) {
         copy: ['padding_bytes', (row) => row.padding_bytes],
         cell: (row) => (row.times > 1.005 ? el('span', { title: `${bytes(row.unpadded_bytes)} of data` }, factor(row.times)) : el('span', { class: 'dim' }, '–')),
       }),
-    has('shape') && column('shape', 'Shape', { card: 'title' }),
+    has('shape') && column('shape', 'Shape', { card: 'title', cell: shapeCell }),
     rows.some((row) => row.buffer) &&
       column('buffer', 'In the plan', {
         width: 9,
@@ -99,6 +107,7 @@ export function createBuffers(figures, context, menu) {
   let plan = null;
   let shown = [];
   let columns = [];
+  let verdict = null;
   const table = createTable({
     kind: ['buffer', 'buffers'],
     onHover: (row) => figures.light(row.keys),
@@ -121,13 +130,12 @@ export function createBuffers(figures, context, menu) {
   const drawRows = () => {
     const sort = context.route.sort || '-size';
     shown = sortRows(rows, sort, columns);
-    const sum = rows.reduce((all, row) => all + (row.size_bytes ?? 0), 0);
     table.show({
       label: 'Largest buffers',
       columns,
       source: localRows(shown),
       sort,
-      foot: { rest: null, text: footOf(rows, sum, plan) },
+      foot: { rest: null, text: footOf(rows, verdict, plan) },
     });
   };
   return {
@@ -136,6 +144,7 @@ export function createBuffers(figures, context, menu) {
       return rows;
     },
     show(failure, planNow) {
+      ({ verdict } = failure);
       rows = rowsOf(failure);
       plan = rows.length === 0 ? planNow : null;
       if (plan) rows = planRows(plan);

@@ -2,23 +2,23 @@
  * export.js: the verdict as it leaves the page. Pure but for the clipboard and the file. */
 
 import { markdownText, saveText, shownTable } from '../../lib/export.js';
-import { bytes } from '../../lib/format.js';
+import { bytes, visible } from '../../lib/format.js';
 import { factsLine, fileName } from '../../lib/subject.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { copyText } from '../../widgets/toast.js';
-import { barOf, barText } from './bar.js';
+import { barText } from './bar.js';
 import { tableOf } from './buffers.js';
 import * as say from './text.js';
 
 /* Pure: the whole verdict for a bug report. */
 export function verdictText(failure, rows, facts) {
-  const bar = barOf(failure);
+  const { verdict } = failure;
   const lines = [
-    `**${say.plain([...say.answer(failure), ' ', ...say.more(failure)]).trim()}**`,
+    `**${say.plain([...verdict.answer, ' ', ...verdict.more]).trim()}**`,
     facts,
-    ...say.fitRows(failure).map((row) => `- ${row.word}: ${row.text ?? bytes(row.bytes)}${row.after ? ` (${row.after})` : ''}`),
-    bar ? `- where: ${barText(bar)}` : '',
-    say.causeText(failure),
+    ...verdict.figures.map((row) => `- ${row.word}: ${row.text ?? bytes(row.bytes)}${row.after ? ` (${visible(row.after)})` : ''}`),
+    verdict.bar ? `- where: ${barText(verdict.bar)}` : '',
+    say.plain(verdict.cause_text),
   ].filter(Boolean);
   const table = rows.length ? markdownText(shownTable(tableOf(rows)), 'Largest buffers', '') : '';
   return `${lines.join('\n')}\n${table ? `\n${table}` : ''}`;
@@ -26,7 +26,7 @@ export function verdictText(failure, rows, facts) {
 
 /* now() → {failure, rows}. Entries of the ⋯ menu. */
 export function menuOf(now) {
-  const table = exportEntries({ name: 'oom', title: () => say.title(now().failure), table: () => tableOf(now().rows) });
+  const table = exportEntries({ name: 'oom', title: () => visible(now().failure.verdict.title), table: () => tableOf(now().rows) });
   return () => {
     const { failure } = now();
     if (!failure) return [];

@@ -68,7 +68,7 @@ export function createFigures(root) {
       return parts.map((part) => {
         if (typeof part === 'string') return visible(part);
         if (part.name !== undefined) return nameInline(part.name, 60);
-        return self.node(part.bytes, part.key, classes[part.role] ?? '', part.text);
+        return self.node(part.bytes, part.key, classes[part.role] ?? '', part.text ?? undefined);
       });
     },
   };

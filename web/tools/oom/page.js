@@ -121,28 +121,33 @@ export function mount(root, context) {
     return text.show(about);
   }
 
+  function drawAnswer({ verdict, ...failure }, planned) {
+    const more = [...verdict.more, ...say.plannedParts(failure, planned)];
+    fill(title, el('span', { class: 'answer-first' }, figures.sentence(verdict.answer)), ' ', el('span', { class: 'answer-second' }, figures.sentence(more)));
+  }
+
   async function drawFailure(found, at, selection, signal) {
     const failure = found.failures[at];
     now.failure = failure;
     instead.hidden = true;
     left.hidden = false;
-    fill(title, el('span', { class: 'answer-first' }, figures.sentence(say.answer(failure))), ' ', el('span', { class: 'answer-second' }, figures.sentence(say.more(failure))));
+    drawAnswer(failure, null);
     context.setTitle(say.documentTitle(failure, sourceOf(found)));
     reports.show(found.failures, found.left_out_count, at, (index) => context.linkHere({ ...hereOf(found), report: index ? String(index + 1) : '', sort: '' }));
     fit.show(failure);
     where.show(failure);
     buffers.show(failure, null);
-    next.show({ failure, steps: found.next_steps[at] ?? [], link: null });
+    next.show(failure);
     const [link] = await Promise.all([
       linkFor(failure, selection, signal),
       text.show({ about: aboutOf(found), failure, size: found.size_bytes, encoding: found.encoding }),
     ]);
     if (signal.aborted || !link) return;
-    next.show({ failure, steps: found.next_steps[at] ?? [], link });
+    next.show(failure, link);
     if (!link.plan) return;
     where.show(failure, link.plan);
     buffers.show(failure, link.plan);
-    fill(title, el('span', { class: 'answer-first' }, figures.sentence(say.answer(failure))), ' ', el('span', { class: 'answer-second' }, figures.sentence(say.more(failure, largestOf(link.plan)))));
+    drawAnswer(failure, largestOf(link.plan));
   }
 
   const hereOf = (found) => (found.local ? { ...CLEARED, tool: 'oom', local: found.local } : { tool: 'oom', local: '', session: found.session });

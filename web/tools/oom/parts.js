@@ -5,7 +5,7 @@
 import { el, fill, nameInline } from '../../lib/dom.js';
 import { count, counted, visible } from '../../lib/format.js';
 import { command, createPanel, message } from '../../widgets/panel.js';
-import { barOf, drawBar } from './bar.js';
+import { drawBar } from './bar.js';
 import { agreement, isOfPlan, planBarOf } from './plan.js';
 import * as say from './text.js';
 
@@ -13,27 +13,25 @@ export function createFit(figures) {
   const panel = createPanel('panel-oom-fit', 'Did it fit?');
   return {
     panel,
-    show(failure) {
-      const sure = say.confidence(failure);
-      const rows = say.fitRows(failure);
-      const texts = [say.causeText(failure), say.evictionText(failure)].filter(Boolean);
+    show({ verdict, phase, device }) {
+      const texts = [figures.sentence(verdict.cause_text), verdict.advice ?? []].filter((text) => text.length > 0);
+      const fact = (word, ...about) => el('div', {}, el('dt', {}, word), el('dd', {}, about));
       fill(
         panel.body,
-        el('p', { class: 'oom-fits' }, el('strong', {}, say.fitsWord(failure))),
+        el('p', { class: 'oom-fits' }, el('strong', {}, verdict.fits)),
         el(
           'dl',
           { class: 'oom-facts' },
-          rows.map((row) =>
-            el(
-              'div',
-              {},
-              el('dt', {}, row.word),
-              el('dd', {}, figures.node(row.bytes, row.key, `strong ${row.isOver ? 'over' : ''}`, row.text), row.after ? el('span', { class: 'dim' }, ` ${row.after}`) : null),
+          verdict.figures.map((row) =>
+            fact(
+              row.word,
+              figures.node(row.bytes, row.key, `strong ${row.is_over ? 'over' : ''}`, row.text ?? undefined),
+              row.after ? el('span', { class: 'dim' }, ` ${visible(row.after)}`) : null,
             ),
           ),
-          failure.phase ? el('div', {}, el('dt', {}, 'when'), el('dd', {}, say.phaseName(failure.phase))) : null,
-          failure.device ? el('div', {}, el('dt', {}, 'device'), el('dd', {}, nameInline(failure.device))) : null,
-          el('div', {}, el('dt', {}, 'how sure'), el('dd', { title: sure.why }, el('strong', {}, sure.word), el('span', { class: 'dim' }, ` ${sure.after}`))),
+          phase ? fact('when', say.phaseName(phase)) : null,
+          device ? fact('device', nameInline(device)) : null,
+          fact('how sure', el('span', { title: verdict.sureness_reason }, el('strong', {}, verdict.sureness), el('span', { class: 'dim' }, ` ${verdict.sureness_of}`))),
         ),
         texts.map((text) => el('p', { class: 'oom-why' }, text)),
       );
@@ -47,12 +45,9 @@ export function createWhere(figures, menu) {
     panel,
     /* plan: of planOf(), or null. Where the text gives a total alone, the plan says what it is made of. */
     show(failure, plan = null) {
-      const told = barOf(failure);
-      const isTold = told && (told.parts.length > 1 || told.parts[0].key !== 'needed_bytes' || told.parts[0].look !== 'unknown');
-      const bar = (!isTold && plan && isOfPlan(failure) && planBarOf(plan, failure)) || told;
+      const { bar: told, other_figures: others } = failure.verdict;
+      const bar = (!told?.is_itemised && plan && isOfPlan(failure) && planBarOf(plan, failure)) || told;
       const said = plan ? agreement(failure, plan) : '';
-      const shown = new Set([...(bar?.parts ?? []).filter((part) => !part.isDifference).map((part) => part.key), bar?.limit?.key, ...say.fitRows(failure).map((row) => row.key)]);
-      const others = say.otherRows(failure, shown);
       fill(
         panel.body,
         bar
@@ -62,8 +57,8 @@ export function createWhere(figures, menu) {
         el(
           'ul',
           { class: 'oom-legend oom-others', 'aria-label': 'What else the text states' },
-          others.sizes.map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.node(row.bytes, row.key))),
-          others.words.map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.word(row.text, row.key))),
+          others.map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.node(row.bytes, row.key))),
+          say.wordRows(failure).map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.word(row.text, row.key))),
         ),
       );
     },
@@ -75,10 +70,10 @@ export function createNext() {
   const panel = createPanel('panel-oom-next', 'See more');
   return {
     panel,
-    show({ failure, steps, link }) {
+    show(failure, link = null) {
       const hasList = failure.buffers.length + failure.io_buffers.length > 0;
       const isTotal = failure.family === 'tpu_compile' && !hasList && failure.form !== 'fast_exit';
-      const stepNodes = steps.map((step) => (step.kind === 'command' ? command(step.text) : el('p', {}, visible(step.text))));
+      const stepNodes = failure.verdict.next_steps.map((step) => (step.kind === 'command' ? command(step.text) : el('p', {}, visible(step.text))));
       panel.setTitle(isTotal && !link ? 'The error gives a total only' : 'To see more');
       fill(
         panel.body,

@@ -30,16 +30,16 @@ export function planBarOf(plan, failure) {
     ['arguments', space.parameter_bytes, 'parameter'],
     ['outputs', space.output_bytes - space.output_reused_bytes, 'output'],
     ['constants', space.constant_bytes, 'constant'],
-    ['temporaries', space.temporary_bytes - lost, 'temporary'],
-    ['fragmentation', lost, 'lost'],
+    ['temporaries', space.temporary_bytes, 'temporary', lost],
   ]
     .filter(([, size]) => size > 0)
-    .map(([word, size, look]) => ({ word, bytes: size, key: null, look }));
+    .map(([word, size, look, fragmentation = 0]) => ({ word, bytes: size, fragmentation_bytes: fragmentation, key: null, look }));
   const rest = space.total_bytes - parts.reduce((sum, part) => sum + part.bytes, 0);
-  if (rest > 0) parts.push({ word: 'others', bytes: rest, key: null, look: 'unknown' });
+  if (rest > 0) parts.push({ word: 'others', bytes: rest, fragmentation_bytes: 0, key: null, look: 'unknown' });
   const capacity = failure.capacity_bytes;
   const limit = capacity === null ? null : { word: 'capacity', bytes: capacity, key: 'capacity_bytes' };
-  return { parts, limit, of: 'in the plan', whole: space.total_bytes, over: limit ? Math.max(0, space.total_bytes - capacity) : 0 };
+  const { over_bytes: over, over_text: text } = failure.verdict;
+  return { parts, limit, of: 'in the plan', whole_bytes: space.total_bytes, over_bytes: over ?? 0, over_word: 'over by', over_text: text };
 }
 
 /* Does the text and its plan say the same? One or two sentences. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * explain_next.c: what to run to see more, by kind of failure. Which releases give what
- * was found by running them; the sentence itself tells the release. */
-#include "server/store/explain.h"
+ * next_steps.c: what to run to see more, by kind of failure. Which releases give what was found by running them; the
+ * sentence itself tells the release. A line that begins with two spaces is a command. */
+#include "tool/oom/verdict.h"
 
 #include <string.h>
 
@@ -69,36 +69,45 @@ static const char *const after_other[] = {"Which arrays are alive (call it befor
                                           "What the program needs and when:", DUMP, NULL};
 
 static const struct {
-    const char *family, *form; /* form NULL: any */
-    const char *space;         /* NULL: any */
-    const char *const *steps;
+    enum oom_family family;
+    const char *form, *space; /* NULL: any */
+    const char *const *lines;
 } rows[] = {
-    {"tpu_compile", "fast_exit", NULL, after_fast_exit},
-    {"tpu_compile", "sparse_core", NULL, after_sparse},
-    {"tpu_compile", "scoped_vmem", NULL, after_scratch},
-    {"tpu_compile", NULL, "vmem", after_scratch},
-    {"tpu_compile", NULL, "smem", after_scratch},
-    {"tpu_compile", "allocation_exceeds", NULL, after_allocation},
-    {"tpu_compile", "report", NULL, after_report},
-    {"tpu_compile", NULL, NULL, after_short},
-    {"tpu_program_load", NULL, NULL, after_load},
-    {"tpu_buffer", NULL, NULL, after_buffer},
-    {"gpu_xla", NULL, NULL, after_gpu},
-    {"gpu_bfc", NULL, NULL, after_bfc},
+    {OOM_FAMILY_tpu_compile, "fast_exit", NULL, after_fast_exit},
+    {OOM_FAMILY_tpu_compile, "sparse_core", NULL, after_sparse},
+    {OOM_FAMILY_tpu_compile, "scoped_vmem", NULL, after_scratch},
+    {OOM_FAMILY_tpu_compile, NULL, "vmem", after_scratch},
+    {OOM_FAMILY_tpu_compile, NULL, "smem", after_scratch},
+    {OOM_FAMILY_tpu_compile, "allocation_exceeds", NULL, after_allocation},
+    {OOM_FAMILY_tpu_compile, "report", NULL, after_report},
+    {OOM_FAMILY_tpu_compile, NULL, NULL, after_short},
+    {OOM_FAMILY_tpu_program_load, NULL, NULL, after_load},
+    {OOM_FAMILY_tpu_buffer, NULL, NULL, after_buffer},
+    {OOM_FAMILY_gpu_xla, NULL, NULL, after_gpu},
+    {OOM_FAMILY_gpu_bfc, NULL, NULL, after_bfc},
 };
 
-static bool is_text(const cJSON *failure, const char *key, const char *wanted)
+static bool is_row(size_t at, const struct oom_failure *failure)
 {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(failure, key);
-    return !wanted || (cJSON_IsString(value) && strcmp(value->valuestring, wanted) == 0);
+    const struct str space = failure->memory_space.text;
+    return rows[at].family == failure->family && (rows[at].form == NULL || oom_is_form(failure, rows[at].form)) &&
+           (rows[at].space == NULL || (space.data != NULL && str_equal(space, str_of(rows[at].space))));
 }
 
-const char *const *explain_next_steps(const cJSON *failure)
+void oom_next_steps_set(struct oom_verdict *verdict, struct arena *arena)
 {
-    for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
-        if (is_text(failure, "family", rows[at].family) && is_text(failure, "form", rows[at].form) &&
-            is_text(failure, "memory_space", rows[at].space))
-            return rows[at].steps;
+    const char *const *lines = after_other;
+    size_t count = 0;
+    for (size_t i = sizeof rows / sizeof rows[0]; i-- > 0;)
+        if (is_row(i, verdict->failure))
+            lines = rows[i].lines;
+    while (lines[count] != NULL)
+        count++;
+    struct oom_step *steps = arena_array(arena, struct oom_step, count);
+    for (size_t i = 0; i < count; i++) {
+        bool is_command = strncmp(lines[i], "  ", 2) == 0;
+        steps[i] = (struct oom_step){is_command, lines[i] + (is_command ? 2 : 0)};
     }
-    return after_other;
+    verdict->steps = steps;
+    verdict->step_count = count;
 }

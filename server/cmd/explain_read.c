@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * explain_read.c: see explain.h. What cannot be read at an offset (a pipe) is copied to
  * a temporary file without a name first. */
-#include "server/store/explain.h"
+#include "server/cmd/explain.h"
 #include "server/disk/files.h"
 
 #include <errno.h>
@@ -33,47 +33,53 @@ static bool copy(int from, FILE *to)
     }
 }
 
-static bool read_stream(int from, struct buf *out, struct analysis_explanation *explanation, struct err *err)
+static struct oom_report *read_stream(int from, struct err *err)
 {
     struct stat status;
     FILE *file = tmpfile();
-    bool is_good = false;
+    struct oom_report *report = NULL;
     if (!file || !copy(from, file) || fstat(fileno(file), &status) != 0) {
         err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
     } else {
         int descriptor = fileno(file);
         struct source source = {.context = &descriptor, .read = copy_read, .size_bytes = (uint64_t)status.st_size};
-        is_good = analysis_explain(&source, out, explanation, err);
+        report = analysis_oom_read(&source, false, err);
     }
     if (file)
         fclose(file);
-    return is_good;
+    return report;
 }
 
-static bool read_file(const char *path, struct buf *out, struct analysis_explanation *explanation, struct err *err)
+static struct oom_report *read_file(const char *path, struct err *err)
 {
     const struct files_place place = {.root = path, .path = ""};
     struct file *file = files_open(&place, err);
     if (!file)
-        return false;
-    bool is_good = analysis_explain(files_source(file), out, explanation, err);
+        return NULL;
+    struct oom_report *report = analysis_oom_read(files_source(file), false, err);
     files_close(file);
-    return is_good;
+    return report;
 }
 
-bool explain_read(const char *path, struct buf *out, struct analysis_explanation *explanation, struct err *err)
+static struct oom_report *fail(struct err *err)
+{
+    err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
+    return NULL;
+}
+
+struct oom_report *explain_read(const char *path, struct err *err)
 {
     struct stat status;
     if (strcmp(path, "-") == 0)
-        return read_stream(STDIN_FILENO, out, explanation, err);
+        return read_stream(STDIN_FILENO, err);
     if (stat(path, &status) != 0)
-        return err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
+        return fail(err);
     if (S_ISREG(status.st_mode))
-        return read_file(path, out, explanation, err);
+        return read_file(path, err);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
-    bool is_good = read_stream(descriptor, out, explanation, err);
+        return fail(err);
+    struct oom_report *report = read_stream(descriptor, err);
     close(descriptor);
-    return is_good;
+    return report;
 }

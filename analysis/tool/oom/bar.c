@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * bar.c: where the memory went, as stretches that add up to a whole, held against what there was. What the text does not
+ * itemise has a stretch with a name of its own. */
+#include "base/size_text.h"
+#include "tool/oom/verdict.h"
+
+/* A part of the whole that is smaller is rounding. */
+enum { NEAR_PARTS = 100 };
+
+static void stretch_add(struct oom_bar *bar, const char *word, uint64_t bytes, const char *key, const char *look)
+{
+    if (bytes > 0 && bar->count < OOM_BAR_STRETCHES)
+        bar->stretches[bar->count++] = (struct oom_stretch){.word = str_of(word), .bytes = bytes, .key = key, .look = look};
+}
+
+static void figure_add(struct oom_bar *bar, const struct oom_failure *failure, const char *word, enum oom_figure_at at, const char *look)
+{
+    const struct oom_figure *figure = oom_figure(failure, at);
+    if (figure != NULL)
+        stretch_add(bar, word, figure->value, oom_figure_key(at), look);
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t sum_of(const struct oom_bar *bar)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < bar->count; i++)
+        sum = plus(sum, bar->stretches[i].bytes);
+    return sum;
+}
+
+static void limit_set(struct oom_bar *bar, const struct oom_failure *failure, const char *word, enum oom_figure_at at)
+{
+    const struct oom_figure *figure = oom_figure(failure, at);
+    if (figure == NULL)
+        return;
+    bar->limit_word = word;
+    bar->limit_bytes = figure->value;
+    bar->limit_key = oom_figure_key(at);
+}
+
+/* Of the stretch of figure `of`, figure `at` is fragmentation. */
+static void fragmentation_set(struct oom_bar *bar, const struct oom_failure *failure, enum oom_figure_at of, enum oom_figure_at at)
+{
+    const struct oom_figure *lost = oom_figure(failure, at);
+    for (size_t i = 0; i < bar->count; i++)
+        if (bar->stretches[i].key == oom_figure_key(of) && lost != NULL && lost->value > 0 && lost->value < bar->stretches[i].bytes) {
+            bar->stretches[i].lost_bytes = lost->value;
+            bar->stretches[i].lost_key = oom_figure_key(at);
+        }
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static void rest_add(struct oom_bar *bar, uint64_t whole, const char *word, const char *look)
+{
+    uint64_t sum = sum_of(bar);
+    if (bar->count > 0 && sum < whole && whole - sum > whole / NEAR_PARTS)
+        stretch_add(bar, word, whole - sum, NULL, look);
+}
+
+/* The rows of a compiler's report that add up to what it asks for: newer releases leave the reserved part out. */
+static void report_bar(struct oom_bar *bar, const struct oom_failure *failure)
+{
+    uint64_t whole = failure->figures[OOM_needed_bytes].value;
+    enum oom_figure_at program = oom_figure(failure, OOM_program_bytes) != NULL ? OOM_program_bytes : OOM_requirement_bytes;
+    figure_add(bar, failure, "arguments", OOM_arguments_bytes, "parameter");
+    figure_add(bar, failure, "temporaries and code", program, "temporary");
+    uint64_t without = sum_of(bar);
+    size_t count = bar->count;
+    figure_add(bar, failure, "reserved", OOM_reserved_bytes, "unknown");
+    if (apart(sum_of(bar), whole) >= apart(without, whole))
+        bar->count = count;
+    rest_add(bar, whole, "outputs and what is not itemised", "output");
+    fragmentation_set(bar, failure, program, OOM_fragmentation_bytes);
+}
+
+static void compile_bar(struct oom_bar *bar, const struct oom_failure *failure)
+{
+    uint64_t whole = failure->figures[OOM_needed_bytes].value;
+    const char *key = oom_figure_key(OOM_needed_bytes);
+    if (oom_is_form(failure, "scoped_vmem"))
+        stretch_add(bar, "one kernel", whole, key, "temporary");
+    else if (oom_is_form(failure, "allocation_exceeds"))
+        stretch_add(bar, "one buffer", whole, key, "temporary");
+    else
+        report_bar(bar, failure);
+    if (bar->count == 0) {
+        bar->is_itemised = false;
+        stretch_add(bar, "not itemised in the text", whole, key, "unknown");
+    }
+    limit_set(bar, failure, "capacity", OOM_capacity_bytes);
+}
+
+/* Of a chip that tells its cores apart. */
+static void cores_bar(struct oom_bar *bar, const struct oom_failure *failure)
+{
+    static const char *const keys[] = {"buffers.0.size_bytes", "buffers.1.size_bytes"}, *const looks[] = {"temporary", "parameter"};
+    const struct oom_buffers *cores = &failure->lists[OOM_ALLOCATIONS];
+    for (size_t i = 0; i < cores->count && i < 2; i++)
+        if (cores->items[i].size.is_known) {
+            stretch_add(bar, "part", cores->items[i].size.value, keys[i], looks[i]);
+            if (bar->count > 0 && cores->items[i].label.text.data != NULL)
+                bar->stretches[bar->count - 1].word = cores->items[i].label.text;
+        }
+    limit_set(bar, failure, "capacity", OOM_capacity_bytes);
+}
+
+/* A GPU's plan: what the program holds in all; the request is one piece of it. */
+static void assignment_bar(struct oom_bar *bar, const struct oom_failure *failure)
+{
+    figure_add(bar, failure, "parameters", OOM_arguments_bytes, "parameter");
+    figure_add(bar, failure, "outputs", OOM_output_bytes, "output");
+    figure_add(bar, failure, "temporaries", OOM_program_bytes, "temporary");
+    rest_add(bar, failure->figures[OOM_total_bytes].value, "constants and others", "constant");
+    fragmentation_set(bar, failure, OOM_program_bytes, OOM_temporary_fragmentation_bytes);
+    bar->of = "the plan of the whole program";
+}
+
+/* At run time: what is taken, and the request beside it. */
+static void request_bar(struct oom_bar *bar, const struct oom_failure *failure)
+{
+    static const char *const words[OOM_FIGURE_COUNT] = {
+        [OOM_largest_free_bytes] = "largest hole", [OOM_available_bytes] = "reservable", [OOM_free_bytes] = "free", [OOM_capacity_bytes] = "capacity"};
+    bool has_used = oom_figure(failure, OOM_capacity_bytes) != NULL && oom_figure(failure, OOM_total_bytes) != NULL &&
+                    failure->family != OOM_FAMILY_cpu_alloc && failure->family != OOM_FAMILY_other && failure->family != OOM_FAMILY_tpu_program_load;
+    if (has_used)
+        figure_add(bar, failure, "in use", OOM_total_bytes, "parameter");
+    figure_add(bar, failure, "asked", OOM_needed_bytes, "temporary");
+    enum oom_figure_at limit = oom_limit_of(failure);
+    if (has_used)
+        limit_set(bar, failure, "limit", OOM_capacity_bytes);
+    else if (limit < OOM_FIGURE_COUNT)
+        limit_set(bar, failure, words[limit], limit);
+}
+
+/* The figure of the verdict where the two are the same but for rounding. */
+static void bar_over_set(struct oom_bar *bar, const struct oom_verdict *verdict, struct arena *arena)
+{
+    char text[SIZE_TEXT_BYTES];
+    if (bar->limit_word == NULL || bar->whole_bytes <= bar->limit_bytes)
+        return;
+    bar->over_bytes = bar->whole_bytes - bar->limit_bytes;
+    const struct oom_figure *needed = oom_figure(verdict->failure, OOM_needed_bytes);
+    uint64_t rounding = needed != NULL ? plus(4 * needed->half_unit, bar->whole_bytes / NEAR_PARTS) : 0;
+    bool is_same = verdict->is_over_known && apart(bar->over_bytes, verdict->over_bytes) <= rounding;
+    bool is_compile = oom_is_compile(verdict->failure);
+    if (is_same)
+        bar->over_bytes = verdict->over_bytes;
+    bar->over_word = is_compile ? "over by" : is_same || !verdict->is_over_known ? "short by" : "past the limit by";
+    bar->over_text = is_same ? verdict->over_text : arena_text(arena, str_of(size_text(text, bar->over_bytes)));
+}
+
+void oom_bar_set(struct oom_verdict *verdict, struct arena *arena)
+{
+    const struct oom_failure *failure = verdict->failure;
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
+    struct oom_bar *bar = &verdict->bar;
+    *bar = (struct oom_bar){.of = "", .is_itemised = true};
+    if (oom_is_form(failure, "core_usage"))
+        cores_bar(bar, failure);
+    else if (oom_is_compile(failure) && needed != NULL && needed->value > 0)
+        compile_bar(bar, failure);
+    else if (oom_has_assignment(failure))
+        assignment_bar(bar, failure);
+    else if (!oom_is_compile(failure) && needed != NULL && needed->value > 0)
+        request_bar(bar, failure);
+    bar->whole_bytes = sum_of(bar);
+    bar_over_set(bar, verdict, arena);
+}

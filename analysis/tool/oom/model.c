@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * model.c: facts of a failure that several parts of its verdict need; see verdict.h. */
+#include "tool/oom/verdict.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const char *oom_figure_key(enum oom_figure_at at)
+{
+    static const char *const keys[] = {
+#define FIGURE(name, line, word) #name,
+#include "input/oom_figures.def"
+#undef FIGURE
+    };
+    return keys[at];
+}
+
+const struct oom_figure *oom_figure(const struct oom_failure *failure, enum oom_figure_at at)
+{
+    return at < OOM_FIGURE_COUNT && failure->figures[at].is_known ? &failure->figures[at] : NULL;
+}
+
+bool oom_is_form(const struct oom_failure *failure, const char *form)
+{
+    return failure->form != NULL && strcmp(failure->form, form) == 0;
+}
+
+bool oom_is_compile(const struct oom_failure *failure)
+{
+    return failure->phase != NULL && strcmp(failure->phase, "compile") == 0;
+}
+
+bool oom_has_assignment(const struct oom_failure *failure)
+{
+    return !oom_is_compile(failure) && oom_figure(failure, OOM_total_bytes) != NULL && failure->figures[OOM_total_bytes].value > 0 &&
+           oom_figure(failure, OOM_arguments_bytes) != NULL;
+}
+
+static enum oom_figure_at first_known(const struct oom_failure *failure, const enum oom_figure_at *figures, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (failure->figures[figures[i]].is_known)
+            return figures[i];
+    return OOM_FIGURE_COUNT;
+}
+
+/* While compiling the capacity decides; later what is free, and of that the largest piece. */
+enum oom_figure_at oom_limit_of(const struct oom_failure *failure)
+{
+    static const enum oom_figure_at limits[] = {OOM_largest_free_bytes, OOM_available_bytes, OOM_free_bytes, OOM_capacity_bytes};
+    size_t first = oom_is_compile(failure) ? 3 : 0;
+    return first_known(failure, limits + first, 4 - first);
+}
+
+enum oom_figure_at oom_hole_of(const struct oom_failure *failure)
+{
+    static const enum oom_figure_at holes[] = {OOM_largest_free_bytes, OOM_available_bytes};
+    return first_known(failure, holes, 2);
+}
+
+const char *oom_space_name(const struct oom_failure *failure, struct arena *arena)
+{
+    static const char *const known[] = {"hbm", "vmem", "smem", "cmem"};
+    const struct str space = failure->memory_space.text;
+    if (space.data == NULL)
+        return "";
+    char *name = arena_text(arena, space);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (str_equal(space, str_of(known[i])))
+            for (char *c = name; *c != '\0'; c++)
+                *c = (char)toupper((unsigned char)*c);
+    return name;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * rows.c: the figures of a failure with their names: on the page whether it did fit and what else the text states, on a
+ * terminal all of them. */
+#include "tool/oom/verdict.h"
+
+static const struct {
+    const char *line, *word;
+} names[] = {
+#define FIGURE(name, line, word) {line, word},
+#include "input/oom_figures.def"
+#undef FIGURE
+};
+
+/* Of a buffer assignment some are figures of another kind than in a compiler's report. */
+static const char *word_of(const struct oom_failure *failure, enum oom_figure_at at)
+{
+    if (!oom_has_assignment(failure))
+        return names[at].word;
+    return at == OOM_program_bytes ? "temporaries" : at == OOM_fragmentation_bytes ? "fragmentation of the whole plan" : names[at].word;
+}
+
+static const char *line_of(const struct oom_failure *failure, enum oom_figure_at at)
+{
+    return at == OOM_program_bytes && oom_has_assignment(failure) ? "temporaries" : names[at].line;
+}
+
+static void row_add(struct oom_row *rows, size_t *count, const struct oom_failure *failure, enum oom_figure_at at)
+{
+    const struct oom_figure *figure = oom_figure(failure, at);
+    if (figure != NULL)
+        rows[(*count)++] = (struct oom_row){.word = word_of(failure, at),
+                                            .line = line_of(failure, at),
+                                            .key = oom_figure_key(at),
+                                            .bytes = figure->value,
+                                            .after = ""};
+}
+
+static void over_add(struct oom_row *rows, size_t *count, const struct oom_verdict *verdict)
+{
+    if (verdict->is_over_known)
+        rows[(*count)++] = (struct oom_row){.word = oom_is_compile(verdict->failure) ? "over by" : "short by",
+                                            .line = "over by",
+                                            .key = verdict->over_key,
+                                            .text = verdict->over_text,
+                                            .after = verdict->over_key != NULL ? "" : "the difference",
+                                            .bytes = verdict->over_bytes,
+                                            .is_over = true};
+}
+
+static bool has_row(const struct oom_row *rows, size_t count, enum oom_figure_at at)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].key == oom_figure_key(at))
+            return true;
+    return false;
+}
+
+static bool is_in_bar(const struct oom_bar *bar, enum oom_figure_at at)
+{
+    for (size_t i = 0; i < bar->count; i++)
+        if (bar->stretches[i].key == oom_figure_key(at) || bar->stretches[i].lost_key == oom_figure_key(at))
+            return true;
+    return bar->limit_key == oom_figure_key(at);
+}
+
+void oom_rows_set(struct oom_verdict *verdict, struct arena *arena)
+{
+    static const enum oom_figure_at fit[] = {OOM_needed_bytes, OOM_capacity_bytes, OOM_free_bytes, OOM_available_bytes, OOM_largest_free_bytes};
+    static const enum oom_figure_at others[] = {
+        OOM_total_bytes, OOM_program_bytes, OOM_requirement_bytes, OOM_arguments_bytes, OOM_output_bytes, OOM_shared_bytes,
+        OOM_reserved_bytes, OOM_fragmentation_bytes, OOM_temporary_fragmentation_bytes, OOM_available_bytes, OOM_free_bytes};
+    static const enum oom_figure_at before_over[] = {OOM_needed_bytes, OOM_capacity_bytes, OOM_available_bytes, OOM_free_bytes, OOM_largest_free_bytes};
+    static const enum oom_figure_at after_over[] = {
+        OOM_program_bytes, OOM_arguments_bytes, OOM_output_bytes, OOM_shared_bytes, OOM_reserved_bytes, OOM_fragmentation_bytes,
+        OOM_temporary_fragmentation_bytes, OOM_total_bytes};
+    const struct oom_failure *failure = verdict->failure;
+    bool is_compile = oom_is_compile(failure);
+    for (size_t i = 0; i < sizeof fit / sizeof fit[0]; i++)
+        if (!is_compile || (fit[i] != OOM_free_bytes && fit[i] != OOM_available_bytes))
+            row_add(verdict->rows, &verdict->row_count, failure, fit[i]);
+    for (size_t i = 0; is_compile && i < verdict->row_count; i++)
+        if (verdict->rows[i].key == oom_figure_key(OOM_capacity_bytes))
+            verdict->rows[i].after = oom_space_name(failure, arena);
+    over_add(verdict->rows, &verdict->row_count, verdict);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!has_row(verdict->rows, verdict->row_count, others[i]) && !is_in_bar(&verdict->bar, others[i]))
+            row_add(verdict->others, &verdict->other_count, failure, others[i]);
+    for (size_t i = 0; i < sizeof before_over / sizeof before_over[0]; i++)
+        row_add(verdict->lines, &verdict->line_count, failure, before_over[i]);
+    over_add(verdict->lines, &verdict->line_count, verdict);
+    for (size_t i = 0; i < sizeof after_over / sizeof after_over[0]; i++)
+        row_add(verdict->lines, &verdict->line_count, failure, after_over[i]);
+}

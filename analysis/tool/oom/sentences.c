@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sentences.c: what a failure means, in words. A size in a sentence knows where it stands in the text. */
+#include "tool/oom/verdict.h"
+
+#include <string.h>
+
+static const struct {
+    const char *title, *heading, *who;
+} families[] = {
+#define FAMILY(name, phase, title, heading, who) {title, heading, who},
+#include "input/oom_families.def"
+#undef FAMILY
+};
+
+static void part_add(struct oom_sentence *sentence, struct oom_part part)
+{
+    if (sentence->count < OOM_SENTENCE_PARTS)
+        sentence->parts[sentence->count++] = part;
+}
+
+static void say(struct oom_sentence *sentence, const char *words)
+{
+    part_add(sentence, (struct oom_part){.kind = OOM_PART_WORDS, .text = str_of(words)});
+}
+
+static void say_name(struct oom_sentence *sentence, struct str name)
+{
+    part_add(sentence, (struct oom_part){.kind = OOM_PART_NAME, .text = name});
+}
+
+static void say_figure(struct oom_sentence *sentence, const struct oom_failure *failure, enum oom_figure_at at, const char *role)
+{
+    part_add(sentence, (struct oom_part){.kind = OOM_PART_SIZE, .bytes = failure->figures[at].value, .key = oom_figure_key(at), .role = role});
+}
+
+/* ---- names ---- */
+
+static void titles_set(struct oom_verdict *verdict, struct arena *arena)
+{
+    const struct oom_failure *failure = verdict->failure;
+    const struct str space = failure->memory_space.text, code = failure->error_code.text;
+    bool has_space = space.data != NULL && !str_equal(space, STR("hbm"));
+    verdict->heading = families[failure->family].heading;
+    verdict->title = arena_format(arena, "%s%s%s%s%.*s%s", families[failure->family].title, has_space ? " in " : "",
+                                  has_space ? oom_space_name(failure, arena) : "", code.data != NULL ? " (" : "",
+                                  (int)(code.data != NULL ? code.length : 0), code.data != NULL ? code.data : "", code.data != NULL ? ")" : "");
+}
+
+static void say_who(struct oom_sentence *sentence, const struct oom_failure *failure)
+{
+    if (failure->module.text.data != NULL)
+        say_name(sentence, failure->module.text);
+    else
+        say(sentence, families[failure->family].who);
+}
+
+/* A shape without its layout; of a tuple all of it. */
+static struct str bare_shape(struct str shape)
+{
+    const char *layout = shape.length > 0 && shape.data[0] != '(' ? memchr(shape.data, '{', shape.length) : NULL;
+    return layout != NULL ? (struct str){shape.data, (size_t)(layout - shape.data)} : shape;
+}
+
+/* ---- the first sentence ---- */
+
+static void say_cores(struct oom_sentence *sentence, const struct oom_failure *failure)
+{
+    static const char *const keys[] = {"buffers.0.size_bytes", "buffers.1.size_bytes"};
+    const struct oom_buffers *cores = &failure->lists[OOM_ALLOCATIONS];
+    for (size_t i = 0; i < cores->count && i < 2; i++) {
+        if (i > 0)
+            say(sentence, ", ");
+        say_name(sentence, cores->items[i].label.text.data != NULL ? cores->items[i].label.text : STR("part"));
+        say(sentence, " uses ");
+        part_add(sentence, (struct oom_part){.kind = OOM_PART_SIZE, .bytes = cores->items[i].size.value, .key = keys[i]});
+    }
+}
+
+static void say_need(struct oom_sentence *sentence, const struct oom_failure *failure)
+{
+    if (oom_figure(failure, OOM_needed_bytes) != NULL) {
+        say_who(sentence, failure);
+        say(sentence, oom_is_compile(failure) ? " needs " : " asks for ");
+        say_figure(sentence, failure, OOM_needed_bytes, "main");
+    } else if (oom_is_form(failure, "core_usage") && failure->lists[OOM_ALLOCATIONS].count > 0) {
+        say_cores(sentence, failure);
+    } else {
+        say_who(sentence, failure);
+        say(sentence, " does not fit; the text gives no size");
+    }
+}
+
+static void say_available(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
+{
+    static const char *const words[OOM_FIGURE_COUNT] = {
+        [OOM_largest_free_bytes] = " in the largest hole.", [OOM_available_bytes] = " can be reserved.", [OOM_free_bytes] = " are free.",
+        [OOM_capacity_bytes] = " in all."};
+    enum oom_figure_at limit = oom_limit_of(failure);
+    if (limit == OOM_FIGURE_COUNT) {
+        bool is_asked_later = failure->family != OOM_FAMILY_tpu_compile && oom_figure(failure, OOM_needed_bytes) != NULL;
+        say(sentence, is_asked_later ? "; how much is free is not in the text." : ".");
+        return;
+    }
+    say(sentence, "; ");
+    say_figure(sentence, failure, limit, NULL);
+    const char *space = oom_is_compile(failure) ? oom_space_name(failure, arena) : "";
+    if (oom_is_compile(failure))
+        say(sentence, arena_format(arena, "%s%s are available.", space[0] != '\0' ? " of " : "", space));
+    else
+        say(sentence, words[limit]);
+}
+
+static void answer_set(struct oom_verdict *verdict, struct arena *arena)
+{
+    const struct oom_failure *failure = verdict->failure;
+    struct oom_sentence *answer = &verdict->answer;
+    enum oom_figure_at hole = oom_hole_of(failure);
+    if (verdict->cause != OOM_CAUSE_FRAGMENTATION) {
+        say(answer, arena_format(arena, "%s: ", verdict->title));
+        say_need(answer, failure);
+        say_available(answer, failure, arena);
+        return;
+    }
+    say(answer, arena_format(arena, "%s: enough is free (", verdict->title));
+    say_figure(answer, failure, OOM_free_bytes, NULL);
+    say(answer, hole == OOM_available_bytes ? "), but what can be reserved in one piece is " : "), but the largest hole is ");
+    say_figure(answer, failure, hole, NULL);
+    say(answer, " and ");
+    say_who(answer, failure);
+    say(answer, " asks for ");
+    say_figure(answer, failure, OOM_needed_bytes, "main");
+    say(answer, ": fragmentation, not shortage.");
+}
+
+/* ---- the second: over by how much, what is largest ---- */
+
+static void say_largest(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
+{
+    const struct oom_group group = oom_group_largest(failure);
+    size_t listed = failure->lists[OOM_ALLOCATIONS].count + failure->lists[OOM_ARGUMENTS_AND_OUTPUTS].count;
+    if (group.count == 0 || (group.count == 1 && listed == 1 && group.buffer->shape.text.data == NULL))
+        return;
+    say(sentence, group.count > 1 ? arena_format(arena, "Largest: %zu × ", group.count) : "Largest: ");
+    part_add(sentence, (struct oom_part){.kind = OOM_PART_SIZE,
+                                         .bytes = group.buffer->size.value,
+                                         .key = arena_format(arena, "%s.%zu.size_bytes", group.list == OOM_ALLOCATIONS ? "buffers" : "io_buffers", group.at)});
+    if (group.buffer->shape.text.data != NULL) {
+        say(sentence, group.buffer->is_shape_of_result ? ", the stack of one kernel, whose result is " : " ");
+        say_name(sentence, bare_shape(group.buffer->shape.text));
+    }
+    say(sentence, ".");
+}
+
+static void more_set(struct oom_verdict *verdict, struct arena *arena)
+{
+    const struct oom_failure *failure = verdict->failure;
+    struct oom_sentence *more = &verdict->more;
+    if (verdict->is_over_known && verdict->cause != OOM_CAUSE_FRAGMENTATION) {
+        say(more, oom_is_compile(failure) ? "Over by " : "Short by ");
+        part_add(more, (struct oom_part){.kind = OOM_PART_SIZE,
+                                         .text = str_of(verdict->over_text),
+                                         .bytes = verdict->over_bytes,
+                                         .key = verdict->over_key,
+                                         .role = "over"});
+        say(more, ". ");
+    }
+    if (!oom_is_form(failure, "core_usage"))
+        say_largest(more, failure, arena);
+}
+
+/* ---- why ---- */
+
+static void cause_text_set(struct oom_verdict *verdict)
+{
+    struct oom_sentence *text = &verdict->cause_text;
+    switch (verdict->cause) {
+    case OOM_CAUSE_NOT_KNOWN: break;
+    case OOM_CAUSE_SHORTAGE:
+        say(text, "Shortage: less is free in all (");
+        say_figure(text, verdict->failure, OOM_free_bytes, NULL);
+        say(text, ") than was asked for, however it lies.");
+        break;
+    case OOM_CAUSE_FRAGMENTATION:
+        say(text, "Fragmentation: the free memory lies in pieces, and no piece is large enough. What was allocated early and is kept for long "
+                  "splits it.");
+        break;
+    case OOM_CAUSE_UNPLACED:
+        say(text, "Enough is free in all, and yet there was no place: it lies in pieces. The text does not say how large the largest hole is.");
+        break;
+    }
+}
+
+/* Who yields to whom on a TPU. */
+static const char *advice_of(const struct oom_failure *failure)
+{
+    if (failure->family == OOM_FAMILY_tpu_program_load)
+        return "Arrays go before programs: when an array finds no room, the runtime throws loaded programs out of memory to make some, "
+               "never arrays for a program. So a program that ran before can fail to load later, once arrays have taken its place. "
+               "What helps: drop references to arrays that are no longer used, donate inputs, smaller batches or more shards, fewer programs "
+               "loaded at a time.";
+    if (failure->family == OOM_FAMILY_tpu_buffer)
+        return "Arrays go before programs: the runtime has thrown out the programs that it could before it gave up, so what is left is held by "
+               "arrays. What helps: drop references to arrays that are no longer used, donate inputs, smaller batches or more shards.";
+    return NULL;
+}
+
+static void sureness_set(struct oom_verdict *verdict)
+{
+    bool is_rounded = false;
+    for (size_t i = 0; i < OOM_FIGURE_COUNT; i++)
+        is_rounded |= verdict->failure->figures[i].is_known && verdict->failure->figures[i].half_unit > 0;
+    verdict->sureness = is_rounded ? "as printed" : "exact";
+    verdict->sureness_of = is_rounded ? "in the error text, rounded there" : "error text";
+    verdict->sureness_reason = is_rounded ? "The compiler or runtime stated these figures itself and rounded each to the last digit shown."
+                                          : "The text states these figures itself.";
+}
+
+void oom_sentences_set(struct oom_verdict *verdict, struct arena *arena)
+{
+    titles_set(verdict, arena);
+    verdict->fits = oom_is_compile(verdict->failure) ? "No, it does not fit." : "No, there was no place.";
+    answer_set(verdict, arena);
+    more_set(verdict, arena);
+    cause_text_set(verdict);
+    verdict->advice = advice_of(verdict->failure);
+    sureness_set(verdict);
+}

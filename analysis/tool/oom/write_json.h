@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * write_json.h: a report as JSON; docs/openapi.yaml describes each member (OomFailure, OomAnswer). */
+#ifndef ANALYSIS_TOOL_OOM_WRITE_JSON_H
+#define ANALYSIS_TOOL_OOM_WRITE_JSON_H
+
+#include "base/json.h"
+#include "tool/oom/model.h"
+
+/* One object a failure, into an array that is open. `file` names the log as the last member of each; NULL: not. */
+void oom_write_json_failures(struct json *json, const struct oom_report *report, const char *file);
+
+/* All that the daemon answers about a log, as members of an object that is open: "size_bytes", "encoding", "failures",
+ * "left_out_count", "next_steps", "report_line_count", "usage", "lines", "looked_for". */
+void oom_write_json_answer(struct json *json, const struct oom_report *report);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * explain.h: how `memviewd explain` reads a log and prints what the core found in it. */
+#ifndef SERVER_CMD_EXPLAIN_H
+#define SERVER_CMD_EXPLAIN_H
+
+#include "analysis/analysis.h"
+
+/* Reads a file, a pipe or ("-") standard input. NULL and `err` when it cannot be read; free with analysis_oom_free. */
+struct oom_report *explain_read(const char *path, struct err *err);
+
+/* Prints what a person wants to know of one log to stdout; `name` as the user gave it, "-" is standard input. */
+void explain_text(const char *name, const struct oom_report *report);
+
+#endif

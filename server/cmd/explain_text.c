@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * explain_text.c: see explain.h. Names come from a log: what would move a terminal's
+ * cursor is escaped. */
+#include "server/cmd/explain.h"
+
+#include "base/size_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_ROWS = 10 };
+
+/* UTF-8 stays; bytes below a space and DEL become '?'. */
+static void print_safe(struct str text, size_t most)
+{
+    for (size_t at = 0; at < text.length && at < most && text.data[at] != '\0'; at++)
+        putchar((unsigned char)text.data[at] < ' ' || text.data[at] == 0x7f ? '?' : text.data[at]);
+    if (text.length > most)
+        printf("…");
+}
+
+static void print_word(const char *what, const struct oom_words *words)
+{
+    if (!words->text.data)
+        return;
+    printf("  %-26s ", what);
+    print_safe(words->text, 120);
+    putchar('\n');
+}
+
+static void print_title(const struct oom_verdict *verdict)
+{
+    const struct oom_failure *failure = verdict->failure;
+    printf("%s", verdict->heading);
+    if (failure->error_code.text.data) {
+        printf(" (");
+        print_safe(failure->error_code.text, 8);
+        putchar(')');
+    }
+    if (failure->replica_count > 1)
+        printf(", %llu times", (unsigned long long)failure->replica_count);
+    putchar('\n');
+    print_word("program", &failure->module);
+    print_word("memory", &failure->memory_space);
+    print_word("device", &failure->device);
+}
+
+static void print_figures(const struct oom_verdict *verdict)
+{
+    char size[SIZE_TEXT_BYTES];
+    for (size_t at = 0; at < verdict->line_count; at++) {
+        const struct oom_row *row = &verdict->lines[at];
+        if (row->line)
+            printf("  %-26s %12s\n", row->line, row->text ? row->text : size_text_rounded(size, (double)row->bytes, 2));
+    }
+    if (verdict->cause_line)
+        printf("  %s\n", verdict->cause_line);
+}
+
+static void print_group(const struct oom_group *group)
+{
+    char size[SIZE_TEXT_BYTES];
+    const struct oom_buffer *buffer = group->buffer;
+    const struct str name = buffer->op_name.text.data ? buffer->op_name.text : buffer->label.text;
+    printf("  %12s", buffer->size.is_known ? size_text_rounded(size, (double)buffer->size.value, 2) : "?");
+    if (group->count > 1)
+        printf(" ×%-3zu ", group->count);
+    else
+        printf("      ");
+    if (buffer->is_shape_of_result)
+        printf("stack of the kernel that returns ");
+    print_safe(buffer->shape.text, 80);
+    printf("  ");
+    print_safe(name, 100);
+    if (buffer->source_file.text.data) {
+        printf("  ");
+        print_safe(buffer->source_file.text, 100);
+        if (buffer->source_line.is_known)
+            printf(":%llu", (unsigned long long)buffer->source_line.value);
+    }
+    putchar('\n');
+}
+
+static void print_buffers(const char *title, const struct oom_verdict *verdict, enum oom_list list)
+{
+    size_t count = verdict->group_counts[list];
+    if (count == 0)
+        return;
+    printf("%s\n", title);
+    for (size_t at = 0; at < count && at < MOST_ROWS; at++)
+        print_group(&verdict->groups[list][at]);
+    if (count > MOST_ROWS)
+        printf("  … and %zu more\n", count - MOST_ROWS);
+}
+
+static void print_verdict(const struct oom_verdict *verdict)
+{
+    print_title(verdict);
+    print_figures(verdict);
+    print_buffers("Largest buffers", verdict, OOM_ALLOCATIONS);
+    print_buffers("Largest arguments and outputs", verdict, OOM_ARGUMENTS_AND_OUTPUTS);
+    for (size_t at = 0; at < verdict->failure->note_count; at++)
+        printf("Note: %s\n", verdict->failure->notes[at].text);
+    printf("Next\n");
+    for (size_t at = 0; at < verdict->step_count; at++)
+        printf("  %s%s\n", verdict->steps[at].is_command ? "  " : "", verdict->steps[at].text);
+}
+
+void explain_text(const char *name, const struct oom_report *report)
+{
+    size_t count = report->found.failure_count;
+    print_safe(str_of(strcmp(name, "-") == 0 ? "standard input" : name), 400);
+    if (count == 0 && report->found.report_line_count > 0)
+        printf(": no failure here: reports of memory, and nothing that did not fit\n");
+    else if (count == 0)
+        printf(": not recognised\n");
+    else
+        printf(": %zu out-of-memory failure%s\n", count, count == 1 ? "" : "s");
+    for (size_t at = 0; at < count; at++) {
+        putchar('\n');
+        print_verdict(&report->verdicts[at]);
+    }
+    if (report->found.left_out_count > 0)
+        printf("\n%llu further failures are not shown.\n", (unsigned long long)report->found.left_out_count);
+}

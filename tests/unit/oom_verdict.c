@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What failures mean: over by how much, short or in pieces, what is largest, where it went. Figures are worked out by hand
+ * from the texts. */
+#include "oom.h"
+
+#include "base/size_text.h"
+
+static struct oom_report *read_text(const char *text, size_t length)
+{
+    struct bytes bytes;
+    struct err err = ERR_INIT;
+    bytes_open(&bytes, text, length);
+    struct oom_report *report = analysis_oom_read(&bytes.source, false, &err);
+    ck_assert_msg(report != NULL && report->found.failure_count == 1, "%s: %.100s", err.text, text);
+    bytes_close(&bytes);
+    return report;
+}
+
+static struct oom_report *read_fixture(const char *path)
+{
+    struct bytes bytes;
+    bytes_load(&bytes, path);
+    struct oom_report *report = read_text(bytes.data, bytes.length);
+    bytes_close(&bytes);
+    return report;
+}
+
+/* The words of a sentence, sizes as they are printed. */
+static const char *words_of(const struct oom_sentence *sentence, char out[512])
+{
+    size_t length = 0;
+    char size[SIZE_TEXT_BYTES];
+    out[0] = '\0';
+    for (size_t i = 0; i < sentence->count; i++) {
+        const struct oom_part *part = &sentence->parts[i];
+        struct str text = part->text.data != NULL ? part->text : str_of(size_text(size, part->bytes));
+        length += (size_t)snprintf(out + length, 512 - length, "%.*s", (int)text.length, text.data);
+    }
+    return out;
+}
+
+static const struct {
+    const char *text, *over, *limit; /* "" none */
+    enum oom_cause cause;
+} limits[] = {
+    {"Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.", "0.50 GiB",
+     "can be reserved", OOM_CAUSE_FRAGMENTATION},
+    {"Attempting to reserve 3.00G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.", "2.00 GiB",
+     "can be reserved", OOM_CAUSE_SHORTAGE},
+    {"Error allocating device buffer: Attempting to allocate 1.50G. That was not possible. There are 2.00G free.", "", "are free", OOM_CAUSE_UNPLACED},
+    {"Allocating 300 bytes exceeds the memory limit of 200 bytes.", "100 B", "are there in all", OOM_CAUSE_NOT_KNOWN},
+    {"Not enough PA budget: pa_allocated=100B, allocation_size=50B, pa_budget=120B", "30 B", "are there in all", OOM_CAUSE_NOT_KNOWN},
+    {"Ran out of memory on HBM, the total memory required for HLO temporaries (16.72G) exceeds available HBM (15.75G).", "0.97 GiB", "are available",
+     OOM_CAUSE_NOT_KNOWN},
+    {"Out of memory while trying to allocate 214748364800 bytes.", "", "", OOM_CAUSE_NOT_KNOWN},
+};
+
+START_TEST(a_request_is_held_against_what_there_was)
+{
+    struct oom_report *report = read_text(limits[_i].text, strlen(limits[_i].text));
+    const struct oom_verdict *verdict = &report->verdicts[0];
+    ck_assert_str_eq(verdict->is_over_known ? verdict->over_text : "", limits[_i].over);
+    ck_assert_str_eq(verdict->is_limit_known ? verdict->limit_phrase : "", limits[_i].limit);
+    ck_assert_int_eq(verdict->cause, limits[_i].cause);
+    ck_assert_int_eq(verdict->cause_line != NULL, limits[_i].cause != OOM_CAUSE_NOT_KNOWN);
+    analysis_oom_free(report);
+}
+END_TEST
+
+START_TEST(the_stack_of_a_kernel_has_not_the_size_of_its_result)
+{
+    struct oom_report *report = read_fixture("tests/fixtures/oom/0.10.0-libtpu0.0.40-v5e-scoped.txt");
+    char words[512];
+    ck_assert_str_eq(words_of(&report->verdicts[0].more, words),
+                     "Over by 24.00 MiB. Largest: 40.00 MiB, the stack of one kernel, whose result is f32[4096,4096].");
+    analysis_oom_free(report);
+}
+END_TEST
+
+/* 13.50 of the 15.75 GiB of arguments are outputs as well. */
+START_TEST(outputs_in_the_memory_of_arguments_count_once)
+{
+    struct oom_report *report = read_fixture("tests/fixtures/oom/0.10.0-libtpu0.0.40-v5e-adamlin.txt");
+    const struct oom_verdict *verdict = &report->verdicts[0];
+    char words[512], size[SIZE_TEXT_BYTES];
+    ck_assert_str_eq(words_of(&verdict->more, words), "Over by 2.00 GiB. Largest: 3 × 4.50 GiB f32[36864,32768].");
+    ck_assert_uint_eq(verdict->groups[OOM_ARGUMENTS_AND_OUTPUTS][0].count, 3);
+    ck_assert_str_eq(size_text(size, verdict->listed_bytes), "17.75 GiB");
+    ck_assert_str_eq(size_text(size, verdict->listed_shared_bytes), "13.50 GiB");
+    analysis_oom_free(report);
+}
+END_TEST
+
+START_TEST(fragmentation_of_all_is_not_that_of_the_temporaries)
+{
+    static const char text[] =
+        "Failed to allocate request for 154.06GiB (165425291480B) on device ordinal 0\nBufferAssignment OOM Debugging.\nBufferAssignment stats:\n"
+        "  parameter allocation:   10.04GiB\n  constant allocation:    24.6KiB\n  maybe_live_out allocation:   28.74GiB\n"
+        "  preallocated temp allocation:  154.06GiB\n  preallocated temp fragmentation:   24.75MiB (0.02%)\n"
+        "  total allocation:  192.84GiB\n  total fragmentation:    9.71GiB (5.03%)\nPeak buffers:\n\tBuffer 1:\n\t\tSize: 38.10GiB\n";
+    struct oom_report *report = read_text(text, sizeof text - 1);
+    const struct oom_bar *bar = &report->verdicts[0].bar;
+    char size[SIZE_TEXT_BYTES];
+    ck_assert_uint_eq(bar->count, 3);
+    ck_assert_str_eq(bar->stretches[2].word.data, "temporaries");
+    ck_assert_str_eq(size_text(size, bar->stretches[2].bytes), "154.06 GiB");
+    ck_assert_str_eq(size_text(size, bar->stretches[2].lost_bytes), "24.75 MiB");
+    ck_assert_str_eq(size_text(size, bar->whole_bytes), "192.84 GiB");
+    analysis_oom_free(report);
+}
+END_TEST
+
+START_TEST(figures_say_whether_they_were_rounded)
+{
+    static const char *const texts[] = {"Out of memory while trying to allocate 5000 bytes.", "Out of memory while trying to allocate 7.34GiB."};
+    static const char *const words[] = {"exact", "as printed"};
+    for (size_t i = 0; i < 2; i++) {
+        struct oom_report *report = read_text(texts[i], strlen(texts[i]));
+        ck_assert_str_eq(report->verdicts[0].sureness, words[i]);
+        analysis_oom_free(report);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("oom_verdict");
+    TCase *tests = tcase_create("oom_verdict");
+    tcase_add_loop_test(tests, a_request_is_held_against_what_there_was, 0, (int)(sizeof limits / sizeof limits[0]));
+    tcase_add_test(tests, the_stack_of_a_kernel_has_not_the_size_of_its_result);
+    tcase_add_test(tests, outputs_in_the_memory_of_arguments_count_once);
+    tcase_add_test(tests, fragmentation_of_all_is_not_that_of_the_temporaries);
+    tcase_add_test(tests, figures_say_whether_they_were_rounded);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
