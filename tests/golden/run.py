@@ -6,7 +6,7 @@
 
 xprof   every recorded request about the logdir that DIR/tools/make-logdir makes (--logdir)
 dumps   summary figures and the five largest buffers of every compiled program, per memory space:
-        DIR/golden/dumps.json, and whatif.json beside this script (XProf 2.24.2, recorded by us)
+        DIR/golden/dumps.json
 Ends with the counts; exit status 1 if one differs.
 """
 import argparse
@@ -21,15 +21,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REQUESTS = ("memory_viewer", "memory_profile", "/module_list", "/hosts", "/runs")
 FIGURES = ("entryComputationParametersMib", "indefiniteBufferAllocationMib", "maybeLiveOutMib", "nonReusableMib",
            "peakHeapMib", "peakHeapSizePosition", "peakUnpaddedHeapMib", "totalBufferAllocationMib")
-# Ten entries of dumps.json stand under the name of another program (their `module` tells, and so
-# does XProf when it is asked again): which program they are really about.
-ABOUT = {
-    "whatif/cnn.base/": "whatif/gpt4-wide.base/", "whatif/cnn.bf16/": "whatif/gpt4-wide.bf16/",
-    "whatif/cnn.half-batch/": "whatif/gpt4-wide.half-batch/", "whatif/cnn.remat/": "whatif/gpt4-wide.remat/",
-    "whatif/fsdp.base/": "whatif/kv.base/", "whatif/fsdp.shard4/": "whatif/kv.donate/",
-    "whatif/gpt4-wide.base/": "whatif/kv.half-batch/", "whatif/gpt4-wide.bf16/": "whatif/pad.base/",
-    "whatif/gpt4-wide.half-batch/": "whatif/pad.bf16/", "whatif/gpt4-wide.remat/": "whatif/pad.transposed/",
-}
 
 
 def check_requests(options, counts):
@@ -79,24 +70,13 @@ def program_faults(daemon, path, expected):
     return faults
 
 
-def file_of_entry(path, entries):
-    """the file that an entry of dumps.json is about"""
-    folder = path.rpartition("/")[0] + "/"
-    if folder not in ABOUT:
-        return path
-    return next(other for other in entries if other.startswith(ABOUT[folder]))
-
-
 def check_dumps(options, counts):
     with open(os.path.join(options.shared, "golden", "dumps.json"), encoding="utf-8") as file:
         entries = json.load(file)
-    with open(os.path.join(HERE, "whatif.json"), encoding="utf-8") as file:
-        recorded = json.load(file)
-    wanted = [(file_of_entry(path, entries), entry) for path, entry in entries.items()] + list(recorded.items())
     for root in ("dumps", "modules", "whatif"):
         with Daemon(options.binary, os.path.join(options.shared, "data", root)) as daemon:
             before = counts.passed
-            mine = [(path, entry) for path, entry in wanted if path.startswith(root + "/")]
+            mine = [(path, entry) for path, entry in entries.items() if path.startswith(root + "/")]
             for path, entry in mine:
                 counts.add(program_faults(daemon, path, entry), path.split(".cl_")[0])
             print(f"{root}: {counts.passed - before} of {len(mine)} programs equal XProf's figures")
