@@ -24,9 +24,11 @@ warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
             $(if $(WERROR),-Werror)
 release_flags := -O3 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 debug_flags := -O0 -g3
-asan_flags := -O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
-tsan_flags := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
-coverage_flags := -O1 -g --coverage
+# All that a report of a sanitizer prints.
+lines_only := $(if $(compiler),-gline-tables-only,-g1)
+asan_flags := -O1 $(lines_only) -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+tsan_flags := -O1 $(lines_only) -fsanitize=thread -fno-omit-frame-pointer
+coverage_flags := -O1 --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
@@ -127,8 +129,8 @@ demo: all ## serve the demo that is compiled in
 	$(B)/memviewd --demo --port=$(or $(PORT),6006)
 
 # ---- tests ---------------------------------------------------------------------------
-test: ## every test, as scripts/test but installing nothing
-	scripts/test --no-install
+test: ## the quick tests, as scripts/test but installing nothing (TESTS=--all: every test)
+	scripts/test --no-install $(TESTS)
 
 unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core (check)
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
@@ -176,8 +178,8 @@ xprof-page-test: all tests/web/node_modules/.package-lock.json ## XProf's own pa
 	$(Q)scripts/fetch-xprof-page build/xprof-page
 	$(Q)node tests/web/xprof_page.mjs --binary $(B)/memviewd --static build/xprof-page
 
-web-test: all fixtures tests/web/node_modules/.package-lock.json ## the pages in headless Chromium
-	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+web-test: all fixtures tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones)
+	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES)
 
 check: $(core_obj) $(fields) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, names of the pages
 	$(Q)scripts/check-all $(B)
@@ -186,8 +188,7 @@ tsan: ## the daemon's tests under ThreadSanitizer
 	$(Q)$(MAKE) SAN=thread http-test
 
 asan: ## unit and http tests and the sweep under ASan and UBSan
-	$(Q)$(MAKE) SAN=address,undefined unit http-test
-	$(Q)$(MAKE) SAN=address,undefined CC=clang sweep
+	$(Q)$(MAKE) SAN=address,undefined CC=clang unit http-test sweep
 
 # A target with the plain driver, or with libFuzzer's.
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/ask.o $(B)/tests/fuzz/ask_trace.o $(if $(FUZZ),,$(B)/tests/fuzz/driver.o) $(core_obj)

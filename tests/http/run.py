@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both JSON surfaces and the command line, against the real daemon.
 
-  run.py --binary PATH [--shared DIR] [--only TEXT] [--list]
+  run.py --binary PATH [--shared DIR] [--only TEXT] [--jobs N] [--list]
 
 Starts the daemon on free ports, over the fixtures, over inputs that it writes itself and, with
 --shared, over the large real inputs (what needs those is skipped and named without it). --only runs
-the tests whose name holds TEXT. Each file here that is named in THEMES is a theme, each function in it
+the tests whose name holds TEXT; --jobs tests run at a time, as many as there are processors. Each file here that is named in THEMES is a theme, each function in it
 that begins with test_ a test: it gets a Toolbox (harness.py). The last line is
 "N passed, N failed, N skipped". Exit status 0: none failed, 1: some did, 2: could not run.
 """
 import argparse
+import concurrent.futures
 import importlib
 import os
 import sys
@@ -20,8 +21,9 @@ import traceback
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-THEMES = ["start", "stopping", "guard", "limits", "negotiation", "api", "openapi", "xprof", "sessions", "index",
-          "bad_input", "oom", "given", "concurrency", "memory", "summary", "profiles"]
+# Those of long tests first, so that no processor is left with one of them at the end.
+THEMES = ["memory", "concurrency", "openapi", "given", "oom", "bad_input", "index", "stopping", "limits", "start",
+          "guard", "negotiation", "api", "xprof", "sessions", "summary", "profiles"]
 
 
 def tests_of(theme):
@@ -29,22 +31,19 @@ def tests_of(theme):
     return [(f"{theme}.{name[5:]}", function) for name, function in vars(module).items() if name.startswith("test_")]
 
 
-def run_one(name, function, options):
-    """"passed", "failed" or "skipped"; says why when it is not the first"""
+def run_one(theme, name, options):
+    """("passed", "failed" or "skipped", the words about it); in a process of its own"""
     import harness
     began = time.monotonic()
+    function = dict(tests_of(theme))[name]
     try:
         with harness.Toolbox(options.binary, options.shared) as toolbox:  # its end tells how the daemons ended
             function(toolbox)
     except harness.Skip as reason:
-        print(f"skipped {name}: {reason}")
-        return "skipped"
+        return "skipped", f"skipped {name}: {reason}"
     except Exception:  # noqa: a test may fail in any way
-        print(f"FAILED  {name}")
-        print("    " + traceback.format_exc().replace("\n", "\n    ").rstrip())
-        return "failed"
-    print(f"ok      {name} ({time.monotonic() - began:.1f} s)", flush=True)
-    return "passed"
+        return "failed", f"FAILED  {name}\n    " + traceback.format_exc().replace("\n", "\n    ").rstrip()
+    return "passed", f"ok      {name} ({time.monotonic() - began:.1f} s)"
 
 
 def main():
@@ -52,6 +51,7 @@ def main():
     parser.add_argument("--binary", required=True)
     parser.add_argument("--shared")
     parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     options.binary = os.path.abspath(options.binary)
@@ -59,16 +59,17 @@ def main():
         print(f"run.py: {options.binary}: not an executable", file=sys.stderr)
         return 2
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for theme in THEMES:
-        for name, function in tests_of(theme):
-            if options.only not in name:
-                continue
-            if options.list:
-                print(name)
-            else:
-                counts[run_one(name, function, options)] += 1
-    if not options.list:
-        print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    chosen = [(theme, name) for theme in THEMES for name, _ in tests_of(theme) if options.only in name]
+    if options.list:
+        print("\n".join(name for _, name in chosen))
+        return 0
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        waiting = [pool.submit(run_one, theme, name, options) for theme, name in chosen]
+        for done in concurrent.futures.as_completed(waiting):
+            outcome, words = done.result()
+            counts[outcome] += 1
+            print(words, flush=True)
+    print(", ".join(f"{count} {what}" for what, count in counts.items()))
     return 1 if counts["failed"] else 0
 
 

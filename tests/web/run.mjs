@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * run.mjs: tests of the pages.
- *   node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--slow N] [--jobs N]
+ *   node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--walks | --rest] [--slow N] [--jobs N] [--list]
  * Pure tests first, then the pages in headless Chromium against the real daemon. Figures
  * come from the fixtures and from recorded answers in --shared, never from our own API.
  * Ends with "N passed, N failed, N skipped". */
@@ -12,6 +12,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { MAIN_WALKS } from './walks.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { values: options } = parseArgs({
@@ -19,13 +20,16 @@ const { values: options } = parseArgs({
     binary: { type: 'string' },
     shared: { type: 'string' },
     only: { type: 'string' },
+    walks: { type: 'boolean' },
+    rest: { type: 'boolean' },
+    list: { type: 'boolean' },
     slow: { type: 'string', default: '1' },
-    jobs: { type: 'string', default: String(Math.max(1, Math.min(3, availableParallelism() >> 1))) },
+    jobs: { type: 'string', default: String(availableParallelism()) },
     help: { type: 'boolean' },
   },
 });
 if (options.help || !options.binary) {
-  console.log('node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--slow N] [--jobs N]');
+  console.log('node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--walks | --rest] [--slow N] [--jobs N] [--list]');
   process.exit(options.help ? 0 : 2);
 }
 
@@ -87,11 +91,34 @@ async function collect(folder, context) {
     const add = (name, body, needs = {}) => tests.push({ name: `${label}: ${name}`, body, needs });
     module.run({ ...context, test: add, equal, includes, truth });
   }
-  return tests.filter(({ name }) => !options.only || name.includes(options.only));
+  return tests;
+}
+
+const isNamed = ({ name }) => !options.only || name.includes(options.only);
+
+/* The names of the cases that walks.mjs lists; one that was renamed there would not be run any more. */
+function namesOfWalks(cases) {
+  const begins = Object.entries(MAIN_WALKS).flatMap(([file, names]) => names.map((name) => `${file}: ${name}`));
+  return new Set(
+    begins.map((begin) => {
+      const found = cases.filter(({ name }) => name.startsWith(begin));
+      if (found.length !== 1) throw new Error(`walks.mjs: ${found.length} cases begin with "${begin}"`);
+      return found[0].name;
+    }),
+  );
+}
+
+/* Those cases that the options ask for. */
+function chosen(cases) {
+  const walks = namesOfWalks(cases);
+  const isAsked = ({ name }) => (options.walks ? walks.has(name) : !(options.rest && walks.has(name)));
+  return cases.filter(isNamed).filter(isAsked);
 }
 
 async function main() {
-  for (const { name, body } of await collect('unit', {})) await runOne(name, body);
+  /* Whoever asks for the rest has run these with the walks. */
+  const pure = options.rest || options.list ? [] : await collect('unit', {});
+  for (const { name, body } of pure.filter(isNamed)) await runOne(name, body);
   const { startDaemon, launchBrowser, openPage, slowDown } = await import('./harness.mjs');
   slowDown(Number(options.slow));
   const daemons = new Map();
@@ -131,7 +158,11 @@ async function main() {
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop().then(() => process.exit(1)));
 
-  const waiting = await collect('cases', live);
+  const waiting = chosen(await collect('cases', live));
+  if (options.list) {
+    console.log(waiting.map(({ name }) => name).join('\n'));
+    return;
+  }
   const work = async (worker) => {
     const renew = async () => {
       await worker.browser?.close();

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * walks.mjs: the main walks of every page, which the quick run of scripts/test takes; all other cases follow with
+ * --all. By file of cases/, then how the name of the case begins; each has to name one case. */
+
+export const MAIN_WALKS = {
+  walk: ['the seed: from Home to the largest buffer, by mouse', 'the seed: the same by keyboard'],
+  home: [
+    'each session has its worst figure',
+    'the demo fits no v5e',
+    'filter and order stand in the URL',
+    'a text dropped or pasted is named',
+    'the verdict of a pasted text and a dropped profile',
+    'a bare address opens the newest',
+    'a text typed into the box',
+    'a new session is announced',
+  ],
+  choose: ['modules are listed largest first', 'the token of the printed link'],
+  empty: ['an empty folder says', 'a daemon that goes away is named'],
+  accessibility: ['nothing is found on Home, with sessions, empty and with its dialogs, light'],
+  /* the Memory Viewer */
+  figures: ['the seed dump opens by itself', 'the demo shows 33.49 GiB', 'large trace'],
+  capacity: ['as recorded: over by'],
+  moment: ['a click on the curve sets the moment', 'a drag selects a window'],
+  state: ['hover lights the buffer', 'the pane tells size', 'a click pins'],
+  table: ['a header sorts by click', 'a filter typed after /', 'groups open to their buffers', 'chosen rows are copied'],
+  map: ['wheel, keys and double click zoom'],
+  rectangle: ['a rectangle of the URL'],
+  explain: ['the needed figure opens by click'],
+  pictures: ['the curve as SVG'],
+  frame: ['the palette opens by key'],
+  touch: ['a tap pins a bar'],
+  look: ['nothing hangs over at 390 × 844'],
+  /* the Memory Profile */
+  profile: ['peak, capacity and lifetime peak', 'a click on the timeline is a moment', 'grouped by op', 'a drag selects a window'],
+  profile_states: ['growth: the leak of 1 MiB', 'a launch leads to its plan', 'addresses: blocks and holes', 'no memory events'],
+  /* Device Memory */
+  device: ['the page opens on a sentence', 'a click pins and zooms', 'a search lights', 'filters are chips', 'the sandwich has'],
+  device_files: ['with machinery on and functions merged', 'the leak: the first row', 'two points of the series'],
+  /* an error text, and what is dropped */
+  oom: [
+    'one buffer larger than the memory',
+    'enough is free, but in pieces',
+    'the parts of a report add up',
+    'figures and text light each other',
+    'without any text the field comes first',
+    'the verdict of a dump leads to its program',
+  ],
+  dropped: ['the files of a dump open', 'one HLO file opens', 'several profiles are a series', 'a folder that is dropped'],
+};
