@@ -5,6 +5,9 @@ import { isAbort, problemText } from '../../lib/api.js';
 import { el, fill } from '../../lib/dom.js';
 import { giveText } from '../../lib/given.js';
 
+/* Of what is pasted at once, no more is put into the field: a browser takes seconds to lay out a field of some MiB. */
+const MOST_SHOWN = 64 * 1024;
+
 /* onGiven(answer) hears what the daemon found. Out: {node, focus(), say(text)}. */
 export function createPaste({ onGiven }) {
   const field = el('textarea', {
@@ -45,8 +48,8 @@ export function createPaste({ onGiven }) {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (field.value !== '' || text.trim() === '') return;
     event.preventDefault();
-    field.value = text;
-    explain();
+    if (text.length <= MOST_SHOWN) field.value = text;
+    give(text);
   });
   file.addEventListener('change', () => {
     if (file.files[0]) give(file.files[0]);
