@@ -14,7 +14,7 @@ import { createFigures } from './figures.js';
 import { createMarked } from './marked.js';
 import { createFit, createNext, createReports, createWhere, nothingFound } from './parts.js';
 import { createPaste } from './paste.js';
-import { largestOf, planOf } from './plan.js';
+import { planOf } from './plan.js';
 import * as say from './text.js';
 
 const CLEARED = { session: '', host: '', module: '', space: null, file: '', local: '', report: '', sort: '' };
@@ -121,8 +121,9 @@ export function mount(root, context) {
     return text.show(about);
   }
 
-  function drawAnswer({ verdict, ...failure }, planned) {
-    const more = [...verdict.more, ...say.plannedParts(failure, planned)];
+  function drawAnswer(failure, culprit) {
+    const { verdict } = failure;
+    const more = [...verdict.more, ...say.plannedParts(failure, culprit)];
     fill(title, el('span', { class: 'answer-first' }, figures.sentence(verdict.answer)), ' ', el('span', { class: 'answer-second' }, figures.sentence(more)));
   }
 
@@ -147,7 +148,7 @@ export function mount(root, context) {
     if (!link.plan) return;
     where.show(failure, link.plan);
     buffers.show(failure, link.plan);
-    drawAnswer(failure, largestOf(link.plan));
+    drawAnswer(failure, link.plan.space?.culprit ?? null);
   }
 
   const hereOf = (found) => (found.local ? { ...CLEARED, tool: 'oom', local: found.local } : { tool: 'oom', local: '', session: found.session });

@@ -110,19 +110,6 @@ export function planRows(plan) {
   }));
 }
 
-/* The largest equal buffers of the plan, for the first sentence: {count, bytes, shape} or null. */
-export function largestOf(plan) {
-  const groups = new Map();
-  for (const buffer of plan.buffers) {
-    const key = `${buffer.bytes} ${buffer.shape}`;
-    const group = groups.get(key) ?? { count: 0, bytes: buffer.bytes, shape: bare(buffer.shape), sum: 0 };
-    group.count++;
-    group.sum += buffer.bytes;
-    groups.set(key, group);
-  }
-  return [...groups.values()].sort((a, b) => b.sum - a.sum)[0] ?? null;
-}
-
 /* {module, space: of the summary or null, buffers: alive at its peak, largest first, total: how many are alive there}; null
  * when the program has no plan. */
 export async function planOf(failure, session, module, signal) {

@@ -3,7 +3,7 @@
  * nothing failed. Pure. The verdict itself comes from the daemon, as sentences whose parts are words, {name} and
  * {bytes, key, text, role}. */
 
-import { bytes, count, counted, cutMiddle, TIMES, visible } from '../../lib/format.js';
+import { bytes, count, counted, cutMiddle, splitShape, TIMES, visible } from '../../lib/format.js';
 
 const PHASES = { compile: 'compile time', load: 'program load', run: 'run time' };
 const WORDS = [
@@ -21,11 +21,10 @@ export const phaseName = (phase) => PHASES[phase] ?? '';
 export const plain = (parts) =>
   parts.map((part) => (typeof part === 'string' ? visible(part) : part.name !== undefined ? visible(part.name) : (part.text ?? bytes(part.bytes)))).join('');
 
-/* What the plan of the program adds to the second sentence, for a text that lists no buffer. planned: of largestOf() of
- * plan.js. */
-export function plannedParts(failure, planned) {
-  if (!planned || failure.buffers.length + failure.io_buffers.length > 0) return [];
-  return [`Largest in the plan: ${planned.count > 1 ? `${count(planned.count)} ${TIMES} ` : ''}`, { bytes: planned.bytes, key: null }, ' ', { name: planned.shape }, '.'];
+/* What the plan of the program adds to the second sentence, for a text that lists no buffer. culprit: of the plan. */
+export function plannedParts(failure, culprit) {
+  if (!culprit || failure.buffers.length + failure.io_buffers.length > 0) return [];
+  return [`Largest in the plan: ${culprit.count > 1 ? `${count(culprit.count)} ${TIMES} ` : ''}`, { bytes: culprit.each_bytes, key: null }, ' ', { name: splitShape(culprit.shape)[0] }, '.'];
 }
 
 /* Words that the text states: [{word, text, key}]. */
