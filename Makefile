@@ -56,7 +56,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bench-page debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof xla-reports differences http-test web-test \
+.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof xla-reports differences http-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -107,6 +107,21 @@ $(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(web_module
 	@mkdir -p $(@D)
 	@echo "  EMBED web"
 	$(Q)scripts/embed-pages web > $@
+
+# All modules of the pages as one, without what only readers need. Not the default: esbuild is one of the tests' packages.
+bundle: $(B)/bundle/memviewd ## the same with the pages' modules in one file, as release/bundle/memviewd
+
+$(B)/bundle/app.js: build/gen/web.list $(web_src) tests/web/node_modules/.package-lock.json
+	@mkdir -p $(@D)
+	@echo "  BUNDLE web"
+	$(Q)tests/web/node_modules/.bin/esbuild web/app.js --bundle --format=esm --minify --log-level=warning --outfile=$@
+
+$(B)/bundle/web_files.c: $(B)/bundle/app.js $(B)/web_files.c
+	$(Q)scripts/embed-pages web $< > $@
+
+$(B)/bundle/memviewd: $(core_obj) $(filter-out $(B)/web_files.o,$(server_obj)) $(B)/bundle/web_files.o
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
 # Memory over time of the demo: two devices, twelve steps, 1 MiB a step that stays.
 $(B)/demo/training/host0.xplane.pb: $(B)/make-trace

@@ -8,7 +8,7 @@ import { el, fill, name } from './lib/dom.js';
 import { bytes, cutMiddle, visible, when } from './lib/format.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
 import { choose, createRouter, emptyRoute, isSamePlace } from './lib/route.js';
-import { findSession, listModules, listSessions, NOTHING, resolve } from './lib/selection.js';
+import { findSession, listModules, listSessions, modulesAhead, NOTHING, resolve } from './lib/selection.js';
 import { setSubject } from './lib/subject.js';
 import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
 import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
@@ -268,10 +268,11 @@ async function lookUp(route, signal) {
   }
   if (named === HOME) return { row: HOME, found: null };
   named?.load().catch(() => {}); // on its way while the session is looked up; asked again when it is needed
+  const ahead = named?.levels.includes('module') ? modulesAhead(route, signal) : null;
   const sessions = await listSessions('', signal);
   if (named?.isAlone?.(route)) return { row: named, found: { ...NOTHING, sessions } };
   const { row, found } = named
-    ? { row: named, found: await resolve(route, named, sessions, signal) }
+    ? { row: named, found: await resolve(route, named, sessions, signal, ahead) }
     : await lookUpUsual(route, sessions, signal);
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
   if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total)

@@ -49,14 +49,21 @@ static const char *type_of(const char *path)
     return NULL;
 }
 
+/* What has the hash of its content in its address never changes. */
 static struct response *answer_built_in(const char *path)
 {
     for (size_t at = 0; at < web_file_count; at++) {
         const struct web_file *file = &web_files[at];
-        if (file->path && strcmp(file->path, path) == 0)
-            return response_of_body(
-                200, file->content_type,
-                body_of_static(file->bytes, file->size, file->gzip_bytes, file->gzip_size, file->etag));
+        bool is_hashed = file->hashed_path && strcmp(file->hashed_path, path) == 0;
+        if (!is_hashed && (!file->path || strcmp(file->path, path) != 0))
+            continue;
+        struct response *response =
+            response_of_body(200, file->content_type,
+                             body_of_static(file->bytes, file->size, file->gzip_bytes, file->gzip_size, file->etag));
+        if (is_hashed)
+            response_add_header(response, "Cache-Control", "public, max-age=31536000, immutable");
+        add_policy(response, file->path);
+        return response;
     }
     return NULL;
 }
@@ -78,6 +85,7 @@ static struct response *answer_from_disk(const char *folder, const char *path)
     if (room && files_source(file)->read(files_source(file)->context, 0, room, (size_t)size) == (int64_t)size) {
         buf.length = (size_t)size;
         response = response_of_buf(200, content_type, &buf);
+        add_policy(response, path);
     }
     buf_free(&buf);
     files_close(file);
@@ -95,8 +103,5 @@ struct response *pages_answer(const struct server *server, const struct request 
         response = answer_from_disk(server->web_folder, path);
     if (!response)
         response = answer_built_in(path);
-    if (!response)
-        return response_problem(404, "notfound", "there is nothing at this path");
-    add_policy(response, path);
-    return response;
+    return response ? response : response_problem(404, "notfound", "there is nothing at this path");
 }

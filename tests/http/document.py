@@ -2,7 +2,7 @@
 """docs/openapi.yaml as Python values, and values held against its schemas.
 
 Reads the part of YAML that the document uses: mappings and lists by indentation or in one line,
-plain and double-quoted words. Knows the keywords of JSON Schema that the document uses, and refuses
+plain and double-quoted words, anchors (&name), aliases (*name) and merged mappings (<<). Knows the keywords of JSON Schema that the document uses, and refuses
 any other, so that nothing there is left unchecked.
 """
 import json
@@ -18,6 +18,7 @@ class Yaml:
             if line.strip() and not line.lstrip().startswith("#"):
                 self.lines.append((len(line) - len(line.lstrip()), line.strip()))
         self.at = 0
+        self.anchors = {}
 
     def read(self, indent=0):
         return self.read_list(indent) if self.lines[self.at][1].startswith("- ") else self.read_mapping(indent)
@@ -28,10 +29,14 @@ class Yaml:
             key, rest = self.split(self.lines[self.at][1])
             assert key not in found, f"{key} twice"
             self.at += 1
-            if rest:
-                found[key] = flow(rest)
+            if rest and rest[0] == "*":
+                value = self.anchors[rest[1:]]
+            elif rest and rest[0] != "&":
+                value = flow(rest)
             else:
-                found[key] = self.read(self.lines[self.at][0])
+                value = self.read(self.lines[self.at][0])
+                self.anchors[(rest or "&")[1:]] = value
+            found.update(value if key == "<<" else {key: value})
         return found
 
     def read_list(self, indent):
@@ -108,10 +113,12 @@ class Document:
         return node
 
     def operations(self):
-        """(path, method, operation)"""
+        """(path, method, operation), with the parameters that all operations of a path share"""
         for path, item in self.tree["paths"].items():
+            shared = item.get("parameters", [])
             for method, operation in item.items():
-                yield path, method.upper(), operation
+                if method != "parameters":
+                    yield path, method.upper(), {**operation, "parameters": shared + operation.get("parameters", [])}
 
     def media(self, operation, status):
         """{content type: schema} of a status, or None when it is not documented"""

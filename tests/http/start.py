@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import posixpath
 import re
 import socket
 from urllib.parse import urlencode
@@ -167,3 +168,34 @@ def test_built_in_pages(t):
         equal((answer.status, answer.headers["content-type"]), (200, "text/html; charset=utf-8"), path)
         assert "<script>" not in answer.text and "style=" not in answer.text, "inline script or style"
     equal(daemon.ask("/absent.js").status, 404)
+
+
+HASHED = re.compile(r"""["']([\w./-]+-[0-9a-f]{16}\.(?:js|css|svg))["']""")
+
+
+def test_files_of_the_pages_are_kept_by_their_hash(t):
+    daemon = t.serve("--demo")
+    page = daemon.ask("/")
+    equal(page.headers["cache-control"], "no-cache")
+    open_paths, seen = HASHED.findall(page.text), set()
+    equal(re.findall(r'(?:href|src)="(?!\?|#)([^"]+)"', page.text), open_paths)
+    while open_paths:
+        path = open_paths.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        plain = re.sub(r"-[0-9a-f]{16}(?=\.\w+$)", "", path)
+        kept, asked = daemon.ask("/" + path), daemon.ask("/" + plain)
+        equal((kept.status, kept.headers["cache-control"]), (200, "public, max-age=31536000, immutable"), path)
+        equal((asked.status, asked.headers["cache-control"]), (200, "no-cache"), plain)
+        for same in ("etag", "content-type", "content-security-policy"):
+            equal(kept.headers[same], asked.headers[same], path)
+        equal(kept.body, asked.body, path)
+        equal("'wasm-unsafe-eval'" in kept.headers["content-security-policy"], plain == "widgets/graph_worker.js", path)
+        folder = posixpath.dirname(path)
+        open_paths += [posixpath.normpath(posixpath.join(folder, each)) if each.startswith(".") else each
+                       for each in HASHED.findall(kept.text)]
+    reached = {re.sub(r"-[0-9a-f]{16}(?=\.)", "", path) for path in seen}
+    for path in ("app.js", "device.css", "vendor/viz.js", "vendor/uPlot.css", "widgets/graph_worker.js", "icon.svg"):
+        assert path in reached, path
+    equal(daemon.ask("/app-0123456789abcdef.js").status, 404)

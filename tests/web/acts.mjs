@@ -52,3 +52,16 @@ export async function holdBack(page, pattern, isHeld = () => true) {
   });
   return { release, asked };
 }
+
+/* Matches the addresses of a file of the pages, "widgets/palette.js": as it is, and with the hash of its content. */
+export const fileOf = (path) => new RegExp(`/${path.replace(/\.(\w+)$/, '(-[0-9a-f]{16})?\\.$1')}$`);
+
+/* Opens the card of a figure by its key, with the module that the page itself has loaded. */
+export const explainIn = (page, key) =>
+  page.evaluate(
+    async ([pattern, each]) => {
+      const loaded = performance.getEntriesByType('resource').find(({ name }) => new RegExp(pattern).test(name));
+      (await import(loaded.name)).explain(each);
+    },
+    [fileOf('widgets/explain.js').source, key],
+  );

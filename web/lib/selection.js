@@ -72,10 +72,18 @@ function chooseModule(modules, wanted, warnings) {
   return modules.modules[0] ?? null;
 }
 
+/* The modules of the session that the URL names, asked for before the list of sessions is there; null without one. */
+export function modulesAhead(route, signal) {
+  if (!route.session || route.host) return null;
+  const ahead = listModules(route.session, '', '', signal);
+  ahead.catch(() => {}); // who needs them hears of it
+  return ahead;
+}
+
 /* A page without the selector of modules asks for none. */
 async function findModules(session, route, host, known, signal) {
-  if (known && !route.host) return { modules: known, problem: null };
   try {
+    if (known && !route.host) return { modules: await known, problem: null };
     return { modules: await listModules(session.id, route.host && host ? host.id : '', '', signal), problem: null };
   } catch (error) {
     if (!(error instanceof Problem) || ['gone', 'token'].includes(error.code)) throw error;
@@ -86,10 +94,10 @@ async function findModules(session, route, host, known, signal) {
 /* What is selected when a page needs no session. */
 export const NOTHING = { session: null, host: null, modules: null, module: null, problem: null };
 
-/* page: {levels, lacks} of pages.js; sessions: the newest of them, as listed. Out: {sessions, session, host, modules, module, problem, warnings};
+/* page: {levels, lacks} of pages.js; sessions: the newest of them, as listed; ahead: of modulesAhead(). Out: {sessions, session, host, modules, module, problem, warnings};
  * session is null when nothing can be shown, problem is why its modules cannot be listed; modules and module
  * are null for a page that has no selector of them; lost: the name of dropped files that are not kept any more. */
-export async function resolve(route, page, sessions, signal) {
+export async function resolve(route, page, sessions, signal, ahead = null) {
   const warnings = [];
   const hasModules = page.levels.includes('module');
   let session = null;
@@ -97,7 +105,8 @@ export async function resolve(route, page, sessions, signal) {
   if (route.session) {
     session = await findSession(route.session, sessions, signal);
     if (!session && isDroppedSession(route.session)) return { ...NOTHING, sessions, warnings, lost: route.session };
-    if (!session) warnings.push(`Session ${short(route.session)} is not here; showing the newest.`);
+    if (session) known = ahead;
+    else warnings.push(`Session ${short(route.session)} is not here; showing the newest.`);
   }
   if (!session && hasModules) {
     const found = await newestWithModules(sessions, signal);

@@ -74,7 +74,7 @@ let serial = 0;
 const waiting = new Map();
 
 function start() {
-  worker = new Worker(new URL('./graph_worker.js', import.meta.url), { type: 'module' });
+  worker = new Worker('widgets/graph_worker.js', { type: 'module' });
   const failAll = (error) => {
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();

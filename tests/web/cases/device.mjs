@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device.mjs: the Device Memory page with answers in place of the daemon's: what no real file shows. */
 
-import { drag, goTo, holdBack } from '../acts.mjs';
+import { drag, fileOf, goTo, holdBack } from '../acts.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 import { makeDevice } from '../canned_device.mjs';
 import { idle, pixels, text } from '../harness.mjs';
@@ -365,7 +365,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const fails = { summary: { status: 422, code: 'malformed', detail: 'no profile' } };
     const change = { fails: {} };
     const page = await open(place(await daemon('--demo')), { canned: answers(change), allow: /422/ });
-    const words = await holdBack(page, '**/nothing.js');
+    const words = await holdBack(page, fileOf('nothing.js'));
     change.fails = fails;
     await goTo(page, place('', '&focus=init'));
     await page.waitForSelector('.whole-page .message-error');

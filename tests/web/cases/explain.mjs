@@ -3,7 +3,7 @@
  * seed (200 and 100 GiB) and of the demo (33.49 GiB needed, 15.75 GiB printed as available). */
 
 import { join } from 'node:path';
-import { placeOn } from '../acts.mjs';
+import { explainIn, placeOn } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 
 const GIB = 1024 ** 3;
@@ -95,7 +95,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     for (const wanted of ['total', 'capacity', 'over', 'peak', 'group', 'part:arguments', 'padding', 'curve', 'strips', 'table'])
       truth(keys.includes(wanted), `${wanted} is not among ${keys}`);
     for (const key of new Set(keys)) {
-      await page.evaluate(async (each) => (await import('./widgets/explain.js')).explain(each), key);
+      await explainIn(page, key);
       const said = await card(page);
       truth(/exact|bound|guess/.test(said), `${key}: no confidence in ${said}`);
       truth(/undefined|NaN|null/.test(said) === false, `${key}: ${said}`);
@@ -143,7 +143,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
         const word = `${query.slice(0, 4)} ${key.split(':')[0]}`;
         if (opened.has(word)) continue;
         opened.add(word);
-        await page.evaluate(async (each) => (await import('./widgets/explain.js')).explain(each), key);
+        await explainIn(page, key);
         const told = await card(page);
         truth(/exact|bound|guess/.test(told), `${query} ${key} "${said}": no confidence in ${told}`);
         truth(!/undefined|NaN|null/.test(told), `${query} ${key}: ${told}`);

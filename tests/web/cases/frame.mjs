@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * frame.mjs: what is there on every page: palette, keys, `?`, settings, menus, the details pane. */
 
-import { drag, holdBack } from '../acts.mjs';
+import { drag, fileOf, holdBack } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
@@ -40,7 +40,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       window.addEventListener('keyup', ({ key }) => (globalThis.lifted += `${key} `), true);
     };
     const page = await open(await daemon('--demo'), { init });
-    const { release, asked } = await holdBack(page, '**/widgets/palette.js');
+    const { release, asked } = await holdBack(page, fileOf('widgets/palette.js'));
     const acts = [page.keyboard.press('Control+k')];
     await asked;
     await page.waitForFunction(() => globalThis.lifted.endsWith('Control '));

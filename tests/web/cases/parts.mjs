@@ -2,8 +2,10 @@
  * parts.mjs: parts of a page that are loaded when they are needed: what is pressed meanwhile is not lost. No act
  * waits here, as the page is not at rest while a part is kept back. */
 
-import { holdBack } from '../acts.mjs';
+import { fileOf, holdBack } from '../acts.mjs';
 import { idle } from '../harness.mjs';
+
+const MAP = fileOf('tools/memory_viewer/map_view.js');
 
 export function run({ test, equal, truth, daemon, open }) {
   const isIdle = (page) => page.evaluate(() => document.body.hasAttribute('data-idle'));
@@ -11,7 +13,7 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('keys pressed while a menu is loaded move in it', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    const { release, asked } = await holdBack(page, '**/menu_popup.js');
+    const { release, asked } = await holdBack(page, fileOf('widgets/menu_popup.js'));
     await page.locator('.panel-curve .menu-dots').focus();
     await page.keyboard.press('Enter');
     await asked;
@@ -28,7 +30,7 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('a menu that is late does not open, nor take the focus, once the reader is elsewhere', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    const { release, asked } = await holdBack(page, '**/menu_popup.js');
+    const { release, asked } = await holdBack(page, fileOf('widgets/menu_popup.js'));
     await page.locator('.panel-curve .menu-dots').click();
     await asked;
     await page.locator('.filter-input').focus();
@@ -66,7 +68,7 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('arrows and Enter wait for the proposals of the filter', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    const { release, asked } = await holdBack(page, '**/filter_list.js');
+    const { release, asked } = await holdBack(page, fileOf('widgets/filter_list.js'));
     await page.keyboard.press('/');
     await asked;
     await page.keyboard.type('ca');
@@ -81,7 +83,7 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('what is typed while a selector opens finds in it', async () => {
     const page = await open(await daemon('--demo'), { isMeasured: true });
-    const { release, asked } = await holdBack(page, '**/selector_popup.js');
+    const { release, asked } = await holdBack(page, fileOf('widgets/selector_popup.js'));
     await page.locator('.capacity .selector-button').focus();
     await asked;
     await page.keyboard.press('Enter');
@@ -94,15 +96,15 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('a key of the map loads the map where it is folded', async () => {
     const page = await open(await daemon('--demo'), { width: 1280, height: 720, isMeasured: true });
-    const isLoaded = () => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/memory_viewer/map_view.js'));
-    equal(await page.evaluate(isLoaded), false, 'loaded though it is folded');
-    const { release, asked } = await holdBack(page, '**/memory_viewer/map_view.js');
+    const isLoaded = (pattern) => performance.getEntriesByType('resource').some(({ name }) => new RegExp(pattern).test(name));
+    equal(await page.evaluate(isLoaded, MAP.source), false, 'loaded though it is folded');
+    const { release, asked } = await holdBack(page, MAP);
     await page.keyboard.press('c');
     await asked;
     equal(await isIdle(page), false);
     release();
     await page.waitForURL(/color=size/);
-    truth(await page.evaluate(isLoaded), 'not loaded');
+    truth(await page.evaluate(isLoaded, MAP.source), 'not loaded');
     await page.finish();
   });
 }

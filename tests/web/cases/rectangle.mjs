@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { explainIn } from '../acts.mjs';
 import { idle, pixels, text } from '../harness.mjs';
 
 const GIB = 1024 ** 3;
@@ -18,7 +19,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   const foot = (page) => text(page, '.panel-table .c-foot');
   const title = (page) => text(page, '.panel-table h2');
   const card = async (page, key) => {
-    await page.evaluate(async (each) => (await import('./widgets/explain.js')).explain(each), key);
+    await explainIn(page, key);
     await page.waitForSelector('.dialog.explain[open]');
     await idle(page);
     const said = (await text(page, '.dialog.explain')).replace(/\s+/g, ' ');

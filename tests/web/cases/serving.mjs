@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * serving.mjs: what a page asks for when it is opened and when it is loaded again. A proxy between counts it. */
+
+import { createServer, request } from 'node:http';
+import { once } from 'node:events';
+import { idle, text } from '../harness.mjs';
+
+/* Passes on what is asked below `prefix`. Out: {url, files(): paths of what was asked since the last call, but for the
+ * API; close()}. */
+async function startProxy(daemon, prefix = '') {
+  const { host } = new URL(daemon);
+  let asked = [];
+  const server = createServer((question, answer) => {
+    asked.push(question.url);
+    if (!question.url.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();
+    const onward = { method: question.method, headers: { ...question.headers, host } };
+    question.pipe(
+      request(new URL(question.url.slice(prefix.length), daemon), onward, (given) => {
+        answer.writeHead(given.statusCode, given.headers);
+        given.pipe(answer);
+      }),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${server.address().port}${prefix}/`,
+    files() {
+      const files = asked.filter((path) => !path.startsWith(`${prefix}/api/`)).map((path) => path.slice(prefix.length));
+      asked = [];
+      return files;
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+export function run({ test, equal, truth, daemon, open }) {
+  const isHashed = (path) => /-[0-9a-f]{16}\.(js|css|svg)$/.test(path);
+
+  for (const tool of ['home', 'memory_viewer', 'memory_profile', 'device_memory', 'oom'])
+    test(`a reload of ${tool} asks for the page alone`, async () => {
+      const proxy = await startProxy(await daemon('--demo'));
+      const page = await open(`${proxy.url}?tool=${tool}`);
+      const first = proxy.files();
+      equal(first.filter((path) => !isHashed(path)), [`/?tool=${tool}`], 'asked without a hash');
+      equal(first.length, new Set(first).size, 'asked twice');
+      await page.reload();
+      await idle(page);
+      equal(proxy.files(), [`/?tool=${tool}`]);
+      await page.finish();
+      proxy.close();
+    });
+
+  test('what the tool of the URL needs is asked for before it is run', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_profile`);
+    const preloaded = await page.locator('link[rel=modulepreload]').evaluateAll((links) => links.map(({ href }) => href));
+    const loaded = await page.evaluate(() =>
+      performance.getEntriesByType('resource').filter(({ name }) => /\/tools\/.*\.js$/.test(name)).map(({ name }) => name),
+    );
+    truth(loaded.some((name) => name.includes('/memory_profile/page-')), loaded.join(' '));
+    equal(loaded.filter((name) => !preloaded.includes(name) && !/explain|empty/.test(name)), []);
+    await page.finish();
+  });
+
+  test('a page below a path of a proxy finds its files, its call graph included', async () => {
+    const proxy = await startProxy(await daemon('--demo'), '/user/me/proxy/6006');
+    const page = await open(`${proxy.url}?tool=device_memory&view=graph`);
+    await page.waitForSelector('.graph-box');
+    truth((await text(page, 'main')).length > 0, 'nothing is drawn');
+    await page.finish();
+    proxy.close();
+  });
+}
