@@ -84,7 +84,7 @@ static int answer(struct question *question)
     add_param(question, "strict", "1");
     add_param(question, "by", options->by);
     add_param(question, "metric", options->metric);
-    add_param(question, "machinery", options->is_folding ? "0" : "1");
+    add_param(question, "machinery", options->has_machinery ? "1" : "0");
     add_param(question, "noinlines", options->is_without_inlined ? "1" : "0");
     add_param(question, "subtract", options->bases.count ? "1" : "0");
     add_param(question, "normalize", options->is_normalized ? "1" : "0");

@@ -201,17 +201,31 @@ def test_source_lines_come_only_from_below_a_named_folder(t):
 
 def test_top_prints_text_csv_and_json(t):
     base, path = t.write("a.prof", inputs.profile([sample(100)])), t.write("b.prof", gzip.compress(inputs.profile([sample(300)])))
-    rows = list(csv.reader(io.StringIO(t.run("top", path, "--csv").stdout)))
+    rows = list(csv.reader(io.StringIO(t.run("top", path, "--machinery", "--csv").stdout)))
     equal(rows[0], ["flat", "flat_percent", "cum", "cum_percent", "unit", "name"])
     equal(rows[1], ["300", "100", "300", "100", "bytes", f"{JAX[0]} {JAX[1]}:9"])
-    equal([row[5] for row in csv.reader(io.StringIO(t.run("top", path, "--csv", "--by=function", "--limit=1").stdout))][1:], ["apply_primitive"])
-    data = json.loads(t.run("top", path, "--base", base, "--fold", "--json").stdout)["data"]
+    equal([row[5] for row in csv.reader(io.StringIO(t.run("top", path, "--machinery", "--csv", "--by=function", "--limit=1").stdout))][1:], ["apply_primitive"])
+    data = json.loads(t.run("top", path, "--base", base, "--json").stdout)["data"]
     equal([(row["frame"]["function"], row["self"]) for row in data["rows"]], [("f", 200)])
     assert "300 B" in t.run("top", path, "--focus=^f$").stdout
     equal(t.run("top", path, "--focus=(").returncode, 2)
     equal(t.run("top").returncode, 2)
     broken = t.run("top", t.write("c.prof", b"hello\n"))
     equal((broken.returncode, "not a profile" in broken.stderr), (2, True))
+
+
+def test_top_opens_with_the_lines_of_the_user(t):
+    below_jax = sample(300)
+    jax_alone = ((("wrapper", JAX[1], 12),), (1, 40), {"kind": "buffer"})
+    path = t.write("a.prof", inputs.profile([below_jax, jax_alone]))
+
+    def shown(*words):
+        return [(row[0], row[5]) for row in list(csv.reader(io.StringIO(t.run("top", path, "--csv", *words).stdout)))[1:]]
+
+    equal(shown(), [("300", "f /home/me/train.py:3"), ("40", "(no user frame)")])
+    equal(shown("--machinery"), [("300", f"{JAX[0]} {JAX[1]}:9"), ("40", f"wrapper {JAX[1]}:12"), ("0", "f /home/me/train.py:3")])
+    words = "frames of JAX and Python count for the line that called them"
+    equal((words in t.run("top", path).stdout, words in t.run("top", path, "--machinery").stdout), (True, False))
 
 
 def test_of_a_long_source_file_the_lines_around_one_are_shown(t):

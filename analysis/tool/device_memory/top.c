@@ -84,13 +84,14 @@ static void write_csv(const struct sums *sums, const struct order *order, const 
     }
 }
 
-/* pprof lists what has a value and a stack; a page also what is counted without a size. */
+/* pprof lists what has a value and a stack; a page also what is counted without a size. Where frames are folded,
+ * what has none left keeps its row, so that the rows add up to the total. */
 static void leave_out_zeros(struct sums *sums)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < sums->listed_count; i++) {
         const struct sums_row *row = &sums->rows[sums->listed[i]];
-        if (sums->listed[i] >= FRAMES_SPECIAL_COUNT && (row->self != 0 || row->total != 0))
+        if ((sums->study->folds || sums->listed[i] >= FRAMES_SPECIAL_COUNT) && (row->self != 0 || row->total != 0))
             sums->listed[kept++] = sums->listed[i];
     }
     sums->listed_count = kept;

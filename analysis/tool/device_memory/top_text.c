@@ -49,6 +49,8 @@ void device_memory_top_text(const struct sums *sums, const struct order *order, 
     buf_format(out, "%.*s: %s, 100 %% is %s\n", (int)type->name.length, type->name.data, flat, cum);
     if (study->unknown_count > 0)
         buf_format(out, "%lld executables of unknown size are not in these sums\n", (long long)study->unknown_count);
+    if (study->folds)
+        buf_text(out, "frames of JAX and Python count for the line that called them; machinery lists them too, as pprof does\n");
     buf_format(out, "%12s %8s %8s %12s %8s  %s\n", "flat", "flat%", "sum%", "cum", "cum%", "name");
     for (int64_t i = order->offset; i < order->offset + order->limit && i < rows->count; i++) {
         uint32_t frame = sums->listed[rows->rows[i]];
