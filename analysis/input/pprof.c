@@ -116,7 +116,7 @@ static struct pprof_type read_type(struct reader *reader, struct wire wire)
 
 static void read_mapping(struct reader *reader, struct wire wire)
 {
-    struct pprof_mapping mapping = {{"", 0}, {"", 0}, 0, 0, 0};
+    struct pprof_mapping mapping = {.file = {"", 0}, .build_id = {"", 0}};
     uint64_t id = 0, offset = wire.base_offset;
     while (wire_next(&wire)) {
         switch (wire.number) {
@@ -126,6 +126,10 @@ static void read_mapping(struct reader *reader, struct wire wire)
         case MAPPING_FILE_OFFSET: mapping.offset = wire_uint(&wire); break;
         case MAPPING_FILENAME: mapping.file = text_of(reader, &wire); break;
         case MAPPING_BUILD_ID: mapping.build_id = text_of(reader, &wire); break;
+        case MAPPING_HAS_FUNCTIONS: mapping.has_functions = wire_bool(&wire); break;
+        case MAPPING_HAS_FILENAMES: mapping.has_filenames = wire_bool(&wire); break;
+        case MAPPING_HAS_LINE_NUMBERS: mapping.has_line_numbers = wire_bool(&wire); break;
+        case MAPPING_HAS_INLINE_FRAMES: mapping.has_inline_frames = wire_bool(&wire); break;
         default: break;
         }
     }
@@ -223,6 +227,8 @@ static void read_header(struct reader *reader)
         case PROFILE_KEEP_FRAMES: out->keep_frames = text_of(reader, &wire); break;
         case PROFILE_TIME_NANOS: out->time_ns = wire_int(&wire); break;
         case PROFILE_DURATION_NANOS: out->duration_ns = wire_int(&wire); break;
+        case PROFILE_PERIOD_TYPE: out->period_type = read_type(reader, wire_message(&wire)); break;
+        case PROFILE_PERIOD: out->period = wire_int(&wire); break;
         case PROFILE_DEFAULT_SAMPLE_TYPE: default_type = text_of(reader, &wire); break;
         case PROFILE_DOC_URL: out->doc_url = text_of(reader, &wire); break;
         case PROFILE_COMMENT: read_comments(reader, &wire); break;
@@ -387,7 +393,7 @@ static void make_room(struct reader *reader)
 bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct err *err)
 {
     struct reader reader = {.bytes = bytes, .arena = arena, .err = err, .out = out};
-    *out = (struct pprof){.drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}};
+    *out = (struct pprof){.drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}, .period_type = {{"", 0}, {"", 0}}};
     if (!count_all(&reader) || !read_strings(&reader))
         return false;
     if (reader.counts.types == 0)

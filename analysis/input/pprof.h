@@ -28,6 +28,7 @@ struct pprof_function {
 struct pprof_mapping {
     struct str file, build_id;
     uint64_t begin, end, offset;
+    bool has_functions, has_filenames, has_line_numbers, has_inline_frames;
 };
 
 struct pprof_line {
@@ -78,6 +79,8 @@ struct pprof {
     uint32_t location_count, line_count, function_count, mapping_count, set_count, label_count;
 
     int64_t time_ns, duration_ns; /* Unix time; 0: not recorded */
+    struct pprof_type period_type; /* of what is measured now and then; empty: not recorded */
+    int64_t period;
     struct str drop_frames, keep_frames, doc_url;
     struct str *comments;
     uint32_t comment_count;

@@ -205,6 +205,15 @@ static char *keys_of(const struct asked *asked)
 static struct response *response_in(const struct request *request, struct body *body)
 {
     const char *format = request_param(request, "format", "json"), *view = request->captures[0];
+    if (strcmp(view, "profile") == 0) {
+        struct body *file = body_of_gzip(body);
+        body_release(body);
+        if (!file)
+            return response_problem(503, "limit", "no memory to write the profile");
+        struct response *packed = response_of_body(200, "application/vnd.google.protobuf+gzip", file);
+        response_add_header(packed, "Content-Disposition", "attachment; filename=\"memory.pb.gz\"");
+        return packed;
+    }
     if (strcmp(format, "json") == 0 || format[0] == '\0')
         return response_of_body(200, "application/json", body);
     bool is_csv = strcmp(format, "csv") == 0;

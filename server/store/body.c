@@ -83,27 +83,31 @@ void body_release(struct body *body)
     free(last);
 }
 
-static struct shared_body *pack(const struct body *body)
+/* False when the gzip stream would be larger than `room_bytes`. */
+static bool deflate_into(const struct body *body, size_t room_bytes, struct buf *out)
 {
     z_stream stream = {0};
-    struct buf out = BUF_INIT;
-    if (body->size < LEAST_BYTES || body->size > UINT32_MAX)
-        return NULL;
-    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return NULL;
-    char *room = buf_reserve(&out, body->size);
     int done = Z_BUF_ERROR;
+    if (room_bytes > UINT32_MAX || deflateInit2(&stream, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    char *room = buf_reserve(out, room_bytes);
     if (room) {
         stream.next_in = (Bytef *)(uintptr_t)body->data;
         stream.avail_in = (uInt)body->size;
         stream.next_out = (Bytef *)room;
-        stream.avail_out = (uInt)body->size;
-        done = deflate(&stream, Z_FINISH); /* does not end when it would not be smaller */
-        out.length = body->size - stream.avail_out;
+        stream.avail_out = (uInt)room_bytes;
+        done = deflate(&stream, Z_FINISH);
+        out->length = room_bytes - stream.avail_out;
     }
     deflateEnd(&stream);
+    return done == Z_STREAM_END;
+}
+
+static struct shared_body *pack(const struct body *body)
+{
+    struct buf out = BUF_INIT;
     struct shared_body *packed = NULL;
-    if (done == Z_STREAM_END) {
+    if (body->size >= LEAST_BYTES && deflate_into(body, body->size, &out)) {
         char *exact = malloc(out.length);
         if (exact) {
             memcpy(exact, out.data, out.length);
@@ -124,6 +128,15 @@ struct body *body_gzip(struct body *body)
     }
     pthread_mutex_unlock(&whole->lock);
     return whole->packed ? body_hold(&whole->packed->body) : NULL;
+}
+
+struct body *body_of_gzip(const struct body *plain)
+{
+    struct buf out = BUF_INIT;
+    if (deflate_into(plain, plain->size + plain->size / 100 + 256, &out))
+        return body_new(&out);
+    buf_free(&out);
+    return NULL;
 }
 
 size_t body_cost_bytes(const struct body *body)

@@ -30,6 +30,9 @@ void body_release(struct body *body); /* NULL is fine */
  * be worth it (less than 1 kB, or not smaller). */
 struct body *body_gzip(struct body *body);
 
+/* A gzip file of the bytes of `plain`, one reference held; NULL without memory. */
+struct body *body_of_gzip(const struct body *plain);
+
 /* Memory that it may come to hold, packed form included. */
 size_t body_cost_bytes(const struct body *body);
 

@@ -211,12 +211,14 @@ def walk_profiles(walk, t):
     given = walk.ask(path, path + "?name=m.prof", "POST", raw, walk.profile).json["id"]
     session = walk.sessions["memprof"]
     ids = {row["name"]: row["id"] for row in walk.ask("/api/v1/sessions/{session}/profiles", f"/api/v1/sessions/{session}/profiles").json["profiles"]}
+    profile = "/api/v1/device_memory/profile"
     for view in ("summary", "flame", "graph", "top", "callers", "source", "buffers", "traces", "tags", "series"):
         one, extra = f"/api/v1/device_memory/{view}", DEVICE_EXTRAS.get(view, "")
         for question in (f"profile={given}", f"profile={given}&by=line&machinery=1&focus=f(&tag=kind=buffer&tagignore=zzz",
                          f"session={session}&profile={ids['memory9.prof']}&base={ids['memory1.prof']}",
                          f"session={session}&profile={ids['memory.prof']}&profile={ids['memory9.prof']}&base={given}&subtract=1&normalize=1"):
             equal(walk.ask(one, f"{one}?{question}{extra}").status, 200, question)
+            equal(walk.ask(profile, f"{profile}?{question.replace('&by=line', '')}").status, 200, question)
     for extra in ("search=func", "invert=1&machinery=1", "pivot=~func1", "search=(", "base=" + ids["memory1.prof"]):
         walk.ask("/api/v1/device_memory/flame", f"/api/v1/device_memory/flame?session={session}&profile={ids['memory.prof']}&{extra}")
     for view in ("top", "buffers", "series", "traces"):

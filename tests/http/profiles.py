@@ -6,10 +6,13 @@ import hashlib
 import io
 import json
 import os
+import subprocess
+import urllib.parse
 
 import inputs
 from harness import FIXTURES, equal
 
+PROTO = os.path.join(os.path.dirname(FIXTURES), "..", "proto")
 USER = ("f", "/home/me/train.py", 3)
 JAX = ("apply_primitive", "/opt/lib/python3.11/site-packages/jax/_src/dispatch.py", 9)
 
@@ -151,6 +154,83 @@ def test_a_given_profile_is_known_by_its_hash_and_never_written(t):
     data = view(daemon, "buffers", profile=answer.json["id"])
     equal([(row["each"], row["count"], row["total"]) for row in data["rows"]], [(64, 2, 128)])
     equal(daemon.ask(f"/api/v1/device_memory/top?profile={'0' * 64}").status, 404)
+
+
+def decoded(profile):
+    """[(values, [(function, file, line) leaf first], {label: text or number})] of a profile, as protoc reads it"""
+    text = subprocess.run(["protoc", f"-I{PROTO}", "--decode=perftools.profiles.Profile", "profile.proto"], input=profile,
+                          stdout=subprocess.PIPE, check=True).stdout.decode()
+    root = {}
+    open_messages = [root]
+    for line in text.splitlines():
+        name, _, value = line.strip().partition(": ")
+        if line.endswith("{"):
+            message = {}
+            open_messages[-1].setdefault(line.split()[0], []).append(message)
+            open_messages.append(message)
+        elif name == "}":
+            open_messages.pop()
+        else:
+            open_messages[-1].setdefault(name, []).append(value)
+
+    def number(message, name):
+        return int(message.get(name, ["0"])[0])
+
+    strings = [text[1:-1] for text in root["string_table"]]
+    functions = {number(row, "id"): row for row in root.get("function", [])}
+    locations = {}
+    for row in root.get("location", []):
+        lines = [(functions[number(line, "function_id")], number(line, "line")) for line in row.get("line", [])]
+        locations[row["id"][0]] = [(strings[number(function, "name")], strings[number(function, "filename")], line) for function, line in lines]
+    samples = [([int(value) for value in row["value"]],
+                [place for at in row.get("location_id", []) for place in locations[at]],
+                {strings[number(label, "key")]: strings[number(label, "str")] if "str" in label else number(label, "num") for label in row.get("label", [])})
+               for row in root.get("sample", [])]
+    types = [(strings[number(row, "type")], strings[number(row, "unit")]) for row in root["sample_type"]]
+    return types, samples
+
+
+def profile_of(daemon, **params):
+    answer = daemon.ask("/api/v1/device_memory/profile?" + urllib.parse.urlencode(params, doseq=True))
+    equal((answer.status, answer.headers["content-type"]), (200, "application/vnd.google.protobuf+gzip"), answer)
+    return decoded(gzip.decompress(answer.body))
+
+
+def test_a_profile_is_given_back_as_it_was(t):
+    folder = os.path.join(FIXTURES, "memprof")
+    daemon = t.serve(folder)
+    (session,) = [row["id"] for row in daemon.sessions().values()]
+    rows = daemon.get_json(f"/api/v1/sessions/{session}/profiles")["profiles"]
+    equal(len(rows) >= 11, True)
+    for row in rows:
+        with gzip.open(os.path.join(folder, row["name"])) as file:
+            equal(profile_of(daemon, session=session, profile=row["id"]), decoded(file.read()), row["name"])
+    equal(daemon.ask(f"/api/v1/device_memory/profile?session={session}&by=file").status, 400)
+
+
+def test_a_narrowed_profile_sums_to_what_the_views_say(t):
+    daemon = t.serve(os.path.join(FIXTURES, "memprof"))
+    (session,) = [row["id"] for row in daemon.sessions().values()]
+    ids = {row["name"]: row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}/profiles")["profiles"]}
+    one, nine = ids["memory1.prof"], ids["memory9.prof"]
+    for params in ({}, {"focus": "anotherfunc"}, {"ignore": "anotherfunc"}, {"hide": "/jax/"}, {"show": "func"}, {"show_from": "^afunction"},
+                   {"tag": "kind=buffer"}, {"machinery": 0}, {"base": one}, {"base": one, "subtract": 1}, {"base": one, "normalize": 1}):
+        types, samples = profile_of(daemon, session=session, profile=nine, **params)
+        equal(types, [("allocations", "count"), ("space", "bytes")])
+        known = sum(values[1] for values, _, _ in samples if values[1] != -values[0] or values[0] == 0)
+        equal(known, view(daemon, "summary", session=session, profile=nine, **params)["total"], params)
+        equal(any(labels.get("pprof::base") == "true" for _, _, labels in samples), "base" in params and "subtract" not in params, params)
+        rows = {(row["frame"]["function"], row["frame"]["file"], row["frame"]["line"]): row["self"]
+                for row in view(daemon, "top", session=session, profile=nine, limit=1000, **{"machinery": 1, **params})["rows"] if row["self"]}
+        selfs = {}
+        for values, stack, _ in samples:
+            if values[1] != -values[0]:
+                selfs[stack[0]] = selfs.get(stack[0], 0) + values[1]
+        equal({place: value for place, value in selfs.items() if value}, rows, params)
+        files = {place[1] for _, stack, _ in samples for place in stack}
+        equal(any("/jax/" in file for file in files), not {"hide", "show", "machinery"} & set(params), params)
+    _, samples = profile_of(daemon, session=session, profile=[one, nine])
+    equal(sum(values[1] for values, _, _ in samples), sum(view(daemon, "summary", session=session, profile=each)["total"] for each in (one, nine)))
 
 
 def test_a_difference_says_what_is_new_and_what_is_gone(t):

@@ -2,10 +2,11 @@
  * device_memory.c: the table of views of device profiles. */
 #include "tool/device_memory/views.h"
 
-/* Parameters of every view. */
-#define COMMON                                                                                                                   \
-    "subtract", "normalize", "metric", "by", "machinery", "noinlines", "focus", "ignore", "hide", "show", "show_from", "tag", "tagfocus", "tagignore", \
+/* Parameters of every view; "by" of those that sum. */
+#define NARROWING                                                                                                                \
+    "subtract", "normalize", "metric", "machinery", "noinlines", "focus", "ignore", "hide", "show", "show_from", "tag", "tagfocus", "tagignore", \
     "strict"
+#define COMMON NARROWING, "by"
 
 static const char *const repeatable[] = {"focus", "ignore", "hide", "show", "show_from", "tag", NULL};
 static const char *const common_params[] = {COMMON, NULL};
@@ -18,6 +19,7 @@ static const char *const buffers_params[] = {COMMON, "sort", "filter", "offset",
 static const char *const traces_params[] = {COMMON, "frame", "offset", "limit", "format", NULL};
 static const char *const tags_params[] = {COMMON, "rows", "columns", NULL};
 static const char *const series_params[] = {COMMON, "order", "sort", "filter", "offset", "limit", "format", NULL};
+static const char *const profile_params[] = {NARROWING, NULL};
 
 static const struct tool_view views[] = {
     {"summary", common_params, device_memory_summary, false, repeatable}, {"flame", flame_params, device_memory_flame, false, repeatable},
@@ -25,6 +27,7 @@ static const struct tool_view views[] = {
     {"callers", callers_params, device_memory_callers, false, repeatable}, {"source", source_params, device_memory_source, false, repeatable},
     {"buffers", buffers_params, device_memory_buffers, false, repeatable}, {"traces", traces_params, device_memory_traces, false, repeatable},
     {"tags", tags_params, device_memory_tags, false, repeatable},         {"series", series_params, device_memory_series, false, repeatable},
+    {"profile", profile_params, device_memory_profile, true, repeatable},
 };
 
 const struct tool tool_device_memory = {

@@ -391,6 +391,45 @@ static void take_profile(struct merger *merger, const struct profile_set_item *i
         take_sample(merger, i);
 }
 
+static void add_comments(const struct pprof *from, struct pprof *out)
+{
+    for (uint32_t i = 0; i < from->comment_count; i++) {
+        bool is_known = false;
+        for (uint32_t at = 0; at < out->comment_count && !is_known; at++)
+            is_known = str_equal(out->comments[at], from->comments[i]);
+        if (!is_known)
+            out->comments[out->comment_count++] = from->comments[i];
+    }
+}
+
+/* Drop rules are those of the first; times, periods and comments are joined as pprof joins them. */
+static void merge_headers(const struct profile_set *set, struct arena *arena, struct pprof *out)
+{
+    size_t comment_count = 0;
+    *out = (struct pprof){.drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}, .period_type = {{"", 0}, {"", 0}}};
+    for (uint32_t i = 0; i < set->count; i++)
+        comment_count += set->items[i].pprof != NULL ? set->items[i].pprof->comment_count : 0;
+    arena_work(arena, comment_count * comment_count / 8);
+    out->comments = arena_array(arena, struct str, comment_count + 1);
+    for (uint32_t i = set->count; i-- > 0;) {
+        const struct pprof *pprof = set->items[i].pprof;
+        if (pprof == NULL)
+            continue;
+        out->drop_frames = pprof->drop_frames;
+        out->keep_frames = pprof->keep_frames;
+        out->doc_url = pprof->doc_url.length > 0 ? pprof->doc_url : out->doc_url;
+        out->period_type = pprof->period_type;
+        out->period = pprof->period > out->period ? pprof->period : out->period;
+        out->depth_most = pprof->depth_most > out->depth_most ? pprof->depth_most : out->depth_most;
+        out->duration_ns = pprof_add(out->duration_ns, pprof->duration_ns);
+        if (out->time_ns == 0 || (pprof->time_ns != 0 && pprof->time_ns < out->time_ns))
+            out->time_ns = pprof->time_ns;
+    }
+    for (uint32_t i = 0; i < set->count; i++)
+        if (set->items[i].pprof != NULL)
+            add_comments(set->items[i].pprof, out);
+}
+
 bool merge_profiles(const struct profile_set *set, const struct merge_options *options, struct arena *arena, struct pprof *out,
                     struct err *err)
 {
@@ -398,15 +437,7 @@ bool merge_profiles(const struct profile_set *set, const struct merge_options *o
     merger->arena = arena;
     merger->options = options;
     merger->out = out;
-    *out = (struct pprof){.drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}};
-    for (uint32_t i = 0; i < set->count; i++)
-        if (set->items[i].pprof != NULL && set->items[i].pprof->depth_most > out->depth_most)
-            out->depth_most = set->items[i].pprof->depth_most;
-    for (uint32_t i = set->count; i-- > 0;) /* the first says which frames are dropped */
-        if (set->items[i].pprof != NULL) {
-            out->drop_frames = set->items[i].pprof->drop_frames;
-            out->keep_frames = set->items[i].pprof->keep_frames;
-        }
+    merge_headers(set, arena, out);
     if (!common_types(set, merger, err))
         return false;
     make_room(merger, set);

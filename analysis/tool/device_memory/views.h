@@ -15,6 +15,7 @@ bool device_memory_source(const struct tool_request *request, struct json *json,
 bool device_memory_buffers(const struct tool_request *request, struct json *json, struct err *err);
 bool device_memory_traces(const struct tool_request *request, struct json *json, struct err *err);
 bool device_memory_tags(const struct tool_request *request, struct json *json, struct err *err);
+bool device_memory_profile(const struct tool_request *request, struct json *json, struct err *err);
 bool device_memory_series(const struct tool_request *request, struct json *json, struct err *err);
 
 #endif

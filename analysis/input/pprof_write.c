@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pprof_write.c: see pprof_write.h. */
+#include "input/pprof_write.h"
+
+#include "base/intern.h"
+#include "profile.fields.h"
+
+#include <string.h>
+
+enum { VARINT = 0, LENGTH_DELIMITED = 2, VARINT_MAX_BYTES = 10 };
+
+struct writer {
+    const struct pprof *pprof;
+    struct arena *arena;
+    struct buf *out;
+    struct intern table; /* of strings; number 0 is "" */
+    struct str *strings;
+    size_t string_capacity;
+};
+
+/* ---- the encoding ---- */
+
+static size_t varint_encode(uint64_t value, uint8_t out[VARINT_MAX_BYTES])
+{
+    size_t length = 0;
+    for (; value >= 0x80; value >>= 7)
+        out[length++] = (uint8_t)(value | 0x80);
+    out[length++] = (uint8_t)value;
+    return length;
+}
+
+static void varint(struct buf *out, uint64_t value)
+{
+    uint8_t bytes[VARINT_MAX_BYTES];
+    buf_add(out, bytes, varint_encode(value, bytes));
+}
+
+/* 0 is what a field is without being written. */
+static void number(struct buf *out, uint32_t field, uint64_t value)
+{
+    if (value == 0)
+        return;
+    varint(out, (uint64_t)field << 3 | VARINT);
+    varint(out, value);
+}
+
+/* Begins a field that holds others; its length is put in front by message_end. */
+static size_t message_begin(struct buf *out, uint32_t field)
+{
+    varint(out, (uint64_t)field << 3 | LENGTH_DELIMITED);
+    return out->length;
+}
+
+static void message_end(struct buf *out, size_t begin)
+{
+    uint8_t length[VARINT_MAX_BYTES];
+    size_t size = out->length - begin, extra = varint_encode(size, length);
+    if (buf_reserve(out, extra) == NULL)
+        return;
+    memmove(out->data + begin + extra, out->data + begin, size);
+    memcpy(out->data + begin, length, extra);
+    out->length += extra;
+}
+
+/* ---- texts ---- */
+
+struct same_string {
+    const struct writer *writer;
+    struct str text;
+};
+
+static bool is_string(const void *context, uint32_t at)
+{
+    const struct same_string *same = context;
+    return str_equal(same->writer->strings[at], same->text);
+}
+
+static uint32_t string_of(struct writer *writer, struct str text)
+{
+    struct same_string same = {writer, text};
+    uint64_t hash = intern_hash_text(writer->arena, text, 0);
+    uint32_t at = intern_find(&writer->table, hash, is_string, &same);
+    if (at != INTERN_NONE)
+        return at;
+    at = intern_add(&writer->table, hash);
+    writer->strings =
+        arena_grown(writer->arena, writer->strings, (size_t)at + 1, &writer->string_capacity, sizeof *writer->strings);
+    writer->strings[at] = text;
+    return at;
+}
+
+static void text(struct writer *writer, uint32_t field, struct str value)
+{
+    number(writer->out, field, string_of(writer, value));
+}
+
+/* ---- tables ---- */
+
+static void write_type(struct writer *writer, uint32_t field, const struct pprof_type *type)
+{
+    size_t begin = message_begin(writer->out, field);
+    text(writer, VALUE_TYPE_TYPE, type->name);
+    text(writer, VALUE_TYPE_UNIT, type->unit);
+    message_end(writer->out, begin);
+}
+
+static void write_label(struct writer *writer, const struct pprof_label *label)
+{
+    size_t begin = message_begin(writer->out, SAMPLE_LABEL);
+    text(writer, LABEL_KEY, label->key);
+    if (label->is_number)
+        number(writer->out, LABEL_NUM, (uint64_t)label->number);
+    else
+        text(writer, LABEL_STR, label->text);
+    text(writer, LABEL_NUM_UNIT, label->unit);
+    message_end(writer->out, begin);
+}
+
+static bool has_value(const struct pprof *pprof, uint32_t sample)
+{
+    for (uint32_t type = 0; type < pprof->type_count; type++)
+        if (pprof->values[(size_t)sample * pprof->type_count + type] != 0)
+            return true;
+    return false;
+}
+
+static void write_sample(struct writer *writer, uint32_t at, bool *is_reached)
+{
+    static const struct pprof_label base = {{"pprof::base", 11}, {"true", 4}, {"", 0}, 0, false};
+    const struct pprof *pprof = writer->pprof;
+    const struct pprof_label_set *set = &pprof->sets[pprof->label_sets[at]];
+    uint32_t depth = pprof->stack_starts[at + 1] - pprof->stack_starts[at];
+    size_t begin = message_begin(writer->out, PROFILE_SAMPLE), packed;
+    arena_work(writer->arena, depth + set->count);
+    if (depth > 0) {
+        packed = message_begin(writer->out, SAMPLE_LOCATION_ID);
+        for (uint32_t i = pprof->stack_starts[at]; i < pprof->stack_starts[at + 1]; i++) {
+            is_reached[pprof->stacks[i]] = true;
+            varint(writer->out, (uint64_t)pprof->stacks[i] + 1);
+        }
+        message_end(writer->out, packed);
+    }
+    packed = message_begin(writer->out, SAMPLE_VALUE);
+    for (uint32_t type = 0; type < pprof->type_count; type++)
+        varint(writer->out, (uint64_t)pprof->values[(size_t)at * pprof->type_count + type]);
+    message_end(writer->out, packed);
+    for (uint32_t i = 0; i < set->count; i++)
+        write_label(writer, &pprof->labels[set->first + i]);
+    if (pprof->is_base != NULL && pprof->is_base[at])
+        write_label(writer, &base);
+    message_end(writer->out, begin);
+}
+
+static void write_location(struct writer *writer, uint32_t at, bool *is_called)
+{
+    const struct pprof_location *location = &writer->pprof->locations[at];
+    size_t begin = message_begin(writer->out, PROFILE_LOCATION);
+    number(writer->out, LOCATION_ID, (uint64_t)at + 1);
+    number(writer->out, LOCATION_MAPPING_ID, location->mapping == PPROF_NONE ? 0 : (uint64_t)location->mapping + 1);
+    number(writer->out, LOCATION_ADDRESS, location->address);
+    for (uint32_t i = location->first_line; i < location->first_line + location->line_count; i++) {
+        const struct pprof_line *line = &writer->pprof->lines[i];
+        size_t line_begin = message_begin(writer->out, LOCATION_LINE);
+        is_called[line->function] = true;
+        number(writer->out, LINE_FUNCTION_ID, (uint64_t)line->function + 1);
+        number(writer->out, LINE_LINE, (uint64_t)line->line);
+        number(writer->out, LINE_COLUMN, (uint64_t)line->column);
+        message_end(writer->out, line_begin);
+    }
+    number(writer->out, LOCATION_IS_FOLDED, location->is_folded);
+    message_end(writer->out, begin);
+}
+
+static void write_function(struct writer *writer, uint32_t at)
+{
+    const struct pprof_function *function = &writer->pprof->functions[at];
+    size_t begin = message_begin(writer->out, PROFILE_FUNCTION);
+    number(writer->out, FUNCTION_ID, (uint64_t)at + 1);
+    text(writer, FUNCTION_NAME, function->name);
+    text(writer, FUNCTION_SYSTEM_NAME, function->system_name);
+    text(writer, FUNCTION_FILENAME, function->file);
+    number(writer->out, FUNCTION_START_LINE, (uint64_t)function->start_line);
+    message_end(writer->out, begin);
+}
+
+static void write_mapping(struct writer *writer, uint32_t at)
+{
+    const struct pprof_mapping *mapping = &writer->pprof->mappings[at];
+    size_t begin = message_begin(writer->out, PROFILE_MAPPING);
+    number(writer->out, MAPPING_ID, (uint64_t)at + 1);
+    number(writer->out, MAPPING_MEMORY_START, mapping->begin);
+    number(writer->out, MAPPING_MEMORY_LIMIT, mapping->end);
+    number(writer->out, MAPPING_FILE_OFFSET, mapping->offset);
+    text(writer, MAPPING_FILENAME, mapping->file);
+    text(writer, MAPPING_BUILD_ID, mapping->build_id);
+    number(writer->out, MAPPING_HAS_FUNCTIONS, mapping->has_functions);
+    number(writer->out, MAPPING_HAS_FILENAMES, mapping->has_filenames);
+    number(writer->out, MAPPING_HAS_LINE_NUMBERS, mapping->has_line_numbers);
+    number(writer->out, MAPPING_HAS_INLINE_FRAMES, mapping->has_inline_frames);
+    message_end(writer->out, begin);
+}
+
+static void write_header(struct writer *writer)
+{
+    const struct pprof *pprof = writer->pprof;
+    text(writer, PROFILE_DROP_FRAMES, pprof->drop_frames);
+    text(writer, PROFILE_KEEP_FRAMES, pprof->keep_frames);
+    number(writer->out, PROFILE_TIME_NANOS, (uint64_t)pprof->time_ns);
+    number(writer->out, PROFILE_DURATION_NANOS, (uint64_t)pprof->duration_ns);
+    if (pprof->period_type.name.length > 0 || pprof->period_type.unit.length > 0)
+        write_type(writer, PROFILE_PERIOD_TYPE, &pprof->period_type);
+    number(writer->out, PROFILE_PERIOD, (uint64_t)pprof->period);
+    for (uint32_t i = 0; i < pprof->comment_count; i++)
+        text(writer, PROFILE_COMMENT, pprof->comments[i]);
+    if (pprof->default_type + 1 < pprof->type_count) /* without one it is the last */
+        text(writer, PROFILE_DEFAULT_SAMPLE_TYPE, pprof->types[pprof->default_type].name);
+    text(writer, PROFILE_DOC_URL, pprof->doc_url);
+}
+
+void pprof_write(const struct pprof *pprof, struct arena *arena, struct buf *out)
+{
+    struct writer writer = {.pprof = pprof, .arena = arena, .out = out};
+    bool *is_reached = arena_array(arena, bool, (size_t)pprof->location_count + 1);
+    bool *is_called = arena_array(arena, bool, (size_t)pprof->function_count + 1);
+    bool *is_mapped = arena_array(arena, bool, (size_t)pprof->mapping_count + 1);
+    intern_init(&writer.table, arena);
+    string_of(&writer, (struct str){"", 0});
+    for (uint32_t i = 0; i < pprof->type_count; i++)
+        write_type(&writer, PROFILE_SAMPLE_TYPE, &pprof->types[i]);
+    for (uint32_t i = 0; i < pprof->sample_count; i++)
+        if (has_value(pprof, i))
+            write_sample(&writer, i, is_reached);
+    for (uint32_t i = 0; i < pprof->location_count; i++) {
+        if (!is_reached[i])
+            continue;
+        write_location(&writer, i, is_called);
+        if (pprof->locations[i].mapping != PPROF_NONE)
+            is_mapped[pprof->locations[i].mapping] = true;
+    }
+    for (uint32_t i = 0; i < pprof->mapping_count; i++)
+        if (is_mapped[i])
+            write_mapping(&writer, i);
+    for (uint32_t i = 0; i < pprof->function_count; i++)
+        if (is_called[i])
+            write_function(&writer, i);
+    write_header(&writer);
+    for (uint32_t i = 0; i < writer.table.count; i++) {
+        varint(out, PROFILE_STRING_TABLE << 3 | LENGTH_DELIMITED);
+        varint(out, writer.strings[i].length);
+        buf_add(out, writer.strings[i].data, writer.strings[i].length);
+    }
+}
