@@ -19,6 +19,7 @@ struct look {
     struct store *store;
     struct traces *traces;
     size_t found_count, good_count; /* modules */
+    size_t profiles_count;          /* sessions of device profiles */
 };
 
 static bool is_wanted(const struct look *look, const struct modules_entry *entry)
@@ -127,6 +128,7 @@ static void look_at_memory(struct look *look, const struct snapshot_session *ses
 static void look_into(struct look *look, const struct snapshot_session *session)
 {
     struct modules modules;
+    look->profiles_count += session->kind == SNAPSHOT_PROFILES;
     modules_open(look->store, session, NULL, &modules);
     modules_read_totals(look->store, &modules);
     if (modules.entry_count)
@@ -173,6 +175,8 @@ static int look_around(struct look *look, const char *path)
         return COMMANDS_UNUSABLE;
     if (session_count == 0 && !has_unreadable)
         log_line("%s: holds no profile: no .xplane.pb, no .hlo.pb, no dump of XLA", path);
+    else if (session_count > 0 && look->profiles_count == session_count)
+        log_line("%s: device profiles (pprof), not compiled programs: memviewd top prints what holds the memory", path);
     else if (session_count > 0)
         log_line(look->options->module ? "%s: has no module of that name" : "%s: has no HLO module", path);
     return look->options->module && session_count > 0 ? COMMANDS_UNUSABLE : COMMANDS_FINDING;

@@ -37,6 +37,11 @@ static const char *printable(char out[TEXT_SIZE], const char *name)
 static void write_session(const struct snapshot_session *session, size_t module_count)
 {
     char name[TEXT_SIZE];
+    if (session->kind == SNAPSHOT_PROFILES) {
+        printf("%s  (%zu device profile%s: memviewd top prints what holds the memory)\n", printable(name, session->name),
+               session->profile_count, session->profile_count == 1 ? "" : "s");
+        return;
+    }
     printf("%s  (%s, %zu module%s)\n", printable(name, session->name), snapshot_kind_name(session->kind), module_count,
            module_count == 1 ? "" : "s");
 }
@@ -100,6 +105,11 @@ static void write_module(const struct summary_module *module, int64_t space)
     printf("  %s", printable(name, entry->program ? entry->program->key : entry->file->group->stem));
     if (!module->summary) {
         printf("\n    cannot be read: %s: %s\n", err_name(module->err.code), printable(name, module->err.text));
+        return;
+    }
+    if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(module->summary, "module"),
+                                                      "has_buffer_assignment"))) {
+        puts("  without a buffer assignment: what it needs is not in this file");
         return;
     }
     printf("  peak %s\n", size(peak, number(module->summary, "peak_memory_bytes")));

@@ -155,3 +155,18 @@ def test_a_culprit_of_more_buffers_than_a_page_lists(t):
     equal(culprit_is_of_all_buffers(daemon, daemon.session_id("a-adam-state")), (72, 64 << 20, 27))
     daemon = t.serve(os.path.join(data, "logdir", "tpu"))
     equal(culprit_is_of_all_buffers(daemon, daemon.session_id("large-transformer-64l")), (256, 2 << 20, 24))
+
+
+def test_a_module_without_assignment_has_no_peak(t):
+    path = t.write("module_0001.jit_f.before_optimizations.hlo.pb", inputs.block(1, inputs.hlo_module("jit_f", 8, 1024)))
+    process = t.run("summary", path)
+    equal(process.returncode, 0, process.stderr)
+    assert "jit_f  without a buffer assignment" in process.stdout and "peak" not in process.stdout, process.stdout
+
+
+def test_a_device_profile_is_named_and_led_to_top(t):
+    path = os.path.join(t.fixtures, "memprof", "memory.prof")
+    process = t.run("summary", path)
+    equal(process.returncode, 1)
+    assert "1 device profile" in process.stdout and "memviewd top" in process.stderr, process.stdout + process.stderr
+    assert "HLO module" not in process.stderr, process.stderr
