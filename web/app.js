@@ -25,6 +25,8 @@ import { frameCommands, openHelp, openIntake, openPalette } from './commands.js'
 import { HOME, nameOf, pageOf, PAGES, usualPage } from './pages.js';
 
 /* The other banners belong to what the URL names; the next choice drops them. */
+/* Sessions that a bare address looks into. */
+const MAX_LOOKS = 12;
 const KEPT = ['gone', 'token', 'intake'];
 
 const at = (id) => document.getElementById(id);
@@ -240,8 +242,14 @@ async function mountPage(row, signal) {
   page = module.mount(at('main'), context);
 }
 
-/* Without a tool in the URL: the page that the newest session asks for, else the first with something
- * to show; without a session either, the newest session that has something. */
+/* Does the page have something to show of what was found? A program that cannot be read has no figure. */
+function hasFigure(row, { session, module }) {
+  if (row.levels.includes('module')) return module?.largest_total_bytes > 0;
+  return row.tool !== 'memory_profile' || Boolean(session.has_memory_events);
+}
+
+/* Without a tool in the URL: the page that the session asks for, else the first with something to show; without a
+ * session either, the newest session that has something: as Home names it. */
 async function lookUpUsual(route, sessions, signal) {
   if (route.session) {
     const named = await findSession(route.session, sessions, signal);
@@ -249,13 +257,18 @@ async function lookUpUsual(route, sessions, signal) {
     row.load().catch(() => {});
     return { row, found: await resolve(route, row, sessions, signal) };
   }
-  const newest = sessions.sessions[0];
-  const leading = newest && location.search === '' ? PAGES.find((row) => row.leads?.(newest)) : null;
-  for (const row of leading ? [leading] : PAGES) {
-    if (row === leading || (newest && !row.lacks(newest))) row.load().catch(() => {});
-    const found = await resolve(route, row, sessions, signal);
-    if (found.session && !row.lacks(found.session)) return { row, found };
+  const [newest] = sessions.sessions;
+  let second = null;
+  for (const session of sessions.sessions.slice(0, MAX_LOOKS)) {
+    const leading = location.search === '' && PAGES.find((row) => row.leads?.(session));
+    for (const row of leading ? [leading] : PAGES.filter((each) => !each.lacks(session))) {
+      if (session === newest) row.load().catch(() => {});
+      const found = await resolve({ ...route, session: session.id }, row, sessions, signal);
+      if (found.session && hasFigure(row, found)) return { row, found };
+      if (found.module || (found.session && row.tool === 'memory_profile')) second ??= { row, found };
+    }
   }
+  if (second) return second;
   return { row: HOME, found: { session: null, warnings: [] } };
 }
 

@@ -98,7 +98,7 @@ static size_t header_of(struct stream *stream, const struct stream_scope *scope,
     }
     size_t size = field->type == WIRE_FIXED64 ? 8 : field->type == WIRE_FIXED32 ? 4 : 0;
     if (size == 0)
-        return broken(stream, scope, false, "a wire type is unknown");
+        return broken(stream, scope, false, "a field is of no kind that there is");
     if ((size_t)(end - p) < size)
         return broken(stream, scope, true, "a fixed-size number runs past the end");
     for (size_t i = 0; i < size; i++)

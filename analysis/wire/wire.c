@@ -93,7 +93,7 @@ bool wire_next(struct wire *wire)
         wire->bytes = (struct str){(const char *)wire->at, (size_t)length};
         wire->at += length;
         return true;
-    default: return fail(wire, ERR_malformed, "a wire type is unknown");
+    default: return fail(wire, ERR_malformed, "a field is of no kind that there is");
     }
 }
 

@@ -16,7 +16,8 @@ let serial = 0;
 export const command = (text) =>
   el('div', { class: 'command' }, el('code', {}, text.split('\n').map(visible).join('\n')), copyButton(text, true));
 
-/* A message that stands where a thing would stand: {title, text, run: a command, kind: "empty" | "error", action}. */
+/* A message that stands where a thing would stand: {title, text, run: a command, kind: "empty" | "error",
+ * action: {label, run() or href}}. */
 export function message({ title, text, run = '', kind = 'empty', action = null }) {
   return el(
     'div',
@@ -29,7 +30,9 @@ export function message({ title, text, run = '', kind = 'empty', action = null }
       ? el(
           'p',
           {},
-          el('button', { type: 'button', class: 'text-button', on: { click: action.run } }, action.label),
+          action.href
+            ? el('a', { href: action.href }, action.label)
+            : el('button', { type: 'button', class: 'text-button', on: { click: action.run } }, action.label),
         )
       : null,
   );

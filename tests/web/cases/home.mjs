@@ -132,6 +132,51 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     rmSync(folder, { recursive: true });
   });
 
+  test('a bare address and Home mean the same newest session; one that is damaged inside leads with no figure', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-newest-'));
+    const dump = 'seed-matmul-327680';
+    const add = (name, from, seconds) => {
+      cpSync(join(fixtures, from), join(folder, name), { recursive: true });
+      for (const file of readdirSync(join(folder, name))) utimesSync(join(folder, name, file), seconds, seconds);
+    };
+    add('program', `dumps/${dump}`, 1700000000);
+    rmSync(join(folder, 'program', 'error.txt'));
+    add('profiles', 'memprof', 1700001000);
+    const newest = await open(await daemon(`--logdir=${folder}`), { isBare: true });
+    equal(await newest.locator('.rail a[aria-current]').getAttribute('data-tool'), 'device_memory');
+    await newest.finish();
+    add('damaged', `dumps/${dump}`, 1700002000);
+    rmSync(join(folder, 'damaged', 'error.txt'));
+    const file = readdirSync(join(folder, 'damaged')).find((name) => name.endsWith('.after_optimizations.hlo.pb'));
+    const bytes = readFileSync(join(folder, 'damaged', file));
+    bytes.fill(0xff, 40000, 40008);
+    writeFileSync(join(folder, 'damaged', file), bytes);
+    utimesSync(join(folder, 'damaged', file), 1700002000, 1700002000);
+    const page = await open(`${await daemon(`--logdir=${folder}`, '--verbose')}?tool=home`, { allow: /422/ });
+    await page.waitForFunction(() => document.querySelector('h1').innerText.includes('cannot be read'));
+    includes(await text(page, 'h1'), 'Newest: damaged, which cannot be read');
+    includes(await page.locator('tr', { hasText: 'damaged' }).innerText(), 'not readable');
+    await page.finish();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('at every width each row names its session, and all of it is the link', async () => {
+    const page = await open(`${await dumps()}?tool=home`);
+    for (const width of [1440, 1000, 890, 800, 700, 640, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      const cell = await page.locator('.home-grid tbody .h-name').first().boundingBox();
+      truth(cell.width >= 100, `the name is ${cell.width} px wide in ${width}`);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const found = await page.locator('.home-grid tbody .h-hosts').first().boundingBox();
+    const href = await page.evaluate(([x, y]) => document.elementFromPoint(x, y).closest('a')?.href ?? '', [found.x + 8, found.y + 8]);
+    includes(href, 'session=');
+    const head = await page.locator('.home-grid th.h-share').boundingBox();
+    await page.mouse.click(head.x + head.width - 6, head.y + head.height / 2);
+    await page.waitForURL(/sort=share/);
+    await page.finish();
+  });
+
   test('a tool without data stays in the rail, dimmed, with its reason, and says how to record it', async () => {
     const page = await open(await daemon('--demo'));
     const link = page.locator('.rail a[data-tool="device_memory"]');
@@ -245,7 +290,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const headline = await card(() => page.locator('h1 button.over').click());
     includes(headline, '33.49 GiB − 15.75 GiB = 17.74 GiB');
     includes(headline, 'available, as error.txt prints it');
-    includes(headline, 'exact to ±');
+    includes(headline, 'printed to ±');
     const needs = await card(() => page.locator('td.h-largest button').first().click());
     includes(needs, '35,962,892,288 B');
     includes(needs, 'HloProto.buffer_assignment.buffer_allocations[].size where .color is 0');

@@ -73,7 +73,7 @@ export function run({ test, equal }) {
       'Needs 33.49 GiB of HBM; capacity not known. Peak live 33.41 GiB at step 376 of 1,018.',
     );
     const near = { ...space, peak_bytes: space.total_bytes - 32768 };
-    equal(textOf(answer(near).peak), 'Peak live is 32.0 KiB less, at step 376 of 1,018.');
+    equal(textOf(answer(near).peak), 'Peak live 33.49 GiB, 32.0 KiB less than the total, at step 376 of 1,018.');
     equal(
       textOf(answer({ ...space, peak_bytes: space.total_bytes }).peak),
       'Peak live 33.49 GiB at step 376 of 1,018.',

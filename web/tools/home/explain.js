@@ -5,7 +5,7 @@
 import { bytes, bytesApart, count, percent, visible } from '../../lib/format.js';
 
 const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
-const half = (capacity) => (capacity?.half > 0 ? [{ name: 'exact to ±', bytes: capacity.half, note: 'the text is rounded' }] : []);
+const half = (capacity) => (capacity?.half > 0 ? [{ name: 'printed to ±', bytes: capacity.half, note: 'as the text rounds it' }] : []);
 
 /* Where the figure of a session comes from, one row a kind of source: what it is, how it came about, where it stands in
  * the file. `worst` and its `from` are those of found.js. */

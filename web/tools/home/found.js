@@ -31,8 +31,8 @@ export function worstOf(modules, errorTexts, traceDevices = []) {
         name: module.name,
         word: WORDS[verdict?.word] ?? 'capacity not known',
         from: verdict?.isOfText
-          ? { kind: 'text', file: capacity.file, spaceName, capacity }
-          : { kind: 'module', file: module.file, space, spaceName: spaceName ?? '', capacity },
+          ? { kind: 'text', file: capacity.file, module: module.id, space, spaceName, capacity }
+          : { kind: 'module', file: module.file, module: module.id, space, spaceName: spaceName ?? '', capacity },
       };
     }
   if (!worst) return null;
@@ -59,6 +59,15 @@ async function lookAtModules(session, how) {
   if (!found && !isTold && broken) throw new Error(broken.reason || broken.code);
   if (!found && !isTold && session.kind === 'trace') return { module_count: modules.total, ...(await lookAtEvents(session, how)) };
   return { module_count: modules.total, worst: isTold ? worstOfFailure(session.failure) : found };
+}
+
+/* What leads the page is read as a whole: of a dump that is damaged in its middle the list knows totals all the same.
+ * Adds `culprit`, what fills the memory most. */
+export async function lookCloser(session, found, how) {
+  const { module, space } = found.worst?.from ?? {};
+  if (!module) return { ...found, isWhole: true };
+  const { data } = await get('memory_viewer/summary', { session: session.id, module }, how);
+  return { ...found, isWhole: true, culprit: data.spaces.find((each) => each.space === space)?.culprit ?? null };
 }
 
 /* Of a trace without a program: how full its fullest device was. */

@@ -4,7 +4,7 @@
 
 import { isAbort } from '../../lib/api.js';
 import { el } from '../../lib/dom.js';
-import { lookAt, toldOf } from './found.js';
+import { lookAt, lookCloser, toldOf } from './found.js';
 import { sessionRow, sessionTable } from './rows.js';
 
 const AT_A_TIME = 2;
@@ -43,8 +43,8 @@ export function ordered(sessions, sort, foundOf) {
 export const foundOf = (session) => known.get(keyOf(session)) ?? toldOf(session);
 
 /* sessions: of the list; linkOf(session) → href; onRead() after each that was read; sort, onSort(order) for the
- * heads. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over}, start(signal), stop()}. */
-export function createSessionList(sessions, { caption, sort = '', onSort = null, linkOf, onRead = () => {} }) {
+ * heads; lead: the session that is read as a whole. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over}, start(signal), stop()}. */
+export function createSessionList(sessions, { caption, sort = '', onSort = null, lead = null, linkOf, onRead = () => {} }) {
   const shown = ordered(sessions, sort, foundOf);
   const table = sessionTable(caption, { sort, onSort });
   const body = table.tBodies[0];
@@ -52,7 +52,11 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
   const rows = new Map(); /* node → session */
   const drawn = new Map(); /* session → row */
   const inView = new Set();
-  const waiting = new Set(shown.filter((session) => !foundOf(session)));
+  const isRead = (session) => {
+    const found = foundOf(session);
+    return Boolean(found) && (session !== lead || found.isWhole || Boolean(found.error));
+  };
+  const waiting = new Set(shown.filter((session) => !isRead(session)));
   const isOver = (session) => foundOf(session)?.worst?.word === 'over';
   /* Kept as they are read: of 5,000 sessions each is counted once. */
   const counts = { unknown: waiting.size, over: shown.filter(isOver).length };
@@ -126,7 +130,9 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
       waiting.delete(session);
       let found;
       try {
-        found = await lookAt(session, { signal, isQuiet: !isSeen });
+        const how = { signal, isQuiet: !isSeen };
+        found = foundOf(session) ?? (await lookAt(session, how));
+        if (session === lead) found = await lookCloser(session, found, how);
       } catch (error) {
         if (isAbort(error) || error.code === 'gone') {
           waiting.add(session);
@@ -135,9 +141,10 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
         found = { error };
       }
       if (known.size >= MOST_KNOWN) known.clear();
+      counts.over -= isOver(session);
       known.set(keyOf(session), found);
       counts.unknown--;
-      if (isOver(session)) counts.over++;
+      counts.over += isOver(session);
       showRow(session);
       onRead();
     }

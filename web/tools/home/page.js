@@ -163,7 +163,6 @@ export function mount(root, context) {
 
   const sort = () => (SORTS.some(([value]) => value === route.sort) ? route.sort : 'newest');
   const isPlain = () => route.filter === '' && sort() === 'newest';
-  const worstOf = (session) => foundOf(session)?.worst ?? null;
   const stopLists = () => lists.splice(0).forEach((each) => each.stop());
 
   /* Said again only when it changed: a link in it may have the focus. */
@@ -184,13 +183,16 @@ export function mount(root, context) {
       sayIt(`${parts} ${rows.isSorted}`, nodesOf(parts), ' ', rows.isSorted ? null : again);
       return;
     }
-    const kind = foundText(newest).split(',')[0];
-    const worst = worstOf(newest);
-    const isOver = worst?.word === 'over';
+    /* What the list knows of it may be all that can be read of it. */
+    const { worst = null, culprit = null, isWhole = false } = foundOf(newest) ?? {};
+    const known = isWhole ? worst : null;
+    const kind = known?.from.kind === 'text' ? 'error text' : foundText(newest).split(',')[0];
+    const isOver = known?.word === 'over';
     const isUnread = Boolean(foundOf(newest)?.error);
     sayIt(
-      `${newest.id} ${kind} ${worst?.bytes} ${worst?.word} ${worst?.by} ${isUnread}`,
-      nodesOf(say.newestParts(newest, kind, worst, isUnread)),
+      `${newest.id} ${kind} ${known?.bytes} ${known?.word} ${known?.by} ${isUnread}`,
+      nodesOf(say.newestParts(newest, kind, known, isUnread)),
+      culprit ? el('span', { class: 'answer-second' }, ' ', nodesOf(culprit.sentence)) : null,
       ' ',
       el('a', { href: context.link(newest.id, isOver ? context.verdictOf(newest) : {}) }, isOver ? 'See why' : 'Open'),
     );
@@ -211,6 +213,7 @@ export function mount(root, context) {
     const rows = makeList(list.sessions, {
       caption: 'What was found',
       sort: sort(),
+      lead: isPlain() ? list.sessions[0] : null,
       onSort: (order) => context.choose({ sort: order === 'newest' ? '' : order, tool: 'home', session: '' }),
       onRead: () => sayNow(),
     });

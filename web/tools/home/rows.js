@@ -85,6 +85,8 @@ export function sessionRow(session, href) {
       fill(found, foundText({ ...session, module_count: session.module_count ?? 0 }).replace(', no program', ''), ': ', visible(error.message));
       found.classList.add('is-whole');
       fill(largest, el('span', { class: 'caution' }, 'not readable'));
+      fill(share);
+      fill(verdict);
     },
   };
 }

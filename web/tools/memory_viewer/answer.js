@@ -88,27 +88,19 @@ function behind([first, ...rest]) {
 }
 
 /* The answer: two sentences. The total decides whether a program fits; the peak explains it.
- * Where both would print alike and are not, the peak is said by its difference. isTold: what failed is said before. */
+ * isTold: what failed is said before. */
 export function answer(space, capacity = null, isTold = false) {
   const { total_bytes: total, peak_bytes: peak } = space;
   const plan = needs(space, capacity, isTold);
   const first = isTold ? behind(plan) : plan;
   if (space.replay_error)
     return { needs: first, peak: ['Its peak cannot be told: the heap trace does not replay.'] };
+  /* Where both print alike the difference tells them apart. */
   const isAlike = total !== peak && bytes(total) === bytes(peak);
-  const figure = isAlike
-    ? [part(peak, bytes(Math.abs(total - peak)), '', 'peak'), total > peak ? ' less' : ' more']
-    : [part(peak, bytes(peak), '', 'peak')];
+  const beside = isAlike ? `, ${bytes(Math.abs(total - peak))} ${total > peak ? 'less' : 'more'} than the total,` : '';
   const why = peak > total ? '; more than the total, because frees are recorded late' : '';
-  return {
-    needs: first,
-    peak: [
-      isAlike ? 'Peak live is ' : 'Peak live ',
-      ...figure,
-      isAlike && placeOfPeak(space) ? ',' : '',
-      `${placeOfPeak(space)}${why}.`,
-    ],
-  };
+  const words = `${beside}${placeOfPeak(space)}${why}`.replace(/,$/, '');
+  return { needs: first, peak: ['Peak live ', part(peak, bytes(peak), '', 'peak'), `${words}.`] };
 }
 
 function traceSource({ traced, isPhysical }) {

@@ -8,7 +8,8 @@ import { bytes, capital, count, cutMiddle, literal } from '../../lib/format.js';
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
 const short = (text) => literal(cutMiddle(text, 60));
 
-export function noHlo(notes = []) {
+/* profile: the address of the same session's Memory Profile, if it is a trace. */
+export function noHlo(notes = [], profile = '') {
   const texts = notes.find((note) => note.code === 'text_only');
   if (texts)
     return { title: 'No HLO proto in this dump.', text: `${literal(texts.text).replace(/[.]?$/, '.')} ${DUMP}` };
@@ -24,6 +25,7 @@ export function noHlo(notes = []) {
     text:
       'The trace was recorded without HLO protos. Record again with `jax.profiler.trace`, ' +
       `or add an XLA dump: ${DUMP}.`,
+    action: profile ? { label: 'What the allocator did: Memory Profile', href: profile } : null,
   };
 }
 

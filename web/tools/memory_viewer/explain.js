@@ -72,7 +72,7 @@ function capacity(view) {
     formula: `${text}. The address (\`capacity=\`) comes first, then what an error text printed, then what the trace recorded, then nothing.`,
     inputs: [
       { name: there.isPhysical ? 'physical size' : 'available to one program', bytes: there.bytes },
-      ...(there.half > 0 ? [{ name: 'exact to ±', bytes: there.half, note: 'the text is rounded' }] : []),
+      ...(there.half > 0 ? [{ name: 'printed to ±', bytes: there.half, note: 'as the text rounds it' }] : []),
       ...(device && !there.isPhysical ? [{ name: 'physical size', bytes: device.physical_bytes }] : []),
       { name: 'held against it: the total', bytes: space.total_bytes },
     ],
@@ -98,7 +98,7 @@ function difference(view) {
     ],
     file: there.file ? baseName(there.file) : null,
     confidence: there.isPhysical ? 'bound' : 'exact',
-    why: there.half > 0 ? `The printed capacity is exact to ± ${bytes(there.half)}.` : '',
+    why: there.half > 0 ? `The capacity is printed to ± ${bytes(there.half)}.` : '',
   };
 }
 

@@ -312,7 +312,7 @@ async function show(view, selection, route) {
   if (!module) {
     only(
       view,
-      why('noHlo', selection.modules.notes),
+      why('noHlo', selection.modules.notes, session.kind === 'trace' ? view.context.link(session.id, { tool: 'memory_profile' }) : ''),
       selection.modules.notes.some(({ code }) => code === 'cut')
         ? 'Nothing to show: the trace was cut short.'
         : 'Nothing to show: this session has no program.',
