@@ -147,7 +147,9 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
     chunks_init(&places->tpus, arena, sizeof scope);
     chunks_init(&places->gpus, arena, sizeof scope);
     chunks_init(&places->others, arena, sizeof scope);
+    out->is_empty = true;
     while (stream_next(stream, &scope, &field)) {
+        out->is_empty = false;
         if (field.number != XSPACE_PLANES || field.type != WIRE_BYTES)
             continue;
         arena_work(arena, 64);
@@ -174,6 +176,7 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
         }
     }
     out->is_cut = stream->is_cut;
+    out->is_empty &= !stream->is_cut && !err_is_set(stream->err);
     out->cut_at = stream->cut_at;
 }
 

@@ -77,6 +77,7 @@ struct memory_events {
     bool has_steps; /* some event is in a step */
     struct module_launches launches;
     struct trace_capture capture;
+    bool is_empty; /* the file has no byte */
     bool has_host_plane, has_tpu_plane, has_gpu_plane;
     /* what could not be used */
     uint64_t damaged_count, cut_line_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;

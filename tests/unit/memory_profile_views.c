@@ -126,6 +126,56 @@ START_TEST(a_trace_that_is_cut_says_so_before_all_else)
 }
 END_TEST
 
+/* Event 7 leaves 5,888 bytes in use at 22,400 ps; event 8 frees 1,024 of them at 22,900. */
+START_TEST(the_peak_of_a_window_may_be_the_level_at_its_start)
+{
+    struct analysis_param window[] = {{"from", "22500"}, {"to", "27000"}};
+    char *answer = answer_of("build/fixtures/trace-steps.pb", "timeline", window, 2);
+    says(answer, "\"window_peak\":{\"time_ps\":22500,\"event\":7,\"in_use_bytes\":5888,");
+    free(answer);
+    window[1].value = "22600"; /* no event is in it */
+    answer = answer_of("build/fixtures/trace-steps.pb", "timeline", window, 2);
+    says(answer, "\"event_count\":0");
+    says(answer, "\"window_peak\":{\"time_ps\":22500,\"event\":7,\"in_use_bytes\":5888,");
+    free(answer);
+    window[0].value = "0"; /* before the first event there are 4,096; the peak is an event of the window */
+    window[1].value = "2400";
+    answer = answer_of("build/fixtures/trace-steps.pb", "timeline", window, 2);
+    says(answer, "\"window_peak\":{\"time_ps\":2400,\"event\":1,\"in_use_bytes\":5376,");
+    free(answer);
+}
+END_TEST
+
+/* At width 1 the first event, the smallest, the largest and the last are drawn: 0, 2, 7, 9. Of those from 2 to 6 the
+ * largest fragmentation is 0.25, that of the events 2 and 3. */
+START_TEST(a_thinned_timeline_tells_the_largest_fragmentation_of_what_it_leaves_out)
+{
+    const struct analysis_param params[] = {{"width", "1"}};
+    char *answer = answer_of("build/fixtures/trace-steps.pb", "timeline", params, 1);
+    says(answer, "\"is_thinned\":true");
+    says(answer, "\"event\":[0,2,7,9]");
+    says(answer, "\"fragmentation\":[0,0.25,0.25,0.25]");
+    says(answer, "\"largest_fragmentation\":[0.25,0.25,0.25,0.25]"); /* event 1 has 0.25 */
+    free(answer);
+    answer = answer_of("build/fixtures/trace-steps.pb", "timeline", NULL, 0);
+    says(answer, "\"largest_fragmentation\":null"); /* each event is there */
+    free(answer);
+}
+END_TEST
+
+START_TEST(a_file_without_a_byte_says_so)
+{
+    const char *code, *text;
+    bytes_open(&bytes, "", 0);
+    struct analysis_trace *trace = analysis_trace_read(&bytes.source, NULL, 0, &err);
+    ck_assert_ptr_nonnull(trace);
+    ck_assert(analysis_trace_reason(trace, &code, &text));
+    ck_assert_str_eq(code, "empty_file");
+    analysis_trace_free(trace);
+    bytes_close(&bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory_profile_views");
@@ -138,6 +188,9 @@ int main(void)
     tcase_add_test(tests, a_flat_line_of_a_tpu_says_why);
     tcase_add_test(tests, a_free_shows_what_it_frees);
     tcase_add_test(tests, a_trace_that_is_cut_says_so_before_all_else);
+    tcase_add_test(tests, the_peak_of_a_window_may_be_the_level_at_its_start);
+    tcase_add_test(tests, a_thinned_timeline_tells_the_largest_fragmentation_of_what_it_leaves_out);
+    tcase_add_test(tests, a_file_without_a_byte_says_so);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -68,7 +68,7 @@ static void steps_write(struct json *json, const struct memory_profile *profile,
 }
 
 struct sorted {
-    uint32_t plane;
+    uint32_t rank, plane; /* rank: of the plane by its name */
     int64_t begin_ps;
     size_t at;
 };
@@ -76,11 +76,47 @@ struct sorted {
 static int by_begin(const void *left, const void *right)
 {
     const struct sorted *a = left, *b = right;
-    if (a->plane != b->plane)
-        return a->plane < b->plane ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     if (a->begin_ps != b->begin_ps)
         return a->begin_ps < b->begin_ps ? -1 : 1;
     return (a->at > b->at) - (a->at < b->at);
+}
+
+struct plane_name {
+    struct str stem, number; /* "/device:GPU:", "10" */
+    uint32_t plane;
+};
+
+/* GPU:2 before GPU:10. */
+static int by_name(const void *left, const void *right)
+{
+    const struct plane_name *a = left, *b = right;
+    int order = str_compare(a->stem, b->stem);
+    if (order != 0)
+        return order;
+    if (a->number.length != b->number.length)
+        return a->number.length < b->number.length ? -1 : 1;
+    order = str_compare(a->number, b->number);
+    return order != 0 ? order : (a->plane > b->plane) - (a->plane < b->plane);
+}
+
+/* The place of each plane in the order of their names. */
+static uint32_t *ranks_of(const struct module_launches *launches, struct arena *arena)
+{
+    struct plane_name *names = arena_array(arena, struct plane_name, launches->plane_count + 1);
+    uint32_t *ranks = arena_array(arena, uint32_t, launches->plane_count + 1);
+    for (uint32_t i = 0; i < launches->plane_count; i++) {
+        struct str name = launches->planes[i];
+        size_t stem = name.length;
+        while (stem > 0 && name.data[stem - 1] >= '0' && name.data[stem - 1] <= '9')
+            stem--;
+        names[i] = (struct plane_name){{name.data, stem}, {name.data + stem, name.length - stem}, i};
+    }
+    qsort(names, launches->plane_count, sizeof *names, by_name);
+    for (uint32_t i = 0; i < launches->plane_count; i++)
+        ranks[names[i].plane] = i;
+    return ranks;
 }
 
 /* "jit_step(1915)": the digits in the brackets at the end. */
@@ -142,9 +178,10 @@ static void lanes_write(struct json *json, const struct module_launches *launche
 {
     size_t count = launches->items.count;
     struct sorted *sorted = arena_array(arena, struct sorted, count + 1);
+    const uint32_t *ranks = ranks_of(launches, arena);
     for (size_t i = 0; i < count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);
-        sorted[i] = (struct sorted){launch->plane_at, launch->begin_ps, i};
+        sorted[i] = (struct sorted){ranks[launch->plane_at], launch->plane_at, launch->begin_ps, i};
     }
     qsort(sorted, count, sizeof *sorted, by_begin);
     json_key(json, "lanes");

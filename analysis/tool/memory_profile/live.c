@@ -236,13 +236,6 @@ static void remainders_write(struct json *json, const struct memory_profile_live
     json_key_bool(json, "matches_curve", live->unaccounted_bytes == 0);
 }
 
-static int64_t in_use_after(const struct memory_profile_pool *pool, uint32_t count)
-{
-    uint32_t event = pool->first + (count > 0 ? count - 1 : 0);
-    return count > 0 ? memory_profile_in_use_bytes(pool->profile, event)
-                     : memory_profile_stack_bytes(pool->profile, event) + pool->base_bytes;
-}
-
 static void between_write(struct json *json, const struct tool_request *request, const struct memory_profile_live *live)
 {
     const struct memory_profile_live_between *between = &live->between;
@@ -263,7 +256,8 @@ static void between_write(struct json *json, const struct tool_request *request,
     json_key_int(json, "died_bytes", between->died_bytes);
     json_key_uint(json, "died_count", between->died_count);
     json_key_int(json, "in_use_difference_bytes",
-                 in_use_after(live->pool, between->b) - in_use_after(live->pool, between->a));
+                 memory_profile_views_in_use_after(live->pool, between->b) -
+                     memory_profile_views_in_use_after(live->pool, between->a));
     json_object_end(json);
 }
 

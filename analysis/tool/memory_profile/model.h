@@ -55,6 +55,7 @@ struct memory_profile_pool {
     int64_t lifetime_peak_bytes;      /* largest that the allocator told; MEMORY_UNKNOWN */
     bool has_free, has_fragmentation, has_addresses;
     struct extremes extremes; /* of bytes in use; places count from `first` */
+    struct extremes fragmentation; /* empty without has_fragmentation */
     uint32_t *peaks;          /* events of local peaks, largest first */
     uint32_t peak_count;
     int64_t base_bytes; /* in use before the first event */

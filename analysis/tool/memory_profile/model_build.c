@@ -15,6 +15,13 @@ static int64_t in_use_at(const void *curve, uint32_t at)
     return memory_profile_in_use_bytes(pool->profile, pool->first + at);
 }
 
+/* A share of 1, in billionths: finer than the six digits that are recorded. */
+static int64_t fragmentation_at(const void *curve, uint32_t at)
+{
+    const struct memory_profile_pool *pool = curve;
+    return (int64_t)((double)pool->profile->fragmentation[pool->first + at] * 1e9);
+}
+
 static bool has_word(struct str name, const char *word)
 {
     size_t length = strlen(word);
@@ -69,6 +76,8 @@ static void pool_measure(struct memory_profile *profile, struct memory_profile_p
         pool->has_fragmentation |= (profile->flags[i] & MEMORY_HAS_FRAGMENTATION) != 0;
         pool->has_addresses |= (profile->flags[i] & MEMORY_HAS_ADDRESS) != 0;
     }
+    if (pool->has_fragmentation)
+        extremes_build(&pool->fragmentation, fragmentation_at, pool, pool->count, hands, arena);
 }
 
 /* Frees of TPUs do not say how much they free, and some events not how much is in use. */

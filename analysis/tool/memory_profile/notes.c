@@ -124,6 +124,9 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
                 ? "The file ends inside the events of the host: it was cut while it was written. What events are "
                   "called stands behind them and is missing, so none of them can be read."
                 : "The file ends before the events of the host: it was cut while it was written."};
+    if (profile->events.is_empty)
+        return (struct memory_profile_reason){
+            "empty_file", "The file is empty (0 bytes): nothing was written to it."};
     if (!profile->events.has_host_plane)
         return (struct memory_profile_reason){"no_host_plane",
                                        "The trace has no host plane (/host:CPU), where allocators write their events."};

@@ -41,6 +41,26 @@ static void fragmentation_column(struct json *json, const struct drawing *drawin
     json_array_end(json);
 }
 
+/* Of the events from each one that is drawn up to the next: what is left out counts too. null where all are drawn. */
+static void largest_fragmentation_column(struct json *json, const struct drawing *drawing)
+{
+    const struct memory_profile_pool *pool = drawing->pool;
+    if (!pool->has_fragmentation || drawing->count == drawing->window.end - drawing->window.first) {
+        json_key_null(json, "largest_fragmentation");
+        return;
+    }
+    column_begin(json, "largest_fragmentation");
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        uint32_t least_at, most_at, end = i + 1 < drawing->count ? drawing->at[i + 1] : drawing->window.end;
+        extremes_of(&pool->fragmentation, drawing->at[i], end, &least_at, &most_at);
+        if ((pool->profile->flags[pool->first + most_at] & MEMORY_HAS_FRAGMENTATION) != 0)
+            json_double(json, memory_profile_fragmentation_of(pool->profile, pool->first + most_at));
+        else
+            json_null(json);
+    }
+    json_array_end(json);
+}
+
 static void columns_write(struct json *json, const struct drawing *drawing)
 {
     const struct memory_profile *profile = drawing->request->trace;
@@ -70,6 +90,7 @@ static void columns_write(struct json *json, const struct drawing *drawing)
     }
     json_array_end(json);
     fragmentation_column(json, drawing);
+    largest_fragmentation_column(json, drawing);
     column_begin(json, "step");
     for (uint32_t i = 0; i < drawing->count; i++)
         known(json, profile->step[first + drawing->at[i]], profile->step[first + drawing->at[i]] >= 0);
@@ -160,17 +181,26 @@ static void details_write(struct json *json, const struct drawing *drawing)
 
 /* ---- the answer ---- */
 
+/* The largest level in the window: after one of its events, or the one that holds at its start. */
+static void window_peak_write(struct json *json, const struct drawing *drawing)
+{
+    const struct memory_profile_pool *pool = drawing->pool;
+    const struct memory_profile_window *window = &drawing->window;
+    uint32_t least_at, most_at = PROFILE_NONE;
+    if (window->end > window->first)
+        extremes_of(&pool->extremes, window->first, window->end, &least_at, &most_at);
+    json_key(json, "window_peak");
+    if (most_at != PROFILE_NONE && memory_profile_in_use_bytes(pool->profile, pool->first + most_at) >=
+                                       memory_profile_views_in_use_after(pool, window->first))
+        memory_profile_views_point(json, pool, most_at);
+    else
+        memory_profile_views_level(json, pool, window->first, window->from_ps);
+}
+
 static void peaks_write(struct json *json, const struct drawing *drawing)
 {
     const struct memory_profile_pool *pool = drawing->pool;
-    uint32_t least_at, most_at;
-    json_key(json, "window_peak");
-    if (drawing->window.end > drawing->window.first) {
-        extremes_of(&pool->extremes, drawing->window.first, drawing->window.end, &least_at, &most_at);
-        memory_profile_views_point(json, pool, most_at);
-    } else {
-        json_null(json);
-    }
+    window_peak_write(json, drawing);
     json_key(json, "peak");
     memory_profile_views_point(json, pool, pool->peak_at - pool->first);
     json_key(json, "local_peaks");
@@ -188,11 +218,7 @@ static void before_write(struct json *json, const struct drawing *drawing)
         memory_profile_views_point(json, drawing->pool, count - 1);
         return;
     }
-    json_object_begin(json);
-    json_key_int(json, "time_ps", drawing->window.from_ps);
-    json_key_null(json, "event");
-    memory_profile_views_state(json, drawing->pool, 0);
-    json_object_end(json);
+    memory_profile_views_level(json, drawing->pool, 0, drawing->window.from_ps);
 }
 
 bool memory_profile_timeline(const struct tool_request *request, struct json *json, struct err *err)

@@ -100,13 +100,26 @@ void memory_profile_views_state(struct json *json, const struct memory_profile_p
     json_key_known(json, "step", count > 0 ? profile->step[event] : -1);
 }
 
-void memory_profile_views_point(struct json *json, const struct memory_profile_pool *pool, uint32_t at)
+void memory_profile_views_level(struct json *json, const struct memory_profile_pool *pool, uint32_t count,
+                                int64_t time_ps)
 {
     json_object_begin(json);
-    json_key_int(json, "time_ps", pool->profile->time_ps[pool->first + at]);
-    json_key_uint(json, "event", at);
-    memory_profile_views_state(json, pool, at + 1);
+    json_key_int(json, "time_ps", time_ps);
+    json_key_known(json, "event", (int64_t)count - 1);
+    memory_profile_views_state(json, pool, count);
     json_object_end(json);
+}
+
+void memory_profile_views_point(struct json *json, const struct memory_profile_pool *pool, uint32_t at)
+{
+    memory_profile_views_level(json, pool, at + 1, pool->profile->time_ps[pool->first + at]);
+}
+
+int64_t memory_profile_views_in_use_after(const struct memory_profile_pool *pool, uint32_t count)
+{
+    uint32_t event = pool->first + (count > 0 ? count - 1 : 0);
+    return count > 0 ? memory_profile_in_use_bytes(pool->profile, event)
+                     : memory_profile_stack_bytes(pool->profile, event) + pool->base_bytes;
 }
 
 void memory_profile_views_memory(struct json *json, const struct memory_profile_pool *pool)

@@ -43,6 +43,11 @@ bool memory_profile_views_moment(const struct tool_request *request, const struc
 void memory_profile_views_point(struct json *json, const struct memory_profile_pool *pool, uint32_t at);
 /* Members of it, without braces: in_use_bytes … fragmentation. Before the first event with count = 0. */
 void memory_profile_views_state(struct json *json, const struct memory_profile_pool *pool, uint32_t count);
+/* The same after the pool's first `count` events, at a time at which none of them need be; its event is the last one. */
+void memory_profile_views_level(struct json *json, const struct memory_profile_pool *pool, uint32_t count,
+                                int64_t time_ps);
+/* Bytes in use after the pool's first `count` events. */
+int64_t memory_profile_views_in_use_after(const struct memory_profile_pool *pool, uint32_t count);
 /* "memory": NAME. */
 void memory_profile_views_memory(struct json *json, const struct memory_profile_pool *pool);
 /* "reason": {code, text}, or null without a code. */
