@@ -157,7 +157,10 @@ function timeline(pool, query) {
     capacity_bytes: CAPACITY,
     before: point(stateAt(pool, from - 1)),
     columns: Object.fromEntries(
-      ['time_ps', 'event', 'stack_bytes', 'heap_bytes', 'free_bytes', 'fragmentation', 'step'].map((name) => [name, column(name)]),
+      [
+        ...['time_ps', 'event', 'stack_bytes', 'heap_bytes', 'free_bytes', 'fragmentation', 'step'].map((name) => [name, column(name)]),
+        ['largest_fragmentation', null],
+      ],
     ),
     details: {
       texts,
@@ -170,7 +173,7 @@ function timeline(pool, query) {
       dtype: index('dtype'),
       shape: index('shape'),
     },
-    window_peak: shown.length ? point(shown.reduce((best, event) => (event.used > best.used ? event : best))) : null,
+    window_peak: point(shown.reduce((best, event) => (event.used > best.used ? event : best), stateAt(pool, from - 1))),
     peak: point(pool.peak),
     local_peaks: [],
   };
@@ -439,7 +442,7 @@ export function profileAnswers(change = {}) {
   const pools = change.reason
     ? []
     : [
-        makePool('GPU_0_bfc', hosts[0].host, { finding: change.finding }),
+        makePool('GPU_0_bfc', hosts[0].host, { finding: change.finding, steps: change.steps }),
         makePool('GPU_1_bfc', hosts[0].host, { before: 300 * MIB }),
         ...Array.from({ length: change.more ?? 0 }, (_, at) => makePool(`GPU_${at + 2}_bfc`, hosts[0].host, { before: 300 * MIB })),
       ];

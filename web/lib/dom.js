@@ -40,6 +40,15 @@ export function fill(node, ...children) {
   return node;
 }
 
+/* Brings a child of a list that scrolls into its sight: the list moves, and nothing around it. */
+export function showWithin(list, child) {
+  if (!child) return;
+  const [box, own] = [list.getBoundingClientRect(), child.getBoundingClientRect()];
+  const by = (from, to, low, high) => (from < low ? from - low : to > high ? Math.min(to - high, from - low) : 0);
+  list.scrollTop += by(own.top, own.bottom, box.top, box.bottom);
+  list.scrollLeft += by(own.left, own.right, box.left, box.right);
+}
+
 /* A longer text out of a file, on hover. */
 export function titled(node, text) {
   node.title = cutMiddle(visible(text), LONGEST_TITLE);

@@ -68,6 +68,14 @@ export function bytesApart(a, b) {
   return [bytes(a), bytes(b)];
 }
 
+/* How figures print beside each other that lie no more than `spread` apart: with decimals that show it. */
+export function bytesWithin(spread, largest) {
+  const unit = unitOf(largest);
+  let decimals = DECIMALS[unit];
+  while (unit && spread > 0 && (spread / 1024 ** unit) * 10 ** decimals < 10 && decimals < DECIMALS[unit] + 4) decimals++;
+  return (value) => (unitOf(value) === unit ? bytes(value, unit, decimals) : bytes(value));
+}
+
 /* "35,963,086,336 B", for hover, focus and copies. */
 export function exactBytes(value) {
   return value === null || value === undefined ? 'not known' : `${fixed(value, 0)} B`;
@@ -216,10 +224,16 @@ export function timeUnit(ps) {
   return [...TIME_UNITS].reverse().find((unit) => Math.abs(ps) >= unit.ps) ?? TIME_UNITS[0];
 }
 
+/* The unit of points of time up to `endPs`, and such a time in it, as a column prints them. */
+export const timesUnit = (endPs) => (Math.abs(endPs) >= 1e13 ? TIME_UNITS[3] : TIME_UNITS[2]);
+export function timeIn(ps, { ps: unitPs }, stepPs) {
+  return fixed(ps / unitPs, Math.max(0, Math.ceil(Math.log10(unitPs / stepPs))));
+}
+
 /* "812.4 ms" below 10 s, "12.34 s" above it; `stepPs` asks for as many decimals as tell such steps apart. */
 export function time(ps, stepPs = null) {
   if (ps === null || ps === undefined) return NONE;
-  const unit = Math.abs(ps) >= 1e13 ? TIME_UNITS[3] : TIME_UNITS[2];
+  const unit = timesUnit(ps);
   const needed = stepPs ? Math.max(0, Math.ceil(Math.log10(unit.ps / stepPs))) : 0;
   return `${fixed(ps / unit.ps, Math.min(9, Math.max(unit.name === 's' ? 2 : 1, needed)))} ${unit.name}`;
 }

@@ -10,13 +10,15 @@ import { createMirror } from './mirror.js';
 import { prepare } from './strips_paint.js';
 
 const ROW_PX = 18;
-const BOX_PX = 14;
+/* Many lanes are lower, so that all are seen. */
+const DENSE_FROM = 6;
+const DENSE_PX = 13;
 const TEXT_FROM_PX = 26;
 const LETTER_PX = 7;
 const NEAR_PX = 4;
 
 /* actions: onHover(item, mark), onLeave(), onPick(item), onZoom(item), sentence(item).
- * lanes: [{title, items: [{from, to, text, isJoined, isInferred}]}], items ascending. Out: {node, draw(lanes, range), setRange, mark, destroy}. */
+ * lanes: [{title, isOwn, items: [{from, to, text, isJoined, isInferred}]}], items ascending. Out: {node, draw(lanes, range), setRange, mark, destroy}. */
 export function createLanes({ leftPx, ...actions }) {
   const titles = el('div', { class: 'lanes-titles' });
   const base = el('canvas', { role: 'img', class: 'lanes-base' });
@@ -26,6 +28,7 @@ export function createLanes({ leftPx, ...actions }) {
   let flat = [];
   let range = [0, 1];
   let lit = null;
+  let rowPx = ROW_PX;
   titles.style.width = `${leftPx}px`;
 
   const xOf = (ps) => ((ps - range[0]) / Math.max(1, range[1] - range[0])) * plot.clientWidth;
@@ -37,8 +40,8 @@ export function createLanes({ leftPx, ...actions }) {
   const markOf = (item) => {
     const box = plot.getBoundingClientRect();
     const { left, width } = boxOf(item);
-    const top = box.top + item.row * ROW_PX;
-    return { left: box.left + left, right: box.left + left + width, top, bottom: top + ROW_PX };
+    const top = box.top + item.row * rowPx;
+    return { left: box.left + left, right: box.left + left + width, top, bottom: top + rowPx };
   };
   const mirror = createMirror({
     label: 'Steps and programs that ran',
@@ -50,13 +53,13 @@ export function createLanes({ leftPx, ...actions }) {
   plot.append(mirror.node);
 
   const paint = () => {
-    const [width, height] = [plot.clientWidth, lanes.length * ROW_PX];
+    const [width, height] = [plot.clientWidth, lanes.length * rowPx];
     if (width <= 0 || height <= 0) return;
     const context = prepare(base, width, height, window.devicePixelRatio || 1);
     if (!context) return;
-    context.font = `12px ${token('sans')}`;
+    context.font = `${rowPx < ROW_PX ? 11 : 12}px ${token('sans')}`;
     context.textBaseline = 'middle';
-    lanes.forEach((lane, row) => paintLane(context, lane.items, row, { boxOf, width, lit }));
+    lanes.forEach((lane, row) => paintLane(context, lane.items, row * rowPx, { boxOf, boxPx: rowPx - (rowPx < ROW_PX ? 2 : 4), width, lit }));
   };
   const light = (item) => {
     if (item === lit) return;
@@ -68,7 +71,7 @@ export function createLanes({ leftPx, ...actions }) {
   /* The box under the pointer, else the nearest within 4 px. */
   const itemAt = (event) => {
     const box = plot.getBoundingClientRect();
-    const lane = lanes[Math.floor((event.clientY - box.top) / ROW_PX)];
+    const lane = lanes[Math.floor((event.clientY - box.top) / rowPx)];
     const x = event.clientX - box.left;
     const away = (item) => {
       const { left, width } = boxOf(item);
@@ -101,6 +104,8 @@ export function createLanes({ leftPx, ...actions }) {
     draw(next, nextRange, label) {
       lanes = next;
       range = nextRange;
+      rowPx = lanes.length >= DENSE_FROM ? DENSE_PX : ROW_PX;
+      node.classList.toggle('is-dense', rowPx < ROW_PX);
       flat = lanes.flatMap(({ items }, row) =>
         items.map((item) => {
           item.row = row;
@@ -110,9 +115,11 @@ export function createLanes({ leftPx, ...actions }) {
       lit = null;
       fill(
         titles,
-        lanes.map(({ title }) => el('div', { class: 'lane-title' }, name(title))),
+        lanes.map(({ title, isOwn }) => el('div', { class: isOwn ? 'lane-title is-own' : 'lane-title' }, name(title))),
       );
-      plot.style.height = `${lanes.length * ROW_PX}px`;
+      plot.style.height = `${lanes.length * rowPx}px`;
+      const own = lanes.findIndex(({ isOwn }) => isOwn);
+      node.scrollTop = Math.max(0, (own + 1) * rowPx - node.clientHeight);
       base.setAttribute('aria-label', label);
       mirror.setItems(flat);
       nextFrame(paint);
@@ -131,14 +138,14 @@ export function createLanes({ leftPx, ...actions }) {
   };
 }
 
-function paintLane(context, items, row, { boxOf, width, lit }) {
-  const y = row * ROW_PX + (ROW_PX - BOX_PX) / 2;
+function paintLane(context, items, top, { boxOf, boxPx, width, lit }) {
+  const y = top + (boxPx < 14 ? 1 : 2);
   for (const item of items) {
     const box = boxOf(item);
     if (box.left > width || box.left + box.width < 0) continue;
     const gap = box.width >= 4 ? 1 : 0;
     context.fillStyle = token(item === lit ? 'accent' : 'lane');
-    context.fillRect(box.left, y, box.width - gap, BOX_PX);
+    context.fillRect(box.left, y, box.width - gap, boxPx);
     if (item.isJoined && box.width >= 3) {
       context.fillStyle = token('panel');
       context.fillRect(Math.round(box.left + box.width / 2), y, 1, 4);
@@ -146,7 +153,7 @@ function paintLane(context, items, row, { boxOf, width, lit }) {
     if (item.isInferred && box.width >= 6) {
       context.strokeStyle = token('text2');
       context.setLineDash([1, 2]);
-      context.strokeRect(box.left + 0.5, y + 0.5, box.width - gap - 1, BOX_PX - 1);
+      context.strokeRect(box.left + 0.5, y + 0.5, box.width - gap - 1, boxPx - 1);
       context.setLineDash([]);
     }
     if (box.width < TEXT_FROM_PX) continue;
@@ -156,6 +163,6 @@ function paintLane(context, items, row, { boxOf, width, lit }) {
     if (most < 1) continue;
     context.fillStyle = token(item === lit ? 'panel' : 'text');
     const text = visible(item.text);
-    if (text.length <= most || most >= 6) context.fillText(cutMiddle(text, most), left, y + BOX_PX / 2 + 0.5);
+    if (text.length <= most || most >= 6) context.fillText(cutMiddle(text, most), left, y + boxPx / 2 + 0.5);
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tabs.js: views of one page, one at a time (WAI-ARIA tabs; arrows move and choose). */
 
-import { el } from '../lib/dom.js';
+import { el, showWithin } from '../lib/dom.js';
 
 let serial = 0;
 
@@ -43,7 +43,7 @@ export function createTabs({ tabs, label, onChoose }) {
         button.setAttribute('aria-selected', String(at === shown));
         button.tabIndex = at === shown ? 0 : -1;
       });
-      buttons[shown]?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      showWithin(node, buttons[shown]);
     },
     /* For the element that holds the chosen view. */
     panelAttributes: (id) => ({ id: `${prefix}-panel`, role: 'tabpanel', 'aria-labelledby': `${prefix}-${id}` }),

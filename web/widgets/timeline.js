@@ -20,7 +20,7 @@ const SNAP_PX = 4;
 
 const shapeOf = (data) => data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}`).join();
 
-/* actions: onHover(at, mark), onLeave(), onMoment(ps), onRange(range, isEnd), onSelect(range | null, isEnd),
+/* actions: onHover(at, mark), onLeave(), onMoment(ps, isEnd), onRange(range, isEnd), onSelect(range | null, isEnd),
  * onHint(), sentence(at). `at` is an index of the data. Out: {node, slider, draw, setRange, set, destroy}. */
 export function createTimeline({ className = '', ...actions }) {
   const slider = el('div', {
@@ -68,7 +68,7 @@ export function createTimeline({ className = '', ...actions }) {
   const gestures = {
     hover: (at) => hover(pointAt(data.x, timeAt(at.x))),
     leave: actions.onLeave,
-    click: (at) => actions.onMoment(momentAt(at.x)),
+    click: (at) => actions.onMoment(momentAt(at.x), true),
     double: () => actions.onRange(data.all, true),
     select: (from, to, isEnd) => actions.onSelect(to ? rangeOf(from, to) : null, isEnd),
     pan: (dx, dy, isEnd) => actions.onRange(moved(data.range, data.all, timeAt(0) - timeAt(dx)), isEnd),
@@ -76,7 +76,7 @@ export function createTimeline({ className = '', ...actions }) {
       actions.onRange(zoomed(data.range, data.all, LEAST_PS, timeAt(at.x), factor), false),
     hint: actions.onHint,
     grip: (at) => (over.isOnGrip(at) ? 'moment' : null),
-    drag: (kind, at) => actions.onMoment(momentAt(at.x)),
+    drag: (kind, at, isEnd) => actions.onMoment(momentAt(at.x), isEnd),
   };
   const paint = () => {
     const [width, height] = [host.clientWidth, host.clientHeight];

@@ -237,6 +237,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     ['unparsed_events', 'of this trace are cut off'],
     ['no_host_plane', 'No host events in this session'],
     ['cut', 'The trace was cut short'],
+    ['empty_file', 'The trace file is empty'],
     ['not_a_trace', 'holds no trace'],
   ])
     test(`nothing to draw, ${code}: the page says why`, async () => {

@@ -2,7 +2,7 @@
  * columns.js: columns of what is live, of the pairs of events and of growth. One unit a
  * column, said in the header; what would print 0.00 is printed in its own unit. */
 
-import { bytesInColumn, count, duration, exactBytes, signedBytes, time, timeUnit, unitName, unitOf } from '../../lib/format.js';
+import { bytesInColumn, count, duration, exactBytes, signedBytes, timeIn, timesUnit, unitName, unitOf } from '../../lib/format.js';
 import { el, name } from '../../lib/dom.js';
 import { sparkline } from '../../widgets/sparkline.js';
 import { growthWords, verdictWord } from './text.js';
@@ -128,10 +128,10 @@ export function liveColumns(rows, largest, hasMarks) {
 
 const inMs = (ps) => (isKnown(ps) ? ps / 1e9 : null);
 
-function whenOf(row) {
-  if (row.kind === 'before_window') return el('span', { class: 'inferred' }, 'before');
-  return el('span', { class: 'figure' }, time(row.time_ps, 1e6).replace(/ m?s$/, ''));
-}
+const whenOf = (unit) => (row) =>
+  row.kind === 'before_window'
+    ? el('span', { class: 'inferred' }, 'before')
+    : el('span', { class: 'figure' }, timeIn(row.time_ps, unit, 1e6));
 
 function lifetimeOf(row) {
   if (row.kind === 'never_freed') return el('span', { class: 'dim' }, 'never freed');
@@ -146,12 +146,12 @@ export function eventColumns(rows, largest, endPs) {
   const columns = [
     {
       key: 'time',
-      title: `Time, ${timeUnit(Math.max(endPs, 1e9)).name === 's' && endPs >= 1e13 ? 's' : 'ms'}`,
+      title: `Time, ${timesUnit(endPs).name}`,
       className: 'c-time',
       width: 7,
       isNumber: true,
       sortKey: 'time',
-      cell: whenOf,
+      cell: whenOf(timesUnit(endPs)),
       copy: ['time_ms', (row) => inMs(row.time_ps)],
     },
     size('size', 'Size', unit, (row) => row.size_bytes),

@@ -89,13 +89,20 @@ export function groupDetails(row, list) {
   };
 }
 
-export function growthDetails(row, boundary, list) {
+/* kind: of a pin whose row there is none of now. */
+export function absentDetails(kind) {
+  const [heading, words] =
+    kind === 'w' ? ['Growth', 'No row of growth has this op, data type and shape.'] : ['Group', 'Nothing of what is pinned is live at this moment.'];
+  return { heading, subject: '', isPinned: true, parts: [el('p', {}, words)] };
+}
+
+export function growthDetails(row, list) {
   return {
     heading: 'Growth',
     subject: row.op ?? '',
     isPinned: true,
     parts: [
-      el('p', {}, `${growthWords(row, boundary)}.`),
+      el('p', {}, `${growthWords(row, row.boundary)}.`),
       facts(
         fact('verdict', verdictWord(row.verdict)),
         sizeFact('first', row.first_bytes),

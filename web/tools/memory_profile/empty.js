@@ -19,6 +19,7 @@ const NOTHING = {
   no_memory_events: 'no memory event was recorded',
   no_host_plane: 'the trace has no host events',
   cut: 'the trace was cut short',
+  empty_file: 'the trace file is empty',
   not_a_trace: 'this session holds no trace',
 };
 
@@ -52,6 +53,7 @@ export function noEvents(reason) {
       text: `${ended(reason.text)} A trace is recorded with:`,
       run: 'jax.profiler.trace("/tmp/xprof")',
     };
+  if (reason.code === 'empty_file') return { kind: 'error', title: 'The trace file is empty.', text: ended(reason.text) };
   if (reason.code === 'cut')
     return {
       kind: 'error',

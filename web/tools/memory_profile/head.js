@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * head.js: the answer of the page, and the pools of all hosts, worst first. */
 
-import { el, figure, fill, name } from '../../lib/dom.js';
-import { bytes } from '../../lib/format.js';
+import { el, figure, fill, name, showWithin } from '../../lib/dom.js';
+import { bytesWithin } from '../../lib/format.js';
 import { explained, nodesOf } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
 import { sparkline } from '../../widgets/sparkline.js';
@@ -69,6 +69,7 @@ export function createPools(onChoose) {
     draw(summary, chosen) {
       ({ pools } = summary);
       const hosts = summary.hosts.length;
+      const bytesOf = bytesWithin(summary.spread_bytes ?? 0, pools[0].peak.in_use_bytes);
       fill(
         list,
         pools.map((pool, at) => {
@@ -86,12 +87,12 @@ export function createPools(onChoose) {
               on: { click: () => choose(at, false) },
             },
             name(hosts > 1 ? `${pool.host_name} ${poolName(pool)}` : poolName(pool)),
-            figure(pool.peak.in_use_bytes, bytes(pool.peak.in_use_bytes), 'strong'),
+            figure(pool.peak.in_use_bytes, bytesOf(pool.peak.in_use_bytes), 'strong'),
             sparkline(pool.sparkline_bytes, 'In use over time'),
           );
         }),
       );
-      list.querySelector('[aria-checked="true"]')?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+      showWithin(list, list.children[pools.indexOf(chosen)]);
     },
   };
 }

@@ -28,7 +28,10 @@ export function bindProfileKeys(view) {
   const { context } = view;
   const isOn = () => view.pool !== null;
   const moment = () => view.wanted.time ?? view.peakTime;
-  const setRange = (range) => context.move(rangePatch(range, view.all));
+  const setRange = (range) => {
+    view.pins.forget();
+    context.move(rangePatch(range, view.all));
+  };
   const zoom = (factor) => {
     const [from, to] = view.range();
     const about = moment() >= from && moment() < to ? moment() : (from + to) / 2;
@@ -41,6 +44,7 @@ export function bindProfileKeys(view) {
   /* The moment moves, and what is in view with it. */
   const goTo = (time, isChoice = false) => {
     const patch = rangePatch(following(view.range(), view.all, time), view.all);
+    view.pins.forget();
     context[isChoice ? 'choose' : 'move']({ time: time === view.peakTime ? null : time, ...patch });
   };
   const local = (direction) => {

@@ -52,16 +52,17 @@ function withBefore(data) {
     heap_bytes: before.heap_bytes,
     free_bytes: before.free_bytes,
     fragmentation: before.fragmentation,
+    largest_fragmentation: before.fragmentation,
     step: before.step,
   };
   return {
-    columns: Object.fromEntries(Object.entries(names).map(([name, value]) => [name, [value, ...columns[name]]])),
+    columns: Object.fromEntries(Object.entries(names).map(([name, value]) => [name, columns[name] && [value, ...columns[name]]])),
     shift: 1,
   };
 }
 
-/* Of a share that goes up and down within a few pixels, the largest of each part: a line, not a band. */
-function largestIn({ time_ps: times, fragmentation }, [from, to]) {
+/* Of a share that goes up and down within a few pixels, the largest of each part, of all its events: a line, not a band. */
+function largestIn({ time_ps: times, largest_fragmentation: fragmentation }, [from, to]) {
   const part = Math.max(1, (to - from) / PARTS);
   const largest = new Map();
   const partOf = (at) => Math.floor((times[at] - from) / part);
@@ -85,13 +86,14 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
     most = Math.max(most, used[at], isFree ? (whole[at] ?? 0) : 0);
   }
   const hasStack = columns.stack_bytes.some((value) => value > 0);
+  const fragmentation = columns.largest_fragmentation ? largestIn(columns, range) : columns.fragmentation;
   const layers = [
     isFree && { values: whole, fill: 'panel', stroke: 'control', width: 1 },
     /* Where many events share a pixel, an edge of its own colour would hide the fill. */
     { values: used, fill: 'alloc-heap', stroke: data.is_thinned ? 'alloc-heap' : 'alloc-edge', width: 1 },
     hasStack && { values: columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
     hasFragmentation && {
-      values: data.is_thinned ? largestIn(columns, range) : columns.fragmentation,
+      values: fragmentation,
       fill: '',
       stroke: 'text',
       dash: [4, 3],
@@ -109,6 +111,7 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
     end: data.to_ps,
     used,
     columns,
+    fragmentation,
     shift,
     layers,
     least: Number.isFinite(least) ? least : 0,
@@ -151,6 +154,7 @@ export function readAt(drawn, data, at) {
     heap_bytes: columns.heap_bytes[at],
     free_bytes: columns.free_bytes[at],
     fragmentation: columns.fragmentation[at],
+    drawn_fragmentation: drawn.fragmentation[at],
   };
   const { details } = data;
   const index = at - shift;
@@ -172,11 +176,10 @@ export function readAt(drawn, data, at) {
 /* "GPU_1_bfc", "1", "GPU:1" → "1" */
 const deviceOf = (text) => /\d+/.exec(text)?.[0] ?? '';
 
-/* Lanes of the answer for the widget: steps first, then the launches of the device whose memory `pool` is. */
+/* Lanes of the answer for the widget: steps first; of the launches, those of the device whose memory `pool` is are marked. */
 export function lanesOf(data, pool = null) {
   const own = pool?.kind === 'device' ? deviceOf(pool.memory) : '';
   const isOwn = (lane) => own !== '' && deviceOf(lane.name) === own;
-  const lanes = [...data.lanes.filter(isOwn), ...data.lanes.filter((lane) => !isOwn(lane))];
   const count = (item, text) => (item.merged_count > 1 ? `${text} +${item.merged_count - 1}` : text);
   const step = (item) => ({
     kind: 'step',
@@ -197,7 +200,7 @@ export function lanesOf(data, pool = null) {
   });
   return [
     data.steps.length ? { title: 'steps', items: data.steps.map(step) } : null,
-    ...lanes.map((lane) => ({ title: lane.name, items: lane.launches.map(launch(lane.is_inferred)) })),
+    ...data.lanes.map((lane) => ({ title: lane.name, isOwn: isOwn(lane), items: lane.launches.map(launch(lane.is_inferred)) })),
   ].filter(Boolean);
 }
 

@@ -4,7 +4,6 @@
  *
  * Reads top down: build the views, load what the URL names, hear what changes in it. */
 
-import { later } from '../../lib/activity.js';
 import { get, isAbort, Problem } from '../../lib/api.js';
 import { el, figure, fill, loadStyle, name } from '../../lib/dom.js';
 import { count, cutMiddle, visible } from '../../lib/format.js';
@@ -15,11 +14,11 @@ import { createPanel, message } from '../../widgets/panel.js';
 import { createTabs } from '../../widgets/tabs.js';
 import { dismissTooltip, hideTooltip } from '../../widgets/tooltip.js';
 import { createAddresses } from './addresses.js';
-import * as details from './details.js';
 import * as empty from './empty.js';
 import { createHead, createPools, poolsTitle } from './head.js';
 import { bindProfileKeys } from './keys.js';
 import { asker, choosePool } from './load.js';
+import { createPins } from './pins.js';
 import { changed, rangeOf, rangePatch, wantedOf } from './state.js';
 import { createProfileTable } from './table.js';
 import { createTimelinePanel } from './timeline.js';
@@ -31,7 +30,6 @@ const TABS = [
   { id: 'growth', word: 'Growth', key: '3' },
   { id: 'addresses', word: 'Address map', key: '4' },
 ];
-const PANE_AFTER_MS = 40;
 
 const short = (text) => cutMiddle(visible(text), 60);
 
@@ -49,7 +47,6 @@ export function mount(root, context) {
     ask: null,
     all: [0, 1],
     wanted: wantedOf(context.route, null),
-    pinned: null,
     programs: [],
   };
   view.range = () => rangeOf(view.wanted, view.all);
@@ -73,7 +70,7 @@ export function mount(root, context) {
     unmount() {
       view.controller?.abort();
       stopCards();
-      view.takeBack?.();
+      view.pins.destroy();
       hideTooltip();
       view.timeline.destroy();
       Object.values(view.tabsOf).forEach((tab) => tab.destroy());
@@ -85,26 +82,25 @@ export function mount(root, context) {
 
 function build(view) {
   const { context } = view;
-  const setMoment = (time) => context.choose({ time: time === view.peakTime ? null : time });
+  const setMoment = (time, isEnd = true) => moveMoment(view, time, isEnd);
   const setRange = (range, isEnd) => moveTo(view, range, isEnd);
   const setWindow = (range, isEnd) => selectWindow(view, range, isEnd);
+  view.pins = createPins(view);
   view.head = createHead();
   view.pools = createPools((pool) => choosePoolOf(view, pool));
   view.poolsPanel = createPanel('panel-pools', 'Memory ids');
   view.poolsPanel.body.append(view.pools.node);
   view.timeline = createTimelinePanel(view, {
-    onReading: (reading) => hoverReading(view, reading),
+    onReading: view.pins.hover,
     onMoment: setMoment,
     onRange: setRange,
     onSelect: setWindow,
-    onPickRun: (run) => pickRun(view, run),
+    onPickRun: view.pins.pickRun,
     onLayer: (what) => toggleLayer(view, what),
     onZoomWindow: () => context.choose(rangePatch(view.wanted.window, view.all)),
     onClearWindow: () => context.choose({ sel: '' }),
   });
-  const onPin = (row, kind) => pinRow(view, row, kind);
-  const onDraw = () => markRows(view);
-  const tableActions = { onHover: () => {}, onLeave: () => {}, onPin, onDraw };
+  const tableActions = { onHover: () => {}, onLeave: () => {}, onPin: view.pins.pin, onDraw: view.pins.mark };
   view.tabsOf = {
     live: createProfileTable(view, 'live', tableActions),
     events: createProfileTable(view, 'events', tableActions),
@@ -113,7 +109,7 @@ function build(view) {
       onMoment: setMoment,
       onRange: setRange,
       onSelect: setWindow,
-      onPickBlock: (block) => block.event !== null && context.pin(String(block.event), 'e'),
+      onPickBlock: (block) => block.event !== null && view.pins.pin(block, 'addresses'),
     }),
   };
   view.tabs = createTabs({
@@ -148,7 +144,7 @@ async function show(view, selection, route) {
   const { signal } = view.controller;
   const { session } = selection;
   view.session = session;
-  view.pinned = null;
+  view.pins.reset();
   hideTooltip();
   const stop = () => {
     view.controller.abort();
@@ -203,6 +199,7 @@ async function showPool(view, route, notes, signal) {
   view.place = { session: session.id, host: pool.host, memory: pool.memory };
   view.ask = asker(view.place, signal);
   view.wanted = wantedOf(route, pool);
+  view.pins.reset();
   view.tabsOf.addresses.reset();
   view.pools.draw(summary, pool);
   view.poolsPanel.setTitle(...poolsTitle(summary));
@@ -211,7 +208,7 @@ async function showPool(view, route, notes, signal) {
   sayAnswer(view);
   await view.timeline.load();
   showTab(view);
-  await Promise.all([loadTab(view), showPin(view), showPrograms(view, signal)]);
+  await Promise.all([withPins(view, loadTab(view), true), showPrograms(view, signal)]);
 }
 
 function sayAnswer(view) {
@@ -262,7 +259,7 @@ async function showPrograms(view, signal) {
       );
     if (view.pool) {
       sayAnswer(view);
-      showDetails(view);
+      view.pins.show();
     }
   } catch (error) {
     if (!isAbort(error) && !(error instanceof Problem)) throw error;
@@ -298,10 +295,18 @@ async function hear(view, route) {
   view.wanted = { ...wantedOf(route, view.pool), span: before.span };
   const what = changed(before, view.wanted);
   if (what.has('isFree') || what.has('isFragmentation')) view.timeline.draw();
+  if (what.has('range') || what.has('window')) view.pins.forget();
   if (what.has('range')) view.timeline.moved();
   else view.timeline.place();
   if (what.has('view')) showTab(view);
-  await Promise.all([view.tabsOf[view.wanted.view].hear(), what.has('pin') ? showPin(view) : null]);
+  await withPins(view, view.tabsOf[view.wanted.view].hear(), what.has('pin'));
+}
+
+/* A pinned row is looked for in what the table shows now; an event is read beside it. */
+async function withPins(view, table, isChanged) {
+  const isOfRow = view.pins.isOfRow();
+  await Promise.all([table, isChanged && !isOfRow ? view.pins.load() : null]);
+  if (isOfRow) await view.pins.load();
 }
 
 async function changePool(view, route) {
@@ -340,12 +345,24 @@ function moveTo(view, range, isEnd) {
   else view.context.move(patch);
 }
 
+/* Under the hand the moment is only drawn; what depends on it follows at the end. */
+function moveMoment(view, time, isEnd) {
+  if (isEnd) {
+    view.context.choose({ time: time === view.peakTime ? null : time });
+    return;
+  }
+  view.pins.forget();
+  view.wanted = { ...view.wanted, time };
+  view.timeline.place();
+}
+
 function selectWindow(view, range, isEnd) {
   const sel = range ? `${range[0]}-${range[1]}` : '';
   if (isEnd) view.context.choose({ sel });
   else {
+    view.pins.forget();
     view.wanted = { ...view.wanted, window: range };
-    view.timeline.place();
+    view.timeline.place({ isMoving: true });
   }
 }
 
@@ -360,124 +377,18 @@ function toggleLayer(view, what) {
   });
 }
 
-/* ---- pins and the pane -------------------------------------------------------- */
-
 /* The row or block beside the pinned one. */
 async function byRow(view, direction) {
   const { view: kind } = view.wanted;
-  const row = await view.tabsOf[kind].beside(rowOf(view, kind), direction);
-  if (row) pinRow(view, row, kind);
-}
-
-/* Id of the row of this table that is pinned: that of the event, or of the group that holds nothing else. */
-function rowOf(view, kind) {
-  const { pin } = view.wanted;
-  if (pin === null) return view.pinned?.row?.id ?? null;
-  const { chosen } = view;
-  return (chosen?.kind === kind && String(chosen.row.event) === pin && chosen.row.id) || `e:${pin}`;
-}
-
-function pinRow(view, row, kind) {
-  const { context } = view;
-  view.chosen = { row, kind };
-  if (kind === 'events' || kind === 'addresses' || (kind === 'live' && row.count === 1 && row.event !== null && row.event !== undefined)) {
-    const isSame = context.route.pin?.id === String(row.event);
-    const time = row.time_ps ?? row.freed_ps ?? null;
-    context.choose({
-      pin: isSame ? null : { kind: 'e', id: String(row.event) },
-      ...(kind === 'events' && !isSame && time !== null ? { time } : {}),
-    });
-    return;
-  }
-  view.pinned = view.pinned?.row.id === row.id ? null : { row, kind };
-  markRows(view);
-  showDetails(view);
-}
-
-function pickRun(view, run) {
-  view.pinned = { run };
-  view.context.choose({ sel: `${run.from}-${Math.max(run.to, run.from + 1)}` });
-  showDetails(view);
-}
-
-/* Reads the event of the URL; its life is shaded on the timeline. */
-async function showPin(view) {
-  const { pin, pool } = { pin: view.wanted.pin, pool: view.pool };
-  const goTo = (time) => view.context.choose({ time });
-  view.event = null;
-  view.wanted.span = null;
-  if (pin !== null) {
-    try {
-      const { data } = await view.ask('event', { id: pin });
-      if (pool !== view.pool || pin !== view.wanted.pin) return;
-      view.event = details.eventDetails(data, goTo);
-      view.wanted.span = spanOf(data, view.all);
-      view.pinned = null;
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      view.context.banners.set('pin', { text: `Event ${short(pin)} is not in this trace; showing the moment.` });
-    }
-  }
-  view.timeline.place();
-  view.tabsOf.addresses.setPinned(pin === null ? null : Number(pin));
-  markRows(view);
-  showDetails(view);
-}
-
-function spanOf({ event, partner, relation }, all) {
-  if (partner) return [event.time_ps, partner.time_ps].sort((a, b) => a - b);
-  return relation === 'before_window' ? [all[0], event.time_ps] : [event.time_ps, all[1]];
-}
-
-function markRows(view) {
-  for (const kind of ['live', 'events', 'growth']) view.tabsOf[kind].mark(null, rowOf(view, kind));
-}
-
-function showDetails(view) {
-  const { context, pinned } = view;
-  if (!view.pool) return;
-  if (view.event) context.details.show(view.event);
-  else if (pinned?.run) context.details.show(details.runDetails(pinned.run, planOf(view, pinned.run)));
-  else if (pinned?.kind === 'growth')
-    context.details.show(details.growthDetails(pinned.row, 'step', () => listRow(view, pinned.row)));
-  else if (pinned) context.details.show(details.groupDetails(pinned.row, () => listRow(view, pinned.row)));
-  else if (view.reading?.activity) context.details.show(details.readingDetails(view.reading));
-  else context.details.show(details.pageDetails(view.pool, view.timeline.data, view.programs));
-}
-
-const planOf = (view, { item }) => view.programs.find((program) => item.key && program.key === item.key)?.href ?? '';
-
-/* The allocations behind a row, one by one. */
-function listRow(view, row) {
-  const term = (field, value) => (value ? `${field}:"${String(value).replaceAll('"', '')}"` : '');
-  const filter = [term('op', row.op), term('shape', row.shape), term('dtype', row.dtype)].filter(Boolean).join(' ');
-  view.pinned = null;
-  view.context.choose({ view: '', group: 'none', filter, sort: '' });
-}
-
-/* The pane follows the pointer a moment later, so that a movement across costs nothing. */
-function hoverReading(view, reading) {
-  view.reading = reading;
-  view.takeBack?.();
-  if (view.event || view.pinned) return;
-  view.takeBack = later(() => showDetails(view), PANE_AFTER_MS);
+  const row = await view.tabsOf[kind].beside(view.pins.rowIn(kind), direction);
+  if (row) view.pins.pin(row, kind);
 }
 
 /* One step back: tooltip, pin, window. True if there was one. */
 function escape(view) {
   const { context } = view;
   if (dismissTooltip()) return true;
-  if (view.pinned) {
-    view.pinned = null;
-    markRows(view);
-    showDetails(view);
-    return true;
-  }
-  if (view.wanted.pin !== null) {
-    context.pin(null);
-    return true;
-  }
+  if (view.pins.release()) return true;
   if (view.wanted.window) {
     context.choose({ sel: '' });
     return true;

@@ -2,8 +2,10 @@
  * state.js: what the URL asks of the Memory Profile. Pure. */
 
 import { isAll } from '../../lib/range.js';
+import { pinText } from '../../lib/route.js';
 import { markOf, windowOf } from './load.js';
 
+const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40})$/;
 const VIEWS = ['live', 'events', 'growth', 'addresses'];
 /* Below this share of what there is, the free area leaves no height for the curve. */
 const LEAST_SHARE = 0.4;
@@ -18,7 +20,7 @@ function isFreeShown(route, pool) {
   return !isFlat && used >= LEAST_SHARE * (used + (free ?? 0));
 }
 
-/* {time (ps, null: the peak), from, to, window, a, b, pin (number of an event as text, or null), view, isFree,
+/* {time (ps, null: the peak), from, to, window, a, b, pin (as in pins.js, or null), view, isFree,
  * isFragmentation}. */
 export function wantedOf(route, pool) {
   return {
@@ -28,7 +30,7 @@ export function wantedOf(route, pool) {
     window: windowOf(route.sel),
     a: markOf(route.a),
     b: markOf(route.b),
-    pin: route.pin?.kind === 'e' && /^\d{1,15}$/.test(route.pin.id) ? route.pin.id : null,
+    pin: route.pin && PIN.test(pinText(route.pin)) ? pinText(route.pin) : null,
     view: VIEWS.includes(route.view) ? route.view : VIEWS[0],
     isFree: isFreeShown(route, pool),
     isFragmentation: !route.hide.includes('fragmentation'),

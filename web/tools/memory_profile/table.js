@@ -16,6 +16,8 @@ import { csvLink, markOf, PAGE_ROWS } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
+const FIND_ROWS = 1000; // the most that the daemon gives at once
+
 const largestOf = (rows, names) =>
   rows.reduce((most, row) => Math.max(most, ...names.map((name) => Math.abs(row[name] ?? 0))), 0);
 
@@ -169,8 +171,8 @@ export function createProfileTable(view, name, actions) {
   };
 
   const known = new Map(); // rows that came, by id
-  const named = (rows) => {
-    const all = rows.map((row) => ({ ...row, id: kind.id(row) }));
+  const named = ({ rows, boundary = 'step' }) => {
+    const all = rows.map((row) => ({ ...row, id: kind.id(row), boundary }));
     for (const row of all) known.set(row.id, row);
     return all;
   };
@@ -181,7 +183,7 @@ export function createProfileTable(view, name, actions) {
       return;
     }
     known.clear();
-    const first = named(data.rows);
+    const first = named(data);
     const lead = kind.lead?.(data) ?? [];
     for (const row of lead) known.set(row.id, row);
     const all = [...lead, ...first];
@@ -194,7 +196,7 @@ export function createProfileTable(view, name, actions) {
       count: data.matched,
       first,
       pageRows: PAGE_ROWS,
-      ask: async (offset, limit, signal) => named((await asks(name, { ...question, offset, limit }, signal)).data.rows),
+      ask: async (offset, limit, signal) => named((await asks(name, { ...question, offset, limit }, signal)).data),
       onProblem: (error) => panel.say(message(empty.failed('The table', error))),
     });
     table.show({
@@ -219,6 +221,14 @@ export function createProfileTable(view, name, actions) {
     mark: table.mark,
     beside: table.beside,
     rowOf: (id) => known.get(id) ?? null,
+    /* Id of the row of one event, if it came. */
+    idOfEvent: (event) => [...known.values()].find((row) => row.event === event)?.id ?? null,
+    /* The row of this id, also of those that the filter leaves out or that did not come; null if there is none. */
+    async find(id) {
+      if (known.has(id)) return known.get(id);
+      const { data } = await view.ask(name, { ...params(), filter: '', limit: FIND_ROWS });
+      return [...(kind.lead?.(data) ?? []), ...named(data)].find((row) => row.id === id) ?? null;
+    },
     focusFilter: filter.focus,
     destroy: table.destroy,
   };

@@ -120,6 +120,8 @@ export function readingLines(reading) {
   const second = [part(reading.in_use_bytes), ' in use after it', ...free];
   if (isKnown(reading.fragmentation) && reading.fragmentation > 0)
     second.push(`, fragmentation ${percent(reading.fragmentation, 1)}`);
+  if (reading.drawn_fragmentation > (reading.fragmentation ?? 0))
+    second.push(`, drawn ${percent(reading.drawn_fragmentation, 1)}: the largest near it`);
   const facts = [
     `${time(reading.time_ps, 1e6)}`,
     isKnown(reading.step) ? `step ${count(reading.step)}` : '',

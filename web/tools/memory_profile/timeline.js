@@ -4,8 +4,8 @@
 
 import { later } from '../../lib/activity.js';
 import { isAbort, Problem } from '../../lib/api.js';
-import { el } from '../../lib/dom.js';
-import { bytes, count, counted, duration, time, visible } from '../../lib/format.js';
+import { el, figure, fill } from '../../lib/dom.js';
+import { bytes, count, counted, duration, signedBytes, time, visible } from '../../lib/format.js';
 import { isAll } from '../../lib/range.js';
 import { token } from '../../lib/theme.js';
 import { createBrush } from '../../widgets/brush.js';
@@ -17,20 +17,21 @@ import { createTimeline, LEAST_PS } from '../../widgets/timeline.js';
 import { timelineDrawing } from '../../widgets/timeline_picture.js';
 import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
+import { selectedLine } from '../../widgets/window_line.js';
 import { lanesOf, overviewOf, readAt, timelineOf } from './load.js';
 import * as empty from './empty.js';
-import { createWindowLine } from './window.js';
 import * as say from './text.js';
 
 const ASK_AFTER_MS = 120;
 const HINT_MS = 2500;
 const OVERVIEW_PX = 1024;
 const MOST_PX = 4096;
+const WINDOW_PX = 64;
 const KEYS = 'Arrow keys go from event to event, p to the peak.';
 
 const askedWidth = (px) => Math.min(MOST_PX, Math.max(64, Math.ceil(px / 64) * 64));
 
-/* view: {ask, context, wanted, pool}; actions: onReading(reading | null), onMoment(ps), onRange(range, isEnd),
+/* view: {ask, context, wanted, pool}; actions: onReading(reading | null), onMoment(ps, isEnd), onRange(range, isEnd),
  * onSelect(range, isEnd), onPickRun(run). Out: {panel, load(), refine(), apply(), …}. */
 export function createTimelinePanel(view, actions) {
   const hint = el('span', { class: 'hint-now', role: 'status', hidden: true }, 'Click the chart or hold Ctrl to zoom');
@@ -119,9 +120,10 @@ export function createTimelinePanel(view, actions) {
   };
   const drawing = () =>
     timelineDrawing(state.drawn, state.lanes, chart.width, pictureLegend(state.drawn));
-  const place = () => {
+  const place = ({ isMoving = false } = {}) => {
     const { wanted } = view;
-    line.load();
+    if (isMoving) line.say(wanted.window);
+    else line.load();
     chart.set({
       moment: wanted.time ?? state.data?.peak.time_ps ?? null,
       window: wanted.window,
@@ -209,6 +211,72 @@ export function createTimelinePanel(view, actions) {
   };
 }
 
+/* ", born 12.00 GiB in 24, died 3.00 GiB in 6, +9.00 GiB from before to after" */
+function changeWords(between) {
+  return (
+    `, born ${bytes(between.born_bytes)} in ${count(between.born_count)}, ` +
+    `died ${bytes(between.died_bytes)} in ${count(between.died_count)}, ` +
+    `${signedBytes(between.in_use_difference_bytes)} from before to after`
+  );
+}
+
+/* A line under the title: what the selected window holds. actions: onZoom(), onClear(), onMoment(ps). Out: {node, load()}. */
+function createWindowLine(view, { onZoom, onClear, onMoment }) {
+  const { node, words } = selectedLine(onZoom, onClear);
+  let asked = '';
+  const show = ([from, to], { window_peak: peak, event_count: eventCount }, between) => {
+    const hasEvents = eventCount > 0;
+    fill(
+      words,
+      el('strong', {}, `${time(from)} to ${time(to)}`),
+      `, ${duration(to - from)}: `,
+      hasEvents ? 'peak ' : 'no event, ',
+      figure(peak.in_use_bytes, bytes(peak.in_use_bytes), 'strong'),
+      ' ',
+      hasEvents
+        ? el(
+            'button',
+            { type: 'button', class: 'link-button', on: { click: () => onMoment(peak.time_ps) } },
+            `at ${time(peak.time_ps)}`,
+          )
+        : 'in use',
+      between ? changeWords(between) : '',
+    );
+    node.hidden = false;
+  };
+  return {
+    node,
+    /* A window that is being drawn: where it lies. */
+    say(window) {
+      asked = '';
+      if (window) fill(words, el('strong', {}, `${time(window[0])} to ${time(window[1])}`), `, ${duration(window[1] - window[0])}`);
+      node.hidden = !window;
+    },
+    /* The window of the URL, or none. */
+    async load() {
+      const { window } = view.wanted;
+      const key = JSON.stringify([window, view.place, view.serial]);
+      if (key === asked) return;
+      asked = key;
+      if (!window) {
+        node.hidden = true;
+        return;
+      }
+      const [from, to] = window;
+      try {
+        const [timeline, live] = await Promise.all([
+          view.ask('timeline', { from, to, width: WINDOW_PX }),
+          view.ask('live', { time: to, a: from, b: to, limit: 1 }),
+        ]);
+        if (asked === key) show(window, timeline.data, live.data.between);
+      } catch (error) {
+        if (!isAbort(error) && !(error instanceof Problem)) throw error;
+        if (asked === key) node.hidden = true;
+      }
+    },
+  };
+}
+
 function titleWords(data, [from, to], isPart) {
   const events = counted(data.event_count, 'event');
   const where = isPart ? `${time(from)} to ${time(to)}, ${duration(to - from)}` : `${duration(to - from)}`;
@@ -257,7 +325,8 @@ function createLegend(onLayer) {
       free.setAttribute('aria-pressed', String(isFree));
       fragmentation.hidden = !data.has_fragmentation;
       fragmentation.setAttribute('aria-pressed', String(hasFragmentation));
-      fragmentation.title = data.is_thinned ? 'The largest of each part of the width' : '';
+      fragmentation.textContent = data.is_thinned ? 'largest fragmentation (right axis)' : 'fragmentation (right axis)';
+      fragmentation.title = data.is_thinned ? 'The largest of each part of the width, of all its events' : 'After each event';
     },
   };
 }
