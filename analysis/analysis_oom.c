@@ -2,8 +2,8 @@
  * analysis_oom.c: see analysis.h, "Capacity" and "Out-of-memory texts". */
 #include "analysis.h"
 
-#include "input/oom_capacity.h"
-#include "input/oom_scan.h"
+#include "tool/oom/capacity.h"
+#include "input/oom/scan.h"
 #include "job.h"
 #include "tool/oom/verdict.h"
 #include "tool/oom/write_json.h"

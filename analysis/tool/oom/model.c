@@ -9,7 +9,7 @@ const char *oom_figure_key(enum oom_figure_at at)
 {
     static const char *const keys[] = {
 #define FIGURE(name, line, word) #name,
-#include "input/oom_figures.def"
+#include "input/oom/figures.def"
 #undef FIGURE
     };
     return keys[at];

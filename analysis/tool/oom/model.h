@@ -6,8 +6,8 @@
 #ifndef ANALYSIS_TOOL_OOM_MODEL_H
 #define ANALYSIS_TOOL_OOM_MODEL_H
 
-#include "input/oom.h"
-#include "input/oom_mentions.h"
+#include "input/oom/oom.h"
+#include "input/oom/mentions.h"
 
 /* A piece of a sentence: words of ours, a name out of the text, or a size. */
 struct oom_part {

@@ -7,7 +7,7 @@ static const struct {
     const char *line, *word;
 } names[] = {
 #define FIGURE(name, line, word) {line, word},
-#include "input/oom_figures.def"
+#include "input/oom/figures.def"
 #undef FIGURE
 };
 

@@ -8,7 +8,7 @@ static const struct {
     const char *title, *heading, *who;
 } families[] = {
 #define FAMILY(name, phase, title, heading, who) {title, heading, who},
-#include "input/oom_families.def"
+#include "input/oom/families.def"
 #undef FAMILY
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_scan.c: see oom_scan.h. A window of the input holds a block, what may belong to
+ * scan.c: see scan.h. A window of the input holds a block, what may belong to
  * a sentence that begins in it (AHEAD), and a little of what was before (BEHIND: status
  * words and codes stand there). */
-#include "input/oom_scan.h"
+#include "input/oom/scan.h"
 
-#include "input/oom_handlers.h"
-#include "input/oom_read.h"
-#include "input/oom_sieve.h"
+#include "input/oom/handlers.h"
+#include "input/oom/read.h"
+#include "input/oom/sieve.h"
 
 enum { BEHIND = 4 << 10, BLOCK = 1 << 20, AHEAD = 512 << 10, LINE = 64 << 10, AROUND = 160, FEW_CLEAN = 2 * AROUND };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_mentions.c: see oom_mentions.h. */
-#include "input/oom_mentions.h"
+ * mentions.c: see mentions.h. */
+#include "input/oom/mentions.h"
 
-#include "input/oom_sieve.h"
+#include "input/oom/sieve.h"
 
 enum { BLOCK = 1 << 20, LONGEST_LINE = 400, MOST_MENTIONS = 200 };
 

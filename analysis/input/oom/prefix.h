@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_prefix.h: what loggers put before a line.
+ * prefix.h: what loggers put before a line.
  *
  * glog, TensorFlow, Ray, Kubernetes (CRI, kubectl logs --prefix), Docker compose,
  * syslog, torchrun and mpirun ranks, Python's logging, pytest and quoted mail. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_other.c: TensorFlow's and PyTorch's own sentences, memory of the host, and status
+ * other.c: TensorFlow's and PyTorch's own sentences, memory of the host, and status
  * words whose sentence is none that is known. */
 #include "base/size_text.h"
-#include "input/oom_cursor.h"
-#include "input/oom_entry.h"
-#include "input/oom_handlers.h"
-#include "input/oom_read.h"
+#include "input/oom/cursor.h"
+#include "input/oom/entry.h"
+#include "input/oom/handlers.h"
+#include "input/oom/read.h"
 
 #include <ctype.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * oom.c: see oom.h. */
-#include "input/oom.h"
+#include "input/oom/oom.h"
 
 const char *oom_family_name(enum oom_family family)
 {
     static const char *const names[] = {
 #define FAMILY(name, phase, title, heading, who) #name,
-#include "input/oom_families.def"
+#include "input/oom/families.def"
 #undef FAMILY
     };
     return names[family];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_equal.h: when two texts tell of the same failure. */
+ * equal.h: when two texts tell of the same failure. */
 #ifndef ANALYSIS_INPUT_OOM_EQUAL_H
 #define ANALYSIS_INPUT_OOM_EQUAL_H
 
-#include "input/oom.h"
+#include "input/oom/oom.h"
 
 /* Same family and form, and nothing that both state differs: each device prints
  * its own copy, and a copy may be cut. */

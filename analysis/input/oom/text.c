@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_text.c: see oom_text.h. */
-#include "input/oom_text.h"
+ * text.c: see text.h. */
+#include "input/oom/text.h"
 
-#include "input/oom_prefix.h"
+#include "input/oom/prefix.h"
 
 #include <ctype.h>
 

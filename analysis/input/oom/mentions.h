@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_mentions.h: the lines of a log that speak of memory, for one in which nothing was recognised. */
+ * mentions.h: the lines of a log that speak of memory, for one in which nothing was recognised. */
 #ifndef ANALYSIS_INPUT_OOM_MENTIONS_H
 #define ANALYSIS_INPUT_OOM_MENTIONS_H
 

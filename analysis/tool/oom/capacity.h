@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_capacity.h: the capacity that an out-of-memory text states: the first of the
+ * capacity.h: the capacity that an out-of-memory text states: the first of the
  * failures in it (oom.h) that has one. */
-#ifndef ANALYSIS_INPUT_OOM_CAPACITY_H
-#define ANALYSIS_INPUT_OOM_CAPACITY_H
+#ifndef ANALYSIS_TOOL_OOM_CAPACITY_H
+#define ANALYSIS_TOOL_OOM_CAPACITY_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_sieve.c: see oom_sieve.h. */
-#include "input/oom_sieve.h"
+ * sieve.c: see sieve.h. */
+#include "input/oom/sieve.h"
 
 #include <string.h>
 

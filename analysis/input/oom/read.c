@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_read.c: see oom_read.h. */
-#include "input/oom_read.h"
+ * read.c: see read.h. */
+#include "input/oom/read.h"
 
-#include "input/oom_cursor.h"
-#include "input/oom_handlers.h"
+#include "input/oom/cursor.h"
+#include "input/oom/handlers.h"
 
 static const struct oom_handler *const tables[] = {
     oom_compile_handlers, oom_report_handlers, oom_runtime_handlers, oom_gpu_handlers, oom_bfc_handlers, oom_other_handlers,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_draft.h: the failure that is being read, and those that were.
+ * draft.h: the failure that is being read, and those that were.
  *
  * A sentence that opens a failure begins a draft; later sentences add to it while
  * they stand near. The next beginning, or the end, ends it: the draft is then the
@@ -9,8 +9,8 @@
 #define ANALYSIS_INPUT_OOM_DRAFT_H
 
 #include "base/arena.h"
-#include "input/oom.h"
-#include "input/oom_text.h"
+#include "input/oom/oom.h"
+#include "input/oom/text.h"
 
 enum { OOM_DRAFT_BUFFERS = 256, OOM_DRAFT_TEXT_BYTES = 1 << 18, OOM_DRAFT_NOTES = 8, OOM_DRAFT_FAILURES = 256 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_capacity.c: see oom_capacity.h. */
-#include "input/oom_capacity.h"
+ * capacity.c: see capacity.h. */
+#include "tool/oom/capacity.h"
 
-#include "input/oom_scan.h"
+#include "input/oom/scan.h"
 
 static int64_t read_text(void *context, uint64_t offset, void *into, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_text.h: a piece of a log, made ready for matching.
+ * text.h: a piece of a log, made ready for matching.
  *
  * An error text reaches its reader wrapped at any width, indented, behind the
- * prefixes of loggers (oom_prefix.h), inside JSON or Markdown. All of that is
+ * prefixes of loggers (prefix.h), inside JSON or Markdown. All of that is
  * white space or can be taken away, so sentences are matched on the text with
  * no white space left: "Used17.60Gof16.00Ghbm." reads the same at any width.
  * Each byte that is left knows where it stood, so a figure's place in the input

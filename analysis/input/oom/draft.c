@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_draft.c: see oom_draft.h. */
-#include "input/oom_draft.h"
+ * draft.c: see draft.h. */
+#include "input/oom/draft.h"
 
 #include "base/size_text.h"
-#include "input/oom_cursor.h"
-#include "input/oom_equal.h"
+#include "input/oom/cursor.h"
+#include "input/oom/equal.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -68,7 +68,7 @@ struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family f
 {
     static const char *const phases[] = {
 #define FAMILY(name, phase, title, heading, who) phase,
-#include "input/oom_families.def"
+#include "input/oom/families.def"
 #undef FAMILY
     };
     struct oom_draft *draft = &reader->draft;

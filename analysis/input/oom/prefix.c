@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_prefix.c: see oom_prefix.h. In a pattern `9` is a digit, `A` a capital, `W` a
+ * prefix.c: see prefix.h. In a pattern `9` is a digit, `A` a capital, `W` a
  * byte of a name or path, `N` any byte of a line but a closing bracket, a space one or
  * more blanks; `+` repeats what it stands behind, and all else means itself. */
-#include "input/oom_prefix.h"
+#include "input/oom/prefix.h"
 
 #include <ctype.h>
 

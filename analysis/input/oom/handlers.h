@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_handlers.h: what each family looks for and who reads it.
+ * handlers.h: what each family looks for and who reads it.
  *
  * To add a sentence: a function and a row in its family's table; to add a family:
- * a table here and in oom_read.c, and a row in oom_families.def. */
+ * a table here and in read.c, and a row in families.def. */
 #ifndef ANALYSIS_INPUT_OOM_HANDLERS_H
 #define ANALYSIS_INPUT_OOM_HANDLERS_H
 
-#include "input/oom_draft.h"
+#include "input/oom/draft.h"
 
 struct oom_handler {
     const char *anchor; /* without white space */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_entry.c: see oom_entry.h. An entry is a row of keys with values; which keys
+ * entry.c: see entry.h. An entry is a row of keys with values; which keys
  * there are, and whether a line of '=' ends it, differs between releases. */
-#include "input/oom_entry.h"
+#include "input/oom/entry.h"
 
-#include "input/oom_cursor.h"
+#include "input/oom/cursor.h"
 
 #include <ctype.h>
 

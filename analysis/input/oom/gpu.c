@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_gpu.c: XLA on GPUs: the status texts of its allocators, and the buffer assignment
+ * gpu.c: XLA on GPUs: the status texts of its allocators, and the buffer assignment
  * that is printed behind them. */
-#include "input/oom_cursor.h"
-#include "input/oom_entry.h"
-#include "input/oom_handlers.h"
+#include "input/oom/cursor.h"
+#include "input/oom/entry.h"
+#include "input/oom/handlers.h"
 
 #include <ctype.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_sieve.h: finds the first of several words in many bytes, most of which are none
+ * sieve.h: finds the first of several words in many bytes, most of which are none
  * (Wu and Manber's search: whole steps over pairs of bytes that no word has).
  *
  * Cost: about a third of a look a byte. Memory: 64 KiB in the arena. */

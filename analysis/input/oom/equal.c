@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_equal.c: see oom_equal.h. */
-#include "input/oom_equal.h"
+ * equal.c: see equal.h. */
+#include "input/oom/equal.h"
 
 static bool figures_agree(const struct oom_figure *a, const struct oom_figure *b)
 {

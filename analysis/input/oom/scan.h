@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_scan.h: finds the out-of-memory texts in a log of any size.
+ * scan.h: finds the out-of-memory texts in a log of any size.
  *
  * In:     any source; text or not, with line ends or without.
  * Out:    struct oom_result in the arena.
@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/source.h"
-#include "input/oom.h"
+#include "input/oom/oom.h"
 
 bool oom_scan(const struct source *source, struct arena *arena, struct oom_result *out, struct err *err);
 

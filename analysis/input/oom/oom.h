@@ -6,8 +6,8 @@
  * Units: bytes, as printed: a printed 17.60G is round(17.60 · 2^30). A figure that the
  *      text does not state is not known; nothing is computed from others.
  * Memory: all in the arena that the reader was given. */
-#ifndef ANALYSIS_INPUT_OOM_H
-#define ANALYSIS_INPUT_OOM_H
+#ifndef ANALYSIS_INPUT_OOM_OOM_H
+#define ANALYSIS_INPUT_OOM_OOM_H
 
 #include "base/str.h"
 
@@ -17,13 +17,13 @@
 
 enum oom_family {
 #define FAMILY(name, phase, title, heading, who) OOM_FAMILY_##name,
-#include "input/oom_families.def"
+#include "input/oom/families.def"
 #undef FAMILY
 };
 
 enum oom_figure_at {
 #define FIGURE(name, line, word) OOM_##name,
-#include "input/oom_figures.def"
+#include "input/oom/figures.def"
 #undef FIGURE
     OOM_FIGURE_COUNT
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_cursor.c: see oom_cursor.h. */
-#include "input/oom_cursor.h"
+ * cursor.c: see cursor.h. */
+#include "input/oom/cursor.h"
 
 #include <ctype.h>
 

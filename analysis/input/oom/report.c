@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_report.c: the long report of TPU compilers: totals, requirement, both lists.
+ * report.c: the long report of TPU compilers: totals, requirement, both lists.
  * A compile that succeeds logs the same lines, so alone they are no failure. */
-#include "input/oom_cursor.h"
-#include "input/oom_entry.h"
-#include "input/oom_handlers.h"
+#include "input/oom/cursor.h"
+#include "input/oom/entry.h"
+#include "input/oom/handlers.h"
 
 enum { NEAR = 8 << 10, TABLE = 400 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_read.h: finds the sentences of all families in a cleaned text and has them read. */
+ * read.h: finds the sentences of all families in a cleaned text and has them read. */
 #ifndef ANALYSIS_INPUT_OOM_READ_H
 #define ANALYSIS_INPUT_OOM_READ_H
 
-#include "input/oom_draft.h"
+#include "input/oom/draft.h"
 
 /* Reads what begins in the input at [from_at, to_at) of the text that reader->text holds.
  * Returns how far it came: to_at, or further when the last sentence reached there. */

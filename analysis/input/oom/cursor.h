@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_cursor.h: steps through the sentences of a cleaned text (oom_text.h).
+ * cursor.h: steps through the sentences of a cleaned text (text.h).
  *
  * A step that fits moves `*at` behind what it took; one that does not leaves it. */
 #ifndef ANALYSIS_INPUT_OOM_CURSOR_H
 #define ANALYSIS_INPUT_OOM_CURSOR_H
 
-#include "input/oom.h"
-#include "input/oom_text.h"
+#include "input/oom/oom.h"
+#include "input/oom/text.h"
 
 /* `literal` holds no white space. */
 bool oom_cursor_take(const struct oom_text *text, size_t *at, const char *literal);

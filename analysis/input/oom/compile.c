@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_compile.c: sentences of TPU compilers, of all releases. */
-#include "input/oom_cursor.h"
-#include "input/oom_entry.h"
-#include "input/oom_handlers.h"
+ * compile.c: sentences of TPU compilers, of all releases. */
+#include "input/oom/cursor.h"
+#include "input/oom/entry.h"
+#include "input/oom/handlers.h"
 
 enum { SENTENCE = 400, INSTRUCTION = 32 << 10 };
 

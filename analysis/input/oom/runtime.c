@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_runtime.c: what the TPU runtime says when a buffer or a program finds no place. */
-#include "input/oom_cursor.h"
-#include "input/oom_handlers.h"
+ * runtime.c: what the TPU runtime says when a buffer or a program finds no place. */
+#include "input/oom/cursor.h"
+#include "input/oom/handlers.h"
 
 #include <ctype.h>
 

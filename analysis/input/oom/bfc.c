@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_bfc.c: the dump of the BFC allocator, in its wordings since 2017. It can be
+ * bfc.c: the dump of the BFC allocator, in its wordings since 2017. It can be
  * as long as there are chunks; each line is added to sums and forgotten. */
-#include "input/oom_cursor.h"
-#include "input/oom_handlers.h"
+#include "input/oom/cursor.h"
+#include "input/oom/handlers.h"
 
 #include <ctype.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_entry.h: the entries of a list of buffers, as TPU and GPU compilers print them. */
+ * entry.h: the entries of a list of buffers, as TPU and GPU compilers print them. */
 #ifndef ANALYSIS_INPUT_OOM_ENTRY_H
 #define ANALYSIS_INPUT_OOM_ENTRY_H
 
-#include "input/oom_draft.h"
+#include "input/oom/draft.h"
 
 /* Reads the entries from clean byte `at` on into `list`, or skips them when the list
  * is there already. Returns where the list ends. */
