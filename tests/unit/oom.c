@@ -112,6 +112,10 @@ static const struct {
     {"RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: Out of memory allocating 1000 bytes.", "family=cpu_alloc needed_bytes=1000"},
     {"Failed to allocate 4096 bytes of aligned host memory.", "family=cpu_alloc needed_bytes=4096"},
     {"INTERNAL: RESOURCE_EXHAUSTED: device memory is all gone\n", "family=other form=null phase=null"},
+    /* a row of families.def at any width, with what may be missing and without */
+    {"Not enough PA\nbudget: pa_allocated=100B,\n  allocation_size=50B", "form=budget needed_bytes=50 total_bytes=100 capacity_bytes=null"},
+    {"Failed to allocate request for 256.00MiB", "form=request needed_bytes=268435456 device=null"},
+    {"Out of memory while trying to allocate 7.", "form=trying needed_bytes=null"},
     /* numbers that are none */
     {"Ran out of memory in memory space hbm. Used NaN G of 15.75G hbm. Exceeded hbm capacity by infG.", "needed_bytes=null exceeded_bytes=null"},
     {"Out of memory while trying to allocate 99999999999999999999999 bytes.", "family=gpu_xla needed_bytes=null"},

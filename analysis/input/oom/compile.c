@@ -119,7 +119,7 @@ static bool is_blank_behind(const struct oom_text *text, size_t left)
 }
 
 /* " HLO module: jit_f." A name may hold dots; the one that ends the sentence has no byte at its side. */
-static size_t module_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+size_t oom_compile_module(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
     const struct oom_text *text = &reader->text;
     size_t from = at, end;
@@ -138,44 +138,13 @@ static size_t module_read(struct oom_reader *reader, size_t at, struct oom_failu
     return end;
 }
 
-/* "… on HBM, the total memory required for HLO temporaries (A) exceeds available HBM (B). HLO module: M." */
-static size_t short_read(struct oom_reader *reader, size_t from, size_t at)
+size_t oom_compile_flag_note(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
-    const struct oom_text *text = &reader->text;
-    size_t end = at, word, space_from = at;
-    if (!oom_cursor_take_word(text, &end, &word))
-        return 0;
-    size_t space_to = end;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "short", from, end);
-    oom_draft_lower(reader, &failure->memory_space, space_from, space_to);
-    size_t next = end;
-    if (oom_cursor_find(text, &next, "(", 200) && oom_cursor_take_size(text, &next, FIGURE_OF(failure, needed_bytes)))
-        end = next;
-    if (oom_cursor_find(text, &next, "available", 60) && oom_cursor_find(text, &next, "(", 40) &&
-        oom_cursor_take_size(text, &next, FIGURE_OF(failure, capacity_bytes)))
-        end = next;
-    return oom_draft_reach(reader, module_read(reader, end, failure));
-}
-
-static size_t fast_exit_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    size_t next = at;
-    if (!oom_cursor_find(text, &next, "unlikelytohave", 40))
-        return 0;
-    at = next;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "fast_exit", from, at);
-    if (oom_cursor_find(text, &next, "Requires", 60) && oom_cursor_take_size(text, &next, FIGURE_OF(failure, needed_bytes)))
-        at = next;
-    if (oom_cursor_find(text, &next, "has", 8) && oom_cursor_take_size(text, &next, FIGURE_OF(failure, capacity_bytes)))
-        at = next;
+    (void)failure;
     oom_draft_note(reader, "details_by_flag",
                    "Releases that print this sentence give the long report with --xla_tpu_impure_oom_fast_exit_threshold=-1; "
                    "later ones ignore the flag.");
-    next = at;
-    if (oom_cursor_find(text, &next, "threshold=-1", 100))
-        at = next;
-    return oom_draft_reach(reader, at);
+    return at;
 }
 
 /* "TensorCore Hbm usage: A, SparseCore Hbm usage B, exceeding available bytes: C" */
@@ -323,9 +292,7 @@ static size_t payload_skip(struct oom_reader *reader, size_t from, size_t at)
 
 const struct oom_handler oom_compile_handlers[] = {
     {"Ranoutofmemoryinmemoryspace", ran_out_read, true},
-    {"Ranoutofmemoryon", short_read, true},
     {"Used", used_head_read, true},
-    {"Abortingcompilation", fast_exit_read, true},
     {"TensorCoreHbmusage", cores_read, true},
     {"Allocation(size=", allocation_read, true},
     {"memref.allo", sparse_read, true},

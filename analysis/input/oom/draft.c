@@ -69,7 +69,6 @@ struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family f
     static const char *const phases[] = {
 #define FAMILY(name, phase, title, heading, who) phase,
 #include "input/oom/families.def"
-#undef FAMILY
     };
     struct oom_draft *draft = &reader->draft;
     oom_draft_end(reader);

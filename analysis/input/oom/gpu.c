@@ -17,23 +17,8 @@ static bool amount_take(const struct oom_text *text, size_t *at, struct oom_figu
     return oom_cursor_take_size(text, at, figure) || oom_cursor_take_number(text, at, figure);
 }
 
-/* " on device 0", " on device ordinal 0" */
-static size_t device_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
-{
-    const struct oom_text *text = &reader->text;
-    size_t from, end = at;
-    if (!oom_cursor_find(text, &end, "ondevice", 4))
-        return at;
-    oom_cursor_take(text, &end, "ordinal");
-    from = end;
-    while (end < text->length && isdigit((unsigned char)text->bytes[end]))
-        end++;
-    oom_draft_name(reader, &failure->device, from, end);
-    return end;
-}
-
 /* "[executable_name='jit_f']" in the status' payloads, which come in any order. */
-static size_t payload_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
     const struct oom_text *text = &reader->text;
     size_t next = at, from, status = at;
@@ -45,34 +30,6 @@ static size_t payload_read(struct oom_reader *reader, size_t at, struct oom_fail
         return at;
     oom_draft_name(reader, &failure->module, from, next);
     return next + 1;
-}
-
-/* "Out of [host ]memory while trying to allocate N bytes[ with allocator A on device D]." */
-static size_t trying_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    size_t host = from;
-    bool is_host = oom_cursor_find(text, &host, "host", at - from);
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, is_host ? "host" : "trying", from, at);
-    if (is_host)
-        failure->memory_space.text = STR("host");
-    amount_take(text, &at, FIGURE_OF(failure, needed_bytes));
-    size_t device = at;
-    if (oom_cursor_take(text, &device, "withallocator") && oom_cursor_find(text, &device, "ondevice", 80))
-        at = device_read(reader, device - strlen("ondevice"), failure);
-    return oom_draft_reach(reader, payload_read(reader, at, failure));
-}
-
-/* "Failed to allocate request for 256.00MiB (268435456B) on device ordinal 0" */
-static size_t request_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "request", from, at);
-    amount_take(text, &at, FIGURE_OF(failure, needed_bytes));
-    if (oom_cursor_take(text, &at, "("))
-        amount_take(text, &at, FIGURE_OF(failure, needed_bytes));
-    oom_cursor_take(text, &at, ")");
-    return oom_draft_reach(reader, payload_read(reader, device_read(reader, at, failure), failure));
 }
 
 /* "Reported by CUDA: Free memory/Total memory: F/T" */
@@ -112,50 +69,6 @@ static size_t driver_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, there_read(reader, cause, failure));
 }
 
-/* "Not enough PA budget: pa_allocated=NB, allocation_size=NB, pa_budget=NB" */
-static size_t budget_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    static const struct {
-        const char *name;
-        enum oom_figure_at figure;
-    } rows[] = {{"pa_allocated=", OOM_total_bytes}, {"allocation_size=", OOM_needed_bytes}, {"pa_budget=", OOM_capacity_bytes}};
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "budget", from, at);
-    size_t end = at;
-    for (size_t i = 0; i < 3; i++) {
-        size_t next = at;
-        if (oom_cursor_find(text, &next, rows[i].name, 120) && amount_take(text, &next, &failure->figures[rows[i].figure]))
-            end = next > end ? next : end;
-    }
-    return oom_draft_reach(reader, end);
-}
-
-/* "Allocating N bytes exceeds the memory limit of M bytes." */
-static size_t limit_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    struct oom_figure needed;
-    if (!amount_take(text, &at, &needed) || !oom_cursor_take(text, &at, "exceedsthememorylimitof"))
-        return 0;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "memory_limit", from, at);
-    *FIGURE_OF(failure, needed_bytes) = needed;
-    amount_take(text, &at, FIGURE_OF(failure, capacity_bytes));
-    return oom_draft_reach(reader, at);
-}
-
-/* "Failed to allocate N bytes for new constant": a program's constants are put into the memory when it is loaded. */
-static size_t constant_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    struct oom_figure needed;
-    if (!amount_take(text, &at, &needed) || !oom_cursor_take(text, &at, "fornewconstant"))
-        return 0;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "constant", from, at);
-    failure->phase = "load";
-    *FIGURE_OF(failure, needed_bytes) = needed;
-    return oom_draft_reach(reader, at);
-}
-
 /* ---- the buffer assignment ---- */
 
 static size_t stats_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
@@ -193,18 +106,12 @@ static size_t assignment_read(struct oom_reader *reader, size_t from, size_t at)
     size_t next = at;
     if (oom_cursor_find(text, &next, "Peakbuffers:", 200))
         at = oom_entry_list(reader, next, OOM_ALLOCATIONS);
-    return oom_draft_reach(reader, payload_read(reader, at, failure));
+    return oom_draft_reach(reader, oom_gpu_payload(reader, at, failure));
 }
 
 const struct oom_handler oom_gpu_handlers[] = {
-    {"Outofmemorywhiletryingtoallocate", trying_read, true},
-    {"Outofhostmemorywhiletryingtoallocate", trying_read, true},
-    {"Failedtoallocaterequestfor", request_read, true},
-    {"Failedtoallocate", constant_read, true},
     {"failedtoallocate", driver_read, true},
     {"failedtoalloc", driver_read, true},
-    {"NotenoughPAbudget:", budget_read, true},
-    {"Allocating", limit_read, true},
     {"BufferAssignmentOOMDebugging", assignment_read, true},
     {NULL, NULL, false},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * handlers.h: what each family looks for and who reads it.
  *
- * To add a sentence: a function and a row in its family's table; to add a family:
- * a table here and in read.c, and a row in families.def. */
+ * A sentence that opens a failure is a row of families.def; here are those that a pattern cannot say, and what adds to a
+ * failure that is open: a function and a row in a table. */
 #ifndef ANALYSIS_INPUT_OOM_HANDLERS_H
 #define ANALYSIS_INPUT_OOM_HANDLERS_H
 
@@ -23,6 +23,11 @@ extern const struct oom_handler oom_runtime_handlers[]; /* TPU runtime */
 extern const struct oom_handler oom_gpu_handlers[];     /* XLA on GPUs, buffer assignment */
 extern const struct oom_handler oom_bfc_handlers[];     /* the BFC allocator's dump */
 extern const struct oom_handler oom_other_handlers[];   /* TensorFlow, PyTorch, CPU, status words alone */
+
+/* What follows a sentence of families.def and is no pattern: where to go on. */
+size_t oom_compile_module(struct oom_reader *reader, size_t at, struct oom_failure *failure);    /* "HLO module: jit_f." */
+size_t oom_compile_flag_note(struct oom_reader *reader, size_t at, struct oom_failure *failure); /* tells of a flag */
+size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure *failure);       /* "[executable_name='jit_f']" */
 
 /* Lines of a report that need no failure before them. */
 void oom_report_outside(struct oom_reader *reader);

@@ -18,7 +18,6 @@
 enum oom_family {
 #define FAMILY(name, phase, title, heading, who) OOM_FAMILY_##name,
 #include "input/oom/families.def"
-#undef FAMILY
 };
 
 enum oom_figure_at {

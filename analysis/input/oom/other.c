@@ -13,34 +13,6 @@ enum { NEAR = 64 << 10, SENTENCE = 400 };
 
 #define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
 
-static bool amount_take(const struct oom_text *text, size_t *at, struct oom_figure *figure)
-{
-    return oom_cursor_take_size(text, at, figure) || oom_cursor_take_number(text, at, figure);
-}
-
-/* "Out of memory allocating N bytes." */
-static size_t cpu_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    struct oom_figure figure;
-    if (!amount_take(&reader->text, &at, &figure))
-        return 0;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_cpu_alloc, "cpu_alloc", from, at);
-    *FIGURE_OF(failure, needed_bytes) = figure;
-    return oom_draft_reach(reader, at);
-}
-
-/* "Failed to allocate N bytes of aligned host memory" */
-static size_t aligned_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    struct oom_figure figure;
-    if (!amount_take(&reader->text, &at, &figure) || !oom_cursor_find(&reader->text, &at, "hostmemory", 20))
-        return 0;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_cpu_alloc, "aligned", from, at);
-    *FIGURE_OF(failure, needed_bytes) = figure;
-    failure->memory_space.text = STR("host");
-    return oom_draft_reach(reader, at);
-}
-
 /* ---- TensorFlow ---- */
 
 static bool is_gpu_allocator(struct str name)
@@ -262,8 +234,6 @@ static size_t warning_read(struct oom_reader *reader, size_t from, size_t at)
 }
 
 const struct oom_handler oom_other_handlers[] = {
-    {"Outofmemoryallocating", cpu_read, true},
-    {"Failedtoallocate", aligned_read, true},
     {"OOMwhenallocatingtensorwithshape", tensor_read, true},
     {"Currentusagefromdevice:", nodes_read, false},
     {"outofmemory.Triedtoallocate", torch_read, true},

@@ -4,6 +4,7 @@
 
 #include "input/oom/cursor.h"
 #include "input/oom/handlers.h"
+#include "input/oom/patterns.h"
 
 static const struct oom_handler *const tables[] = {
     oom_compile_handlers, oom_report_handlers, oom_runtime_handlers, oom_gpu_handlers, oom_bfc_handlers, oom_other_handlers,
@@ -17,6 +18,7 @@ static void firsts_fill(bool firsts[256], bool only_heads)
     for (size_t i = 0; i < TABLE_COUNT; i++)
         for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++)
             firsts[(unsigned char)handler->anchor[0]] |= handler->is_head || !only_heads;
+    oom_pattern_firsts(firsts);
 }
 
 /* What stands at clean byte `at`: where to go on, or 0 when nothing does. */
@@ -31,7 +33,7 @@ static size_t read_at(struct oom_reader *reader, size_t at)
             if (next > at)
                 return next;
         }
-    return 0;
+    return oom_pattern_read(reader, at);
 }
 
 uint64_t oom_read_text(struct oom_reader *reader, uint64_t from_at, uint64_t to_at)
@@ -53,12 +55,15 @@ bool oom_read_head_within(const struct oom_reader *reader, size_t at, size_t wit
     const struct oom_text *text = &reader->text;
     bool firsts[256];
     firsts_fill(firsts, true);
-    for (size_t end = at + within; at < end && at < text->length; at++)
+    for (size_t end = at + within; at < end && at < text->length; at++) {
+        if (firsts[(unsigned char)text->bytes[at]] && oom_pattern_begins(text, at))
+            return true;
         for (size_t i = 0; firsts[(unsigned char)text->bytes[at]] && i < TABLE_COUNT; i++)
             for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++) {
                 size_t next = at;
                 if (handler->is_head && strlen(handler->anchor) > 4 && oom_cursor_take(text, &next, handler->anchor))
                     return true;
             }
+    }
     return false;
 }

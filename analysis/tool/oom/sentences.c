@@ -9,7 +9,6 @@ static const struct {
 } families[] = {
 #define FAMILY(name, phase, title, heading, who) {title, heading, who},
 #include "input/oom/families.def"
-#undef FAMILY
 };
 
 static void part_add(struct oom_sentence *sentence, struct oom_part part)
