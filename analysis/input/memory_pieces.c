@@ -27,12 +27,12 @@ struct pieces {
     struct piece *items;
     size_t count;
     const struct hands *hands;
-    struct arena *arena; /* of what is needed until all are joined, a child of the whole's */
+    struct arena *arena; /* scratch memory until the pieces are joined; a child of the caller's arena */
 };
 
 /* ---- cutting ---- */
 
-/* An event begins with its id and its offset. A stat has the same tag and an id too, but no offset. */
+/* An XEvent begins with metadata_id and offset_ps. An XStat has the same tag and a metadata_id, but no offset_ps. */
 static bool is_event(const uint8_t *at, const uint8_t *end)
 {
     if (at == end || *at != (XEVENT_METADATA_ID << 3 | WIRE_VARINT))
@@ -59,7 +59,7 @@ static bool is_chain(const uint8_t *at, const uint8_t *end, bool is_end_of_line)
     return found > 0;
 }
 
-/* Where an event seems to start in the line, from `at` on; its end if none does. */
+/* The first byte from `at` on that looks like the start of an event; the end of the line if there is none. */
 static uint64_t event_find(struct stream *stream, struct stream_scope line, uint64_t at)
 {
     enum { LOOK = 32 * 1024 };
@@ -95,7 +95,7 @@ static bool is_later(struct memory_place place, struct memory_place other)
     return place.line != other.line ? place.line > other.line : place.at > other.at;
 }
 
-/* One piece a hand, if each has enough to read. */
+/* One piece for each worker, if the pieces are large enough to be worth it. */
 static struct pieces cut(struct memory_reading *whole, const struct hands *hands, size_t line_count)
 {
     const struct stream_scope *lines = whole->plane->lines;
@@ -161,7 +161,7 @@ static uint64_t events_read(const struct memory_reading *reading)
     return count;
 }
 
-/* Nothing is different because they were read apart? */
+/* Would a single reader have come to the same? The limits that each piece kept must hold for all pieces together. */
 static bool is_joinable(const struct pieces *pieces)
 {
     uint64_t event_count = 0, pool_count = 0;
@@ -184,7 +184,7 @@ static uint64_t key_joined(struct memory_reading *whole, const struct piece *pie
     return KEY_TEXT | memory_reading_text(whole, CHUNKS_AT(&piece->reading.texts.items, struct str, KEY_VALUE(key)));
 }
 
-/* What its numbers are among all. */
+/* Maps the piece's own indices (of texts, figures, …) to indices of the joined tables. */
 static void numbers_join(struct memory_reading *whole, struct piece *piece)
 {
     const struct memory_reading *part = &piece->reading;
@@ -207,7 +207,7 @@ static void numbers_join(struct memory_reading *whole, struct piece *piece)
         piece->figures[i] = table_number(&whole->figures, table_key(&part->figures, i));
 }
 
-/* The first may be the rest of the last one before it. */
+/* The first line of a piece may continue the last line of the piece before it. */
 static void lines_join(struct memory_reading *whole, const struct memory_reading *part, struct memory_place from)
 {
     bool is_resumed = from.line < whole->lines.count;
@@ -240,7 +240,7 @@ static void counts_join(struct memory_events *out, const struct memory_events *p
 
 /* ---- columns ---- */
 
-/* Pages move; an event is copied only to close the gap before the next page. */
+/* Joins columns by remapping pages; values are copied only to close the gap up to the next page boundary. */
 static void columns_take(const struct pieces *pieces)
 {
     struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
@@ -268,7 +268,7 @@ static void columns_take(const struct pieces *pieces)
         ((type *)into)[i] = (value);                                                                                   \
     }
 
-/* Moves every piece's part of a column to behind the one before; numbers become those among all. */
+/* Moves every piece's part of a column behind that of the piece before, and translates indices to the joined tables. */
 static void column_close(void *task, size_t at)
 {
     const struct pieces *pieces = task;
@@ -293,7 +293,7 @@ static void column_close(void *task, size_t at)
     }
 }
 
-/* The others to the first. */
+/* Appends the other pieces to the first. */
 static void pieces_join(void *context)
 {
     struct pieces *pieces = context;
@@ -314,7 +314,7 @@ static void pieces_join(void *context)
         arena_free(pieces->items[i].reading.scratch);
 }
 
-/* The whole becomes what the first piece is. */
+/* Hands the result, which the first piece holds, to the caller's reading. */
 static void take_over(struct memory_reading *whole, struct piece *first)
 {
     struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
@@ -334,7 +334,7 @@ static void take_over(struct memory_reading *whole, struct piece *first)
     *whole = *part;
 }
 
-/* False when too little memory, or work, is left for it. */
+/* False when too little of the memory limit or of the work budget is left. */
 static bool join(struct memory_reading *whole, struct pieces *pieces)
 {
     struct piece *first = &pieces->items[0];
@@ -351,10 +351,10 @@ static bool join(struct memory_reading *whole, struct pieces *pieces)
     return true;
 }
 
-/* False when they do not belong together, and the whole is as it was. */
+/* False when the pieces cannot be joined: a cut was no event start, or a limit is passed. `whole` is unchanged then. */
 static bool read_apart(struct memory_reading *whole, struct pieces *pieces)
 {
-    /* A file that is made to be slow costs at most twice what the whole may do. */
+    /* Reading in pieces and then again in one go costs a hostile file at most twice its work budget. */
     hands_run(pieces->hands, pieces->count, piece_read, pieces);
     bool is_joined = is_joinable(pieces) && join(whole, pieces);
     for (size_t i = 0; i < pieces->count; i++)

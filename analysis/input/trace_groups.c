@@ -43,7 +43,7 @@ static bool includes(const struct open_event *open, int64_t begin_ps, int64_t en
     return open->begin_ps <= begin_ps && end_ps <= open->end_ps;
 }
 
-/* Closes what does not include [begin, end). A node that nothing hung on is forgotten if it was the last. */
+/* Pops open events that do not contain [begin, end). Their node is removed if it has no children and is the newest. */
 static __attribute__((noinline)) void others_close(struct trace_groups *groups, int64_t begin_ps, int64_t end_ps,
                                                    bool has_later)
 {
@@ -133,7 +133,7 @@ uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_even
         return TRACE_NO_NODE;
     if (__builtin_add_overflow(event->offset_ps, event->duration_ps, &end_ps))
         end_ps = INT64_MAX;
-    if (is_memory && (event->stats & TRACE_LINKS) == 0) /* nearly all that ask */
+    if (is_memory && (event->stats & TRACE_LINKS) == 0) /* the common case */
         return node_around(groups, event->offset_ps, end_ps, true);
     int64_t level = trace_line_number(event, TRACE_STAT_ROOT_LEVEL, 0);
     bool is_async = trace_line_number(event, TRACE_STAT_ASYNC, 0) != 0;
@@ -167,7 +167,7 @@ uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_even
 
 /* ---- joining ---- */
 
-/* Moves what is in `from` to the end of `list`; returns it there, *count items that still say what they said. */
+/* Appends the items of `from` to `list`, unchanged; returns their place in `list` and their number in *count. */
 static void *list_move(struct list *list, struct list *from, struct arena *parent, size_t size, size_t *count)
 {
     *count = from->count;
@@ -190,7 +190,7 @@ static void *list_move(struct list *list, struct list *from, struct arena *paren
     return moved;
 }
 
-/* Answers in the order of asking, so that what was open is closed in that order too. */
+/* Resolves the queries in the order in which they were made, because each one closes open events before the next. */
 static uint32_t *answers_of(struct trace_groups *groups, struct trace_groups *next)
 {
     const struct question *questions = next->questions.items;
@@ -223,7 +223,7 @@ void trace_groups_join(struct trace_groups *groups, struct trace_groups *next, s
 {
     size_t count;
     joint->outer = answers_of(groups, next);
-    joint->base = (uint32_t)groups->parents.count; /* answering may have let go of the last node */
+    joint->base = (uint32_t)groups->parents.count; /* resolving queries may have removed the newest node */
     links_move(groups, &groups->producers, &next->producers, joint);
     links_move(groups, &groups->consumers, &next->consumers, joint);
     uint32_t *parents = list_move(&groups->parents, &next->parents, groups->work, sizeof *parents, &count);

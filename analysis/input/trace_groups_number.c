@@ -88,7 +88,7 @@ static bool has_equal_ancestor(struct trace_groups *groups, const struct root *r
     return false;
 }
 
-/* Hands `number` down from `from`; stops at nodes that have one. */
+/* Assigns `number` to `from` and its descendants; stops at nodes that have one. */
 static void spread(struct trace_groups *groups, uint32_t from, int64_t number, struct list *queue)
 {
     groups->stamp++;

@@ -5,12 +5,12 @@
 #include "wire/number.h"
 #include "xplane.fields.h"
 
-/* What the stream's window holds at most; an event that is larger than that is left out. */
+/* Size limit of an event: what the stream's window can hold. Larger events are left out. */
 enum { WINDOW_MOST = 32 * 1024, NAME_MOST = 1024 };
 
 _Static_assert(TRACE_STAT_COUNT <= 32, "one bit a stat");
 
-/* The end of a field's value that nobody asks for, NULL when it is broken. */
+/* Skips the value of a field: its end, or NULL when it is malformed. */
 static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t tag)
 {
     struct number number;
@@ -39,7 +39,7 @@ static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t ta
 
 #define TAG(field, type) ((uint64_t)(field) << 3 | (type))
 
-/* What is asked of an event of memory, and of any other. An event of memory that is a root is no plain one. */
+/* The stats that are read of a memory event, and of any other. A memory event that is a root takes the slow path. */
 #define BITS_OF_LINKS                                                                                                  \
     (TRACE_BIT(ROOT_LEVEL) | TRACE_BIT(ASYNC) | TRACE_BIT(PRODUCER_TYPE) | TRACE_BIT(PRODUCER_ID) |                    \
      TRACE_BIT(CONSUMER_TYPE) | TRACE_BIT(CONSUMER_ID))
@@ -54,7 +54,8 @@ static inline uint32_t asked_of(enum trace_class class)
                                         : BITS_OF_LINKS | BITS_OF_STEPS | BITS_OF_KERNELS;
 }
 
-/* One XStat. The last value of a oneof holds; the id may come after it. Of what nobody asks for nothing else is read. */
+/* One XStat. Of several values of the oneof the last one counts; the id may follow the value. Stats that are not asked
+ * for are skipped. */
 static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane, uint32_t asked,
                       struct trace_event *event)
 {
@@ -178,7 +179,7 @@ static inline bool is_memory_root(const struct trace_event *event)
     return trace_class_is_memory(event->class) && (event->stats & TRACE_BIT(ROOT_LEVEL)) != 0;
 }
 
-/* Any event that is one, whatever the order of its fields and the kinds of its stats. */
+/* Slow path: any well-formed event, whatever the order of its fields and the types of its stats. */
 static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const uint8_t *end,
                                                      const struct trace_plane *plane, struct trace_event *event)
 {
@@ -188,16 +189,16 @@ static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const ui
 
 /* ---- events as writers lay them out ---- */
 
-/* Nearly all events of one name are written alike: the same stats in the same order, which differ in their numbers
- * alone. So the heads of the stats of the last one are kept, and a stat whose head is the one expected costs a
- * comparison and its number. Where it is another, what comes is looked at in full and is what is expected next. */
+/* Nearly all events with the same metadata id are serialized alike: the same stats in the same order, only the values
+ * differ. So the encoded tags of the stats of the last such event are cached, and a stat that begins with the expected
+ * tags is read by a comparison and a varint. On a mismatch the stat is parsed in full and replaces the cached one. */
 enum { LAYOUTS = 64, PLACES_MOST = 24 };
 
 struct place {
-    uint64_t mask, head; /* its first bytes but for the length: tag, tag of the id, id, tag of the number */
+    uint64_t mask, head; /* its first bytes, length byte masked out: tag, tag of the id, id, tag of the value */
     uint32_t stats;      /* bits of it and of those before it */
-    uint8_t before;      /* bytes in it before its number */
-    uint8_t type;        /* enum trace_type; TRACE_ABSENT: nobody asks for it */
+    uint8_t before;      /* bytes in it before its value */
+    uint8_t type;        /* enum trace_type; TRACE_ABSENT: the value is skipped */
     uint8_t stat;
     bool is_number;
 };
@@ -210,7 +211,7 @@ struct layout {
     uint8_t types[TRACE_STAT_COUNT];
 };
 
-static const struct place no_place = {.mask = 0, .head = 1}; /* no stat is like it */
+static const struct place no_place = {.mask = 0, .head = 1}; /* matches no stat */
 
 static void layout_begin(struct layout *layout, int64_t metadata_id, const struct trace_plane *plane)
 {
@@ -221,7 +222,7 @@ static void layout_begin(struct layout *layout, int64_t metadata_id, const struc
     memset(layout->types, 0, sizeof layout->types);
 }
 
-/* A value that is no number of one to ten bytes takes all of the `size` bytes from `at` on too. */
+/* A double, a text or a skipped value: it must fill exactly the `size` bytes from `at` on. */
 static __attribute__((noinline)) bool other_value_read(const uint8_t *at, size_t size, const struct place *place,
                                                        struct trace_event *event)
 {
@@ -232,8 +233,8 @@ static __attribute__((noinline)) bool other_value_read(const uint8_t *at, size_t
     return place->type == TRACE_DOUBLE ? size == 8 : size == (size_t)*at + 1 && *at < 0x80;
 }
 
-/* What to expect of a stat that begins with `head`. False when it is none that has an id of one to three bytes and a
- * number or a text, or the event has it already. */
+/* Caches the layout of a stat that begins with `head`. False when the fast path cannot read it: its id is longer than
+ * three bytes, its value is neither number nor text, or the event has this stat already. */
 static __attribute__((noinline)) bool place_learn(struct layout *layout, struct place *place, uint64_t head,
                                                   const struct trace_plane *plane)
 {
@@ -274,7 +275,7 @@ static inline bool plain_stats_read(const uint8_t *at, const uint8_t *end, const
             return false;
         size_t size = at[1];
         const uint8_t *after = at + 2 + size, *value = at + 2 + place->before;
-        size -= place->before; /* what is left may be anything, even less than nothing */
+        size -= place->before; /* may wrap on malformed input: number_of_size and other_value_read check it */
         if (after > end || !(place->is_number ? number_of_size(value, size, &event->value[place->stat])
                                               : other_value_read(value, size, place, event)))
             return false;
@@ -285,7 +286,7 @@ static inline bool plain_stats_read(const uint8_t *at, const uint8_t *end, const
     return true;
 }
 
-/* id, start, duration, stats. False when it is written in another way: then any_event_read knows. */
+/* Fast path: id, start, duration, stats in this order. False for any other layout: any_event_read reads it then. */
 static inline bool plain_event_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane,
                                     struct layout *layouts, struct trace_event *event)
 {

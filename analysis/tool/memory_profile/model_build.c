@@ -63,7 +63,7 @@ static void pool_measure(struct memory_profile *profile, struct memory_profile_p
     pool->peak_at = pool->first + most_at;
     int64_t peak_bytes = memory_profile_in_use_bytes(profile, pool->peak_at);
     int64_t depth = peak_bytes - memory_profile_in_use_bytes(profile, pool->least_at);
-    /* a peak of note stands out by a fiftieth of what the curve spans */
+    /* a local peak counts if it rises at least 2 % of (peak - minimum) above the valleys beside it */
     pool->peaks = thin_peaks(in_use_at, pool, pool->count, depth / 50, 64, arena, &pool->peak_count);
     for (uint32_t i = 0; i < pool->peak_count; i++)
         pool->peaks[i] += pool->first;
@@ -114,16 +114,16 @@ static void pool_complete(struct memory_profile *profile, struct memory_profile_
     }
 }
 
-/* Pools that are made side by side, or one after the other by several hands. */
+/* The pools are built in parallel, a share of them for each worker; or one after the other, each by all workers. */
 struct making {
     struct memory_profile *profile;
     const struct memory_profile_order *order;
-    const struct hands *hands; /* for one pool; NULL when there are several at once */
+    const struct hands *hands; /* workers for each single pool; NULL when pools are built in parallel */
     struct share *shares;
     size_t share_count;
 };
 
-/* Pools next to each other; memory and errors of its own. */
+/* The consecutive pools [first, end) of one worker, with an arena and an error of its own. */
 struct share {
     uint32_t first, end;
     const struct making *making;
@@ -132,7 +132,7 @@ struct share {
     bool is_made;
 };
 
-/* `scratch` is emptied. Done again it comes to the same. */
+/* Empties `scratch`. Idempotent: may be run again for the same pool after a failed attempt. */
 static void pool_make(const struct making *making, uint32_t at, struct arena *arena, struct arena *scratch)
 {
     struct memory_profile *profile = making->profile;
@@ -175,7 +175,8 @@ static void share_work(void *task, size_t at)
     share->is_made = arena_try(&share->arena, share_make, share);
 }
 
-/* Each share has about as many events. False when one pool has nearly all, so that all hands are better at it. */
+/* Divides the pools into shares of about equal event counts. False when one pool has three quarters of the events or
+ * more: then all workers had better work on each pool in turn. */
 static bool shares_cut(struct making *making, const struct hands *hands, struct arena *scratch)
 {
     const struct memory_profile *profile = making->profile;
@@ -196,7 +197,8 @@ static bool shares_cut(struct making *making, const struct hands *hands, struct 
     return count > 1 && most < profile->count / 4 * 3;
 }
 
-/* False, and nothing is taken, when a share gave up: then one after the other tells why, or does it with less. */
+/* False when a share ran out of memory or work: nothing is kept, and the caller builds the pools one after the other,
+ * which needs less memory or reports the error. */
 static bool shares_make(struct making *making, const struct hands *hands, struct arena *arena)
 {
     uint64_t work_left = 0;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A value in its place: bytes [low, high) of an allocation, positions [born, dies). */
+/* Where and when a value is alive: bytes [low, high) of an allocation, positions [born, dies). */
 struct stay {
     uint32_t buffer_at, allocation_at, born, dies;
     int64_t low, high;
@@ -39,8 +39,8 @@ static uint32_t stays_collect(const struct plan *plan, int64_t space, const stru
     return count;
 }
 
-/* Who comes later ends the stay of whoever lies under it. The ones that may
- * still be alive are kept in a list, which the past leaves. */
+/* A value that begins in bytes which an earlier value still occupies ends that value's lifetime there. `alive` lists
+ * the values that have begun and may not have ended; those that ended before the current one begins are dropped. */
 static void overlaps_end(struct stay *stays, uint32_t count, struct arena *arena)
 {
     uint32_t *alive = arena_array(arena, uint32_t, (size_t)count + 1), alive_count = 0;
