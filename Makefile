@@ -56,7 +56,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof xla-reports differences http-test web-test \
+.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof golden-regex xla-reports differences http-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -133,7 +133,7 @@ $(B)/demo_files.c: scripts/embed-demo build/gen/demo.list $(demo_src) $(B)/demo/
 	@echo "  EMBED demo"
 	$(Q)scripts/embed-demo tests/fixtures/demo $(B)/demo > $@
 
--include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/unit/*.d $(B)/tests/fuzz/*.d $(B)/tests/bench/trace/*.d)
+-include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/golden/*.d $(B)/tests/unit/*.d $(B)/tests/fuzz/*.d $(B)/tests/bench/trace/*.d)
 .SECONDARY:
 
 # ---- running -----------------------------------------------------------------------
@@ -168,6 +168,16 @@ golden-oom: all ## figures of recorded out-of-memory texts (those of ../shared t
 golden-pprof: all ## pprof's recorded answers about device profiles (those of ../shared too when it is there)
 	$(Q)scripts/pprof-compare check --binary $(B)/memviewd
 	$(Q)$(if $(SHARED),scripts/pprof-compare check --binary $(B)/memviewd --golden $(SHARED)/golden/pprof.json.gz --profiles $(SHARED)/data/memprof)
+
+$(B)/regex_lines: $(B)/tests/golden/regex_lines.o $(filter $(B)/analysis/base/%,$(core_obj))
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+build/re2/ready: scripts/fetch-re2
+	$(Q)scripts/fetch-re2 build/re2
+
+golden-regex: $(B)/regex_lines build/re2/ready ## our regular expressions against RE2 (fetches google-re2 from PyPI once)
+	$(Q)build/re2/bin/python tests/golden/regex_against_re2.py --driver $(B)/regex_lines
 
 golden-profile: all $(B)/make-trace $(if $(SHARED),build/golden/logdir) ## memory over time against the traces themselves, made ones and those of ../shared
 	$(Q)$(PYTHON) tests/golden/memory_profile.py --binary $(B)/memviewd --make-trace $(B)/make-trace $(if $(SHARED),--shared $(SHARED) --logdir build/golden/logdir)

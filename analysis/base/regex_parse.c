@@ -109,7 +109,7 @@ static bool take_letter_class(struct parser *parser, struct regex_set *set)
     return false;
 }
 
-/* [:alpha:] inside a class; false when it is none. */
+/* [:alpha:] inside a class; false when it is none, or, with a fault, one that is not known. */
 static bool take_named_class(struct parser *parser, struct regex_set *set)
 {
     size_t begin = parser->at;
@@ -125,6 +125,9 @@ static bool take_named_class(struct parser *parser, struct regex_set *set)
         }
         parser->at = name_at;
     }
+    for (; !is_at_end(parser); parser->at++)
+        if (sees(parser, ":]"))
+            return fail(parser, begin, "a class that is not known");
     parser->at = begin;
     return false;
 }
@@ -149,6 +152,22 @@ static bool hex_escape(struct parser *parser, size_t begin, uint32_t *rune)
     return is_good || fail(parser, begin, "\\x wants two hex digits, or {…}");
 }
 
+static bool sees_octal(const struct parser *parser)
+{
+    return !is_at_end(parser) && parser->pattern.data[parser->at] >= '0' && parser->pattern.data[parser->at] <= '7';
+}
+
+/* Up to three octal digits of which `rune` is the first; one alone, unless it is 0, would be a back reference. */
+static bool octal_escape(struct parser *parser, size_t begin, uint32_t *rune)
+{
+    if (*rune != '0' && !sees_octal(parser))
+        return fail(parser, begin, "an escape that is not known");
+    *rune -= '0';
+    for (size_t digits = 1; digits < 3 && sees_octal(parser); digits++)
+        *rune = *rune * 8 + (uint32_t)(parser->pattern.data[parser->at++] - '0');
+    return true;
+}
+
 /* The character that an escape stands for; at the backslash. */
 static bool escape(struct parser *parser, uint32_t *rune)
 {
@@ -159,13 +178,15 @@ static bool escape(struct parser *parser, uint32_t *rune)
     *rune = next_rune(parser);
     if (*rune == 'x')
         return hex_escape(parser, begin, rune);
+    if (*rune >= '0' && *rune <= '7')
+        return octal_escape(parser, begin, rune);
     const char *letter = *rune < 128 && *rune > 0 ? strchr(letters, (int)*rune) : NULL;
     if (letter != NULL) {
         *rune = (uint32_t)meant[letter - letters];
         return true;
     }
     bool is_word = (*rune >= '0' && *rune <= '9') || (*rune >= 'a' && *rune <= 'z') || (*rune >= 'A' && *rune <= 'Z');
-    return !is_word || fail(parser, begin, "an escape that is not known");
+    return (!is_word && *rune < 128) || fail(parser, begin, "an escape that is not known");
 }
 
 static bool class_rune(struct parser *parser, uint32_t *rune)
@@ -239,8 +260,11 @@ static bool take_flags(struct parser *parser, bool *opens_group)
     size_t begin = parser->at;
     bool value = true;
     struct flags flags = parser->flags;
-    while (!is_at_end(parser)) {
-        char c = parser->pattern.data[parser->at++];
+    for (char c, before = 0; !is_at_end(parser); before = c) {
+        c = parser->pattern.data[parser->at++];
+        bool is_odd_sign = (c == '-' && !value) || (before == '-' && (c == ')' || c == ':')); /* (?i-s-m) and (?i-) */
+        if (is_odd_sign)
+            return fail(parser, begin - 2, "a minus in front of no flag");
         switch (c) {
         case 'i': flags.any_case = value; break;
         case 's': flags.dot_takes_newline = value; break;
@@ -258,14 +282,24 @@ static bool take_flags(struct parser *parser, bool *opens_group)
     return fail(parser, begin - 2, "missing )");
 }
 
+static bool is_of_name(char c)
+{
+    bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 128;
+    return is_letter || (c >= '0' && c <= '9') || c == '_';
+}
+
 static bool take_name(struct parser *parser)
 {
     if (!take(parser, "P<") && !take(parser, "<"))
         return false;
     if (sees(parser, "=") || sees(parser, "!"))
         return fail(parser, parser->at - 3, "looking behind is not possible");
-    while (!is_at_end(parser) && !sees(parser, ">"))
-        parser->at++;
+    size_t begin = parser->at;
+    for (; !is_at_end(parser) && !sees(parser, ">"); parser->at++)
+        if (!is_of_name(parser->pattern.data[parser->at]))
+            return fail(parser, parser->at, "a name is of letters, digits and _");
+    if (parser->at == begin)
+        return fail(parser, begin, "a group without its name");
     return take(parser, ">") || fail(parser, parser->at, "missing >");
 }
 
