@@ -125,6 +125,9 @@ export function factor(value) {
   return `${fixed(value, value < 10 ? 2 : 1)}${TIMES}`;
 }
 
+/* The same of what is stored larger than its data; "" where the figure would not show it. */
+export const expansion = (value) => (value >= 1.005 ? factor(value) : '');
+
 /* "model.py:41"; "" when the file is not known. */
 export function sourceLine(file, line) {
   if (!file) return '';

@@ -24,6 +24,7 @@ const KINDS = {
   sel: 'text',
   offsets: 'text',
   bars: 'text',
+  unpadded: 'text',
   a: 'text',
   b: 'text',
   pin: 'pin',

@@ -223,6 +223,7 @@ export function createCurve(actions) {
     /* A range as wide as now that holds the step. */
     rangeWith: (step) => following(range, [0, end()], step),
     setUnpadded(isShown) {
+      if (hasUnpadded === isShown) return;
       hasUnpadded = isShown;
       if (!all) return;
       compose();

@@ -168,8 +168,10 @@ export function createMap(actions) {
     context.textAlign = isRight ? 'left' : 'right';
     context.lineWidth = 3;
     context.strokeStyle = token('panel');
-    context.strokeText('peak', x + (isRight ? 8 : -8), top);
-    context.fillText('peak', x + (isRight ? 8 : -8), top);
+    /* Below "offsets from …", where that stands. */
+    const y = view.low > 0 && x < left + 160 ? top + 16 : top;
+    context.strokeText('peak', x + (isRight ? 8 : -8), y);
+    context.fillText('peak', x + (isRight ? 8 : -8), y);
     context.textAlign = 'left';
   };
   const paintOver = () => {

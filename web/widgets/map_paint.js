@@ -157,7 +157,8 @@ export function paintAxes(context, frame, view, isWholeHeight) {
   for (const step of stepTicks(view.from, view.to, width)) {
     const x = scale.x(step);
     context.fillRect(Math.round(x), top + height, 1, 4);
-    context.fillText(count(step), Math.min(left + width - 12, x), top + height + 6);
+    const half = context.measureText(count(step)).width / 2;
+    context.fillText(count(step), Math.min(left + width - half, x), top + height + 6);
   }
   context.textAlign = 'left';
   if (!isWholeHeight) context.fillText(`offsets from ${bytes(view.low)}`, left + 4, top + 2);

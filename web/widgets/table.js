@@ -143,6 +143,11 @@ export function createTable(options) {
       state.reveal(index);
       if (isFocused) state.focusAt(index, -1);
     },
+    /* The same for the row with this id, if it is among those that are known. */
+    revealId(id) {
+      for (let at = 0; at < Math.min(state.source.count, FOUND_WITHIN); at++) if (state.source.at(at)?.id === id) return state.reveal(at);
+      return null;
+    },
     /* The row beside the one with this id in the present order, the first without one; null at the ends. */
     async beside(id, direction) {
       let at = 0;

@@ -247,6 +247,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.keyboard.press('u');
     await settled(page);
     truth((await pixels(page, '.curve-host canvas')) !== both, 'the unpadded curve is still there');
+    await page.waitForURL(/unpadded=0/);
+    await page.reload();
+    await settled(page);
+    truth((await pixels(page, '.curve-host canvas')) !== both, 'a reload brings it back');
     await page.keyboard.press('u');
     await settled(page);
     equal(await pixels(page, '.curve-host canvas'), both);

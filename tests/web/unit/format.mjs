@@ -71,6 +71,7 @@ export function run({ test, equal }) {
     equal(format.sourceLine('', 3), '');
     equal(format.factor(42.666), '42.7×');
     equal(format.factor(1), '1.00×');
+    equal([1.0002, 1.01, null].map(format.expansion), ['', '1.01×', '']);
     equal(format.counted(1, 'buffer'), '1 buffer');
     equal(format.counted(1018, 'buffer'), '1,018 buffers');
     const noon = new Date(2025, 10, 21, 12, 2).getTime();

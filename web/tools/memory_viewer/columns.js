@@ -9,7 +9,7 @@ import {
   count,
   counted,
   exactBytes,
-  factor,
+  expansion,
   sourceLine,
   splitShape,
   unitName,
@@ -32,7 +32,7 @@ function padding(row) {
   if (row.padding_bytes === 0) return '–';
   return [
     figure(row.padding_bytes),
-    row.expansion ? el('span', { class: 'dim figure' }, ` ${factor(row.expansion)}`) : null,
+    expansion(row.expansion) ? el('span', { class: 'dim figure' }, ` ${expansion(row.expansion)}`) : null,
   ];
 }
 

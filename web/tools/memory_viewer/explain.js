@@ -2,7 +2,7 @@
  * explain.js: what the figures of the Memory Viewer are made of. Pure: what the page knows in,
  * cards of explain.js out. Loaded when the first card is opened. */
 
-import { bytes, bytesApart, count, counted, exactBytes, factor, percent, visible } from '../../lib/format.js';
+import { bytes, bytesApart, count, counted, exactBytes, expansion, percent, visible } from '../../lib/format.js';
 import { differenceText } from '../../lib/capacity.js';
 import { sourceOf } from './answer.js';
 import { figuresOf } from './failure.js';
@@ -318,7 +318,7 @@ const OF_BUFFER = {
   }),
   padding: (record) => ({
     title: `Padding ${bytes(record.padding_bytes)}`,
-    formula: `size ${bytes(record.bytes)} − without padding ${bytes(record.unpadded_bytes)} = ${bytes(record.padding_bytes)}${record.expansion ? `; stored ${factor(record.expansion)} as large as the data` : ''}`,
+    formula: `size ${bytes(record.bytes)} − without padding ${bytes(record.unpadded_bytes)} = ${bytes(record.padding_bytes)}${expansion(record.expansion) ? `; stored ${expansion(record.expansion)} as large as the data` : ''}`,
     inputs: [
       { name: 'size', bytes: record.bytes },
       { name: 'without padding', bytes: record.unpadded_bytes, sign: '−' },

@@ -44,6 +44,7 @@ export async function setPin(view, { pin, group }) {
   if (fault) view.context.banners.set('pin', { text: fault });
   else view.context.banners.drop('pin');
   view.store.set({ pin: fault ? null : id });
+  if (id !== null && !fault) view.table.reveal(id);
   refresh(view);
 }
 

@@ -56,7 +56,6 @@ export function mount(root, context) {
     wanted: '',
     capacity: null,
     ask: null,
-    hasUnpadded: true,
     centred: null,
   };
   view.records = createRecords(() => refresh(view));
@@ -92,10 +91,7 @@ export function mount(root, context) {
   view.byBuffer = (direction) => byBuffer(view, direction);
   view.toPanel = (at) => toPanel(view, at);
   view.editOffsets = () => editOffsets(view);
-  view.toggleUnpadded = () => {
-    view.hasUnpadded = !view.hasUnpadded;
-    view.curve.setUnpadded(view.hasUnpadded);
-  };
+  view.toggleUnpadded = () => context.move({ unpadded: context.route.unpadded === '0' ? '' : '0' });
   context.bind([...viewerKeys(view), ...explainKeys()], 'Memory Viewer');
   const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(view, key));
   view.store.subscribe(() => refresh(view));
@@ -103,6 +99,7 @@ export function mount(root, context) {
     show: (selection, route) => show(view, selection, route),
     hear(route) {
       setTab(view, route);
+      view.curve.setUnpadded(route.unpadded !== '0');
       view.place.hear(route);
       view.map.hear(route);
       hearFilter(view, route);
@@ -302,6 +299,7 @@ async function show(view, selection, route) {
   view.store.set({ hover: null, pin: null });
   view.wanted = route.capacity;
   setTab(view, route);
+  view.curve.setUnpadded(route.unpadded !== '0');
   view.filter = route.filter;
   view.bars = route.bars;
   const { module, problem, session } = selection;

@@ -103,7 +103,9 @@ export function createBuffersTable(view, actions) {
     } catch (error) {
       if (isAbort(error) || asked !== key) return;
       if (!(error instanceof Problem)) throw error;
-      if (isOfFilter(error)) await refuse(error, params, key);
+      /* What is seen stays; the page asks again once the daemon is back. */
+      if (error.code === 'gone' && said) asked = '';
+      else if (isOfFilter(error)) await refuse(error, params, key);
       else panel.say(failed('The table', error));
     } finally {
       end();
@@ -135,7 +137,7 @@ export function createBuffersTable(view, actions) {
     for (const row of rows) ranks.set(row.id, row.ranks);
     return rows;
   };
-  const onProblem = (error) => panel.say(failed('The table', error));
+  const onProblem = (error) => error.code !== 'gone' && panel.say(failed('The table', error));
 
   function show(data, params, parts) {
     const where = whereText(data, view);
@@ -213,6 +215,13 @@ export function createBuffersTable(view, actions) {
       return isNew ? load() : null;
     },
     mark: table.mark,
+    /* Scrolls to a buffer that was pinned elsewhere, where its place is known. */
+    reveal(id) {
+      const { filter: text, sort, by } = wanted();
+      const rank = by || text || view.place.within || sort !== USUAL_SORT ? null : view.records.get(id)?.ranks?.size;
+      if (rank !== null && rank !== undefined) table.reveal(rank);
+      else table.revealId(id);
+    },
     groupOf: (id) => groupsById.get(id) ?? null,
     focusFilter: filter.focus,
     beside: table.beside,

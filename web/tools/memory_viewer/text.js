@@ -7,7 +7,7 @@ import {
   count,
   counted,
   cutMiddle,
-  factor,
+  expansion,
   percent,
   signedBytes,
   sourceLine,
@@ -210,5 +210,5 @@ export function stripLabel(order, bars, space, where = 'at the peak') {
 export function paddingText(row) {
   if (row.unpadded_bytes === null || row.unpadded_bytes === undefined) return 'not known';
   if (row.padding_bytes === 0) return 'none';
-  return row.expansion ? `${bytes(row.padding_bytes)}, ${factor(row.expansion)}` : bytes(row.padding_bytes);
+  return [bytes(row.padding_bytes), expansion(row.expansion)].filter(Boolean).join(', ');
 }

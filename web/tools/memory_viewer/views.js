@@ -96,7 +96,8 @@ async function fillPanel(view, panel, what, name, params, draw) {
     if (!(error instanceof Problem)) throw error;
     /* A filter that cannot be read is explained where it is typed; the last picture stays. */
     if (error.status === 400 && view.context.route.filter) return null;
-    panel.say(failed(what, error));
+    /* What is seen stays while nobody answers. */
+    if (error.code !== 'gone' || !view.drawn) panel.say(failed(what, error));
     return null;
   }
 }
