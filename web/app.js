@@ -5,14 +5,14 @@
 import { isAbort, Problem, problemText, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';
 import { el, fill, name } from './lib/dom.js';
+import { dropAgain, dropped } from './lib/dropped.js';
 import { bytes, cutMiddle, visible, when } from './lib/format.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
 import { choose, createRouter, emptyRoute, isSamePlace } from './lib/route.js';
 import { findSession, listModules, listSessions, modulesAhead, NOTHING, resolve } from './lib/selection.js';
 import { setSubject } from './lib/subject.js';
 import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
-import { crumbLevels, crumbValues } from './widgets/crumb_levels.js';
-import { createCrumbs } from './widgets/crumbs.js';
+import { createCrumbs, crumbLevels, crumbValues } from './widgets/crumbs.js';
 import { createDetails } from './widgets/details.js';
 import { createBanners, createLive } from './widgets/notices.js';
 import { startPane } from './widgets/pane.js';
@@ -22,6 +22,7 @@ import { toast } from './widgets/toast.js';
 import { drawRail } from './widgets/rail.js';
 import { checkSession, watchReach } from './widgets/reach.js';
 import { frameCommands, openHelp, openIntake, openPalette } from './commands.js';
+import { nothingTitle, sayNothing } from './nothing.js';
 import { HOME, nameOf, pageOf, PAGES, usualPage } from './pages.js';
 
 /* The other banners belong to what the URL names; the next choice drops them. */
@@ -40,7 +41,6 @@ let pageKeys = []; // what takes its keys back
 let shown = null;
 let selection = null;
 let controller = null;
-let entitling = null; // of setNothing(), while its words are on their way
 
 const router = createRouter(window, (route) => {
   go(route);
@@ -100,15 +100,10 @@ const context = {
   /* Keys and commands of this page, see keys.js; taken back when another page opens. */
   bind: (rows, group) => pageKeys.push(bind(rows, group)),
   setTitle: (title) => {
-    entitling = null;
     document.title = title;
   },
-  /* Title and pane where nothing can be drawn of what the URL names; what was found meanwhile has its own. */
-  setNothing: async () => {
-    const mine = (entitling = {});
-    const { sayNothing } = await counted(import('./nothing.js'));
-    if (entitling === mine) sayNothing(details, selection?.session, shownName(), pageRow);
-  },
+  /* Title and pane where nothing can be drawn of what the URL names. */
+  setNothing: () => sayNothing(details, selection?.session, shownName(), pageRow),
   /* A page may show another host than the first where the URL names none. */
   setHost: (id) => {
     const host = selection.session.hosts.find((each) => each.id === id);
@@ -121,9 +116,6 @@ const context = {
     drawCrumbs();
   },
 };
-
-/* Counted as under way until it is there. */
-const counted = (promise) => promise.finally(begin());
 
 /* ---- the frame ---------------------------------------------------------------- */
 
@@ -312,7 +304,6 @@ async function go(route, isAgain = false) {
   }
   controller?.abort();
   controller = new AbortController();
-  entitling = null;
   const { signal } = controller;
   const end = begin();
   banners.keep(KEPT);
@@ -320,7 +311,7 @@ async function go(route, isAgain = false) {
     const { row, found } = await lookUp(route, signal);
     if (signal.aborted) return;
     if (found?.lost) {
-      await showLost(found, signal);
+      showLost(found);
       return;
     }
     await mountPage(row, signal);
@@ -363,9 +354,7 @@ function partFailed(event) {
 }
 
 /* The URL names files that were dropped, and the daemon holds them no more. */
-async function showLost(found, signal) {
-  const [{ dropAgain, dropped }, { nothingTitle }] = await Promise.all([import('./lib/dropped.js'), import('./nothing.js')]);
-  if (signal.aborted) return;
+function showLost(found) {
   leavePage();
   page = pageRow = null;
   selection = found;

@@ -33,7 +33,7 @@ export const openSettings = () => withModule(loadHelp, (help) => help.openSettin
 export const openHelp = () => withModule(loadHelp, (help) => help.openHelp(openSettings));
 
 /* take({files}): see intake.js. */
-export const openIntake = (take) => withModule(() => import('./widgets/intake_dialog.js'), (dialog) => dialog.openIntake(take));
+export const openIntake = (take) => withModule(() => import('./intake.js'), (intake) => intake.openIntake(take));
 
 /* sources: see palette.js. */
 export function openPalette(sources, first = '') {

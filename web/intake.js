@@ -4,13 +4,17 @@
 
 import { get, post, Problem, problemText } from './lib/api.js';
 import { keepDropped } from './lib/dropped.js';
-import { filesBelow } from './lib/entries.js';
+import { el } from './lib/dom.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
 import { nameOf, pageOf, usualPage } from './pages.js';
+import { dialogHead, openDialog } from './widgets/dialog.js';
 import { foundText, lookAt } from './tools/home/found.js';
 
 const HEAD_BYTES = 4096;
 const MOST_FILES = 1000;
+const MOST_ENTRIES = 5000;
+const MOST_DEPTH = 8;
+
 const short = (text) => cutMiddle(visible(text), 60);
 const isGzip = ({ head }) => head[0] === 0x1f && head[1] === 0x8b;
 /* Two bytes a letter, as some shells write their logs. */
@@ -225,6 +229,46 @@ async function recognise(files, options) {
   return link && pageOf(link.tool) ? { text, label, link } : { text };
 }
 
+/* ---- the files of folders that were dropped ----------------------------------------------- */
+
+/* Files of a folder come in pieces, until a piece is empty; one that may not be read ends there. */
+async function entriesOf(folder, refused) {
+  const reader = folder.createReader();
+  const all = [];
+  for (;;) {
+    const some = await new Promise((resolve) =>
+      reader.readEntries(resolve, () => {
+        refused.push(pathOf(folder));
+        resolve([]);
+      }),
+    );
+    if (some.length === 0 || all.length > MOST_ENTRIES) return all;
+    all.push(...some);
+  }
+}
+
+const pathOf = (entry) => entry.fullPath.replace(/^\/+/, '');
+
+async function collect(entry, into, refused, depth = 0) {
+  if (entry.name.startsWith('.') || into.length >= MOST_ENTRIES || depth > MOST_DEPTH) return;
+  if (entry.isFile) {
+    const blob = await new Promise((resolve) => entry.file(resolve, () => resolve(null)));
+    if (blob) into.push({ name: pathOf(entry), blob });
+    else refused.push(pathOf(entry));
+    return;
+  }
+  for (const each of await entriesOf(entry, refused)) await collect(each, into, refused, depth + 1);
+}
+
+/* {files: [{name: with its folders, blob}], refused: names of what the browser may not read} of FileSystemEntry
+ * objects; hidden ones are left out. */
+async function filesBelow(entries) {
+  const files = [];
+  const refused = [];
+  for (const entry of entries) await collect(entry, files, refused);
+  return { files, refused };
+}
+
 /* ---- the way of all of them --------------------------------------------------------------- */
 
 /* Sessions of the same files: their ids begin with the hash of them. */
@@ -259,4 +303,53 @@ export async function takeIn(given, { banners, route, again, open }) {
     if (underWay === own) banners.drop('intake');
     throw error;
   }
+}
+
+/* ---- for those who do not drop ------------------------------------------------------------ */
+
+/* A text to paste or files to choose; take({files: [{name, blob}]}) */
+export function openIntake(take) {
+  const field = el('textarea', {
+    class: 'intake-text mono',
+    rows: '10',
+    spellcheck: 'false',
+    'aria-label': 'Error text or log',
+    placeholder: 'RESOURCE_EXHAUSTED: …',
+  });
+  openDialog({
+    title: 'Paste a text or choose files',
+    className: 'intake-dialog',
+    content: (close) => {
+      const file = el('input', {
+        type: 'file',
+        class: 'intake-file',
+        multiple: true,
+        'aria-label': 'Choose files',
+        on: {
+          change: () => {
+            close();
+            take({ files: [...file.files].map((blob) => ({ name: blob.name, blob })) });
+          },
+        },
+      });
+      const go = () => {
+        if (!field.value.trim()) return;
+        close();
+        take({ files: [{ name: 'the pasted text', blob: new Blob([field.value], { type: 'text/plain' }) }] });
+      };
+      field.addEventListener('keydown', (event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) go();
+      });
+      return [
+        dialogHead('Paste an error text, or choose files', close),
+        el('div', { class: 'dialog-body' }, field, file),
+        el(
+          'footer',
+          { class: 'dialog-foot' },
+          el('button', { type: 'button', class: 'text-button', on: { click: go } }, 'Look at the text'),
+        ),
+      ];
+    },
+  });
+  field.focus();
 }

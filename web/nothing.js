@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nothing.js: title and pane of a page that can draw nothing of what the URL names. Loaded when there is one. */
+ * nothing.js: title and pane of a page that can draw nothing of what the URL names. */
 
 import { el, name } from './lib/dom.js';
 import { bytes, count, cutMiddle, visible, when } from './lib/format.js';

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  * capacity.js: how much memory there is for a program, where that figure comes from, and
- * whether a program fits. Pure: the URL, the list of devices, error texts and what a trace says in.
+ * whether a program fits. Pure, but for readDevices: the URL, the list of devices, error texts and what a trace says in.
  *
  * A capacity: {kind: "device" | "size" | "recorded" | "trace", bytes, half (exact to ± this), needed
  * (what the error text asked, or null), isPhysical, device, file}. */
 
+import { get } from './api.js';
 import { bytesCoarse } from './format.js';
 
 const DEVICE_SPACE = 0;
 const MOST = 2 ** 52;
+let asked = null;
+
+/* The devices that the daemon knows, asked once. */
+export function readDevices() {
+  asked ??= get('devices')
+    .then((answer) => answer.devices)
+    .catch((error) => {
+      asked = null;
+      throw error;
+    });
+  return asked;
+}
 
 /* "15.75GiB", "15.75G", "512 MiB" → bytes; anything else → null. */
 export function parseSize(text) {

@@ -52,6 +52,28 @@ export function markdownText({ columns, rows }, title, facts) {
   ].join('');
 }
 
+/* Pure: rows of a table widget by columns {copy: [key, value(row)]}, tab-separated, with exact figures. A cell that a spreadsheet would take for a formula gets a quote before it; numbers do not. */
+export function tabSeparated(columns, rows) {
+  const cell = (value) => {
+    const text = value === null || value === undefined ? '' : visible(String(value));
+    return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
+  };
+  const kept = columns.filter((column) => column.copy);
+  return [
+    kept.map((column) => column.copy[0]).join('\t'),
+    ...rows.map((row) => kept.map((column) => cell(column.copy[1](row))).join('\t')),
+  ].join('\n');
+}
+
+/* Pure: the same rows as a table of this file. */
+export function tableOf(columns, rows) {
+  const kept = columns.filter((column) => column.copy);
+  return {
+    columns: kept.map((column) => ({ key: column.copy[0], title: column.copy[0], isSource: column.isSource })),
+    rows: rows.map((row) => Object.fromEntries(kept.map((column) => [column.copy[0], column.copy[1](row)]))),
+  };
+}
+
 /* ---- pictures ---------------------------------------------------------------- */
 
 function drawKey(context, { word, colour, kind = 'fill' }, x, y) {

@@ -9,6 +9,7 @@ import { el } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
 import { onTheme } from '../lib/theme.js';
 import { following, moved, whole, zoomed } from '../lib/range.js';
+import { curveDrawing } from './curve_picture.js';
 import { createBrush } from './brush.js';
 import { bindSliderKeys } from './curve_keys.js';
 import { createCurveOver } from './curve_over.js';
@@ -230,8 +231,7 @@ export function createCurve(actions) {
       plot?.setSeries(2, { show: isShown });
     },
     /* What is in view, for a picture and for its table; null while nothing is drawn. */
-    drawing: () =>
-      data && import('./curve_picture.js').then(({ curveDrawing }) => curveDrawing(data, host.clientWidth)),
+    drawing: () => data && curveDrawing(data, host.clientWidth),
     table: () => ({
       columns: [{ key: 'step' }, { key: 'live_bytes' }, { key: 'live_unpadded_bytes' }],
       rows: data.steps

@@ -6,15 +6,21 @@
  *   the page says what they mean:  const off = explainWith(async (key) => card);  context.bind(explainKeys(), 'Figures')
  *
  * A card: {title, formula: text, inputs: [{name, bytes | text, note}], file, field, confidence: "exact" | "bound" |
- * "guess", why, caveat}; what is missing is left out. A sum of inputs that balances says so itself. The card is
- * loaded when the first one is opened. */
+ * "guess", why, caveat}; what is missing is left out. A sum of inputs that balances says so itself. */
 
 import { begin } from '../lib/activity.js';
-import { el, figure, nameInline } from '../lib/dom.js';
+import { el, figure, nameInline, prose } from '../lib/dom.js';
 import { bytes, exactBytes } from '../lib/format.js';
+import { dialogHead, openDialog } from './dialog.js';
 import { tooltipSubject } from './tooltip.js';
 
 const LONGEST_NAME = 60;
+const WORDS = {
+  exact: 'Bytes from the plan or the file.',
+  bound: 'True at least, or at most.',
+  guess: 'Rests on names or on a model of the compiler.',
+};
+const AWAY_PX = 8;
 const CLASSES = { main: 'answer-figure', over: 'over' };
 
 let provider = null;
@@ -58,11 +64,55 @@ export function explainWith(cardOf) {
 /* For the ⋯ menu of a panel. */
 export const explainEntry = (key) => ({ word: 'Explain', key: 'i', run: () => explain(key) });
 
+function inputRow({ name, bytes: value, text, note, sign = '' }) {
+  return el(
+    'tr',
+    {},
+    el('th', { scope: 'row' }, prose(name), note ? el('span', { class: 'dim' }, ` ${note}`) : null),
+    el('td', { class: 'figure' }, value === undefined || value === null ? (text ?? 'not known') : `${sign}${bytes(value)}`),
+    el('td', { class: 'figure dim' }, value === undefined || value === null ? '' : exactBytes(value)),
+  );
+}
+
+const line = (word, ...value) => el('p', { class: 'explain-line' }, el('span', { class: 'dim' }, `${word} `), value);
+
+/* Beside `mark`, inside the window; in the middle without one. */
+function placeCard(node, mark) {
+  if (!mark || window.innerWidth < 600) return;
+  const { width, height } = node.getBoundingClientRect();
+  const left = Math.min(Math.max(AWAY_PX, mark.left), window.innerWidth - width - AWAY_PX);
+  const below = mark.bottom + AWAY_PX;
+  const top = below + height <= window.innerHeight ? below : Math.max(AWAY_PX, mark.top - AWAY_PX - height);
+  Object.assign(node.style, { margin: '0', left: `${Math.round(left)}px`, top: `${Math.round(top)}px` });
+}
+
+function openCard(card, mark) {
+  const { title, formula, inputs = [], file, field, confidence, why, caveat } = card;
+  const { node } = openDialog({
+    title: `Explained: ${title}`,
+    className: 'explain',
+    content: (close) => [
+      dialogHead(title, close),
+      el(
+        'div',
+        { class: 'dialog-body' },
+        formula ? el('p', { class: 'explain-formula' }, prose(formula)) : null,
+        inputs.length ? el('table', { class: 'explain-inputs' }, el('tbody', {}, inputs.map(inputRow))) : null,
+        confidence ? line(confidence, prose(why || WORDS[confidence])) : null,
+        file ? line('file', nameInline(file, 120)) : null,
+        field ? line('field', prose(field)) : null,
+        caveat ? line('but', prose(caveat)) : null,
+      ),
+    ],
+  });
+  placeCard(node, mark);
+}
+
 export async function explain(key, mark = null) {
   if (!provider) return;
   const end = begin();
   try {
-    const [card, { openCard }] = await Promise.all([provider(key), import('./explain_card.js')]);
+    const card = await provider(key);
     if (card) openCard(card, mark);
   } finally {
     end();

@@ -2,6 +2,7 @@
  * export_menu.js: what every panel has behind ⋯ (PNG, SVG, CSV, Markdown, copy link); links that are copied and saved. */
 
 import { begin } from '../lib/activity.js';
+import { captioned, csvText, markdownText, save, saveText, shownTable, toPng, toSvg } from '../lib/export.js';
 import { setSetting } from '../lib/settings.js';
 import { factsLine, fileName, isWithoutPaths, linkHere } from '../lib/subject.js';
 import { copyText, toast } from './toast.js';
@@ -21,11 +22,11 @@ export function downloadLink(href) {
   link.remove();
 }
 
-/* What draws and writes is loaded when it is first asked for. */
-async function withExport(act) {
+/* Counted as under way until it is saved or copied. */
+async function counted(act) {
   const end = begin();
   try {
-    await act(await import('../lib/export.js'));
+    await act();
   } finally {
     end();
   }
@@ -42,12 +43,12 @@ export const exportEntries = (what) => () => entriesOf(what);
 function entriesOf({ name, title, drawing = null, table = null, csv = null }) {
   const titleNow = () => (typeof title === 'function' ? title() : title);
   const picture = (ending) =>
-    withExport(async ({ captioned, save, saveText, toPng, toSvg }) => {
+    counted(async () => {
       const made = captioned(titleNow(), await drawing());
       if (ending === 'png') save(await toPng(made), fileName(name, 'png'));
       else saveText(toSvg(made, titleNow()), fileName(name, 'svg'), 'image/svg+xml');
     });
-  const rowsFor = (act) => withExport(async (lib) => act(lib, lib.shownTable(await table())));
+  const rowsFor = (act) => counted(async () => act(shownTable(await table())));
   const why = drawing && !drawing() ? 'nothing is drawn' : '';
   return [
     drawing && { word: 'Picture (PNG)', run: () => picture('png'), why },
@@ -58,12 +59,12 @@ function entriesOf({ name, title, drawing = null, table = null, csv = null }) {
       run: () =>
         csv
           ? downloadLink(csv())
-          : rowsFor(({ csvText, saveText }, rows) => saveText(csvText(rows), fileName(name, 'csv'), 'text/csv')),
+          : rowsFor((rows) => saveText(csvText(rows), fileName(name, 'csv'), 'text/csv')),
     },
     table && {
       word: 'Table (Markdown) to the clipboard',
       why,
-      run: () => rowsFor(({ markdownText }, rows) => copyText(markdownText(rows, titleNow(), factsLine()))),
+      run: () => rowsFor((rows) => copyText(markdownText(rows, titleNow(), factsLine()))),
     },
     { word: 'Copy link', key: 'y', run: copyLink },
     (drawing || table) && {

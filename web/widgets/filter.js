@@ -11,19 +11,16 @@
  *   filter.set(route.filter);              what the URL says
  *   filter.refuse(problem);  filter.accept();
  *
- * `fields` may be a function that gives a promise of them, asked once the field is used.
  * Keys: Enter keeps the terms, ↓ opens the list, Backspace at the begin takes the last term back, ← goes to
  * the terms (Enter edits, Delete removes), Esc closes the list, then clears what was typed, then leaves. */
 
 import { later } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
 import { partsOf, placeOfByte, splitTerms } from '../lib/filter_text.js';
-import { lazy } from '../lib/lazy.js';
 import { visible } from '../lib/format.js';
+import { createCompletion } from './filter_list.js';
 
 const TYPED_AFTER_MS = 300;
-/* Keys that are for the list while it proposes something. */
-const FOR_LIST = new Set(['ArrowDown', 'ArrowUp', 'Enter', 'Escape']);
 let serial = 0;
 
 /* A term that is still being typed: nothing behind its colon, an open quote or bracket. */
@@ -64,24 +61,8 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     el('span', { class: 'filter-edit' }, under, input),
     clear,
   );
-  const list = lazy(
-    async () => ({
-      ...(await import('./filter_list.js')),
-      rows: typeof fields === 'function' ? await fields() : fields,
-    }),
-    ({ createCompletion, rows }) => {
-      const made = createCompletion({ id, input, fields: rows, onTake: take });
-      line.after(made.node);
-      return made;
-    },
-  );
-  const node = el('div', { class: 'filter' }, line, said);
-  /* Where the reader went on meanwhile there is nothing to propose. */
-  const propose = () => {
-    isAwaited = !list.now;
-    list.with((it) => document.activeElement === input && it.open());
-  };
-  let isAwaited = false; // proposals are on their way: keys that are for them wait
+  const list = createCompletion({ id, input, fields, onTake: take });
+  const node = el('div', { class: 'filter' }, line, list.node, said);
   let chips = [];
   let sent = '';
   let takeBack = null;
@@ -126,7 +107,7 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     if (isWhole) commit();
     else {
       draw();
-      propose();
+      list.open();
     }
   }
   function edit(at) {
@@ -208,10 +189,10 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     event.preventDefault();
     event.stopPropagation();
   });
-  const onKey = (event) => {
+  input.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const isAtBegin = input.selectionStart === 0 && input.selectionEnd === 0;
-    if (list.now?.onKey(event)) {
+    if (list.onKey(event)) {
       /* done there */
     } else if (event.key === 'Enter') commit();
     else if (event.key === 'Backspace' && isAtBegin && chips.length) edit(chips.length - 1);
@@ -221,32 +202,20 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     else return;
     event.preventDefault();
     event.stopPropagation();
-  };
-  input.addEventListener('keydown', (event) => {
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing;
-    if (list.now || !isPlain || !FOR_LIST.has(event.key)) onKey(event);
-    else if (!isAwaited && event.key !== 'ArrowDown') onKey(event);
-    else {
-      event.preventDefault();
-      event.stopPropagation();
-      isAwaited = true;
-      Promise.resolve(list.with(() => {})).finally(() => onKey(event));
-    }
   });
   input.addEventListener('input', () => {
     wrong = null;
     said.hidden = true;
     draw();
     send(true);
-    propose();
+    list.open();
   });
-  input.addEventListener('focus', list.warm);
   input.addEventListener('scroll', () => {
     under.style.transform = `translateX(${-input.scrollLeft}px)`;
   });
   node.addEventListener('focusout', (event) => {
     if (node.contains(event.relatedTarget)) return;
-    list.now?.close();
+    list.close();
     if (input.value.trim() !== '' && !isOpen(input.value)) commit();
   });
 
@@ -264,7 +233,7 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
       draw();
     },
     /* Values that were proposed belong to another moment. */
-    forget: () => list.now?.forget(),
+    forget: () => list.forget(),
     accept() {
       wrong = null;
       said.hidden = true;
@@ -287,7 +256,7 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     },
     destroy() {
       takeBack?.();
-      list.now?.close();
+      list.close();
     },
   };
 

@@ -4,9 +4,31 @@
 
 import { get, onReach } from '../lib/api.js';
 import { visible, when } from '../lib/format.js';
-import { startHeartbeat } from '../lib/heartbeat.js';
 
 const GONE_AFTER_MS = 1500;
+const EVERY_MS = 5000;
+
+/* Asks every 5 s; sleeps while the page is hidden. onChange(about) is called when the scan generation moved since the last look. */
+function startHeartbeat(onChange) {
+  let generation = null;
+  let timer = 0;
+  const beat = async () => {
+    clearTimeout(timer);
+    try {
+      const about = await get('about', {}, { isQuiet: true });
+      if (generation !== null && about.scan_generation !== generation) onChange(about);
+      generation = about.scan_generation;
+    } catch {
+      /* api.js told everybody already */
+    }
+    if (!document.hidden) timer = setTimeout(beat, EVERY_MS);
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) beat();
+  });
+  beat();
+  return { beat };
+}
 
 /* onBack(): the daemon answers again. onGone(): it does not, and the banner says so.
  * onChange(): a file was added, changed or removed under the watched folders. */

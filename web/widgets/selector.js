@@ -1,12 +1,126 @@
 /* SPDX-License-Identifier: Apache-2.0
  * selector.js: a searchable choice (combobox with a listbox). Each option carries its
- * figure. With one option there is nothing to choose: plain text. What opens is loaded when it first does. */
+ * figure. With one option there is nothing to choose: plain text. */
 
+import { later } from '../lib/activity.js';
+import { isAbort } from '../lib/api.js';
 import { el, fill, name } from '../lib/dom.js';
-import { lazy } from '../lib/lazy.js';
+import { count } from '../lib/format.js';
+import { createListbox } from './listbox.js';
 
-const parts = lazy(() => import('./selector_popup.js'));
+const ASK_AFTER_MS = 120;
 let serial = 0;
+
+/* What opens below a selector: a field and the options that it finds. current: what holds now; choose(option), close(isFocusBack). Out: {node, start(), destroy()}. */
+function createPopup({ id, title, load, current, choose, close }) {
+  const input = el('input', {
+    type: 'text',
+    class: 'selector-input',
+    role: 'combobox',
+    'aria-expanded': 'true',
+    'aria-controls': `${id}-list`,
+    'aria-autocomplete': 'list',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    'aria-label': `Find a ${title}`,
+    placeholder: `Find a ${title}`,
+  });
+  const list = createListbox({
+    id,
+    input,
+    label: title,
+    className: 'selector-list',
+    isChosen: (option) => option.id === current.id,
+    onTake: (option) => choose(option),
+  });
+  const foot = el('p', { class: 'selector-foot', role: 'status' });
+  const node = el('div', { class: 'selector-popup' }, input, list.node, foot);
+  let asked = null;
+  let takeBack = null;
+  let isSettled = false; // the options are those of what is typed
+  let isTaken = false; // Enter was pressed before they came
+
+  /* Round at both ends. */
+  const activate = (at) => list.activate(list.options.length ? (at + list.options.length) % list.options.length : -1);
+  const show = ({ options, matched }) => {
+    list.show(options);
+    isSettled = true;
+    const rest = matched - options.length;
+    fill(
+      foot,
+      options.length === 0
+        ? `No ${title} matches. Clear the field to see all.`
+        : rest > 0
+          ? `${count(options.length)} of ${count(matched)}; type to narrow.`
+          : '',
+    );
+    foot.hidden = foot.textContent === '';
+    activate(
+      Math.max(
+        0,
+        options.findIndex((option) => option.id === current.id),
+      ),
+    );
+    if (isTaken) take();
+    isTaken = false;
+  };
+  const take = () => {
+    if (!isSettled) isTaken = true;
+    else if (list.options[list.active]) choose(list.options[list.active]);
+  };
+  const ask = async () => {
+    asked?.abort();
+    asked = new AbortController();
+    try {
+      show(await load(input.value.trim(), asked.signal));
+    } catch (error) {
+      if (isAbort(error)) return;
+      isTaken = false;
+      fill(foot, error.message);
+      foot.hidden = false;
+    }
+  };
+  const onKey = (event) => {
+    isTaken = false;
+    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 11, PageUp: -11 };
+    if (event.key in moves) activate(Math.max(-1, list.active + moves[event.key]));
+    else if (event.key === 'Enter') take();
+    else if (event.key === 'Escape') close(true);
+    else if (event.key === 'Tab') {
+      close(false);
+      return;
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const outside = (event) => {
+    if (!node.parentElement?.contains(event.target)) close(false);
+  };
+  input.addEventListener('keydown', onKey);
+  input.addEventListener('input', () => {
+    takeBack?.();
+    isSettled = false;
+    takeBack = later(ask, ASK_AFTER_MS);
+  });
+  document.addEventListener('pointerdown', outside, true);
+
+  return {
+    node,
+    start() {
+      /* To the left where there is no room at the right: nothing scrolls for it. */
+      const edge = node.closest('main')?.getBoundingClientRect().right ?? window.innerWidth;
+      node.classList.toggle('is-right', node.getBoundingClientRect().right > edge);
+      input.focus();
+      ask();
+    },
+    destroy() {
+      takeBack?.();
+      asked?.abort();
+      document.removeEventListener('pointerdown', outside, true);
+      node.remove();
+    },
+  };
+}
 
 /* In: title ("module"), load(filter, signal) → {options: [{id, label, figure, isOver}], matched},
  * onChoose(id). Out: {node, set({id, label, count})}. */
@@ -15,7 +129,6 @@ export function createSelector({ title, load, onChoose }) {
   const node = el('div', { class: 'selector' });
   let current = { id: '', label: '', count: 0 };
   let popup = null;
-  let awaited = null; // keys pressed while what opens is loaded
 
   const close = (isFocusBack) => {
     if (!popup) return;
@@ -25,28 +138,11 @@ export function createSelector({ title, load, onChoose }) {
     if (isFocusBack) button.focus();
   };
   const open = () => {
-    if (awaited) return;
     if (popup) {
       close(true);
       return;
     }
     button.setAttribute('aria-expanded', 'true');
-    awaited = [];
-    Promise.resolve(parts.with((it) => button.isConnected && show(it.createPopup))).finally(() => {
-      const keys = awaited ?? [];
-      awaited = null;
-      keys.forEach(type);
-    });
-  };
-  /* What was pressed before the field was there. */
-  const type = (key) => {
-    const input = popup?.node.querySelector('input');
-    if (input && key.length === 1) {
-      input.value += key;
-      input.dispatchEvent(new Event('input'));
-    } else input?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-  };
-  const show = (createPopup) => {
     popup = createPopup({
       id,
       title,
@@ -68,13 +164,9 @@ export function createSelector({ title, load, onChoose }) {
     'aria-expanded': 'false',
     on: {
       click: open,
-      pointerenter: parts.warm,
-      focus: parts.warm,
       keydown: (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        if (awaited) awaited.push(event.key);
-        else if (event.key === 'ArrowDown' && !popup) open();
-        else return;
+        if (event.ctrlKey || event.metaKey || event.altKey || event.key !== 'ArrowDown' || popup) return;
+        open();
         event.preventDefault();
         event.stopPropagation();
       },

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table_copy.js: which rows of a table are chosen, and their way to the clipboard. */
+ * table_copy.js: which rows of a table are chosen, and their way to the clipboard as text: tab-separated,
+ * with exact figures, or Markdown. */
 
+import { markdownText, tableOf, tabSeparated } from '../lib/export.js';
 import { counted } from '../lib/format.js';
 import { factsLine, isWithoutPaths } from '../lib/subject.js';
-import { tableOf, tabSeparated } from './table_text.js';
 import { copyText } from './toast.js';
 
 const MOST_ROWS = 10000;
@@ -49,10 +50,9 @@ export function createChosen(sourceOf, onChange) {
 /* Source paths stay here if the reader wants that. */
 const copiedColumns = (state) => state.header.shown().filter((column) => !(column.isSource && isWithoutPaths()));
 
-async function textOf(state, rows, form) {
+function textOf(state, rows, form) {
   const columns = copiedColumns(state);
   if (form === 'tabs') return tabSeparated(columns, rows);
-  const { markdownText } = await import('../lib/export.js');
   return markdownText(tableOf(columns, rows), state.label, factsLine());
 }
 
@@ -70,7 +70,7 @@ export async function copyRows(state, form = 'tabs') {
   if (indices.some((index) => !state.source.at(index)))
     await state.source.load(indices[0], indices[indices.length - 1] + 1);
   const rows = indices.map((index) => state.source.at(index)).filter(Boolean);
-  await copyText(await textOf(state, rows, form), `Copied ${counted(rows.length, 'row')}`);
+  await copyText(textOf(state, rows, form), `Copied ${counted(rows.length, 'row')}`);
 }
 
 /* What Ctrl+C copies, at once; null where text is marked or rows are still to be read. */

@@ -2,7 +2,7 @@
  * table.mjs: which rows stand in the document, orders as text, rows of pages and groups, copies. */
 
 import { sortRows, nextSort, sortOf } from '../../../web/widgets/table_sort.js';
-import { tableOf, tabSeparated } from '../../../web/widgets/table_text.js';
+import { tableOf, tabSeparated } from '../../../web/lib/export.js';
 import { groupedRows, localRows, pagedRows } from '../../../web/widgets/table_rows.js';
 import { naturalOf, revealed, scrollOf, TALLEST_PX, windowOf } from '../../../web/widgets/table_window.js';
 

@@ -3,8 +3,7 @@
  * choice of another one. The choice stands in the URL. */
 
 import { isAbort, Problem } from '../../lib/api.js';
-import { canChoose, capacityOf, findDevice, parseSize } from '../../lib/capacity.js';
-import { readDevices } from '../../lib/devices.js';
+import { canChoose, capacityOf, findDevice, parseSize, readDevices } from '../../lib/capacity.js';
 import { bytes, cutMiddle, visible } from '../../lib/format.js';
 import { createSelector } from '../../widgets/selector.js';
 

@@ -11,6 +11,7 @@ import { createPanel } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
 import { groupedRows, pagedRows } from '../../widgets/table_rows.js';
 import { columnsOf, footOf } from './columns.js';
+import { filterFields } from './filter.js';
 import { createGroupChoice, groupedBy, wayOf } from './groups.js';
 import { askWithin } from './load.js';
 import * as say from './text.js';
@@ -39,7 +40,7 @@ export function createBuffersTable(view, actions) {
   const filter = createFilter({
     label: 'Filter buffers',
     placeholder: 'filter, e.g. >64MiB cat:temporary ( / )',
-    fields: async () => (await import('./filter.js')).filterFields(view),
+    fields: filterFields(view),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
   const group = createGroupChoice((by) => context.choose(groupedBy(by, context.route)));
