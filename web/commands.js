@@ -3,6 +3,9 @@
  * dialogs are loaded when they are first opened. */
 
 import { begin } from './lib/activity.js';
+import { bytes, when } from './lib/format.js';
+import { choose, emptyRoute } from './lib/route.js';
+import { listModules, listSessions } from './lib/selection.js';
 import { setSetting, setting } from './lib/settings.js';
 import { copyLink } from './widgets/export_menu.js';
 import { nameOf } from './pages.js';
@@ -44,6 +47,35 @@ export function openPalette(sources, first = '') {
     },
     ({ palette, commands }, typed) => palette.openPalette(commands, sources, first + typed),
   );
+}
+
+/* What the palette finds besides commands, see palette.js. here() → {row: of pages.js, selection}; routeHere() → the
+ * route of what is shown; open(href). */
+export function paletteSources({ router, here, routeHere, open }) {
+  return {
+    async sessions(filter, signal) {
+      const list = await listSessions(filter, signal);
+      return list.sessions.map(({ id, name: word, modified_at_ms: atMs }) => ({
+        word,
+        after: `session, ${when(atMs)}`,
+        run: () => open(router.link({ ...emptyRoute(), session: id })),
+      }));
+    },
+    async modules(filter, signal) {
+      const { selection } = here();
+      if (!selection?.session) return [];
+      const list = await listModules(selection.session.id, router.route.host, filter, signal);
+      return list.modules.map((module) => ({
+        word: module.name,
+        after: `module, ${module.has_buffer_assignment ? bytes(module.largest_total_bytes) : 'no sizes'}`,
+        run: () => router.push({ ...choose(routeHere(), 'module', module.id), tool: '' }),
+      }));
+    },
+    moment(text) {
+      const patch = here().row?.moment?.(text);
+      return patch ? { word: `Go to ${text}`, after: '', run: () => router.push({ ...routeHere(), ...patch }) } : null;
+    },
+  };
 }
 
 /* In: open(href), entries() → rows of the rail, escape() → true if something closed, sources of the

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nothing.js: title and pane of a page that can draw nothing of what the URL names. */
+ * nothing.js: what is said where a page can draw nothing of what the URL names, and where something failed. */
 
-import { el, name } from './lib/dom.js';
+import { Problem, problemText } from './lib/api.js';
+import { el, fill, name } from './lib/dom.js';
+import { dropAgain, dropped } from './lib/dropped.js';
 import { bytes, count, cutMiddle, visible, when } from './lib/format.js';
 import { copyButton, fact, facts } from './widgets/details.js';
+import { message } from './widgets/panel.js';
 import { nameOf } from './pages.js';
 
 /* "nothing to show · jit_f · Memory Viewer – memviewd" */
-export function nothingTitle(subject, row) {
+function nothingTitle(subject, row) {
   const parts = ['nothing to show', cutMiddle(visible(subject), 60), nameOf(row)];
   return `${parts.filter(Boolean).join(' · ')} – memviewd`;
 }
@@ -30,5 +33,52 @@ export function sayNothing(details, session, subject, row) {
         fact('from', session.modified_at_ms ? when(session.modified_at_ms) : null),
       ),
     ],
+  });
+}
+
+/* One message in place of the page. */
+function showInstead(title, content) {
+  fill(
+    document.getElementById('main'),
+    el('h1', { class: 'answer' }, title),
+    el('div', { class: 'whole-page' }, message({ kind: 'error', title: '', ...content })),
+  );
+}
+
+/* A banner over the page; without one, a message in its place. */
+export function sayFailure(error, banners, hasPage) {
+  if (!(error instanceof Problem)) console.error(error);
+  if (error.code === 'gone') return;
+  if (error.code === 'token') {
+    banners.set('token', {
+      text: 'This daemon asks for a token. Open the link that it printed at start.',
+      canClose: false,
+    });
+  }
+  if (hasPage) banners.set('failed', { text: problemText(error) });
+  else showInstead('Nothing to show.', { text: problemText(error) });
+}
+
+/* A part of the page that is loaded when it is needed did not come. */
+export function watchParts(banners) {
+  window.addEventListener('unhandledrejection', (event) => {
+    if (!(event.reason instanceof TypeError) || !/import|module/i.test(event.reason.message)) return;
+    event.preventDefault();
+    banners.set('failed', { text: `A part of this page could not be loaded from ${location.host}. What you see stays.` });
+  });
+}
+
+/* The URL names files that were dropped, and the daemon holds them no more. */
+export function sayLost(id, row) {
+  const { title, text } = dropAgain(id, dropped(id));
+  document.title = nothingTitle('dropped, not stored', row);
+  document.body.classList.add('is-plain');
+  showInstead('Nothing to show.', { kind: 'empty', title, text });
+}
+
+export function sayNoAnswer() {
+  document.title = `no answer · ${location.host} – memviewd`;
+  showInstead('No answer from the daemon.', {
+    text: 'Start it again with the command that printed this address; the page goes on by itself.',
   });
 }

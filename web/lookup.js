@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * lookup.js: which page and which selection a route means. */
+
+import { cutMiddle, visible } from './lib/format.js';
+import { findSession, listSessions, modulesAhead, NOTHING, resolve } from './lib/selection.js';
+import { HOME, nameOf, pageOf, PAGES, usualPage } from './pages.js';
+
+/* Sessions that a bare address looks into. */
+const MAX_LOOKS = 12;
+
+/* Does the page have something to show of what was found? A program that cannot be read has no figure. */
+function hasFigure(row, { session, module }) {
+  if (row.levels.includes('module')) return module?.largest_total_bytes > 0;
+  return row.tool !== 'memory_profile' || Boolean(session.has_memory_events);
+}
+
+/* Without a tool in the URL: the page that the session asks for, else the first with something to show; without a
+ * session either, the newest session that has something: as Home names it. */
+async function lookUpUsual(route, sessions, signal) {
+  if (route.session) {
+    const named = await findSession(route.session, sessions, signal);
+    const row = named ? usualPage(named) : PAGES[0];
+    row.load().catch(() => {});
+    return { row, found: await resolve(route, row, sessions, signal) };
+  }
+  const [newest] = sessions.sessions;
+  let second = null;
+  for (const session of sessions.sessions.slice(0, MAX_LOOKS)) {
+    const leading = location.search === '' && PAGES.find((row) => row.leads?.(session));
+    for (const row of leading ? [leading] : PAGES.filter((each) => !each.lacks(session))) {
+      if (session === newest) row.load().catch(() => {});
+      const found = await resolve({ ...route, session: session.id }, row, sessions, signal);
+      if (found.session && hasFigure(row, found)) return { row, found };
+      if (found.module || (found.session && row.tool === 'memory_profile')) second ??= { row, found };
+    }
+  }
+  if (second) return second;
+  return { row: HOME, found: { session: null, warnings: [] } };
+}
+
+/* Out: {row: of pages.js, found: of resolve()}; what the reader should know of it becomes a banner. */
+export async function lookUp(route, banners, signal) {
+  const named = pageOf(route.tool);
+  if (route.tool && !named) {
+    banners.set('tool', {
+      text: `There is no page ${cutMiddle(visible(route.tool), 40)} here; showing the usual one.`,
+    });
+  }
+  if (named === HOME) return { row: HOME, found: null };
+  named?.load().catch(() => {}); // on its way while the session is looked up; asked again when it is needed
+  const ahead = named?.levels.includes('module') ? modulesAhead(route, signal) : null;
+  const sessions = await listSessions('', signal);
+  if (named?.isAlone?.(route)) return { row: named, found: { ...NOTHING, sessions } };
+  const { row, found } = named
+    ? { row: named, found: await resolve(route, named, sessions, signal, ahead) }
+    : await lookUpUsual(route, sessions, signal);
+  for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
+  if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total)
+    banners.set('tool', { text: `No session here has anything for the ${nameOf(row)}; showing what was found.` });
+  return { row: found.session || row.hasEmpty ? row : HOME, found };
+}
