@@ -34,6 +34,37 @@ const FAULTS = [
   'valid-typeof',
 ];
 
+/* One way of writing: what the pages and their tests keep to. */
+const STYLE = {
+  'array-bracket-spacing': 'error',
+  'arrow-parens': 'error',
+  'arrow-spacing': 'error',
+  'block-spacing': 'error',
+  'brace-style': ['error', '1tbs', { allowSingleLine: true }],
+  'comma-dangle': ['error', 'always-multiline'],
+  'comma-spacing': 'error',
+  'eol-last': 'error',
+  eqeqeq: 'error',
+  'key-spacing': 'error',
+  'keyword-spacing': 'error',
+  'no-multi-spaces': 'error',
+  'no-multiple-empty-lines': ['error', { max: 1 }],
+  'no-tabs': 'error',
+  'no-trailing-spaces': 'error',
+  'no-var': 'error',
+  'object-curly-spacing': ['error', 'always'],
+  'object-shorthand': 'error',
+  'padded-blocks': ['error', 'never'],
+  'prefer-const': ['error', { destructuring: 'all' }],
+  'quote-props': ['error', 'as-needed'],
+  quotes: ['error', 'single', { avoidEscape: true, allowTemplateLiterals: true }],
+  semi: 'error',
+  'space-before-blocks': 'error',
+  'space-before-function-paren': ['error', { anonymous: 'always', named: 'never', asyncArrow: 'always' }],
+  'space-in-parens': 'error',
+  'space-infix-ops': 'error',
+};
+
 export default [
   { ignores: ['**/node_modules/**'] },
   { files: ['web/**/*.js'], languageOptions: { globals: { ...EVERYWHERE, ...PAGE } } },
@@ -43,6 +74,7 @@ export default [
     files: ['web/**/*.js', 'tests/**/*.mjs'],
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
+      ...STYLE,
       ...Object.fromEntries(FAULTS.map((fault) => [fault, 'error'])),
       'no-unused-vars': ['error', { ignoreRestSiblings: true }],
     },

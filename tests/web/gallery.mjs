@@ -170,7 +170,6 @@ async function compare(page, key) {
   await page.keyboard.press(key);
 }
 
-
 /* Of the Memory Profile, on a made trace: 12 steps of about 48 ms on four devices of two hosts. */
 const onChart = async (page, share) => {
   const box = await page.locator('.panel-time .u-over').boundingBox();

@@ -65,7 +65,7 @@ function watchWork({ longestMs, passingMs, passingFactor }) {
   /* Resolves once `turns` frames in a row found nothing to do; with what is still to be done after `mostMs`. */
   globalThis.atRest = async (turns, mostMs) => {
     const end = performance.now() + mostMs;
-    for (let still = 0; still < turns; ) {
+    for (let still = 0; still < turns;) {
       isChanged = false;
       await turn();
       const left = undone();

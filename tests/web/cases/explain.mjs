@@ -92,7 +92,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const keys = await page
       .locator('.head [data-explain], .details [data-explain], .panel[data-explain]')
       .evaluateAll((nodes) => nodes.map((node) => node.dataset.explain));
-    for (const wanted of ['total', 'capacity', 'over', 'peak', 'group', 'part:arguments', 'padding', 'curve', 'strips', 'table'])
+    for (const wanted of ['total', 'capacity', 'over', 'peak', 'culprit', 'part:arguments', 'padding', 'curve', 'strips', 'table'])
       truth(keys.includes(wanted), `${wanted} is not among ${keys}`);
     for (const key of new Set(keys)) {
       await explainIn(page, key);

@@ -62,7 +62,7 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
   const counts = { unknown: waiting.size, over: shown.filter(isOver).length };
   let signal = null;
   let nextAt = 0;
-  let wake = [];
+  const wake = [];
 
   function showRow(session) {
     const found = foundOf(session);

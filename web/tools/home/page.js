@@ -152,7 +152,7 @@ export function mount(root, context) {
   let controller = null;
   let route = null;
   let shown = null;
-  let lists = [];
+  const lists = [];
   const stopCards = explainWith(async (key) => {
     const [word, id] = key.split(':');
     const session = lists.flatMap((each) => each.sessions).find((each) => each.id === id);

@@ -21,7 +21,7 @@ const FIELDS = [
   ['cat', 'kind: parameter, output, constant, temporary'],
   ['op', 'opcode of the instruction'],
   ['line', 'source file and line'],
-  ['scope', "op name of the framework"],
+  ['scope', 'op name of the framework'],
   ['shape', 'shape:[*,2048] · [...,128] · bf16[…]'],
   ['dtype', 'element type'],
   ['name', 'name of the buffer; * stands for any text'],
