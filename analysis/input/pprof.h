@@ -67,6 +67,7 @@ struct pprof {
     uint32_t *label_sets;    /* of each sample */
     int64_t *values;         /* type_count for each sample */
     bool *is_base;           /* NULL: none was subtracted */
+    int64_t *base_values;    /* like values: what was subtracted of each sample; NULL: the sides were not paired */
     bool *is_unknown;        /* NULL: all sizes are known; where true the bytes are 0, not measured */
     uint32_t depth_most;     /* locations of the deepest stack */
 

@@ -246,6 +246,39 @@ def test_a_difference_says_what_is_new_and_what_is_gone(t):
           {"f": (60, "grown"), "old": (-40, "gone"), "new": (30, "new")})
 
 
+def test_buffers_of_a_difference_cancel(t):
+    same, leak = ("same", "/home/me/a.py", 1), ("leak", "/home/me/a.py", 2)
+    t.write("memory1.prof", inputs.profile([sample(4000, 2, same), sample(10, 1, leak), sample(900, 1)]))
+    t.write("memory2.prof", inputs.profile([sample(4000, 2, same), sample(10, 1, leak), sample(20, 9, leak)]))
+    daemon = t.serve(t.folder())
+    session = next(iter(daemon.sessions().values()))["id"]
+    one, two = [row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}/profiles")["profiles"]]
+    data = view(daemon, "buffers", session=session, profile=two, base=one)
+    equal([(row["frame"]["function"], row["total"], row["before_total"], row["before_count"], row["count"], row["each"], row["is_base"]) for row in data["rows"]],
+          [("f", -900, 900, 1, -1, None, True), ("leak", 180, 10, 1, 9, None, False), ("same", 0, 8000, 2, 0, None, False)])
+    equal((data["percent_base"], data["total"], data["matched_total"]), (8910, -720, -720))
+    equal("before_total" in view(daemon, "buffers", session=session, profile=two)["rows"][0], False)
+
+
+def test_what_a_line_called_is_named_and_no_wrapper(t):
+    def stack(*names):
+        return (*[(name, JAX[1], 9) for name in names], USER)
+
+    called = {"asarray": ("array", "asarray", "__call__"), "normal": ("cache_miss", "reraise_with_filtered_traceback", "normal"),
+              None: ("wrapper", "_run_python_pjit", "cache_miss", "reraise_with_filtered_traceback")}
+    t.write("a.prof", inputs.profile([(stack(*names), (1, 100), {"kind": "buffer"}) for names in called.values()]))
+    daemon = t.serve(t.folder())
+    session = next(iter(daemon.sessions().values()))["id"]
+    equal({row["callee"] for row in view(daemon, "buffers", session=session)["rows"]}, set(called))
+
+
+def test_top_counts_buffers_and_executables_apart(t):
+    t.write("a.prof", inputs.profile([sample(64, 3), ((USER,), (5, -5), {"kind": "executable", "device": "d:0"})]))
+    daemon = t.serve(t.folder())
+    (row,) = view(daemon, "top", session=next(iter(daemon.sessions().values()))["id"])["rows"]
+    equal((row["count"], row["executable_count"], row["total"]), (3, 5, 192))
+
+
 def test_a_broken_expression_is_looked_for_as_it_stands(t):
     t.write("memory.prof", inputs.profile([sample(100), sample(7, place=("g(x", "/home/me/a.py", 1))]))
     daemon = t.serve(t.folder())

@@ -154,6 +154,10 @@ static void write_row(const struct listing *listing, uint32_t row, struct json *
     json_key_known(json, "each", each);
     json_key_int(json, "count", study_count(study, sample));
     json_key_int(json, "total", bytes_of(listing, sample));
+    if (study->is_diff) {
+        json_key_int(json, "before_count", study_before(study, sample, study->counting));
+        json_key_int(json, "before_total", study_before(study, sample, study->sizing));
+    }
     label_write(listing, row, DEVICE, "device", json);
     label_write(listing, row, KIND, "kind", json);
     sites_write(&listing->sites, listing->site_of[row], study, json);
@@ -215,7 +219,7 @@ bool device_memory_buffers(const struct tool_request *request, struct json *json
     struct listing listing;
     struct filter_table table = {fields, text_of, number_of, &listing};
     struct order order;
-    if (!study_open(request, &listing.study, err) || !order_read(request, &table, "-total,-each,name,device", &order, err))
+    if (!study_open_paired(request, &listing.study, err) || !order_read(request, &table, "-total,-each,name,device", &order, err))
         return false;
     prepare(&listing);
     struct order_rows rows = order_rows(request, &order, listing.study.sample_count);

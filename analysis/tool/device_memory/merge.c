@@ -278,21 +278,30 @@ static void take_sample(struct merger *merger, uint32_t sample)
     int64_t *sums = out->values + (size_t)at * out->type_count;
     for (uint32_t type = 0; type < out->type_count; type++)
         sums[type] = pprof_add(sums[type], value_of(merger, values, type));
+    if (!merger->options->pairs_base || !merger->is_base)
+        return;
+    sums = out->base_values + (size_t)at * out->type_count;
+    for (uint32_t type = 0; type < out->type_count; type++)
+        sums[type] = pprof_add(sums[type], pprof_negated(value_of(merger, values, type)));
 }
 
 /* Samples that came to nothing go. */
-static void drop_nothing(struct pprof *out)
+static void drop_nothing(const struct merge_options *options, struct pprof *out)
 {
     uint32_t kept = 0, length = 0, type_count = out->type_count;
     for (uint32_t i = 0; i < out->sample_count; i++) {
         uint32_t begin = out->stack_starts[i], depth = out->stack_starts[i + 1] - begin;
-        bool is_any = out->is_unknown[i];
+        bool is_any = out->is_unknown[i] && options->keeps_base_apart;
         for (uint32_t type = 0; type < type_count; type++)
-            is_any |= out->values[(size_t)i * type_count + type] != 0;
+            is_any |= out->values[(size_t)i * type_count + type] != 0 ||
+                      (out->base_values != NULL && out->base_values[(size_t)i * type_count + type] != 0);
         if (!is_any)
             continue;
         memmove(out->stacks + length, out->stacks + begin, depth * sizeof *out->stacks);
         memmove(out->values + (size_t)kept * type_count, out->values + (size_t)i * type_count, type_count * sizeof *out->values);
+        if (out->base_values != NULL)
+            memmove(out->base_values + (size_t)kept * type_count, out->base_values + (size_t)i * type_count,
+                    type_count * sizeof *out->base_values);
         out->label_sets[kept] = out->label_sets[i];
         out->is_base[kept] = out->is_base[i];
         out->is_unknown[kept] = out->is_unknown[i];
@@ -334,6 +343,8 @@ static void make_room(struct merger *merger, const struct profile_set *set)
     out->is_base = arena_array(arena, bool, samples + 1);
     out->is_unknown = arena_array(arena, bool, samples + 1);
     out->values = arena_array(arena, int64_t, samples * out->type_count + 1);
+    if (merger->options->pairs_base)
+        out->base_values = arena_array(arena, int64_t, samples * out->type_count + 1);
     out->stacks = arena_raw(arena, (frames + out->depth_most + 1) * sizeof *out->stacks);
     merger->functions = arena_array(arena, uint32_t, functions + 1);
     merger->mappings = arena_array(arena, uint32_t, mappings + 1);
@@ -446,6 +457,6 @@ bool merge_profiles(const struct profile_set *set, const struct merge_options *o
         for (uint32_t i = 0; i < set->count; i++)
             if (set->items[i].pprof != NULL && set->items[i].is_base == (round == 1))
                 take_profile(merger, &set->items[i]);
-    drop_nothing(out);
+    drop_nothing(options, out);
     return true;
 }

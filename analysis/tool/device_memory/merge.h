@@ -7,6 +7,7 @@
 
 struct merge_options {
     bool keeps_base_apart; /* -diff_base: what was subtracted stays beside what it is subtracted from */
+    bool pairs_base;       /* without keeps_base_apart: base_values tell what was subtracted of each sample */
     bool is_normalized;    /* the profiles are scaled, each column to the base's sum */
 };
 

@@ -193,6 +193,19 @@ static void keep_samples(struct narrowing *narrowing, const bool *keep)
 
 /* ---- steps ---- */
 
+/* Functions through which JAX passes every call: their names say nothing of what was called. */
+static bool is_wrapper(struct str function)
+{
+    static const char *const names[] = {"__call__", "wrapper", "wrapped", "wrapper_fun", "wrapped_fun", "inner", "call",
+                                        "reraise_with_filtered_traceback", "cache_miss", "aot_cache_miss",
+                                        "_run_python_pjit", "_python_pjit_helper", "_pjit_call_impl",
+                                        "_pjit_call_impl_python"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (str_equal(function, str_of(names[i])))
+            return true;
+    return false;
+}
+
 static void make_steps(struct narrowing *narrowing)
 {
     struct study *study = narrowing->study;
@@ -203,9 +216,11 @@ static void make_steps(struct narrowing *narrowing)
     study->steps = arena_array(study->arena, uint32_t, room);
     study->step_lines = arena_array(study->arena, uint32_t, room);
     study->step_starts = arena_array(study->arena, uint32_t, (size_t)pprof->location_count + 1);
+    study->is_wrapper = arena_array(study->arena, bool, (size_t)pprof->function_count + 1);
     for (uint32_t i = 0; i < pprof->function_count; i++) {
         arena_work(study->arena, pprof->functions[i].file.length);
         is_machinery[i] = library_of(pprof->functions[i].file) == LIBRARY_MACHINERY;
+        study->is_wrapper[i] = is_machinery[i] && is_wrapper(pprof->functions[i].name);
     }
     for (uint32_t i = 0; i < pprof->location_count; i++) {
         const struct pprof_location *location = &pprof->locations[i];

@@ -67,7 +67,9 @@ static int64_t find_percent_base(const struct study *study)
         struct study_sample sample = {i, 0};
         int64_t size = pprof_size(study_value(study, &sample));
         all = pprof_add(all, size);
-        if (study->is_diff && study_is_base(study, &sample))
+        if (study->is_paired)
+            base = pprof_add(base, pprof_size(study_before(study, &sample, study->metric)));
+        else if (study->is_diff && study_is_base(study, &sample))
             base = pprof_add(base, size);
     }
     return base > 0 ? base : all;
@@ -92,12 +94,13 @@ static bool find_profile(struct study *study, struct err *err)
     if (is_normalized && !any_base(set))
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "normalize wants a base to be normalized by");
     study->is_diff = any_base(set) && !subtracts;
+    study->is_paired &= study->is_diff;
     if (set->count == 1) {
         study->pprof = set->items[0].pprof;
         return study->pprof != NULL || err_set(err, ERR_notfound, ERR_NO_OFFSET, "%s", set->items[0].reason);
     }
     struct pprof *merged = arena_array(study->arena, struct pprof, 1);
-    struct merge_options options = {!subtracts, is_normalized};
+    struct merge_options options = {!subtracts && !study->is_paired, study->is_paired, is_normalized};
     study->pprof = merged;
     return merge_profiles(set, &options, study->arena, merged, err);
 }
@@ -124,6 +127,9 @@ static bool prepare(struct study *study, struct err *err)
     if (err_is_set(err))
         return false;
     narrow(study, keep);
+    study->is_executable = arena_array(study->arena, bool, (size_t)study->pprof->set_count + 1);
+    for (uint32_t set = 0; set < study->pprof->set_count; set++)
+        study->is_executable[set] = str_equal(labels_text(study->pprof, set, "kind", study->request->scratch), STR("executable"));
     chips_find_nearest(&study->chips, study->pprof, study->arena);
     for (uint32_t i = 0; i < study->sample_count; i++) {
         const struct study_sample *sample = &study->samples[i];
@@ -142,16 +148,26 @@ bool study_open_one(const struct tool_request *request, const struct pprof *ppro
     return prepare(study, err);
 }
 
-bool study_open(const struct tool_request *request, struct study *study, struct err *err)
+static bool open_all(const struct tool_request *request, bool is_paired, struct study *study, struct err *err)
 {
     const char *by_text = tool_param_text(request, "by");
     enum frames_by by = FRAMES_BY_LINE;
-    *study = (struct study){.request = request, .arena = request->arena};
+    *study = (struct study){.request = request, .arena = request->arena, .is_paired = is_paired};
     if (by_text != NULL && by_text[0] != '\0' && !frames_by_read(by_text, &by))
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line", by_text);
     study->frames = arena_array(request->arena, struct frames, 1);
     frames_init(study->frames, by, request->arena);
     return find_profile(study, err) && prepare(study, err);
+}
+
+bool study_open(const struct tool_request *request, struct study *study, struct err *err)
+{
+    return open_all(request, false, study, err);
+}
+
+bool study_open_paired(const struct tool_request *request, struct study *study, struct err *err)
+{
+    return open_all(request, true, study, err);
 }
 
 /* ---- stacks ---- */
@@ -174,18 +190,18 @@ void study_walk_to(const struct study *study, const struct study_sample *sample,
         for (uint32_t step = study->step_starts[location]; step < study->step_starts[location + 1]; step++) {
             uint32_t frame = study->steps[step];
             if (study->folds && (frame & STUDY_MACHINERY)) {
-                if (folded++ == 0)
+                folded++;
+                if (walk->callee == PPROF_NONE && !study->is_wrapper[study->pprof->lines[study->step_lines[step]].function])
                     walk->callee = study->step_lines[step];
                 continue;
             }
+            walk->callee = PPROF_NONE;
             walk->frames[count] = frame & ~STUDY_MACHINERY;
             walk->folded[count++] = folded;
             folded = 0;
         }
     }
     walk->folded_below = folded;
-    if (folded == 0)
-        walk->callee = PPROF_NONE;
     if (count == 0) {
         walk->frames[count] = sample->depth == 0 ? FRAMES_NO_STACK : FRAMES_NO_USER;
         walk->folded[count++] = 0;
@@ -199,7 +215,8 @@ bool study_each(const struct study *study, const struct study_sample *sample, in
 {
     const struct pprof *pprof = study->pprof;
     const int64_t *values = pprof->values + (size_t)sample->at * pprof->type_count;
-    if (study->sizing == PPROF_NONE || study->counting == PPROF_NONE || study_is_unknown(study, sample))
+    if (study->sizing == PPROF_NONE || study->counting == PPROF_NONE || study_is_unknown(study, sample) ||
+        study_before(study, sample, study->counting) != 0) /* two sides, two sizes */
         return false;
     int64_t bytes = values[study->sizing], count = values[study->counting];
     if (count < 0) { /* of a base; the least number divided by -1 would be none */

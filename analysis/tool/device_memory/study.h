@@ -28,6 +28,7 @@ struct study {
     bool folds;        /* machinery is folded */
     bool drops_inlined; /* what was inlined counts as its caller's */
     bool is_diff;      /* some samples are a base's */
+    bool is_paired;    /* of a difference: equal samples of both sides are one, see study_before */
     uint32_t metric;   /* the type that is summed */
     uint32_t counting; /* the type of unit count, or PPROF_NONE: then a sample counts as one */
     uint32_t sizing;   /* the type of unit bytes that goes with it, or PPROF_NONE */
@@ -39,6 +40,8 @@ struct study {
     /* Of each location: steps from step_starts[i] to step_starts[i + 1], the outermost first. */
     uint32_t *step_starts, *steps;
     uint32_t *step_lines; /* each step's line of the profile, or PPROF_NONE */
+    bool *is_wrapper;     /* of each function: JAX passes every call through it */
+    bool *is_executable;  /* of each set of labels: kind=executable */
     struct study_sample *samples;
     uint32_t sample_count;
     uint32_t depth_most; /* steps of the deepest stack, at least 1 */
@@ -50,12 +53,14 @@ struct study_walk {
     uint32_t *folded;       /* machinery that was folded above each */
     uint32_t count;
     uint32_t folded_below;  /* machinery below the last */
-    uint32_t callee;        /* the line of the profile that the last frame called first, if machinery; else PPROF_NONE */
+    uint32_t callee;        /* the line of the profile that the last frame called, the first machinery that is no wrapper, or PPROF_NONE */
 };
 
 /* Reads the common parameters and prepares `study` for the profiles of the
  * request. False with a report: a broken parameter, profiles that do not fit. */
 bool study_open(const struct tool_request *request, struct study *study, struct err *err);
+/* The same, but in a difference equal samples of both sides are one, whose value is the change, 0 for what is the same. */
+bool study_open_paired(const struct tool_request *request, struct study *study, struct err *err);
 /* The same for one profile of several that are looked at side by side; `frames` is shared. */
 bool study_open_one(const struct tool_request *request, const struct pprof *pprof, struct frames *frames, struct study *study,
                     struct err *err);
@@ -73,6 +78,13 @@ static inline int64_t study_count(const struct study *study, const struct study_
     if (study->counting == PPROF_NONE)
         return 1;
     return study->pprof->values[(size_t)sample->at * study->pprof->type_count + study->counting];
+}
+/* What the base held of a paired sample, of the type in that column. */
+static inline int64_t study_before(const struct study *study, const struct study_sample *sample, uint32_t column)
+{
+    const struct pprof *pprof = study->pprof;
+    bool is_known = pprof->base_values != NULL && column != PPROF_NONE;
+    return is_known ? pprof->base_values[(size_t)sample->at * pprof->type_count + column] : 0;
 }
 static inline bool study_is_base(const struct study *study, const struct study_sample *sample)
 {

@@ -113,7 +113,7 @@ static void write_top(const struct study *study, struct json *json)
         json_key_int(json, "self", ranked[i].sum.self);
         json_key(json, "percent");
         json_double(json, study_percent(ranked[i].sum.self, study->percent_base));
-        json_key_int(json, "count", ranked[i].sum.count);
+        json_key_int(json, "count", pprof_add(ranked[i].sum.count, ranked[i].sum.executable_count));
         json_object_end(json);
         rest = pprof_add(rest, pprof_negated(ranked[i].sum.self));
     }

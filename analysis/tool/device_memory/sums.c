@@ -6,7 +6,8 @@ void sums_add(const struct study *study, const struct study_sample *sample, bool
 {
     int64_t value = study_value(study, sample), each;
     row->total = pprof_add(row->total, value);
-    row->count = pprof_add(row->count, study_count(study, sample));
+    int64_t *count = study->is_executable[study->pprof->label_sets[sample->at]] ? &row->executable_count : &row->count;
+    *count = pprof_add(*count, study_count(study, sample));
     if (is_leaf)
         row->self = pprof_add(row->self, value);
     if (study->is_diff && study_is_base(study, sample)) {

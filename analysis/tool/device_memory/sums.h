@@ -8,7 +8,8 @@
 
 /* In a difference self and total are what is left; before_… is the base's. */
 struct sums_row {
-    int64_t self, total, before_self, before_total, count;
+    int64_t self, total, before_self, before_total;
+    int64_t count, executable_count; /* buffers (or what else has no label kind=executable), and executables */
     int64_t each_least, each_most; /* exact sizes of the buffers in total; -1: none is known */
 };
 

@@ -58,6 +58,7 @@ static void write_row(const struct sums *sums, uint32_t frame, struct json *json
     json_key(json, "total_percent");
     json_double(json, study_percent(row->total, study->percent_base));
     json_key_int(json, "count", row->count);
+    json_key_int(json, "executable_count", row->executable_count);
     json_key_known(json, "each_least", row->each_least);
     json_key_known(json, "each_most", row->each_most);
     json_object_end(json);

@@ -370,7 +370,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.waitForSelector('.whole-page .message-error');
     change.fails = {};
     await goTo(page, place('', '&focus=load'));
-    await page.waitForSelector('.device-body:not([hidden])');
+    await page.waitForSelector('.device-views:not([hidden])');
     const title = await page.title();
     includes(title, 'Device Memory');
     includes(await text(page, '.details'), 'TPU_0');

@@ -58,7 +58,8 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
     release();
     await idle(page);
     includes(await text(page, '.whole-page'), 'No device profile here.');
-    equal(await page.locator('.device-body').isVisible(), false);
+    equal(await page.locator('.device-views').isVisible(), false);
+    equal(await page.locator('.device-controls').isVisible(), false);
     await page.finish();
   });
 
@@ -270,6 +271,28 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
         await idle(page);
         includes(await text(page, 'h1'), `+${bytes(grown)} from memory1.prof`);
         await page.finish();
+      }),
+  );
+
+  test(
+    'a profile that is not there leaves the selectors, and the pane of a difference tells it as such',
+    () =>
+      serve(SERIES.slice(0, 2), async (base) => {
+        const page = await open(`${base}&a=gone&b=gone`, { allow: /404/ });
+        includes(await text(page, '.whole-page'), 'This profile cannot be shown.');
+        truth(await page.locator('.device-profiles').isVisible(), 'the selectors are gone');
+        await page.finish();
+        const daemonUrl = base.split('?')[0];
+        const { id } = (await (await fetch(`${daemonUrl}api/v1/sessions`)).json()).sessions[0];
+        const { profiles } = await (await fetch(`${daemonUrl}api/v1/sessions/${id}/profiles`)).json();
+        const diff = await open(`${base}&a=${profiles[0].id}&b=${profiles[1].id}`);
+        const said = await text(diff, '.details');
+        truth(said.indexOf('Change from A to B') >= 0 && said.indexOf('Change from A to B') < said.indexOf('memory2.prof'), said);
+        includes(said, `▲ +${bytes(KNOWN.grownOnce)}`);
+        await diff.keyboard.press('6');
+        await idle(diff);
+        includes(await text(diff, '.panel-buffers [role=row][aria-rowindex="2"]'), 'anotherfunc');
+        await diff.finish();
       }),
   );
 

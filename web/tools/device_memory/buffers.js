@@ -35,13 +35,14 @@ export function createBuffers(view) {
     kind: ['row', 'rows'],
     onHover: (row) => view.store.set({ hover: row.frame.id }),
     onLeave: () => view.store.set({ hover: null }),
-    onPin: (row) => view.pin(String(row.id) === view.state.group ? null : row.frame.id, String(row.id)),
+    onPin: (row) => /* Rows of a difference are no samples of one profile, so that no stack of theirs is listed. */
+      view.summary?.is_diff ? view.pin(row.frame.id) : view.pin(String(row.id) === view.state.group ? null : row.frame.id, String(row.id)),
     onSort: (sort) => view.choose({ sort: sort === USUAL_SORT ? '' : sort }),
   });
   panel.body.append(table.node);
   const draw = (data) => {
     const asked = params();
-    panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.row_count, 'group')} of equal size, stack and device`));
+    panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.row_count, 'group')} of equal ${data.is_diff ? 'stack and labels' : 'size, stack and device'}`));
     table.show({
       source: pagedRows({
         count: data.matched_count,

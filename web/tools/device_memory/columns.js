@@ -7,6 +7,7 @@ import {
   bytes,
   bytesInColumn,
   count,
+  counted,
   exactBytes,
   percent,
   signedBytes,
@@ -91,6 +92,8 @@ function eachCell(least, most) {
   return el('span', { class: 'figure', title }, eachText(least, most));
 }
 
+const programsCell = (row) => el('span', { class: 'dim' }, counted(row.executable_count, 'executable'));
+
 /* Two rows with equal figures print alike only if they are equal: the largest decides the unit. */
 export const unitFor = (metric, values) =>
   isBytes(metric) ? unitOf(values.reduce((most, value) => Math.max(most, Math.abs(value ?? 0)), 0)) : 0;
@@ -150,7 +153,7 @@ export function topColumns({ metric, percent_base: base, is_diff: isDiff, rows }
           title: 'Each',
           width: 11,
           isNumber: true,
-          cell: (row) => eachCell(row.each_least, row.each_most),
+          cell: (row) => (row.count === 0 && row.executable_count > 0 ? programsCell(row) : eachCell(row.each_least, row.each_most)),
           copy: ['each_most_bytes', (row) => row.each_most],
         },
     {
@@ -180,10 +183,10 @@ export function bufferColumns({ metric, rows, is_diff: isDiff }) {
     copy: [key, (row) => of(row) ?? ''],
   });
   return [
-    {
+    /* The two sides of a difference may hold other sizes. */
+    !isDiff && {
       key: 'each',
-      /* Two files become one first, which joins what has one stack: no size of its own is left. */
-      title: isDiff ? 'Mean' : 'Each',
+      title: 'Each',
       width: 7,
       isNumber: true,
       sortKey: 'each',
@@ -197,15 +200,17 @@ export function bufferColumns({ metric, rows, is_diff: isDiff }) {
       width: 5,
       isNumber: true,
       sortKey: 'count',
-      cell: (row) => el('span', { class: 'figure' }, `${count(row.count)} ${TIMES}`),
+      cell: (row) =>
+        isDiff ? `${count(row.before_count)} → ${count(row.before_count + row.count)}` : el('span', { class: 'figure' }, `${count(row.count)} ${TIMES}`),
       copy: ['count', (row) => row.count],
     },
     {
       key: 'total',
-      title: `Total, ${unitWords(metric, total)}`,
-      width: 7,
+      title: `${isDiff ? 'Change' : 'Total'}, ${unitWords(metric, total)}`,
+      width: 8,
       isNumber: true,
       sortKey: 'total',
+      card: isDiff ? 'figure' : null,
       cell: (row) => (isDiff ? changeCell(metric, row.total, total) : inUnit(metric, row.total, total)),
       copy: [keyOf(metric, 'total'), (row) => row.total],
     },
@@ -213,11 +218,12 @@ export function bufferColumns({ metric, rows, is_diff: isDiff }) {
     words('kind', 'Kind', 6, (row) => row.kind),
     isDiff
       ? {
-          key: 'side',
-          title: 'Of',
-          width: 3.5,
-          cell: (row) => (row.is_base ? 'A' : 'B'),
-          copy: ['profile', (row) => (row.is_base ? 'A' : 'B')],
+          key: 'relative',
+          title: 'Relative',
+          width: 6,
+          isNumber: true,
+          cell: (row) => relativeWords({ before: row.before_total, after: row.before_total + row.total }),
+          copy: ['before_bytes', (row) => row.before_total],
         }
       : {
           key: 'copies',
@@ -229,7 +235,7 @@ export function bufferColumns({ metric, rows, is_diff: isDiff }) {
         },
     siteColumn('function', 'fn'),
     fileColumn,
-  ];
+  ].filter(Boolean);
 }
 
 /* Columns of the series; spark(row) draws its values. */
@@ -241,7 +247,7 @@ export function seriesColumns({ metric, sites }, spark, verdictWord) {
   const amountColumn = (key, title) => ({
     key,
     title: `${title}, ${unitWords(metric, unit)}`,
-    width: 5.5,
+    width: 5,
     isNumber: true,
     sortKey: key,
     cell: (row) => inUnit(metric, row[key], unit),
@@ -251,24 +257,24 @@ export function seriesColumns({ metric, sites }, spark, verdictWord) {
     {
       key: 'verdict',
       title: 'Verdict',
-      width: 5.5,
+      width: 5,
       card: 'figure',
       cell: (row) => verdictWord(row.verdict),
       copy: ['verdict', (row) => verdictWord(row.verdict)],
     },
     siteColumn('name'),
-    { ...fileColumn, sortKey: '', width: 9 },
+    { ...fileColumn, sortKey: '', width: 8 },
     amountColumn('first', 'First'),
     amountColumn('last', 'Last'),
     {
       ...amountColumn('change', 'Change'),
-      width: 6.5,
+      width: 6,
       cell: (row) => changeCell(metric, row.change, unit),
     },
     {
       key: 'slope',
       title: 'Slope/profile',
-      width: 7,
+      width: 6.5,
       isNumber: true,
       sortKey: 'slope',
       cell: (row) => slopeCell(metric, row.slope),
@@ -283,7 +289,7 @@ export function seriesColumns({ metric, sites }, spark, verdictWord) {
       cell: (row) => (row.share === null ? NONE : el('span', { class: 'figure' }, percent(row.share, 100))),
       copy: ['share_of_growth_percent', (row) => row.share],
     },
-    { key: 'values', title: 'First … last', width: 7.5, cell: spark, copy: ['values', (row) => row.values.join(' ')] },
+    { key: 'values', title: 'First … last', width: 5.5, cell: spark, copy: ['values', (row) => row.values.join(' ')] },
   ];
 }
 

@@ -9,7 +9,7 @@ import { bytes, count, counted, percent, sourceLine, TIMES, visible, when } from
 import { copyButton, fact, facts, folded } from '../../widgets/details.js';
 import { addFilter, quoted } from './state.js';
 import { shareBar } from './parts.js';
-import { amount, isBytes, siteName, wholeWords } from './text.js';
+import { amount, figureOf, isBytes, siteName, wholeWords } from './text.js';
 
 const ASK_AFTER_MS = 80;
 const SAMPLES = 200;
@@ -222,12 +222,14 @@ function pageDetails(view) {
         'div',
         {},
         el('bdi', { dir: 'ltr', class: 'mono' }, visible(row.name)),
-        el('span', { class: 'figure dim' }, ` ${amount(metric, row.total)}, ${count(row.count)}`),
+        el('span', { class: 'figure dim' }, ` ${figureOf(summary, row.total)}, ${summary.is_diff && row.count > 0 ? '+' : ''}${count(row.count)}`),
       ),
     );
+  const shares = facts(fact('devices', list(summary.devices)), fact('kinds', list(summary.kinds)));
   return {
     heading: 'This page',
     parts: [
+      summary.is_diff ? el('section', { class: 'page-profile' }, el('h3', {}, 'Change from A to B'), shares) : null,
       summary.profiles.map((profile) =>
         el(
           'div',
@@ -242,7 +244,7 @@ function pageDetails(view) {
           ),
         ),
       ),
-      facts(fact('devices', list(summary.devices)), fact('kinds', list(summary.kinds))),
+      summary.is_diff ? null : shares,
       el('p', { class: 'dim' }, 'Hover a frame to see it here; a click pins it.'),
     ],
   };

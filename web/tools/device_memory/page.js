@@ -80,8 +80,8 @@ function build(view) {
   view.details = createDetailsOf(view);
   view.place = el('div', { class: 'device-views' });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
-  view.body = el('div', { class: 'device-body' }, view.controls.node, view.place);
-  fill(view.root, el('div', { class: 'device' }, view.head.node, view.wholePage, view.body));
+  const body = el('div', { class: 'device-body' }, view.controls.node, view.wholePage, view.place);
+  fill(view.root, el('div', { class: 'device' }, view.head.node, body));
 }
 
 /* ---- loading ------------------------------------------------------------------- */
@@ -99,6 +99,7 @@ async function show(view, selection, route) {
   const hasNone = !view.session || selection.session.profile_count === 0;
   if (hasNone && !compared(view.state).shown) {
     instead(view, empty.noProfiles(), 'No device profile to show.');
+    view.controls.node.hidden = true;
     return;
   }
   await Promise.all([listProfiles(view), apply(view, route)]);
@@ -145,7 +146,7 @@ async function loadSummary(view) {
     if (signal.aborted) return;
     view.summary = data;
     view.wholePage.hidden = true;
-    view.body.hidden = false;
+    view.place.hidden = view.controls.node.hidden = false;
     view.context.setTitle(say.titleOf(data));
     if (data.sample_count === 0 && countFilters(view.state) === 0)
       instead(view, empty.noSamples(data), 'Nothing is live in this profile.');
@@ -162,10 +163,11 @@ async function loadSummary(view) {
   }
 }
 
-/* One message in place of all views. */
+/* One message in place of all views; where another profile can be chosen the selectors stay. */
 function instead(view, content, sentence) {
   view.head.say(sentence);
-  view.body.hidden = true;
+  view.place.hidden = true;
+  view.controls.node.hidden = !view.session;
   fill(view.wholePage, message(content));
   view.wholePage.hidden = false;
   view.details.clear();
