@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * analysis.c: see analysis.h. Texts are in analysis_oom.c, profiles in
- * analysis_profile.c. */
+ * analysis.c: see analysis.h. Texts are in analysis_oom.c, subjects in
+ * analysis_subject.c, what is asked of them in analysis_answer.c. */
 #include "analysis.h"
 
-#include "analysis_answer.h"
+#include "analysis_subject.h"
 #include "base/arena.h"
 #include "input/device.h"
 #include "input/hlo.h"
@@ -11,7 +11,6 @@
 #include "input/kind.h"
 #include "input/xspace.h"
 #include "job.h"
-#include "tool/memory_viewer/plan.h"
 
 /* Listing needs little; this bounds what a hostile file can make it take. */
 #define LISTING_LIMIT_BYTES ((uint64_t)1 << 30)
@@ -231,14 +230,10 @@ void analysis_totals_free(struct analysis_totals *totals)
 
 /* ---- a module ---- */
 
-struct analysis_module {
-    struct plan plan;
-};
-
-static void module_fill(struct job *job, const void *in, void *to, struct err *err)
+void analysis_module_fill(struct job *job, const void *in, void *to, struct err *err)
 {
-    const struct analysis_program *program = in;
-    struct plan *plan = &((struct analysis_module *)to)->plan;
+    const struct analysis_program *program = ((const struct analysis_reading *)in)->program;
+    struct plan *plan = &((struct analysis_subject *)to)->plan;
     struct stream stream;
     enum kind kind;
     struct stream_scope scope = program_scope(job, program, &kind, err);
@@ -247,22 +242,6 @@ static void module_fill(struct job *job, const void *in, void *to, struct err *e
     arena_allot_work(&job->arena, LEAST_WORK + WORK_PER_BYTE * (uint64_t)bytes.length);
     if (!err_is_set(err) && hlo_read(bytes, program->offset_bytes, kind, &job->arena, &plan->hlo, err))
         plan_build(plan, &job->arena);
-}
-
-struct analysis_module *analysis_module_read(const struct source *source, const struct analysis_program *program,
-                                             uint64_t limit_bytes, struct err *err)
-{
-    return job_make(source, limit_bytes, sizeof(struct analysis_module), module_fill, program, err);
-}
-
-uint64_t analysis_module_memory_bytes(const struct analysis_module *module)
-{
-    return job_made_bytes(module);
-}
-
-void analysis_module_free(struct analysis_module *module)
-{
-    job_made_free(module);
 }
 
 /* ---- capacity ---- */
@@ -275,14 +254,4 @@ bool analysis_device_at(size_t at, struct analysis_device *device)
     *device = (struct analysis_device){row->name, row->title, space_platform_name(row->platform),
                                        (uint64_t)row->physical_bytes, (uint64_t)row->available_bytes, row->source};
     return true;
-}
-
-/* ---- answers ---- */
-
-bool analysis_answer(const struct analysis_module *module, const char *tool, const char *view,
-                     const struct analysis_param *params, size_t param_count, struct buf *out, struct err *err)
-{
-    struct analysis_question question = {.tool = tool, .view = view, .params = params, .param_count = param_count};
-    question.plan = &module->plan;
-    return analysis_answer_write(&question, out, err);
 }

@@ -3,7 +3,7 @@
  *
  * In:      sources (base/source.h) and names; Out: structs below and JSON bytes.
  * Units:   bytes unless a name says otherwise.
- * Threads: no globals, none of its own. A read module is immutable: any number of threads may ask it at once.
+ * Threads: no globals, none of its own. A subject is immutable once read: any number of threads may ask it at once.
  * Errors:  false or NULL, with the reason in `err` (base/err.h). */
 #ifndef ANALYSIS_ANALYSIS_H
 #define ANALYSIS_ANALYSIS_H
@@ -108,17 +108,32 @@ struct analysis_totals *analysis_totals_read(const struct source *source, const 
                                              struct err *err);
 void analysis_totals_free(struct analysis_totals *totals);
 
-/* ---- One program, decoded and replayed -------------------------------------- */
+/* ---- One subject: read it, ask it a view, free it ------------------------------ */
 
-struct analysis_module; /* opaque */
+enum analysis_subject_kind {
+    ANALYSIS_MODULE,  /* one HLO program, decoded and replayed */
+    ANALYSIS_TRACE,   /* the memory events of a trace's host: what its allocators did over time */
+    ANALYSIS_PROFILE, /* a device profile (profile.proto, gzip or not, by any producer) */
+};
 
-/* Reads and replays a program. `limit_bytes` bounds the memory it may take
- * (0 = no limit); past it the error is `limit`. NULL on error. */
-struct analysis_module *analysis_module_read(const struct source *source, const struct analysis_program *program,
-                                             uint64_t limit_bytes, struct err *err);
+struct analysis_subject; /* opaque */
+
+/* What is to be read, and how. */
+struct analysis_reading {
+    enum analysis_subject_kind kind;
+    const struct analysis_program *program; /* of a module: which one of the file */
+    const struct hands *hands;              /* of a trace: read a large one side by side, if its source can be; or NULL */
+    uint64_t limit_bytes;                   /* memory that it may take; 0 = no limit */
+};
+
+/* NULL on error: `unsupported` for other files, `malformed` for what cannot be decoded, `limit` past the limit. A
+ * trace without memory events gives a subject without pools, and the reason (analysis_trace_reason); of the others 63
+ * bytes an event stay. Free with analysis_subject_free. */
+struct analysis_subject *analysis_subject_read(const struct source *source, const struct analysis_reading *reading,
+                                               struct err *err);
 /* Memory that it holds, for a cache's accounts. */
-uint64_t analysis_module_memory_bytes(const struct analysis_module *module);
-void analysis_module_free(struct analysis_module *module);
+uint64_t analysis_subject_memory_bytes(const struct analysis_subject *subject);
+void analysis_subject_free(struct analysis_subject *subject);
 
 /* ---- Capacity ---------------------------------------------------------------- */
 
@@ -180,40 +195,20 @@ struct analysis_param {
 
 /* A tool's views, for the menu, the routes and the documentation. */
 struct analysis_view {
-    const char *tool;                /* "memory_viewer" */
-    const char *tool_title;          /* "Memory Viewer" */
-    const char *view;                /* "summary" */
-    const char *const *param_names;  /* ends with NULL */
+    const char *tool;                  /* "memory_viewer" */
+    const char *tool_title;            /* "Memory Viewer" */
+    enum analysis_subject_kind kind;   /* what its questions are about: of profiles any number, else one */
+    const char *view;                  /* "summary" */
+    const char *const *param_names;    /* ends with NULL */
 };
 /* Row `at` of the table of views; false past the end. Texts are static. */
 bool analysis_view_at(size_t at, struct analysis_view *view);
+/* The row of a view; false when there is none. */
+bool analysis_view_find(const char *tool, const char *name, struct analysis_view *view);
 
-/* Answers a view of a tool about a module. On success `out` holds the answer's
- * bytes: JSON {"tool","view","params","notes","data"}; for the view "xprof" the
- * bare object that XProf sends; for "buffers" with format=csv, CSV.
- * Errors: notfound (tool, view, space, buffer), argument (unknown or broken
- * parameter), limit, malformed (the trace cannot be replayed: view "xprof"). */
-bool analysis_answer(const struct analysis_module *module, const char *tool, const char *view,
-                     const struct analysis_param *params, size_t param_count, struct buf *out, struct err *err);
-
-/* ---- Device profiles ------------------------------------------------------------- */
-
-struct analysis_profile; /* opaque; immutable once read */
-
-/* Decodes a profile (profile.proto, gzip or not, by any producer). `limit_bytes` bounds
- * the memory it may take (0 = no limit). NULL on error: `unsupported` for other files,
- * `malformed` for what pprof would refuse too. */
-struct analysis_profile *analysis_profile_read(const struct source *source, uint64_t limit_bytes, struct err *err);
-uint64_t analysis_profile_memory_bytes(const struct analysis_profile *profile);
-void analysis_profile_free(struct analysis_profile *profile);
-
-uint64_t analysis_profile_sample_count(const struct analysis_profile *profile);
-/* Name and unit of a sample type, borrowed; false past the end. */
-bool analysis_profile_type_at(const struct analysis_profile *profile, size_t at, struct str *name, struct str *unit);
-
-/* One of the profiles that a question is about. Texts are borrowed. */
-struct analysis_profile_use {
-    const struct analysis_profile *profile; /* NULL: it could not be read: code and reason; ERR_none: it is not asked for */
+/* One of the subjects that a question is about. Only `subject` counts but for profiles. Texts are borrowed. */
+struct analysis_use {
+    const struct analysis_subject *subject; /* NULL: it could not be read: code and reason; ERR_none: it is not asked for */
     const char *id, *name;
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of the file, Unix time; 0: not known */
@@ -222,32 +217,27 @@ struct analysis_profile_use {
     const char *reason;
 };
 
-struct analysis_profile_question {
-    const struct analysis_profile_use *uses;
+struct analysis_question {
+    const char *tool, *view;
+    const struct analysis_use *uses; /* of the kind that the tool is about */
     size_t use_count;
+    const struct analysis_param *params;
+    size_t param_count;
     bool has_source; /* source lines may be shown: --source-root */
 };
 
-/* Answers a view of the tool "device_memory"; as analysis_answer otherwise. */
-bool analysis_profile_answer(const struct analysis_profile_question *asked, const char *view, const struct analysis_param *params,
-                             size_t param_count, struct buf *out, struct err *err);
+/* Answers a view of a tool. On success `out` holds the answer's bytes: JSON
+ * {"tool","view","params","data","notes"}; for the view "xprof" the bare object
+ * that XProf sends; for a table with format=csv, CSV.
+ * Errors: notfound (tool, view, space, buffer), argument (unknown or broken
+ * parameter), limit, malformed (the module cannot be replayed: view "xprof"). */
+bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err);
 
-/* ---- Memory profile: what the allocators of a host did over time ----------------- */
+/* ---- What a profile or a trace says of itself ------------------------------------- */
 
-struct analysis_trace; /* opaque */
-
-/* Reads the memory events of a trace's host. `hands` (base/hands.h; may be NULL) read a
- * large one side by side, if the source can be. `limit_bytes` bounds the memory it may
- * take (0 = no limit; 63 bytes an event stay). A trace without such events gives one
- * without pools, and the reason. NULL on error. */
-struct analysis_trace *analysis_trace_read(const struct source *source, const struct hands *hands, uint64_t limit_bytes,
-                                           struct err *err);
-uint64_t analysis_trace_memory_bytes(const struct analysis_trace *trace);
-void analysis_trace_free(struct analysis_trace *trace);
-
-/* Answers a view of the tool "memory_profile"; as analysis_answer otherwise. */
-bool analysis_trace_answer(const struct analysis_trace *trace, const char *view, const struct analysis_param *params,
-                           size_t param_count, struct buf *out, struct err *err);
+uint64_t analysis_profile_sample_count(const struct analysis_subject *profile);
+/* Name and unit of a sample type, borrowed; false past the end. */
+bool analysis_profile_type_at(const struct analysis_subject *profile, size_t at, struct str *name, struct str *unit);
 
 /* What ranks a pool among those of all hosts. */
 struct analysis_trace_pool {
@@ -260,17 +250,17 @@ struct analysis_trace_pool {
     uint64_t allocation_count, deallocation_count;
 };
 /* Pool `at`, worst first; false past the end. */
-bool analysis_trace_pool_at(const struct analysis_trace *trace, size_t at, struct analysis_trace_pool *pool);
+bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, struct analysis_trace_pool *pool);
 /* Why there is no pool, as a code and a sentence; false when there is one. Static storage. */
-bool analysis_trace_reason(const struct analysis_trace *trace, const char **code, const char **text);
+bool analysis_trace_reason(const struct analysis_subject *trace, const char **code, const char **text);
 
 /* What the daemon calls a host, written into its objects; texts may be NULL. */
 struct analysis_trace_host {
     const char *id, *name, *file;
 };
 /* The host's object of the view "summary", and that of its pool `at`. */
-void analysis_trace_host_write(const struct analysis_trace *trace, const struct analysis_trace_host *host, struct buf *out);
-void analysis_trace_pool_write(const struct analysis_trace *trace, const struct analysis_trace_host *host, size_t at,
+void analysis_trace_host_write(const struct analysis_subject *trace, const struct analysis_trace_host *host, struct buf *out);
+void analysis_trace_pool_write(const struct analysis_subject *trace, const struct analysis_trace_host *host, size_t at,
                                struct buf *out);
 
 #endif

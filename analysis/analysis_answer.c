@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * analysis_answer.c: see analysis_answer.h. */
-#include "analysis_answer.h"
-
-#include "job.h"
-#include "tool/memory_viewer/plan.h"
+ * analysis_answer.c: the table of tools, asked: see analysis.h, "Tools and answers". */
+#include "analysis_subject.h"
 #include "tool/tool.h"
+
+#include <stdlib.h>
 
 /* Answering needs little; these bound what a hostile file can make it take. A
  * step costs 1 to 10 ns. */
 #define LIMIT_BYTES ((uint64_t)1 << 30)
 #define WORK ((uint64_t)1 << 29)
+#define USES_MOST 20000
+
+/* tool.h, which stands below analysis.h, says the same in its own words. */
+_Static_assert((int)TOOL_OF_MODULE == (int)ANALYSIS_MODULE && (int)TOOL_OF_TRACE == (int)ANALYSIS_TRACE &&
+                   (int)TOOL_OF_PROFILES == (int)ANALYSIS_PROFILE,
+               "one order of kinds");
 
 static const struct tool *const tools[] = {
 #define TOOL(name) &tool_##name,
@@ -22,8 +27,8 @@ bool analysis_view_at(size_t at, struct analysis_view *view)
 {
     for (size_t i = 0; i < TOOL_COUNT; i++) {
         if (at < tools[i]->view_count) {
-            *view = (struct analysis_view){tools[i]->name, tools[i]->title, tools[i]->views[at].name,
-                                           tools[i]->views[at].param_names};
+            *view = (struct analysis_view){tools[i]->name, tools[i]->title, (enum analysis_subject_kind)tools[i]->model,
+                                           tools[i]->views[at].name, tools[i]->views[at].param_names};
             return true;
         }
         at -= tools[i]->view_count;
@@ -31,13 +36,22 @@ bool analysis_view_at(size_t at, struct analysis_view *view)
     return false;
 }
 
-static const struct tool_view *view_find(const struct analysis_question *question, struct err *err)
+bool analysis_view_find(const char *tool, const char *name, struct analysis_view *view)
 {
-    enum tool_model model = question->profiles != NULL ? TOOL_OF_PROFILES : question->trace != NULL ? TOOL_OF_TRACE : TOOL_OF_MODULE;
+    for (size_t at = 0; analysis_view_at(at, view); at++)
+        if (strcmp(view->tool, tool) == 0 && strcmp(view->view, name) == 0)
+            return true;
+    return false;
+}
+
+static const struct tool_view *view_find(const struct analysis_question *question, enum tool_model *model, struct err *err)
+{
     for (size_t i = 0; i < TOOL_COUNT; i++)
-        for (size_t j = 0; tools[i]->model == model && strcmp(tools[i]->name, question->tool) == 0 && j < tools[i]->view_count; j++)
-            if (strcmp(tools[i]->views[j].name, question->view) == 0)
+        for (size_t j = 0; strcmp(tools[i]->name, question->tool) == 0 && j < tools[i]->view_count; j++)
+            if (strcmp(tools[i]->views[j].name, question->view) == 0) {
+                *model = tools[i]->model;
                 return &tools[i]->views[j];
+            }
     err_set(err, ERR_notfound, ERR_NO_OFFSET, "no view \"%.40s\" of a tool \"%.40s\"", question->view, question->tool);
     return NULL;
 }
@@ -109,6 +123,7 @@ static void view_answer(const struct tool_view *view, const char *tool, const st
 struct asked {
     const struct analysis_question *question;
     const struct tool_view *view;
+    enum tool_model model;
     struct tool_request request;
 };
 
@@ -124,27 +139,51 @@ static void answer(struct job *job, const void *in, void *out, struct err *err)
     request.params = params;
     request.arena = &job->arena;
     request.notes = &notes;
-    for (uint32_t i = 0; request.plan != NULL && i < request.plan->note_count; i++)
+    for (uint32_t i = 0; asked->model == TOOL_OF_MODULE && i < request.plan->note_count; i++)
         tool_note(&request, request.plan->notes[i].code, request.plan->notes[i].count, request.plan->notes[i].text);
     view_answer(asked->view, asked->question->tool, &request, err);
 }
 
-bool analysis_answer_write(const struct analysis_question *question, struct buf *out, struct err *err)
+static bool answer_about(struct asked *asked, const void *model, struct buf *out, struct err *err)
 {
-    struct asked asked = {.question = question, .view = view_find(question, err)};
-    if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err))
-        return false;
     struct job job = {.gzip = NULL};
     struct buf scratch = BUF_INIT;
-    asked.request = (struct tool_request){
-        .plan = question->plan, .profiles = question->profiles, .trace = question->trace,
-        .param_count = question->param_count, .scratch = &scratch, .out = out};
+    asked->request = (struct tool_request){
+        .model = model, .param_count = asked->question->param_count, .scratch = &scratch, .out = out};
     if (out->limit_bytes == 0)
         out->limit_bytes = LIMIT_BYTES;
     arena_init(&job.arena, LIMIT_BYTES, err);
     arena_allot_work(&job.arena, WORK);
-    job_try(&job, answer, &asked, NULL, err);
+    job_try(&job, answer, asked, NULL, err);
     buf_free(&scratch);
     arena_free(&job.arena);
     return !err_is_set(err);
+}
+
+static bool answer_about_profiles(struct asked *asked, struct buf *out, struct err *err)
+{
+    const struct analysis_question *question = asked->question;
+    if (question->use_count == 0 || question->use_count > USES_MOST)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "from 1 to %d profiles can be looked at together", USES_MOST);
+    struct profile_set_item *items = calloc(question->use_count, sizeof *items);
+    if (items == NULL)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+    for (size_t i = 0; i < question->use_count; i++)
+        items[i] = analysis_profile_item(&question->uses[i]);
+    const struct profile_set set = {items, (uint32_t)question->use_count, question->has_source};
+    bool is_answered = answer_about(asked, &set, out, err);
+    free(items);
+    return is_answered;
+}
+
+bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err)
+{
+    struct asked asked = {.question = question};
+    asked.view = view_find(question, &asked.model, err);
+    if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err))
+        return false;
+    if (asked.model == TOOL_OF_PROFILES)
+        return answer_about_profiles(&asked, out, err);
+    const struct analysis_subject *subject = question->uses[0].subject;
+    return answer_about(&asked, asked.model == TOOL_OF_MODULE ? (const void *)&subject->plan : &subject->trace, out, err);
 }

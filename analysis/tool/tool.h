@@ -35,9 +35,12 @@ struct tool_notes {
 };
 
 struct tool_request {
-    const struct plan *plan;             /* of a module; NULL in a tool of profiles */
-    const struct profile_set *profiles;  /* of a tool of profiles */
-    const struct memory_profile *trace;         /* of the memory profile */
+    union { /* what the question is about, as the tool's `model` says */
+        const void *model;
+        const struct plan *plan;
+        const struct memory_profile *trace;
+        const struct profile_set *profiles;
+    };
     const struct tool_param *params;
     size_t param_count;
     struct arena *arena; /* for this answer alone */
@@ -55,8 +58,8 @@ struct tool_view {
     const char *const *repeatable_names; /* parameters that may come more than once; ends with NULL; may be NULL */
 };
 
-/* What a tool's views are about: which member of the request is set. */
-enum tool_model { TOOL_OF_MODULE, TOOL_OF_PROFILES, TOOL_OF_TRACE };
+/* What a tool's views are about: what `model` of the request points to. */
+enum tool_model { TOOL_OF_MODULE, TOOL_OF_TRACE, TOOL_OF_PROFILES };
 
 struct tool {
     const char *name, *title;

@@ -2,8 +2,8 @@
  * api.h: the handlers of our own surface; docs/openapi.yaml describes their answers.
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
- * api_modules.c (a session's modules), api_view.c (what a tool says of one),
- * api_memory_profile.c (memory over time), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
+ * api_modules.c (a session's modules), api_view.c (what a tool says of what choice.c chooses),
+ * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
  * api_given.c (files that a reader gave), api_capacity.c (how much memory devices have), api_shared.c. */
 #ifndef SERVER_API_API_H
 #define SERVER_API_API_H
@@ -32,13 +32,10 @@ struct response *api_given(const struct server *server, const struct request *re
 struct response *api_given_add(const struct server *server, const struct request *request);
 struct response *api_profiles(const struct server *server, const struct request *request);
 struct response *api_profile_give(const struct server *server, const struct request *request);
-struct response *api_device_view(const struct server *server, const struct request *request);
+/* The view "summary" of the memory profile, which is of all hosts. */
 struct response *api_memory_profile(const struct server *server, const struct request *request);
 struct response *api_source(const struct server *server, const struct request *request);
 struct response *api_view(const struct server *server, const struct request *request);
-
-/* Is there such a view of such a tool? */
-bool api_is_view(const char *tool, const char *view);
 
 /* The session that a request is about: of the watched folders, or of files that a reader gave. */
 struct api_subject {

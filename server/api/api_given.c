@@ -48,7 +48,7 @@ struct response *api_given(const struct server *server, const struct request *re
     if (!response && strchr(request->captures[0], '-')) /* of a session of a set, or of nothing */
         response = response_problem(404, "notfound", "there are no files of that id");
     if (!response)
-        response = given_find(server->given, request->captures[0], &set, &err) ? answer(server, &set, false)
+        response = given_find(server->store, request->captures[0], &set, &err) ? answer(server, &set, false)
                                                                                : response_err(&err, NULL);
     given_close(&set);
     return response;
@@ -68,7 +68,7 @@ struct response *api_given_add(const struct server *server, const struct request
     if (!response)
         response = api_keep_body(request, GIVEN_COST_BYTES);
     if (!response)
-        response = given_add(server->given, with[0] ? with : NULL, name, request->body, &set, &err)
+        response = given_add(server->store, with[0] ? with : NULL, name, request->body, &set, &err)
                        ? answer(server, &set, true)
                        : response_err(&err, name);
     given_close(&set);

@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * api_memory_profile.c: the memory profile of a trace session: of all hosts, or a view of one. */
+ * api_memory_profile.c: the memory profile's summary of all hosts of a trace session. */
 #include "server/api/api.h"
 #include "server/api/listing.h"
-#include "server/store/traces.h"
+#include "server/store/subjects.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- one view of one host --------------------------------------------------------- */
-
-static struct response *answer(const struct server *server, const struct request *request,
-                               const struct snapshot_host *host)
-{
-    struct cache_hold hold;
-    struct err err = ERR_INIT;
-    struct buf buf = {.limit_bytes = (size_t)1 << 30};
-    const char *view = request->captures[0];
-    const struct analysis_trace *trace = traces_get(server->traces, &host->file->place, &hold, &err);
-    if (!trace)
-        return (hold.is_passing ? response_passing_err : response_err)(&err, host->file->path);
-    size_t count;
-    static const char *const OWN_NAMES[] = {"session", "host", NULL};
-    struct analysis_param *params = api_core_params(request, OWN_NAMES, &count);
-    bool is_good = analysis_trace_answer(trace, view, params, count, &buf, &err);
-    free(params);
-    cache_release(&hold);
-    if (!is_good) {
-        buf_free(&buf);
-        return response_err(&err, host->file->path);
-    }
-    bool is_csv = strcmp(request_param(request, "format", ""), "csv") == 0;
-    struct response *response = response_of_buf(200, is_csv ? "text/csv; charset=utf-8" : "application/json", &buf);
-    if (is_csv)
-        response_add_header(response, "Content-Disposition", "attachment; filename=\"%.40s-%s.csv\"", view, host->id);
-    return response;
-}
-
-/* ---- summary ------------------------------------------------------------------------ */
 
 /* A pool of some host, written. */
 struct ranked {
@@ -52,7 +21,7 @@ struct overview {
     const char *reason_code, *reason_text; /* of the first host without events */
 };
 
-static void take_pools(struct overview *overview, const struct analysis_trace *trace,
+static void take_pools(struct overview *overview, const struct analysis_subject *trace,
                        const struct analysis_trace_host *names)
 {
     struct analysis_trace_pool pool;
@@ -99,24 +68,24 @@ static void write_unread(struct buf *buf, const struct analysis_trace_host *name
     json_object_end(&json);
 }
 
-static void take_host(struct overview *overview, struct traces *traces, const struct snapshot_host *host)
+static void take_host(struct overview *overview, struct store *store, const struct snapshot_host *host)
 {
-    struct cache_hold hold;
+    struct subject trace;
     struct err err = ERR_INIT;
     const struct analysis_trace_host names = {host->id, host->name, host->file->path};
-    const struct analysis_trace *trace = traces_get(traces, &host->file->place, &hold, &err);
+    const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &host->file->place};
     const char *code, *text;
     if (overview->hosts.length > 0)
         buf_char(&overview->hosts, ',');
-    if (!trace) {
+    if (!subjects_open(store, &place, &trace, &err)) {
         write_unread(&overview->hosts, &names, &err);
         code = "unreadable";
         text = "The trace cannot be read; its error tells why.";
     } else {
-        analysis_trace_host_write(trace, &names, &overview->hosts);
-        take_pools(overview, trace, &names);
-        analysis_trace_reason(trace, &code, &text);
-        cache_release(&hold);
+        analysis_trace_host_write(trace.core, &names, &overview->hosts);
+        take_pools(overview, trace.core, &names);
+        analysis_trace_reason(trace.core, &code, &text);
+        subjects_close(&trace);
     }
     if (!overview->reason_code) {
         overview->reason_code = code;
@@ -184,7 +153,7 @@ static struct response *summary(const struct server *server, const struct snapsh
     }
     for (size_t at = 0; at < session->host_count; at++) {
         if (!host || host == &session->hosts[at])
-            take_host(&overview, server->traces, &session->hosts[at]);
+            take_host(&overview, server->store, &session->hosts[at]);
     }
     if (overview.count)
         qsort(overview.ranked, overview.count, sizeof(*overview.ranked), worst_first);
@@ -209,26 +178,15 @@ static struct response *summary(const struct server *server, const struct snapsh
     return response_json(&buf);
 }
 
-/* ---- the route ------------------------------------------------------------------------ */
-
 struct response *api_memory_profile(const struct server *server, const struct request *request)
 {
-    static const char *const SUMMARY_NAMES[] = {"session", "host", NULL};
-    bool is_summary = strcmp(request->captures[0], "summary") == 0;
-    if (!api_is_view("memory_profile", request->captures[0]))
-        return response_problem(404, "notfound", "there is no such tool or view");
-    struct response *refusal = is_summary ? listing_check_names(request, SUMMARY_NAMES) : listing_check_once(request);
-    if (refusal)
-        return refusal;
+    static const char *const NAMES[] = {"session", "host", NULL};
     struct api_subject subject = {0};
-    struct response *response =
-        api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
-    if (!response && is_summary)
-        response = summary(server, subject.session, subject.host);
-    if (!response && subject.session->kind != SNAPSHOT_TRACE)
-        response = response_problem(404, "notfound", "this session is no profiler trace: it has no memory events");
+    struct response *response = listing_check_names(request, NAMES);
     if (!response)
-        response = answer(server, request, subject.host ? subject.host : traces_worst(server->traces, subject.session));
+        response = api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
+    if (!response)
+        response = summary(server, subject.session, subject.host);
     api_close(&subject);
     return response;
 }

@@ -71,7 +71,7 @@ static struct response *find(const struct server *server, const struct request *
         return response_problem(400, "argument", "give either session (and file), or local");
     if (!is_id(local))
         return response_problem(400, "argument", "local must be %d hex digits", TEXTS_ID_SIZE - 1);
-    return texts_find(server->texts, local, &asked->text, &err) ? NULL : response_err(&err, NULL);
+    return texts_find(server->store, local, &asked->text, &err) ? NULL : response_err(&err, NULL);
 }
 
 static void write_files(struct json *json, const struct snapshot_session *session)
@@ -106,7 +106,7 @@ struct response *api_oom(const struct server *server, const struct request *requ
     struct response *response = listing_check_names(request, NAMES);
     if (!response)
         response = find(server, request, &asked);
-    if (!response && asked.file && !texts_of_file(server->texts, &asked.file->place, &asked.text, &err))
+    if (!response && asked.file && !texts_of_file(server->store, &asked.file->place, &asked.text, &err))
         response = response_err(&err, asked.file->path);
     if (!response)
         response = answer(&asked);
@@ -126,7 +126,7 @@ struct response *api_oom_give(const struct server *server, const struct request 
         response = response_problem(400, "argument", "the text is empty");
     if (!response)
         response = api_keep_body(request, TEXTS_COST_BYTES);
-    if (!response && !texts_give(server->texts, request->body, &asked.text, &err))
+    if (!response && !texts_give(server->store, request->body, &asked.text, &err))
         response = response_err(&err, NULL);
     if (!response)
         response = answer(&asked);

@@ -17,7 +17,7 @@ static struct response *find_session(struct api_subject *subject, const struct s
     if (!given_is_id(id)) {
         subject->indexed = index_hold(server->index);
         subject->snapshot = subject->indexed;
-    } else if (given_find(server->given, id, &subject->given, &err)) {
+    } else if (given_find(server->store, id, &subject->given, &err)) {
         subject->snapshot = given_snapshot(&subject->given);
     } else {
         return response_err(&err, NULL);

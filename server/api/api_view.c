@@ -1,64 +1,69 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "server/api/api.h"
-
-#include "server/api/listing.h"
+/* SPDX-License-Identifier: Apache-2.0
+ * api_view.c: what a tool says: any view of the core's table of tools. */
+#include "server/api/choice.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool api_is_view(const char *tool, const char *view)
+/* A device profile as a file, for pprof. */
+static struct response *profile_file(struct body *body)
 {
-    struct analysis_view row;
-    for (size_t at = 0; analysis_view_at(at, &row); at++) {
-        if (strcmp(row.tool, tool) == 0 && strcmp(row.view, view) == 0)
-            return true;
-    }
-    return false;
+    struct body *file = body_of_gzip(body);
+    body_release(body);
+    if (!file)
+        return response_problem(503, "limit", "no memory to write the profile");
+    struct response *response = response_of_body(200, "application/vnd.google.protobuf+gzip", file);
+    response_add_header(response, "Content-Disposition", "attachment; filename=\"memory.pb.gz\"");
+    return response;
 }
 
-static struct response *answer(const struct server *server, const struct request *request,
-                               const struct modules_entry *entry)
+/* A table is a file for the reader's own tools; all else is for the page. */
+static struct response *response_in(const struct request *request, const struct choice *choice, struct body *body)
+{
+    const char *format = request_param(request, "format", ""), *view = request->captures[1];
+    bool is_csv = strcmp(format, "csv") == 0;
+    if (strcmp(request->captures[0], "device_memory") == 0 && strcmp(view, "profile") == 0)
+        return profile_file(body);
+    if (format[0] == '\0' || strcmp(format, "json") == 0)
+        return response_of_body(200, "application/json", body);
+    struct response *response =
+        response_of_body(200, is_csv ? "text/csv; charset=utf-8" : "text/plain; charset=utf-8", body);
+    bool has_id = choice->part_id != NULL;
+    response_add_header(response, "Content-Disposition", "attachment; filename=\"%s%.40s%s%s.%s\"",
+                        has_id ? "" : "device-", view, has_id ? "-" : "", has_id ? choice->part_id : "",
+                        is_csv ? "csv" : "txt");
+    return response;
+}
+
+static struct response *answer(const struct request *request, const struct analysis_view *view,
+                               const struct choice *choice)
 {
     struct err err = ERR_INIT;
-    struct store_question question = {
-        .program = entry->program, .tool = request->captures[0], .view = request->captures[1]};
-    static const char *const OWN_NAMES[] = {"session", "host", "module", NULL};
-    struct analysis_param *params = api_core_params(request, OWN_NAMES, &question.param_count);
+    struct analysis_question question = {.tool = view->tool, .view = view->view, .uses = choice->uses};
+    question.use_count = choice->count;
+    question.has_source = choice->server->source_root_count > 0;
+    struct analysis_param *params = api_core_params(request, choice_names(view->kind), &question.param_count);
     question.params = params;
     bool is_passing;
-    struct body *body = store_answer(server->store, &entry->file->opened, &question, &err, &is_passing);
+    struct body *body = subjects_answer(choice->server->store, choice->key ? NULL : &choice->place, choice->key,
+                                        &question, &err, &is_passing);
     free(params);
     if (!body)
-        return (is_passing ? response_passing_err : response_err)(&err, entry->file->file->path);
-    if (strcmp(request_param(request, "format", ""), "csv") != 0)
-        return response_of_body(200, "application/json", body);
-    struct response *response = response_of_body(200, "text/csv; charset=utf-8", body);
-    response_add_header(response, "Content-Disposition", "attachment; filename=\"%.40s-%s.csv\"", question.view,
-                        entry->id);
-    return response;
+        return (is_passing ? response_passing_err : response_err)(&err, choice->file);
+    return response_in(request, choice, body);
 }
 
 struct response *api_view(const struct server *server, const struct request *request)
 {
-    if (!api_is_view(request->captures[0], request->captures[1]))
+    struct analysis_view view;
+    struct choice choice = {0};
+    if (!analysis_view_find(request->captures[0], request->captures[1], &view))
         return response_problem(404, "notfound", "there is no such tool or view");
-    struct response *refusal = listing_check_once(request);
-    if (refusal)
-        return refusal;
-    struct api_subject subject = {0};
-    struct response *response =
-        api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
-    if (!response) {
-        struct modules modules;
-        struct err err = ERR_INIT;
-        const char *id = request_param(request, "module", ""), *file;
-        if (modules_find(server->store, subject.session, subject.host, id[0] ? id : NULL, &modules, &err, &file)) {
-            response = answer(server, request, &modules.entries[0]);
-            modules_close(&modules);
-        } else {
-            response = response_err(&err, file);
-        }
-    }
-    api_close(&subject);
+    if (view.kind == ANALYSIS_TRACE && strcmp(view.view, "summary") == 0)
+        return api_memory_profile(server, request);
+    struct response *response = choice_open(&choice, server, request, &view);
+    if (!response)
+        response = answer(request, &view, &choice);
+    choice_close(&choice);
     return response;
 }

@@ -6,20 +6,15 @@
 #include "server/store/given.h"
 #include "server/http/guard.h"
 #include "server/disk/index.h"
-#include "server/store/profiles.h"
 #include "server/store/store.h"
+#include "server/store/subjects.h"
 #include "server/store/texts.h"
-#include "server/store/traces.h"
 
 #include <stdint.h>
 
 struct server {
     struct index *index;
     struct store *store;
-    struct traces *traces;
-    struct texts *texts;
-    struct profiles *profiles;
-    struct given *given;
     const char *const *source_roots; /* folders whose files may be shown as source */
     size_t source_root_count;
     struct guard guard;

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "server/store/modules.h"
+#include "server/store/subjects.h"
 #include "server/api/xprof_run.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ static bool has_memory_profile(struct store *store, const struct snapshot_run *r
 {
     bool has = false;
     for (size_t at = 0; run->session && at < run->session->host_count && !has; at++)
-        has = traces_has_events(store, &run->session->hosts[at].file->place);
+        has = store_has_events(store, &run->session->hosts[at].file->place);
     return has;
 }
 
@@ -200,21 +201,29 @@ static const struct modules_entry *find_program(const struct modules *modules, c
     return NULL;
 }
 
-static struct response *answer_module(struct store *store, const struct modules_entry *entry, int64_t space)
+/* Of a file that is being written, and of memory that others have now, XProf knows nothing. */
+static struct response *answer(struct store *store, const struct subjects_place *place,
+                               const struct analysis_question *question)
 {
-    char text[24];
     struct err err = ERR_INIT;
-    const struct analysis_param param = {"space", text};
-    const struct store_question question = {
-        .program = entry->program, .tool = "memory_viewer", .view = "xprof", .params = &param, .param_count = 1};
-    snprintf(text, sizeof(text), "%lld", (long long)space);
     bool is_passing;
-    struct body *body = store_answer(store, &entry->file->opened, &question, &err, &is_passing);
+    struct body *body = subjects_answer(store, place, NULL, question, &err, &is_passing);
     if (body)
         return response_of_body(200, "application/json", body);
     struct response *response = is_passing ? response_text(503, err.text) : no_data();
     response->is_changed = err.code == ERR_changed;
     return response;
+}
+
+static struct response *answer_module(struct store *store, const struct modules_entry *entry, int64_t space)
+{
+    char text[24];
+    const struct analysis_param param = {"space", text};
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = "xprof", .params = &param, .param_count = 1};
+    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    snprintf(text, sizeof(text), "%lld", (long long)space);
+    return answer(store, &place, &question);
 }
 
 /* No program was named that the run has: NO_MODULE, or a number, or nothing. */
@@ -268,18 +277,9 @@ static const struct snapshot_host *find_host(const struct snapshot_session *sess
 /* Of the named host, else of the first. */
 static struct response *memory_profile(const struct server *server, const struct snapshot_host *host)
 {
-    struct cache_hold hold;
-    struct err err = ERR_INIT;
-    struct buf buf = BUF_INIT;
-    const struct analysis_trace *trace = traces_get(server->traces, &host->file->place, &hold, &err);
-    bool is_good = trace && analysis_trace_answer(trace, "xprof", NULL, 0, &buf, &err), is_passing = hold.is_passing;
-    cache_release(&hold);
-    if (is_good)
-        return response_json(&buf);
-    buf_free(&buf);
-    struct response *response = is_passing ? response_text(503, err.text) : no_data();
-    response->is_changed = err.code == ERR_changed;
-    return response;
+    const struct analysis_question question = {.tool = "memory_profile", .view = "xprof"};
+    const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &host->file->place};
+    return answer(server->store, &place, &question);
 }
 
 static struct response *answer_tool(const struct server *server, const struct request *request,

@@ -128,9 +128,7 @@ static void wait_for_end(struct httpd *httpd, const struct server *server, const
     const struct timespec second = {.tv_sec = 1, .tv_nsec = 0};
     while (sigtimedwait(ends, NULL, &second) < 0) {
         httpd_watch(httpd);
-        texts_expire(server->texts);
-        profiles_expire(server->profiles);
-        given_expire(server->given);
+        store_expire(server->store);
     }
 }
 
@@ -141,10 +139,8 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */
     httpd_stop_accepting(httpd);
     listen_refuse(&daemon->listening);
-    if (!httpd_drain(httpd, TEXT_DRAIN_MS)) {
-        given_stop(daemon->server.given);
-        texts_stop(daemon->server.texts);
-    }
+    if (!httpd_drain(httpd, TEXT_DRAIN_MS))
+        store_stop(daemon->server.store);
     if (!httpd_drain(httpd, DRAIN_MS)) {
         jobs_expire(jobs, true);
         httpd_drain(httpd, LAST_DRAIN_MS);
@@ -157,22 +153,8 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     listen_close(&daemon->listening);
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     index_free(daemon->server.index);
-    profiles_free(daemon->server.profiles);
-    given_free(daemon->server.given);
-    texts_free(daemon->server.texts); /* their bytes are the store's account's */
-    traces_free(daemon->server.traces);
     store_free(daemon->server.store);
     return COMMANDS_DONE;
-}
-
-/* A worker that waits in a cache gives up its place meanwhile. */
-static void tell_of_waiting(const struct server *server, struct cache_waiting waiting)
-{
-    store_on_wait(server->store, &waiting);
-    traces_on_wait(server->traces, &waiting);
-    texts_on_wait(server->texts, &waiting);
-    profiles_on_wait(server->profiles, &waiting);
-    given_on_wait(server->given, &waiting);
 }
 
 static int run(struct daemon *daemon, const sigset_t *ends)
@@ -184,13 +166,10 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.index = make_index(&daemon->options);
     int64_t limit_mib = daemon->options.memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_usual_limit());
-    daemon->server.traces = traces_new(daemon->server.store);
-    daemon->server.texts = texts_new(store_account(daemon->server.store));
-    daemon->server.profiles = profiles_new(store_account(daemon->server.store));
-    daemon->server.given = given_new(store_account(daemon->server.store));
     const struct http_handler handler = routes_handler(&daemon->server);
     struct jobs *jobs = jobs_new(&handler);
-    tell_of_waiting(&daemon->server, jobs_waiting(jobs));
+    const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */
+    store_on_wait(daemon->server.store, &waiting);
     struct httpd *httpd = httpd_start(&handler, jobs, &daemon->listening);
     if (!httpd || !index_start(daemon->server.index)) {
         log_line("cannot start: %s", strerror(errno));

@@ -6,7 +6,7 @@
 #include "server/base/log.h"
 #include "server/cmd/options.h"
 #include "server/cmd/summary.h"
-#include "server/store/traces.h"
+#include "server/store/subjects.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@ struct look {
     const struct options *options;
     const struct summary_form *form;
     struct store *store;
-    struct traces *traces;
     size_t found_count, good_count; /* modules */
     size_t profiles_count;          /* sessions of device profiles */
 };
@@ -35,8 +34,10 @@ static bool is_wanted(const struct look *look, const struct modules_entry *entry
 static struct body *ask(const struct look *look, const struct modules_entry *entry, const char *view,
                         const struct analysis_param *params, size_t param_count, struct err *err)
 {
-    const struct store_question question = {entry->program, "memory_viewer", view, params, param_count};
-    return store_answer(look->store, &entry->file->opened, &question, err, NULL);
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = view, .params = params, .param_count = param_count};
+    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    return subjects_answer(look->store, &place, NULL, &question, err, NULL);
 }
 
 /* The space to list buffers of: the one asked for, else the one with the largest total. */
@@ -107,20 +108,19 @@ static int by_total(const void *a, const void *b)
 static void look_at_memory(struct look *look, const struct snapshot_session *session)
 {
     for (size_t at = 0; at < session->host_count && !look->options->module; at++) {
-        struct cache_hold hold;
+        struct subject trace = {0};
         struct err err = ERR_INIT;
         const struct snapshot_host *host = &session->hosts[at];
-        const struct analysis_trace *trace = NULL;
-        if (traces_has_events(look->store, &host->file->place))
-            trace = traces_get(look->traces, &host->file->place, &hold, &err);
-        struct summary_pool pool = {.session = session, .host = host, .trace = trace};
-        for (; trace && analysis_trace_pool_at(trace, pool.at, &pool.figures); pool.at++) {
+        const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &host->file->place};
+        if (store_has_events(look->store, &host->file->place))
+            subjects_open(look->store, &place, &trace, &err);
+        struct summary_pool pool = {.session = session, .host = host, .trace = trace.core};
+        for (; trace.core && analysis_trace_pool_at(trace.core, pool.at, &pool.figures); pool.at++) {
             look->form->memory(&pool);
             look->good_count++;
         }
-        if (trace)
-            cache_release(&hold);
-        else if (err_is_set(&err))
+        subjects_close(&trace);
+        if (err_is_set(&err))
             log_line("%s: %s", host->file->path, err.text);
     }
 }
@@ -203,9 +203,7 @@ static int summarize(const struct options *options)
     }
     struct look look = {.options = options, .store = store_new(account_usual_limit())};
     look.form = options->is_json ? &summary_json : options->is_csv ? &summary_csv : &summary_text;
-    look.traces = traces_new(look.store);
     int result = look_around(&look, options->paths.items[0]);
-    traces_free(look.traces);
     store_free(look.store);
     return result;
 }

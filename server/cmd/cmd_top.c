@@ -20,7 +20,7 @@ static const char *const FILTER_NAMES[OPTIONS_FILTER_COUNT] = {
 
 struct question {
     const struct options *options;
-    struct analysis_profile_use *uses;
+    struct analysis_use *uses;
     size_t use_count, read_count;
     struct analysis_param *params;
     size_t param_count, param_capacity;
@@ -37,18 +37,19 @@ static void add_param(struct question *question, const char *name, const char *v
 static void read_one(struct question *question, const char *path, bool is_base)
 {
     const struct files_place place = {.root = path, .path = ""};
+    const struct analysis_reading reading = {.kind = ANALYSIS_PROFILE};
     struct err err = ERR_INIT;
     struct file *file = files_open(&place, &err);
-    struct analysis_profile_use *use = &question->uses[question->use_count];
-    *use = (struct analysis_profile_use){.id = path, .name = path, .is_base = is_base};
+    struct analysis_use *use = &question->uses[question->use_count];
+    *use = (struct analysis_use){.id = path, .name = path, .is_base = is_base};
     if (file) {
         const struct files_identity *identity = files_identity(file);
-        use->profile = analysis_profile_read(files_source(file), 0, &err);
+        use->subject = analysis_subject_read(files_source(file), &reading, &err);
         use->size_bytes = identity->size_bytes;
         use->modified_at_ms = identity->modified_at_ns / 1000000;
         files_close(file);
     }
-    if (!use->profile) {
+    if (!use->subject) {
         log_line("%s: %s", path, err.text);
         return;
     }
@@ -72,7 +73,8 @@ static bool read_all(struct question *question)
 static int answer(struct question *question)
 {
     const struct options *options = question->options;
-    const struct analysis_profile_question asked = {question->uses, question->use_count, false};
+    struct analysis_question asked = {
+        .tool = "device_memory", .view = "top", .uses = question->uses, .use_count = question->use_count};
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
     char limit[24];
@@ -92,7 +94,9 @@ static int answer(struct question *question)
         for (size_t at = 0; at < options->filters[filter].count; at++)
             add_param(question, FILTER_NAMES[filter], options->filters[filter].items[at]);
     }
-    bool is_good = analysis_profile_answer(&asked, "top", question->params, question->param_count, &out, &err);
+    asked.params = question->params;
+    asked.param_count = question->param_count;
+    bool is_good = analysis_answer(&asked, &out, &err);
     if (is_good) {
         fwrite(out.data, 1, out.length, stdout);
         if (options->is_json)
@@ -123,7 +127,7 @@ static int top(const struct options *options)
         log_line("%s", fault);
     int status = !fault && read_all(&question) ? answer(&question) : COMMANDS_UNUSABLE;
     for (size_t at = 0; at < question.use_count; at++)
-        analysis_profile_free((struct analysis_profile *)(uintptr_t)question.uses[at].profile);
+        analysis_subject_free((struct analysis_subject *)(uintptr_t)question.uses[at].subject);
     free(question.uses);
     free(question.params);
     return status;

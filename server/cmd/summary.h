@@ -25,7 +25,7 @@ struct summary_module {
 struct summary_pool {
     const struct snapshot_session *session;
     const struct snapshot_host *host;
-    const struct analysis_trace *trace;
+    const struct analysis_subject *trace;
     size_t at; /* in the trace, worst first */
     struct analysis_trace_pool figures;
 };

@@ -5,21 +5,17 @@
 #include "server/base/cgroups.h"
 #include "server/base/memory.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_CACHES = 8 };
 static const uint64_t LEAST_LIMIT_BYTES = 512 << 20;
 
 struct account {
     pthread_mutex_t lock;
     uint64_t limit_bytes, taken_bytes;
-    struct {
-        struct cache *cache;
-        bool is_given;
-    } caches[MOST_CACHES];
-    size_t cache_count;
+    struct cache *cache; /* NULL: none takes from it */
 };
 
 struct account *account_new(uint64_t limit_bytes)
@@ -36,12 +32,9 @@ void account_free(struct account *account)
     free(account);
 }
 
-void account_add_cache(struct account *account, struct cache *cache, bool is_given)
+void account_use_cache(struct account *account, struct cache *cache)
 {
-    if (account->cache_count < MOST_CACHES) {
-        account->caches[account->cache_count].cache = cache;
-        account->caches[account->cache_count++].is_given = is_given;
-    }
+    account->cache = cache;
 }
 
 uint64_t account_limit(const struct account *account)
@@ -59,30 +52,27 @@ uint64_t account_take(struct account *account, uint64_t least, uint64_t most)
     return taken;
 }
 
-static bool drop_oldest(struct account *account, bool is_given)
+static bool drop_oldest(struct account *account, enum cache_origin origin)
 {
-    for (size_t at = 0; at < account->cache_count; at++) {
-        if (account->caches[at].is_given == is_given && cache_drop_oldest(account->caches[at].cache))
-            return true;
-    }
-    return false;
+    return account->cache && cache_drop_oldest(account->cache, origin);
 }
 
 uint64_t account_need(struct account *account, uint64_t least, uint64_t most)
 {
     uint64_t taken = account_take(account, most, most);
-    while (taken == 0 && drop_oldest(account, false))
+    while (taken == 0 && drop_oldest(account, CACHE_READ))
         taken = account_take(account, most, most);
     do {
         if (taken == 0)
             taken = account_take(account, least, most);
-    } while (taken == 0 && drop_oldest(account, true));
+    } while (taken == 0 && drop_oldest(account, CACHE_UPLOADED));
     return taken;
 }
 
 void account_give(struct account *account, uint64_t bytes)
 {
     pthread_mutex_lock(&account->lock);
+    assert(bytes <= account->taken_bytes); /* nobody gives back what he did not take */
     account->taken_bytes -= bytes;
     pthread_mutex_unlock(&account->lock);
 }

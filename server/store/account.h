@@ -16,15 +16,15 @@ struct cache;
 
 struct account *account_new(uint64_t limit_bytes);
 void account_free(struct account *account);
-/* A cache whose values take from the account. Before any thread takes; `is_given`: readers would have to give them again. */
-void account_add_cache(struct account *account, struct cache *cache, bool is_given);
+/* The cache whose values take from the account. Before any thread takes. */
+void account_use_cache(struct account *account, struct cache *cache);
 uint64_t account_limit(const struct account *account);
 
 /* Takes as much as is left, up to `most`; nothing when that is less than
  * `least`. Returns what was taken. */
 uint64_t account_take(struct account *account, uint64_t least, uint64_t most);
-/* Like account_take, but what the caches keep and nobody looks at goes for it: what can be read again for
- * `most`, what readers gave only for `least`. Not from within a lock of a cache. */
+/* Like account_take, but what the cache keeps and nobody looks at goes for it: what can be read again for
+ * `most`, what readers uploaded only for `least`. Not from within a lock of a cache. */
 uint64_t account_need(struct account *account, uint64_t least, uint64_t most);
 void account_give(struct account *account, uint64_t bytes);
 /* Gives back what of the `taken` bytes is not used after all; returns what stays taken. */

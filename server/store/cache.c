@@ -5,12 +5,13 @@
 #include "server/base/memory.h"
 #include "server/base/moment.h"
 
+#include <assert.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET_COUNT = 1024, LIMIT_KEPT_MS = 60000 };
+enum { BUCKET_COUNT = 4096, LIMIT_KEPT_MS = 60000 };
 /* Freed values of this size leave holes worth giving back to the system. */
 static const uint64_t TRIM_BYTES = 8 << 20;
 
@@ -19,35 +20,42 @@ enum state { MAKING, READY, FAILED };
 struct cache_entry {
     struct cache_entry *next;          /* of its bucket */
     struct cache_entry *newer, *older; /* by last use */
+    struct shelf *shelf;
     char *key;
     enum state state;
     int holders;       /* the maker and those who wait for it are holders too */
     bool is_forgotten; /* no longer in the table; freed by its last holder */
     uint64_t cost_bytes;
     void *value;
+    void (*free_value)(void *value);
     struct err err;
     bool is_passing;      /* of err */
     int64_t failed_at_ms; /* of a costly failure; else 0 */
     int64_t used_at_ms;
 };
 
+struct shelf {
+    struct cache_shelf rules;
+    uint64_t cost_bytes;
+};
+
 struct cache {
     pthread_mutex_t lock;
     pthread_cond_t made;
-    uint64_t budget_bytes, cost_bytes;
-    void (*free_value)(void *value);
+    struct shelf *shelves;
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
     struct cache_entry *buckets[BUCKET_COUNT];
     struct cache_entry *newest, *oldest;
 };
 
-struct cache *cache_new(uint64_t budget_bytes, void (*free_value)(void *value))
+struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
 {
     struct cache *cache = memory_new(sizeof(*cache));
     pthread_mutex_init(&cache->lock, NULL);
     pthread_cond_init(&cache->made, NULL);
-    cache->budget_bytes = budget_bytes;
-    cache->free_value = free_value;
+    cache->shelves = memory_new(count * sizeof(*cache->shelves));
+    for (size_t at = 0; at < count; at++)
+        cache->shelves[at].rules = shelves[at];
     return cache;
 }
 
@@ -56,15 +64,15 @@ void cache_on_wait(struct cache *cache, const struct cache_waiting *waiting)
     cache->waiting = *waiting;
 }
 
-static struct cache_entry **bucket_of(struct cache *cache, const char *key)
+static struct cache_entry **bucket_of(struct cache *cache, const struct shelf *shelf, const char *key)
 {
-    return &cache->buckets[hash_text(key, 0) % BUCKET_COUNT];
+    return &cache->buckets[hash_text(key, (uint64_t)(shelf - cache->shelves)) % BUCKET_COUNT];
 }
 
-static struct cache_entry *find(struct cache *cache, const char *key)
+static struct cache_entry *find(struct cache *cache, const struct shelf *shelf, const char *key)
 {
-    struct cache_entry *entry = *bucket_of(cache, key);
-    while (entry && strcmp(entry->key, key) != 0)
+    struct cache_entry *entry = *bucket_of(cache, shelf, key);
+    while (entry && (entry->shelf != shelf || strcmp(entry->key, key) != 0))
         entry = entry->next;
     return entry;
 }
@@ -84,9 +92,10 @@ static void link_newest(struct cache *cache, struct cache_entry *entry)
     cache->newest = entry;
 }
 
-static struct cache_entry *add(struct cache *cache, const char *key)
+static struct cache_entry *add(struct cache *cache, struct shelf *shelf, const char *key)
 {
-    struct cache_entry **bucket = bucket_of(cache, key), *entry = memory_new(sizeof(*entry));
+    struct cache_entry **bucket = bucket_of(cache, shelf, key), *entry = memory_new(sizeof(*entry));
+    entry->shelf = shelf;
     entry->key = memory_text(key);
     entry->next = *bucket;
     *bucket = entry;
@@ -97,33 +106,35 @@ static struct cache_entry *add(struct cache *cache, const char *key)
 /* Takes the entry out of the table. */
 static void forget(struct cache *cache, struct cache_entry *entry)
 {
-    struct cache_entry **at = bucket_of(cache, entry->key);
+    struct cache_entry **at = bucket_of(cache, entry->shelf, entry->key);
+    assert(!entry->is_forgotten && entry->shelf->cost_bytes >= entry->cost_bytes);
     while (*at != entry)
         at = &(*at)->next;
     *at = entry->next;
     unlink_use(cache, entry);
-    cache->cost_bytes -= entry->cost_bytes;
+    entry->shelf->cost_bytes -= entry->cost_bytes;
     entry->is_forgotten = true;
 }
 
-static void entry_free(struct cache *cache, struct cache_entry *entry)
+static void entry_free(struct cache_entry *entry)
 {
+    assert(entry->holders == 0);
     if (entry->value)
-        cache->free_value(entry->value);
+        entry->free_value(entry->value);
     free(entry->key);
     free(entry);
 }
 
-/* Takes the longest unused entries out until the rest fits; they come back as
+/* Takes the longest unused entries out of a shelf until the rest fits; they come back as
  * a list, to be freed without the lock. */
-static struct cache_entry *evict(struct cache *cache)
+static struct cache_entry *evict(struct cache *cache, const struct shelf *shelf)
 {
     struct cache_entry *evicted = NULL;
     for (struct cache_entry *entry = cache->oldest, *newer; entry; entry = newer) {
         newer = entry->newer;
-        if (cache->cost_bytes <= cache->budget_bytes)
+        if (shelf->cost_bytes <= shelf->rules.budget_bytes)
             break;
-        if (entry->holders > 0)
+        if (entry->holders > 0 || entry->shelf != shelf)
             continue;
         forget(cache, entry);
         entry->next = evicted;
@@ -132,14 +143,14 @@ static struct cache_entry *evict(struct cache *cache)
     return evicted;
 }
 
-static void free_evicted(struct cache *cache, struct cache_entry *evicted)
+static void free_evicted(struct cache_entry *evicted)
 {
     uint64_t freed_bytes = 0;
     while (evicted) {
         struct cache_entry *entry = evicted;
         evicted = entry->next;
         freed_bytes += entry->cost_bytes;
-        entry_free(cache, entry);
+        entry_free(entry);
     }
     if (freed_bytes >= TRIM_BYTES)
         malloc_trim(0);
@@ -167,27 +178,29 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
         err_set(&err, ERR_internal, ERR_NO_OFFSET, "failed without a reason");
     pthread_mutex_lock(&cache->lock);
     entry->value = value;
+    entry->free_value = maker->free_value;
     entry->err = err;
     entry->is_passing = made.is_passing;
     entry->failed_at_ms = !value && is_costly(err.code) ? moment_ms() : 0;
     entry->state = value ? READY : FAILED;
     entry->cost_bytes = made.cost_bytes + sizeof(*entry) + strlen(entry->key);
-    cache->cost_bytes += entry->cost_bytes;
-    if (!value && (made.is_passing || !is_lasting(err.code)))
+    entry->shelf->cost_bytes += entry->cost_bytes;
+    bool is_too_large = value && made.cost_bytes > entry->shelf->rules.largest_bytes;
+    if (is_too_large || (!value && (made.is_passing || !is_lasting(err.code))))
         forget(cache, entry);
     pthread_cond_broadcast(&cache->made);
     pthread_mutex_unlock(&cache->lock);
 }
 
 /* The entry of a key, unless it is a failure that was kept long enough. */
-static struct cache_entry *find_fresh(struct cache *cache, const char *key)
+static struct cache_entry *find_fresh(struct cache *cache, const struct shelf *shelf, const char *key)
 {
-    struct cache_entry *entry = find(cache, key);
+    struct cache_entry *entry = find(cache, shelf, key);
     if (!entry || entry->failed_at_ms == 0 || moment_ms() - entry->failed_at_ms < LIMIT_KEPT_MS)
         return entry;
     forget(cache, entry);
     if (entry->holders == 0)
-        entry_free(cache, entry);
+        entry_free(entry);
     return NULL;
 }
 
@@ -205,11 +218,11 @@ static void wait_until_made(struct cache *cache, const struct cache_entry *entry
     pthread_mutex_lock(&cache->lock);
 }
 
-void *cache_get(struct cache *cache, const char *key, const struct cache_maker *maker, struct cache_hold *hold,
-                struct err *err)
+void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct cache_maker *maker,
+                struct cache_hold *hold, struct err *err)
 {
     pthread_mutex_lock(&cache->lock);
-    struct cache_entry *entry = find_fresh(cache, key);
+    struct cache_entry *entry = find_fresh(cache, &cache->shelves[shelf], key);
     bool is_mine = entry == NULL;
     if (is_mine && !maker) {
         pthread_mutex_unlock(&cache->lock);
@@ -217,7 +230,7 @@ void *cache_get(struct cache *cache, const char *key, const struct cache_maker *
         return NULL;
     }
     if (is_mine) {
-        entry = add(cache, key);
+        entry = add(cache, &cache->shelves[shelf], key);
     } else {
         unlink_use(cache, entry);
         link_newest(cache, entry);
@@ -241,11 +254,11 @@ void *cache_get(struct cache *cache, const char *key, const struct cache_maker *
     return value;
 }
 
-void *cache_peek(struct cache *cache, const char *key, struct cache_hold *hold)
+void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cache_hold *hold)
 {
     void *value = NULL;
     pthread_mutex_lock(&cache->lock);
-    struct cache_entry *entry = find(cache, key);
+    struct cache_entry *entry = find(cache, &cache->shelves[shelf], key);
     if (entry && entry->state == READY) {
         entry->holders++;
         value = entry->value;
@@ -255,18 +268,18 @@ void *cache_peek(struct cache *cache, const char *key, struct cache_hold *hold)
     return value;
 }
 
-bool cache_drop_oldest(struct cache *cache)
+bool cache_drop_oldest(struct cache *cache, enum cache_origin origin)
 {
     pthread_mutex_lock(&cache->lock);
     struct cache_entry *entry = cache->oldest;
-    while (entry && (entry->holders > 0 || !entry->value))
+    while (entry && (entry->shelf->rules.origin != origin || entry->holders > 0 || !entry->value))
         entry = entry->newer;
     if (entry) {
         forget(cache, entry);
         entry->next = NULL;
     }
     pthread_mutex_unlock(&cache->lock);
-    free_evicted(cache, entry);
+    free_evicted(entry);
     return entry != NULL;
 }
 
@@ -278,14 +291,14 @@ void cache_drop_idle(struct cache *cache, int64_t idle_ms)
     for (struct cache_entry *entry = cache->oldest, *newer; entry && now_ms - entry->used_at_ms > idle_ms;
          entry = newer) {
         newer = entry->newer;
-        if (entry->holders > 0)
+        if (entry->holders > 0 || entry->shelf->rules.origin == CACHE_FACT)
             continue;
         forget(cache, entry);
         entry->next = idle;
         idle = entry;
     }
     pthread_mutex_unlock(&cache->lock);
-    free_evicted(cache, idle);
+    free_evicted(idle);
 }
 
 void cache_release(struct cache_hold *hold)
@@ -298,11 +311,13 @@ void cache_release(struct cache_hold *hold)
     pthread_mutex_lock(&cache->lock);
     bool is_last = --entry->holders == 0;
     bool is_lost = is_last && entry->is_forgotten;
-    evicted = is_last ? evict(cache) : NULL;
+    evicted = is_last ? evict(cache, entry->shelf) : NULL;
     pthread_mutex_unlock(&cache->lock);
-    if (is_lost)
-        entry_free(cache, entry);
-    free_evicted(cache, evicted);
+    if (is_lost) {
+        entry->next = evicted;
+        evicted = entry;
+    }
+    free_evicted(evicted);
 }
 
 void cache_free(struct cache *cache)
@@ -312,8 +327,9 @@ void cache_free(struct cache *cache)
     while (cache->oldest) {
         struct cache_entry *entry = cache->oldest;
         forget(cache, entry);
-        entry_free(cache, entry);
+        entry_free(entry);
     }
+    free(cache->shelves);
     pthread_cond_destroy(&cache->made);
     pthread_mutex_destroy(&cache->lock);
     free(cache);

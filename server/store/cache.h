@@ -2,8 +2,8 @@
  * cache.h: values that are costly to make, each made once and kept while used.
  *
  * Whoever asks first for a key makes the value; who asks meanwhile waits for
- * that one. Values that nobody holds leave, longest unused first, when the
- * costs together pass the budget. An error that will come again for the same
+ * that one. What is alike stands on one shelf, with a budget: values that nobody
+ * holds leave, longest unused first, when the costs together pass it. An error that will come again for the same
  * bytes (malformed, truncated, …) is kept like a value. `limit` and `memory` may
  * be a lack of memory now, but what exhausts a limit is costly to try: it is kept for a
  * minute. Any other is forgotten.
@@ -14,6 +14,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cache;
@@ -27,6 +28,7 @@ struct cache_made {
 /* Makes a value; NULL and `err` on failure. Called without any lock held. */
 struct cache_maker {
     void *(*make)(void *context, struct cache_made *made, struct err *err);
+    void (*free_value)(void *value); /* gets the value when nobody holds it any more */
     void *context;
 };
 
@@ -37,8 +39,20 @@ struct cache_waiting {
     void *context;
 };
 
-/* `free_value` gets a value that nobody holds any more. */
-struct cache *cache_new(uint64_t budget_bytes, void (*free_value)(void *value));
+enum cache_origin {
+    CACHE_FACT,     /* small, and takes nothing from the account (account.h): leaves only for the budget */
+    CACHE_ANSWER,   /* takes nothing from the account either */
+    CACHE_READ,     /* takes from the account; can be read again */
+    CACHE_UPLOADED, /* takes from the account; a reader would have to send it again */
+};
+
+struct cache_shelf {
+    uint64_t budget_bytes, largest_bytes; /* a value that costs more than the latter is not kept */
+    enum cache_origin origin;
+};
+
+/* A shelf is named by its place in `shelves`, which are copied. */
+struct cache *cache_new(const struct cache_shelf *shelves, size_t count);
 /* Before the first cache_get, if at all. */
 void cache_on_wait(struct cache *cache, const struct cache_waiting *waiting);
 /* Nothing may be held. */
@@ -51,15 +65,15 @@ struct cache_hold {
     bool is_passing; /* after a failure: asking again may help */
 };
 
-/* The value of `key`, held in `hold`, or NULL and `err`. Without a `maker`: only what is kept, or being made; `err` is
+/* The value of `key` of a shelf, held in `hold`, or NULL and `err`. Without a `maker`: only what is kept, or being made; `err` is
  * left alone when there is neither. */
-void *cache_get(struct cache *cache, const char *key, const struct cache_maker *maker, struct cache_hold *hold,
-                struct err *err);
+void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct cache_maker *maker,
+                struct cache_hold *hold, struct err *err);
 /* The same when it is there already; never makes anything, never waits for it. */
-void *cache_peek(struct cache *cache, const char *key, struct cache_hold *hold);
-/* Frees the longest unused value although the budget would allow it; false when all are held. */
-bool cache_drop_oldest(struct cache *cache);
-/* Frees the values that nobody asked for during the last `idle_ms`. */
+void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cache_hold *hold);
+/* Frees the longest unused value of that origin although its budget would allow it; false when all are held. */
+bool cache_drop_oldest(struct cache *cache, enum cache_origin origin);
+/* Frees the values, but facts, that nobody asked for during the last `idle_ms`. */
 void cache_drop_idle(struct cache *cache, int64_t idle_ms);
 /* Lets go; fine to call with a hold that was never filled ({0}). */
 void cache_release(struct cache_hold *hold);

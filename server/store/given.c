@@ -6,21 +6,13 @@
 #include "server/disk/sessions.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t MOST_BUDGET_BYTES = (uint64_t)2 << 30;
-enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000, MOST_PATH_BYTES = 1024, MOST_DEPTH = 16, MOST_NAME_BYTES = 255 };
+enum { MOST_PATH_BYTES = 1024, MOST_DEPTH = 16, MOST_NAME_BYTES = 255 };
 
 /* What the tree and the snapshot of a set take, about: those of the set, and of each file. */
 static const uint64_t FILE_BYTES = 1 << 10, SET_BYTES = GIVEN_COST_BYTES - FILE_BYTES;
-
-struct given {
-    struct cache *sets;
-    struct cache_waiting waiting; /* functions NULL when nobody wants to know */
-    atomic_bool is_stopping;
-};
 
 /* Owns its files; tree and snapshot borrow from them. */
 struct kept_set {
@@ -28,7 +20,7 @@ struct kept_set {
     size_t file_count;
     uint64_t added_bytes;      /* of the last that came */
     struct given_file **files; /* shared with the sets before */
-    const struct given *of;
+    const struct store *store;
     pthread_mutex_t lock; /* of the two that follow, made when they are needed first */
     struct tree *tree;
     struct snapshot *snapshot;
@@ -60,37 +52,6 @@ static void free_set(void *value)
     pthread_mutex_destroy(&set->lock);
     release_files(set->files, set->file_count);
     free(set);
-}
-
-struct given *given_new(struct account *account)
-{
-    struct given *given = memory_new(sizeof(*given));
-    uint64_t limit_bytes = account_limit(account); /* of the files; what is made of sets may be as much and not more */
-    given->sets = cache_new(limit_bytes < MOST_BUDGET_BYTES ? limit_bytes : MOST_BUDGET_BYTES, free_set);
-    account_add_cache(account, given->sets, true);
-    return given;
-}
-
-void given_on_wait(struct given *given, const struct cache_waiting *waiting)
-{
-    given->waiting = *waiting;
-    cache_on_wait(given->sets, waiting);
-}
-
-void given_expire(struct given *given)
-{
-    cache_drop_idle(given->sets, MOST_IDLE_MS);
-}
-
-void given_stop(struct given *given)
-{
-    atomic_store(&given->is_stopping, true);
-}
-
-void given_free(struct given *given)
-{
-    cache_free(given->sets);
-    free(given);
 }
 
 static bool fill(const struct kept_set *kept, struct given_set *set)
@@ -198,13 +159,13 @@ static void open_set(struct kept_set *set)
     free(root);
     for (size_t at = 0; at < set->file_count; at++)
         add_to_tree(set->tree, set->files[at]);
-    set->snapshot = sessions_build_given(set->tree, set->id, &set->of->is_stopping);
+    set->snapshot = sessions_build_given(set->tree, set->id, store_is_stopping(set->store));
 }
 
 /* Another thread may read texts meanwhile: that can take long. */
 static void wait_until_opened(struct kept_set *set)
 {
-    const struct cache_waiting *waiting = &set->of->waiting;
+    const struct cache_waiting *waiting = store_waiting(set->store);
     if (waiting->begin)
         waiting->begin(waiting->context);
     pthread_mutex_lock(&set->lock);
@@ -296,13 +257,13 @@ static bool check_size(const struct kept_set *set, struct err *err)
                    size_text((char[SIZE_TEXT_BYTES]){0}, GIVEN_LIMIT_BYTES));
 }
 
-bool given_add(struct given *given, const char *with, const char *path, struct upload *upload, struct given_set *set,
+bool given_add(struct store *store, const char *with, const char *path, struct upload *upload, struct given_set *set,
                struct err *err)
 {
     struct given_set before = {0};
-    struct kept_set joined = {.added_bytes = upload->size, .of = given};
+    struct kept_set joined = {.added_bytes = upload->size, .store = store};
     *set = (struct given_set){0};
-    if (!check_path(path, err) || (with && !given_find(given, with, &before, err)))
+    if (!check_path(path, err) || (with && !given_find(store, with, &before, err)))
         return false;
     struct given_file *added = memory_new(sizeof(*added));
     atomic_init(&added->holders, 1);
@@ -314,21 +275,21 @@ bool given_add(struct given *given, const char *with, const char *path, struct u
         name_set(&joined);
         char id[GIVEN_ID_SIZE];
         memcpy(id, joined.id, sizeof(id)); /* the maker takes the rest away */
-        struct cache_maker maker = {make_set, &joined};
-        is_good = fill(cache_get(given->sets, id, &maker, &set->hold, err), set);
+        struct cache_maker maker = {make_set, free_set, &joined};
+        is_good = fill(cache_get(store_cache(store), STORE_UPLOADED_SETS, id, &maker, &set->hold, err), set);
     }
     release_files(joined.files, joined.file_count);
     given_close(&before);
     return is_good;
 }
 
-bool given_find(struct given *given, const char *id, struct given_set *set, struct err *err)
+bool given_find(struct store *store, const char *id, struct given_set *set, struct err *err)
 {
     char key[GIVEN_ID_SIZE] = "";
     *set = (struct given_set){0};
     if (given_is_id(id)) {
         memcpy(key, id, GIVEN_ID_SIZE - 1);
-        if (fill(cache_get(given->sets, key, NULL, &set->hold, err), set))
+        if (fill(cache_get(store_cache(store), STORE_UPLOADED_SETS, key, NULL, &set->hold, err), set))
             return true;
     }
     return !err_is_set(err) &&

@@ -2,16 +2,15 @@
  * given.h: traces, dumps and other files that a reader gave, opened like a folder, never on disk.
  *
  * Files come one by one; each makes a new set: the files of an earlier one and itself. A set is
- * named by the hash of the names and bytes in it, never changes, and goes when it was not looked at
- * for six hours or later ones need the room.
+ * named by the hash of the names and bytes in it and never changes.
  * Threads: any number. */
 #ifndef SERVER_STORE_GIVEN_H
 #define SERVER_STORE_GIVEN_H
 
 #include "analysis/analysis.h"
-#include "server/store/cache.h"
-#include "server/store/sha256.h"
 #include "server/disk/snapshot.h"
+#include "server/store/sha256.h"
+#include "server/store/store.h"
 #include "server/store/upload.h"
 
 #include <stdatomic.h>
@@ -22,18 +21,6 @@
 enum { GIVEN_ID_SIZE = 41, GIVEN_MOST_FILES = 1000 };
 /* What a set of one file takes beside its bytes, about. */
 enum { GIVEN_COST_BYTES = 9 << 10 };
-
-struct given;
-
-/* `account`: that of the uploads that are given. */
-struct given *given_new(struct account *account);
-void given_on_wait(struct given *given, const struct cache_waiting *waiting);
-/* To be called now and then: lets go of what was not looked at for long. */
-void given_expire(struct given *given);
-/* The daemon ends: texts that are read, or would be, are told as not read. */
-void given_stop(struct given *given);
-/* Nothing may be held. */
-void given_free(struct given *given);
 
 struct given_file {
     atomic_int holders; /* sets that it is in */
@@ -53,10 +40,10 @@ struct given_set {
 
 /* The files of the set `with` (NULL: none) and `upload` (a reference is taken), which takes the place of one of the
  * same path. Errors: argument (path), unsupported (no file that is shown here), limit, notfound (`with`). */
-bool given_add(struct given *given, const char *with, const char *path, struct upload *upload, struct given_set *set,
+bool given_add(struct store *store, const char *with, const char *path, struct upload *upload, struct given_set *set,
                struct err *err);
 /* `id` may be that of a session of it. `notfound` when it is not kept any more. */
-bool given_find(struct given *given, const char *id, struct given_set *set, struct err *err);
+bool given_find(struct store *store, const char *id, struct given_set *set, struct err *err);
 void given_close(struct given_set *set);
 
 /* What of the set can be opened; as long as it is held. Reads its texts when asked first. */

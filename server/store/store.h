@@ -5,25 +5,52 @@
  * question, so an answer is never older than its file. Each thing is made once
  * however many ask for it (cache.h), and memory follows what is looked at.
  * Errors: those of the core and of files.h; `changed` means: ask again.
- * Programs that are read or kept take their memory from one account
- * (account.h); whoever finds no room there is told so. */
+ * There is one cache, with a shelf for each kind of thing, and one account: what is
+ * read from files and what readers uploaded take their memory from it (account.h), and
+ * whoever finds no room there is told so. What readers uploaded goes when it was not
+ * looked at for six hours or later things need the room; it never reaches a disk. */
 #ifndef SERVER_STORE_STORE_H
 #define SERVER_STORE_STORE_H
 
 #include "analysis/analysis.h"
+#include "server/disk/files.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
 #include "server/store/cache.h"
-#include "server/disk/files.h"
+#include "server/store/crew.h"
+
+#include <stdatomic.h>
 
 struct store;
 
-/* `memory_bytes`: what all programs together may take. */
+/* The shelves of the cache. */
+enum {
+    STORE_CONTENTS, /* what a file holds */
+    STORE_TOTALS,   /* sums of each of its programs */
+    STORE_ANSWERS,  /* bodies: subjects.h */
+    STORE_TEXTS,    /* what was found in texts on disk: texts.h */
+    STORE_MODULES,  /* subjects.h, as the following */
+    STORE_TRACES,
+    STORE_PROFILES,
+    STORE_UPLOADED_PROFILES,
+    STORE_UPLOADED_TEXTS, /* texts.h */
+    STORE_UPLOADED_SETS,  /* given.h */
+};
+
+/* `memory_bytes`: what all that takes from the account may take together. */
 struct store *store_new(uint64_t memory_bytes);
-/* Of the programs; other large things take their memory from it too. */
+struct cache *store_cache(const struct store *store);
 struct account *store_account(const struct store *store);
+/* Threads that read a large trace side by side. */
+const struct hands *store_hands(const struct store *store);
 /* Before the first question, if at all: see cache.h. */
 void store_on_wait(struct store *store, const struct cache_waiting *waiting);
+const struct cache_waiting *store_waiting(const struct store *store);
+/* To be called now and then: lets go of what was not looked at for long. */
+void store_expire(struct store *store);
+/* The daemon ends: texts that are read, or would be, fail with `io`. */
+void store_stop(struct store *store);
+const atomic_bool *store_is_stopping(const struct store *store);
 /* Nothing may be held. */
 void store_free(struct store *store);
 
@@ -54,16 +81,9 @@ struct store_totals {
 const struct store_totals *store_totals(struct store *store, const struct store_file *file, struct cache_hold *hold,
                                         struct err *err);
 
-/* A program's answer to a view, with a reference of its own, or NULL.
- * `is_passing` (may be NULL) is then whether it was only others that took the
- * memory; `limit` without it means that it is too large for this machine. */
-struct store_question {
-    const struct analysis_program *program; /* of the file's contents */
-    const char *tool, *view;
-    const struct analysis_param *params; /* in any order */
-    size_t param_count;
-};
-struct body *store_answer(struct store *store, const struct store_file *file, const struct store_question *question,
-                          struct err *err, bool *is_passing);
+/* Opens the file again, if it still is the one whose contents are known; else NULL: `io`, `changed`. */
+struct file *store_reopen(const struct store_file *file, struct err *err);
+/* Does the trace at `place` name memory events? Reads its headers alone. */
+bool store_has_events(struct store *store, const struct files_place *place);
 
 #endif

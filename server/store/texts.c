@@ -6,17 +6,8 @@
 #include "server/base/memory.h"
 #include "server/store/sha256.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const uint64_t GIVEN_BUDGET_BYTES = 128 << 20, READ_BUDGET_BYTES = 32 << 20;
-enum { MOST_IDLE_MS = 6 * 60 * 60 * 1000 };
-
-struct texts {
-    struct cache *given, *read;
-    atomic_bool is_stopping;
-};
 
 struct kept_text {
     char id[TEXTS_ID_SIZE];
@@ -32,45 +23,12 @@ static void free_kept(void *value)
     free(kept);
 }
 
-struct texts *texts_new(struct account *account)
-{
-    struct texts *texts = memory_new(sizeof(*texts));
-    texts->given = cache_new(GIVEN_BUDGET_BYTES, free_kept);
-    texts->read = cache_new(READ_BUDGET_BYTES, free_kept);
-    account_add_cache(account, texts->given, true);
-    return texts;
-}
-
-void texts_on_wait(struct texts *texts, const struct cache_waiting *waiting)
-{
-    cache_on_wait(texts->given, waiting);
-    cache_on_wait(texts->read, waiting);
-}
-
-void texts_expire(struct texts *texts)
-{
-    cache_drop_idle(texts->given, MOST_IDLE_MS);
-    cache_drop_idle(texts->read, MOST_IDLE_MS);
-}
-
-void texts_stop(struct texts *texts)
-{
-    atomic_store(&texts->is_stopping, true);
-}
-
-void texts_free(struct texts *texts)
-{
-    cache_free(texts->given);
-    cache_free(texts->read);
-    free(texts);
-}
-
 /* The value, or NULL and `err`. Takes no reference to `upload` when it fails. */
-static struct kept_text *make(const struct texts *texts, const struct source *source, struct cache_made *made,
+static struct kept_text *make(const struct store *store, const struct source *source, struct cache_made *made,
                               struct err *err)
 {
     struct kept_text *kept = memory_new(sizeof(*kept));
-    struct files_tail whole = {source, 0, &texts->is_stopping};
+    struct files_tail whole = {source, 0, store_is_stopping(store)};
     const struct source until_stopped = files_tail_source(&whole);
     struct oom_report *report = analysis_oom_read(&until_stopped, true, err);
     struct json json = JSON_INIT(&kept->answer);
@@ -103,7 +61,7 @@ static bool fill(struct kept_text *kept, struct text *text)
 /* ---- given ones ------------------------------------------------------------------ */
 
 struct giving {
-    const struct texts *texts;
+    const struct store *store;
     struct upload *upload;
     const char *id;
 };
@@ -112,7 +70,7 @@ static void *make_given(void *context, struct cache_made *made, struct err *err)
 {
     const struct giving *giving = context;
     const struct source source = upload_source(giving->upload);
-    struct kept_text *kept = make(giving->texts, &source, made, err);
+    struct kept_text *kept = make(giving->store, &source, made, err);
     if (!kept)
         return NULL;
     memcpy(kept->id, giving->id, TEXTS_ID_SIZE);
@@ -121,21 +79,21 @@ static void *make_given(void *context, struct cache_made *made, struct err *err)
     return kept;
 }
 
-bool texts_give(struct texts *texts, struct upload *upload, struct text *text, struct err *err)
+bool texts_give(struct store *store, struct upload *upload, struct text *text, struct err *err)
 {
     char hash[SHA256_TEXT_SIZE];
     sha256_text(upload->data ? upload->data : "", upload->size, hash);
     hash[TEXTS_ID_SIZE - 1] = '\0';
-    struct giving giving = {texts, upload, hash};
-    struct cache_maker maker = {make_given, &giving};
+    struct giving giving = {store, upload, hash};
+    struct cache_maker maker = {make_given, free_kept, &giving};
     *text = (struct text){0};
-    return fill(cache_get(texts->given, hash, &maker, &text->hold, err), text);
+    return fill(cache_get(store_cache(store), STORE_UPLOADED_TEXTS, hash, &maker, &text->hold, err), text);
 }
 
-bool texts_find(struct texts *texts, const char *id, struct text *text, struct err *err)
+bool texts_find(struct store *store, const char *id, struct text *text, struct err *err)
 {
     *text = (struct text){0};
-    if (fill(cache_get(texts->given, id, NULL, &text->hold, err), text))
+    if (fill(cache_get(store_cache(store), STORE_UPLOADED_TEXTS, id, NULL, &text->hold, err), text))
         return true;
     return !err_is_set(err) &&
            err_set(err, ERR_notfound, ERR_NO_OFFSET, "this text is not kept here, or not any more: give it again");
@@ -144,14 +102,14 @@ bool texts_find(struct texts *texts, const char *id, struct text *text, struct e
 /* ---- files ------------------------------------------------------------------------ */
 
 struct reading {
-    const struct texts *texts;
+    const struct store *store;
     struct file *file;
 };
 
 static void *make_read(void *context, struct cache_made *made, struct err *err)
 {
     const struct reading *reading = context;
-    struct kept_text *kept = make(reading->texts, files_source(reading->file), made, err);
+    struct kept_text *kept = make(reading->store, files_source(reading->file), made, err);
     struct err change = ERR_INIT;
     if (kept && !files_only_grew(reading->file, &change)) {
         free_kept(kept);
@@ -161,16 +119,16 @@ static void *make_read(void *context, struct cache_made *made, struct err *err)
     return kept;
 }
 
-bool texts_of_file(struct texts *texts, const struct files_place *place, struct text *text, struct err *err)
+bool texts_of_file(struct store *store, const struct files_place *place, struct text *text, struct err *err)
 {
     struct file *file = files_open(place, err);
     *text = (struct text){0};
     if (!file)
         return false;
     char *key = files_identity_text(files_identity(file));
-    struct reading reading = {texts, file};
-    struct cache_maker maker = {make_read, &reading};
-    bool is_good = fill(cache_get(texts->read, key, &maker, &text->hold, err), text);
+    struct reading reading = {store, file};
+    struct cache_maker maker = {make_read, free_kept, &reading};
+    bool is_good = fill(cache_get(store_cache(store), STORE_TEXTS, key, &maker, &text->hold, err), text);
     free(key);
     files_close(file);
     return is_good;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/ask.h"
+#include "tests/unit/subject.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -73,7 +74,7 @@ static void take_id(const cJSON *tree, char *id, size_t id_size)
         snprintf(id, id_size, "%s", text->valuestring);
 }
 
-static void ask_view(const struct source *source, const struct analysis_module *module,
+static void ask_view(const struct source *source, const struct analysis_subject *module,
                      const struct analysis_view *view, const struct analysis_param *params, size_t param_count,
                      char *id, size_t id_size)
 {
@@ -81,7 +82,7 @@ static void ask_view(const struct source *source, const struct analysis_module *
     struct err err = ERR_INIT;
     bool is_csv = param_count > 0 && strcmp(params[param_count - 1].value, "csv") == 0;
 
-    if (analysis_answer(module, view->tool, view->view, params, param_count, &out, &err) && is_csv) {
+    if (subject_answer(module, view->tool, view->view, params, param_count, &out, &err) && is_csv) {
         if (out.failed || out.length == 0)
             broken("an answer has bytes", view->view, &err);
     } else if (!err_is_set(&err)) {
@@ -138,7 +139,7 @@ static size_t fill_params(const struct analysis_view *view, const char *space, c
     return count;
 }
 
-static void ask_views(const struct source *source, const struct analysis_module *module, const char *space)
+static void ask_views(const struct source *source, const struct analysis_subject *module, const char *space)
 {
     char id[64] = "1";
     struct analysis_view view;
@@ -159,7 +160,7 @@ void ask_program(const struct source *source, const struct analysis_program *pro
 {
     struct err totals_err = ERR_INIT, module_err = ERR_INIT;
     struct analysis_totals *totals = analysis_totals_read(source, program, &totals_err);
-    struct analysis_module *module = analysis_module_read(source, program, ASK_LIMIT_BYTES, &module_err);
+    struct analysis_subject *module = subject_module(source, program, ASK_LIMIT_BYTES, &module_err);
 
     if (!totals)
         check_refusal(source, &totals_err, "totals");
@@ -172,7 +173,7 @@ void ask_program(const struct source *source, const struct analysis_program *pro
     }
     if (module && (!totals || totals->space_count == 0))
         ask_views(source, module, "0");
-    analysis_module_free(module);
+    analysis_subject_free(module);
     analysis_totals_free(totals);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * ask_trace.c: memory over time. */
 #include "tests/fuzz/ask.h"
+#include "tests/unit/subject.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -25,13 +26,13 @@ static void check_live(const cJSON *tree, const struct err *err)
         broken("rows and remainders add up to the curve", "live", err);
 }
 
-static void ask(const struct analysis_trace *trace, const char *view, const struct analysis_param *params, size_t count)
+static void ask(const struct analysis_subject *trace, const char *view, const struct analysis_param *params, size_t count)
 {
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
     bool is_csv = count > 0 && strcmp(params[count - 1].value, "csv") == 0;
 
-    if (!analysis_trace_answer(trace, view, params, count, &out, &err)) {
+    if (!subject_answer(trace, "memory_profile", view, params, count, &out, &err)) {
         if (err.code == ERR_none || err.code == ERR_internal || err.text[0] == '\0')
             broken("an error has a code and a text", view, &err);
     } else if (!is_csv) {
@@ -80,32 +81,32 @@ static void run_backwards(void *context, size_t count, hands_work *work, void *t
 }
 
 /* Read in pieces, a trace is the same. */
-static void check_pieces(const struct source *source, const struct analysis_trace *whole)
+static void check_pieces(const struct source *source, const struct analysis_subject *whole)
 {
     static const char *const views[] = {"summary", "xprof", "lanes", "live", "events", "growth"};
     struct err err = ERR_INIT;
     struct hands hands = {.run = run_backwards, .count = 2 + source->size_bytes % 3, .least_bytes = 64};
-    struct analysis_trace *trace = analysis_trace_read(source, &hands, LIMIT_BYTES, &err);
+    struct analysis_subject *trace = subject_trace(source, &hands, LIMIT_BYTES, &err);
 
     if (!trace)
         broken("a trace can be read in pieces", "trace", &err);
     for (size_t at = 0; at < sizeof views / sizeof views[0]; at++) {
         struct buf one = BUF_INIT, other = BUF_INIT;
-        bool is_one = analysis_trace_answer(whole, views[at], NULL, 0, &one, &err);
-        bool is_other = analysis_trace_answer(trace, views[at], NULL, 0, &other, &err);
+        bool is_one = subject_answer(whole, "memory_profile", views[at], NULL, 0, &one, &err);
+        bool is_other = subject_answer(trace, "memory_profile", views[at], NULL, 0, &other, &err);
         if (is_one != is_other || one.length != other.length ||
             (one.length > 0 && memcmp(one.data, other.data, one.length) != 0))
             broken("a trace that is read in pieces is the same", views[at], &err);
         buf_free(&one);
         buf_free(&other);
     }
-    analysis_trace_free(trace);
+    analysis_subject_free(trace);
 }
 
 void ask_trace(const struct source *source)
 {
     struct err err = ERR_INIT;
-    struct analysis_trace *trace = analysis_trace_read(source, NULL, LIMIT_BYTES, &err);
+    struct analysis_subject *trace = subject_trace(source, NULL, LIMIT_BYTES, &err);
     struct analysis_trace_pool pool;
     const char *code, *text;
 
@@ -125,5 +126,5 @@ void ask_trace(const struct source *source)
     }
     if (step == 1 && source->size_bytes != UINT64_MAX)
         check_pieces(source, trace);
-    analysis_trace_free(trace);
+    analysis_subject_free(trace);
 }

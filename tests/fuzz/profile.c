@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profile.c: any bytes as a device profile: by itself, twice, and as the base of itself, in every view. */
 #include "tests/fuzz/ask.h"
+#include "tests/unit/subject.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static bool takes(const struct analysis_view *view, const char *name)
     return *at != NULL;
 }
 
-static void ask(const struct analysis_profile_question *asked, const struct analysis_view *view, int round)
+static void ask(struct analysis_question *asked, const struct analysis_view *view, int round)
 {
     struct analysis_param params[VALUE_COUNT];
     struct buf out = BUF_INIT;
@@ -55,7 +56,9 @@ static void ask(const struct analysis_profile_question *asked, const struct anal
         is_csv |= strcmp(asked_values[at].name, "format") == 0;
         params[count++] = (struct analysis_param){asked_values[at].name, asked_values[at].values[round]};
     }
-    if (analysis_profile_answer(asked, view->view, params, count, &out, &err)) {
+    asked->params = params;
+    asked->param_count = count;
+    if (analysis_answer(asked, &out, &err)) {
         cJSON *tree = is_csv ? NULL : cJSON_ParseWithLength(out.data, out.length);
         if (!is_csv && !tree) {
             fprintf(stderr, "%s: an answer is no JSON\n", view->view);
@@ -75,26 +78,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err = ERR_INIT;
     struct analysis_view view;
     struct str name, unit;
-    struct analysis_profile *profile = analysis_profile_read(&source, LIMIT_BYTES, &err);
+    struct analysis_subject *profile = subject_profile(&source, LIMIT_BYTES, &err);
     if (!profile) {
         if (err.code == ERR_none || err.text[0] == '\0')
             abort();
         return 0;
     }
-    if (!analysis_profile_type_at(profile, 0, &name, &unit) || analysis_profile_memory_bytes(profile) == 0)
+    if (!analysis_profile_type_at(profile, 0, &name, &unit) || analysis_subject_memory_bytes(profile) == 0)
         abort();
-    struct analysis_profile_use uses[] = {
-        {.profile = profile, .id = "a", .name = "a"},
-        {.profile = profile, .id = "b", .name = "b", .is_base = true},
+    struct analysis_use uses[] = {
+        {.subject = profile, .id = "a", .name = "a"},
+        {.subject = profile, .id = "b", .name = "b", .is_base = true},
         {.id = "c", .name = "c", .code = ERR_io, .reason = "gone"},
-        {.profile = profile, .id = "d", .name = "d"},
+        {.subject = profile, .id = "d", .name = "d"},
     };
     for (size_t at = 0; analysis_view_at(at, &view); at++) {
         for (int round = 0; strcmp(view.tool, "device_memory") == 0 && round < ROUND_COUNT; round++) {
-            struct analysis_profile_question asked = {uses, round == 0 ? 1 : round == 1 ? 4 : 2, round == 1};
+            struct analysis_question asked = {.tool = view.tool, .view = view.view, .uses = uses, .use_count = round == 0 ? 1 : round == 1 ? 4 : 2, .has_source = round == 1};
             ask(&asked, &view, round);
         }
     }
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
     return 0;
 }

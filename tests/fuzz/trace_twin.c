@@ -4,6 +4,7 @@
  * Events that are laid out as writers do it are read a short way, all others a long one: the field sends an event
  * there. Both ways must give the same answers, also when bytes inside the events are changed. */
 #include "tests/fuzz/ask.h"
+#include "tests/unit/subject.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -121,7 +122,7 @@ static void copy(struct twin *twin, const uint8_t *whole, const uint8_t *at, con
 /* ---- both are asked -------------------------------------------------------------------------------- */
 
 struct asked {
-    struct analysis_trace *trace;
+    struct analysis_subject *trace;
     enum err_code code;
 };
 
@@ -129,16 +130,16 @@ static struct asked read_trace(const uint8_t *bytes, size_t size)
 {
     struct err err = ERR_INIT;
     struct source source = ask_source(bytes, size);
-    struct analysis_trace *trace = analysis_trace_read(&source, NULL, LIMIT_BYTES, &err);
+    struct analysis_subject *trace = subject_trace(&source, NULL, LIMIT_BYTES, &err);
     return (struct asked){trace, err.code};
 }
 
-static cJSON *answer_of(const struct analysis_trace *trace, const char *view, const struct analysis_param *params,
+static cJSON *answer_of(const struct analysis_subject *trace, const char *view, const struct analysis_param *params,
                         size_t count)
 {
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
-    bool is = analysis_trace_answer(trace, view, params, count, &out, &err);
+    bool is = subject_answer(trace, "memory_profile", view, params, count, &out, &err);
     cJSON *tree = is ? cJSON_ParseWithLength(out.data, out.length) : NULL;
     cJSON *note;
     buf_free(&out);
@@ -147,7 +148,7 @@ static cJSON *answer_of(const struct analysis_trace *trace, const char *view, co
     return tree;
 }
 
-static void compare(const struct analysis_trace *one, const struct analysis_trace *other, const uint8_t *bytes,
+static void compare(const struct analysis_subject *one, const struct analysis_subject *other, const uint8_t *bytes,
                     size_t size)
 {
     static const struct {
@@ -199,8 +200,8 @@ static void check(const uint8_t *bytes, size_t size, struct twin *twin)
     }
     if (is_comparable && one.trace != NULL && other.trace != NULL)
         compare(one.trace, other.trace, bytes, size);
-    analysis_trace_free(one.trace);
-    analysis_trace_free(other.trace);
+    analysis_subject_free(one.trace);
+    analysis_subject_free(other.trace);
     free(twin->bytes);
 }
 

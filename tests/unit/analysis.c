@@ -3,6 +3,7 @@
 #include "analysis/analysis.h"
 
 #include "bytes.h"
+#include "subject.h"
 
 #define DUMP "tests/fixtures/dumps/"
 static const char example[] = DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb";
@@ -134,15 +135,15 @@ START_TEST(memory_limits_are_kept)
     bool has_passed = false;
     for (uint64_t limit = 1024; limit < 1 << 22; limit += limit / 3) {
         err = (struct err)ERR_INIT;
-        struct analysis_module *module = analysis_module_read(&bytes.source, &contents->programs[0], limit, &err);
+        struct analysis_subject *module = subject_module(&bytes.source, &contents->programs[0], limit, &err);
         if (module == NULL) {
             ck_assert_int_eq(err.code, ERR_memory);
             ck_assert(!has_passed);
             continue;
         }
         has_passed = true;
-        ck_assert_uint_le(analysis_module_memory_bytes(module), limit + 4096);
-        analysis_module_free(module);
+        ck_assert_uint_le(analysis_subject_memory_bytes(module), limit + 4096);
+        analysis_subject_free(module);
     }
     ck_assert(has_passed);
     analysis_contents_free(contents);

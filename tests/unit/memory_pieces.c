@@ -4,6 +4,7 @@
 #include "input/memory_pieces.h"
 
 #include "arena.h"
+#include "subject.h"
 
 static struct bytes bytes;
 
@@ -23,11 +24,11 @@ static struct hands hands_of(size_t count, uint64_t least_bytes)
 static char *answer_of(const struct hands *hands, const char *view)
 {
     struct buf buf = BUF_INIT;
-    struct analysis_trace *trace = analysis_trace_read(&bytes.source, hands, 0, &err);
+    struct analysis_subject *trace = subject_trace(&bytes.source, hands, 0, &err);
     ck_assert_ptr_nonnull(trace);
-    ck_assert_msg(analysis_trace_answer(trace, view, NULL, 0, &buf, &err), "%s", err.text);
+    ck_assert_msg(subject_answer(trace, "memory_profile", view, NULL, 0, &buf, &err), "%s", err.text);
     buf_char(&buf, '\0');
-    analysis_trace_free(trace);
+    analysis_subject_free(trace);
     return buf.data;
 }
 
@@ -260,16 +261,16 @@ static void limits_are_the_same(const struct hands *hands)
 {
     for (uint64_t limit = 1 << 14; limit <= 1 << 26; limit += limit < 1 << 21 ? 4096 + limit / 8 : 1 << 21) {
         struct err one = ERR_INIT, other = ERR_INIT;
-        struct analysis_trace *whole = analysis_trace_read(&bytes.source, NULL, limit, &one);
-        struct analysis_trace *pieces = analysis_trace_read(&bytes.source, hands, limit, &other);
+        struct analysis_subject *whole = subject_trace(&bytes.source, NULL, limit, &one);
+        struct analysis_subject *pieces = subject_trace(&bytes.source, hands, limit, &other);
         if (whole == NULL)
             ck_assert_int_eq(one.code, ERR_memory);
         if (pieces == NULL)
             ck_assert_int_eq(other.code, ERR_memory);
         ck_assert_msg(whole == NULL || pieces != NULL, "%llu: %s", (unsigned long long)limit, other.text);
         ck_assert(limit < 1 << 25 || whole != NULL);
-        analysis_trace_free(whole);
-        analysis_trace_free(pieces);
+        analysis_subject_free(whole);
+        analysis_subject_free(pieces);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "tool/memory_profile/notes.h"
 
 #include "arena.h"
+#include "subject.h"
 
 static struct memory_profile profile;
 static struct bytes bytes;
@@ -305,19 +306,19 @@ START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
     for (size_t length = 0; length <= whole.length; length += 7) {
         struct err cut_err = ERR_INIT;
         bytes_open(&bytes, whole.data, length);
-        struct analysis_trace *trace = analysis_trace_read(&bytes.source, NULL, 0, &cut_err);
+        struct analysis_subject *trace = subject_trace(&bytes.source, NULL, 0, &cut_err);
         ck_assert_int_eq(trace == NULL, err_is_set(&cut_err));
-        analysis_trace_free(trace);
+        analysis_subject_free(trace);
         free(bytes.data);
     }
     bool was_read = false;
     for (uint64_t limit = step; limit < (UINT64_C(64) << 20); limit += limit / 8) {
         struct err limit_err = ERR_INIT;
-        struct analysis_trace *trace = analysis_trace_read(&whole.source, NULL, limit, &limit_err);
+        struct analysis_subject *trace = subject_trace(&whole.source, NULL, limit, &limit_err);
         ck_assert(trace != NULL || limit_err.code == ERR_memory);
         ck_assert(!was_read || trace != NULL);
         was_read = trace != NULL;
-        analysis_trace_free(trace);
+        analysis_subject_free(trace);
     }
     ck_assert(was_read);
     bytes_close(&whole);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
 #include "bytes.h"
+#include "subject.h"
 
 static struct err err;
 static struct bytes bytes;
@@ -15,11 +16,11 @@ static char *answer_of(const char *path, const char *view, const struct analysis
 {
     struct buf buf = BUF_INIT;
     bytes_load(&bytes, path);
-    struct analysis_trace *trace = analysis_trace_read(&bytes.source, NULL, 0, &err);
+    struct analysis_subject *trace = subject_trace(&bytes.source, NULL, 0, &err);
     ck_assert_ptr_nonnull(trace);
-    ck_assert_msg(analysis_trace_answer(trace, view, params, count, &buf, &err), "%s", err.text);
+    ck_assert_msg(subject_answer(trace, "memory_profile", view, params, count, &buf, &err), "%s", err.text);
     buf_char(&buf, '\0');
-    analysis_trace_free(trace);
+    analysis_subject_free(trace);
     bytes_close(&bytes);
     return buf.data;
 }
@@ -115,11 +116,11 @@ START_TEST(a_trace_that_is_cut_says_so_before_all_else)
     for (size_t length = 100; length <= 200; length += 100) {
         const char *code, *text;
         bytes_open(&bytes, whole.data, length);
-        struct analysis_trace *trace = analysis_trace_read(&bytes.source, NULL, 0, &err);
+        struct analysis_subject *trace = subject_trace(&bytes.source, NULL, 0, &err);
         ck_assert_ptr_nonnull(trace);
         ck_assert(analysis_trace_reason(trace, &code, &text));
         ck_assert_str_eq(code, "cut");
-        analysis_trace_free(trace);
+        analysis_subject_free(trace);
         bytes_close(&bytes);
     }
     bytes_close(&whole);
@@ -167,11 +168,11 @@ START_TEST(a_file_without_a_byte_says_so)
 {
     const char *code, *text;
     bytes_open(&bytes, "", 0);
-    struct analysis_trace *trace = analysis_trace_read(&bytes.source, NULL, 0, &err);
+    struct analysis_subject *trace = subject_trace(&bytes.source, NULL, 0, &err);
     ck_assert_ptr_nonnull(trace);
     ck_assert(analysis_trace_reason(trace, &code, &text));
     ck_assert_str_eq(code, "empty_file");
-    analysis_trace_free(trace);
+    analysis_subject_free(trace);
     bytes_close(&bytes);
 }
 END_TEST

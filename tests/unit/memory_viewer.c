@@ -3,6 +3,7 @@
 #include "analysis/analysis.h"
 
 #include "bytes.h"
+#include "subject.h"
 
 #include <cjson/cJSON.h>
 
@@ -18,7 +19,7 @@ static void begin(void)
 struct asked {
     struct bytes bytes;
     struct analysis_contents *contents;
-    struct analysis_module *module;
+    struct analysis_subject *module;
 };
 
 static void asked_open(struct asked *asked, const char *path)
@@ -26,13 +27,13 @@ static void asked_open(struct asked *asked, const char *path)
     bytes_load(&asked->bytes, path);
     asked->contents = analysis_contents_read(&asked->bytes.source, &err);
     ck_assert_msg(asked->contents != NULL, "%s: %s", path, err.text);
-    asked->module = analysis_module_read(&asked->bytes.source, &asked->contents->programs[0], 0, &err);
+    asked->module = subject_module(&asked->bytes.source, &asked->contents->programs[0], 0, &err);
     ck_assert_msg(asked->module != NULL, "%s: %s", path, err.text);
 }
 
 static void asked_close(struct asked *asked)
 {
-    analysis_module_free(asked->module);
+    analysis_subject_free(asked->module);
     analysis_contents_free(asked->contents);
     bytes_close(&asked->bytes);
 }
@@ -43,7 +44,7 @@ static cJSON *ask(struct asked *asked, const char *view, const char *name, const
     struct buf out = BUF_INIT;
     struct analysis_param param = {name, value};
     err = (struct err)ERR_INIT;
-    bool is_good = analysis_answer(asked->module, "memory_viewer", view, &param, name != NULL, &out, &err);
+    bool is_good = subject_answer(asked->module, "memory_viewer", view, &param, name != NULL, &out, &err);
     *root = is_good ? cJSON_ParseWithLength(out.data, out.length) : NULL;
     ck_assert(!is_good || *root != NULL);
     buf_free(&out);
@@ -101,7 +102,7 @@ START_TEST(rows_add_up_to_the_curve)
         snprintf(number_text, sizeof number_text, "%.0f", number(space, "space"));
         struct analysis_param params[] = {{"space", number_text}, {"width", "16384"}};
         struct buf out = BUF_INIT;
-        ck_assert(analysis_answer(asked.module, "memory_viewer", "curve", params, 2, &out, &err));
+        ck_assert(subject_answer(asked.module, "memory_viewer", "curve", params, 2, &out, &err));
         curve_root = cJSON_ParseWithLength(out.data, out.length);
         buf_free(&out);
         cJSON *columns = cJSON_GetObjectItem(cJSON_GetObjectItem(curve_root, "data"), "columns");
@@ -111,7 +112,7 @@ START_TEST(rows_add_up_to_the_curve)
             snprintf(step_text, sizeof step_text, "%.0f", step->valuedouble);
             struct analysis_param at[] = {{"space", number_text}, {"step", step_text}, {"limit", "0"}};
             out = (struct buf)BUF_INIT;
-            ck_assert(analysis_answer(asked.module, "memory_viewer", "buffers", at, 3, &out, &err));
+            ck_assert(subject_answer(asked.module, "memory_viewer", "buffers", at, 3, &out, &err));
             rows_root = cJSON_ParseWithLength(out.data, out.length);
             buf_free(&out);
             ck_assert_double_eq(number(cJSON_GetObjectItem(rows_root, "data"), "total_bytes"), bytes->valuedouble);
@@ -167,7 +168,7 @@ END_TEST
 static cJSON *ask_many(struct asked *asked, const char *view, const struct analysis_param *params, size_t count, cJSON **root)
 {
     struct buf out = BUF_INIT;
-    ck_assert_msg(analysis_answer(asked->module, "memory_viewer", view, params, count, &out, &err), "%s: %s", view, err.text);
+    ck_assert_msg(subject_answer(asked->module, "memory_viewer", view, params, count, &out, &err), "%s: %s", view, err.text);
     *root = cJSON_ParseWithLength(out.data, out.length);
     buf_free(&out);
     return cJSON_GetObjectItem(*root, "data");
@@ -405,7 +406,7 @@ START_TEST(scoped_vmem_comes_from_the_pool)
     struct buf out = BUF_INIT;
     struct analysis_param vmem = {"space", "1"};
     asked_open(&asked, "build/fixtures/hlo-payload-pool.pb");
-    ck_assert(analysis_answer(asked.module, "memory_viewer", "xprof", &vmem, 1, &out, &err));
+    ck_assert(subject_answer(asked.module, "memory_viewer", "xprof", &vmem, 1, &out, &err));
     root = cJSON_ParseWithLength(out.data, out.length);
     buf_free(&out);
     ck_assert_double_eq(number(root, "maxScopedVmemAllocationMib"), 2);

@@ -4,28 +4,29 @@
 
 #include "bytes.h"
 #include "tool/device_memory/trend.h"
+#include "subject.h"
 
 #include <cjson/cJSON.h>
 
-static struct analysis_profile *read_profile(const char *path)
+static struct analysis_subject *read_profile(const char *path)
 {
     struct bytes bytes;
     struct err err = ERR_INIT;
     bytes_load(&bytes, path);
-    struct analysis_profile *profile = analysis_profile_read(&bytes.source, 0, &err);
+    struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
     ck_assert_msg(profile != NULL, "%s", err.text);
     free(bytes.data);
     return profile;
 }
 
 /* `data` of a view; cJSON_Delete the whole at `tree`. */
-static cJSON *ask(const struct analysis_profile *profile, const char *view, const struct analysis_param *params, size_t count, cJSON **tree)
+static cJSON *ask(const struct analysis_subject *profile, const char *view, const struct analysis_param *params, size_t count, cJSON **tree)
 {
-    struct analysis_profile_use use = {.profile = profile, .id = "a", .name = "a.prof"};
-    struct analysis_profile_question asked = {&use, 1, false};
+    struct analysis_use use = {.subject = profile, .id = "a", .name = "a.prof"};
+    const struct analysis_question asked = {.tool = "device_memory", .view = view, .uses = &use, .use_count = 1, .params = params, .param_count = count};
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
-    ck_assert_msg(analysis_profile_answer(&asked, view, params, count, &out, &err), "%s", err.text);
+    ck_assert_msg(analysis_answer(&asked, &out, &err), "%s", err.text);
     *tree = cJSON_ParseWithLength(out.data, out.length);
     buf_free(&out);
     return cJSON_GetObjectItem(*tree, "data");
@@ -52,7 +53,7 @@ static const cJSON *row_of(const cJSON *data, const char *function)
 
 START_TEST(unknown_sizes_are_counted_and_never_subtracted)
 {
-    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
     cJSON *tree, *data = ask(profile, "summary", NULL, 0, &tree);
     ck_assert_double_eq(number_in(data, "total"), 2516);
     ck_assert_double_eq(number_in(data, "executable_count"), 3);
@@ -62,13 +63,13 @@ START_TEST(unknown_sizes_are_counted_and_never_subtracted)
     ck_assert_int_eq(cJSON_GetArraySize(cJSON_GetObjectItem(data, "devices")), 2);
     ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "unknown_size");
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
 }
 END_TEST
 
 START_TEST(machinery_is_folded_into_the_users_frame)
 {
-    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
     const struct analysis_param shown[] = {{"machinery", "1"}};
     cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
     const cJSON *row = row_of(data, "init_state");
@@ -80,13 +81,13 @@ START_TEST(machinery_is_folded_into_the_users_frame)
     ck_assert_double_eq(number_in(row_of(data, "init_state"), "self"), 0);
     ck_assert_double_eq(number_in(row_of(data, "apply_primitive"), "self"), 2000);
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
 }
 END_TEST
 
 START_TEST(a_frame_that_calls_itself_counts_once)
 {
-    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
     cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
     const cJSON *row = row_of(data, "<lambda>");
     ck_assert_double_eq(number_in(row, "self"), 16);
@@ -94,25 +95,25 @@ START_TEST(a_frame_that_calls_itself_counts_once)
     ck_assert_double_eq(number_in(row, "each_most"), 8);
     ck_assert_double_eq(number_in(row_of(data, "(no stack)"), "self"), 500);
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
 }
 END_TEST
 
 START_TEST(copies_on_several_devices_are_counted)
 {
-    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
     const struct analysis_param params[] = {{"filter", "each:1000"}};
     cJSON *tree, *data = ask(profile, "buffers", params, 1, &tree);
     ck_assert_double_eq(number_in(data, "matched_count"), 2);
     ck_assert_double_eq(number_in(cJSON_GetArrayItem(cJSON_GetObjectItem(data, "rows"), 0), "copies"), 2);
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
 }
 END_TEST
 
 START_TEST(labels_that_no_expression_can_name_are_filtered_by_value)
 {
-    struct analysis_profile *profile = read_profile("build/fixtures/profile-tpu.pb");
+    struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
     const struct analysis_param one[] = {{"tag", "device=TPU_0(process=0,(0,0,0,0))"}};
     const struct analysis_param without[] = {{"tag", "-kind=executable"}, {"tag", "-device=TPU_0(process=0,(0,0,0,0))"}};
     cJSON *tree, *data = ask(profile, "top", one, 1, &tree);
@@ -121,13 +122,13 @@ START_TEST(labels_that_no_expression_can_name_are_filtered_by_value)
     data = ask(profile, "top", without, 2, &tree);
     ck_assert_double_eq(number_in(data, "total"), 1500);
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
 }
 END_TEST
 
 START_TEST(a_go_heap_profile_opens_on_what_is_in_use)
 {
-    struct analysis_profile *profile = read_profile("build/fixtures/profile-go-heap.pb");
+    struct analysis_subject *profile = read_profile("build/fixtures/profile-go-heap.pb");
     const struct analysis_param all[] = {{"metric", "alloc_space"}, {"tagfocus", "bytes=1kb:"}, {"machinery", "1"}};
     cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
     ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetObjectItem(data, "metric"), "name")->valuestring, "inuse_space");
@@ -151,14 +152,14 @@ START_TEST(a_go_heap_profile_opens_on_what_is_in_use)
     ck_assert_double_eq(number_in(data, "percent_base"), 4160);
     ck_assert_double_eq(number_in(data, "total"), 4096);
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
 }
 END_TEST
 
 /* Figures of pprof b9395ee, -noinlines with and without -hide and -focus. */
 START_TEST(inlined_functions_can_count_as_their_callers)
 {
-    struct analysis_profile *profile = read_profile("build/fixtures/profile-inlined.pb");
+    struct analysis_subject *profile = read_profile("build/fixtures/profile-inlined.pb");
     const struct analysis_param all[] = {{"machinery", "1"}};
     const struct analysis_param outer[] = {{"machinery", "1"}, {"noinlines", "1"}};
     const struct analysis_param hidden[] = {{"machinery", "1"}, {"noinlines", "1"}, {"hide", "outer|^caller"}};
@@ -179,14 +180,14 @@ START_TEST(inlined_functions_can_count_as_their_callers)
     ck_assert_double_eq(number_in(row_of(data, "caller"), "total"), 50120);
     ck_assert_double_eq(number_in(row_of(data, "main"), "total"), 50120);
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
 }
 END_TEST
 
 /* Figures of pprof b9395ee. */
 START_TEST(frames_that_a_profile_drops_are_held_by_their_callers)
 {
-    struct analysis_profile *profile = read_profile("build/fixtures/profile-dropped.pb");
+    struct analysis_subject *profile = read_profile("build/fixtures/profile-dropped.pb");
     const struct analysis_param params[] = {{"machinery", "1"}};
     cJSON *tree, *data = ask(profile, "top", params, 1, &tree);
     ck_assert_double_eq(number_in(data, "row_count"), 6);
@@ -196,7 +197,7 @@ START_TEST(frames_that_a_profile_drops_are_held_by_their_callers)
     ck_assert_double_eq(number_in(row_of(data, "main"), "total"), 50130);
     ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "frame_filter");
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
 }
 END_TEST
 
@@ -248,7 +249,7 @@ START_TEST(damage_is_named)
         struct bytes bytes;
         struct err err = ERR_INIT;
         bytes_open(&bytes, refused[i].bytes, refused[i].length);
-        ck_assert_msg(analysis_profile_read(&bytes.source, 0, &err) == NULL, "%zu: %s", i, refused[i].text);
+        ck_assert_msg(subject_profile(&bytes.source, 0, &err) == NULL, "%zu: %s", i, refused[i].text);
         ck_assert_msg(strstr(err.text, refused[i].text) != NULL, "%zu: %s instead of %s", i, err.text, refused[i].text);
         free(bytes.data);
     }
@@ -266,10 +267,10 @@ START_TEST(too_many_sample_types_are_refused)
         struct err err = ERR_INIT;
         memcpy(file + sizeof head - 1 + (count - 1) * (sizeof type - 1), type, sizeof type - 1);
         bytes_open(&bytes, file, sizeof head - 1 + count * (sizeof type - 1));
-        struct analysis_profile *profile = analysis_profile_read(&bytes.source, 0, &err);
+        struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
         ck_assert_int_eq(profile != NULL, count <= 64);
         ck_assert_int_eq(err.code, count <= 64 ? ERR_none : ERR_limit);
-        analysis_profile_free(profile);
+        analysis_subject_free(profile);
         free(bytes.data);
     }
 }
@@ -281,13 +282,13 @@ START_TEST(no_samples_are_no_error)
     struct bytes bytes;
     struct err err = ERR_INIT;
     bytes_open(&bytes, empty, sizeof empty - 1);
-    struct analysis_profile *profile = analysis_profile_read(&bytes.source, 0, &err);
+    struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
     ck_assert_msg(profile != NULL, "%s", err.text);
     cJSON *tree, *data = ask(profile, "summary", NULL, 0, &tree);
     ck_assert_double_eq(number_in(data, "total"), 0);
     ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "no_sample");
     cJSON_Delete(tree);
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
     free(bytes.data);
 }
 END_TEST
@@ -310,7 +311,7 @@ START_TEST(a_small_file_cannot_cost_much_through_long_texts)
     at += sizeof texts - 1;
     memset(file + at, 'x', TEXT);
     bytes_open(&bytes, file, at + TEXT);
-    ck_assert_ptr_null(analysis_profile_read(&bytes.source, 0, &err));
+    ck_assert_ptr_null(subject_profile(&bytes.source, 0, &err));
     ck_assert_msg(err.code == ERR_limit, "%s", err.text);
     free(bytes.data);
 }
@@ -325,14 +326,14 @@ START_TEST(no_number_of_a_sample_stops_the_reader)
     struct bytes bytes;
     struct err err = ERR_INIT;
     bytes_open(&bytes, file, sizeof file - 1);
-    struct analysis_profile *profile = analysis_profile_read(&bytes.source, 0, &err);
+    struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
     ck_assert_msg(profile != NULL, "%s", err.text);
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         cJSON *tree;
         ck_assert_ptr_nonnull(ask(profile, views[i], NULL, 0, &tree));
         cJSON_Delete(tree);
     }
-    analysis_profile_free(profile);
+    analysis_subject_free(profile);
     free(bytes.data);
 }
 END_TEST

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * analysis_subject.c: see analysis.h, "One subject". */
+#include "analysis_subject.h"
+
+static job_work *const fills[] = {
+    [ANALYSIS_MODULE] = analysis_module_fill,
+    [ANALYSIS_TRACE] = analysis_trace_fill,
+    [ANALYSIS_PROFILE] = analysis_profile_fill,
+};
+
+struct analysis_subject *analysis_subject_read(const struct source *source, const struct analysis_reading *reading,
+                                               struct err *err)
+{
+    struct analysis_subject *made =
+        job_make(source, reading->limit_bytes, sizeof *made, fills[reading->kind], reading, err);
+    if (made == NULL)
+        return NULL;
+    made->kind = reading->kind;
+    if (made->kind == ANALYSIS_PROFILE)
+        made->packed_at_ms = analysis_profile_packed_at_ms(source);
+    return made;
+}
+
+uint64_t analysis_subject_memory_bytes(const struct analysis_subject *subject)
+{
+    return job_made_bytes(subject);
+}
+
+void analysis_subject_free(struct analysis_subject *subject)
+{
+    job_made_free(subject);
+}

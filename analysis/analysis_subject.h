@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * analysis_subject.h: what a subject is inside, and how each kind is filled. */
+#ifndef ANALYSIS_ANALYSIS_SUBJECT_H
+#define ANALYSIS_ANALYSIS_SUBJECT_H
+
+#include "analysis.h"
+#include "input/pprof.h"
+#include "job.h"
+#include "tool/device_memory/profile_set.h"
+#include "tool/memory_profile/model.h"
+#include "tool/memory_viewer/plan.h"
+
+struct analysis_subject {
+    enum analysis_subject_kind kind;
+    union {
+        struct plan plan; /* ANALYSIS_MODULE */
+        struct {
+            struct memory_profile trace; /* ANALYSIS_TRACE */
+            const char **pool_names;
+        };
+        struct {
+            struct pprof pprof; /* ANALYSIS_PROFILE */
+            int64_t packed_at_ms; /* from the gzip header; 0: none */
+        };
+    };
+};
+
+/* Each a job_work: `in` is the struct analysis_reading, `to` the subject. */
+void analysis_module_fill(struct job *job, const void *in, void *to, struct err *err);
+void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err);
+void analysis_profile_fill(struct job *job, const void *in, void *to, struct err *err);
+
+/* When a gzip says it was packed, Unix time in ms; 0: not said, or no gzip. */
+int64_t analysis_profile_packed_at_ms(const struct source *source);
+/* A profile as the views of device_memory see it. */
+struct profile_set_item analysis_profile_item(const struct analysis_use *use);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api/choice.h"
+
+#include "server/api/listing.h"
+#include "server/store/profile_series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of a table in one answer. */
+enum { MAX_ROWS = 1000 };
+
+/* ---- profiles ----------------------------------------------------------------------- */
+
+static bool is_given_id(const char *text)
+{
+    return strlen(text) == SUBJECTS_ID_SIZE - 1 && strspn(text, "0123456789abcdef") == SUBJECTS_ID_SIZE - 1;
+}
+
+static const struct snapshot_profile *find_profile(const struct snapshot_session *session, const char *id)
+{
+    for (size_t at = 0; session && at < session->profile_count; at++) {
+        if (strcmp(session->profiles[at].id, id) == 0)
+            return &session->profiles[at];
+    }
+    return NULL;
+}
+
+static void make_room(struct choice *choice)
+{
+    size_t capacity = choice->capacity, needed = choice->count + 1;
+    choice->ones = memory_grow(choice->ones, &choice->capacity, needed, sizeof(*choice->ones));
+    if (choice->capacity == capacity)
+        return;
+    choice->uses = realloc(choice->uses, choice->capacity * sizeof(*choice->uses));
+    choice->errs = realloc(choice->errs, choice->capacity * sizeof(*choice->errs));
+    if (!choice->uses || !choice->errs)
+        memory_out();
+}
+
+/* Opens one; what cannot be read stays with its reason. */
+static void add(struct choice *choice, const char *id, const struct snapshot_profile *profile, bool is_base)
+{
+    struct store *store = choice->server->store;
+    make_room(choice);
+    size_t at = choice->count++;
+    choice->errs[at] = (struct err)ERR_INIT;
+    const struct subjects_place place = {.kind = ANALYSIS_PROFILE, .file = profile ? &profile->file->place : NULL};
+    if (profile)
+        subjects_open(store, &place, &choice->ones[at], &choice->errs[at]);
+    else
+        subjects_find(store, id, &choice->ones[at], &choice->errs[at]);
+    const struct subject *one = &choice->ones[at];
+    choice->uses[at] = (struct analysis_use){
+        .subject = one->core,
+        .id = id,
+        .name = profile     ? profile->file->name
+                : one->name ? one->name
+                            : id,
+        .size_bytes = one->core ? one->size_bytes
+                      : profile    ? profile->file->identity.size_bytes
+                                   : 0,
+        .modified_at_ms = one->modified_at_ms,
+        .is_base = is_base,
+        .code = choice->errs[at].code,
+    };
+}
+
+/* Opens what profile= and base= name. NULL, or the refusal. */
+static struct response *add_named(struct choice *choice, const struct request *request)
+{
+    for (size_t at = 0; at < request->param_count; at++) {
+        const struct request_param *param = &request->params[at];
+        bool is_base = strcmp(param->name, "base") == 0;
+        if ((!is_base && strcmp(param->name, "profile") != 0) || param->value[0] == '\0')
+            continue;
+        const struct snapshot_profile *profile = find_profile(choice->subject.session, param->value);
+        if (!profile && !is_given_id(param->value))
+            return choice->subject.session ? response_problem(404, "notfound", "the session has no profile of that id")
+                                          : response_problem(400, "argument", "the parameter session is missing");
+        add(choice, param->value, profile, is_base);
+    }
+    return NULL;
+}
+
+/* Names one that is beside a series: it can be choice for. */
+static void add_other(struct choice *choice, const struct snapshot_profile *profile)
+{
+    make_room(choice);
+    size_t at = choice->count++;
+    choice->ones[at] = (struct subject){0};
+    choice->errs[at] = (struct err)ERR_INIT;
+    choice->uses[at] = (struct analysis_use){.id = profile->id, .name = profile->file->name};
+}
+
+static void add_series(struct choice *choice)
+{
+    const struct snapshot_session *session = choice->subject.session;
+    bool *is_chosen = memory_new(session->profile_count * sizeof(*is_chosen));
+    profile_series_choose(session, is_chosen);
+    for (size_t at = 0; at < session->profile_count; at++) {
+        if (is_chosen[at])
+            add(choice, session->profiles[at].id, &session->profiles[at], false);
+    }
+    for (size_t at = 0; at < session->profile_count; at++) {
+        if (!is_chosen[at])
+            add_other(choice, &session->profiles[at]);
+    }
+    free(is_chosen);
+}
+
+/* Without profile=: those of a series, else the last one. */
+static struct response *add_usual(struct choice *choice, bool is_series)
+{
+    const struct snapshot_session *session = choice->subject.session;
+    for (size_t at = 0; at < choice->count; at++) {
+        if (!choice->uses[at].is_base)
+            return NULL;
+    }
+    if (!session)
+        return response_problem(400, "argument", "name a session, or a profile by its hash");
+    if (session->profile_count == 0)
+        return response_problem(404, "notfound", "the session has no device profile");
+    const struct snapshot_profile *last = &session->profiles[session->profile_count - 1];
+    if (is_series)
+        add_series(choice);
+    else
+        add(choice, last->id, last, false);
+    return NULL;
+}
+
+/* A view of one profile that cannot be read says why; a series goes on without it. */
+static struct response *check_read(struct choice *choice)
+{
+    size_t read_count = 0;
+    for (size_t at = 0; at < choice->count; at++) {
+        choice->uses[at].reason = choice->errs[at].text;
+        read_count += choice->uses[at].subject && !choice->uses[at].is_base;
+    }
+    for (size_t at = 0; at < choice->count; at++) {
+        bool is_needed = choice->uses[at].is_base || read_count == 0;
+        if (!choice->uses[at].subject && is_needed)
+            return (choice->ones[at].hold.is_passing ? response_passing_err : response_err)(&choice->errs[at],
+                                                                                           choice->uses[at].name);
+    }
+    return NULL;
+}
+
+static char *key_of(const struct choice *choice)
+{
+    struct buf keys = BUF_INIT;
+    for (size_t at = 0; at < choice->count; at++) {
+        const struct analysis_use *use = &choice->uses[at];
+        buf_format(&keys, "%s%s=%s:%zu:%s,", use->is_base ? "-" : "+", use->id, use->subject ? choice->ones[at].key : "",
+                   strlen(use->name), use->name);
+    }
+    buf_char(&keys, '\0');
+    if (keys.failed)
+        memory_out();
+    return keys.data;
+}
+
+static struct response *choose_profiles(struct choice *choice, const struct request *request,
+                                        const struct analysis_view *view)
+{
+    const char *id = request_param(request, "session", NULL), *format = request_param(request, "format", "json");
+    struct response *response = NULL;
+    size_t id_count = 0;
+    if (strcmp(format, "json") == 0 && strtol(request_param(request, "limit", "0"), NULL, 10) > MAX_ROWS)
+        return response_problem(400, "argument", "limit must be a whole number up to %d", MAX_ROWS);
+    for (size_t at = 0; at < request->param_count; at++)
+        id_count += strcmp(request->params[at].name, "session") == 0;
+    if (id_count > 1)
+        return response_problem(400, "argument", "the parameter \"session\" is given more than once");
+    if (id && id[0])
+        response = api_open(choice->server, id, NULL, &choice->subject);
+    if (!response)
+        response = add_named(choice, request);
+    if (!response)
+        response = add_usual(choice, strcmp(view->view, "series") == 0);
+    if (!response)
+        response = check_read(choice);
+    if (!response) {
+        choice->key = key_of(choice);
+        choice->file = choice->count == 1 ? choice->uses[0].name : NULL;
+    }
+    return response;
+}
+
+/* ---- one of a session -------------------------------------------------------------- */
+
+static struct response *open_session(struct choice *choice, const struct request *request)
+{
+    struct response *refusal = listing_check_once(request);
+    return refusal ? refusal
+                   : api_open(choice->server, request_param(request, "session", NULL),
+                              request_param(request, "host", NULL), &choice->subject);
+}
+
+static struct response *choose_module(struct choice *choice, const struct request *request,
+                                      const struct analysis_view *view)
+{
+    const char *id = request_param(request, "module", ""), *file;
+    struct err err = ERR_INIT;
+    struct response *refusal = open_session(choice, request);
+    (void)view;
+    if (refusal)
+        return refusal;
+    if (!modules_find(choice->server->store, choice->subject.session, choice->subject.host, id[0] ? id : NULL,
+                      &choice->modules, &err, &file))
+        return response_err(&err, file);
+    const struct modules_entry *entry = &choice->modules.entries[0];
+    choice->place = (struct subjects_place){ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    choice->file = entry->file->file->path;
+    choice->part_id = entry->id;
+    return NULL;
+}
+
+static struct response *choose_trace(struct choice *choice, const struct request *request,
+                                     const struct analysis_view *view)
+{
+    struct response *refusal = open_session(choice, request);
+    (void)view;
+    if (!refusal && choice->subject.session->kind != SNAPSHOT_TRACE)
+        refusal = response_problem(404, "notfound", "this session is no profiler trace: it has no memory events");
+    if (refusal)
+        return refusal;
+    const struct snapshot_host *host = choice->subject.host;
+    if (!host)
+        host = subjects_worst_host(choice->server->store, choice->subject.session);
+    choice->place = (struct subjects_place){.kind = ANALYSIS_TRACE, .file = &host->file->place};
+    choice->file = host->file->path;
+    choice->part_id = host->id;
+    return NULL;
+}
+
+/* ---- by kind ------------------------------------------------------------------------ */
+
+static const char *const MODULE_NAMES[] = {"session", "host", "module", NULL};
+static const char *const TRACE_NAMES[] = {"session", "host", NULL};
+static const char *const PROFILE_NAMES[] = {"session", "profile", "base", NULL};
+
+static const struct chooser {
+    const char *const *names;
+    struct response *(*choose)(struct choice *choice, const struct request *request, const struct analysis_view *view);
+} CHOOSERS[] = {
+    [ANALYSIS_MODULE] = {MODULE_NAMES, choose_module},
+    [ANALYSIS_TRACE] = {TRACE_NAMES, choose_trace},
+    [ANALYSIS_PROFILE] = {PROFILE_NAMES, choose_profiles},
+};
+
+const char *const *choice_names(enum analysis_subject_kind kind)
+{
+    return CHOOSERS[kind].names;
+}
+
+struct response *choice_open(struct choice *choice, const struct server *server, const struct request *request,
+                             const struct analysis_view *view)
+{
+    choice->server = server;
+    return CHOOSERS[view->kind].choose(choice, request, view);
+}
+
+void choice_close(struct choice *choice)
+{
+    for (size_t at = 0; at < choice->count; at++)
+        subjects_close(&choice->ones[at]);
+    free(choice->ones);
+    free(choice->uses);
+    free(choice->errs);
+    free(choice->key);
+    modules_close(&choice->modules);
+    api_close(&choice->subject);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * choice.h: which subjects a request for a view is about: the one place that decides it.
+ *
+ * A module: session=, host=, module= (its id; else the largest). A trace: session=, host= (else
+ * the worst). Profiles: profile= and base=, each the id of one of the session= or the hash of an
+ * uploaded one, as many as wanted; without profile= those of a series, else the last. */
+#ifndef SERVER_API_CHOICE_H
+#define SERVER_API_CHOICE_H
+
+#include "server/api/api.h"
+#include "server/store/subjects.h"
+
+struct choice {
+    const struct server *server;
+    struct api_subject subject; /* without a session when none was named */
+    struct modules modules;     /* of a module: the first entry is it */
+    struct subjects_place place; /* of a module or a trace */
+    /* of profiles */
+    struct subject *ones;
+    struct analysis_use *uses;
+    struct err *errs;
+    size_t count, capacity;
+    char *key;            /* tells them and their roles from all others; NULL with a place */
+    const char *file;     /* named in errors, or NULL */
+    const char *part_id;  /* of the module or the host */
+};
+
+/* The parameters that choose, which are not the view's own; ends with NULL. */
+const char *const *choice_names(enum analysis_subject_kind kind);
+/* Fills `choice` (zeroed), or the refusal; choice_close in any case. */
+struct response *choice_open(struct choice *choice, const struct server *server, const struct request *request,
+                             const struct analysis_view *view);
+void choice_close(struct choice *choice);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store/subjects.h"
+
+#include "server/base/memory.h"
+#include "server/store/sha256.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB ((uint64_t)1 << 20)
+static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
+
+/* What each kind may take while it is read, and where it is kept. */
+static const struct kind {
+    struct account_share plain, packed; /* of gzip, of which a module is no part */
+    bool takes_what_is_left;            /* what nobody looks at goes only for the least that it needs */
+    size_t shelf;
+    const char *busy; /* why it cannot be read now */
+} KINDS[] = {
+    /* Programs of real compilers take two to three times their size. */
+    [ANALYSIS_MODULE] = {{8, 8 * MIB, 64, 64 * MIB, 4096 * MIB},
+                         {8, 8 * MIB, 64, 64 * MIB, 4096 * MIB},
+                         false,
+                         STORE_MODULES,
+                         "other programs take up the memory now; ask again"},
+    /* Real ones take less than their size; a packed one may be many times larger. */
+    [ANALYSIS_TRACE] = {{1, 64 * MIB, 4, 64 * MIB, UINT64_MAX},
+                        {1, 64 * MIB, 32, 64 * MIB, UINT64_MAX},
+                        false,
+                        STORE_TRACES,
+                        "other programs take up the memory now; ask again"},
+    /* Mostly they are packed. */
+    [ANALYSIS_PROFILE] = {{16, 4 * MIB, 256, 32 * MIB, 2048 * MIB},
+                          {16, 4 * MIB, 256, 32 * MIB, 2048 * MIB},
+                          true,
+                          STORE_PROFILES,
+                          "others take up the memory now; ask again"},
+};
+
+struct kept {
+    struct analysis_subject *core;
+    struct account *account;
+    uint64_t taken_bytes; /* from it */
+    uint64_t size_bytes;
+    int64_t modified_at_ms;
+    char *key, *name;
+};
+
+/* What a maker needs. */
+struct making {
+    struct store *store;
+    struct analysis_reading reading;
+    const struct source *source;
+    struct file *file; /* NULL for an upload */
+    uint64_t size_bytes;
+    const char *key, *name;
+};
+
+static void free_kept(void *value)
+{
+    struct kept *kept = value;
+    analysis_subject_free(kept->core);
+    account_give(kept->account, kept->taken_bytes);
+    free(kept->key);
+    free(kept->name);
+    free(kept);
+}
+
+/* Takes memory for what is to be read. 0 when there is no room now. `most`: what it would have got alone. */
+static uint64_t take_room(const struct making *making, uint64_t *most)
+{
+    const struct kind *kind = &KINDS[making->reading.kind];
+    struct account *account = store_account(making->store);
+    uint64_t least;
+    bool is_packed = making->file && files_is_gzip(making->file);
+    account_range(account, is_packed ? &kind->packed : &kind->plain, making->size_bytes, &least, most);
+    uint64_t taken_bytes = kind->takes_what_is_left ? account_take(account, least, *most) : 0;
+    return taken_bytes > 0 ? taken_bytes : account_need(account, least, kind->takes_what_is_left ? least : *most);
+}
+
+static void *make(void *context, struct cache_made *made, struct err *err)
+{
+    struct making *making = context;
+    struct account *account = store_account(making->store);
+    struct err change = ERR_INIT;
+    uint64_t most, taken_bytes = take_room(making, &most);
+    if (taken_bytes == 0) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "%s", KINDS[making->reading.kind].busy);
+        made->is_passing = account_is_passing(account, taken_bytes, most, err);
+        return NULL;
+    }
+    making->reading.limit_bytes = taken_bytes;
+    struct analysis_subject *core = analysis_subject_read(making->source, &making->reading, err);
+    if (making->file && !files_unchanged(making->file, &change)) {
+        analysis_subject_free(core);
+        core = NULL;
+        *err = change;
+    }
+    if (!core) {
+        account_give(account, taken_bytes);
+        made->is_passing = account_is_passing(account, taken_bytes, most, err);
+        return NULL;
+    }
+    struct kept *kept = memory_new(sizeof(*kept));
+    *kept = (struct kept){.core = core, .account = account, .size_bytes = making->source->size_bytes};
+    kept->taken_bytes = account_keep(account, taken_bytes, analysis_subject_memory_bytes(core));
+    kept->modified_at_ms = making->file ? files_identity(making->file)->modified_at_ns / 1000000 : 0;
+    kept->key = memory_text(making->key);
+    kept->name = making->name ? memory_text(making->name) : NULL;
+    made->cost_bytes = kept->taken_bytes;
+    return kept;
+}
+
+static bool get(struct store *store, size_t shelf, const char *key, struct making *making, struct subject *subject,
+                struct err *err)
+{
+    struct cache_maker maker = {make, free_kept, making};
+    *subject = (struct subject){0};
+    const struct kept *kept = cache_get(store_cache(store), shelf, key, making ? &maker : NULL, &subject->hold, err);
+    if (!kept)
+        return false;
+    subject->core = kept->core;
+    subject->key = kept->key;
+    subject->name = kept->name;
+    subject->size_bytes = kept->size_bytes;
+    subject->modified_at_ms = kept->modified_at_ms;
+    return true;
+}
+
+/* The key of what lies in a file of that identity. */
+static char *key_of(const struct subjects_place *place, const struct files_identity *identity)
+{
+    char *text = files_identity_text(identity);
+    if (!place->program)
+        return text;
+    char *key = memory_format("%s+%" PRIx64, text, place->program->offset_bytes);
+    free(text);
+    return key;
+}
+
+/* That of an open file. */
+static bool open_file(struct store *store, const struct subjects_place *place, struct file *file,
+                      struct subject *subject, struct err *err)
+{
+    char *key = key_of(place, files_identity(file));
+    struct making making = {.store = store, .source = files_source(file), .file = file, .key = key};
+    making.reading = (struct analysis_reading){place->kind, place->program, store_hands(store), 0};
+    making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
+    bool is_good = get(store, KINDS[place->kind].shelf, key, &making, subject, err);
+    free(key);
+    return is_good;
+}
+
+bool subjects_open(struct store *store, const struct subjects_place *place, struct subject *subject, struct err *err)
+{
+    struct file *file = place->opened ? store_reopen(place->opened, err) : files_open(place->file, err);
+    *subject = (struct subject){0};
+    bool is_good = file && open_file(store, place, file, subject, err);
+    files_close(file);
+    return is_good;
+}
+
+bool subjects_add(struct store *store, const struct upload *upload, const char *name, struct subject *subject,
+                  struct err *err)
+{
+    char id[SUBJECTS_ID_SIZE];
+    const struct source source = upload_source(upload);
+    sha256_text(upload->data ? upload->data : "", upload->size, id);
+    struct making making = {.store = store, .source = &source, .size_bytes = upload->size, .key = id, .name = name};
+    making.reading.kind = ANALYSIS_PROFILE;
+    return get(store, STORE_UPLOADED_PROFILES, id, &making, subject, err);
+}
+
+bool subjects_find(struct store *store, const char *id, struct subject *subject, struct err *err)
+{
+    return get(store, STORE_UPLOADED_PROFILES, id, NULL, subject, err) ||
+           (!err_is_set(err) &&
+            err_set(err, ERR_notfound, ERR_NO_OFFSET, "this profile is not kept here, or not any more: give it again"));
+}
+
+void subjects_close(struct subject *subject)
+{
+    cache_release(&subject->hold);
+    *subject = (struct subject){0};
+}
+
+const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session)
+{
+    const struct snapshot_host *worst = NULL;
+    struct analysis_trace_pool most = {.peak_bytes = -1}, pool;
+    for (size_t at = 0; at < session->host_count && session->host_count > 1; at++) {
+        const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &session->hosts[at].file->place};
+        struct subject trace;
+        struct err err = ERR_INIT;
+        bool is_worse = subjects_open(store, &place, &trace, &err) && analysis_trace_pool_at(trace.core, 0, &pool) &&
+                        (pool.is_device != most.is_device ? pool.is_device : pool.peak_bytes > most.peak_bytes);
+        if (is_worse) {
+            worst = &session->hosts[at];
+            most = pool;
+        }
+        subjects_close(&trace);
+    }
+    return worst ? worst : &session->hosts[0];
+}
+
+/* ---- answers ---------------------------------------------------------------------- */
+
+struct answering {
+    struct store *store;
+    const struct subjects_place *place; /* NULL: the question has its uses */
+    struct file *file;                  /* of a place; NULL for a module: it is opened again only if it must be read */
+    const struct analysis_question *question;
+};
+
+static void *make_answer(void *context, struct cache_made *made, struct err *err)
+{
+    const struct answering *answering = context;
+    struct analysis_question question = *answering->question;
+    struct analysis_use use = {0};
+    struct subject subject = {0};
+    struct buf out = {.limit_bytes = ANSWER_LIMIT_BYTES};
+    struct body *body = NULL;
+    bool is_open = true;
+    if (answering->place) {
+        is_open = answering->file ? open_file(answering->store, answering->place, answering->file, &subject, err)
+                                  : subjects_open(answering->store, answering->place, &subject, err);
+        use.subject = subject.core;
+        question.uses = &use;
+        question.use_count = 1;
+        made->is_passing = subject.hold.is_passing;
+    }
+    if (is_open && analysis_answer(&question, &out, err)) {
+        body = body_new(&out);
+        if (!body)
+            err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than 1 GiB, or memory ran out");
+    }
+    buf_free(&out);
+    subjects_close(&subject);
+    if (body)
+        made->cost_bytes = body_cost_bytes(body);
+    return body;
+}
+
+static void free_answer(void *value)
+{
+    body_release(value);
+}
+
+static char *question_key(const char *about, const struct analysis_question *question)
+{
+    struct buf key = BUF_INIT;
+    buf_format(&key, "%s/%s/%s", about, question->tool, question->view);
+    for (size_t at = 0; at < question->param_count; at++) {
+        const struct analysis_param *param = &question->params[at];
+        buf_format(&key, "&%zu:%s=%zu:%s", strlen(param->name), param->name, strlen(param->value), param->value);
+    }
+    buf_char(&key, '\0');
+    if (key.failed)
+        memory_out();
+    return key.data;
+}
+
+struct body *subjects_answer(struct store *store, const struct subjects_place *place, const char *key,
+                             const struct analysis_question *question, struct err *err, bool *is_passing)
+{
+    struct answering answering = {.store = store, .place = place, .question = question};
+    struct cache_maker maker = {make_answer, free_answer, &answering};
+    struct cache_hold hold = {0};
+    struct body *body = NULL;
+    char *own_key = NULL;
+    if (place && !place->opened)
+        answering.file = files_open(place->file, err);
+    if (place && (place->opened || answering.file))
+        own_key = key_of(place, place->opened ? &place->opened->identity : files_identity(answering.file));
+    if (own_key || key) {
+        char *text = question_key(own_key ? own_key : key, question);
+        body = cache_get(store_cache(store), STORE_ANSWERS, text, &maker, &hold, err);
+        free(text);
+    }
+    free(own_key);
+    files_close(answering.file);
+    if (is_passing)
+        *is_passing = hold.is_passing;
+    if (body)
+        body_hold(body);
+    cache_release(&hold);
+    return body;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * subjects.h: what the core reads (analysis.h, "One subject"), each read once, and the
+ * answers to views on it.
+ *
+ * One of a file is kept under the identity that the file has now, an uploaded one by
+ * the hash of its bytes. Threads: any number. */
+#ifndef SERVER_STORE_SUBJECTS_H
+#define SERVER_STORE_SUBJECTS_H
+
+#include "server/disk/snapshot.h"
+#include "server/store/store.h"
+#include "server/store/upload.h"
+
+#define SUBJECTS_UPLOAD_LIMIT_BYTES ((size_t)64 << 20)
+enum { SUBJECTS_ID_SIZE = 65 }; /* SHA-256 as text */
+
+/* One that is looked at; subjects_close once with each that was filled, fine with {0}. */
+struct subject {
+    const struct analysis_subject *core; /* NULL: see the error */
+    const char *key;                     /* tells its bytes from all others of its kind; text */
+    const char *name;                    /* of an uploaded one; else NULL */
+    uint64_t size_bytes;
+    int64_t modified_at_ms; /* of a file; 0 of an uploaded one */
+    struct cache_hold hold; /* is_passing after a failure: only others took the memory */
+};
+
+/* Where one lies. */
+struct subjects_place {
+    enum analysis_subject_kind kind;
+    const struct files_place *file;         /* of a trace or a profile */
+    const struct store_file *opened;        /* of a module: its file, */
+    const struct analysis_program *program; /* and which of the file's contents */
+};
+
+bool subjects_open(struct store *store, const struct subjects_place *place, struct subject *subject, struct err *err);
+/* Keeps the device profile that `upload` decodes to. */
+bool subjects_add(struct store *store, const struct upload *upload, const char *name, struct subject *subject,
+                  struct err *err);
+/* One that was uploaded before; `notfound` when it is not kept any more. */
+bool subjects_find(struct store *store, const char *id, struct subject *subject, struct err *err);
+void subjects_close(struct subject *subject);
+
+/* The host of a trace session whose worst pool is the worst of all; the first without any. Reads every host. */
+const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session);
+
+/* The answer to `question`, with a reference of its own, or NULL. With a `place` the question is about the subject
+ * there, which is read only if the answer is not known (uses: none); else about its uses, which `key` tells from all
+ * others, with their roles. `is_passing` (may be NULL) is then whether it was only others that took the memory; `limit`
+ * without it means that it is too large for this machine. */
+struct body *subjects_answer(struct store *store, const struct subjects_place *place, const char *key,
+                             const struct analysis_question *question, struct err *err, bool *is_passing);
+
+#endif
