@@ -18,6 +18,7 @@ struct response *api_ready(const struct server *server, const struct request *re
         return response_text(200, "ready\n");
     struct response *response = response_text(503, "not ready: the first scan is not complete\n");
     response_add_header(response, "Retry-After", "1");
+    response->is_expected = true; /* asked every second until it is */
     return response;
 }
 

@@ -41,7 +41,7 @@ void log_escape(char *out, size_t out_size, const char *text)
 void log_request(const struct log_request *request)
 {
     char target[LINE_BYTES / 2], method[32], at[32] = "";
-    if (!verbose && request->status < 500)
+    if (!verbose && (request->status < 500 || request->is_expected))
         return;
     time_t now = time(NULL);
     struct tm parts;

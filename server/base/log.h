@@ -20,10 +20,11 @@ void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct log_request {
     const char *peer, *method, *target; /* as they came */
     int status;
+    bool is_expected; /* whatever its status: not a fault */
     uint64_t size_bytes; /* of the body as sent */
     int64_t took_us;
 };
-/* Server errors always, everything else with --verbose. */
+/* Server errors that are not expected always, everything else with --verbose. */
 void log_request(const struct log_request *request);
 
 /* Copies `text` with control bytes, backslashes and what is not ASCII as \xNN, cut to what fits. */

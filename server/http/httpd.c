@@ -235,6 +235,7 @@ static void end(void *context, struct MHD_Connection *connection, void **state, 
                                           .method = exchange->request->method_text,
                                           .target = exchange->request->target,
                                           .status = exchange->status,
+                                          .is_expected = exchange->response && exchange->response->is_expected,
                                           .size_bytes = exchange->sent_bytes,
                                           .took_us = moment_us() - exchange->began_us});
         peers_set_busy(httpd->peers, exchange->peer, false);

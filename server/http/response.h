@@ -26,6 +26,7 @@ struct response {
     struct body *body;        /* may be NULL */
     bool is_tagged;           /* may be answered with 304 */
     bool is_changed;          /* the input changed meanwhile: worth another try */
+    bool is_expected;         /* a server error in its status alone: nothing for the log */
     size_t header_count;
     struct {
         const char *name; /* static */
