@@ -193,7 +193,7 @@ build/golden/logdir:
 	$(Q)rm -rf $@.part && $(or $(SHARED),../shared)/tools/make-logdir $@.part && mv $@.part $@
 
 http-test: all fixtures ## both JSON surfaces against the running daemon
-	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(JOBS),--jobs $(JOBS))
 
 tests/web/node_modules/.package-lock.json: tests/web/package-lock.json
 	@echo "  NPM   tests/web"

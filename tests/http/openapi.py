@@ -90,6 +90,7 @@ class Walk:
         self.small = t.serve("--memory-limit=1", t.folder())
         self.locked = t.serve("--bind=0.0.0.0", t.folder())
         self.token = urllib.parse.parse_qs(self.locked.fragment)["token"][0]
+        wait_until(lambda: "job/train.log" in self.daemon.sessions(), what="the reading of the log")
         self.sessions = {name: row["id"] for name, row in self.daemon.sessions().items()}
         self.met = set()
         self.given = self.daemon.ask("/api/v1/given?name=a.hlo.pb", "POST", {"Content-Type": "application/octet-stream"},
