@@ -133,7 +133,7 @@ static bool read_below(const char *root, const char *file, uint64_t line, struct
 
 static void write_lines(struct json *json, const struct buf *text)
 {
-    const char *at = text->data, *end = text->data + text->length;
+    const char *at = text->data, *end = text->length > 0 ? at + text->length : at; /* NULL + 0 is undefined */
     json_key(json, "lines");
     json_array_begin(json);
     while (text->length > 0 && at < end) {
