@@ -202,7 +202,7 @@ async function go(route, isAgain = false) {
 
 function filesChanged() {
   if (pageRow === HOME) page?.filesChanged();
-  else if (selection?.session) checkSession(selection.session, banners, () => go(router.route, true));
+  else if (selection?.session) checkSession(selection, banners, () => go(router.route, true));
 }
 
 /* ---- start ------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
  * What is seen stays; the page goes on by itself. */
 
 import { get, onReach } from '../lib/api.js';
-import { visible, when } from '../lib/format.js';
+import { literal, when } from '../lib/format.js';
 
 const GONE_AFTER_MS = 1500;
 const EVERY_MS = 5000;
@@ -57,16 +57,29 @@ export function watchReach({ banners, onBack, onGone, onChange }) {
   heartbeat = startHeartbeat(onChange);
 }
 
-/* Says so if the session on the page is another one on disk now. */
-export async function checkSession(session, banners, reload) {
+/* What of the selection is no longer on disk: the name of its session, of its host, of the file of its module, or null. */
+function missingOf({ session, host, module }, now) {
+  if (!now) return session.name;
+  if (host && !now.hosts.some(({ id }) => id === host.id)) return host.name ?? host.id;
+  const file = module?.file?.split('/').at(-1);
+  return !file || now.files.some(({ name }) => name.split('/').at(-1) === file) ? null : file;
+}
+
+/* Says so if what is on the page (selection: {session, host, module}) is another one on disk now, or was deleted. */
+export async function checkSession(selection, banners, reload) {
+  const { session } = selection;
+  let now = null;
   try {
-    const now = await get(`sessions/${encodeURIComponent(session.id)}`, {}, { isQuiet: true });
-    if (now.modified_at_ms === session.modified_at_ms) return;
-    banners.set('changed', {
-      action: { label: 'Reload', run: reload },
-      text: `${visible(session.name)} changed on disk at ${when(now.modified_at_ms)}; figures are of ${when(session.modified_at_ms)}.`,
-    });
-  } catch {
-    /* the session went away: what is seen stays */
+    now = await get(`sessions/${encodeURIComponent(session.id)}`, {}, { isQuiet: true });
+  } catch (error) {
+    if (error.status !== 404) return; // the daemon does not say
   }
+  const missing = missingOf(selection, now);
+  if (missing === null) banners.drop('missing');
+  else banners.set('missing', { text: `${literal(missing)} is no longer on disk. What you see stays.` });
+  if (!now || now.modified_at_ms === session.modified_at_ms) return;
+  banners.set('changed', {
+    action: { label: 'Reload', run: reload },
+    text: `${literal(session.name)} changed on disk at ${when(now.modified_at_ms)}; figures are of ${when(session.modified_at_ms)}.`,
+  });
 }

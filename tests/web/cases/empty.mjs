@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * empty.mjs: nothing is blank. What is missing, broken or hostile is said in words. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { goTo, holdBack } from '../acts.mjs';
@@ -20,6 +20,27 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       const page = await open(await daemon(`--logdir=${folder}`));
       includes(await text(page, 'h1'), 'No profiles under');
       includes(await text(page, '.message'), 'To record one, which appears here without a restart: with jax.profiler.trace(');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a dump that is deleted under the page is said to be gone, and what is seen stays', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-gone-'));
+    try {
+      const dump = join(folder, 'seed');
+      cpSync(join(fixtures, 'dumps/seed-matmul-327680'), dump, { recursive: true });
+      const page = await open(await daemon(`--logdir=${folder}`), { allow: /404/ });
+      const answer = await text(page, 'h1');
+      const rows = await page.locator('.panel-table tbody').innerText();
+      const file = 'module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb';
+      rmSync(join(dump, file));
+      await page.waitForSelector(`.banner:has-text("${file} is no longer on disk")`, { timeout: 30000 });
+      rmSync(dump, { recursive: true });
+      await page.waitForSelector('.banner:has-text("seed is no longer on disk. What you see stays.")', { timeout: 30000 });
+      equal(await text(page, 'h1'), answer);
+      equal(await page.locator('.panel-table tbody').innerText(), rows);
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });
