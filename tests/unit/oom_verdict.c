@@ -110,6 +110,21 @@ START_TEST(fragmentation_of_all_is_not_that_of_the_temporaries)
 }
 END_TEST
 
+/* A core that uses nothing has no stretch, and its name goes to no other. */
+START_TEST(the_bar_names_each_core_by_its_own_name)
+{
+    static const char text[] = "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: TensorCore Hbm usage: 20.00G, SparseCore Hbm usage 0B, "
+                               "exceeding available bytes: 16.00G\n";
+    struct oom_report *report = read_text(text, sizeof text - 1);
+    const struct oom_bar *bar = &report->verdicts[0].bar;
+    char size[SIZE_TEXT_BYTES];
+    ck_assert_uint_eq(bar->count, 1);
+    ck_assert_str_eq(bar->stretches[0].word.data, "TensorCore");
+    ck_assert_str_eq(size_text(size, bar->stretches[0].bytes), "20.00 GiB");
+    analysis_oom_free(report);
+}
+END_TEST
+
 START_TEST(figures_say_whether_they_were_rounded)
 {
     static const char *const texts[] = {"Out of memory while trying to allocate 5000 bytes.", "Out of memory while trying to allocate 7.34GiB."};
@@ -130,6 +145,7 @@ int main(void)
     tcase_add_test(tests, the_stack_of_a_kernel_has_not_the_size_of_its_result);
     tcase_add_test(tests, outputs_in_the_memory_of_arguments_count_once);
     tcase_add_test(tests, fragmentation_of_all_is_not_that_of_the_temporaries);
+    tcase_add_test(tests, the_bar_names_each_core_by_its_own_name);
     tcase_add_test(tests, figures_say_whether_they_were_rounded);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

@@ -105,9 +105,9 @@ static void cores_bar(struct oom_bar *bar, const struct oom_failure *failure)
     static const char *const keys[] = {"buffers.0.size_bytes", "buffers.1.size_bytes"}, *const looks[] = {"temporary", "parameter"};
     const struct oom_buffers *cores = &failure->lists[OOM_ALLOCATIONS];
     for (size_t i = 0; i < cores->count && i < 2; i++)
-        if (cores->items[i].size.is_known) {
+        if (cores->items[i].size.is_known && cores->items[i].size.value > 0) {
             stretch_add(bar, "part", cores->items[i].size.value, keys[i], looks[i]);
-            if (bar->count > 0 && cores->items[i].label.text.data != NULL)
+            if (cores->items[i].label.text.data != NULL)
                 bar->stretches[bar->count - 1].word = cores->items[i].label.text;
         }
     limit_set(bar, failure, "capacity", OOM_capacity_bytes);
