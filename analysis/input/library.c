@@ -16,7 +16,8 @@ static struct str in_packages(struct str file)
         size_t length = strlen(folders[i]);
         for (const char *at = file.data; (at = memmem(at, (size_t)(file.data + file.length - at), folders[i], length)) != NULL;) {
             at += length;
-            rest = (struct str){at, (size_t)(file.data + file.length - at)};
+            if (rest.length == 0 || at > rest.data)
+                rest = (struct str){at, (size_t)(file.data + file.length - at)};
         }
     }
     return rest;

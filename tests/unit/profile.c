@@ -3,6 +3,7 @@
 #include "analysis.h"
 
 #include "bytes.h"
+#include "input/library.h"
 #include "tool/device_memory/trend.h"
 #include "subject.h"
 
@@ -82,6 +83,16 @@ START_TEST(machinery_is_folded_into_the_users_frame)
     ck_assert_double_eq(number_in(row_of(data, "apply_primitive"), "self"), 2000);
     cJSON_Delete(tree);
     analysis_subject_free(profile);
+}
+END_TEST
+
+START_TEST(the_last_packages_folder_of_a_path_says_whose_code_it_is)
+{
+    ck_assert_int_eq(library_of(STR("/usr/lib/python3/dist-packages/tool/site-packages/optax/a.py")), LIBRARY_MACHINERY);
+    ck_assert_int_eq(library_of(STR("/usr/lib/python3/site-packages/tool/dist-packages/optax/a.py")), LIBRARY_MACHINERY);
+    ck_assert_int_eq(library_of(STR("/venv/site-packages/optax/dist-packages/mine/a.py")), LIBRARY_PACKAGE);
+    ck_assert_int_eq(library_of(STR("/venv/dist-packages/optax/site-packages/mine/a.py")), LIBRARY_PACKAGE);
+    ck_assert_int_eq(library_of(STR("/home/u/train.py")), LIBRARY_USER);
 }
 END_TEST
 
@@ -345,6 +356,7 @@ int main(void)
     tcase_add_test(tests, no_number_of_a_sample_stops_the_reader);
     tcase_add_test(tests, unknown_sizes_are_counted_and_never_subtracted);
     tcase_add_test(tests, machinery_is_folded_into_the_users_frame);
+    tcase_add_test(tests, the_last_packages_folder_of_a_path_says_whose_code_it_is);
     tcase_add_test(tests, a_frame_that_calls_itself_counts_once);
     tcase_add_test(tests, copies_on_several_devices_are_counted);
     tcase_add_test(tests, labels_that_no_expression_can_name_are_filtered_by_value);
