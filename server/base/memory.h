@@ -31,11 +31,6 @@ struct memory_pool {
     size_t used_bytes; /* handed out so far */
 };
 
-#define MEMORY_POOL_INIT                                                                                               \
-    {                                                                                                                  \
-        NULL, 0                                                                                                        \
-    }
-
 /* `size` zeroed bytes, aligned for anything. */
 void *memory_pool_new(struct memory_pool *pool, size_t size);
 char *memory_pool_text(struct memory_pool *pool, const char *text, size_t length);

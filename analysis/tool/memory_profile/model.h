@@ -118,11 +118,6 @@ static inline bool memory_profile_has_size(const struct memory_profile *profile,
 }
 /* The first event of the pool after `time_ps`, counted from the pool's first; pool->count past the last. */
 uint32_t memory_profile_after(const struct memory_profile_pool *pool, int64_t time_ps);
-/* Is the allocation open after the event `at` (both of one pool)? */
-static inline bool memory_profile_is_open(const struct memory_profile *profile, uint32_t allocation, uint32_t at)
-{
-    return allocation <= at && (profile->partner[allocation] == PROFILE_NONE || profile->partner[allocation] > at);
-}
 /* 0 to 1, with the digits that were recorded. */
 double memory_profile_fragmentation_of(const struct memory_profile *profile, uint32_t event);
 /* A text of what was allocated; empty when not told. */
