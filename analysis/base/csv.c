@@ -9,6 +9,12 @@ static void cell_begin(struct csv *csv)
     csv->is_in_row = true;
 }
 
+void csv_head(struct csv *csv, const char *word)
+{
+    cell_begin(csv);
+    buf_text(csv->out, word);
+}
+
 void csv_text(struct csv *csv, struct str text)
 {
     cell_begin(csv);

@@ -17,6 +17,8 @@ struct csv {
 
 #define CSV_INIT(buf) {(buf), false}
 
+/* The head of a column: a word of ours, as it is. */
+void csv_head(struct csv *csv, const char *word);
 void csv_text(struct csv *csv, struct str text);
 void csv_int(struct csv *csv, int64_t value);
 /* Six digits: for percentages and slopes. */

@@ -165,17 +165,17 @@ static bool meets_range(const struct filter_choice *choice, double first, double
     return first <= high && low <= end - 1 && low <= high;
 }
 
-static bool takes_number(const struct filter_table *table, const struct filter_term *term, uint32_t row)
+static bool takes_number(const struct filter *filter, const struct filter_term *term, uint32_t row)
 {
     for (size_t i = 0; i < term->choice_count; i++) {
         const struct filter_choice *choice = &term->choices[i];
-        size_t at = (size_t)choice->field;
+        const struct table_column *column = choice->column;
         double value, end;
-        if (!table->number(table->context, row, at, &value))
+        if (!table_number_of(column, filter->context, row, &value))
             continue;
-        bool is_span = table->fields[at].kind == FILTER_SPAN;
-        if (is_span ? table->number(table->context, row, at + 1, &end) && meets_range(choice, value, end)
-                    : is_in_range(choice, value))
+        if (column->type == TABLE_SPAN
+                ? table_number_of(column + 1, filter->context, row, &end) && meets_range(choice, value, end)
+                : is_in_range(choice, value))
             return true;
     }
     return false;
@@ -183,14 +183,18 @@ static bool takes_number(const struct filter_table *table, const struct filter_t
 
 static bool term_matches(const struct filter *filter, const struct filter_term *term, uint32_t row)
 {
-    const struct filter_table *table = filter->table;
+    const struct table_column *column = term->column != NULL ? term->column : filter->columns;
     if (term->choices[0].kind == FILTER_RANGE)
-        return takes_number(table, term, row);
-    if (term->field != FILTER_ANY_FIELD)
-        return takes_text(term, table->text(table->context, row, (size_t)term->field), filter->arena);
-    for (size_t i = 0; table->fields[i].name != NULL; i++)
-        if (table->fields[i].is_searched && takes_text(term, table->text(table->context, row, i), filter->arena))
+        return takes_number(filter, term, row);
+    for (; column->name != NULL; column++) {
+        bool is_asked = column == term->column || (term->column == NULL && column->is_searched);
+        if (is_asked && takes_text(term, table_text_of(column, filter->context, row), filter->arena))
             return true;
+        if (is_asked && column->word != NULL && takes_text(term, column->word(filter->context, row).text, filter->arena))
+            return true;
+        if (column == term->column)
+            return false;
+    }
     return false;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * filter_read.c: the text of a filter as terms; see filter.h. */
+#include "base/nearest.h"
 #include "tool/filter_terms.h"
 
 #include <ctype.h>
@@ -8,7 +9,7 @@
 
 struct reader {
     const char *text, *at;
-    const struct filter_table *table;
+    const struct table_column *columns;
     struct arena *arena;
     struct err *err;
 };
@@ -100,51 +101,26 @@ static bool next_word(struct reader *reader, struct filter_text *out)
 
 /* ---- fields ---- */
 
-static size_t distance(const char *a, struct str b)
+static bool column_find(const struct reader *reader, struct filter_text typed, const struct table_column **column)
 {
-    size_t row[32], columns = b.length < 31 ? b.length : 31;
-    for (size_t j = 0; j <= columns; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            size_t above = row[j], cost = diagonal + (a[i - 1] != b.data[j - 1]);
-            size_t least = above + 1 < row[j - 1] + 1 ? above + 1 : row[j - 1] + 1;
-            row[j] = least < cost ? least : cost;
-            diagonal = above;
-        }
+    struct str name = {typed.data, typed.length}, best = {"", 0};
+    size_t best_distance = SIZE_MAX;
+    *column = table_column_find(reader->columns, name);
+    for (const struct table_column *at = reader->columns; *column == NULL && at->name != NULL; at++) {
+        struct str known = str_of(at->name);
+        const char *aliases = at->aliases;
+        bool is_typed = known.length > 0 && known.data[known.length - 1] != '%';
+        do {
+            size_t distance = is_typed ? nearest_name_distance(name, known) : SIZE_MAX;
+            if (distance < best_distance) {
+                best = known;
+                best_distance = distance;
+            }
+        } while (table_word_next(&aliases, &known));
     }
-    return row[columns];
-}
-
-/* One of both begins with the other: "category" and "cat". */
-static bool is_beginning(struct str a, struct str b)
-{
-    return a.length > 1 && b.length > 1 && (str_starts(a, b) || str_starts(b, a));
-}
-
-static bool field_find(const struct reader *reader, struct filter_text typed, int *field)
-{
-    const struct filter_field *fields = reader->table->fields;
-    struct str name = {typed.data, typed.length};
-    size_t best = 0, best_distance = SIZE_MAX;
-    for (size_t i = 0; fields[i].name != NULL; i++) {
-        struct str known = str_of(fields[i].name);
-        if (str_equal_any_case(known, name)) {
-            *field = (int)i;
-            return true;
-        }
-        if (known.length == 0 || memchr(known.data, '%', known.length) != NULL)
-            continue;
-        size_t now = is_beginning(known, name) ? 0 : distance(fields[i].name, name);
-        if (now < best_distance) {
-            best = i;
-            best_distance = now;
-        }
-    }
-    return err_set(reader->err, ERR_argument, typed.places[0], "filter: unknown field \"%.*s\". Did you mean %s?",
-                   name.length > 40 ? 40 : (int)name.length, name.data, fields[best].name);
+    return *column != NULL || err_set(reader->err, ERR_argument, typed.places[0],
+                                      "filter: unknown field \"%.*s\". Did you mean %.*s?",
+                                      name.length > 40 ? 40 : (int)name.length, name.data, (int)best.length, best.data);
 }
 
 /* Letters before a colon name a field; "model.py:41" is a word. */
@@ -222,28 +198,29 @@ static bool range_read(struct str text, struct filter_choice *choice, bool *is_s
     return true;
 }
 
-/* The field whose name is that of `field` and a `%`, or −1. */
-static int share_field(const struct filter_field *fields, int field)
+/* The column whose name is that of `column` and a `%`, or NULL. */
+static const struct table_column *share_of(const struct table_column *columns, const struct table_column *column)
 {
-    struct str name = str_of(fields[field].name);
-    for (int i = 0; fields[i].name != NULL; i++) {
-        struct str share = str_of(fields[i].name);
+    struct str name = str_of(column->name);
+    for (; columns->name != NULL; columns++) {
+        struct str share = str_of(columns->name);
         if (share.length == name.length + 1 && share.data[name.length] == '%' && str_starts(share, name))
-            return i;
+            return columns;
     }
-    return -1;
+    return NULL;
 }
 
-static bool number_choice(const struct reader *reader, int field, struct filter_text text, struct filter_choice *choice)
+static bool number_choice(const struct reader *reader, const struct table_column *column, struct filter_text text,
+                          struct filter_choice *choice)
 {
     bool is_share = false;
     choice->kind = FILTER_RANGE;
-    choice->field = field;
+    choice->column = column;
     if (!range_read((struct str){text.data, text.length}, choice, &is_share))
         return refuse(reader, text, "is not a number, nor <N, >N or N..M");
     if (is_share)
-        choice->field = share_field(reader->table->fields, field);
-    return choice->field >= 0 || refuse(reader, text, "asks for a share of something that has none");
+        choice->column = share_of(reader->columns, column);
+    return choice->column != NULL || refuse(reader, text, "asks for a share of something that has none");
 }
 
 /* ---- texts and shapes ---- */
@@ -278,9 +255,10 @@ static bool shape_choice(const struct reader *reader, struct filter_text text, s
     return true;
 }
 
-static bool text_choice(const struct reader *reader, int field, struct filter_text text, struct filter_choice *choice)
+static bool text_choice(const struct reader *reader, const struct table_column *column, struct filter_text text,
+                        struct filter_choice *choice)
 {
-    bool is_shape = field != FILTER_ANY_FIELD && reader->table->fields[field].kind == FILTER_SHAPE;
+    bool is_shape = column != NULL && column->type == TABLE_SHAPE;
     size_t open = is_shape ? find_plain(text, '[') : SIZE_MAX;
     choice->text = text;
     if (text.marks[0] == FILTER_EXPRESSION)
@@ -296,10 +274,9 @@ static bool text_choice(const struct reader *reader, int field, struct filter_te
 static bool choice_read(const struct reader *reader, struct filter_text text, struct filter_term *term)
 {
     struct filter_choice *choice = &term->choices[term->choice_count++];
-    const struct filter_field *fields = reader->table->fields;
-    bool is_number = term->field != FILTER_ANY_FIELD &&
-                     (fields[term->field].kind == FILTER_NUMBER || fields[term->field].kind == FILTER_SPAN);
-    return is_number ? number_choice(reader, term->field, text, choice) : text_choice(reader, term->field, text, choice);
+    const struct table_column *column = term->column;
+    bool is_number = column != NULL && (column->type == TABLE_NUMBER || column->type == TABLE_SPAN);
+    return is_number ? number_choice(reader, column, text, choice) : text_choice(reader, column, text, choice);
 }
 
 /* Commas inside brackets belong to the text: shape:[*,2048]. */
@@ -321,17 +298,16 @@ static bool choices_read(const struct reader *reader, struct filter_text text, s
     return true;
 }
 
-static int first_number(const struct filter_field *fields)
+static const struct table_column *main_number(const struct table_column *columns)
 {
-    for (int i = 0; fields[i].name != NULL; i++)
-        if (fields[i].kind == FILTER_NUMBER)
-            return i;
-    return FILTER_ANY_FIELD;
+    while (columns->name != NULL && !columns->is_main)
+        columns++;
+    return columns->name != NULL ? columns : NULL;
 }
 
 static bool term_read(const struct reader *reader, struct filter_text word, struct filter_term *term)
 {
-    *term = (struct filter_term){.field = FILTER_ANY_FIELD};
+    *term = (struct filter_term){.column = NULL};
     struct filter_text whole = word;
     if (word.length > 1 && is_plain(word, 0, '-')) {
         term->is_negated = true;
@@ -339,9 +315,9 @@ static bool term_read(const struct reader *reader, struct filter_text word, stru
     }
     size_t name_length = field_length(word);
     if (is_plain(word, 0, '<') || is_plain(word, 0, '>')) {
-        term->field = first_number(reader->table->fields);
+        term->column = main_number(reader->columns);
     } else if (name_length != SIZE_MAX) {
-        if (!field_find(reader, part_of(word, 0, name_length), &term->field))
+        if (!column_find(reader, part_of(word, 0, name_length), &term->column))
             return false;
         word = part_of(word, name_length + 1, word.length - name_length - 1);
     }
@@ -350,10 +326,11 @@ static bool term_read(const struct reader *reader, struct filter_text word, stru
     return term->choice_count > 0 || refuse(reader, whole, "asks for nothing");
 }
 
-bool filter_read(const char *text, const struct filter_table *table, struct arena *arena, struct filter *out, struct err *err)
+bool filter_read(const char *text, const struct table_column *columns, const void *context, struct arena *arena,
+                 struct filter *out, struct err *err)
 {
-    struct reader reader = {text, text, table, arena, err};
-    *out = (struct filter){table, arena, arena_array(arena, struct filter_term, FILTER_TERMS_MOST), 0};
+    struct reader reader = {text, text, columns, arena, err};
+    *out = (struct filter){columns, context, arena, arena_array(arena, struct filter_term, FILTER_TERMS_MOST), 0};
     if (strlen(text) > FILTER_LENGTH_MOST)
         return err_set(err, ERR_argument, FILTER_LENGTH_MOST, "filter: longer than %d characters", FILTER_LENGTH_MOST);
     for (struct filter_text word; next_word(&reader, &word);) {

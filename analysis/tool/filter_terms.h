@@ -4,9 +4,9 @@
 #define ANALYSIS_TOOL_FILTER_TERMS_H
 
 #include "base/regex.h"
-#include "tool/filter.h"
+#include "tool/table.h"
 
-enum { FILTER_ANY_FIELD = -1, FILTER_TERMS_MOST = 64, FILTER_LENGTH_MOST = 4096 };
+enum { FILTER_TERMS_MOST = 64, FILTER_LENGTH_MOST = 4096 };
 
 /* How a character of the filter was typed. */
 enum filter_mark { FILTER_PLAIN, FILTER_QUOTED, FILTER_EXPRESSION };
@@ -27,14 +27,14 @@ struct filter_choice {
     struct regex *regex;
     struct filter_text *dimensions;
     size_t dimension_count;
-    int field;                  /* RANGE: of the number */
+    const struct table_column *column; /* RANGE: of the number */
     double low, high;
     bool low_is_open, high_is_open;
 };
 
 struct filter_term {
     bool is_negated;
-    int field; /* FILTER_ANY_FIELD: all that are searched */
+    const struct table_column *column; /* NULL: all that are searched */
     struct filter_choice *choices;
     size_t choice_count;
 };

@@ -177,6 +177,29 @@ def test_a_broken_filter_is_refused_at_its_place(t):
             assert words in answer.json["detail"], answer.json
 
 
+def test_a_kind_is_found_by_its_word_and_a_column_by_its_other_names(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("h-long-context")  # pages and legends call a parameter an argument
+    sums = {text: ask_buffers(daemon, session, filter=text)["matched_bytes"] for text in
+            ("cat:parameter", "cat:argument", "kind:argument", "category:parameter", "kind:arg*", "-kind:argument", "")}
+    equal(len({sums[text] for text in list(sums)[:5]}), 1, sums)
+    assert 0 < sums["kind:argument"] < sums[""], sums
+    equal(sums["kind:argument"] + sums["-kind:argument"], sums[""], sums)
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("h-long-context")
+    for view, query, said in (("buffers", "sort=siez", 'sort: no column "siez"; did you mean "size"?'),
+                              ("groups", "sort=-cuont", 'sort: no column "cuont"; did you mean "count"?'),
+                              ("buffers", "format=cvs", 'format: no format "cvs"; did you mean "csv"?'),
+                              ("groups", "by=shap", 'by: no group "shap"; did you mean "shape"?'),
+                              ("buffers", "filter=kin:x", 'filter: unknown field "kin". Did you mean kind?')):
+        answer = daemon.ask(f"/api/v1/memory_viewer/{view}?session={session}&{query}")
+        equal(answer.status, 400, query)
+        assert answer.json["detail"].startswith(said), answer.json
+
+
 def test_groups_hold_every_buffer_once(t):
     daemon = serve_dumps(t)
     session = daemon.session_id("h-long-context")

@@ -135,7 +135,7 @@ def test_pages_of_events_are_those_of_the_whole_list(t):
             assert len(events) > 100, len(events)
             for offset, limit in ((0, 1), (7, 100), (100, 1000), (len(events) - 3, 10), (len(events), 10)):
                 data = daemon.get_json(path, session=session, sort=sort, filter=text, offset=offset, limit=limit)["data"]
-                equal(data["matched"], len(events))
+                equal(data["matched_count"], len(events))
                 equal([row["event"] for row in data["rows"]], events[offset:offset + limit], (sort, text, offset))
 
 

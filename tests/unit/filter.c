@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tool/filter.h"
+#include "tool/table.h"
 
 #include "arena.h"
-
-enum { SIZE, SIZE_SHARE, ALIVE, ALIVE_END, NAME, SHAPE, LINE, FIELDS };
-static const struct filter_field fields[] = {
-    [SIZE] = {"size", FILTER_NUMBER, false},
-    [SIZE_SHARE] = {"size%", FILTER_NUMBER, false},
-    [ALIVE] = {"alive", FILTER_SPAN, false},
-    [ALIVE_END] = {"", FILTER_NUMBER, false},
-    [NAME] = {"name", FILTER_TEXT, true},
-    [SHAPE] = {"shape", FILTER_SHAPE, false},
-    [LINE] = {"line", FILTER_TEXT, true},
-    [FIELDS] = {NULL, FILTER_TEXT, false},
-};
 
 static const struct {
     double size, share, born, dies;
@@ -24,23 +12,29 @@ static const struct {
     {-1, 0, 6, 100, "Fusion.3*", "(f32[8], s32[])", ""},
 };
 
-static struct str text_of(const void *context, uint32_t row, size_t at)
+static struct table_value size_of(const void *context, uint32_t row)
 {
     (void)context;
-    return str_of(at == NAME ? rows[row].name : at == LINE ? rows[row].line : rows[row].shape);
+    return rows[row].size >= 0 ? table_real(rows[row].size) : table_unknown();
 }
+TABLE_VALUE(share_of, (void)context, table_real(rows[row].share))
+TABLE_VALUE(born_of, (void)context, table_real(rows[row].born))
+TABLE_VALUE(dies_of, (void)context, table_real(rows[row].dies))
+TABLE_VALUE(name_of, (void)context, table_text(str_of(rows[row].name)))
+TABLE_VALUE(shape_of, (void)context, table_text(str_of(rows[row].shape)))
+TABLE_VALUE(line_of, (void)context, table_text(str_of(rows[row].line)))
+TABLE_VALUE(word_of, (void)context, table_text(row == 0 ? STR("joined") : STR("other")))
 
-static bool number_of(const void *context, uint32_t row, size_t at, double *value)
-{
-    (void)context;
-    *value = at == SIZE         ? rows[row].size
-             : at == SIZE_SHARE ? rows[row].share
-             : at == ALIVE      ? rows[row].born
-                                : rows[row].dies;
-    return at != SIZE || rows[row].size >= 0;
-}
-
-static const struct filter_table table = {fields, text_of, number_of, NULL};
+static const struct table_column table[] = {
+    {.name = "size", .aliases = "bytes", .type = TABLE_NUMBER, .is_main = true, .value = size_of},
+    {.name = "size%", .type = TABLE_NUMBER, .value = share_of},
+    {.name = "alive", .type = TABLE_SPAN, .value = born_of},
+    {.name = "", .type = TABLE_NUMBER, .value = dies_of},
+    {.name = "name", .aliases = "title  called", .type = TABLE_TEXT, .is_searched = true, .value = name_of, .word = word_of},
+    {.name = "shape", .type = TABLE_SHAPE, .value = shape_of},
+    {.name = "line", .type = TABLE_TEXT, .is_searched = true, .value = line_of},
+    {.name = NULL},
+};
 
 /* Which of the rows match, as bits; −1 when the filter is refused. */
 static int matches(const char *text)
@@ -50,7 +44,7 @@ static int matches(const char *text)
     arena_begin();
     if (setjmp(arena.trap) != 0)
         return -1;
-    if (filter_read(text, &table, &arena, &filter, &err))
+    if (filter_read(text, table, NULL, &arena, &filter, &err))
         for (uint32_t i = 0; i < 3; i++)
             bits = bits | filter_matches(&filter, i) << i;
     arena_end();
@@ -66,6 +60,9 @@ static const struct {
     {"size:100", 2}, {"size:50..200", 2}, {"-size:100", 5}, {"size:<1KiB", 2}, {"size:=100", 2}, {"size:7,100,64M", 3},
     {"fusion >1k", 1}, {"\"fusion.1\"", 1}, {"name:\"no such\"", 0}, {"2048", 0}, {"\"\" >1k", 1}, {"size:1.5", 0},
     {"NAME:fusion", 5}, {"name:fusion,", 5},
+    /* other names of a column, and what people call its values */
+    {"title:fusion", 5}, {"Called:fusion", 5}, {"bytes:100", 2}, {"bytes:>10%", 1}, {"name:joined", 1}, {"-title:joined", 6},
+    {"joined", 1}, {"name:join*", 1}, {"name:joined,copy", 3},
     /* quotes make signs plain */
     {"name:\"3*\"", 4}, {"name:\"n*1\"", 0}, {"\"-fusion\"", 0}, {"line:\"data file\"", 2}, {"\"data file.py:7\"", 2},
     /* a word with a colon that names no field */
@@ -97,6 +94,7 @@ static const struct {
     {"sze:5", 0, "filter: unknown field \"sze\". Did you mean size?"},
     {"fusion -nam:x", 8, "filter: unknown field \"nam\". Did you mean name?"},
     {"names:x", 0, "filter: unknown field \"names\". Did you mean name?"},
+    {"titel:x", 0, "filter: unknown field \"titel\". Did you mean title?"},
     {">1k size:big", 9, "filter: \"big\" is not a number, nor <N, >N or N..M"},
     {">many", 0, "filter: \">many\" is not a number, nor <N, >N or N..M"},
     {"size:1..x", 5, "filter: \"1..x\" is not a number, nor <N, >N or N..M"},
@@ -146,7 +144,7 @@ START_TEST(work_is_charged)
         if (setjmp(arena.trap) != 0) {
             is_stopped = true;
         } else {
-            ck_assert(filter_read(patterns[i], &table, &arena, &filter, &err));
+            ck_assert(filter_read(patterns[i], table, NULL, &arena, &filter, &err));
             for (uint32_t at = 0; at < 100; at++)
                 filter_matches(&filter, 0);
         }

@@ -176,11 +176,11 @@ START_TEST(inlined_functions_can_count_as_their_callers)
     const struct analysis_param hidden[] = {{"machinery", "1"}, {"noinlines", "1"}, {"hide", "outer|^caller"}};
     const struct analysis_param focused[] = {{"machinery", "1"}, {"noinlines", "1"}, {"by", "function"}, {"focus", "innermost"}};
     cJSON *tree, *data = ask(profile, "top", all, 1, &tree);
-    ck_assert_double_eq(number_in(data, "row_count"), 10);
+    ck_assert_double_eq(number_in(data, "total_count"), 10);
     ck_assert_double_eq(number_in(row_of(data, "innermost"), "self"), 131);
     cJSON_Delete(tree);
     data = ask(profile, "top", outer, 2, &tree);
-    ck_assert_double_eq(number_in(data, "row_count"), 6);
+    ck_assert_double_eq(number_in(data, "total_count"), 6);
     ck_assert_double_eq(number_in(row_of(data, "outer"), "self"), 131);
     ck_assert_double_eq(number_in(row_of(data, "alloc"), "total"), 50011);
     cJSON_Delete(tree);
@@ -201,7 +201,7 @@ START_TEST(frames_that_a_profile_drops_are_held_by_their_callers)
     struct analysis_subject *profile = read_profile("build/fixtures/profile-dropped.pb");
     const struct analysis_param params[] = {{"machinery", "1"}};
     cJSON *tree, *data = ask(profile, "top", params, 1, &tree);
-    ck_assert_double_eq(number_in(data, "row_count"), 6);
+    ck_assert_double_eq(number_in(data, "total_count"), 6);
     ck_assert_double_eq(number_in(row_of(data, "caller"), "self"), 50027);
     ck_assert_double_eq(number_in(row_of(data, "outer"), "self"), 111);
     ck_assert_double_eq(number_in(row_of(data, "alloc"), "total"), 11);

@@ -127,7 +127,7 @@ export function makeDevice(change = {}) {
       depth_most: 4,
       left_out: { node_count: 0, below: 0 },
     }),
-    top: () => ({ ...common, row_count: frames.length, matched_count: frames.length, offset: 0, matched_self: total, rows: topRows() }),
+    top: () => ({ ...common, total_count: frames.length, matched_count: frames.length, offset: 0, matched_self: total, rows: topRows() }),
     callers: (query) => {
       const at = frames.findIndex((_, each) => idOf(each) === query.get('frame'));
       if (at < 0) return { ...common, nodes: [] };
@@ -143,7 +143,7 @@ export function makeDevice(change = {}) {
       };
       return { ...common, nodes: [{ frame: frameOf(at), self, self_percent: 0, total: all, total_percent: 0, callers: side(-1), callees: side(1) }] };
     },
-    traces: () => ({ ...common, row_count: 0, offset: 0, frames: [], rows: [] }),
+    traces: () => ({ ...common, total_count: 0, offset: 0, frames: [], rows: [] }),
     tags: () => ({
       ...common,
       keys: [],
@@ -151,7 +151,7 @@ export function makeDevice(change = {}) {
     }),
     buffers: () => ({
       ...common,
-      row_count: rows.length,
+      total_count: rows.length,
       matched_count: rows.length,
       matched_total: total,
       matched_buffers: count,
@@ -178,7 +178,7 @@ export function makeDevice(change = {}) {
         profiles: names.map((name, at) => ({ id: `${at}`.padStart(12, 'e'), name, captured_at_ms: null, total: values.reduce((sum, each) => sum + each[at], 0), count: at + 1 })),
         left_out: [{ id: 'ffffffffffff', name: 'other.prof', code: 'types', reason: 'its sample types (cpu, samples) do not match (allocations, space)' }],
         growth: total - Math.round(total / names.length),
-        site_count: rows.length,
+        total_count: rows.length,
         matched_count: rows.length,
         offset: 0,
         verdict_counts: { grows: rows.length, steps_once: 0, steady: 0, shrinks: 0, irregular: 0 },

@@ -250,10 +250,10 @@ function live(pool, query) {
     memory: pool.memory,
     ...point(state),
     group: by ?? [],
-    total: all.length,
-    matched: rows.length,
-    matched_bytes: sum(rows),
+    total_count: all.length,
     matched_count: rows.length,
+    matched_bytes: sum(rows),
+    matched_allocation_count: rows.length,
     offset: 0,
     rows,
     remainders: [{ code: 'before_window', size_bytes: before, count: null, text: 'bytes in use at its start' }],
@@ -296,7 +296,7 @@ function events(pool, query) {
   }));
   const kept = rows.filter((row) => matches(row, query.get('filter')));
   const offset = number(query, 'offset') ?? 0;
-  return { total: rows.length, matched: kept.length, matched_bytes: 0, offset, rows: kept.slice(offset, offset + 100) };
+  return { total_count: rows.length, matched_count: kept.length, matched_bytes: 0, offset, rows: kept.slice(offset, offset + 100) };
 }
 
 function event(pool, query) {
@@ -354,8 +354,8 @@ function growth(pool) {
     boundary_count: pool.bounds.length,
     boundaries: { step: pool.bounds.map((_, at) => at), time_ps: pool.bounds },
     whole: series(values((time) => stateAt(pool, time).used), values(() => 1)),
-    total: 1,
-    matched: 1,
+    total_count: 1,
+    matched_count: 1,
     offset: 0,
     rows: [{ ...of('metrics/append'), key: 'g:metrics/append', op: 'metrics/append', dtype: 'f32', shape: '[1048576]' }],
   };

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * buffers.c: the view "buffers": samples one by one. JAX writes one for each
  * stack, size and device, so that bytes divided by the count is each buffer's exact size. */
-#include "base/csv.h"
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
 #include "tool/device_memory/labels.h"
-#include "tool/device_memory/order.h"
 #include "tool/device_memory/sites.h"
-
-enum field { EACH, COUNT, TOTAL, COPIES, LINE, DEVICE, KIND, FUNCTION, FILE_NAME, NAME, FIELD_COUNT };
-
-static const struct filter_field fields[FIELD_COUNT + 1] = {
-    [EACH] = {"each", FILTER_NUMBER, false},     [COUNT] = {"count", FILTER_NUMBER, false}, [TOTAL] = {"total", FILTER_NUMBER, false},
-    [COPIES] = {"copies", FILTER_NUMBER, false}, [LINE] = {"line", FILTER_NUMBER, false},   [DEVICE] = {"device", FILTER_TEXT, false},
-    [KIND] = {"kind", FILTER_TEXT, false},       [FUNCTION] = {"fn", FILTER_TEXT, false},   [FILE_NAME] = {"file", FILTER_TEXT, false},
-    [NAME] = {"name", FILTER_TEXT, true},        [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
-};
+#include "tool/table.h"
 
 struct listing {
     struct study study;
@@ -95,138 +85,144 @@ static int64_t bytes_of(const struct listing *listing, const struct study_sample
     return study->pprof->values[(size_t)sample->at * study->pprof->type_count + study->sizing];
 }
 
-static bool number_of(const void *context, uint32_t row, size_t field, double *value)
+/* ---- columns ---- */
+
+/* What a row is about. */
+struct line {
+    const struct listing *listing;
+    const struct study *study;
+    const struct study_sample *sample;
+    const struct sites_key *site;
+    const struct frame *frame;
+};
+
+static struct line line_of(const void *context, uint32_t row)
 {
     const struct listing *listing = context;
-    const struct study *study = &listing->study;
-    const struct study_sample *sample = &study->samples[row];
-    int64_t each;
-    switch ((enum field)field) {
-    case EACH:
-        if (!study_each(study, sample, &each))
-            return false;
-        *value = (double)each;
-        return true;
-    case COUNT: *value = (double)study_count(study, sample); return true;
-    case TOTAL: *value = (double)pprof_size(bytes_of(listing, sample)); return true;
-    case COPIES: *value = listing->copies[listing->copy_of[row]]; return true;
-    case LINE: *value = (double)study->frames->items[listing->sites.keys[listing->site_of[row]].frame].line; return true;
-    default: return false;
-    }
+    const struct sites_key *site = &listing->sites.keys[listing->site_of[row]];
+    return (struct line){listing, &listing->study, &listing->study.samples[row], site,
+                         &listing->study.frames->items[site->frame]};
 }
 
-static struct str text_of(const void *context, uint32_t row, size_t field)
+static struct table_value each(const void *context, uint32_t row)
 {
-    const struct listing *listing = context;
-    const struct study *study = &listing->study;
-    struct buf *scratch = study->request->scratch;
-    uint32_t frame = listing->sites.keys[listing->site_of[row]].frame, set = study->pprof->label_sets[study->samples[row].at];
-    switch ((enum field)field) {
-    case DEVICE: return labels_text(study->pprof, set, "device", scratch);
-    case KIND: return labels_text(study->pprof, set, "kind", scratch);
-    case FUNCTION: return study->frames->items[frame].function;
-    case FILE_NAME: return study->frames->items[frame].file;
-    default: break;
-    }
-    frames_full_name(study->frames, frame, scratch);
+    int64_t each_bytes = 0;
+    bool is_known = study_each(line_of(context, row).study, line_of(context, row).sample, &each_bytes);
+    return table_integer_if(is_known, each_bytes);
+}
+
+static struct str label_text(const struct line *line, const char *key)
+{
+    return labels_text(line->study->pprof, line->study->pprof->label_sets[line->sample->at], key,
+                       line->study->request->scratch);
+}
+
+static struct str name_text(const struct line *line)
+{
+    struct buf *scratch = line->study->request->scratch;
+    frames_full_name(line->study->frames, line->site->frame, scratch);
     return (struct str){scratch->data, scratch->length};
 }
 
+#define VALUE(name, expression) TABLE_VALUE(name, const struct line line = line_of(context, row), expression)
+
+VALUE(id, table_integer(line.sample->at))
+VALUE(count, table_integer(study_count(line.study, line.sample)))
+VALUE(total, table_integer(bytes_of(line.listing, line.sample)))
+VALUE(total_size, table_integer(pprof_size(bytes_of(line.listing, line.sample))))
+VALUE(device, table_text_if_any(label_text(&line, "device")))
+VALUE(kind, table_text_if_any(label_text(&line, "kind")))
+VALUE(callee, table_text_if_any(line.site->callee))
+VALUE(copies, table_integer(line.listing->copies[line.listing->copy_of[row]]))
+VALUE(function, table_text(line.frame->function))
+VALUE(file, table_text(line.frame->file))
+VALUE(number, table_integer(line.frame->line))
+VALUE(name, table_text(name_text(&line)))
+
+static void frame_write(struct json *json, const void *context, uint32_t row)
+{
+    const struct line line = line_of(context, row);
+    frames_write(line.study->frames, line.site->frame, line.study->request->scratch, json);
+}
+
+static void is_base_write(struct json *json, const void *context, uint32_t row)
+{
+    json_bool(json, study_is_base(line_of(context, row).study, line_of(context, row).sample));
+}
+
+#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
+#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
+
+static const struct table_column columns[] = {
+    {NUMBER("id", id, NULL), .json = "id"},
+    {NUMBER("each", each, "bytes"), .is_main = true, .json = "each", .csv = "each_bytes", .title = "Each",
+     .help = "size of one: each:>64MiB"},
+    {NUMBER("count", count, "count"), .json = "count", .csv = "count", .title = "Count", .help = "count:>10"},
+    {NUMBER("total", total, "metric"), .order = total_size, .json = "total", .csv = "total_bytes", .title = "Total",
+     .help = "of the row: total:>1GiB"},
+    {TEXT("device", device), .json = "device", .csv = "device", .title = "Device", .help = "label device"},
+    {TEXT("kind", kind), .json = "kind", .csv = "kind", .title = "Kind", .help = "label kind: buffer, executable"},
+    {TEXT("", NULL), .write = frame_write, .json = "frame"},
+    {TEXT("callee", callee), .json = "callee"},
+    {NUMBER("copies", copies, "count"), .json = "copies", .csv = "copies", .title = "Copies",
+     .help = "rows of equal size and stack"},
+    {TEXT("fn", function), .aliases = "function", .csv = "function", .title = "Call site", .help = "name of the function"},
+    {TEXT("file", file), .csv = "file", .title = "File:line", .help = "path of the source file"},
+    {NUMBER("line", number, NULL), .csv = "line", .help = "line in the source file"},
+    {TEXT("name", name), .is_searched = true, .help = "function, file and line; * stands for any text"},
+    {TEXT("", NULL), .write = is_base_write, .json = "is_base"},
+    {.name = NULL},
+};
+static const struct table_spec spec = {columns, .sort = "-total,-each,name,device", .limit_max = UINT32_MAX};
+
 /* ---- output ---- */
 
-static void label_write(const struct listing *listing, uint32_t row, enum field field, const char *key, struct json *json)
-{
-    struct str text = text_of(listing, row, field);
-    if (text.length > 0)
-        json_key_string(json, key, text);
-    else
-        json_key_null(json, key);
-}
-
-static void write_row(const struct listing *listing, uint32_t row, struct json *json)
+static void rows_write(const struct listing *listing, const struct table_rows *rows, struct json *json)
 {
     const struct study *study = &listing->study;
-    const struct study_sample *sample = &study->samples[row];
-    int64_t each = -1;
-    study_each(study, sample, &each);
-    json_object_begin(json);
-    json_key_uint(json, "id", sample->at);
-    json_key_known(json, "each", each);
-    json_key_int(json, "count", study_count(study, sample));
-    json_key_int(json, "total", bytes_of(listing, sample));
-    if (study->is_diff) {
-        json_key_int(json, "before_count", study_before(study, sample, study->counting));
-        json_key_int(json, "before_total", study_before(study, sample, study->sizing));
-    }
-    label_write(listing, row, DEVICE, "device", json);
-    label_write(listing, row, KIND, "kind", json);
-    sites_write(&listing->sites, listing->site_of[row], study, json);
-    json_key_uint(json, "copies", listing->copies[listing->copy_of[row]]);
-    json_key_bool(json, "is_base", study_is_base(study, sample));
-    json_object_end(json);
-}
-
-static void write_csv(const struct listing *listing, const struct order *order, const struct order_rows *rows)
-{
-    const struct study *study = &listing->study;
-    struct csv csv = CSV_INIT(study->request->out);
-    buf_text(study->request->out, "each_bytes,count,total_bytes,device,kind,copies,function,file,line\r\n");
-    for (int64_t i = order->offset; i < order->offset + order->limit && i < rows->count; i++) {
-        uint32_t row = rows->rows[i];
-        const struct study_sample *sample = &study->samples[row];
-        int64_t each;
-        if (study_each(study, sample, &each))
-            csv_int(&csv, each);
-        else
-            csv_none(&csv);
-        csv_int(&csv, study_count(study, sample));
-        csv_int(&csv, bytes_of(listing, sample));
-        csv_text(&csv, text_of(listing, row, DEVICE));
-        csv_text(&csv, text_of(listing, row, KIND));
-        csv_int(&csv, listing->copies[listing->copy_of[row]]);
-        csv_text(&csv, text_of(listing, row, FUNCTION));
-        csv_text(&csv, text_of(listing, row, FILE_NAME));
-        csv_int(&csv, study->frames->items[listing->sites.keys[listing->site_of[row]].frame].line);
-        csv_row_end(&csv);
-    }
-}
-
-static void write_json(const struct listing *listing, const struct order *order, const struct order_rows *rows, struct json *json)
-{
-    const struct study *study = &listing->study;
-    int64_t total = 0, count = 0;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        total = pprof_add(total, bytes_of(listing, &study->samples[rows->rows[i]]));
-        count = pprof_add(count, study_count(study, &study->samples[rows->rows[i]]));
-    }
-    json_object_begin(json);
-    study_write(study, json);
-    json_key_uint(json, "row_count", study->sample_count);
-    json_key_uint(json, "matched_count", rows->count);
-    json_key_int(json, "matched_total", total);
-    json_key_int(json, "matched_buffers", count);
-    json_key_int(json, "offset", order->offset);
     json_key(json, "rows");
     json_array_begin(json);
-    for (int64_t i = order->offset; i < order->offset + order->limit && i < rows->count; i++)
-        write_row(listing, rows->rows[i], json);
+    for (uint32_t i = rows->first; i < rows->end; i++) {
+        const struct study_sample *sample = &study->samples[table_row_at(rows, i)];
+        json_object_begin(json);
+        table_row_write(columns, listing, table_row_at(rows, i), json);
+        if (study->is_diff) {
+            json_key_int(json, "before_count", study_before(study, sample, study->counting));
+            json_key_int(json, "before_total", study_before(study, sample, study->sizing));
+        }
+        json_object_end(json);
+    }
     json_array_end(json);
-    json_object_end(json);
 }
 
 bool device_memory_buffers(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct listing listing;
-    struct filter_table table = {fields, text_of, number_of, &listing};
-    struct order order;
-    if (!study_open_paired(request, &listing.study, err) || !order_read(request, &table, "-total,-each,name,device", &order, err))
+    const struct study *study = &listing.study;
+    struct table_rows rows;
+    int64_t matched_total = 0, count_sum = 0;
+    if (!study_open_paired(request, &listing.study, err) || !table_read(&rows, request, &spec, &listing, err))
         return false;
     prepare(&listing);
-    struct order_rows rows = order_rows(request, &order, listing.study.sample_count);
-    if (order.format == ORDER_JSON)
-        write_json(&listing, &order, &rows, json);
-    else
-        write_csv(&listing, &order, &rows);
-    device_memory_notes_add(&listing.study);
+    table_begin(&rows, study->sample_count);
+    for (uint32_t row = 0; row < study->sample_count; row++) {
+        if (!table_take(&rows, row))
+            continue;
+        matched_total = pprof_add(matched_total, bytes_of(&listing, &study->samples[row]));
+        count_sum = pprof_add(count_sum, study_count(study, &study->samples[row]));
+    }
+    table_sort(&rows);
+    device_memory_notes_add(study);
+    if (table_is_format(&rows, "csv")) {
+        table_csv_write(&rows, NULL);
+        return true;
+    }
+    json_object_begin(json);
+    study_write(study, json);
+    table_head_write(&rows, json);
+    json_key_int(json, "matched_total", matched_total);
+    json_key_int(json, "matched_buffers", count_sum);
+    rows_write(&listing, &rows, json);
+    json_object_end(json);
     return true;
 }

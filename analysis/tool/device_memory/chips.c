@@ -2,6 +2,8 @@
  * chips.c: see chips.h. */
 #include "tool/device_memory/chips.h"
 
+#include "base/nearest.h"
+
 static const char *const kind_names[CHIP_KIND_COUNT] = {"focus", "ignore", "hide", "show", "show_from", "tag", "tagfocus", "tagignore"};
 
 static void read_one(const struct tool_request *request, enum chip_kind kind, const char *expression, struct chip *chip)
@@ -35,30 +37,7 @@ bool chips_match_function(const struct chip *chip, const struct pprof_function *
 
 /* ---- the nearest name ---- */
 
-enum { WORD_MOST = 64, NAMES_MOST = 20000 };
-
-static size_t least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* How many letters must change to make one word of the other (Levenshtein). */
-static size_t distance(struct str a, struct str b)
-{
-    size_t row[WORD_MOST + 1];
-    for (size_t j = 0; j <= b.length; j++)
-        row[j] = j;
-    for (size_t i = 0; i < a.length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < b.length; j++) {
-            size_t above = row[j + 1];
-            row[j + 1] = least_of(least_of(above, row[j]) + 1, diagonal + (a.data[i] != b.data[j]));
-            diagonal = above;
-        }
-    }
-    return row[b.length];
-}
+enum { NAMES_MOST = 20000 };
 
 void chips_find_nearest(struct chips *chips, const struct pprof *pprof, struct arena *arena)
 {
@@ -66,15 +45,15 @@ void chips_find_nearest(struct chips *chips, const struct pprof *pprof, struct a
         struct chip *chip = &chips->items[i];
         struct str wanted = str_of(chip->expression);
         size_t best = wanted.length / 2 + 1;
-        if (chip->kind >= CHIP_TAG || chip->matched_count > 0 || wanted.length > WORD_MOST)
+        if (chip->kind >= CHIP_TAG || chip->matched_count > 0 || wanted.length > NEAREST_LENGTH_MAX)
             continue;
         for (uint32_t at = 0; at < pprof->function_count && at < NAMES_MOST; at++) {
             struct str name = pprof->functions[at].name;
             size_t least = name.length > wanted.length ? name.length - wanted.length : wanted.length - name.length;
-            if (name.length == 0 || name.length > WORD_MOST || least >= best)
+            if (name.length == 0 || name.length > NEAREST_LENGTH_MAX || least >= best)
                 continue;
             arena_work(arena, name.length * wanted.length);
-            size_t changes = distance(wanted, name);
+            size_t changes = nearest_distance(wanted, name);
             if (changes < best) {
                 best = changes;
                 chip->nearest = name;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * series.c: the view "series": call sites over several profiles in order, with
  * what becomes of each. */
-#include "base/csv.h"
+#include "base/nearest.h"
 #include "tool/device_memory/columns.h"
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
-#include "tool/device_memory/order.h"
-#include "tool/device_memory/trend.h"
 #include "tool/device_memory/sites.h"
+#include "tool/device_memory/trend.h"
+#include "tool/table.h"
 
 #include <stdlib.h>
 
@@ -30,56 +30,6 @@ struct listing {
     int64_t all_growth; /* of sites that hold more at the end */
 };
 
-enum field { GROWTH, CHANGE, FIRST, LAST, SLOPE, SHARE, LINE, VERDICT, FUNCTION, FILE_NAME, NAME, FIELD_COUNT };
-
-static const struct filter_field fields[FIELD_COUNT + 1] = {
-    [GROWTH] = {"growth", FILTER_NUMBER, false}, [CHANGE] = {"change", FILTER_NUMBER, false}, [FIRST] = {"first", FILTER_NUMBER, false},
-    [LAST] = {"last", FILTER_NUMBER, false},     [SLOPE] = {"slope", FILTER_NUMBER, false},   [SHARE] = {"share", FILTER_NUMBER, false},
-    [LINE] = {"line", FILTER_NUMBER, false},     [VERDICT] = {"verdict", FILTER_TEXT, false}, [FUNCTION] = {"fn", FILTER_TEXT, false},
-    [FILE_NAME] = {"file", FILTER_TEXT, false},  [NAME] = {"name", FILTER_TEXT, true},        [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
-};
-
-static double share_of(const struct listing *listing, uint32_t row)
-{
-    int64_t change = listing->rows[row].trend.change;
-    return change > 0 ? study_percent(change, listing->all_growth) : 0;
-}
-
-static bool number_of(const void *context, uint32_t row, size_t field, double *value)
-{
-    const struct listing *listing = context;
-    const struct site *site = &listing->rows[row];
-    switch ((enum field)field) {
-    case GROWTH: *value = trend_rank(&site->trend); return true;
-    case CHANGE: *value = (double)site->trend.change; return true;
-    case FIRST: *value = (double)site->values[0]; return true;
-    case LAST: *value = (double)site->values[listing->count - 1]; return true;
-    case SLOPE: *value = site->trend.slope; return true;
-    case SHARE: *value = share_of(listing, row); return true;
-    case LINE: *value = (double)listing->frames.items[listing->sites.keys[row].frame].line; return true;
-    default: return false;
-    }
-}
-
-static struct str text_of(const void *context, uint32_t row, size_t field)
-{
-    const struct listing *listing = context;
-    const struct sites_key *key = &listing->sites.keys[row];
-    struct buf *scratch = listing->request->scratch;
-    if (field == VERDICT)
-        return str_of(trend_verdict_name(listing->rows[row].trend.verdict));
-    if (field == FUNCTION)
-        return listing->frames.items[key->frame].function;
-    if (field == FILE_NAME)
-        return listing->frames.items[key->frame].file;
-    frames_full_name(&listing->frames, key->frame, scratch);
-    if (key->callee.length > 0) {
-        buf_char(scratch, ' ');
-        buf_add(scratch, key->callee.data, key->callee.length);
-    }
-    return (struct str){scratch->data, scratch->length};
-}
-
 /* ---- reading ---- */
 
 struct timed {
@@ -99,15 +49,16 @@ static bool order_profiles(struct listing *listing, struct err *err)
 {
     const struct profile_set *set = listing->request->profiles;
     const char *order = tool_param_text(listing->request, "order");
+    static const char *const orders[] = {"name", "time", "given"};
+    size_t chosen = 0;
     struct timed *timed = arena_array(listing->request->arena, struct timed, (size_t)set->count + 1);
-    bool is_time = order != NULL && strcmp(order, "time") == 0;
-    if (order != NULL && order[0] != '\0' && !is_time && strcmp(order, "name") != 0 && strcmp(order, "given") != 0)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "order: \"%.40s\" is none of name, time, given", order);
+    if (order != NULL && order[0] != '\0' && !nearest_choose("order", "order", str_of(order), orders, 3, &chosen, err))
+        return false;
     listing->items = arena_array(listing->request->arena, const struct profile_set_item *, (size_t)set->count + 1);
     for (uint32_t i = 0; i < set->count; i++)
         if (set->items[i].pprof != NULL)
             timed[listing->count] = (struct timed){&set->items[i], listing->count}, listing->count++;
-    if (is_time)
+    if (chosen == 1)
         qsort(timed, listing->count, sizeof *timed, by_time);
     for (uint32_t i = 0; i < listing->count; i++)
         listing->items[i] = timed[i].item;
@@ -205,6 +156,108 @@ static bool read_all(struct listing *listing, struct err *err)
     return true;
 }
 
+/* ---- columns ---- */
+
+/* What a row is about. */
+struct line {
+    const struct listing *listing;
+    const struct site *site;
+    const struct sites_key *key;
+    const struct frame *frame;
+};
+
+static struct line line_of(const void *context, uint32_t row)
+{
+    const struct listing *listing = context;
+    const struct sites_key *key = &listing->sites.keys[row];
+    return (struct line){listing, &listing->rows[row], key, &listing->frames.items[key->frame]};
+}
+
+static struct str name_text(const struct line *line)
+{
+    struct buf *scratch = line->listing->request->scratch;
+    frames_full_name(&line->listing->frames, line->key->frame, scratch);
+    if (line->key->callee.length > 0) {
+        buf_char(scratch, ' ');
+        buf_add(scratch, line->key->callee.data, line->key->callee.length);
+    }
+    return (struct str){scratch->data, scratch->length};
+}
+
+static double share_of(const struct line *line)
+{
+    int64_t growth = line->site->trend.change;
+    return growth > 0 ? study_percent(growth, line->listing->all_growth) : 0;
+}
+
+#define VALUE(name, expression) TABLE_VALUE(name, const struct line line = line_of(context, row), expression)
+
+VALUE(callee, table_text_if_any(line.key->callee))
+VALUE(verdict, table_text(str_of(trend_verdict_name(line.site->trend.verdict))))
+VALUE(rank, table_real(trend_rank(&line.site->trend)))
+VALUE(first, table_integer(line.site->values[0]))
+VALUE(last, table_integer(line.site->values[line.listing->count - 1]))
+VALUE(change, table_integer(line.site->trend.change))
+VALUE(slope, table_real(line.site->trend.slope))
+VALUE(share, table_real(share_of(&line)))
+VALUE(function, table_text(line.frame->function))
+VALUE(file, table_text(line.frame->file))
+VALUE(number, table_integer(line.frame->line))
+VALUE(name, table_text(name_text(&line)))
+
+static void frame_write(struct json *json, const void *context, uint32_t row)
+{
+    const struct line line = line_of(context, row);
+    frames_write(&line.listing->frames, line.key->frame, line.listing->request->scratch, json);
+}
+
+static void values_write(struct json *json, const void *context, uint32_t row)
+{
+    const struct line line = line_of(context, row);
+    json_array_begin(json);
+    for (uint32_t i = 0; i < line.listing->count; i++)
+        json_int(json, line.site->values[i]);
+    json_array_end(json);
+}
+
+static void value_cells(struct csv *csv, const void *context, uint32_t row)
+{
+    const struct listing *listing = context;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (row == TABLE_HEAD)
+            csv_text(csv, str_of(listing->items[i]->name));
+        else
+            csv_int(csv, listing->rows[row].values[i]);
+    }
+}
+
+#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
+#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
+
+static const struct table_column columns[] = {
+    {TEXT("", NULL), .write = frame_write, .json = "frame"},
+    {TEXT("callee", callee), .json = "callee"},
+    {TEXT("verdict", verdict), .json = "verdict", .csv = "verdict", .title = "Verdict",
+     .help = "verdict:grows, steps_once, irregular, shrinks, steady"},
+    {NUMBER("growth", rank, NULL), .is_main = true},
+    {TEXT("name", name), .is_searched = true, .csv = "call_site", .title = "Call site",
+     .help = "function, file and line; * stands for any text"},
+    {TEXT("file", file), .title = "File:line", .help = "path of the source file"},
+    {NUMBER("first", first, "metric"), .json = "first", .csv = "first", .title = "First", .help = "in the first profile"},
+    {NUMBER("last", last, "metric"), .json = "last", .csv = "last", .title = "Last", .help = "in the last profile"},
+    {NUMBER("change", change, "metric"), .json = "change", .csv = "change", .title = "Change",
+     .help = "from the first to the last: change:>1MiB"},
+    {NUMBER("slope", slope, "metric_per_profile"), .json = "slope", .csv = "slope_per_profile", .title = "Slope/profile",
+     .help = "of a line through all"},
+    {NUMBER("share", share, "percent"), .json = "share", .csv = "share_percent", .title = "Of growth",
+     .help = "percent of all that grew"},
+    {TEXT("", NULL), .write = values_write, .cells = value_cells, .json = "values", .title = "First … last"},
+    {TEXT("fn", function), .aliases = "function", .help = "name of the function"},
+    {NUMBER("line", number, NULL), .help = "line in the source file"},
+    {.name = NULL},
+};
+static const struct table_spec spec = {columns, .sort = "-growth,-last,name", .limit_max = UINT32_MAX};
+
 /* ---- output ---- */
 
 static void write_profiles(const struct listing *listing, struct json *json)
@@ -251,55 +304,7 @@ static void write_verdicts(const struct listing *listing, struct json *json)
     json_object_end(json);
 }
 
-static void write_site(const struct listing *listing, uint32_t row, struct json *json)
-{
-    const struct site *site = &listing->rows[row];
-    struct study shown = listing->first;
-    shown.frames = (struct frames *)(uintptr_t)&listing->frames;
-    json_object_begin(json);
-    sites_write(&listing->sites, row, &shown, json);
-    json_key_text(json, "verdict", trend_verdict_name(site->trend.verdict));
-    json_key_int(json, "first", site->values[0]);
-    json_key_int(json, "last", site->values[listing->count - 1]);
-    json_key_int(json, "change", site->trend.change);
-    json_key(json, "slope");
-    json_double(json, site->trend.slope);
-    json_key(json, "share");
-    json_double(json, share_of(listing, row));
-    json_key(json, "values");
-    json_array_begin(json);
-    for (uint32_t i = 0; i < listing->count; i++)
-        json_int(json, site->values[i]);
-    json_array_end(json);
-    json_object_end(json);
-}
-
-static void write_csv(const struct listing *listing, const struct order *order, const struct order_rows *rows)
-{
-    struct csv csv = CSV_INIT(listing->request->out);
-    const char *const heads[] = {"verdict", "call_site", "first", "last", "change", "slope_per_profile", "share_percent"};
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        csv_text(&csv, str_of(heads[i]));
-    for (uint32_t i = 0; i < listing->count; i++)
-        csv_text(&csv, str_of(listing->items[i]->name));
-    csv_row_end(&csv);
-    for (int64_t i = order->offset; i < order->offset + order->limit && i < rows->count; i++) {
-        uint32_t row = rows->rows[i];
-        const struct site *site = &listing->rows[row];
-        csv_text(&csv, str_of(trend_verdict_name(site->trend.verdict)));
-        csv_text(&csv, text_of(listing, row, NAME));
-        csv_int(&csv, site->values[0]);
-        csv_int(&csv, site->values[listing->count - 1]);
-        csv_int(&csv, site->trend.change);
-        csv_double(&csv, site->trend.slope);
-        csv_double(&csv, share_of(listing, row));
-        for (uint32_t at = 0; at < listing->count; at++)
-            csv_int(&csv, site->values[at]);
-        csv_row_end(&csv);
-    }
-}
-
-static void write_json(const struct listing *listing, const struct order *order, const struct order_rows *rows, struct json *json)
+static void write_json(const struct listing *listing, const struct table_rows *rows, struct json *json)
 {
     int64_t *rest = arena_array(listing->request->arena, int64_t, listing->count);
     memcpy(rest, listing->totals, listing->count * sizeof *rest);
@@ -307,18 +312,12 @@ static void write_json(const struct listing *listing, const struct order *order,
     study_write(&listing->first, json);
     write_profiles(listing, json);
     json_key_int(json, "growth", pprof_add(listing->totals[listing->count - 1], pprof_negated(listing->totals[0])));
-    json_key_uint(json, "site_count", listing->sites.table.count);
-    json_key_uint(json, "matched_count", rows->count);
-    json_key_int(json, "offset", order->offset);
+    table_head_write(rows, json);
     write_verdicts(listing, json);
-    json_key(json, "sites");
-    json_array_begin(json);
-    for (int64_t i = order->offset; i < order->offset + order->limit && i < rows->count; i++) {
-        write_site(listing, rows->rows[i], json);
+    table_rows_write(rows, "sites", json);
+    for (uint32_t i = rows->first; i < rows->end; i++)
         for (uint32_t at = 0; at < listing->count; at++)
-            rest[at] = pprof_add(rest[at], pprof_negated(listing->rows[rows->rows[i]].values[at]));
-    }
-    json_array_end(json);
+            rest[at] = pprof_add(rest[at], pprof_negated(listing->rows[table_row_at(rows, i)].values[at]));
     json_key(json, "rest");
     json_array_begin(json);
     for (uint32_t at = 0; at < listing->count; at++)
@@ -330,16 +329,15 @@ static void write_json(const struct listing *listing, const struct order *order,
 bool device_memory_series(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct listing *listing = arena_array(request->arena, struct listing, 1);
-    struct filter_table table = {fields, text_of, number_of, listing};
-    struct order order;
+    struct table_rows rows;
     listing->request = request;
-    if (!order_read(request, &table, "-growth,-last,name", &order, err) || !read_all(listing, err))
+    if (!table_read(&rows, request, &spec, listing, err) || !read_all(listing, err))
         return false;
-    struct order_rows rows = order_rows(request, &order, listing->sites.table.count);
-    if (order.format == ORDER_JSON)
-        write_json(listing, &order, &rows, json);
+    table_take_all(&rows, listing->sites.table.count);
+    if (table_is_format(&rows, "csv"))
+        table_csv_write(&rows, NULL);
     else
-        write_csv(listing, &order, &rows);
+        write_json(listing, &rows, json);
     device_memory_notes_add(&listing->first);
     return true;
 }

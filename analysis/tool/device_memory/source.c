@@ -64,7 +64,9 @@ bool device_memory_source(const struct tool_request *request, struct json *json,
         json_object_begin(json);
         json_key_int(json, "line", lines[i].line);
         json_key_string(json, "function", lines[i].function);
-        sums_write(&study, &sums.rows[lines[i].frame], json);
+        json_key_int(json, "self", sums.rows[lines[i].frame].self);
+        json_key_int(json, "total", sums.rows[lines[i].frame].total);
+        sums_sides_write(&study, &sums.rows[lines[i].frame], json);
         json_object_end(json);
     }
     json_array_end(json);

@@ -58,10 +58,8 @@ const char *sums_change(int64_t before, int64_t after)
     return before == 0 ? "new" : after == 0 ? "gone" : after > before ? "grown" : "shrunk";
 }
 
-void sums_write(const struct study *study, const struct sums_row *row, struct json *json)
+void sums_sides_write(const struct study *study, const struct sums_row *row, struct json *json)
 {
-    json_key_int(json, "self", row->self);
-    json_key_int(json, "total", row->total);
     if (!study->is_diff)
         return;
     int64_t after_total = pprof_add(row->total, row->before_total);

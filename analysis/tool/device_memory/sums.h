@@ -24,8 +24,8 @@ void sums_make(const struct study *study, struct sums *sums);
 /* Adds a sample to a row that is part of its stack, or its leaf. */
 void sums_add(const struct study *study, const struct study_sample *sample, bool is_leaf, struct sums_row *row);
 
-/* "self", "total" and, of a difference, the sides and "change". */
-void sums_write(const struct study *study, const struct sums_row *row, struct json *json);
+/* Of a difference the sides and "change". */
+void sums_sides_write(const struct study *study, const struct sums_row *row, struct json *json);
 /* "new", "gone", "grown", "shrunk", "same". */
 const char *sums_change(int64_t before, int64_t after);
 

@@ -37,7 +37,7 @@ static void name_write(struct buf *out, struct str name)
     buf_char(out, '\n');
 }
 
-void device_memory_top_text(const struct sums *sums, const struct order *order, const struct order_rows *rows)
+void device_memory_top_text(const struct sums *sums, const struct table_rows *rows)
 {
     const struct study *study = sums->study;
     struct buf *out = study->request->out, *scratch = study->request->scratch;
@@ -52,8 +52,8 @@ void device_memory_top_text(const struct sums *sums, const struct order *order, 
     if (study->folds)
         buf_text(out, "frames of JAX and Python count for the line that called them; machinery lists them too, as pprof does\n");
     buf_format(out, "%12s %8s %8s %12s %8s  %s\n", "flat", "flat%", "sum%", "cum", "cum%", "name");
-    for (int64_t i = order->offset; i < order->offset + order->limit && i < rows->count; i++) {
-        uint32_t frame = sums->listed[rows->rows[i]];
+    for (uint32_t i = rows->first; i < rows->end; i++) {
+        uint32_t frame = sums->listed[table_row_at(rows, i)];
         const struct sums_row *row = &sums->rows[frame];
         sum = pprof_add(sum, row->self);
         value_text(flat, row->self, type->unit);
@@ -65,6 +65,6 @@ void device_memory_top_text(const struct sums *sums, const struct order *order, 
         frames_full_name(study->frames, frame, scratch);
         name_write(out, (struct str){scratch->data, scratch->length});
     }
-    if (rows->count > order->offset + order->limit)
-        buf_format(out, "… %lld more\n", (long long)(rows->count - order->offset - order->limit));
+    if (rows->matched > rows->end)
+        buf_format(out, "… %u more\n", rows->matched - rows->end);
 }

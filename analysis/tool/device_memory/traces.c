@@ -3,23 +3,22 @@
  * order of the file; or all of them as collapsed stacks, a line each. */
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
-#include "tool/device_memory/order.h"
+#include "tool/table.h"
 
-static const struct filter_field no_fields[] = {{"id", FILTER_NUMBER, false}, {NULL, FILTER_TEXT, false}};
+struct listing {
+    struct study study;
+    uint32_t *chosen; /* samples by row */
+};
 
-static struct str no_text(const void *context, uint32_t row, size_t field)
-{
-    (void)context, (void)row, (void)field;
-    return (struct str){"", 0};
-}
+TABLE_VALUE(id, const struct listing *listing = context,
+            table_integer(listing->study.samples[listing->chosen[row]].at))
 
-static bool id_of(const void *context, uint32_t row, size_t field, double *value)
-{
-    const struct study *study = context;
-    (void)field;
-    *value = study->samples[row].at;
-    return true;
-}
+static const struct table_column columns[] = {
+    {.name = "id", .type = TABLE_NUMBER, .value = id, .json = "id"},
+    {.name = NULL},
+};
+static const char *const formats[] = {"json", "collapsed", NULL};
+static const struct table_spec spec = {columns, .sort = "id", .formats = formats, .limit_max = UINT32_MAX};
 
 static void write_labels(const struct study *study, const struct study_sample *sample, struct json *json)
 {
@@ -103,20 +102,21 @@ static uint32_t choose(const struct study *study, uint32_t frame, uint32_t *chos
     return count;
 }
 
-static void write_json(const struct study *study, const struct order *order, const uint32_t *chosen, uint32_t count, struct json *json)
+static void write_json(const struct listing *listing, const struct table_rows *rows, struct json *json)
 {
+    const struct study *study = &listing->study;
     struct study_walk walk;
     bool *shown = arena_array(study->arena, bool, study->frames->count);
     study_walk_init(study, &walk);
     json_object_begin(json);
     study_write(study, json);
-    json_key_uint(json, "row_count", count);
-    json_key_int(json, "offset", order->offset);
+    table_head_write(rows, json);
     json_key(json, "rows");
     json_array_begin(json);
-    for (int64_t i = order->offset; i < order->offset + order->limit && i < count; i++) {
-        study_walk_to(study, &study->samples[chosen[i]], &walk);
-        write_row(study, &study->samples[chosen[i]], &walk, shown, json);
+    for (uint32_t i = rows->first; i < rows->end; i++) {
+        const struct study_sample *sample = &study->samples[listing->chosen[table_row_at(rows, i)]];
+        study_walk_to(study, sample, &walk);
+        write_row(study, sample, &walk, shown, json);
     }
     json_array_end(json);
     json_key(json, "frames");
@@ -130,27 +130,28 @@ static void write_json(const struct study *study, const struct order *order, con
 
 bool device_memory_traces(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct study study;
+    struct listing listing;
+    const struct study *study = &listing.study;
     struct study_walk walk;
-    struct filter_table table = {no_fields, no_text, id_of, &study};
-    struct order order;
-    const char *id = tool_param_text(request, "frame");
+    struct table_rows rows;
+    const char *asked = tool_param_text(request, "frame");
     uint32_t frame = INTERN_NONE;
-    if (!study_open(request, &study, err) || !order_read(request, &table, "id", &order, err))
+    if (!study_open(request, &listing.study, err) || !table_read(&rows, request, &spec, &listing, err))
         return false;
-    if (id != NULL && id[0] != '\0' && (frame = frames_find(study.frames, id)) == INTERN_NONE)
-        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "frame: this profile has no frame \"%.20s\"", id);
-    uint32_t *chosen = arena_array(study.arena, uint32_t, (size_t)study.sample_count + 1);
-    uint32_t count = choose(&study, frame, chosen);
-    if (order.format == ORDER_JSON) {
-        write_json(&study, &order, chosen, count, json);
-    } else {
-        study_walk_init(&study, &walk);
-        for (int64_t i = order.offset; i < order.offset + order.limit && i < count; i++) {
-            study_walk_to(&study, &study.samples[chosen[i]], &walk);
-            write_line(&study, &study.samples[chosen[i]], &walk);
-        }
+    if (asked != NULL && asked[0] != '\0' && (frame = frames_find(study->frames, asked)) == INTERN_NONE)
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "frame: this profile has no frame \"%.20s\"", asked);
+    listing.chosen = arena_array(study->arena, uint32_t, (size_t)study->sample_count + 1);
+    table_take_all(&rows, choose(study, frame, listing.chosen));
+    device_memory_notes_add(study);
+    if (table_is_format(&rows, "json")) {
+        write_json(&listing, &rows, json);
+        return true;
     }
-    device_memory_notes_add(&study);
+    study_walk_init(study, &walk);
+    for (uint32_t i = rows.first; i < rows.end; i++) {
+        const struct study_sample *sample = &study->samples[listing.chosen[table_row_at(&rows, i)]];
+        study_walk_to(study, sample, &walk);
+        write_line(study, sample, &walk);
+    }
     return true;
 }

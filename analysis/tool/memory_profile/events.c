@@ -2,56 +2,15 @@
  * events.c: the view "events": allocations with what ends them, by address,
  * and frees of what was there before; and the view "event": one of them in full. */
 #include "base/sum.h"
-#include "tool/memory_profile/rows.h"
+#include "tool/memory_profile/views.h"
+#include "tool/table.h"
 
-enum field {
-    SIZE,
-    REQUESTED,
-    OP,
-    STEP,
-    REGION,
-    DTYPE,
-    SHAPE,
-    ADDRESS,
-    THREAD,
-    TIME,
-    LIFETIME,
-    FREED,
-    FREED_BY,
-    ADDRESS_NUMBER,
-    FIELD_COUNT
-};
-
-static const struct filter_field fields[FIELD_COUNT + 1] = {
-    [SIZE] = {"size", FILTER_NUMBER, false},
-    [REQUESTED] = {"requested", FILTER_NUMBER, false},
-    [OP] = {"op", FILTER_TEXT, true},
-    [STEP] = {"step", FILTER_NUMBER, false},
-    [REGION] = {"region", FILTER_TEXT, false},
-    [DTYPE] = {"dtype", FILTER_TEXT, false},
-    [SHAPE] = {"shape", FILTER_SHAPE, true},
-    [ADDRESS] = {"address", FILTER_TEXT, false},
-    [THREAD] = {"thread", FILTER_TEXT, false},
-    [TIME] = {"time", FILTER_NUMBER, false},
-    [LIFETIME] = {"lifetime", FILTER_NUMBER, false},
-    [FREED] = {"freed", FILTER_TEXT, false},
-    [FREED_BY] = {"freed_by", FILTER_TEXT, false},
-    [ADDRESS_NUMBER] = {"addr", FILTER_NUMBER, false},
-    [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
-};
-static const struct memory_profile_rows_sort longer[] = {{"address", ADDRESS_NUMBER}, {NULL, 0}};
-
+/* A row is an event of the pool: an allocation, or a free without one. */
 struct listing {
     const struct tool_request *request;
     const struct memory_profile *profile;
     const struct memory_profile_pool *pool;
 };
-
-/* A row is an event of the pool: an allocation, or a free without one. */
-static uint32_t event_of(const struct listing *listing, uint32_t row)
-{
-    return listing->pool->first + row;
-}
 
 /* The free that ends an allocation; PROFILE_NONE when there is none. */
 static uint32_t free_of(const struct memory_profile *profile, uint32_t event)
@@ -62,37 +21,6 @@ static uint32_t free_of(const struct memory_profile *profile, uint32_t event)
     return end != PROFILE_NONE && memory_profile_is_free(profile, end) ? end : PROFILE_NONE;
 }
 
-static bool number_of(const void *context, uint32_t row, size_t field, double *value)
-{
-    const struct listing *listing = context;
-    const struct memory_profile *profile = listing->profile;
-    uint32_t event = event_of(listing, row), freed = free_of(profile, event);
-    switch ((enum field)field) {
-    case SIZE:
-        *value = (double)profile->size_bytes[event];
-        return memory_profile_has_size(profile, event);
-    case REQUESTED:
-        *value = (double)profile->requested_bytes[event];
-        return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
-    case STEP:
-        *value = profile->step[event];
-        return profile->step[event] >= 0;
-    case TIME:
-        *value = (double)profile->time_ps[event] / 1e9;
-        return true;
-    case LIFETIME:
-        if (freed == PROFILE_NONE || freed == event)
-            return false;
-        *value = (double)(profile->time_ps[freed] - profile->time_ps[event]) / 1e9;
-        return true;
-    case ADDRESS_NUMBER:
-        *value = (double)profile->address[event];
-        return (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0;
-    default:
-        return false;
-    }
-}
-
 static const char *kind_of(const struct memory_profile *profile, uint32_t event)
 {
     if (memory_profile_is_free(profile, event))
@@ -100,145 +28,160 @@ static const char *kind_of(const struct memory_profile *profile, uint32_t event)
     return free_of(profile, event) == PROFILE_NONE ? "never_freed" : "pair";
 }
 
-static struct str text_of(const void *context, uint32_t row, size_t field)
+/* ---- columns ---- */
+
+/* What a row is about. */
+struct event {
+    const struct listing *listing;
+    const struct memory_profile *profile;
+    const struct memory_what *what;
+    uint32_t at, freed; /* freed: PROFILE_NONE where nothing ends it; `at` for what was there before */
+};
+
+static struct event event_of(const void *context, uint32_t row)
 {
     const struct listing *listing = context;
     const struct memory_profile *profile = listing->profile;
-    uint32_t event = event_of(listing, row), freed = free_of(profile, event);
-    const struct memory_what *what = &profile->events.whats[profile->what[event]];
-    switch ((enum field)field) {
-    case OP:
-        return memory_profile_text(profile, what->op);
-    case REGION:
-        return memory_profile_text(profile, what->region);
-    case SHAPE:
-        return memory_profile_text(profile, what->shape);
-    case DTYPE:
-        return memory_profile_views_data_type(profile, what);
-    case THREAD:
-        return profile->events.lines[profile->line[event]].name;
-    case FREED:
-        return freed == event ? STR("before") : freed == PROFILE_NONE ? STR("never") : STR("yes");
-    case FREED_BY:
-        return freed == PROFILE_NONE ? (struct str){"", 0}
-                                     : memory_profile_text(profile, profile->events.whats[profile->what[freed]].op);
-    case ADDRESS:
-        listing->request->scratch->length = 0;
-        buf_format(listing->request->scratch, "0x%llx", (unsigned long long)profile->address[event]);
-        return (struct str){listing->request->scratch->data, listing->request->scratch->length};
-    default:
-        return (struct str){"", 0};
-    }
+    uint32_t at = listing->pool->first + row;
+    return (struct event){listing, profile, &profile->events.whats[profile->what[at]], at, free_of(profile, at)};
 }
 
-static void row_write(struct json *json, const struct listing *listing, uint32_t row)
+static bool is_before(const struct event *event)
 {
-    const struct memory_profile *profile = listing->profile;
-    uint32_t event = event_of(listing, row), freed = free_of(profile, event);
-    bool is_before = freed == event, is_pair = !is_before && freed != PROFILE_NONE;
-    json_object_begin(json);
-    json_key_uint(json, "event", row);
-    json_key_text(json, "kind", kind_of(profile, event));
-    memory_profile_views_bytes(json, "time_ps", is_before ? MEMORY_UNKNOWN : profile->time_ps[event]);
-    memory_profile_views_bytes(json, "size_bytes",
-                        memory_profile_has_size(profile, event) ? profile->size_bytes[event] : MEMORY_UNKNOWN);
-    bool has_requested = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
-    memory_profile_views_bytes(json, "requested_bytes", has_requested ? profile->requested_bytes[event] : MEMORY_UNKNOWN);
-    memory_profile_views_text(json, "op", is_before ? (struct str){"", 0} : text_of(listing, row, OP));
-    json_key_known(json, "step", is_before ? -1 : profile->step[event]);
-    memory_profile_views_text(json, "region", text_of(listing, row, REGION));
-    memory_profile_views_text(json, "dtype", text_of(listing, row, DTYPE));
-    memory_profile_views_text(json, "shape", text_of(listing, row, SHAPE));
-    memory_profile_views_address(json, "address", profile->address[event], (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
-    memory_profile_views_text(json, "thread", is_before ? (struct str){"", 0} : text_of(listing, row, THREAD));
-    json_key_known(json, "freed_event", freed == PROFILE_NONE ? -1 : (int64_t)(freed - listing->pool->first));
-    memory_profile_views_bytes(json, "freed_ps", freed == PROFILE_NONE ? MEMORY_UNKNOWN : profile->time_ps[freed]);
-    memory_profile_views_bytes(json, "lifetime_ps",
-                        is_pair ? profile->time_ps[freed] - profile->time_ps[event] : MEMORY_UNKNOWN);
-    memory_profile_views_text(json, "freed_by", text_of(listing, row, FREED_BY));
-    json_key_known(json, "freed_step", freed == PROFILE_NONE ? -1 : profile->step[freed]);
-    memory_profile_views_text(json, "freed_thread",
-                       freed == PROFILE_NONE ? (struct str){"", 0} : profile->events.lines[profile->line[freed]].name);
-    json_key_int(json, "in_use_bytes", memory_profile_in_use_bytes(profile, event));
-    json_object_end(json);
+    return event->freed == event->at;
 }
 
-static void csv_row(struct csv *csv, const struct listing *listing, uint32_t row)
+static bool is_pair(const struct event *event)
 {
-    const struct memory_profile *profile = listing->profile;
-    uint32_t event = event_of(listing, row), freed = free_of(profile, event);
-    bool is_before = freed == event, is_pair = !is_before && freed != PROFILE_NONE;
-    memory_profile_rows_cell(csv, row, true);
-    csv_text(csv, str_of(kind_of(profile, event)));
-    memory_profile_rows_cell(csv, profile->time_ps[event], !is_before);
-    memory_profile_rows_cell(csv, profile->size_bytes[event], memory_profile_has_size(profile, event));
-    memory_profile_rows_cell(csv, profile->requested_bytes[event], (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0);
-    csv_text(csv, text_of(listing, row, OP));
-    memory_profile_rows_cell(csv, profile->step[event], profile->step[event] >= 0);
-    csv_text(csv, text_of(listing, row, REGION));
-    csv_text(csv, text_of(listing, row, DTYPE));
-    csv_text(csv, text_of(listing, row, SHAPE));
-    csv_text(csv, text_of(listing, row, ADDRESS));
-    csv_text(csv, text_of(listing, row, THREAD));
-    memory_profile_rows_cell(csv, freed == PROFILE_NONE ? 0 : profile->time_ps[freed], freed != PROFILE_NONE);
-    memory_profile_rows_cell(csv, is_pair ? profile->time_ps[freed] - profile->time_ps[event] : 0, is_pair);
-    csv_text(csv, text_of(listing, row, FREED_BY));
-    memory_profile_rows_cell(csv, memory_profile_in_use_bytes(profile, event), true);
-    csv_row_end(csv);
+    return !is_before(event) && event->freed != PROFILE_NONE;
 }
+
+static bool has_address(const struct event *event)
+{
+    return (event->profile->flags[event->at] & MEMORY_HAS_ADDRESS) != 0;
+}
+
+static struct str address_text(const struct event *event)
+{
+    struct buf *scratch = event->listing->request->scratch;
+    scratch->length = 0;
+    buf_format(scratch, "0x%llx", (unsigned long long)event->profile->address[event->at]);
+    return (struct str){scratch->data, scratch->length};
+}
+
+#define VALUE(name, expression) TABLE_VALUE(name, const struct event event = event_of(context, row), expression)
+#define IF_FREED(value) (event.freed == PROFILE_NONE ? table_unknown() : (value))
+
+VALUE(number, table_integer((int64_t)event.at - event.listing->pool->first))
+VALUE(kind, table_text(str_of(kind_of(event.profile, event.at))))
+VALUE(time_ps, table_integer_if(!is_before(&event), event.profile->time_ps[event.at]))
+VALUE(time_ms, table_real((double)event.profile->time_ps[event.at] / 1e9))
+VALUE(size, table_integer_if(memory_profile_has_size(event.profile, event.at), event.profile->size_bytes[event.at]))
+VALUE(requested, table_integer_if((event.profile->flags[event.at] & MEMORY_HAS_REQUESTED) != 0,
+                                  event.profile->requested_bytes[event.at]))
+VALUE(op, table_text_if_any(memory_profile_text(event.profile, event.what->op)))
+VALUE(step, table_integer_if(event.profile->step[event.at] >= 0, event.profile->step[event.at]))
+VALUE(region, table_text_if_any(memory_profile_text(event.profile, event.what->region)))
+VALUE(dtype, table_text_if_any(memory_profile_views_data_type(event.profile, event.what)))
+VALUE(shape, table_text_if_any(memory_profile_text(event.profile, event.what->shape)))
+VALUE(address, table_text(address_text(&event)))
+VALUE(address_number, has_address(&event) ? table_real((double)event.profile->address[event.at]) : table_unknown())
+VALUE(thread, table_text_if_any(event.profile->events.lines[event.profile->line[event.at]].name))
+VALUE(freed, table_text(is_before(&event) ? STR("before") : event.freed == PROFILE_NONE ? STR("never") : STR("yes")))
+VALUE(freed_event, IF_FREED(table_integer((int64_t)event.freed - event.listing->pool->first)))
+VALUE(freed_ps, IF_FREED(table_integer(event.profile->time_ps[event.freed])))
+VALUE(freed_by, IF_FREED(table_text_if_any(memory_profile_text(
+                    event.profile, event.profile->events.whats[event.profile->what[event.freed]].op))))
+VALUE(freed_step, IF_FREED(table_integer_if(event.profile->step[event.freed] >= 0, event.profile->step[event.freed])))
+VALUE(freed_thread, IF_FREED(table_text_if_any(event.profile->events.lines[event.profile->line[event.freed]].name)))
+VALUE(lifetime_ps, is_pair(&event) ? table_integer(event.profile->time_ps[event.freed] - event.profile->time_ps[event.at])
+                                   : table_unknown())
+VALUE(lifetime_ms, is_pair(&event) ? table_real((double)lifetime_ps(context, row).integer / 1e9) : table_unknown())
+VALUE(in_use, table_integer(memory_profile_in_use_bytes(event.profile, event.at)))
+
+/* Of what was there before, the event is its free: that has an op, a step and a thread, the allocation's are not known. */
+VALUE(own_op, is_before(&event) ? table_unknown() : op(context, row))
+VALUE(own_step, is_before(&event) ? table_unknown() : step(context, row))
+VALUE(own_thread, is_before(&event) ? table_unknown() : thread(context, row))
+VALUE(own_address, has_address(&event) ? address(context, row) : table_unknown())
+
+#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
+#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
+
+static const struct table_column columns[] = {
+    {NUMBER("event", number, NULL), .json = "event", .csv = "event", .help = "number of the event"},
+    {TEXT("kind", kind), .json = "kind", .csv = "kind", .help = "kind:pair, never_freed, before_window"},
+    {NUMBER("time", time_ps, "ps"), .order = time_ms, .json = "time_ps", .csv = "time_ps", .title = "Time",
+     .help = "ms since the begin: time:1..2"},
+    {NUMBER("size", size, "bytes"), .is_main = true, .json = "size_bytes", .csv = "size_bytes", .title = "Size",
+     .help = "size:>1MiB · 1KiB..2MiB"},
+    {NUMBER("requested", requested, "bytes"), .json = "requested_bytes", .csv = "requested_bytes", .title = "Requested",
+     .help = "bytes that were asked for"},
+    {TEXT("op", op), .is_searched = true, .member = own_op, .json = "op", .csv = "op", .title = "Op",
+     .help = "what allocated it; * stands for any text"},
+    {NUMBER("step", step, "step"), .member = own_step, .json = "step", .csv = "step", .title = "Step",
+     .help = "step:3 · 2..5"},
+    {TEXT("region", region), .json = "region", .csv = "region", .title = "Region", .help = "output, temp, …"},
+    {TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
+    {.name = "shape", .type = TABLE_SHAPE, .value = shape, .is_searched = true, .json = "shape", .csv = "shape",
+     .title = "Shape", .help = "shape:[*,2048] · [...,128]"},
+    {TEXT("address", address), .order = address_number, .member = own_address, .json = "address", .csv = "address",
+     .title = "Address", .help = "0x7f…"},
+    {NUMBER("addr", address_number, NULL), .help = "address as a number"},
+    {TEXT("thread", thread), .member = own_thread, .json = "thread", .csv = "thread", .title = "Thread",
+     .help = "thread that allocated it"},
+    {NUMBER("freed_event", freed_event, NULL), .json = "freed_event", .help = "number of the event that frees it"},
+    {NUMBER("freed_ps", freed_ps, "ps"), .json = "freed_ps", .csv = "freed_ps"},
+    {NUMBER("lifetime", lifetime_ps, "ps"), .order = lifetime_ms, .json = "lifetime_ps", .csv = "lifetime_ps",
+     .title = "Lifetime", .help = "ms until it is freed: lifetime:>10"},
+    {TEXT("freed", freed), .help = "freed:yes, never, before"},
+    {TEXT("freed_by", freed_by), .json = "freed_by", .csv = "freed_by", .title = "Freed by", .help = "op that frees it"},
+    {NUMBER("freed_step", freed_step, "step"), .json = "freed_step", .title = "Freed in",
+     .help = "step in which it is freed"},
+    {TEXT("freed_thread", freed_thread), .json = "freed_thread", .help = "thread that frees it"},
+    {NUMBER("in_use", in_use, "bytes"), .json = "in_use_bytes", .csv = "in_use_bytes", .help = "in use after the event"},
+    {.name = NULL},
+};
+static const struct table_spec spec = {.columns = columns, .sort = "time"};
 
 /* Rows of the pool that begin or end in the window. */
-static uint32_t rows_add(struct memory_profile_rows *rows, const struct listing *listing, const struct memory_profile_window *window,
-                         int64_t *bytes)
+static int64_t rows_take(struct table_rows *rows, const struct listing *listing, const struct memory_profile_window *window)
 {
     const struct memory_profile_pool *pool = listing->pool;
     const struct memory_profile *profile = listing->profile;
-    uint32_t total = 0;
+    int64_t bytes = 0;
+    table_begin(rows, window->end);
     for (uint32_t row = 0; row < window->end; row++) {
         uint32_t event = pool->first + row, partner = profile->partner[event];
         if (memory_profile_is_free(profile, event) && partner != PROFILE_NONE)
             continue; /* it stands in its allocation's row */
         bool ends_inside =
             partner != PROFILE_NONE && partner - pool->first >= window->first && partner - pool->first < window->end;
-        if (row < window->first && !ends_inside)
-            continue;
-        total++;
-        if (memory_profile_rows_add(rows, row))
-            *bytes = sum_add(*bytes, profile->size_bytes[event]);
+        if ((row >= window->first || ends_inside) && table_take(rows, row))
+            bytes = sum_add(bytes, profile->size_bytes[event]);
     }
-    return total;
+    table_sort(rows);
+    return bytes;
 }
 
 bool memory_profile_events(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct listing listing = {request, request->trace, memory_profile_views_pool(request, err)};
-    const struct filter_table table = {fields, text_of, number_of, &listing};
     struct memory_profile_window window;
-    struct memory_profile_rows rows;
-    int64_t bytes = 0;
-    uint32_t first, end;
+    struct table_rows rows;
     if (listing.pool == NULL || !memory_profile_views_window(request, listing.pool, &window, err) ||
-        !memory_profile_rows_begin(&rows, request, &table, longer, "time", window.end, err))
+        !table_read(&rows, request, &spec, &listing, err))
         return false;
-    uint32_t total = rows_add(&rows, &listing, &window, &bytes);
-    memory_profile_rows_order(&rows, &first, &end);
-    if (rows.is_csv) {
-        struct csv csv = CSV_INIT(request->out);
-        buf_text(request->out,
-                 "event,kind,time_ps,size_bytes,requested_bytes,op,step,region,dtype,shape,address,thread,freed_ps,"
-                 "lifetime_ps,freed_by,in_use_bytes\r\n");
-        for (uint32_t i = first; i < end && !request->out->failed; i++)
-            csv_row(&csv, &listing, rows.items[i].row);
+    int64_t bytes = rows_take(&rows, &listing, &window);
+    if (table_is_format(&rows, "csv")) {
+        table_csv_write(&rows, NULL);
         return true;
     }
     json_object_begin(json);
     memory_profile_views_memory(json, listing.pool);
-    memory_profile_rows_counts(json, &rows, total, bytes);
-    json_key(json, "rows");
-    json_array_begin(json);
-    for (uint32_t i = first; i < end; i++)
-        row_write(json, &listing, rows.items[i].row);
-    json_array_end(json);
+    table_head_write(&rows, json);
+    json_key_int(json, "matched_bytes", bytes);
+    table_rows_write(&rows, "rows", json);
     json_object_end(json);
     return true;
 }
@@ -268,13 +211,13 @@ static void event_write(struct json *json, const struct listing *listing, uint32
     bool has_requested = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
     memory_profile_views_bytes(json, "requested_bytes", has_requested ? profile->requested_bytes[event] : MEMORY_UNKNOWN);
     memory_profile_views_address(json, "address", profile->address[event], (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
-    memory_profile_views_text(json, "op", text_of(listing, at, OP));
+    memory_profile_views_text(json, "op", op(listing, at).text);
     memory_profile_views_text(json, "step_name", step != NULL ? profile->step_names[step_at] : (struct str){"", 0});
     json_key_known(json, "step_num", step != NULL ? step->step_number : -1);
-    memory_profile_views_text(json, "region", text_of(listing, at, REGION));
-    memory_profile_views_text(json, "dtype", text_of(listing, at, DTYPE));
-    memory_profile_views_text(json, "shape", text_of(listing, at, SHAPE));
-    memory_profile_views_text(json, "thread", text_of(listing, at, THREAD));
+    memory_profile_views_text(json, "region", region(listing, at).text);
+    memory_profile_views_text(json, "dtype", dtype(listing, at).text);
+    memory_profile_views_text(json, "shape", shape(listing, at).text);
+    memory_profile_views_text(json, "thread", thread(listing, at).text);
     memory_profile_views_state(json, listing->pool, at + 1);
     memory_profile_views_bytes(json, "lifetime_peak_bytes", peak);
     memory_profile_views_bytes(json, "change_bytes",

@@ -4,8 +4,11 @@
  *
  * Values change at few boundaries, so each group is settled only when it changes:
  * the cost is that of the events, not of groups × steps. */
+#include "base/nearest.h"
 #include "base/sum.h"
-#include "tool/memory_profile/rows.h"
+#include "base/table.h"
+#include "tool/memory_profile/views.h"
+#include "tool/table.h"
 
 #include <stdlib.h>
 
@@ -29,16 +32,6 @@ struct group {
     uint32_t event;
     struct course course;
 };
-
-enum field { SIZE, SLOPE, OP, DTYPE, SHAPE, VERDICT, COUNT, FIRST, RANK, FIELD_COUNT };
-static const struct filter_field fields[FIELD_COUNT + 1] = {
-    [SIZE] = {"size", FILTER_NUMBER, false},   [SLOPE] = {"slope", FILTER_NUMBER, false},
-    [OP] = {"op", FILTER_TEXT, true},          [DTYPE] = {"dtype", FILTER_TEXT, false},
-    [SHAPE] = {"shape", FILTER_SHAPE, true},   [VERDICT] = {"verdict", FILTER_TEXT, false},
-    [COUNT] = {"count", FILTER_NUMBER, false}, [FIRST] = {"first", FILTER_NUMBER, false},
-    [RANK] = {"rank", FILTER_NUMBER, false},   [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
-};
-static const struct memory_profile_rows_sort longer[] = {{"verdict", RANK}, {"last", SIZE}, {NULL, 0}};
 
 struct boundary {
     int64_t time_ps, number;
@@ -126,9 +119,12 @@ static void launch_ends(struct growth *growth)
 static bool boundaries_make(struct growth *growth, struct err *err)
 {
     const char *kind = tool_param_text(growth->request, "boundary");
-    bool is_step = kind != NULL && strcmp(kind, "step") == 0, is_launch = kind != NULL && strcmp(kind, "launch") == 0;
-    if (kind != NULL && kind[0] != '\0' && !is_step && !is_launch)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "boundary: \"%.40s\" is neither step nor launch", kind);
+    static const char *const kinds[] = {"step", "launch"};
+    size_t chosen = 0;
+    bool is_asked = kind != NULL && kind[0] != '\0';
+    if (is_asked && !nearest_choose("boundary", "boundary", str_of(kind), kinds, 2, &chosen, err))
+        return false;
+    bool is_step = is_asked && chosen == 0, is_launch = is_asked && chosen == 1;
     size_t launch_count = growth->profile->events.launches.items.count;
     growth->boundaries =
         arena_array(growth->request->arena, struct boundary, growth->profile->step_count + launch_count + 1);
@@ -254,81 +250,88 @@ static const struct group *group_at(const struct growth *growth, uint32_t row)
     return chunks_at(&growth->groups, row);
 }
 
-static bool number_of(const void *context, uint32_t row, size_t field, double *value)
+/* What a row is about. Behind the groups stands the row of the whole pool. */
+struct line {
+    const struct growth *growth;
+    const struct course *course;
+    const struct memory_what *what;
+    bool is_whole;
+};
+
+static struct line line_of(const void *context, uint32_t row)
 {
     const struct growth *growth = context;
-    const struct course *course = &group_at(growth, row)->course;
-    switch ((enum field)field) {
-    case SIZE:
-        *value = (double)course->bytes;
-        return true;
-    case SLOPE:
-        *value = slope_of(growth, course);
-        return true;
-    case COUNT:
-        *value = (double)course->count;
-        return true;
-    case FIRST:
-        *value = (double)course->first_bytes;
-        return true;
-    case RANK:
-        *value = verdict_of(growth, course);
-        return true;
-    default:
-        return false;
-    }
+    bool is_whole = row == growth->groups.count;
+    const struct group *group = is_whole ? NULL : group_at(growth, row);
+    return (struct line){growth, is_whole ? &growth->whole : &group->course,
+                         is_whole ? NULL : &growth->profile->events.whats[growth->profile->what[group->event]], is_whole};
 }
 
-static struct str text_of(const void *context, uint32_t row, size_t field)
+#define VALUE(name, expression) TABLE_VALUE(name, const struct line line = line_of(context, row), expression)
+
+VALUE(op, table_text_if_any(memory_profile_text(line.growth->profile, line.what->op)))
+VALUE(dtype, table_text_if_any(memory_profile_views_data_type(line.growth->profile, line.what)))
+VALUE(shape, table_text_if_any(memory_profile_text(line.growth->profile, line.what->shape)))
+VALUE(slope, table_real(slope_of(line.growth, line.course)))
+VALUE(first, table_integer(line.course->first_bytes))
+VALUE(last, table_integer(line.course->bytes))
+VALUE(largest, table_integer(line.course->largest_bytes))
+VALUE(first_count, table_integer_if(!line.is_whole, line.course->first_count))
+VALUE(last_count, table_integer_if(!line.is_whole, line.course->count))
+VALUE(step_count, table_integer(line.growth->boundary_count - 1))
+VALUE(grown, table_integer(line.course->grown_count))
+VALUE(shrunk, table_integer(line.course->shrunk_count))
+VALUE(verdict, table_text(str_of(verdicts[verdict_of(line.growth, line.course)])))
+VALUE(verdict_rank, table_integer(verdict_of(line.growth, line.course)))
+
+static void key_write(struct json *json, const void *context, uint32_t row)
 {
-    const struct growth *growth = context;
-    const struct group *group = group_at(growth, row);
-    const struct memory_what *what = &growth->profile->events.whats[growth->profile->what[group->event]];
-    switch ((enum field)field) {
-    case OP:
-        return memory_profile_text(growth->profile, what->op);
-    case DTYPE:
-        return memory_profile_views_data_type(growth->profile, what);
-    case SHAPE:
-        return memory_profile_text(growth->profile, what->shape);
-    case VERDICT:
-        return str_of(verdicts[verdict_of(growth, &group->course)]);
-    default:
-        return (struct str){"", 0};
-    }
+    const struct str parts[] = {op(context, row).text, dtype(context, row).text, shape(context, row).text};
+    memory_profile_views_key(json, parts, 3, 0);
 }
 
-static void course_write(struct json *json, const struct growth *growth, const struct course *course, bool has_counts)
+static void sparks_write(struct json *json, const void *context, uint32_t row)
 {
-    json_key(json, "slope_bytes_per_step");
-    json_double(json, slope_of(growth, course));
-    json_key_int(json, "first_bytes", course->first_bytes);
-    json_key_int(json, "last_bytes", course->bytes);
-    json_key_int(json, "largest_bytes", course->largest_bytes);
-    json_key_known(json, "first_count", has_counts ? course->first_count : -1);
-    json_key_known(json, "last_count", has_counts ? course->count : -1);
-    json_key_uint(json, "step_count", growth->boundary_count - 1);
-    json_key_uint(json, "grown_count", course->grown_count);
-    json_key_uint(json, "shrunk_count", course->shrunk_count);
-    json_key_text(json, "verdict", verdicts[verdict_of(growth, course)]);
-    json_key(json, "sparkline_bytes");
+    const struct line line = line_of(context, row);
     json_array_begin(json);
-    for (uint32_t i = 0; i < SPARKS && i < growth->boundary_count; i++)
-        json_int(json, course->sparks[i]);
+    for (uint32_t i = 0; i < SPARKS && i < line.growth->boundary_count; i++)
+        json_int(json, line.course->sparks[i]);
     json_array_end(json);
 }
 
-static void row_write(struct json *json, const struct growth *growth, uint32_t row)
-{
-    const struct str parts[] = {text_of(growth, row, OP), text_of(growth, row, DTYPE), text_of(growth, row, SHAPE)};
-    json_object_begin(json);
-    memory_profile_rows_key(json, parts, 3, 0);
-    memory_profile_views_text(json, "op", parts[0]);
-    memory_profile_views_text(json, "dtype", parts[1]);
-    memory_profile_views_text(json, "shape", parts[2]);
-    course_write(json, growth, &group_at(growth, row)->course, true);
-    json_object_end(json);
-}
+#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
+#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
+
+static const struct table_column columns[] = {
+    {TEXT("", NULL), .write = key_write, .json = "key"},
+    {TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",
+     .help = "what allocated it; * stands for any text"},
+    {TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
+    {.name = "shape", .type = TABLE_SHAPE, .value = shape, .is_searched = true, .json = "shape", .csv = "shape",
+     .title = "Shape", .help = "shape:[*,2048] · [...,128]"},
+    {NUMBER("slope", slope, "bytes_per_step"), .json = "slope_bytes_per_step", .csv = "slope_bytes_per_step",
+     .title = "Slope", .help = "bytes a step: slope:>1KiB"},
+    {NUMBER("first", first, "bytes"), .json = "first_bytes", .csv = "first_bytes", .title = "First",
+     .help = "live at the first boundary"},
+    {NUMBER("size", last, "bytes"), .is_main = true, .aliases = "last", .json = "last_bytes", .csv = "last_bytes",
+     .title = "Last", .help = "live at the last boundary: size:>1MiB"},
+    {NUMBER("largest", largest, "bytes"), .json = "largest_bytes", .csv = "largest_bytes"},
+    {NUMBER("first_count", first_count, "count"), .json = "first_count", .csv = "first_count"},
+    {NUMBER("count", last_count, "count"), .aliases = "last_count", .json = "last_count", .csv = "last_count",
+     .help = "allocations at the last boundary"},
+    {NUMBER("step_count", step_count, "count"), .json = "step_count", .csv = "step_count"},
+    {NUMBER("grown", grown, "count"), .json = "grown_count", .csv = "grown_count", .title = "Grew in",
+     .help = "steps in which it grew"},
+    {NUMBER("shrunk", shrunk, "count"), .json = "shrunk_count", .csv = "shrunk_count"},
+    {TEXT("verdict", verdict), .order = verdict_rank, .json = "verdict", .csv = "verdict", .title = "Verdict",
+     .help = "verdict:grows, steps_once, varies, shrinks, steady"},
+    {TEXT("", NULL), .write = sparks_write, .json = "sparkline_bytes"},
+    {.name = NULL},
+};
+enum { COURSE = 4 }; /* the first column that the whole pool has too */
+static const char csv_names[] =
+    "op dtype shape verdict slope first size largest first_count count grown shrunk step_count";
+static const struct table_spec spec = {.columns = columns, .sort = "-verdict,-slope"};
 
 static void boundaries_write(struct json *json, const struct growth *growth)
 {
@@ -350,75 +353,48 @@ static void boundaries_write(struct json *json, const struct growth *growth)
 }
 
 /* Bytes at each boundary stand in the JSON alone: they are drawn, and thinned. */
-static void csv_write(const struct growth *growth, const struct memory_profile_rows *rows, uint32_t first, uint32_t end)
+static void json_write(const struct growth *growth, const struct table_rows *rows, int64_t bytes, struct json *json)
 {
-    struct csv csv = CSV_INIT(growth->request->out);
-    buf_text(growth->request->out, "op,dtype,shape,verdict,slope_bytes_per_step,first_bytes,last_bytes,largest_bytes,"
-                                   "first_count,last_count,grown_count,shrunk_count,step_count\r\n");
-    for (uint32_t i = first; i < end && !growth->request->out->failed; i++) {
-        uint32_t row = rows->items[i].row;
-        const struct course *course = &group_at(growth, row)->course;
-        csv_text(&csv, text_of(growth, row, OP));
-        csv_text(&csv, text_of(growth, row, DTYPE));
-        csv_text(&csv, text_of(growth, row, SHAPE));
-        csv_text(&csv, text_of(growth, row, VERDICT));
-        csv_double(&csv, slope_of(growth, course));
-        memory_profile_rows_cell(&csv, course->first_bytes, true);
-        memory_profile_rows_cell(&csv, course->bytes, true);
-        memory_profile_rows_cell(&csv, course->largest_bytes, true);
-        memory_profile_rows_cell(&csv, course->first_count, true);
-        memory_profile_rows_cell(&csv, course->count, true);
-        memory_profile_rows_cell(&csv, course->grown_count, true);
-        memory_profile_rows_cell(&csv, course->shrunk_count, true);
-        memory_profile_rows_cell(&csv, growth->boundary_count - 1, true);
-        csv_row_end(&csv);
+    json_object_begin(json);
+    memory_profile_views_memory(json, growth->pool);
+    json_key_text(json, "boundary", growth->kind);
+    json_key(json, "reason");
+    memory_profile_views_reason(
+        json, growth->kind == NULL ? "no_steps" : NULL,
+        "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
+        "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
+    boundaries_write(json, growth);
+    json_key(json, "whole");
+    if (growth->kind != NULL) {
+        json_object_begin(json);
+        table_row_write(columns + COURSE, growth, (uint32_t)growth->groups.count, json);
+        json_object_end(json);
+    } else {
+        json_null(json);
     }
+    table_head_write(rows, json);
+    json_key_int(json, "matched_bytes", bytes);
+    table_rows_write(rows, "rows", json);
+    json_object_end(json);
 }
 
 bool memory_profile_growth(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct growth growth = {.request = request, .profile = request->trace, .pool = memory_profile_views_pool(request, err)};
-    const struct filter_table table = {fields, text_of, number_of, &growth};
-    struct memory_profile_rows rows;
+    struct table_rows rows;
     int64_t bytes = 0;
-    uint32_t first = 0, end = 0;
-    if (growth.pool == NULL || !boundaries_make(&growth, err))
+    if (growth.pool == NULL || !boundaries_make(&growth, err) || !table_read(&rows, request, &spec, &growth, err))
         return false;
     if (growth.kind != NULL)
         courses_make(&growth);
-    if (!memory_profile_rows_begin(&rows, request, &table, longer, "-verdict,-slope", (uint32_t)growth.groups.count, err))
-        return false;
+    table_begin(&rows, (uint32_t)growth.groups.count);
     for (uint32_t row = 0; row < growth.groups.count; row++)
-        if (memory_profile_rows_add(&rows, row))
+        if (table_take(&rows, row))
             bytes = sum_add(bytes, group_at(&growth, row)->course.bytes);
-    memory_profile_rows_order(&rows, &first, &end);
-    if (rows.is_csv) {
-        csv_write(&growth, &rows, first, end);
-        return true;
-    }
-    json_object_begin(json);
-    memory_profile_views_memory(json, growth.pool);
-    json_key_text(json, "boundary", growth.kind);
-    json_key(json, "reason");
-    memory_profile_views_reason(
-        json, growth.kind == NULL ? "no_steps" : NULL,
-        "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
-        "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
-    boundaries_write(json, &growth);
-    json_key(json, "whole");
-    if (growth.kind != NULL) {
-        json_object_begin(json);
-        course_write(json, &growth, &growth.whole, false);
-        json_object_end(json);
-    } else {
-        json_null(json);
-    }
-    memory_profile_rows_counts(json, &rows, (uint32_t)growth.groups.count, bytes);
-    json_key(json, "rows");
-    json_array_begin(json);
-    for (uint32_t i = first; i < end; i++)
-        row_write(json, &growth, rows.items[i].row);
-    json_array_end(json);
-    json_object_end(json);
+    table_sort(&rows);
+    if (table_is_format(&rows, "csv"))
+        table_csv_write(&rows, csv_names);
+    else
+        json_write(&growth, &rows, bytes, json);
     return true;
 }

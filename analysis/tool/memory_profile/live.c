@@ -3,20 +3,11 @@
  * and died between two others. */
 #include "tool/memory_profile/live.h"
 
-#include "tool/memory_profile/rows.h"
+#include "base/nearest.h"
+#include "tool/memory_profile/views.h"
+#include "tool/table.h"
 
 #include <stdio.h>
-
-enum field { SIZE, REQUESTED, COUNT, OP, STEP, REGION, DTYPE, SHAPE, THREAD, BORN, DIED, FIELD_COUNT };
-
-static const struct filter_field fields[FIELD_COUNT + 1] = {
-    [SIZE] = {"size", FILTER_NUMBER, false},   [REQUESTED] = {"requested", FILTER_NUMBER, false},
-    [COUNT] = {"count", FILTER_NUMBER, false}, [OP] = {"op", FILTER_TEXT, true},
-    [STEP] = {"step", FILTER_NUMBER, false},   [REGION] = {"region", FILTER_TEXT, false},
-    [DTYPE] = {"dtype", FILTER_TEXT, false},   [SHAPE] = {"shape", FILTER_SHAPE, true},
-    [THREAD] = {"thread", FILTER_TEXT, false}, [BORN] = {"born", FILTER_NUMBER, false},
-    [DIED] = {"died", FILTER_NUMBER, false},   [FIELD_COUNT] = {NULL, FILTER_TEXT, false},
-};
 
 struct listing {
     const struct tool_request *request;
@@ -24,11 +15,7 @@ struct listing {
     struct memory_profile_live live;
 };
 
-const char *memory_profile_live_field_name(enum memory_profile_live_field field)
-{
-    static const char *const names[PROFILE_LIVE_FIELDS] = {"op", "step", "region", "dtype", "shape", "thread", "none"};
-    return names[field];
-}
+static const char *const field_names[PROFILE_LIVE_FIELDS] = {"op", "step", "region", "dtype", "shape", "thread", "none"};
 
 /* "same", "none", or a list of fields. */
 static bool fields_read(const struct tool_request *request, unsigned *out, struct err *err)
@@ -40,14 +27,9 @@ static bool fields_read(const struct tool_request *request, unsigned *out, struc
         return true;
     }
     while (*text != '\0') {
-        size_t length = strcspn(text, ",");
-        int field = 0;
-        while (field < PROFILE_LIVE_FIELDS &&
-               !str_equal((struct str){text, length}, str_of(memory_profile_live_field_name((enum memory_profile_live_field)field))))
-            field++;
-        if (field == PROFILE_LIVE_FIELDS)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "group: unknown field \"%.*s\"",
-                           length > 40 ? 40 : (int)length, text);
+        size_t length = strcspn(text, ","), field;
+        if (!nearest_choose("group", "field", (struct str){text, length}, field_names, PROFILE_LIVE_FIELDS, &field, err))
+            return false;
         *out |= 1u << field;
         text += length + (text[length] == ',');
     }
@@ -78,132 +60,110 @@ static const struct memory_profile_live_group *group_at(const struct listing *li
     return chunks_at(&listing->live.groups, row);
 }
 
-static bool number_of(const void *context, uint32_t row, size_t field, double *value)
-{
-    const struct listing *listing = context;
-    const struct memory_profile_live_group *group = group_at(listing, row);
-    switch ((enum field)field) {
-    case SIZE:
-        *value = (double)group->bytes;
-        return true;
-    case REQUESTED:
-        *value = (double)group->requested_bytes;
-        return group->has_requested;
-    case COUNT:
-        *value = group->count;
-        return true;
-    case STEP:
-        *value = listing->profile->step[group->event];
-        return *value >= 0 && (listing->live.fields >> PROFILE_LIVE_STEP & 1) != 0;
-    case BORN:
-        *value = (double)group->born_bytes;
-        return listing->live.between.is_asked;
-    case DIED:
-        *value = (double)group->died_bytes;
-        return listing->live.between.is_asked;
-    default:
-        return false;
-    }
-}
+/* ---- columns ---- */
 
-static struct str text_of(const void *context, uint32_t row, size_t field)
+/* What a row is about. Of a group the fields by which it is none are not told, nor what only a single allocation has. */
+struct group {
+    const struct listing *listing;
+    const struct memory_profile *profile;
+    const struct memory_profile_live_group *sums;
+    const struct memory_what *what;
+    uint32_t event, end; /* end: PROFILE_NONE, or what frees a single one */
+    bool is_single;
+};
+
+static struct group group_of(const void *context, uint32_t row)
 {
     const struct listing *listing = context;
     const struct memory_profile *profile = listing->profile;
-    uint32_t event = group_at(listing, row)->event;
-    unsigned by = listing->live.fields;
-    const struct memory_what *what = &profile->events.whats[profile->what[event]];
-    const struct str nothing = {"", 0};
-    switch ((enum field)field) {
-    case OP:
-        return by >> PROFILE_LIVE_OP & 1 ? memory_profile_text(profile, what->op) : nothing;
-    case REGION:
-        return by >> PROFILE_LIVE_REGION & 1 ? memory_profile_text(profile, what->region) : nothing;
-    case DTYPE:
-        return by >> PROFILE_LIVE_DTYPE & 1 ? memory_profile_views_data_type(profile, what) : nothing;
-    case SHAPE:
-        return by >> PROFILE_LIVE_SHAPE & 1 ? memory_profile_text(profile, what->shape) : nothing;
-    case THREAD:
-        return by >> PROFILE_LIVE_THREAD & 1 ? profile->events.lines[profile->line[event]].name : nothing;
-    default:
-        return nothing;
-    }
+    const struct memory_profile_live_group *sums = group_at(listing, row);
+    bool is_single = (listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0 ||
+                     (sums->count == 1 && !listing->live.between.is_asked);
+    return (struct group){listing, profile, sums, &profile->events.whats[profile->what[sums->event]], sums->event,
+                          is_single ? profile->partner[sums->event] : PROFILE_NONE, is_single};
 }
+
+#define VALUE(name, expression) TABLE_VALUE(name, const struct group group = group_of(context, row), expression)
+#define IF_GROUPED(by, value) ((group.listing->live.fields >> (by) & 1) != 0 ? (value) : table_unknown())
+#define IF_BETWEEN(value) table_integer_if(group.listing->live.between.is_asked, value)
+
+VALUE(size, table_integer(group.sums->bytes))
+VALUE(requested, table_integer_if(group.sums->has_requested, group.sums->requested_bytes))
+VALUE(count, table_integer(group.sums->count))
+VALUE(op, IF_GROUPED(PROFILE_LIVE_OP, table_text_if_any(memory_profile_text(group.profile, group.what->op))))
+VALUE(step, IF_GROUPED(PROFILE_LIVE_STEP,
+                       table_integer_if(group.profile->step[group.event] >= 0, group.profile->step[group.event])))
+VALUE(region, IF_GROUPED(PROFILE_LIVE_REGION, table_text_if_any(memory_profile_text(group.profile, group.what->region))))
+VALUE(dtype,
+      IF_GROUPED(PROFILE_LIVE_DTYPE, table_text_if_any(memory_profile_views_data_type(group.profile, group.what))))
+VALUE(shape, IF_GROUPED(PROFILE_LIVE_SHAPE, table_text_if_any(memory_profile_text(group.profile, group.what->shape))))
+VALUE(thread, IF_GROUPED(PROFILE_LIVE_THREAD,
+                         table_text_if_any(group.profile->events.lines[group.profile->line[group.event]].name)))
+VALUE(event, table_integer_if(group.is_single, (int64_t)group.event - group.listing->live.pool->first))
+VALUE(born_ps, table_integer_if(group.is_single, group.profile->time_ps[group.event]))
+VALUE(freed_ps, group.end == PROFILE_NONE ? table_unknown() : table_integer(group.profile->time_ps[group.end]))
+VALUE(born, IF_BETWEEN(group.sums->born_bytes))
+VALUE(born_count, IF_BETWEEN(group.sums->born_count))
+VALUE(died, IF_BETWEEN(group.sums->died_bytes))
+VALUE(died_count, IF_BETWEEN(group.sums->died_count))
 
 /* The group's identity, from what it is grouped by. */
-static void key_write(struct json *json, const struct listing *listing, uint32_t row)
+static void key_write(struct json *json, const void *context, uint32_t row)
 {
-    const struct memory_profile_live_group *group = group_at(listing, row);
+    const struct listing *listing = context;
     char text[16];
     if (listing->live.fields >> PROFILE_LIVE_EVENT & 1) {
-        snprintf(text, sizeof text, "e:%u", group->event - listing->live.pool->first);
-        json_key_text(json, "key", text);
+        snprintf(text, sizeof text, "e:%u", group_at(listing, row)->event - listing->live.pool->first);
+        json_text(json, text);
         return;
     }
-    double step = -1;
-    number_of(listing, row, STEP, &step);
-    const struct str parts[] = {text_of(listing, row, OP), text_of(listing, row, REGION), text_of(listing, row, DTYPE),
-                                text_of(listing, row, SHAPE), text_of(listing, row, THREAD)};
-    memory_profile_rows_key(json, parts, sizeof parts / sizeof parts[0], (int64_t)step);
+    const struct table_value number = step(context, row);
+    const struct str parts[] = {op(context, row).text, region(context, row).text, dtype(context, row).text,
+                                shape(context, row).text, thread(context, row).text};
+    memory_profile_views_key(json, parts, sizeof parts / sizeof parts[0],
+                             number.kind == TABLE_UNKNOWN ? -1 : number.integer);
 }
 
-static void known(struct json *json, const char *key, int64_t value, bool is_known)
+static void address_write(struct json *json, const void *context, uint32_t row)
 {
-    memory_profile_views_bytes(json, key, is_known ? value : MEMORY_UNKNOWN);
+    const struct group group = group_of(context, row);
+    bool is_known = group.is_single && (group.profile->flags[group.event] & MEMORY_HAS_ADDRESS) != 0;
+    memory_profile_views_address(json, NULL, group.profile->address[group.event], is_known);
 }
 
-static void row_write(struct json *json, const struct listing *listing, uint32_t row)
-{
-    const struct memory_profile *profile = listing->profile;
-    const struct memory_profile_live_group *group = group_at(listing, row);
-    uint32_t event = group->event, end = profile->partner[event];
-    bool is_single =
-        (listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0 || (group->count == 1 && !listing->live.between.is_asked);
-    bool has_step = (listing->live.fields >> PROFILE_LIVE_STEP & 1) != 0;
-    json_object_begin(json);
-    key_write(json, listing, row);
-    json_key_int(json, "size_bytes", group->bytes);
-    known(json, "requested_bytes", group->requested_bytes, group->has_requested);
-    json_key_uint(json, "count", group->count);
-    memory_profile_views_text(json, "op", text_of(listing, row, OP));
-    json_key_known(json, "step", has_step ? profile->step[event] : -1);
-    memory_profile_views_text(json, "region", text_of(listing, row, REGION));
-    memory_profile_views_text(json, "dtype", text_of(listing, row, DTYPE));
-    memory_profile_views_text(json, "shape", text_of(listing, row, SHAPE));
-    memory_profile_views_text(json, "thread", text_of(listing, row, THREAD));
-    memory_profile_views_address(json, "address", profile->address[event],
-                          is_single && (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
-    known(json, "event", event - listing->live.pool->first, is_single);
-    known(json, "born_ps", profile->time_ps[event], is_single);
-    known(json, "freed_ps", end == PROFILE_NONE ? 0 : profile->time_ps[end], is_single && end != PROFILE_NONE);
-    known(json, "born_bytes", group->born_bytes, listing->live.between.is_asked);
-    known(json, "born_count", group->born_count, listing->live.between.is_asked);
-    known(json, "died_bytes", group->died_bytes, listing->live.between.is_asked);
-    known(json, "died_count", group->died_count, listing->live.between.is_asked);
-    json_object_end(json);
-}
+#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
+#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
 
-static void csv_write(struct buf *out, const struct listing *listing, const struct memory_profile_rows *rows)
-{
-    struct csv writer = CSV_INIT(out), *csv = &writer;
-    buf_text(out, "size_bytes,requested_bytes,count,op,step,region,dtype,shape,thread,born_bytes,died_bytes\r\n");
-    for (uint32_t i = 0; i < rows->count && !out->failed; i++) {
-        uint32_t row = rows->items[i].row;
-        const struct memory_profile_live_group *group = group_at(listing, row);
-        double step = -1;
-        bool has_step = number_of(listing, row, STEP, &step);
-        memory_profile_rows_cell(csv, group->bytes, true);
-        memory_profile_rows_cell(csv, group->requested_bytes, group->has_requested);
-        memory_profile_rows_cell(csv, group->count, true);
-        csv_text(csv, text_of(listing, row, OP));
-        memory_profile_rows_cell(csv, (int64_t)step, has_step);
-        for (enum field field = REGION; field <= THREAD; field++)
-            csv_text(csv, text_of(listing, row, field));
-        memory_profile_rows_cell(csv, group->born_bytes, listing->live.between.is_asked);
-        memory_profile_rows_cell(csv, group->died_bytes, listing->live.between.is_asked);
-        csv_row_end(csv);
-    }
-}
+static const struct table_column columns[] = {
+    {TEXT("", NULL), .write = key_write, .json = "key"},
+    {NUMBER("size", size, "bytes"), .is_main = true, .json = "size_bytes", .csv = "size_bytes", .title = "Size",
+     .help = "size:>1MiB · 1KiB..2MiB"},
+    {NUMBER("requested", requested, "bytes"), .json = "requested_bytes", .csv = "requested_bytes", .title = "Requested",
+     .help = "bytes that were asked for"},
+    {NUMBER("count", count, "count"), .json = "count", .csv = "count", .title = "Count", .help = "allocations of the row"},
+    {TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",
+     .help = "what allocated it; * stands for any text"},
+    {NUMBER("step", step, "step"), .json = "step", .csv = "step", .title = "Step", .help = "step:3 · 2..5"},
+    {TEXT("region", region), .json = "region", .csv = "region", .title = "Region", .help = "output, temp, …"},
+    {TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
+    {.name = "shape", .type = TABLE_SHAPE, .value = shape, .is_searched = true, .json = "shape", .csv = "shape",
+     .title = "Shape", .help = "shape:[*,2048] · [...,128]"},
+    {TEXT("thread", thread), .json = "thread", .csv = "thread", .title = "Thread", .help = "thread that allocated it"},
+    {TEXT("", NULL), .write = address_write, .json = "address"},
+    {NUMBER("event", event, NULL), .json = "event", .help = "number of the event"},
+    {NUMBER("born_ps", born_ps, "ps"), .json = "born_ps"},
+    {NUMBER("freed_ps", freed_ps, "ps"), .json = "freed_ps"},
+    {NUMBER("born", born, "bytes"), .json = "born_bytes", .csv = "born_bytes", .title = "Born",
+     .help = "allocated between A and B"},
+    {NUMBER("born_count", born_count, "count"), .json = "born_count"},
+    {NUMBER("died", died, "bytes"), .json = "died_bytes", .csv = "died_bytes", .title = "Died",
+     .help = "freed between A and B"},
+    {NUMBER("died_count", died_count, "count"), .json = "died_count"},
+    {.name = NULL},
+};
+static const struct table_spec spec = {.columns = columns, .sort = "-size"};
+
+/* ---- output ---- */
 
 static void remainder_write(struct json *json, const char *code, int64_t bytes, int64_t count, const char *text)
 {
@@ -262,11 +222,9 @@ static void between_write(struct json *json, const struct tool_request *request,
 }
 
 static void answer_write(struct json *json, const struct listing *listing, const struct memory_profile_moment *moment,
-                         struct memory_profile_rows *rows, int64_t matched_bytes, uint64_t matched_count)
+                         const struct table_rows *rows, int64_t matched_bytes, uint64_t matched_count)
 {
     const struct memory_profile_live *live = &listing->live;
-    uint32_t first, end;
-    memory_profile_rows_order(rows, &first, &end);
     json_object_begin(json);
     memory_profile_views_memory(json, live->pool);
     json_key_int(json, "time_ps", moment->time_ps);
@@ -276,15 +234,12 @@ static void answer_write(struct json *json, const struct listing *listing, const
     json_array_begin(json);
     for (int f = 0; f < PROFILE_LIVE_EVENT && (live->fields >> PROFILE_LIVE_EVENT & 1) == 0; f++)
         if (live->fields >> f & 1)
-            json_text(json, memory_profile_live_field_name((enum memory_profile_live_field)f));
+            json_text(json, field_names[f]);
     json_array_end(json);
-    memory_profile_rows_counts(json, rows, (uint32_t)live->groups.count, matched_bytes);
-    json_key_uint(json, "matched_count", matched_count);
-    json_key(json, "rows");
-    json_array_begin(json);
-    for (uint32_t i = first; i < end; i++)
-        row_write(json, listing, rows->items[i].row);
-    json_array_end(json);
+    table_head_write(rows, json);
+    json_key_int(json, "matched_bytes", matched_bytes);
+    json_key_uint(json, "matched_allocation_count", matched_count);
+    table_rows_write(rows, "rows", json);
     remainders_write(json, live);
     between_write(json, listing->request, live);
     json_object_end(json);
@@ -293,9 +248,8 @@ static void answer_write(struct json *json, const struct listing *listing, const
 bool memory_profile_live(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct listing listing = {.request = request, .profile = request->trace};
-    const struct filter_table table = {fields, text_of, number_of, &listing};
     struct memory_profile_moment moment;
-    struct memory_profile_rows rows;
+    struct table_rows rows;
     int64_t bytes = 0;
     uint64_t count = 0;
     listing.live.pool = memory_profile_views_pool(request, err);
@@ -305,19 +259,18 @@ bool memory_profile_live(const struct tool_request *request, struct json *json, 
         return false;
     listing.live.count = moment.count;
     memory_profile_live_make(&listing.live, request->arena);
-    if (!memory_profile_rows_begin(&rows, request, &table, NULL, "-size", (uint32_t)listing.live.groups.count, err))
+    if (!table_read(&rows, request, &spec, &listing, err))
         return false;
+    table_begin(&rows, (uint32_t)listing.live.groups.count);
     for (uint32_t row = 0; row < listing.live.groups.count; row++)
-        if (memory_profile_rows_add(&rows, row)) {
+        if (table_take(&rows, row)) {
             bytes += group_at(&listing, row)->bytes;
             count += group_at(&listing, row)->count;
         }
-    if (rows.is_csv) {
-        uint32_t first, end;
-        memory_profile_rows_order(&rows, &first, &end);
-        csv_write(request->out, &listing, &rows);
-    } else {
+    table_sort(&rows);
+    if (table_is_format(&rows, "csv"))
+        table_csv_write(&rows, NULL);
+    else
         answer_write(json, &listing, &moment, &rows, bytes, count);
-    }
     return true;
 }

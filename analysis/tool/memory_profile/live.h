@@ -16,7 +16,6 @@ enum memory_profile_live_field {
     PROFILE_LIVE_EVENT, /* each allocation alone */
     PROFILE_LIVE_FIELDS
 };
-const char *memory_profile_live_field_name(enum memory_profile_live_field field);
 
 struct memory_profile_live_group {
     uint32_t event; /* one of its allocations: the group's fields are those of this event */

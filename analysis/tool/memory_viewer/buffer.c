@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * buffer.c: the view "buffer": everything that is known of one buffer. */
 #include "input/shape.h"
+#include "tool/memory_viewer/columns.h"
 #include "tool/memory_viewer/describe.h"
-#include "tool/memory_viewer/views_shared.h"
 
 #include <stdlib.h>
 
@@ -87,9 +87,10 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     if (row == NULL)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "no buffer \"%.40s\" takes memory in space %lld", id, (long long)space->space);
     uint32_t row_at = (uint32_t)(row - space->rows);
+    const struct memory_viewer_columns_rows rows = {request, space};
     row_ranks_find(space, step, &row_at, 1, request->arena, &ranks);
     json_object_begin(json);
-    views_buffer_write(request, json, space, row);
+    table_row_write(memory_viewer_columns, &rows, row_at, json);
     views_ranks_write(json, &ranks);
     place_write(request, json, row);
     sharers_write(json, request->plan, space, row);

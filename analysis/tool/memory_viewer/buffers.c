@@ -1,203 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0
  * buffers.c: the view "buffers": what takes memory, as rows that are sorted,
- * filtered and paged here; or all filtered rows as CSV. */
-#include "base/csv.h"
+ * filtered and paged; or all filtered rows as CSV. */
 #include "base/sum.h"
-#include "input/shape.h"
 #include "tool/memory_viewer/row_groups.h"
 
-#include <stdlib.h>
+static const struct table_spec spec = {.columns = memory_viewer_columns, .sort = "-size"};
 
-enum { LIMIT_MOST = 1000, LIMIT_USUAL = 100, SORT_KEYS_MOST = 4 };
-
-/* What is listed; `row` first, so that it serves as the filter's context. `key`: of the only group, or NULL. */
+/* What is listed; `context` first, so that it serves the columns. `key`: of the only group, or NULL. */
 struct listing {
-    struct row_fields_context row;
-    const struct tool_request *request;
-    const struct plan_space *space;
+    struct memory_viewer_columns_rows context;
+    struct table_rows rows;
     const char *key;
     size_t way;
+    uint32_t step, total_count;
+    bool is_all, has_paths;
+    int64_t bytes, total_bytes, largest_bytes;
 };
 
 static bool is_in_group(const struct listing *listing, uint32_t at)
 {
-    return listing->key == NULL || str_equal(row_groups_key(&listing->row, at, listing->way), str_of(listing->key));
+    return listing->key == NULL || str_equal(row_groups_key(&listing->context, at, listing->way), str_of(listing->key));
 }
 
-/* ---- sorting ---- */
-
-struct sort_key {
-    int field;
-    bool is_descending;
-};
-
-struct sorted {
-    uint32_t row;
-    double numbers[SORT_KEYS_MOST];
-    struct str texts[SORT_KEYS_MOST];
-    const struct sort_key *keys;
-    size_t key_count;
-};
-
-static int by_keys(const void *left, const void *right)
+static void rows_take(struct listing *listing)
 {
-    const struct sorted *a = left, *b = right;
-    for (size_t i = 0; i < a->key_count; i++) {
-        int order = row_fields[a->keys[i].field].kind == FILTER_NUMBER ? (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i])
-                                                       : str_compare(a->texts[i], b->texts[i]);
-        if (order != 0)
-            return a->keys[i].is_descending ? -order : order;
-    }
-    return (a->row > b->row) - (a->row < b->row);
-}
-
-/* "-size,name": the fields by the names they have in a filter, and their longer ones. */
-static bool keys_read(const char *text, struct sort_key *keys, size_t *count, struct err *err)
-{
-    static const struct {
-        const char *name;
-        int field;
-    } longer[] = {{"padding", ROW_PADDING}, {"category", ROW_CATEGORY}, {"opcode", ROW_OPCODE}, {"source", ROW_LINE}, {"bytes", ROW_SIZE}};
-    *count = 0;
-    while (*text != '\0') {
-        bool is_descending = *text == '-';
-        text += is_descending;
-        size_t length = strcspn(text, ",");
-        struct str name = {text, length};
-        int field = -1;
-        for (int i = 0; i < ROW_FIELD_COUNT; i++)
-            if (length > 0 && row_fields[i].kind != FILTER_SPAN && str_equal(name, str_of(row_fields[i].name)))
-                field = i;
-        for (size_t i = 0; i < sizeof longer / sizeof longer[0]; i++)
-            if (str_equal(name, str_of(longer[i].name)))
-                field = longer[i].field;
-        if (field < 0)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "sort: unknown column \"%.*s\"", length > 40 ? 40 : (int)length, text);
-        if (*count == SORT_KEYS_MOST)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "sort: more than %d columns", SORT_KEYS_MOST);
-        keys[(*count)++] = (struct sort_key){field, is_descending};
-        text += length + (text[length] == ',');
-    }
-    return true;
-}
-
-static void key_values(const struct listing *listing, struct sorted *item)
-{
-    struct arena *arena = listing->request->arena;
-    for (size_t i = 0; i < item->key_count; i++) {
-        size_t field = (size_t)item->keys[i].field;
-        item->numbers[i] = -1; /* what has no number comes before all */
-        if (row_fields[field].kind == FILTER_NUMBER) {
-            row_fields_number(&listing->row, item->row, field, &item->numbers[i]);
-        } else {
-            struct str text = row_fields_text(&listing->row, item->row, field);
-            item->texts[i] = (struct str){arena_text(arena, text), text.length};
-        }
-    }
-}
-
-/* ---- output ---- */
-
-struct matched {
-    struct sorted *items;
-    uint32_t count, total_count;
-    int64_t bytes, total_bytes, largest_bytes;
-};
-
-static struct matched match(const struct listing *listing, const struct filter *filter, const struct sort_key *keys, size_t key_count,
-                            uint32_t step, bool is_all)
-{
-    uint32_t most = is_all ? listing->space->row_count : views_alive_count(listing->space, step);
-    struct matched matched = {arena_array(listing->request->arena, struct sorted, (size_t)most + 1), 0, 0, 0, 0, 0};
-    for (uint32_t i = 0; i < listing->space->row_count; i++) {
-        const struct plan_row *row = &listing->space->rows[i];
-        if (!is_all && !plan_row_is_alive(row, step))
+    const struct plan_space *space = listing->context.space;
+    table_begin(&listing->rows, space->row_count);
+    for (uint32_t i = 0; i < space->row_count; i++) {
+        const struct plan_row *row = &space->rows[i];
+        if (!listing->is_all && !plan_row_is_alive(row, listing->step))
             continue;
-        matched.total_count++;
-        matched.total_bytes = sum_add(matched.total_bytes, row->bytes);
-        if (!filter_matches(filter, i) || !is_in_group(listing, i))
+        listing->total_count++;
+        listing->total_bytes = sum_add(listing->total_bytes, row->bytes);
+        if (!is_in_group(listing, i) || !table_take(&listing->rows, i))
             continue;
-        struct sorted *item = &matched.items[matched.count++];
-        *item = (struct sorted){.row = i, .keys = keys, .key_count = key_count};
-        key_values(listing, item);
-        matched.bytes = sum_add(matched.bytes, row->bytes);
-        if (row->bytes > matched.largest_bytes)
-            matched.largest_bytes = row->bytes;
+        listing->bytes = sum_add(listing->bytes, row->bytes);
+        listing->largest_bytes = row->bytes > listing->largest_bytes ? row->bytes : listing->largest_bytes;
     }
-    qsort(matched.items, matched.count, sizeof *matched.items, by_keys);
-    return matched;
-}
-
-static void known_cell(struct csv *csv, int64_t value, bool is_known)
-{
-    if (is_known)
-        csv_int(csv, value);
-    else
-        csv_none(csv);
-}
-
-static void csv_write(const struct listing *listing, const struct matched *matched, bool has_paths)
-{
-    static const enum row_field before[] = {ROW_ID, ROW_NAME, ROW_OPCODE, ROW_CATEGORY, ROW_SHAPE, ROW_DTYPE};
-    struct csv csv = CSV_INIT(listing->request->out);
-    buf_format(csv.out, "id,name,opcode,category,shape,dtype,size_bytes,unpadded_bytes,padding_bytes,born_step,dies_step,"
-                        "allocation_index,allocation_offset_bytes%s,op_name\r\n", has_paths ? ",source" : "");
-    for (uint32_t i = 0; i < matched->count; i++) {
-        uint32_t at = matched->items[i].row;
-        const struct plan_row *row = &listing->space->rows[at];
-        bool has_size = row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-        for (size_t field = 0; field < sizeof before / sizeof before[0]; field++)
-            csv_text(&csv, row_fields_text(&listing->row, at, before[field]));
-        csv_int(&csv, row->bytes);
-        known_cell(&csv, row->unpadded_bytes, has_size);
-        known_cell(&csv, views_padding(row), has_size);
-        known_cell(&csv, row->born, !row->is_indefinite);
-        known_cell(&csv, row->dies, !row->is_indefinite && row->dies < listing->space->step_count);
-        csv_int(&csv, listing->request->plan->hlo.allocations[row->allocation_at].index);
-        csv_int(&csv, row->offset_bytes);
-        if (has_paths)
-            csv_text(&csv, row_fields_text(&listing->row, at, ROW_LINE));
-        csv_text(&csv, row_fields_text(&listing->row, at, ROW_SCOPE));
-        csv_row_end(&csv);
-    }
+    table_sort(&listing->rows);
 }
 
 /* Ranks of the rows of one page; NULL where all steps are listed. */
-static struct row_ranks *page_ranks(const struct listing *listing, const struct matched *matched, uint32_t step, bool is_all,
-                                    uint32_t first, uint32_t count)
+static struct row_ranks *page_ranks(const struct listing *listing)
 {
-    struct arena *arena = listing->request->arena;
-    if (is_all || count == 0)
+    struct arena *arena = listing->context.request->arena;
+    uint32_t first = listing->rows.first, count = listing->rows.end - first;
+    if (listing->is_all || count == 0)
         return NULL;
     uint32_t *rows = arena_array(arena, uint32_t, count);
     struct row_ranks *ranks = arena_array(arena, struct row_ranks, count);
     for (uint32_t i = 0; i < count; i++)
-        rows[i] = matched->items[first + i].row;
-    row_ranks_find(listing->space, step, rows, count, arena, ranks);
+        rows[i] = table_row_at(&listing->rows, first + i);
+    row_ranks_find(listing->context.space, listing->step, rows, count, arena, ranks);
     return ranks;
 }
 
-static void json_write(const struct listing *listing, struct json *json, const struct matched *matched, uint32_t step, bool is_all,
-                       int64_t offset, int64_t limit)
+static void json_write(const struct listing *listing, struct json *json)
 {
+    const struct table_rows *rows = &listing->rows;
+    const struct row_ranks *ranks = page_ranks(listing);
     json_object_begin(json);
-    json_key_int(json, "space", listing->space->space);
-    json_key_known(json, "step", is_all ? -1 : (int64_t)step);
-    json_key_uint(json, "total_count", matched->total_count);
-    json_key_int(json, "total_bytes", matched->total_bytes);
-    json_key_uint(json, "matched_count", matched->count);
-    json_key_int(json, "matched_bytes", matched->bytes);
-    json_key_int(json, "largest_bytes", matched->largest_bytes);
-    json_key_int(json, "offset", offset);
+    json_key_int(json, "space", listing->context.space->space);
+    json_key_known(json, "step", listing->is_all ? -1 : (int64_t)listing->step);
+    json_key_uint(json, "total_count", listing->total_count);
+    json_key_int(json, "total_bytes", listing->total_bytes);
+    json_key_uint(json, "matched_count", rows->matched);
+    json_key_int(json, "matched_bytes", listing->bytes);
+    json_key_int(json, "largest_bytes", listing->largest_bytes);
+    json_key_int(json, "offset", rows->offset);
+    table_columns_write(memory_viewer_columns, json);
     json_key(json, "rows");
     json_array_begin(json);
-    uint32_t first = offset < matched->count ? (uint32_t)offset : matched->count;
-    uint32_t count = matched->count - first < limit ? matched->count - first : (uint32_t)limit;
-    const struct row_ranks *ranks = page_ranks(listing, matched, step, is_all, first, count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = rows->first; i < rows->end; i++) {
         json_object_begin(json);
-        views_buffer_write(listing->request, json, listing->space, &listing->space->rows[matched->items[first + i].row]);
-        views_ranks_write(json, ranks != NULL ? &ranks[i] : NULL);
+        table_row_write(memory_viewer_columns, listing, table_row_at(rows, i), json);
+        views_ranks_write(json, ranks != NULL ? &ranks[i - rows->first] : NULL);
         json_object_end(json);
     }
     json_array_end(json);
@@ -206,28 +83,16 @@ static void json_write(const struct listing *listing, struct json *json, const s
 
 bool memory_viewer_buffers(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {.request = request, .space = views_space(request, err)};
-    struct filter_table table = {row_fields, row_fields_text, row_fields_number, &listing.row};
-    struct filter filter;
-    struct sort_key keys[SORT_KEYS_MOST];
-    size_t key_count;
-    const char *filter_text = tool_param_text(request, "filter"), *sort_text = tool_param_text(request, "sort");
-    int64_t offset, limit;
-    uint32_t step;
-    bool is_all, is_csv, has_paths;
-    listing.row = (struct row_fields_context){request, listing.space};
-    listing.key = tool_param_text(request, "key");
-    if (listing.space == NULL || !views_step(request, listing.space, true, &step, &is_all, err) ||
-        !row_groups_way(request, 0, &listing.way, err) ||
-        !views_format(request, &is_csv, err) || !views_paths(request, &has_paths, err) || !tool_param_number(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
-        !tool_param_number(request, "limit", 0, LIMIT_MOST, LIMIT_USUAL, &limit, err) ||
-        !keys_read(sort_text != NULL ? sort_text : "-size", keys, &key_count, err) ||
-        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
+    struct listing listing = {.context = {request, views_space(request, err)}, .key = tool_param_text(request, "key")};
+    if (listing.context.space == NULL ||
+        !views_step(request, listing.context.space, true, &listing.step, &listing.is_all, err) ||
+        !row_groups_way(request, &listing.way, err) || !views_paths(request, &listing.has_paths, err) ||
+        !table_read(&listing.rows, request, &spec, &listing.context, err))
         return false;
-    struct matched matched = match(&listing, &filter, keys, key_count, step, is_all);
-    if (is_csv)
-        csv_write(&listing, &matched, has_paths);
+    rows_take(&listing);
+    if (table_is_format(&listing.rows, "csv"))
+        table_csv_write(&listing.rows, listing.has_paths ? MEMORY_VIEWER_CSV : MEMORY_VIEWER_CSV_WITHOUT_PATHS);
     else
-        json_write(&listing, json, &matched, step, is_all, offset, limit);
+        json_write(&listing, json);
     return true;
 }

@@ -61,7 +61,7 @@ static uint32_t members_collect(const struct plan_space *space, struct member *m
     return count;
 }
 
-static bool culprit_find(const struct row_fields_context *row, struct culprit *best)
+static bool culprit_find(const struct memory_viewer_columns_rows *row, struct culprit *best)
 {
     struct arena *arena = row->request->arena;
     struct member *members = arena_array(arena, struct member, (size_t)row->space->row_count + 1);
@@ -73,10 +73,8 @@ static bool culprit_find(const struct row_fields_context *row, struct culprit *b
             sum = sum_add(sum, each);
         if (sum <= best->bytes)
             continue; /* all of this size together are less than one group */
-        for (uint32_t i = first; i < end; i++) {
-            struct str shape = row_fields_text(row, members[i].row, ROW_SHAPE);
-            members[i].shape = (struct str){arena_text(arena, shape), shape.length};
-        }
+        for (uint32_t i = first; i < end; i++)
+            members[i].shape = row_groups_key(row, members[i].row, ROW_GROUPS_SHAPE);
         qsort(members + first, end - first, sizeof *members, by_shape);
         for (uint32_t from = first, to; from < end; from = to) {
             sum = each;
@@ -91,7 +89,7 @@ static bool culprit_find(const struct row_fields_context *row, struct culprit *b
     return best->bytes > 0;
 }
 
-static struct common common_of(const struct row_fields_context *row, const struct culprit *culprit, size_t way)
+static struct common common_of(const struct memory_viewer_columns_rows *row, const struct culprit *culprit, size_t way)
 {
     struct str *texts = arena_array(row->request->arena, struct str, culprit->count);
     struct common common = {{"", 0}, 0};
@@ -151,7 +149,7 @@ static struct str without_folder(struct str line)
 }
 
 /* "144 × 36.00 MiB f32[1536,6144] are 29 % of the peak, made at models.py:17." */
-static void sentence_write(const struct row_fields_context *row, struct json *json, const struct culprit *culprit,
+static void sentence_write(const struct memory_viewer_columns_rows *row, struct json *json, const struct culprit *culprit,
                            struct common line, struct common layer)
 {
     char text[64], size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
@@ -161,7 +159,7 @@ static void sentence_write(const struct row_fields_context *row, struct json *js
     json_array_begin(json);
     if (culprit->count == 1) {
         words(json, "Largest: ");
-        name(json, row_fields_text(row, first->row, ROW_NAME));
+        name(json, memory_viewer_columns_name(row, first->row));
         words(json, " ");
     } else {
         char number[COUNT_TEXT_BYTES];
@@ -201,7 +199,7 @@ static void sentence_write(const struct row_fields_context *row, struct json *js
 
 void culprit_write(const struct tool_request *request, struct json *json, const struct plan_space *space)
 {
-    struct row_fields_context row = {request, space};
+    struct memory_viewer_columns_rows row = {request, space};
     struct culprit culprit;
     json_key(json, "culprit");
     if ((space->heap.failure != HEAP_FINE && space->trace_at != PLAN_NONE) || !culprit_find(&row, &culprit)) {

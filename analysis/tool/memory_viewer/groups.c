@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * groups.c: the view "groups": what is live at a step, summed by shape, dtype,
  * opcode, category, source line, layer, or scope of the framework's op name. */
-#include "base/csv.h"
 #include "base/sum.h"
 #include "tool/memory_viewer/row_groups.h"
 
 #include <stdlib.h>
-
-enum { LIMIT_MOST = 1000, LIMIT_USUAL = 100 };
-
-/* What groups are sorted by: a name, "-" in front turns it round. */
-enum order { ORDER_SIZE, ORDER_COUNT, ORDER_PADDING, ORDER_LARGEST, ORDER_KEY };
-static const char *const orders[] = {"size", "count", "padding", "largest", "key"};
 
 struct member {
     struct str key;
@@ -19,12 +12,78 @@ struct member {
 };
 
 struct group {
-    enum order order; /* of all groups alike */
-    bool is_descending;
     struct str key;
     uint32_t first_row, count; /* first_row: of the largest buffer */
     int64_t bytes, padding_bytes, largest_bytes;
 };
+
+/* `context` first, so that it serves the columns of buffers, by which groups are filtered. Groups stand by key. */
+struct listing {
+    struct memory_viewer_columns_rows context;
+    struct table_rows rows;
+    struct member *members;
+    struct group *groups;
+    size_t way;
+    uint32_t step, group_count, count, total_count;
+    bool is_all, has_paths;
+    int64_t bytes, total_bytes;
+};
+
+/* ---- columns ---- */
+
+static const struct group *group_at(const void *context, uint32_t at)
+{
+    return &((const struct listing *)context)->groups[at];
+}
+
+/* "models.py:11" of "training/models.py:11", where folders stay here. */
+static struct str shown_key(const struct listing *listing, uint32_t at)
+{
+    struct str key = listing->groups[at].key;
+    size_t from = key.length;
+    if (listing->has_paths || strcmp(row_groups_name(listing->way), "line") != 0)
+        return key;
+    while (from > 0 && key.data[from - 1] != '/')
+        from--;
+    return (struct str){key.data + from, key.length - from};
+}
+
+#define VALUE(name, expression) TABLE_VALUE(name, const struct group *group = group_at(context, row), expression)
+
+VALUE(key, table_text(group->key))
+TABLE_VALUE(key_cell, , table_text(shown_key(context, row)))
+VALUE(count, table_integer(group->count))
+VALUE(size, table_integer(group->bytes))
+VALUE(padding, table_integer(group->padding_bytes))
+VALUE(largest, table_integer(group->largest_bytes))
+VALUE(category, table_text(memory_viewer_columns_category(context, group->first_row)))
+VALUE(source, table_text(memory_viewer_columns_source(context, group->first_row)))
+
+static void largest_id_write(struct json *json, const void *context, uint32_t at)
+{
+    const struct memory_viewer_columns_rows *rows = context;
+    views_row_id(json, rows->request->plan, &rows->space->rows[group_at(context, at)->first_row]);
+}
+
+static const struct table_column columns[] = {
+    {.name = "key", .type = TABLE_TEXT, .value = key, .json = "key"},
+    {.name = "", .type = TABLE_TEXT, .value = key_cell, .csv = "key"},
+    {.name = "count", .type = TABLE_NUMBER, .value = count, .unit = "count", .json = "count", .csv = "count",
+     .title = "Count × each", .help = "≤: they differ, and no one is larger."},
+    {.name = "size", .type = TABLE_NUMBER, .value = size, .unit = "bytes", .json = "bytes", .csv = "size_bytes",
+     .title = "Total"},
+    {.name = "padding", .aliases = "pad", .type = TABLE_NUMBER, .value = padding, .unit = "bytes",
+     .json = "padding_bytes", .csv = "padding_bytes", .title = "Padding"},
+    {.name = "largest", .type = TABLE_NUMBER, .value = largest, .unit = "bytes", .json = "largest_bytes",
+     .csv = "largest_bytes"},
+    {.name = "", .type = TABLE_TEXT, .write = largest_id_write, .json = "largest_id"},
+    {.name = "", .type = TABLE_TEXT, .value = category, .json = "category"},
+    {.name = "", .type = TABLE_TEXT, .value = source, .json = "source"},
+    {.name = NULL},
+};
+enum { CSV_KEY = 1, COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+
+/* ---- sums ---- */
 
 static int by_key(const void *left, const void *right)
 {
@@ -33,76 +92,34 @@ static int by_key(const void *left, const void *right)
     return order != 0 ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-static int64_t weight_of(const struct group *group)
-{
-    switch (group->order) {
-    case ORDER_SIZE: return group->bytes;
-    case ORDER_COUNT: return group->count;
-    case ORDER_PADDING: return group->padding_bytes;
-    case ORDER_LARGEST: return group->largest_bytes;
-    case ORDER_KEY: break;
-    }
-    return 0;
-}
-
-static int by_order(const void *left, const void *right)
-{
-    const struct group *a = left, *b = right;
-    int keys = str_compare(a->key, b->key);
-    int order = a->order == ORDER_KEY ? keys : (weight_of(a) > weight_of(b)) - (weight_of(a) < weight_of(b));
-    if (order == 0)
-        return keys;
-    return a->is_descending ? -order : order;
-}
-
-static bool order_read(const struct tool_request *request, enum order *order, bool *is_descending, struct err *err)
-{
-    const char *sort = tool_param_text(request, "sort");
-    const char *name = sort == NULL ? "-size" : sort;
-    *is_descending = *name == '-';
-    name += *is_descending;
-    for (*order = ORDER_SIZE; *order <= ORDER_KEY; ++*order)
-        if (strcmp(name, orders[*order]) == 0)
-            return true;
-    return err_set(err, ERR_argument, ERR_NO_OFFSET, "sort: \"%.40s\" is none of size, count, padding, largest, key", name);
-}
-
 /* What is alive, and of it what the filter keeps. */
-struct collected {
-    struct member *members;
-    uint32_t count, total_count;
-    int64_t bytes, total_bytes;
-};
-
-static struct collected collect(const struct row_fields_context *row, const struct filter *filter, uint32_t step, bool is_all,
-                                size_t way)
+static void members_find(struct listing *listing)
 {
-    struct collected all = {arena_array(row->request->arena, struct member, (size_t)row->space->row_count + 1), 0, 0, 0, 0};
-    for (uint32_t i = 0; i < row->space->row_count; i++) {
-        const struct plan_row *each = &row->space->rows[i];
-        if (!is_all && !plan_row_is_alive(each, step))
+    const struct memory_viewer_columns_rows *context = &listing->context;
+    listing->members = arena_array(context->request->arena, struct member, (size_t)context->space->row_count + 1);
+    for (uint32_t i = 0; i < context->space->row_count; i++) {
+        const struct plan_row *row = &context->space->rows[i];
+        if (!listing->is_all && !plan_row_is_alive(row, listing->step))
             continue;
-        all.total_count++;
-        all.total_bytes = sum_add(all.total_bytes, each->bytes);
-        if (!filter_matches(filter, i))
+        listing->total_count++;
+        listing->total_bytes = sum_add(listing->total_bytes, row->bytes);
+        if (!filter_matches(&listing->rows.filter, i))
             continue;
-        all.members[all.count++] = (struct member){row_groups_key(row, i, way), i};
-        all.bytes = sum_add(all.bytes, each->bytes);
+        listing->members[listing->count++] = (struct member){row_groups_key(context, i, listing->way), i};
+        listing->bytes = sum_add(listing->bytes, row->bytes);
     }
-    qsort(all.members, all.count, sizeof *all.members, by_key);
-    return all;
+    qsort(listing->members, listing->count, sizeof *listing->members, by_key);
 }
 
-static uint32_t groups_sum(const struct plan_space *space, const struct member *members, uint32_t count, enum order order,
-                           bool is_descending, struct group *groups)
+static void groups_sum(struct listing *listing)
 {
-    uint32_t group_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct plan_row *row = &space->rows[members[i].row];
+    const struct member *members = listing->members;
+    listing->groups = arena_array(listing->context.request->arena, struct group, (size_t)listing->count + 1);
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct plan_row *row = &listing->context.space->rows[members[i].row];
         if (i == 0 || !str_equal(members[i].key, members[i - 1].key))
-            groups[group_count++] = (struct group){
-                .order = order, .is_descending = is_descending, .key = members[i].key, .first_row = members[i].row};
-        struct group *group = &groups[group_count - 1];
+            listing->groups[listing->group_count++] = (struct group){.key = members[i].key, .first_row = members[i].row};
+        struct group *group = &listing->groups[listing->group_count - 1];
         group->count++;
         group->bytes = sum_add(group->bytes, row->bytes);
         group->padding_bytes = sum_add(group->padding_bytes, views_padding(row));
@@ -111,107 +128,49 @@ static uint32_t groups_sum(const struct plan_space *space, const struct member *
             group->first_row = members[i].row;
         }
     }
-    qsort(groups, group_count, sizeof *groups, by_order);
-    return group_count;
 }
 
-static void group_write(const struct row_fields_context *row, struct json *json, const struct group *group)
+static void json_write(const struct listing *listing, struct json *json)
 {
+    const struct table_rows *rows = &listing->rows;
+    int64_t largest = 0;
+    for (uint32_t i = 0; i < listing->group_count; i++)
+        largest = listing->groups[i].bytes > largest ? listing->groups[i].bytes : largest;
     json_object_begin(json);
-    json_key_string(json, "key", group->key);
-    json_key_uint(json, "count", group->count);
-    json_key_int(json, "bytes", group->bytes);
-    json_key_int(json, "padding_bytes", group->padding_bytes);
-    json_key_int(json, "largest_bytes", group->largest_bytes);
-    json_key(json, "largest_id");
-    views_row_id(json, row->request->plan, &row->space->rows[group->first_row]);
-    json_key_string(json, "category", row_fields_text(row, group->first_row, ROW_CATEGORY));
-    json_key_string(json, "source", row_fields_text(row, group->first_row, ROW_LINE));
+    json_key_int(json, "space", listing->context.space->space);
+    json_key_known(json, "step", listing->is_all ? -1 : (int64_t)listing->step);
+    json_key_text(json, "by", row_groups_name(listing->way));
+    json_key_uint(json, "total_count", listing->total_count);
+    json_key_int(json, "total_bytes", listing->total_bytes);
+    json_key_uint(json, "matched_count", listing->count);
+    json_key_int(json, "matched_bytes", listing->bytes);
+    json_key_int(json, "largest_bytes", largest);
+    json_key_uint(json, "group_count", listing->group_count);
+    json_key_int(json, "offset", rows->offset);
+    table_columns_write(columns, json);
+    table_rows_write(rows, "groups", json);
     json_object_end(json);
-}
-
-/* "models.py:11" of "training/models.py:11". */
-static struct str without_folder(struct str line)
-{
-    size_t from = line.length;
-    while (from > 0 && line.data[from - 1] != '/')
-        from--;
-    return (struct str){line.data + from, line.length - from};
-}
-
-static void csv_write(const struct tool_request *request, const char *way, bool has_paths, const struct group *groups,
-                      uint32_t count)
-{
-    bool is_cut = !has_paths && strcmp(way, "line") == 0;
-    struct csv csv = CSV_INIT(request->out);
-    buf_format(csv.out, "%s,count,size_bytes,padding_bytes,largest_bytes\r\n", way);
-    for (uint32_t i = 0; i < count; i++) {
-        csv_text(&csv, is_cut ? without_folder(groups[i].key) : groups[i].key);
-        csv_int(&csv, groups[i].count);
-        csv_int(&csv, groups[i].bytes);
-        csv_int(&csv, groups[i].padding_bytes);
-        csv_int(&csv, groups[i].largest_bytes);
-        csv_row_end(&csv);
-    }
-}
-
-/* What is asked for. */
-struct question {
-    struct filter filter;
-    int64_t offset, limit;
-    uint32_t step;
-    size_t way;
-    enum order order;
-    bool is_all, is_csv, has_paths, is_descending;
-};
-
-static bool question_read(const struct row_fields_context *row, const struct filter_table *table, struct question *question,
-                          struct err *err)
-{
-    const struct tool_request *request = row->request;
-    const char *filter = tool_param_text(request, "filter");
-    return row->space != NULL && views_step(request, row->space, true, &question->step, &question->is_all, err) &&
-           row_groups_way(request, 0, &question->way, err) && views_format(request, &question->is_csv, err) &&
-           views_paths(request, &question->has_paths, err) &&
-           order_read(request, &question->order, &question->is_descending, err) &&
-           tool_param_number(request, "offset", 0, UINT32_MAX, 0, &question->offset, err) &&
-           tool_param_number(request, "limit", 0, LIMIT_MOST, LIMIT_USUAL, &question->limit, err) &&
-           filter_read(filter != NULL ? filter : "", table, request->arena, &question->filter, err);
 }
 
 bool memory_viewer_groups(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct row_fields_context row = {request, views_space(request, err)};
-    struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};
-    struct question question;
-    if (!question_read(&row, &table, &question, err))
+    struct listing listing = {.context = {request, views_space(request, err)}};
+    struct table_column own[COLUMN_COUNT];
+    const struct table_spec spec = {.columns = own, .filtered = memory_viewer_columns, .sort = "-size"};
+    memcpy(own, columns, sizeof own);
+    if (listing.context.space == NULL ||
+        !views_step(request, listing.context.space, true, &listing.step, &listing.is_all, err) ||
+        !row_groups_way(request, &listing.way, err) || !views_paths(request, &listing.has_paths, err) ||
+        !table_read(&listing.rows, request, &spec, &listing.context, err))
         return false;
-    struct collected all = collect(&row, &question.filter, question.step, question.is_all, question.way);
-    struct group *groups = arena_array(request->arena, struct group, (size_t)all.count + 1);
-    uint32_t group_count = groups_sum(row.space, all.members, all.count, question.order, question.is_descending, groups);
-    if (question.is_csv) {
-        csv_write(request, row_groups_name(question.way), question.has_paths, groups, group_count);
-        return true;
-    }
-    int64_t largest = 0;
-    for (uint32_t i = 0; i < group_count; i++)
-        largest = groups[i].bytes > largest ? groups[i].bytes : largest;
-    json_object_begin(json);
-    json_key_int(json, "space", row.space->space);
-    json_key_known(json, "step", question.is_all ? -1 : (int64_t)question.step);
-    json_key_text(json, "by", row_groups_name(question.way));
-    json_key_uint(json, "total_count", all.total_count);
-    json_key_int(json, "total_bytes", all.total_bytes);
-    json_key_uint(json, "matched_count", all.count);
-    json_key_int(json, "matched_bytes", all.bytes);
-    json_key_int(json, "largest_bytes", largest);
-    json_key_uint(json, "group_count", group_count);
-    json_key_int(json, "offset", question.offset);
-    json_key(json, "groups");
-    json_array_begin(json);
-    for (int64_t i = question.offset; i < question.offset + question.limit && i < group_count; i++)
-        group_write(&row, json, &groups[i]);
-    json_array_end(json);
-    json_object_end(json);
+    own[CSV_KEY].csv = row_groups_name(listing.way);
+    members_find(&listing);
+    groups_sum(&listing);
+    listing.rows.filter.term_count = 0; /* it was for the buffers */
+    table_take_all(&listing.rows, listing.group_count);
+    if (table_is_format(&listing.rows, "csv"))
+        table_csv_write(&listing.rows, NULL);
+    else
+        json_write(&listing, json);
     return true;
 }

@@ -9,7 +9,7 @@
  * smaller range, takes merged ones apart. */
 #include "base/sum.h"
 #include "tool/memory_viewer/describe.h"
-#include "tool/memory_viewer/row_fields.h"
+#include "tool/memory_viewer/columns.h"
 
 #include <stdlib.h>
 
@@ -69,11 +69,11 @@ static uint32_t rectangles_collect(const struct plan_space *space, const struct 
 }
 
 /* What a tooltip says of one buffer. */
-static void words_write(const struct row_fields_context *row, struct json *json, uint32_t at)
+static void words_write(const struct memory_viewer_columns_rows *row, struct json *json, uint32_t at)
 {
-    json_key_string(json, "category", row_fields_text(row, at, ROW_CATEGORY));
-    bool is_cut = describe_short(json, "name", row_fields_text(row, at, ROW_NAME));
-    is_cut |= describe_short(json, "source", row_fields_text(row, at, ROW_LINE));
+    json_key_string(json, "category", memory_viewer_columns_category(row, at));
+    bool is_cut = describe_short(json, "name", memory_viewer_columns_name(row, at));
+    is_cut |= describe_short(json, "source", memory_viewer_columns_source(row, at));
     json_key_bool(json, "is_cut", is_cut);
 }
 
@@ -86,7 +86,7 @@ static void rest_words_write(struct json *json, const char *category)
     json_key_bool(json, "is_cut", false);
 }
 
-static void rectangle_write(const struct row_fields_context *row, struct json *json, uint32_t at)
+static void rectangle_write(const struct memory_viewer_columns_rows *row, struct json *json, uint32_t at)
 {
     const struct plan_row *buffer = &row->space->rows[at];
     json_object_begin(json);
@@ -152,7 +152,7 @@ static int64_t cell_of(const struct range *range, const struct plan_row *row)
     return column * bands + smaller(band, bands - 1);
 }
 
-static void rectangles_write(const struct row_fields_context *row, const struct filter *filter, struct json *json,
+static void rectangles_write(const struct memory_viewer_columns_rows *row, const struct filter *filter, struct json *json,
                              const struct range *range)
 {
     const struct plan_space *space = row->space;
@@ -179,7 +179,7 @@ static void rectangles_write(const struct row_fields_context *row, const struct 
     json_array_end(json);
 }
 
-static void band_write(const struct row_fields_context *row, struct json *json, uint32_t at)
+static void band_write(const struct memory_viewer_columns_rows *row, struct json *json, uint32_t at)
 {
     const struct plan_row *buffer = &row->space->rows[at];
     json_object_begin(json);
@@ -206,7 +206,7 @@ static void band_rest_write(struct json *json, const struct rest *rest, const ch
 }
 
 /* What lives from begin to end: the largest by themselves, the rest added up by category. */
-static void indefinite_write(const struct row_fields_context *row, const struct filter *filter, struct json *json)
+static void indefinite_write(const struct memory_viewer_columns_rows *row, const struct filter *filter, struct json *json)
 {
     const struct plan_space *space = row->space;
     const struct plan *plan = row->request->plan;
@@ -243,8 +243,7 @@ static int64_t height_of(const struct plan_space *space)
 
 bool memory_viewer_map(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct row_fields_context row = {request, views_space(request, err)};
-    struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};
+    struct memory_viewer_columns_rows row = {request, views_space(request, err)};
     struct filter filter;
     struct range range;
     const char *filter_text = tool_param_text(request, "filter");
@@ -256,7 +255,7 @@ bool memory_viewer_map(const struct tool_request *request, struct json *json, st
         !tool_param_number(request, "to", range.from, steps, steps, &range.to, err) ||
         !tool_param_number(request, "low", 0, height, 0, &range.low, err) ||
         !tool_param_number(request, "high", range.low, height, height, &range.high, err) ||
-        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err))
+        !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &row, request->arena, &filter, err))
         return false;
     json_object_begin(json);
     json_key_int(json, "space", row.space->space);

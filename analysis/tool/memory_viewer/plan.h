@@ -95,6 +95,8 @@ enum plan_category plan_category_of(const struct hlo_allocation *allocation);
 bool plan_is_indefinite(const struct hlo_allocation *allocation);
 /* "parameter", "output", "thread_local", "constant", "temporary". */
 const char *plan_category_name(enum plan_category category);
+/* What pages call it: "argument", "thread-local", …. */
+const char *plan_category_word(enum plan_category category);
 /* For each allocation the last trace whose first event's buffer lies in it, or PLAN_NONE. */
 uint32_t *plan_traces_owned(const struct hlo *hlo, struct arena *arena);
 /* A buffer that takes part in a replay: known, with an allocation and an instruction. */

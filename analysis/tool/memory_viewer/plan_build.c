@@ -27,6 +27,12 @@ const char *plan_category_name(enum plan_category category)
     return names[category];
 }
 
+const char *plan_category_word(enum plan_category category)
+{
+    static const char *const words[] = {"argument", "output", "thread-local", "constant", "temporary"};
+    return words[category];
+}
+
 bool plan_is_indefinite(const struct hlo_allocation *allocation)
 {
     return allocation->is_parameter || allocation->is_live_out || allocation->is_thread_local || allocation->is_constant;

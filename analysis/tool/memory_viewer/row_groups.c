@@ -2,40 +2,27 @@
  * row_groups.c: see row_groups.h. */
 #include "tool/memory_viewer/row_groups.h"
 
+#include "base/nearest.h"
+
 #include <ctype.h>
 
-enum key_kind { KEY_TEXT, KEY_SCOPE, KEY_LAYER };
-
-static const struct {
-    const char *name;
-    enum row_field field;
-    enum key_kind kind;
-} ways[] = {
-    [ROW_GROUPS_SHAPE] = {"shape", ROW_SHAPE, KEY_TEXT},
-    [ROW_GROUPS_DTYPE] = {"dtype", ROW_DTYPE, KEY_TEXT},
-    [ROW_GROUPS_OPCODE] = {"opcode", ROW_OPCODE, KEY_TEXT},
-    [ROW_GROUPS_CATEGORY] = {"category", ROW_CATEGORY, KEY_TEXT},
-    [ROW_GROUPS_LINE] = {"line", ROW_LINE, KEY_TEXT},
-    [ROW_GROUPS_SCOPE] = {"scope", ROW_SCOPE, KEY_SCOPE},
-    [ROW_GROUPS_LAYER] = {"layer", ROW_SCOPE, KEY_LAYER},
+/* Names of columns, and what is read out of the scope. */
+static const char *const ways[] = {
+    [ROW_GROUPS_SHAPE] = "shape",       [ROW_GROUPS_DTYPE] = "dtype", [ROW_GROUPS_OPCODE] = "opcode",
+    [ROW_GROUPS_CATEGORY] = "category", [ROW_GROUPS_LINE] = "line",   [ROW_GROUPS_SCOPE] = "scope",
+    [ROW_GROUPS_LAYER] = "layer",
 };
 
-bool row_groups_way(const struct tool_request *request, size_t usual, size_t *way, struct err *err)
+bool row_groups_way(const struct tool_request *request, size_t *way, struct err *err)
 {
     const char *by = tool_param_text(request, "by");
-    *way = usual;
-    if (by == NULL)
-        return true;
-    for (*way = 0; *way < sizeof ways / sizeof ways[0]; ++*way)
-        if (strcmp(by, ways[*way].name) == 0)
-            return true;
-    return err_set(err, ERR_argument, ERR_NO_OFFSET,
-                   "by: \"%.40s\" is none of shape, dtype, opcode, category, line, scope, layer", by);
+    *way = 0;
+    return by == NULL || nearest_choose("by", "group", str_of(by), ways, sizeof ways / sizeof ways[0], way, err);
 }
 
 const char *row_groups_name(size_t way)
 {
-    return ways[way].name;
+    return ways[way];
 }
 
 /* "jit(f)/layer_12/dot_general" to "jit(f)/layer_*", in place. */
@@ -100,15 +87,16 @@ static size_t layer_make(char *text, size_t length)
     return 0;
 }
 
-struct str row_groups_key(const struct row_fields_context *row, uint32_t at, size_t way)
+struct str row_groups_key(const struct memory_viewer_columns_rows *rows, uint32_t at, size_t way)
 {
-    struct arena *arena = row->request->arena;
-    struct str text = row_fields_text(row, at, ways[way].field);
+    struct arena *arena = rows->request->arena;
+    struct str column = str_of(way == ROW_GROUPS_LAYER ? "scope" : ways[way]);
+    struct str text = table_text_of(table_column_find(memory_viewer_columns, column), rows, at);
     char *copy = arena_text(arena, text);
     arena_work(arena, text.length);
-    if (ways[way].kind == KEY_SCOPE)
-        return (struct str){copy, scope_make(copy, text.length)};
-    if (ways[way].kind == KEY_LAYER)
+    if (way == ROW_GROUPS_LAYER)
         return (struct str){copy, layer_make(copy, text.length)};
+    if (way == ROW_GROUPS_SCOPE)
+        return (struct str){copy, scope_make(copy, text.length)};
     return (struct str){copy, text.length};
 }

@@ -3,16 +3,16 @@
 #ifndef ANALYSIS_TOOL_MEMORY_VIEWER_ROW_GROUPS_H
 #define ANALYSIS_TOOL_MEMORY_VIEWER_ROW_GROUPS_H
 
-#include "tool/memory_viewer/row_fields.h"
+#include "tool/memory_viewer/columns.h"
 
 /* Ways of grouping; names in row_groups.c. */
 enum { ROW_GROUPS_SHAPE, ROW_GROUPS_DTYPE, ROW_GROUPS_OPCODE, ROW_GROUPS_CATEGORY, ROW_GROUPS_LINE, ROW_GROUPS_SCOPE, ROW_GROUPS_LAYER };
 
-/* The way that the parameter `by` names, `usual` without it; false with an `argument` report. */
-bool row_groups_way(const struct tool_request *request, size_t usual, size_t *way, struct err *err);
+/* The way that the parameter `by` names, by shape without it; false with an `argument` report. */
+bool row_groups_way(const struct tool_request *request, size_t *way, struct err *err);
 const char *row_groups_name(size_t way);
 /* The key of row `at`, in the request's arena: for "scope" the op name without its last part and with a star for
  * each number; for "layer" the first word like "layer_12" of the op name, a guess; "" where there is none. */
-struct str row_groups_key(const struct row_fields_context *row, uint32_t at, size_t way);
+struct str row_groups_key(const struct memory_viewer_columns_rows *rows, uint32_t at, size_t way);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/sum.h"
 #include "input/shape.h"
 #include "tool/memory_viewer/describe.h"
-#include "tool/memory_viewer/row_fields.h"
+#include "tool/memory_viewer/columns.h"
 
 #include <stdlib.h>
 
@@ -172,8 +172,7 @@ static bool part_read(const struct tool_request *request, struct part *part, str
 bool memory_viewer_strips(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
-    struct row_fields_context row = {request, space};
-    struct filter_table table = {row_fields, row_fields_text, row_fields_number, &row};
+    struct memory_viewer_columns_rows row = {request, space};
     struct filter filter, mark;
     struct part part;
     const char *filter_text = tool_param_text(request, "filter"), *mark_text = tool_param_text(request, "mark");
@@ -182,8 +181,8 @@ bool memory_viewer_strips(const struct tool_request *request, struct json *json,
     bool is_all;
     if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
         !views_step(request, space, false, &step, &is_all, err) || !part_read(request, &part, err) ||
-        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &filter, err) ||
-        !filter_read(mark_text != NULL ? mark_text : "", &table, request->arena, &mark, err))
+        !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &row, request->arena, &filter, err) ||
+        !filter_read(mark_text != NULL ? mark_text : "", memory_viewer_columns, &row, request->arena, &mark, err))
         return false;
     const struct filter *marks = mark_text != NULL ? &mark : NULL;
     uint32_t alive_count = views_alive_count(space, step);

@@ -2,6 +2,7 @@
  * views_shared.c: see views_shared.h. */
 #include "tool/memory_viewer/views_shared.h"
 
+#include "base/nearest.h"
 #include "input/shape.h"
 #include "tool/memory_viewer/describe.h"
 
@@ -40,22 +41,14 @@ bool views_step(const struct tool_request *request, const struct plan_space *spa
     return true;
 }
 
-bool views_format(const struct tool_request *request, bool *is_csv, struct err *err)
-{
-    const char *format = tool_param_text(request, "format");
-    *is_csv = format != NULL && strcmp(format, "csv") == 0;
-    if (format != NULL && !*is_csv && strcmp(format, "json") != 0)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "format: \"%.40s\" is neither json nor csv", format);
-    return true;
-}
-
 bool views_paths(const struct tool_request *request, bool *has_paths, struct err *err)
 {
+    static const char *const choices[] = {"with", "without"};
     const char *paths = tool_param_text(request, "paths");
-    *has_paths = paths == NULL || strcmp(paths, "with") == 0;
-    if (!*has_paths && strcmp(paths, "without") != 0)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "paths: \"%.40s\" is neither with nor without", paths);
-    return true;
+    size_t choice = 0;
+    bool is_read = paths == NULL || nearest_choose("paths", "choice", str_of(paths), choices, 2, &choice, err);
+    *has_paths = choice == 0;
+    return is_read;
 }
 
 uint32_t views_alive_count(const struct plan_space *space, uint32_t step)
@@ -101,26 +94,6 @@ void views_row_id(struct json *json, const struct plan *plan, const struct plan_
     json_text(json, text);
 }
 
-static void allocation_write(struct json *json, const struct plan *plan, const struct plan_row *row)
-{
-    const struct hlo_allocation *allocation = &plan->hlo.allocations[row->allocation_at];
-    json_key(json, "allocation");
-    json_object_begin(json);
-    json_key_id(json, "index", allocation->index);
-    json_key_int(json, "size_bytes", allocation->size_bytes);
-    json_key_int(json, "offset_bytes", row->offset_bytes);
-    json_key_bool(json, "is_reused_as_output", allocation->is_parameter && allocation->is_live_out);
-    json_object_end(json);
-}
-
-static void life_write(struct json *json, const struct plan *plan, const struct plan_space *space, const struct plan_row *row)
-{
-    json_key_bool(json, "is_indefinite", row->is_indefinite);
-    json_key_known(json, "born_step", row->is_indefinite ? -1 : (int64_t)row->born);
-    json_key_known(json, "dies_step", row->is_indefinite || row->dies >= space->step_count ? -1 : (int64_t)row->dies);
-    json_key_known(json, "defined_schedule_position", views_schedule_position(plan, row->buffer_at));
-}
-
 void views_ranks_write(struct json *json, const struct row_ranks *ranks)
 {
     json_key(json, "ranks");
@@ -133,47 +106,4 @@ void views_ranks_write(struct json *json, const struct row_ranks *ranks)
     json_key_uint(json, "size", ranks->size);
     json_key_known(json, "padding", ranks->padding == PLAN_NONE ? -1 : (int64_t)ranks->padding);
     json_object_end(json);
-}
-
-static void shape_write(struct json *json, struct str shape, struct buf *scratch)
-{
-    scratch->length = 0;
-    shape_text(shape, true, scratch);
-    json_key_string(json, "shape", describe_str(scratch));
-    json_key_text(json, "dtype", shape_element_type(shape));
-}
-
-void views_buffer_write(const struct tool_request *request, struct json *json, const struct plan_space *space,
-                        const struct plan_row *row)
-{
-    const struct plan *plan = request->plan;
-    const struct hlo_allocation *allocation = &plan->hlo.allocations[row->allocation_at];
-    struct hlo_detail detail = {.frame_at = HLO_NONE};
-    struct str shape = {"", 0};
-    bool has_size = row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-    if (row->buffer_at != PLAN_NONE) {
-        detail = hlo_detail(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at);
-        shape = plan->shapes[row->buffer_at];
-    }
-    struct describe_source source = describe_source(&plan->hlo, &detail);
-    json_key(json, "id");
-    views_row_id(json, plan, row);
-    json_key_string(json, "name", views_row_name(plan, row, request->scratch));
-    json_key_string(json, "opcode", detail.opcode);
-    shape_write(json, shape, request->scratch);
-    json_key_int(json, "bytes", row->bytes);
-    json_key_known(json, "unpadded_bytes", has_size ? row->unpadded_bytes : -1);
-    json_key_known(json, "padding_bytes", has_size ? views_padding(row) : -1);
-    json_key(json, "expansion");
-    if (has_size && row->unpadded_bytes > 0)
-        json_double(json, (double)row->bytes / (double)row->unpadded_bytes);
-    else
-        json_null(json);
-    json_key_text(json, "category", plan_category_name(plan_category_of(allocation)));
-    allocation_write(json, plan, row);
-    json_key_string(json, "op_name", detail.op_name);
-    json_key_string(json, "source_file", source.file);
-    json_key_known(json, "source_line", source.file.length > 0 && source.line > 0 ? source.line : -1);
-    life_write(json, plan, space, row);
-    json_key_known(json, "parameter_number", allocation->is_parameter ? allocation->parameter_number : -1);
 }

@@ -15,9 +15,6 @@ const struct plan_space *views_space(const struct tool_request *request, struct 
 bool views_step(const struct tool_request *request, const struct plan_space *space, bool all_is_allowed, uint32_t *step,
                 bool *is_all, struct err *err);
 
-/* The parameter `format`: "csv", or "json" as when it is absent. */
-bool views_format(const struct tool_request *request, bool *is_csv, struct err *err);
-
 /* The parameter `paths`: "without" keeps the folders of source files out of what is given away. */
 bool views_paths(const struct tool_request *request, bool *has_paths, struct err *err);
 
@@ -39,9 +36,5 @@ void views_row_id(struct json *json, const struct plan *plan, const struct plan_
 
 /* Writes `ranks`: null for a buffer that is not alive at the step. */
 void views_ranks_write(struct json *json, const struct row_ranks *ranks);
-
-/* Writes the members of a buffer, as docs/openapi.yaml describes them, without the braces. */
-void views_buffer_write(const struct tool_request *request, struct json *json, const struct plan_space *space,
-                        const struct plan_row *row);
 
 #endif

@@ -4,7 +4,7 @@
  * filter keeps. */
 #include "base/sum.h"
 #include "tool/memory_viewer/describe.h"
-#include "tool/memory_viewer/row_fields.h"
+#include "tool/memory_viewer/columns.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static int larger_first(const void *left, const void *right)
 }
 
 struct window {
-    struct row_fields_context row;
+    struct memory_viewer_columns_rows row;
     struct filter filter;
     uint32_t from, to; /* steps; `to` is not included */
     int64_t limit;
@@ -76,10 +76,10 @@ static void named_write(const struct window *window, struct json *json, uint32_t
     json_object_begin(json);
     json_key(json, "id");
     views_row_id(json, window->row.request->plan, row);
-    bool is_cut = describe_short(json, "name", row_fields_text(&window->row, at, ROW_NAME));
+    bool is_cut = describe_short(json, "name", memory_viewer_columns_name(&window->row, at));
     json_key_int(json, "bytes", row->bytes);
     json_key_uint(json, "step", change == DIES ? row->dies : row->born);
-    is_cut |= describe_short(json, "source", row_fields_text(&window->row, at, ROW_LINE));
+    is_cut |= describe_short(json, "source", memory_viewer_columns_source(&window->row, at));
     json_key_bool(json, "is_cut", is_cut);
     json_object_end(json);
 }
@@ -119,13 +119,12 @@ static void changes_write(const struct window *window, struct json *json, const 
 bool memory_viewer_window(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct window window = {.row = {request, views_space(request, err)}};
-    struct filter_table table = {row_fields, row_fields_text, row_fields_number, &window.row};
     const char *filter_text = tool_param_text(request, "filter");
     int64_t from, to;
     if (window.row.space == NULL || !tool_param_number(request, "from", 0, window.row.space->step_count, 0, &from, err) ||
         !tool_param_number(request, "to", from, window.row.space->step_count, window.row.space->step_count, &to, err) ||
         !tool_param_number(request, "limit", 0, NAMED_MOST, NAMED_USUAL, &window.limit, err) ||
-        !filter_read(filter_text != NULL ? filter_text : "", &table, request->arena, &window.filter, err))
+        !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &window.row, request->arena, &window.filter, err))
         return false;
     window.from = (uint32_t)from;
     window.to = (uint32_t)to;

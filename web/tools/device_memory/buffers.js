@@ -42,7 +42,7 @@ export function createBuffers(view) {
   panel.body.append(table.node);
   const draw = (data) => {
     const asked = params();
-    panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.row_count, 'group')} of equal ${data.is_diff ? 'stack and labels' : 'size, stack and device'}`));
+    panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.total_count, 'group')} of equal ${data.is_diff ? 'stack and labels' : 'size, stack and device'}`));
     table.show({
       source: pagedRows({
         count: data.matched_count,
@@ -54,11 +54,11 @@ export function createBuffers(view) {
       columns: bufferColumns(data),
       sort: asked.sort,
       foot: {
-        text: `${count(data.matched_count)} of ${counted(data.row_count, 'group')}, ${amount(data.metric, data.matched_total)} of ${amount(data.metric, data.total)}`,
+        text: `${count(data.matched_count)} of ${counted(data.total_count, 'group')}, ${amount(data.metric, data.matched_total)} of ${amount(data.metric, data.total)}`,
       },
       label: 'Buffers by exact size',
     });
-    if (data.row_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
+    if (data.total_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
   };
   return {
     node: el('div', { class: 'device-buffers' }, pivot.node, panel.node),

@@ -180,12 +180,12 @@ function eachOf(traces) {
   const shown = list.slice(0, 4).map(([each, many]) => `${count(many)} ${TIMES} ${bytes(each)}`);
   const rest = list.length > 4 ? ` and ${counted(list.length - 4, 'other size')}` : '';
   const more = unknown ? [`${count(unknown)} of unknown size`] : [];
-  const isCut = traces.row_count > traces.rows.length ? ` (of the ${count(traces.rows.length)} largest groups)` : '';
+  const isCut = traces.total_count > traces.rows.length ? ` (of the ${count(traces.rows.length)} largest groups)` : '';
   return [...shown, ...more].join(', ') + rest + isCut;
 }
 
 function perDevice(metric, traces) {
-  if (traces.row_count > traces.rows.length) return null;
+  if (traces.total_count > traces.rows.length) return null;
   const sums = new Map();
   for (const { value, labels } of traces.rows) {
     const device = labels.find(({ key }) => key === 'device')?.text;

@@ -164,10 +164,10 @@ function drawTable(series, data, asked) {
   series.sites.setTitle('Call sites', el('span', { class: 'dim' }, ` ${say.verdictCounts(data.verdict_counts)}`));
   series.table.show({
     source:
-      data.site_count <= first.length
+      data.total_count <= first.length
         ? localRows(first)
         : pagedRows({
-            count: data.site_count,
+            count: data.total_count,
             first,
             pageRows: PAGE_ROWS,
             ask: async (offset, limit, signal) =>
@@ -180,7 +180,7 @@ function drawTable(series, data, asked) {
     ),
     sort: asked.sort,
     foot: {
-      text: `${counted(data.site_count, 'call site')}; growth of all: ${say.signedAmount(data.metric, data.growth)}`,
+      text: `${counted(data.total_count, 'call site')}; growth of all: ${say.signedAmount(data.metric, data.growth)}`,
     },
     label: 'Call sites over the profiles',
   });

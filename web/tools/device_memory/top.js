@@ -53,7 +53,7 @@ export function createTopPanel(view, { isShort = false } = {}) {
 
   const draw = (data) => {
     const asked = params();
-    panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.row_count, rowWord(view.state.by))}`));
+    panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.total_count, rowWord(view.state.by))}`));
     table.show({
       source: pagedRows({
         count: data.matched_count,
@@ -68,7 +68,7 @@ export function createTopPanel(view, { isShort = false } = {}) {
       foot: footOf(data),
       label: 'Functions by what they hold',
     });
-    if (data.row_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
+    if (data.total_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
   };
   const show = async () => {
     find?.set(view.state.filter);
@@ -91,7 +91,7 @@ const rowWord = (by) => ({ line: 'line', function: 'function', filefunction: 'fu
 
 /* Totals nest, so only what is a row's own adds up. */
 function footOf(data) {
-  const all = `${count(data.matched_count)} of ${counted(data.row_count, 'row')}`;
+  const all = `${count(data.matched_count)} of ${counted(data.total_count, 'row')}`;
   return {
     text: `${all}; self adds up to ${amount(data.metric, data.matched_self)} of ${amount(data.metric, data.total)}; totals nest and do not add up`,
   };

@@ -43,9 +43,9 @@ const KINDS = {
         .map((row) => ({ ...row, id: `r:${row.code}`, isRemainder: true, requested_bytes: null })),
     aside: (data) => (data.between ? say.betweenWords(data.between) : ''),
     foot: (data, unit) => ({
-      rest: data.matched < data.total && {
+      rest: data.matched_count < data.total_count && {
         values: { size: inUnit(data.rows_bytes - data.matched_bytes, unit) },
-        text: `${counted(data.total - data.matched, 'group')} that the filter leaves out`,
+        text: `${counted(data.total_count - data.matched_count, 'group')} that the filter leaves out`,
       },
       text: el(
         'span',
@@ -193,7 +193,7 @@ export function createProfileTable(view, name, actions) {
     fill(answer, kind.answer?.(data) ?? kind.aside?.(data) ?? '');
     answer.hidden = answer.textContent === '';
     const source = pagedRows({
-      count: data.matched,
+      count: data.matched_count,
       first,
       pageRows: PAGE_ROWS,
       ask: async (offset, limit, signal) => named((await asks(name, { ...question, offset, limit }, signal)).data),

@@ -168,11 +168,11 @@ const COUNTS = { live: ['group', 'groups'], events: ['pair', 'pairs'], growth: [
 /* "37 of 391 groups, 30.10 of 33.41 GiB" */
 export function matchedWords(view, data, wholeBytes) {
   const all = isKnown(wholeBytes) ? `, ${bytes(data.matched_bytes)} of ${bytes(wholeBytes)}` : '';
-  if (data.matched === data.total) {
+  if (data.matched_count === data.total_count) {
     const size = isKnown(data.matched_bytes) ? `, ${bytes(data.matched_bytes)}` : '';
-    return `${counted(data.total, ...COUNTS[view])}${size}`;
+    return `${counted(data.total_count, ...COUNTS[view])}${size}`;
   }
-  return `${count(data.matched)} of ${counted(data.total, ...COUNTS[view])}${all}`;
+  return `${count(data.matched_count)} of ${counted(data.total_count, ...COUNTS[view])}${all}`;
 }
 
 const VERDICTS = {

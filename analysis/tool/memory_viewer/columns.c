@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * columns.c: see columns.h. To add a column: its value, its row at the end, and its member in docs/openapi.yaml. */
+#include "tool/memory_viewer/columns.h"
+
+#include "input/shape.h"
+#include "tool/memory_viewer/describe.h"
+
+/* What a row is about. */
+struct buffer {
+    const struct memory_viewer_columns_rows *rows;
+    const struct plan *plan;
+    const struct plan_space *space;
+    const struct plan_row *row;
+    const struct hlo_allocation *allocation;
+};
+
+static struct buffer buffer_of(const void *context, uint32_t at)
+{
+    const struct memory_viewer_columns_rows *rows = context;
+    const struct plan *plan = rows->request->plan;
+    const struct plan_row *row = &rows->space->rows[at];
+    return (struct buffer){rows, plan, rows->space, row, &plan->hlo.allocations[row->allocation_at]};
+}
+
+/* Of the instruction that defines it; without anything for an allocation that names no buffer. */
+static struct hlo_detail detail_of(const struct buffer *buffer)
+{
+    const struct hlo *hlo = &buffer->plan->hlo;
+    uint32_t buffer_at = buffer->row->buffer_at;
+    return buffer_at == PLAN_NONE ? (struct hlo_detail){.frame_at = HLO_NONE}
+                                  : hlo_detail(hlo, hlo->buffers[buffer_at].instruction_at);
+}
+
+static struct describe_source place_of(const struct buffer *buffer)
+{
+    struct hlo_detail detail = detail_of(buffer);
+    return describe_source(&buffer->plan->hlo, &detail);
+}
+
+/* ---- texts ---- */
+
+struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *rows, uint32_t at)
+{
+    return views_row_name(rows->request->plan, &rows->space->rows[at], rows->request->scratch);
+}
+
+struct str memory_viewer_columns_category(const struct memory_viewer_columns_rows *rows, uint32_t at)
+{
+    return str_of(plan_category_name(plan_category_of(buffer_of(rows, at).allocation)));
+}
+
+struct str memory_viewer_columns_source(const struct memory_viewer_columns_rows *rows, uint32_t at)
+{
+    struct buf *scratch = rows->request->scratch;
+    struct buffer buffer = buffer_of(rows, at);
+    struct describe_source place = place_of(&buffer);
+    scratch->length = 0;
+    buf_add(scratch, place.file.data, place.file.length);
+    if (place.file.length > 0)
+        buf_format(scratch, ":%lld", (long long)place.line);
+    return describe_str(scratch);
+}
+
+static struct str id_text(const struct buffer *buffer)
+{
+    struct buf *scratch = buffer->rows->request->scratch;
+    scratch->length = 0;
+    if (buffer->row->buffer_at != PLAN_NONE)
+        buf_format(scratch, "%lld", (long long)buffer->plan->hlo.buffers[buffer->row->buffer_at].id);
+    return describe_str(scratch);
+}
+
+static struct str shape_message(const struct buffer *buffer)
+{
+    uint32_t buffer_at = buffer->row->buffer_at;
+    struct str shape = buffer_at == PLAN_NONE ? (struct str){"", 0} : buffer->plan->shapes[buffer_at];
+    arena_work(buffer->rows->request->arena, shape.length);
+    return shape;
+}
+
+static struct str shape_words(const struct buffer *buffer)
+{
+    struct buf *scratch = buffer->rows->request->scratch;
+    scratch->length = 0;
+    shape_text(shape_message(buffer), true, scratch);
+    return describe_str(scratch);
+}
+
+/* ---- numbers ---- */
+
+static bool has_size(const struct buffer *buffer)
+{
+    return buffer->row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
+}
+
+static struct table_value percent(int64_t part, int64_t whole)
+{
+    return table_real(whole > 0 ? 100.0 * (double)part / (double)whole : 0);
+}
+
+/* Steps in which a row is alive, from and to; all of them when it lives for the whole program. */
+static int64_t first_step(const struct buffer *buffer)
+{
+    return buffer->row->is_indefinite ? 0 : buffer->row->born;
+}
+
+static int64_t end_step(const struct buffer *buffer)
+{
+    bool is_whole = buffer->row->is_indefinite || buffer->row->dies > buffer->space->step_count;
+    return is_whole ? buffer->space->step_count : buffer->row->dies;
+}
+
+#define VALUE(name, expression) TABLE_VALUE(name, const struct buffer buffer = buffer_of(context, row), expression)
+#define IF_SIZED(value) (has_size(&buffer) ? (value) : table_unknown())
+#define IF_MOVED(value) (buffer.row->is_indefinite ? table_unknown() : (value))
+
+VALUE(id, table_text(id_text(&buffer)))
+VALUE(name, table_text(memory_viewer_columns_name(buffer.rows, row)))
+VALUE(opcode, table_text(detail_of(&buffer).opcode))
+VALUE(shape, table_text(shape_words(&buffer)))
+VALUE(dtype, table_text(str_of(shape_element_type(shape_message(&buffer)))))
+VALUE(size, table_integer(buffer.row->bytes))
+VALUE(size_percent, percent(buffer.row->bytes, buffer.space->peak_bytes))
+VALUE(unpadded, IF_SIZED(table_integer(buffer.row->unpadded_bytes)))
+VALUE(padding, IF_SIZED(table_integer(views_padding(buffer.row))))
+VALUE(padding_percent, IF_SIZED(percent(views_padding(buffer.row), buffer.row->bytes)))
+VALUE(expansion, has_size(&buffer) && buffer.row->unpadded_bytes > 0
+                     ? table_real((double)buffer.row->bytes / (double)buffer.row->unpadded_bytes)
+                     : table_unknown())
+VALUE(category, table_text(memory_viewer_columns_category(buffer.rows, row)))
+VALUE(category_word, table_text(str_of(plan_category_word(plan_category_of(buffer.allocation)))))
+VALUE(op_name, table_text(detail_of(&buffer).op_name))
+VALUE(source, table_text(memory_viewer_columns_source(buffer.rows, row)))
+VALUE(file, table_text(place_of(&buffer).file))
+VALUE(line, table_integer_if(place_of(&buffer).file.length > 0 && place_of(&buffer).line > 0, place_of(&buffer).line))
+VALUE(born, IF_MOVED(table_integer(buffer.row->born)))
+VALUE(dies, IF_MOVED(table_integer_if(buffer.row->dies < buffer.space->step_count, buffer.row->dies)))
+VALUE(lives, table_integer(end_step(&buffer) - first_step(&buffer)))
+VALUE(alive_first, table_integer(first_step(&buffer)))
+VALUE(alive_end, table_integer(buffer.space->step_count == 0 ? 1 : end_step(&buffer)))
+VALUE(position, table_integer_if(views_schedule_position(buffer.plan, buffer.row->buffer_at) >= 0,
+                                 views_schedule_position(buffer.plan, buffer.row->buffer_at)))
+VALUE(parameter, table_integer_if(buffer.allocation->is_parameter && buffer.allocation->parameter_number >= 0,
+                                  buffer.allocation->parameter_number))
+VALUE(allocation, table_integer(buffer.allocation->index))
+VALUE(offset, table_integer(buffer.row->offset_bytes))
+/* What lives for the whole program has no offset beside the others: each has an allocation of its own. */
+VALUE(covers_first, IF_MOVED(table_integer(buffer.row->offset_bytes)))
+VALUE(covers_end, IF_MOVED(table_real((double)buffer.row->offset_bytes + (double)buffer.row->bytes)))
+
+/* ---- members of a row that are no cells ---- */
+
+static void id_write(struct json *json, const void *context, uint32_t row)
+{
+    views_row_id(json, buffer_of(context, row).plan, buffer_of(context, row).row);
+}
+
+static void allocation_write(struct json *json, const void *context, uint32_t row)
+{
+    struct buffer buffer = buffer_of(context, row);
+    json_object_begin(json);
+    json_key_id(json, "index", buffer.allocation->index);
+    json_key_int(json, "size_bytes", buffer.allocation->size_bytes);
+    json_key_int(json, "offset_bytes", buffer.row->offset_bytes);
+    json_key_bool(json, "is_reused_as_output", buffer.allocation->is_parameter && buffer.allocation->is_live_out);
+    json_object_end(json);
+}
+
+static void indefinite_write(struct json *json, const void *context, uint32_t row)
+{
+    json_bool(json, buffer_of(context, row).row->is_indefinite);
+}
+
+#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
+#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
+#define SPAN(name_, value_) .name = name_, .type = TABLE_SPAN, .value = value_
+
+/* In the order of a row's members. */
+const struct table_column memory_viewer_columns[] = {
+    {TEXT("id", id), .write = id_write, .json = "id", .csv = "id", .help = "number of the buffer"},
+    {TEXT("name", name), .is_searched = true, .json = "name", .csv = "name", .title = "Name",
+     .help = "name of the buffer; * stands for any text"},
+    {TEXT("op", opcode), .aliases = "opcode", .json = "opcode", .csv = "opcode", .title = "Opcode",
+     .help = "opcode of the instruction"},
+    {.name = "shape", .type = TABLE_SHAPE, .value = shape, .is_searched = true, .json = "shape", .csv = "shape",
+     .title = "Shape", .help = "shape:[*,2048] · [...,128] · bf16[…]"},
+    {TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
+    {NUMBER("size", size, "bytes"), .is_main = true, .aliases = "bytes", .json = "bytes", .csv = "size_bytes", .title = "Size",
+     .help = "size:>64MiB · 1GiB..2GiB · >10%"},
+    {NUMBER("size%", size_percent, "percent")},
+    {NUMBER("unpadded", unpadded, "bytes"), .json = "unpadded_bytes", .csv = "unpadded_bytes", .title = "Unpadded",
+     .help = "bytes without padding"},
+    {NUMBER("pad", padding, "bytes"), .aliases = "padding", .json = "padding_bytes", .csv = "padding_bytes",
+     .title = "Padding", .help = "padding: pad:>1MiB · >10%"},
+    {NUMBER("pad%", padding_percent, "percent")},
+    {NUMBER("", expansion, "factor"), .json = "expansion"},
+    {TEXT("cat", category), .aliases = "category kind", .word = category_word, .json = "category", .csv = "category",
+     .title = "Kind", .help = "kind: argument, output, constant, temporary"},
+    {TEXT("", NULL), .write = allocation_write, .json = "allocation"},
+    {TEXT("scope", op_name), .is_searched = true, .json = "op_name", .csv = "op_name", .title = "Op scope",
+     .help = "op name of the framework"},
+    {TEXT("", file), .json = "source_file"},
+    {NUMBER("", line, NULL), .json = "source_line"},
+    {TEXT("line", source), .aliases = "source", .is_searched = true, .csv = "source", .title = "Source",
+     .help = "source file and line"},
+    {TEXT("", NULL), .write = indefinite_write, .json = "is_indefinite"},
+    {NUMBER("born", born, "step"), .json = "born_step", .csv = "born_step", .title = "Born",
+     .help = "first step: born:<100"},
+    {NUMBER("dies", dies, "step"), .json = "dies_step", .csv = "dies_step", .title = "Dies", .help = "last step"},
+    {NUMBER("lives", lives, "step"), .help = "number of steps: lives:>1000"},
+    {NUMBER("", position, "step"), .json = "defined_schedule_position"},
+    {NUMBER("", parameter, NULL), .json = "parameter_number"},
+    {NUMBER("alloc", allocation, NULL), .aliases = "allocation", .csv = "allocation_index", .title = "Allocation",
+     .help = "number of its allocation"},
+    {NUMBER("offset", offset, "bytes"), .csv = "allocation_offset_bytes", .title = "Offset",
+     .help = "place in its allocation"},
+    {SPAN("alive", alive_first), .help = "live at a step: alive:1536 · 100..200"},
+    {NUMBER("", alive_end, "step")},
+    {SPAN("covers", covers_first), .help = "offsets that it takes: covers:1GiB..2GiB"},
+    {NUMBER("", covers_end, "bytes")},
+    {.name = NULL},
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * columns.h: the columns of buffers: of their table, of filters, groups and CSV. */
+#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_COLUMNS_H
+#define ANALYSIS_TOOL_MEMORY_VIEWER_COLUMNS_H
+
+#include "tool/memory_viewer/views_shared.h"
+#include "tool/table.h"
+
+/* What the columns' values are asked of; a row is one of the space's. */
+struct memory_viewer_columns_rows {
+    const struct tool_request *request;
+    const struct plan_space *space;
+};
+
+/* A share is in percent: of the peak, of the buffer. */
+extern const struct table_column memory_viewer_columns[];
+/* Heads of the CSV in their order; the source alone may be left out. */
+#define MEMORY_VIEWER_CSV "id name op cat shape dtype size unpadded pad born dies alloc offset line scope"
+#define MEMORY_VIEWER_CSV_WITHOUT_PATHS "id name op cat shape dtype size unpadded pad born dies alloc offset scope"
+
+/* Texts of row `at`, in the request's scratch until it is next used. */
+struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *rows, uint32_t at);
+struct str memory_viewer_columns_category(const struct memory_viewer_columns_rows *rows, uint32_t at);
+/* "model.py:41", or "". */
+struct str memory_viewer_columns_source(const struct memory_viewer_columns_rows *rows, uint32_t at);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * table_write.c: rows as JSON and CSV, and what the columns are; see table.h. */
+#include "tool/table.h"
+
+static void value_write(const struct table_value *value, struct json *json)
+{
+    switch (value->kind) {
+    case TABLE_UNKNOWN: json_null(json); break;
+    case TABLE_INTEGER: json_int(json, value->integer); break;
+    case TABLE_REAL: json_double(json, value->real); break;
+    case TABLE_STRING: json_string(json, value->text); break;
+    }
+}
+
+void table_row_write(const struct table_column *columns, const void *context, uint32_t row, struct json *json)
+{
+    for (; columns->name != NULL; columns++) {
+        if (columns->json == NULL)
+            continue;
+        json_key(json, columns->json);
+        if (columns->write != NULL) {
+            columns->write(json, context, row);
+        } else {
+            struct table_value value = (columns->member != NULL ? columns->member : columns->value)(context, row);
+            value_write(&value, json);
+        }
+    }
+}
+
+void table_columns_write(const struct table_column *columns, struct json *json)
+{
+    json_key(json, "columns");
+    json_array_begin(json);
+    for (; columns->name != NULL; columns++) {
+        if (columns->title == NULL)
+            continue;
+        json_object_begin(json);
+        json_key_text(json, "name", columns->name);
+        json_key_text(json, "title", columns->title);
+        json_key_text(json, "type", columns->type == TABLE_NUMBER ? "number" : "text");
+        json_key_text(json, "unit", columns->unit);
+        json_key_text(json, "field", columns->json);
+        json_key_text(json, "csv", columns->csv);
+        json_key_text(json, "help", columns->help);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void table_head_write(const struct table_rows *rows, struct json *json)
+{
+    json_key_uint(json, "total_count", rows->taken);
+    json_key_uint(json, "matched_count", rows->matched);
+    json_key_int(json, "offset", rows->offset);
+    table_columns_write(rows->spec->columns, json);
+}
+
+void table_rows_write(const struct table_rows *rows, const char *key, struct json *json)
+{
+    json_key(json, key);
+    json_array_begin(json);
+    for (uint32_t at = rows->first; at < rows->end; at++) {
+        json_object_begin(json);
+        table_row_write(rows->spec->columns, rows->context, table_row_at(rows, at), json);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+/* ---- CSV ---- */
+
+static void cell_write(struct csv *csv, const struct table_column *column, const void *context, uint32_t row)
+{
+    if (column->cells != NULL) {
+        column->cells(csv, context, row);
+        return;
+    }
+    struct table_value value = row == TABLE_HEAD ? table_unknown() : column->value(context, row);
+    if (row == TABLE_HEAD)
+        csv_head(csv, column->csv);
+    else if (value.kind == TABLE_INTEGER)
+        csv_int(csv, value.integer);
+    else if (value.kind == TABLE_REAL)
+        csv_double(csv, value.real);
+    else if (value.kind == TABLE_STRING || column->type != TABLE_NUMBER)
+        csv_text(csv, value.text);
+    else
+        csv_none(csv);
+}
+
+/* The columns of the CSV, in its order. */
+static size_t csv_columns(const struct table_rows *rows, const char *names, const struct table_column ***out)
+{
+    const struct table_column *columns = rows->spec->columns;
+    size_t count = 0, capacity = 1;
+    bool is_all = names == NULL;
+    while (columns[capacity - 1].name != NULL)
+        capacity++;
+    *out = arena_array(rows->request->arena, const struct table_column *, capacity);
+    for (struct str name; count < capacity && table_word_next(&names, &name);)
+        (*out)[count++] = table_column_find(columns, name);
+    for (; is_all && columns->name != NULL; columns++)
+        if (columns->csv != NULL || columns->cells != NULL)
+            (*out)[count++] = columns;
+    return count;
+}
+
+void table_csv_write(const struct table_rows *rows, const char *names)
+{
+    struct buf *out = rows->request->out;
+    struct csv csv = CSV_INIT(out);
+    const struct table_column **columns;
+    size_t count = csv_columns(rows, names, &columns);
+    for (uint32_t at = rows->first; at <= rows->end && !out->failed; at++) {
+        uint32_t row = at == rows->first ? TABLE_HEAD : table_row_at(rows, at - 1);
+        for (size_t i = 0; i < count; i++)
+            cell_write(&csv, columns[i], rows->context, row);
+        csv_row_end(&csv);
+    }
+}
