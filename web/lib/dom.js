@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * dom.js: builds elements. Text from files only ever becomes text nodes. */
 
-import { cutMiddle, exactBytes, bytes, visible } from './format.js';
+import { cutMiddle, exactBytes, bytes, splitName, visible } from './format.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const LONGEST_NAME = 160;
 const LONGEST_TITLE = 2000;
-const TAIL = 10;
-const LEAST_HEAD = 3;
 const LONGEST_WHOLE = 32;
 const NOT_TEXT = '[type=checkbox], [type=radio], [type=button], [type=range], [type=file]';
 
@@ -58,18 +56,25 @@ export function titled(node, text) {
 /* The number of a line stays behind its file, also where that is written from right to left. */
 const lineApart = (text) => text.replace(/(?<=[\u0590-\u08ff\ufb1d-\ufefc])(?=:\d+$)/, '\u200e');
 
-/* A name out of a file: isolated, its middle gives way when there is no room, whole on hover. */
+/* A name out of a file: isolated, cut where there is no room for it (see splitName), whole on hover. */
 export function name(text, className = '') {
   const whole = visible(text);
-  const shown = lineApart(cutMiddle(whole, LONGEST_NAME));
-  const points = Array.from(shown);
-  const at = points.length - TAIL < LEAST_HEAD ? 0 : points.length - TAIL;
-  return el(
+  const [head, kept, rest, tail] = splitName(lineApart(cutMiddle(whole, LONGEST_NAME)));
+  const node = el(
     'bdi',
     { class: `name ${className}`.trim(), dir: 'ltr', title: cutMiddle(whole, LONGEST_TITLE) },
-    el('span', { class: 'name-head' }, points.slice(0, at).join('')),
-    el('span', { class: 'name-tail' }, points.slice(at).join('')),
+    el('span', { class: 'name-head' }, head),
+    kept && [el('span', { class: 'name-kept' }, kept), el('span', { class: 'name-rest' }, rest)],
+    el('span', { class: 'name-tail' }, tail),
   );
+  if (kept || tail.length > 10) {
+    /* Characters, by which the style shares out the width. */
+    node.style.setProperty('--stays', `${kept.length + tail.length}ch`);
+    node.style.setProperty('--tail', `${tail.length}ch`);
+    node.style.setProperty('--head', `${head.length}ch`);
+    node.style.setProperty('--rest', `${rest.length}ch`);
+  }
+  return node;
 }
 
 /* A name inside a sentence: isolated, cut at a fixed length. */

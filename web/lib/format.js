@@ -169,6 +169,28 @@ export const literal = (text) => visible(text).replaceAll('`', '\u02cb');
 /* What the daemon gives as a reason, as a sentence of its own. */
 export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
+const TAIL = 10;
+const MIN_HEAD = 3;
+const MAX_NUMBER = 24;
+const LAYER = /(?<![a-z])(?:layers?|blocks?)[_.]?\d+/i;
+const SHAPE = /^[a-z]\w*\[[\d,<=]*\](?=\{)/;
+
+/* Pure: what of a name gives way where there is no room, and what does not: [gives way, stays, gives way, stays]. A
+ * layout gives way before its shape; the first layer_N and the end with the whole number of `fusion.123` stay. */
+export function splitName(text) {
+  const [shape] = SHAPE.exec(text) ?? [];
+  if (shape) return ['', shape, text.slice(shape.length), ''];
+  const [number] = /[._-]\d+$/.exec(text) ?? [''];
+  const points = Array.from(text);
+  const tail = Math.max(TAIL, number.length <= MAX_NUMBER ? number.length : 0);
+  const before = points.length - tail < MIN_HEAD ? '' : points.slice(0, -tail).join('');
+  const end = text.slice(before.length);
+  const layer = LAYER.exec(text);
+  const after = layer ? layer.index + layer[0].length : 0;
+  if (!layer || after > before.length) return [before, '', '', end];
+  return [before.slice(0, layer.index), layer[0], before.slice(after), end];
+}
+
 /* Keeps both ends: "jit_train…_step". Counts code points, not halves of them. */
 export function cutMiddle(text, most) {
   if (text.length <= most) return text;

@@ -59,6 +59,16 @@ export function run({ test, equal }) {
     equal(Array.from(format.cutMiddle('😀'.repeat(500), 11)).length, 11);
     equal(format.cutMiddle('x'.repeat(10000), 160).length, 160);
   });
+  test('where a name is cut, its layer, its number and its shape stay', () => {
+    equal(format.splitName('fusion.123'), ['', '', '', 'fusion.123']);
+    equal(format.splitName('loop_convert_fusion.123'), ['loop_convert_', '', '', 'fusion.123']);
+    equal(format.splitName('dynamic-update-slice.12345678901'), ['dynamic-update-slice', '', '', '.12345678901']);
+    equal(format.splitName('jit(step)/model/layer_7/attention/dot_general'), ['jit(step)/model/', 'layer_7', '/attention/d', 'ot_general']);
+    equal(format.splitName('model/layers_12/mlp'), ['model/lay', '', '', 'ers_12/mlp']);
+    equal(format.splitName('bf16[16,2048]{1,0:T(8,128)}'), ['', 'bf16[16,2048]', '{1,0:T(8,128)}', '']);
+    equal(format.splitName('f32[8,128]'), ['', '', '', 'f32[8,128]']);
+    for (const text of ['a/layer_3/b/c/d/e/f/g.1', '\u{1f600}'.repeat(40), 'x', '']) equal(format.splitName(text).join(''), text);
+  });
   test('shapes are split from layouts and spoken', () => {
     equal(format.splitShape('bf16[16,2048]{1,0:T(8,128)}'), ['bf16[16,2048]', '{1,0:T(8,128)}']);
     equal(format.splitShape('(f32[2]{0}, s32[])'), ['(f32[2]{0}, s32[])', '']);
