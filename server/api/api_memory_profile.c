@@ -139,6 +139,22 @@ static void write_overview(struct json *json, const struct overview *overview)
     json_key_known(json, "spread_bytes", spread_of(overview));
 }
 
+/* What a session that is no trace holds, and where that is shown. */
+static const char *text_without_trace(enum snapshot_kind kind)
+{
+    switch (kind) {
+    case SNAPSHOT_PROFILES:
+        return "Memory over time is recorded in profiler traces; this session holds device profiles. "
+               "The arrays that were live in them are in Device Memory.";
+    case SNAPSHOT_TEXT:
+        return "Memory over time is recorded in profiler traces; this session holds out-of-memory texts. "
+               "What they say is on the OOM page.";
+    default:
+        return "Memory over time is recorded in profiler traces; this session holds programs of the compiler. "
+               "What they plan is in the Memory Viewer.";
+    }
+}
+
 static struct response *summary(const struct server *server, const struct snapshot_session *session,
                                 const struct snapshot_host *host)
 {
@@ -147,9 +163,7 @@ static struct response *summary(const struct server *server, const struct snapsh
     struct json json = JSON_INIT(&buf);
     if (session->kind != SNAPSHOT_TRACE) {
         overview.reason_code = "not_a_trace";
-        overview.reason_text =
-            "Memory over time is recorded in profiler traces; this session holds programs of the compiler. "
-            "What they plan is in the Memory Viewer.";
+        overview.reason_text = text_without_trace(session->kind);
     }
     for (size_t at = 0; at < session->host_count; at++) {
         if (!host || host == &session->hosts[at])

@@ -29,6 +29,15 @@ def session_of(daemon, name):
     return daemon.sessions()[name]["id"]
 
 
+def test_a_session_without_a_trace_is_told_for_what_it_holds(t):
+    """memory over time is not in it; what is named is what is there, not programs of the compiler"""
+    t.write("run/memory1.prof", inputs.profile([sample(100)]))
+    daemon = t.serve(t.folder())
+    reason = daemon.get_json("/api/v1/memory_profile/summary", session=session_of(daemon, "run"))["data"]["reason"]
+    equal(reason["code"], "not_a_trace")
+    assert "this session holds device profiles" in reason["text"] and "compiler" not in reason["text"], reason
+
+
 def test_profiles_are_found_by_content_and_in_the_order_of_people(t):
     for at in (1, 2, 10):
         t.write(f"run/memory{at}.prof", inputs.profile([sample(100 * at)]))
