@@ -42,7 +42,7 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
   test('the files of a dump open as its verdict, with its program beside it', () =>
     withHome(async (page) => {
       await choose(page, ofDump());
-      await banner(page, 'a TPU compile-time OOM: jit_f needs 300.00 GiB');
+      await banner(page, 'a TPU compile-time OOM (E1000): jit_f needs 300.00 GiB');
       await openIt(page, 'Open verdict');
       includes(await text(page, 'h1'), 'jit_f needs 300.00 GiB');
       await page.getByRole('link', { name: 'jit_f in the Memory Viewer' }).click();
@@ -56,7 +56,7 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
     withHome(async (page) => {
       const failed = join(fixtures, 'dumps/f5-vmem-matmul-blocks');
       await choose(page, readdirSync(failed).map((name) => join(failed, name)));
-      await banner(page, 'a TPU compile-time OOM: the program needs 96.00 MiB of VMEM, 16.00 MiB are available.');
+      await banner(page, 'a TPU compile-time OOM in VMEM (E1001): the program needs 96.00 MiB, 16.00 MiB are available.');
     }));
 
   test('one HLO file opens in the Memory Viewer; a reload and a pin keep it', () =>
@@ -198,7 +198,7 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
         },
         names.map((name) => [name.slice(name.lastIndexOf('/') + 1), [...readFileSync(name)]]),
       );
-      await banner(page, 'a TPU compile-time OOM: jit_f needs 300.00 GiB');
+      await banner(page, 'a TPU compile-time OOM (E1000): jit_f needs 300.00 GiB');
       includes(await text(page, '.banner-text'), 'Not used: job/sealed.log.');
       equal((await text(page, '.banner-text')).includes('hidden'), false);
     }));

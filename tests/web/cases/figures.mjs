@@ -9,13 +9,11 @@ import { bytes, count } from '../../../web/lib/format.js';
 
 const MIB = 1024 ** 2;
 
-/* How the page says a recorded peak: by its difference where it would print like the total. */
+/* How the page says a recorded peak: with its difference where it would print like the total. */
 function peakText({ totalBufferAllocationMib: total, peakHeapMib: peak, peakHeapSizePosition: step }) {
   const isAlike = total !== peak && bytes(total * MIB) === bytes(peak * MIB);
-  const figure = isAlike
-    ? `${bytes(Math.abs(total - peak) * MIB)} ${total > peak ? 'less' : 'more'},`
-    : bytes(peak * MIB);
-  return `Peak live ${isAlike ? 'is ' : ''}${figure} at step ${count(step)} of`;
+  const apart = `, ${bytes(Math.abs(total - peak) * MIB)} ${total > peak ? 'less' : 'more'} than the total,`;
+  return `Peak live ${bytes(peak * MIB)}${isAlike ? apart : ''} at step ${count(step)} of`;
 }
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures, shared }) {
