@@ -16,7 +16,7 @@
 #define LISTING_LIMIT_BYTES ((uint64_t)1 << 30)
 /* Steps of a module's decoding and replay: real modules take one or two a byte.
  * A step costs 1 to 10 ns, so a small file about 1 s. */
-#define LEAST_WORK ((uint64_t)1 << 27)
+#define MIN_WORK ((uint64_t)1 << 27)
 #define WORK_PER_BYTE 64
 
 static enum analysis_kind kind_outside(enum kind kind)
@@ -239,7 +239,7 @@ void analysis_module_fill(struct job *job, const void *in, void *to, struct err 
     struct stream_scope scope = program_scope(job, program, &kind, err);
     stream_init(&stream, job->source, &job->arena, err);
     struct str bytes = stream_copy(&stream, scope, &job->arena);
-    arena_allot_work(&job->arena, LEAST_WORK + WORK_PER_BYTE * (uint64_t)bytes.length);
+    arena_allot_work(&job->arena, MIN_WORK + WORK_PER_BYTE * (uint64_t)bytes.length);
     if (!err_is_set(err) && hlo_read(bytes, program->offset_bytes, kind, &job->arena, &plan->hlo, err))
         plan_build(plan, &job->arena);
 }

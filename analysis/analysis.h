@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/hands.h"
+#include "base/workers.h"
 #include "base/json.h"
 #include "base/source.h"
 #include "base/str.h"
@@ -122,7 +122,7 @@ struct analysis_subject; /* opaque */
 struct analysis_reading {
     enum analysis_subject_kind kind;
     const struct analysis_program *program; /* of a module: which one of the file */
-    const struct hands *hands;              /* of a trace: read a large one side by side, if its source can be; or NULL */
+    const struct workers *workers;              /* of a trace: read a large one side by side, if its source can be; or NULL */
     uint64_t limit_bytes;                   /* memory that it may take; 0 = no limit */
 };
 

@@ -9,7 +9,7 @@
  * step costs 1 to 10 ns. */
 #define LIMIT_BYTES ((uint64_t)1 << 30)
 #define WORK ((uint64_t)1 << 29)
-#define USES_MOST 20000
+#define USES_MAX 20000
 
 /* tool.h, which stands below analysis.h, says the same in its own words. */
 _Static_assert((int)TOOL_OF_MODULE == (int)ANALYSIS_MODULE && (int)TOOL_OF_TRACE == (int)ANALYSIS_TRACE &&
@@ -163,8 +163,8 @@ static bool answer_about(struct asked *asked, const void *model, struct buf *out
 static bool answer_about_profiles(struct asked *asked, struct buf *out, struct err *err)
 {
     const struct analysis_question *question = asked->question;
-    if (question->use_count == 0 || question->use_count > USES_MOST)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "from 1 to %d profiles can be looked at together", USES_MOST);
+    if (question->use_count == 0 || question->use_count > USES_MAX)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "from 1 to %d profiles can be looked at together", USES_MAX);
     struct profile_set_item *items = calloc(question->use_count, sizeof *items);
     if (items == NULL)
         return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");

@@ -6,7 +6,7 @@
 #include "wire/stream.h"
 
 /* Steps of the decoding: tables of hashes that a file was made to overload cost more. */
-#define LEAST_WORK ((uint64_t)1 << 26)
+#define MIN_WORK ((uint64_t)1 << 26)
 #define WORK_PER_BYTE 64
 
 void analysis_profile_fill(struct job *job, const void *in, void *to, struct err *err)
@@ -24,7 +24,7 @@ void analysis_profile_fill(struct job *job, const void *in, void *to, struct err
     }
     stream_init(&stream, job->source, &job->arena, err);
     struct str bytes = stream_copy(&stream, (struct stream_scope){0, stream_size(&stream)}, &job->arena);
-    arena_allot_work(&job->arena, LEAST_WORK + WORK_PER_BYTE * (uint64_t)bytes.length);
+    arena_allot_work(&job->arena, MIN_WORK + WORK_PER_BYTE * (uint64_t)bytes.length);
     if (!err_is_set(err))
         pprof_read(bytes, &job->arena, pprof, err);
 }

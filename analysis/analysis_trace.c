@@ -5,20 +5,20 @@
 #include "tool/memory_profile/summary.h"
 
 /* Steps of decoding: about two a byte in real traces; a step costs 1 to 10 ns. */
-#define LEAST_WORK ((uint64_t)1 << 28)
+#define MIN_WORK ((uint64_t)1 << 28)
 #define WORK_PER_BYTE 64
 
 void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err)
 {
-    const struct hands *hands = ((const struct analysis_reading *)in)->hands;
+    const struct workers *workers = ((const struct analysis_reading *)in)->workers;
     struct analysis_subject *out = to;
     struct memory_events *events = arena_array(&job->arena, struct memory_events, 1);
     uint64_t size_bytes = job->source->size_bytes;
     arena_allot_work(&job->arena,
-                     size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : LEAST_WORK + WORK_PER_BYTE * size_bytes);
-    if (!memory_events_read(job->source, hands, &job->arena, events, err))
+                     size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : MIN_WORK + WORK_PER_BYTE * size_bytes);
+    if (!memory_events_read(job->source, workers, &job->arena, events, err))
         return;
-    memory_profile_model_build(&out->trace, events, hands, &job->arena);
+    memory_profile_model_build(&out->trace, events, workers, &job->arena);
     out->pool_names = arena_array(&job->arena, const char *, (size_t)out->trace.pool_count + 1);
     for (uint32_t i = 0; i < out->trace.pool_count; i++)
         out->pool_names[i] = arena_text(&job->arena, out->trace.pools[i].name);

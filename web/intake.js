@@ -11,9 +11,9 @@ import { dialogHead, openDialog } from './widgets/dialog.js';
 import { foundText, lookAt } from './tools/home/found.js';
 
 const HEAD_BYTES = 4096;
-const MOST_FILES = 1000;
-const MOST_ENTRIES = 5000;
-const MOST_DEPTH = 8;
+const MAX_FILES = 1000;
+const MAX_ENTRIES = 5000;
+const MAX_DEPTH = 8;
 
 const short = (text) => cutMiddle(visible(text), 60);
 const isGzip = ({ head }) => head[0] === 0x1f && head[1] === 0x8b;
@@ -213,8 +213,8 @@ async function sendAll(sent, { signal, onProgress, mayRestart }) {
 }
 
 async function recogniseAll(files, { signal, onProgress }) {
-  const { given, left } = await sendAll(files.slice(0, MOST_FILES), { signal, onProgress, mayRestart: true });
-  left.push(...files.slice(MOST_FILES).map((file) => file.name));
+  const { given, left } = await sendAll(files.slice(0, MAX_FILES), { signal, onProgress, mayRestart: true });
+  left.push(...files.slice(MAX_FILES).map((file) => file.name));
   if (!given) return { text: `None of ${counted(files.length, 'file')} can be used: no trace, HLO file, device profile or text.` };
   return lookAtHeld(given, { name: given.files[0].name, left }, signal);
 }
@@ -242,7 +242,7 @@ async function entriesOf(folder, refused) {
         resolve([]);
       }),
     );
-    if (some.length === 0 || all.length > MOST_ENTRIES) return all;
+    if (some.length === 0 || all.length > MAX_ENTRIES) return all;
     all.push(...some);
   }
 }
@@ -250,7 +250,7 @@ async function entriesOf(folder, refused) {
 const pathOf = (entry) => entry.fullPath.replace(/^\/+/, '');
 
 async function collect(entry, into, refused, depth = 0) {
-  if (entry.name.startsWith('.') || into.length >= MOST_ENTRIES || depth > MOST_DEPTH) return;
+  if (entry.name.startsWith('.') || into.length >= MAX_ENTRIES || depth > MAX_DEPTH) return;
   if (entry.isFile) {
     const blob = await new Promise((resolve) => entry.file(resolve, () => resolve(null)));
     if (blob) into.push({ name: pathOf(entry), blob });

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Small requests share blocks that double up to MOST_BLOCK; a request of half
+/* Small requests share blocks that double up to MAX_BLOCK; a request of half
  * a block or more gets one of its own, so that little is wasted. */
-enum { FIRST_BLOCK = 4096, MOST_BLOCK = 1 << 20, ALIGNMENT = alignof(max_align_t) };
-enum { LEAST_ITEMS = 16 }; /* of an array that grows */
+enum { FIRST_BLOCK = 4096, MAX_BLOCK = 1 << 20, ALIGNMENT = alignof(max_align_t) };
+enum { MIN_ITEMS = 16 }; /* of an array that grows */
 
 struct arena_block {
     struct arena_block *before;
@@ -172,8 +172,8 @@ void *arena_raw(struct arena *arena, size_t size)
         return at;
     }
     size_t block_size = last == NULL ? FIRST_BLOCK : last->size * 2;
-    if (block_size > MOST_BLOCK)
-        block_size = MOST_BLOCK;
+    if (block_size > MAX_BLOCK)
+        block_size = MAX_BLOCK;
     if (size >= block_size / 2) { /* of its own, behind the one in use */
         struct arena_block *own = block_new(arena, size);
         own->used = size;
@@ -229,7 +229,7 @@ void *arena_grown(struct arena *arena, void *items, size_t needed, size_t *capac
     if (needed <= *capacity)
         return items;
     size_t held = *capacity * size; /* arena_alloc's or this function's own: in range, and so is its double */
-    size_t longer = *capacity * 2 < LEAST_ITEMS ? LEAST_ITEMS : *capacity * 2;
+    size_t longer = *capacity * 2 < MIN_ITEMS ? MIN_ITEMS : *capacity * 2;
     longer = longer < needed ? needed : longer;
     void *grown = arena_alloc(arena, longer, size);
     if (held > 0)

@@ -14,8 +14,8 @@ char *buf_reserve(struct buf *buf, size_t size)
         return NULL;
     if (buf->data != NULL && size <= buf->capacity - buf->length)
         return buf->data + buf->length;
-    size_t least = buf->length + size;
-    if (least < size || least > SIZE_MAX / 2 || (buf->limit_bytes != 0 && least > buf->limit_bytes)) {
+    size_t min = buf->length + size;
+    if (min < size || min > SIZE_MAX / 2 || (buf->limit_bytes != 0 && min > buf->limit_bytes)) {
         buf->failed = true;
         return NULL;
     }
@@ -24,8 +24,8 @@ char *buf_reserve(struct buf *buf, size_t size)
         capacity = 256;
     if (buf->limit_bytes != 0 && capacity > buf->limit_bytes)
         capacity = buf->limit_bytes;
-    if (capacity < least)
-        capacity = least;
+    if (capacity < min)
+        capacity = min;
     char *data = realloc(buf->data, capacity);
     if (data == NULL) {
         buf->failed = true;

@@ -2,7 +2,7 @@
  * intern.c: see intern.h. */
 #include "base/intern.h"
 
-enum { LEAST = 64 };
+enum { MIN = 64 };
 
 void intern_init(struct intern *intern, struct arena *arena)
 {
@@ -11,7 +11,7 @@ void intern_init(struct intern *intern, struct arena *arena)
 
 static void grow(struct intern *intern)
 {
-    uint32_t capacity = intern->capacity == 0 ? LEAST : intern->capacity * 2;
+    uint32_t capacity = intern->capacity == 0 ? MIN : intern->capacity * 2;
     uint64_t *hashes = arena_array(intern->arena, uint64_t, capacity);
     uint32_t *links = arena_array(intern->arena, uint32_t, (size_t)capacity * 3);
     if (intern->count > 0)

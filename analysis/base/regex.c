@@ -4,7 +4,7 @@
  * each instruction. */
 #include "base/regex_parse.h"
 
-enum { MOST_INSTRUCTIONS = 20000, MOST_STEPS = 200000, MOST_PATTERN = 4096 };
+enum { MAX_INSTRUCTIONS = 20000, MAX_STEPS = 200000, MAX_PATTERN = 4096 };
 
 enum operation { TAKE, SPLIT, CHECK, DONE };
 
@@ -44,7 +44,7 @@ struct place {
 static uint32_t emit(struct compiler *compiler, enum operation operation, uint32_t next, uint32_t other,
                      const struct regex_parse_node *node)
 {
-    if (compiler->length == MOST_INSTRUCTIONS) {
+    if (compiler->length == MAX_INSTRUCTIONS) {
         compiler->is_full = true;
         return 0;
     }
@@ -61,7 +61,7 @@ static uint32_t compile(struct compiler *compiler, const struct regex_parse_node
         next = compile(compiler, node->right, next);
         node = node->left;
     }
-    compiler->is_full |= ++compiler->step_count > MOST_STEPS;
+    compiler->is_full |= ++compiler->step_count > MAX_STEPS;
     if (compiler->is_full || node->kind == REGEX_PARSE_EMPTY)
         return next;
     if (node->kind == REGEX_PARSE_RUNES)
@@ -74,18 +74,18 @@ static uint32_t compile(struct compiler *compiler, const struct regex_parse_node
             choice = emit(compiler, SPLIT, compile(compiler, node->right, next), choice, NULL);
         return emit(compiler, SPLIT, compile(compiler, node, next), choice, NULL);
     }
-    if (node->most == REGEX_PARSE_NO_MOST) {
+    if (node->max == REGEX_PARSE_NO_MAX) {
         uint32_t split = emit(compiler, SPLIT, 0, next, NULL);
         uint32_t body = compile(compiler, node->left, split);
         if (!compiler->is_full && compiler->program != NULL)
             compiler->program[split].next = body;
         next = split;
     }
-    for (int i = node->least; i < node->most && !compiler->is_full; i++) {
+    for (int i = node->min; i < node->max && !compiler->is_full; i++) {
         uint32_t body = compile(compiler, node->left, next);
         next = emit(compiler, SPLIT, body, next, NULL);
     }
-    for (int i = 0; i < node->least && !compiler->is_full; i++)
+    for (int i = 0; i < node->min && !compiler->is_full; i++)
         next = compile(compiler, node->left, next);
     return next;
 }
@@ -107,8 +107,8 @@ static bool is_plain(struct str pattern)
 
 struct regex *regex_read(struct str pattern, bool is_any_case, struct arena *arena, struct regex_fault *fault)
 {
-    if (pattern.length > MOST_PATTERN) {
-        *fault = (struct regex_fault){MOST_PATTERN, "longer than 4096 bytes"};
+    if (pattern.length > MAX_PATTERN) {
+        *fault = (struct regex_fault){MAX_PATTERN, "longer than 4096 bytes"};
         return NULL;
     }
     if (!is_any_case && is_plain(pattern))

@@ -4,7 +4,7 @@
 
 #include "base/regex_set.h"
 
-enum { DEEPEST = 200, MOST_REPEAT = 1000 };
+enum { DEEPEST = 200, MAX_REPEAT = 1000 };
 
 struct flags {
     bool any_case, dot_takes_newline, many_lines;
@@ -145,8 +145,8 @@ static int hex_of(char c)
 static bool hex_escape(struct parser *parser, size_t begin, uint32_t *rune)
 {
     bool has_braces = take(parser, "{");
-    size_t digits = 0, most = has_braces ? 8 : 2;
-    for (*rune = 0; digits < most && !is_at_end(parser) && hex_of(parser->pattern.data[parser->at]) >= 0; digits++)
+    size_t digits = 0, max = has_braces ? 8 : 2;
+    for (*rune = 0; digits < max && !is_at_end(parser) && hex_of(parser->pattern.data[parser->at]) >= 0; digits++)
         *rune = *rune * 16 + (uint32_t)hex_of(parser->pattern.data[parser->at++]);
     bool is_good = has_braces ? digits > 0 && take(parser, "}") && *rune <= REGEX_PARSE_LAST_RUNE : digits == 2;
     return is_good || fail(parser, begin, "\\x wants two hex digits, or {…}");
@@ -355,7 +355,7 @@ static struct regex_parse_node *parse_one(struct parser *parser)
 }
 
 /* {n}, {n,}, {n,m}; anything else in braces is text, as in RE2. */
-static bool take_braces(struct parser *parser, int *least, int *most)
+static bool take_braces(struct parser *parser, int *min, int *max)
 {
     size_t begin = parser->at, digits[2] = {0, 0};
     long numbers[2] = {0, 0};
@@ -373,9 +373,9 @@ static bool take_braces(struct parser *parser, int *least, int *most)
         parser->at = begin;
         return false;
     }
-    *least = (int)numbers[0];
-    *most = !has_comma ? *least : digits[1] > 0 ? (int)numbers[1] : REGEX_PARSE_NO_MOST;
-    if (*least > MOST_REPEAT || *most > MOST_REPEAT || (*most >= 0 && *most < *least))
+    *min = (int)numbers[0];
+    *max = !has_comma ? *min : digits[1] > 0 ? (int)numbers[1] : REGEX_PARSE_NO_MAX;
+    if (*min > MAX_REPEAT || *max > MAX_REPEAT || (*max >= 0 && *max < *min))
         fail(parser, begin, "a repetition out of range (0 to 1000)");
     return true;
 }
@@ -383,21 +383,21 @@ static bool take_braces(struct parser *parser, int *least, int *most)
 /* At a repetition of `node`: NULL when there is none here. */
 static struct regex_parse_node *parse_repeat(struct parser *parser, struct regex_parse_node *node)
 {
-    int least = 0, most = REGEX_PARSE_NO_MOST;
+    int min = 0, max = REGEX_PARSE_NO_MAX;
     size_t begin = parser->at;
     if (take(parser, "+"))
-        least = 1;
+        min = 1;
     else if (take(parser, "?"))
-        most = 1;
-    else if (!take(parser, "*") && !(sees(parser, "{") && take_braces(parser, &least, &most)))
+        max = 1;
+    else if (!take(parser, "*") && !(sees(parser, "{") && take_braces(parser, &min, &max)))
         return NULL;
     take(parser, "?");
     if (node == NULL)
         fail(parser, begin, "nothing before it to repeat");
     struct regex_parse_node *repeat = node_new(parser, REGEX_PARSE_REPEAT);
     repeat->left = node;
-    repeat->least = least;
-    repeat->most = most;
+    repeat->min = min;
+    repeat->max = max;
     return repeat;
 }
 

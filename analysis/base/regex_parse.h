@@ -29,13 +29,13 @@ struct regex_parse_range {
     uint32_t first, last;
 };
 
-enum { REGEX_PARSE_NO_MOST = -1, REGEX_PARSE_LAST_RUNE = 0x10FFFF };
+enum { REGEX_PARSE_NO_MAX = -1, REGEX_PARSE_LAST_RUNE = 0x10FFFF };
 
 struct regex_parse_node {
     enum regex_parse_kind kind;
     enum regex_parse_assertion assertion;
     struct regex_parse_node *left, *right;
-    int least, most; /* most: REGEX_PARSE_NO_MOST without an end */
+    int min, max; /* most: REGEX_PARSE_NO_MAX without an end */
     struct regex_parse_range *ranges;
     uint32_t range_count;
 };

@@ -28,7 +28,7 @@ const struct regex_set_class *regex_set_class_at(size_t at)
 
 void regex_set_add(struct regex_set *set, uint32_t first, uint32_t last)
 {
-    if (set->count == REGEX_SET_MOST)
+    if (set->count == REGEX_SET_MAX)
         set->is_full = true;
     else
         set->ranges[set->count++] = (struct regex_parse_range){first, last};

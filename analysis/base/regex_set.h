@@ -5,10 +5,10 @@
 
 #include "base/regex_parse.h"
 
-enum { REGEX_SET_MOST = 512 };
+enum { REGEX_SET_MAX = 512 };
 
 struct regex_set {
-    struct regex_parse_range ranges[REGEX_SET_MOST];
+    struct regex_parse_range ranges[REGEX_SET_MAX];
     uint32_t count;
     bool is_full; /* something did not fit */
 };

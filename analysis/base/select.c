@@ -28,7 +28,7 @@ static const void *middle(const struct selection *selection, const void *a, cons
 
 static void swap(const struct selection *selection, uint32_t a, uint32_t b)
 {
-    unsigned char kept[SELECT_SIZE_MOST];
+    unsigned char kept[SELECT_SIZE_MAX];
     memcpy(kept, item(selection, a), selection->size);
     memcpy(item(selection, a), item(selection, b), selection->size);
     memcpy(item(selection, b), kept, selection->size);
@@ -37,7 +37,7 @@ static void swap(const struct selection *selection, uint32_t a, uint32_t b)
 /* Smaller ones to the front; how many those are, at least one. */
 static uint32_t part(const struct selection *selection, uint32_t low, uint32_t high)
 {
-    unsigned char pivot[SELECT_SIZE_MOST];
+    unsigned char pivot[SELECT_SIZE_MAX];
     memcpy(pivot, middle(selection, item(selection, low), item(selection, low + (high - low) / 2), item(selection, high - 1)),
            selection->size);
     uint32_t i = low, j = high - 1;
@@ -55,12 +55,12 @@ static uint32_t part(const struct selection *selection, uint32_t low, uint32_t h
     return i;
 }
 
-void select_least(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need,
+void select_smallest(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need,
                   int (*compare)(const void *left, const void *right))
 {
     struct selection selection = {items, size, compare};
     uint32_t low = 0, high = count;
-    assert(size <= SELECT_SIZE_MOST);
+    assert(size <= SELECT_SIZE_MAX);
     while (high - low > FEW && need > low && need < high) {
         arena_work(arena, high - low); /* items can be laid out so that each round takes two away */
         uint32_t between = part(&selection, low, high);

@@ -15,15 +15,15 @@ static int decimals_of(size_t unit, int kib_decimals)
     return unit == 0 ? 0 : unit == 1 ? kib_decimals : 2;
 }
 
-/* Writes `bytes` in a unit of at least `least_unit`. What rounds to 1024 of a unit is 1 of the next. */
-static const char *write_size(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals, size_t least_unit)
+/* Writes `bytes` in a unit of at least `min_unit`. What rounds to 1024 of a unit is 1 of the next. */
+static const char *write_size(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals, size_t min_unit)
 {
     static const char *const units[UNIT_COUNT] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     static const double halves[] = {0.5, 0.05, 0.005}; /* of the last digit, by the number of decimals */
     size_t unit = 0;
     for (; unit + 1 < UNIT_COUNT; unit++) {
         double size = bytes < 0 ? -bytes : bytes;
-        if (unit >= least_unit && size < 1024 - halves[decimals_of(unit, kib_decimals)])
+        if (unit >= min_unit && size < 1024 - halves[decimals_of(unit, kib_decimals)])
             break;
         bytes /= 1024;
     }

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /* Sizes above this are damage: far more than any device has. */
-#define SUM_MOST_BYTES (INT64_C(1) << 48)
+#define SUM_MAX_BYTES (INT64_C(1) << 48)
 /* No sum of sizes may come near 2^63. */
-#define SUM_MOST_BYTES_TOGETHER (INT64_C(1) << 61)
+#define SUM_MAX_BYTES_TOGETHER (INT64_C(1) << 61)
 
 /* a + b for sizes that are not negative, at most INT64_MAX. */
 static inline int64_t sum_add(int64_t a, int64_t b)

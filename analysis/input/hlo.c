@@ -46,7 +46,7 @@ static void count_module(struct wire module, struct hlo *hlo)
         case HLO_MODULE_PROTO_NAME: hlo->name = wire_text(&module); break;
         case HLO_MODULE_PROTO_ENTRY_COMPUTATION_NAME: hlo->entry_name = wire_text(&module); break;
         case HLO_MODULE_PROTO_ENTRY_COMPUTATION_ID: hlo->entry_id = wire_int(&module); break;
-        case HLO_MODULE_PROTO_PAYLOADS: hlo->payload_most++; break;
+        case HLO_MODULE_PROTO_PAYLOADS: hlo->payload_max++; break;
         case HLO_MODULE_PROTO_INPUT_OUTPUT_ALIAS: hlo->alias_count++; break;
         case HLO_MODULE_PROTO_SCHEDULE:
             hlo->has_schedule = true;
@@ -82,7 +82,7 @@ struct config {
 };
 
 /* Kernels embed their code there, some hundred kB; JSON above this is passed over, and counted. */
-enum { CONFIG_LENGTH_MOST = 4 << 20 };
+enum { CONFIG_LENGTH_MAX = 4 << 20 };
 
 static struct config payload_read(struct wire wire, const struct hlo *hlo)
 {
@@ -98,7 +98,7 @@ static struct config payload_read(struct wire wire, const struct hlo *hlo)
 
 static int64_t config_scoped_bytes(struct hlo *hlo, struct str text, struct arena *arena)
 {
-    if (text.length > CONFIG_LENGTH_MOST) {
+    if (text.length > CONFIG_LENGTH_MAX) {
         hlo->long_config_count++;
         return 0;
     }
@@ -196,7 +196,7 @@ static void place_sequence(struct wire entry, struct hlo *hlo)
 static void place_payloads(struct wire module, struct hlo *hlo, struct arena *arena)
 {
     (void)arena;
-    while (hlo->payload_most > hlo->payload_count && wire_next(&module))
+    while (hlo->payload_max > hlo->payload_count && wire_next(&module))
         if (module.number == HLO_MODULE_PROTO_PAYLOADS) {
             hlo->payload_scoped_bytes[hlo->payload_count] = -1;
             hlo->payloads[hlo->payload_count++] = wire_text(&module);
@@ -234,8 +234,8 @@ static void make_room(struct hlo *hlo, struct arena *arena)
     hlo->instructions = array_of(arena, hlo->instruction_count, sizeof *hlo->instructions);
     hlo->frames = array_of(arena, hlo->frame_count, sizeof *hlo->frames);
     hlo->sequence = array_of(arena, hlo->sequence_count, sizeof *hlo->sequence);
-    hlo->payloads = array_of(arena, hlo->payload_most, sizeof *hlo->payloads);
-    hlo->payload_scoped_bytes = array_of(arena, hlo->payload_most, sizeof *hlo->payload_scoped_bytes);
+    hlo->payloads = array_of(arena, hlo->payload_max, sizeof *hlo->payloads);
+    hlo->payload_scoped_bytes = array_of(arena, hlo->payload_max, sizeof *hlo->payload_scoped_bytes);
     hlo->alias_bytes = array_of(arena, hlo->alias_count, sizeof *hlo->alias_bytes);
     hlo->assignment_bytes = array_of(arena, hlo->assignment_count, sizeof *hlo->assignment_bytes);
     map_init(&hlo->instruction_of_id, arena, hlo->instruction_count);

@@ -106,7 +106,7 @@ struct hlo {
     struct str *alias_bytes; /* input_output_alias messages */
     struct str *assignment_bytes;
     uint32_t computation_count, instruction_count, frame_count, buffer_count, allocation_count, assigned_count,
-        trace_count, event_count, shape_index_count, sequence_count, payload_count, payload_most, alias_count, assignment_count;
+        trace_count, event_count, shape_index_count, sequence_count, payload_count, payload_max, alias_count, assignment_count;
 
     struct map instruction_of_id, buffer_of_id, computation_of_id;
 

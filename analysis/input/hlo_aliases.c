@@ -5,7 +5,7 @@
 #include "hlo.fields.h"
 #include "wire/wire.h"
 
-enum { DEPTH_MOST = HLO_ALIASES_DEPTH_MOST };
+enum { DEPTH_MAX = HLO_ALIASES_DEPTH_MAX };
 
 uint64_t hlo_aliases_place_key(uint32_t instruction_at, const int64_t *index, uint32_t depth)
 {
@@ -54,7 +54,7 @@ uint32_t hlo_aliases_group(uint32_t *groups, uint32_t at)
 
 static uint32_t alias_target(const struct hlo *hlo, const struct map *by_place, struct wire location)
 {
-    int64_t index[DEPTH_MOST], id = 0;
+    int64_t index[DEPTH_MAX], id = 0;
     uint32_t depth = 0;
     while (wire_next(&location)) {
         uint64_t value;
@@ -62,7 +62,7 @@ static uint32_t alias_target(const struct hlo *hlo, const struct map *by_place, 
             id = wire_int(&location);
         else if (location.number == LOGICAL_BUFFER_PROTO_LOCATION_SHAPE_INDEX)
             for (size_t at = 0; wire_packed(&location, &at, &value);)
-                if (depth < DEPTH_MOST)
+                if (depth < DEPTH_MAX)
                     index[depth++] = (int64_t)value;
     }
     uint32_t instruction_at = map_get(&hlo->instruction_of_id, (uint64_t)id);

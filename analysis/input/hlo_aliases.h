@@ -7,7 +7,7 @@
 #include "input/hlo.h"
 
 /* Shape indices are told apart up to this depth; real ones have one to three numbers. */
-enum { HLO_ALIASES_DEPTH_MOST = 6 };
+enum { HLO_ALIASES_DEPTH_MAX = 6 };
 
 /* Key of a value for a map: its instruction and shape index. A mix: two values
  * may in principle share one, and the later would then not be found. */

@@ -9,7 +9,7 @@
 
 /* Real programs nest tuples two or three deep and pass a value through a few
  * dozen places; what goes further is counted as lost. */
-enum { DEPTH_MOST = HLO_ALIASES_DEPTH_MOST, PLACES_MOST = 2048 };
+enum { DEPTH_MAX = HLO_ALIASES_DEPTH_MAX, PLACES_MAX = 2048 };
 
 /* What an instruction does with an operand, as far as values pass through it. */
 enum passing {
@@ -58,7 +58,7 @@ struct use {
 struct place {
     uint32_t instruction_at;
     uint32_t depth;
-    int64_t index[DEPTH_MOST];
+    int64_t index[DEPTH_MAX];
 };
 
 struct flow {
@@ -154,7 +154,7 @@ static void place_add(struct flow *flow, uint32_t instruction_at, const int64_t 
 {
     if (instruction_at == HLO_NONE)
         return;
-    if (from->depth < skip || prefix_count + from->depth - skip > DEPTH_MOST || flow->place_count == PLACES_MOST) {
+    if (from->depth < skip || prefix_count + from->depth - skip > DEPTH_MAX || flow->place_count == PLACES_MAX) {
         flow->is_lost = true;
         return;
     }
@@ -302,8 +302,8 @@ static uint32_t value_end(struct flow *flow, const struct hlo_buffer *buffer, ui
     uint32_t end = flow->schedule->position_of_instruction[buffer->instruction_at];
     flow->place_count = 0;
     flow->buffer_at = (uint32_t)(buffer - flow->hlo->buffers);
-    flow->is_lost = buffer->index_count > DEPTH_MOST;
-    for (uint32_t i = 0; i < buffer->index_count && i < DEPTH_MOST; i++)
+    flow->is_lost = buffer->index_count > DEPTH_MAX;
+    for (uint32_t i = 0; i < buffer->index_count && i < DEPTH_MAX; i++)
         first.index[first.depth++] = flow->hlo->shape_indices[buffer->index_first + i];
     flow->places[flow->place_count++] = first;
     for (uint32_t i = 0; i < flow->place_count; i++) {
@@ -393,11 +393,11 @@ void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule
 {
     struct flow flow = {.hlo = hlo, .schedule = schedule, .arena = arena};
     *out = (struct hlo_ranges){.of_buffer = arena_array(arena, struct hlo_range, (size_t)hlo->buffer_count + 1)};
-    flow.places = arena_array(arena, struct place, PLACES_MOST);
+    flow.places = arena_array(arena, struct place, PLACES_MAX);
     map_init(&flow.by_place, arena, hlo->buffer_count);
     for (uint32_t i = 0; i < hlo->buffer_count; i++) {
         const struct hlo_buffer *buffer = &hlo->buffers[i];
-        if (buffer->instruction_at != HLO_NONE && buffer->index_count <= DEPTH_MOST)
+        if (buffer->instruction_at != HLO_NONE && buffer->index_count <= DEPTH_MAX)
             map_put(&flow.by_place,
                     hlo_aliases_place_key(buffer->instruction_at, &hlo->shape_indices[buffer->index_first], buffer->index_count), i, false);
     }

@@ -5,7 +5,7 @@
 
 /* Of the branches of one conditional; real programs have a few. Each costs a
  * walk over their ids, so an endless list is not followed to its end. */
-enum { BRANCHES_MOST = 1024 };
+enum { BRANCHES_MAX = 1024 };
 
 struct level {
     uint32_t computation_at;
@@ -57,7 +57,7 @@ static bool next_callee(struct walk *walk, struct level *level, uint32_t instruc
         return false;
     arena_work(walk->arena, walk->hlo->instructions[instruction_at].length);
     uint32_t callee_at = hlo_called_computation(walk->hlo, instruction_at, callee_order(opcode, level->callee_at), &count);
-    if (level->callee_at >= count || level->callee_at >= BRANCHES_MOST)
+    if (level->callee_at >= count || level->callee_at >= BRANCHES_MAX)
         return false;
     level->callee_at++;
     enter(walk, callee_at);

@@ -7,7 +7,7 @@
 #include "input/shape.h"
 
 /* More spaces than any platform has; further ones are not summed. */
-enum { SPACES_MOST = 64, PART_MOST = 8 * 1024, NAME_MOST = 16 * 1024 };
+enum { SPACES_MAX = 64, PART_MAX = 8 * 1024, NAME_MAX = 16 * 1024 };
 
 struct parts {
     struct stream_scope module;
@@ -21,7 +21,7 @@ static void total_add(struct hlo_totals *out, int64_t space, int64_t bytes)
     while (at < out->space_count && out->spaces[at].space < space)
         at++;
     if (at == out->space_count || out->spaces[at].space != space) {
-        if (out->space_count == SPACES_MOST)
+        if (out->space_count == SPACES_MAX)
             return;
         memmove(&out->spaces[at + 1], &out->spaces[at], (out->space_count - at) * sizeof out->spaces[0]);
         out->spaces[at] = (struct hlo_space_total){space, 0};
@@ -45,7 +45,7 @@ static void allocation_read(struct stream *stream, struct stream_scope scope, st
         else if (field.number == BUFFER_ALLOCATION_PROTO_IS_THREAD_LOCAL)
             is_thread_local = field.value != 0;
     }
-    total_add(out, color, is_thread_local || size < 0 || size > SUM_MOST_BYTES ? 0 : size);
+    total_add(out, color, is_thread_local || size < 0 || size > SUM_MAX_BYTES ? 0 : size);
 }
 
 static void assignment_read(struct stream *stream, struct stream_scope scope, struct hlo_totals *out)
@@ -71,12 +71,12 @@ static enum space_platform instruction_platform(struct stream *stream, struct st
         else if (field.number == HLO_INSTRUCTION_PROTO_SHAPE)
             shape = field.payload;
     }
-    if (shape_has_tiles(stream_peek(stream, shape, PART_MOST)))
+    if (shape_has_tiles(stream_peek(stream, shape, PART_MAX)))
         return SPACE_PLATFORM_TPU;
-    enum space_platform platform = space_platform_of((struct str){"", 0}, stream_peek(stream, target, PART_MOST));
+    enum space_platform platform = space_platform_of((struct str){"", 0}, stream_peek(stream, target, PART_MAX));
     if (platform != SPACE_PLATFORM_UNKNOWN)
         return platform;
-    return space_platform_of(stream_peek(stream, config, PART_MOST), (struct str){"", 0});
+    return space_platform_of(stream_peek(stream, config, PART_MAX), (struct str){"", 0});
 }
 
 static enum space_platform module_platform(struct stream *stream, struct stream_scope module)
@@ -126,7 +126,7 @@ bool hlo_totals_read(const struct source *source, struct stream_scope scope, enu
 {
     struct stream stream;
     *out = (struct hlo_totals){0};
-    out->spaces = arena_array(arena, struct hlo_space_total, SPACES_MOST + 1);
+    out->spaces = arena_array(arena, struct hlo_space_total, SPACES_MAX + 1);
     stream_init(&stream, source, arena, err);
     struct parts parts = {.out = out};
     parts_find(&stream, scope, kind, &parts);
@@ -146,7 +146,7 @@ struct str hlo_totals_name(const struct source *source, enum kind kind, struct a
     parts_find(&stream, stream_whole(&stream), kind, &parts);
     while (parts.has_module && stream_next(&stream, &parts.module, &field)) {
         if (field.number == HLO_MODULE_PROTO_NAME && field.type == WIRE_BYTES)
-            return stream_text(&stream, field.payload, NAME_MOST, arena);
+            return stream_text(&stream, field.payload, NAME_MAX, arena);
     }
     return (struct str){"", 0};
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum { KEY_ABSENT, KEY_REF, KEY_TEXT };
-enum { NAME_MOST = 1024 };
+enum { NAME_MAX = 1024 };
 
 /* A text of an event as it stands in the file. */
 struct text_key {
@@ -101,7 +101,7 @@ static void take(void *context, const struct trace_event *event)
     int64_t begin_ps = trace_groups_time(reading->timestamp_ns, reading->origin_ns, event->offset_ps, &is_clamped),
             end_ps;
     if (event->duration_ps < 0 || __builtin_add_overflow(begin_ps, event->duration_ps, &end_ps) ||
-        end_ps > TRACE_TIME_MOST_PS || is_clamped) {
+        end_ps > TRACE_TIME_MAX_PS || is_clamped) {
         reading->damaged_count++;
         return;
     }
@@ -154,7 +154,7 @@ static struct str module_name(struct reading *reading, struct stream *stream, st
     const uint64_t *key = table_key(&reading->modules, module);
     struct str name = key[0] == KEY_REF ? trace_plane_stat_name(stream, plane, (int64_t)key[1], reading->arena)
                                         : CHUNKS_AT(&reading->texts, struct str, module);
-    name.length = name.length > NAME_MOST ? NAME_MOST : name.length; /* it may stand in very many */
+    name.length = name.length > NAME_MAX ? NAME_MAX : name.length; /* it may stand in very many */
     return name;
 }
 

@@ -7,7 +7,7 @@
 #include "xplane.fields.h"
 
 /* Start times below this count from the start of the capture; larger ones are a clock's. */
-#define CAPTURE_MOST_NS (INT64_C(1) << 43)
+#define CAPTURE_MAX_NS (INT64_C(1) << 43)
 
 /* ---- planes ---- */
 
@@ -50,15 +50,15 @@ static void steps_take(struct memory_reading *reading, bool is_grouped)
 /* Small start times count from the capture's start; else the first line's start is the origin. */
 static int64_t origin_of(const struct chunks *lines)
 {
-    int64_t least = INT64_MAX, most = INT64_MIN;
+    int64_t min = INT64_MAX, max = INT64_MIN;
     for (size_t i = 0; i < lines->count; i++) {
         const struct trace_line *line = chunks_at(lines, i);
         if (line->event_count == 0)
             continue;
-        least = line->timestamp_ns < least ? line->timestamp_ns : least;
-        most = line->timestamp_ns > most ? line->timestamp_ns : most;
+        min = line->timestamp_ns < min ? line->timestamp_ns : min;
+        max = line->timestamp_ns > max ? line->timestamp_ns : max;
     }
-    return least > most || (least >= 0 && most < CAPTURE_MOST_NS) ? 0 : least;
+    return min > max || (min >= 0 && max < CAPTURE_MAX_NS) ? 0 : min;
 }
 
 static uint32_t resolved(struct table *keys, uint64_t key)
@@ -121,7 +121,7 @@ static void figures_take(struct memory_reading *reading)
 static void pools_take(struct memory_reading *reading)
 {
     size_t count = table_count(&reading->pools);
-    count = count < MEMORY_POOLS_MOST ? count : MEMORY_POOLS_MOST;
+    count = count < MEMORY_POOLS_MAX ? count : MEMORY_POOLS_MAX;
     struct memory_pool *pools = arena_array(reading->arena, struct memory_pool, count + 1);
     for (size_t i = 0; i < count; i++) {
         uint64_t key = *table_key(&reading->pools, i);
@@ -195,7 +195,7 @@ static bool has_loops(struct stream *stream, const struct places *places, struct
     return is;
 }
 
-static void host_plane(struct memory_reading *reading, const struct places *places, const struct hands *hands)
+static void host_plane(struct memory_reading *reading, const struct places *places, const struct workers *workers)
 {
     struct memory_events *out = reading->out;
     struct trace_plane *plane = arena_array(reading->scratch, struct trace_plane, 1);
@@ -209,7 +209,7 @@ static void host_plane(struct memory_reading *reading, const struct places *plac
         reading->encoded = encoded;
     }
     if (plane->has_memory_events || plane->has_unparsed)
-        memory_pieces_read(reading, hands);
+        memory_pieces_read(reading, workers);
     out->damaged_count += plane->damaged_count;
     if (out->count == 0 && err_is_set(&plane->damage) && !err_is_set(reading->stream->err))
         *reading->stream->err = plane->damage; /* it is why there is nothing */
@@ -218,7 +218,7 @@ static void host_plane(struct memory_reading *reading, const struct places *plac
     steps_take(reading, is_settled || has_loops(reading->stream, places, reading->scratch));
 }
 
-bool memory_events_read(const struct source *source, const struct hands *hands, struct arena *arena,
+bool memory_events_read(const struct source *source, const struct workers *workers, struct arena *arena,
                         struct memory_events *out, struct err *err)
 {
     struct stream stream;
@@ -230,7 +230,7 @@ bool memory_events_read(const struct source *source, const struct hands *hands, 
     memory_reading_init(reading, &stream, out, arena, scratch);
     planes_find(&stream, reading->scratch, out, &places);
     if (places.has_host)
-        host_plane(reading, &places, hands);
+        host_plane(reading, &places, workers);
     trace_groups_free(reading->groups);
     if (out->count > 0)
         columns_trim(out);

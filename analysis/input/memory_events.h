@@ -13,7 +13,7 @@
 
 #include "base/chunks.h"
 #include "base/column.h"
-#include "base/hands.h"
+#include "base/workers.h"
 #include "base/sum.h"
 #include "base/table.h"
 #include "input/module_launches.h"
@@ -23,7 +23,7 @@
 #define MEMORY_NO_TEXT UINT32_MAX
 #define MEMORY_UNKNOWN INT64_MIN
 /* Sizes that together pass this count as not told; so sums and differences of several sums fit in 63 bits. */
-#define MEMORY_MOST_BYTES (SUM_MOST_BYTES_TOGETHER / 4)
+#define MEMORY_MAX_BYTES (SUM_MAX_BYTES_TOGETHER / 4)
 
 enum memory_flag {
     MEMORY_FREED = 1,    /* a deallocation */
@@ -89,9 +89,9 @@ struct memory_events {
     size_t piece_count; /* that were read side by side; 1: it was read in one go */
 };
 
-/* False when nothing can be had: the report is in err. With `hands` (or NULL) long lines are read in pieces side by
+/* False when nothing can be had: the report is in err. With `workers` (or NULL) long lines are read in pieces side by
  * side; what comes out is the same. */
-bool memory_events_read(const struct source *source, const struct hands *hands, struct arena *arena,
+bool memory_events_read(const struct source *source, const struct workers *workers, struct arena *arena,
                         struct memory_events *out, struct err *err);
 
 #endif

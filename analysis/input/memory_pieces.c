@@ -26,7 +26,7 @@ struct piece {
 struct pieces {
     struct piece *items;
     size_t count;
-    const struct hands *hands;
+    const struct workers *workers;
     struct arena *arena; /* scratch memory until the pieces are joined; a child of the caller's arena */
 };
 
@@ -96,17 +96,17 @@ static bool is_later(struct memory_place place, struct memory_place other)
 }
 
 /* One piece for each worker, if the pieces are large enough to be worth it. */
-static struct pieces cut(struct memory_reading *whole, const struct hands *hands, size_t line_count)
+static struct pieces cut(struct memory_reading *whole, const struct workers *workers, size_t line_count)
 {
     const struct stream_scope *lines = whole->plane->lines;
     const struct source *source = whole->stream->source;
-    struct pieces pieces = {.count = 0, .hands = hands};
+    struct pieces pieces = {.count = 0, .workers = workers};
     uint64_t total_bytes = 0;
-    if (hands == NULL || hands->count < 2 || source->read_apart == NULL)
+    if (workers == NULL || workers->count < 2 || source->read_apart == NULL)
         return pieces;
     for (size_t i = 0; i < line_count; i++)
         total_bytes += lines[i].end - lines[i].at;
-    size_t count = hands_slices(hands, total_bytes);
+    size_t count = workers_slices(workers, total_bytes);
     if (count < 2)
         return pieces;
     pieces.arena = arena_child(whole->arena);
@@ -169,12 +169,12 @@ static bool is_joinable(const struct pieces *pieces)
     bool is = true;
     for (size_t i = 0; i < pieces->count && is; i++) {
         const struct piece *piece = &pieces->items[i];
-        is = piece->is_read && piece->reading.sum_bytes <= MEMORY_MOST_BYTES - sum_bytes;
+        is = piece->is_read && piece->reading.sum_bytes <= MEMORY_MAX_BYTES - sum_bytes;
         sum_bytes += is ? piece->reading.sum_bytes : 0;
         event_count += is ? events_read(&piece->reading) : 0;
         pool_count += is ? table_count(&piece->reading.pools) : 0;
     }
-    return is && event_count < TRACE_OUTER_NODE && pool_count < MEMORY_POOLS_MOST;
+    return is && event_count < TRACE_OUTER_NODE && pool_count < MEMORY_POOLS_MAX;
 }
 
 static uint64_t key_joined(struct memory_reading *whole, const struct piece *piece, uint64_t key)
@@ -309,7 +309,7 @@ static void pieces_join(void *context)
         counts_join(&first->out, &piece->out);
     }
     columns_take(pieces);
-    hands_run(pieces->hands, MEMORY_COLUMNS, column_close, pieces);
+    workers_run(pieces->workers, MEMORY_COLUMNS, column_close, pieces);
     for (size_t i = 1; i < pieces->count; i++)
         arena_free(pieces->items[i].reading.scratch);
 }
@@ -355,19 +355,19 @@ static bool join(struct memory_reading *whole, struct pieces *pieces)
 static bool read_apart(struct memory_reading *whole, struct pieces *pieces)
 {
     /* Reading in pieces and then again in one go costs a hostile file at most twice its work budget. */
-    hands_run(pieces->hands, pieces->count, piece_read, pieces);
+    workers_run(pieces->workers, pieces->count, piece_read, pieces);
     bool is_joined = is_joinable(pieces) && join(whole, pieces);
     for (size_t i = 0; i < pieces->count; i++)
         arena_free(&pieces->items[i].arena);
     return is_joined;
 }
 
-void memory_pieces_read(struct memory_reading *reading, const struct hands *hands)
+void memory_pieces_read(struct memory_reading *reading, const struct workers *workers)
 {
     struct memory_events *out = reading->out;
     size_t all_count = reading->plane->line_count,
-           line_count = all_count < MEMORY_LINES_MOST ? all_count : MEMORY_LINES_MOST;
-    struct pieces pieces = cut(reading, hands, line_count);
+           line_count = all_count < MEMORY_LINES_MAX ? all_count : MEMORY_LINES_MAX;
+    struct pieces pieces = cut(reading, workers, line_count);
     bool is_joined = pieces.count > 1 && read_apart(reading, &pieces);
     if (pieces.arena != NULL)
         arena_free(pieces.arena);

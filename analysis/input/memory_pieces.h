@@ -11,9 +11,9 @@
 #include "input/memory_reading.h"
 
 /* Further lines are counted, in line_overflow_count, and left out. */
-enum { MEMORY_LINES_MOST = 1 << 20 };
+enum { MEMORY_LINES_MAX = 1 << 20 };
 
-/* All lines of the reading's plane; `hands` may be NULL. The reading's scratch may be another one then. */
-void memory_pieces_read(struct memory_reading *reading, const struct hands *hands);
+/* All lines of the reading's plane; `workers` may be NULL. The reading's scratch may be another one then. */
+void memory_pieces_read(struct memory_reading *reading, const struct workers *workers);
 
 #endif

@@ -88,7 +88,7 @@ static inline int64_t size_of(struct memory_reading *reading, const struct trace
         return 0;
     int64_t size = trace_line_number(event, stat, -1);
     bool adds_up = stat == TRACE_STAT_ALLOCATION_BYTES || stat == TRACE_STAT_REQUESTED_BYTES;
-    if ((uint64_t)size > SUM_MOST_BYTES || (adds_up && reading->sum_bytes > MEMORY_MOST_BYTES - size)) {
+    if ((uint64_t)size > SUM_MAX_BYTES || (adds_up && reading->sum_bytes > MEMORY_MAX_BYTES - size)) {
         reading->out->absurd_count++;
         return 0;
     }
@@ -146,7 +146,7 @@ static void take(void *context, const struct trace_event *event)
     out->encoded_count += is_encoded;
     uint64_t pool = pool_key(reading, event);
     uint32_t pool_at = table_number_near(&reading->pools, &pool, 1, &reading->last_pool);
-    if (pool_at >= MEMORY_POOLS_MOST || out->count >= UINT32_MAX - 1) {
+    if (pool_at >= MEMORY_POOLS_MAX || out->count >= UINT32_MAX - 1) {
         out->pool_overflow_count++;
         return;
     }

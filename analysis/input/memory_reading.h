@@ -25,7 +25,7 @@ struct memory_texts {
     struct str text; /* the one that is looked for */
 };
 
-enum { MEMORY_POOLS_MOST = 4096 };
+enum { MEMORY_POOLS_MAX = 4096 };
 
 struct memory_reading {
     struct memory_events *out;
@@ -36,7 +36,7 @@ struct memory_reading {
     struct trace_groups *groups;
     const struct trace_encoded *encoded; /* NULL: no memory event stands in a name */
     struct table whats, figures, pools;
-    uint32_t last_what, last_pool, last_figures[MEMORY_POOLS_MOST]; /* found last; figures of each pool */
+    uint32_t last_what, last_pool, last_figures[MEMORY_POOLS_MAX]; /* found last; figures of each pool */
     struct memory_texts texts;
     struct chunks lines;       /* struct trace_line */
     struct chunks given_steps; /* int32_t of each event, where the file tells any */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { CALLS_MOST = 1 << 20, NAME_MOST = 1024 };
+enum { CALLS_MAX = 1 << 20, NAME_MAX = 1024 };
 static const char suffix[] = ":XLA GPU module";
 
 struct call {
@@ -47,7 +47,7 @@ static void names_find(struct reading *reading, struct stream *stream, const str
     map_init(&reading->module_of_event, arena, count);
     for (size_t i = 0; i < count; i++) {
         int64_t id;
-        struct str name = trace_plane_event_at(stream, plane, i, NAME_MOST, &id);
+        struct str name = trace_plane_event_at(stream, plane, i, NAME_MAX, &id);
         arena_work(arena, 8 + name.length / 8);
         if (name.length <= length ||
             !str_equal((struct str){name.data + name.length - length, length}, (struct str){suffix, length}))
@@ -67,7 +67,7 @@ static void take(void *context, const struct trace_event *event)
     struct reading *reading = context;
     bool is_clamped = false;
     int64_t end_ps;
-    if (event->is_aggregated || reading->calls.count >= CALLS_MOST || reading->spans.count >= CALLS_MOST)
+    if (event->is_aggregated || reading->calls.count >= CALLS_MAX || reading->spans.count >= CALLS_MAX)
         return;
     int64_t begin_ps = trace_groups_time(reading->timestamp_ns, reading->origin_ns, event->offset_ps, &is_clamped);
     if (trace_line_has(event, TRACE_STAT_CORRELATION_ID))
@@ -146,7 +146,7 @@ void module_calls_read(struct stream *stream, const struct trace_plane *host, in
         reading.timestamp_ns = line.timestamp_ns;
         trace_line_events(stream, host->lines[i], host, arena, take, &reading, &line);
     }
-    bool is_whole = reading.calls.count < CALLS_MOST && reading.spans.count < CALLS_MOST;
+    bool is_whole = reading.calls.count < CALLS_MAX && reading.spans.count < CALLS_MAX;
     if (!is_whole || reading.spans.count == 0)
         return;
     spans_take(&reading, arena);

@@ -27,7 +27,7 @@ static void take(void *context, const struct trace_event *event)
     int64_t begin_ps = trace_groups_time(reading->timestamp_ns, reading->origin_ns, event->offset_ps, &is_clamped),
             end_ps;
     if (event->duration_ps < 0 || __builtin_add_overflow(begin_ps, event->duration_ps, &end_ps) ||
-        end_ps > TRACE_TIME_MOST_PS || is_clamped) {
+        end_ps > TRACE_TIME_MAX_PS || is_clamped) {
         reading->launches->damaged_count++;
         return;
     }

@@ -345,7 +345,7 @@ static void read_sample(struct reader *reader, struct wire wire)
         err_set(reader->err, ERR_malformed, offset, "a sample has %u values, and there are %u sample types", value_count,
                 out->type_count);
     uint32_t depth = (uint32_t)(reader->stack_length - out->stack_starts[out->sample_count]);
-    out->depth_most = depth > out->depth_most ? depth : out->depth_most;
+    out->depth_max = depth > out->depth_max ? depth : out->depth_max;
     out->label_sets[out->sample_count++] = set_of_draft(reader);
     out->stack_starts[out->sample_count] = (uint32_t)reader->stack_length;
 }
@@ -398,9 +398,9 @@ bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct
         return false;
     if (reader.counts.types == 0)
         return err_set(err, ERR_malformed, ERR_NO_OFFSET, "a profile without sample types");
-    if (reader.counts.types > PPROF_TYPES_MOST)
+    if (reader.counts.types > PPROF_TYPES_MAX)
         return err_set(err, ERR_limit, ERR_NO_OFFSET, "a profile of %u sample types; %d are read at most", reader.counts.types,
-                       PPROF_TYPES_MOST);
+                       PPROF_TYPES_MAX);
     make_room(&reader);
     read_header(&reader);
     if (err_is_set(err) || !read_table(&reader, PROFILE_MAPPING, read_mapping) ||

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define PPROF_NONE UINT32_MAX
-enum { PPROF_TYPES_MOST = 64 }; /* sample types of one profile; real ones have one to four */
+enum { PPROF_TYPES_MAX = 64 }; /* sample types of one profile; real ones have one to four */
 
 struct pprof_type {
     struct str name, unit; /* "space", "bytes" */
@@ -69,7 +69,7 @@ struct pprof {
     bool *is_base;           /* NULL: none was subtracted */
     int64_t *base_values;    /* like values: what was subtracted of each sample; NULL: the sides were not paired */
     bool *is_unknown;        /* NULL: all sizes are known; where true the bytes are 0, not measured */
-    uint32_t depth_most;     /* locations of the deepest stack */
+    uint32_t depth_max;     /* locations of the deepest stack */
 
     struct pprof_location *locations;
     struct pprof_line *lines;

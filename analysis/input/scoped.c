@@ -50,7 +50,7 @@ static int64_t number_of(const cJSON *entry, const char *name)
 
 int64_t scoped_bytes(struct str config, int64_t space)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     cJSON *json = cJSON_ParseWithLength(config.data, config.length);
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, key), *entry;
     cJSON_ArrayForEach(entry, list)
@@ -58,9 +58,9 @@ int64_t scoped_bytes(struct str config, int64_t space)
         if (!cJSON_IsArray(list) || !cJSON_IsObject(entry) || number_of(entry, "memory_space") != space)
             continue;
         int64_t size = number_of(entry, "size");
-        if (size > most)
-            most = size;
+        if (size > max)
+            max = size;
     }
     cJSON_Delete(json);
-    return most;
+    return max;
 }

@@ -6,7 +6,7 @@
 #include "wire/wire.h"
 
 /* Real shapes nest two or three deep and have under ten dimensions. */
-enum { DEPTH_MOST = 64, DIMENSIONS_MOST = 128 };
+enum { DEPTH_MAX = 64, DIMENSIONS_MAX = 128 };
 
 struct element_type {
     const char *name;
@@ -56,8 +56,8 @@ enum { ELEMENT_TYPE_COUNT = sizeof element_types / sizeof element_types[0] };
 
 struct head {
     uint64_t type;
-    int64_t dimensions[DIMENSIONS_MOST];
-    bool is_dynamic[DIMENSIONS_MOST];
+    int64_t dimensions[DIMENSIONS_MAX];
+    bool is_dynamic[DIMENSIONS_MAX];
     uint32_t dimension_count, tuple_count;
     struct str layout, first_element;
     bool has_layout, is_broken;
@@ -67,7 +67,7 @@ static void numbers_read(struct wire *wire, int64_t *into, uint32_t *count)
 {
     uint64_t value;
     for (size_t at = 0; wire_packed(wire, &at, &value);)
-        if (*count < DIMENSIONS_MOST)
+        if (*count < DIMENSIONS_MAX)
             into[(*count)++] = (int64_t)value;
 }
 
@@ -97,7 +97,7 @@ static struct head head_read(struct str shape)
             break;
         case SHAPE_PROTO_IS_DYNAMIC_DIMENSION:
             for (size_t at = 0; wire_packed(&wire, &at, &value); dynamic_count++)
-                if (dynamic_count < DIMENSIONS_MOST)
+                if (dynamic_count < DIMENSIONS_MAX)
                     head.is_dynamic[dynamic_count] = value != 0;
             break;
         default: break;
@@ -122,7 +122,7 @@ static void joined(struct buf *out, const int64_t *values, uint32_t count)
 
 static void tile_text(struct wire tile, struct buf *out)
 {
-    int64_t dimensions[DIMENSIONS_MOST];
+    int64_t dimensions[DIMENSIONS_MAX];
     uint32_t count = 0;
     while (wire_next(&tile))
         if (tile.number == TILE_PROTO_DIMENSIONS)
@@ -143,7 +143,7 @@ static void tile_text(struct wire tile, struct buf *out)
 
 static void split_text(struct wire split, struct buf *out)
 {
-    int64_t dimension = 0, indices[DIMENSIONS_MOST];
+    int64_t dimension = 0, indices[DIMENSIONS_MAX];
     uint32_t count = 0;
     while (wire_next(&split)) {
         if (split.number == SPLIT_CONFIG_PROTO_DIMENSION)
@@ -157,7 +157,7 @@ static void split_text(struct wire split, struct buf *out)
 }
 
 struct layout {
-    int64_t minor_to_major[DIMENSIONS_MOST];
+    int64_t minor_to_major[DIMENSIONS_MAX];
     uint32_t minor_to_major_count, tile_count, split_count;
     int64_t tail_alignment, element_bits, memory_space, prefix_bytes;
     uint64_t index_type, pointer_type;
@@ -280,7 +280,7 @@ static void dimensions_text(const struct head *head, struct buf *out)
 static void append(struct str shape, bool with_layout, unsigned depth, struct buf *out)
 {
     struct head head = head_read(shape);
-    if (depth > DEPTH_MOST) {
+    if (depth > DEPTH_MAX) {
         buf_text(out, "…");
         return;
     }
@@ -353,9 +353,9 @@ static int64_t array_bytes(const struct head *head)
 
 int64_t shape_bytes(struct str shape)
 {
-    for (unsigned depth = 0; depth <= DEPTH_MOST; depth++) {
+    for (unsigned depth = 0; depth <= DEPTH_MAX; depth++) {
         struct head head = head_read(shape);
-        if (head.is_broken || head.dimension_count == DIMENSIONS_MOST)
+        if (head.is_broken || head.dimension_count == DIMENSIONS_MAX)
             return SHAPE_UNKNOWN_SIZE;
         switch (head.type) {
         case PRIMITIVE_TYPE_TUPLE: return 8 * (int64_t)head.tuple_count;
@@ -376,7 +376,7 @@ const char *shape_element_type(struct str shape)
 
 bool shape_has_tiles(struct str shape)
 {
-    for (unsigned depth = 0; depth <= DEPTH_MOST; depth++) {
+    for (unsigned depth = 0; depth <= DEPTH_MAX; depth++) {
         struct head head = head_read(shape);
         if (head.has_layout && layout_read(head.layout).tile_count > 0)
             return true;

@@ -4,14 +4,14 @@
 
 #include "xplane.fields.h"
 
-enum { STATS_MOST = 256, NAME_MOST = 128 };
+enum { STATS_MAX = 256, NAME_MAX = 128 };
 
 enum fact { FACT_KIND, FACT_GPU_NAME, FACT_MEMORY, FACT_COUNT };
 static const char *const fact_names[] = {"device_type_string", "gpu_device_name", "memory_size"};
 
 /* The plane's stats, and which ids name the facts. */
 struct facts {
-    struct stream_scope stats[STATS_MOST];
+    struct stream_scope stats[STATS_MAX];
     size_t stat_count;
     int64_t id[FACT_COUNT];
     bool is_named[FACT_COUNT];
@@ -19,9 +19,9 @@ struct facts {
 
 static struct str text_of(struct stream *stream, struct stream_scope payload, struct arena *arena)
 {
-    if (payload.end - payload.at > NAME_MOST)
-        payload.end = payload.at + NAME_MOST;
-    struct str text = stream_peek(stream, payload, NAME_MOST);
+    if (payload.end - payload.at > NAME_MAX)
+        payload.end = payload.at + NAME_MAX;
+    struct str text = stream_peek(stream, payload, NAME_MAX);
     char *copy = arena_text(arena, text);
     return (struct str){copy, text.length};
 }
@@ -116,7 +116,7 @@ bool trace_device_read(struct stream *stream, struct stream_scope scope, struct 
             continue;
         if (field.number == XPLANE_STAT_METADATA)
             name_learn(stream, field.payload, facts);
-        else if (field.number == XPLANE_STATS && facts->stat_count < STATS_MOST)
+        else if (field.number == XPLANE_STATS && facts->stat_count < STATS_MAX)
             facts->stats[facts->stat_count++] = field.payload;
     }
     for (size_t i = 0; i < facts->stat_count; i++)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 /* Real names have 200 to 500 bytes; brackets in them are nested twice. */
-enum { NAME_MOST = 4096, DEPTH_MOST = 64, NUMBER_MOST = 40 };
+enum { NAME_MAX = 4096, DEPTH_MAX = 64, NUMBER_MAX = 40 };
 
 static bool is_encoded(struct str name)
 {
-    return name.length > 1 && name.length <= NAME_MOST && name.data[name.length - 1] == '#';
+    return name.length > 1 && name.length <= NAME_MAX && name.data[name.length - 1] == '#';
 }
 
 static bool is_memory(enum trace_class class)
@@ -28,7 +28,7 @@ void trace_encoded_find(struct trace_encoded *encoded, struct stream *stream, co
     map_init(&encoded->by_id, arena, count);
     for (size_t i = 0; i < count; i++) {
         int64_t id;
-        struct str name = trace_plane_event_at(stream, plane, i, NAME_MOST + 1, &id);
+        struct str name = trace_plane_event_at(stream, plane, i, NAME_MAX + 1, &id);
         arena_work(arena, 16 + name.length);
         bool is_wanted =
             is_encoded(name) && (!plane->has_memory_events || is_memory(trace_plane_class_of(trace_encoded_base(name))));
@@ -74,14 +74,14 @@ static char opener_of(char c)
 /* Up to a comma outside of quotes and brackets. One that is never closed takes the rest. */
 static struct str piece_take(struct str *rest)
 {
-    char open[DEPTH_MOST];
+    char open[DEPTH_MAX];
     size_t depth = 0, i = 0;
     for (; i < rest->length && (depth > 0 || rest->data[i] != ','); i++) {
         char c = rest->data[i], top = depth > 0 ? open[depth - 1] : '\0';
         bool is_quote = c == '"' || c == '\'', is_opener = c == '(' || c == '[' || c == '{';
         if ((is_quote && c == top) || (opener_of(c) != '\0' && opener_of(c) == top))
             depth--;
-        else if ((is_quote || is_opener) && depth < DEPTH_MOST)
+        else if ((is_quote || is_opener) && depth < DEPTH_MAX)
             open[depth++] = c;
     }
     struct str piece = {rest->data, i};
@@ -93,11 +93,11 @@ static struct str piece_take(struct str *rest)
 /* A whole number, else a real one, else a text: the first that all of the text is. */
 static void value_read(struct trace_event *out, enum trace_stat stat, struct str text)
 {
-    char copy[NUMBER_MOST + 1], *end;
+    char copy[NUMBER_MAX + 1], *end;
     out->stats |= UINT32_C(1) << stat;
     out->type[stat] = TRACE_TEXT;
     out->text[stat] = text;
-    if (text.length > NUMBER_MOST)
+    if (text.length > NUMBER_MAX)
         return;
     memcpy(copy, text.data, text.length);
     copy[text.length] = '\0';

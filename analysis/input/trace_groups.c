@@ -6,10 +6,10 @@ int64_t trace_groups_time(int64_t timestamp_ns, int64_t origin_ns, int64_t offse
 {
     int64_t ns, ps;
     if (!__builtin_sub_overflow(timestamp_ns, origin_ns, &ns) && !__builtin_mul_overflow(ns, INT64_C(1000), &ps) &&
-        !__builtin_add_overflow(ps, offset_ps, &ps) && ps > -TRACE_TIME_MOST_PS && ps < TRACE_TIME_MOST_PS)
+        !__builtin_add_overflow(ps, offset_ps, &ps) && ps > -TRACE_TIME_MAX_PS && ps < TRACE_TIME_MAX_PS)
         return ps;
     *is_clamped = true;
-    return (timestamp_ns < origin_ns ? -1 : 1) * TRACE_TIME_MOST_PS;
+    return (timestamp_ns < origin_ns ? -1 : 1) * TRACE_TIME_MAX_PS;
 }
 
 struct trace_groups *trace_groups_new(struct arena *arena, struct arena *work)

@@ -68,7 +68,7 @@ void trace_groups_free(struct trace_groups *groups);
 int64_t trace_groups_of(const struct trace_groups *groups, uint32_t node);
 
 /* Times lie between minus this and this, so that the difference of two never wraps. */
-#define TRACE_TIME_MOST_PS (INT64_C(1) << 61)
+#define TRACE_TIME_MAX_PS (INT64_C(1) << 61)
 /* Time in ps from `origin_ns`; beyond what 63 bits hold the nearest value that they do (*is_clamped). */
 int64_t trace_groups_time(int64_t timestamp_ns, int64_t origin_ns, int64_t offset_ps, bool *is_clamped);
 

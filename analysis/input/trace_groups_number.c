@@ -220,7 +220,7 @@ void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t o
             continue;
         int64_t end_ps = trace_groups_time(roots[i].timestamp_ns, origin_ns, roots[i].offset_ps, &is_clamped);
         if (__builtin_add_overflow(end_ps, roots[i].duration_ps > 0 ? roots[i].duration_ps : 0, &end_ps) ||
-            end_ps > TRACE_TIME_MOST_PS)
+            end_ps > TRACE_TIME_MAX_PS)
             end_ps = roots[i].begin_ps;
         (*steps)[*step_count] = (struct trace_step){(int64_t)*step_count, roots[i].name_id, roots[i].step_number,
                                                     roots[i].begin_ps, end_ps};

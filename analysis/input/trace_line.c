@@ -6,7 +6,7 @@
 #include "xplane.fields.h"
 
 /* Size limit of an event: what the stream's window can hold. Larger events are left out. */
-enum { WINDOW_MOST = 32 * 1024, NAME_MOST = 1024 };
+enum { WINDOW_MAX = 32 * 1024, NAME_MAX = 1024 };
 
 _Static_assert(TRACE_STAT_COUNT <= 32, "one bit a stat");
 
@@ -192,7 +192,7 @@ static __attribute__((noinline)) bool any_event_read(const uint8_t *at, const ui
 /* Nearly all events with the same metadata id are serialized alike: the same stats in the same order, only the values
  * differ. So the encoded tags of the stats of the last such event are cached, and a stat that begins with the expected
  * tags is read by a comparison and a varint. On a mismatch the stat is parsed in full and replaces the cached one. */
-enum { LAYOUTS = 64, PLACES_MOST = 24 };
+enum { LAYOUTS = 64, PLACES_MAX = 24 };
 
 struct place {
     uint64_t mask, head; /* its first bytes, length byte masked out: tag, tag of the id, id, tag of the value */
@@ -207,7 +207,7 @@ struct layout {
     int64_t metadata_id;
     enum trace_class class;
     uint32_t asked;
-    struct place places[PLACES_MOST]; /* ends with no_place */
+    struct place places[PLACES_MAX]; /* ends with no_place */
     uint8_t types[TRACE_STAT_COUNT];
 };
 
@@ -251,7 +251,7 @@ static __attribute__((noinline)) bool place_learn(struct layout *layout, struct 
     bool is_known =
         is_number || tag == TAG(XSTAT_DOUBLE_VALUE, WIRE_FIXED64) || tag == TAG(XSTAT_STR_VALUE, WIRE_BYTES);
     bool is_plain = (head & 0xFF80FF) == begin && (id_size < 3 || (head >> 47 & 1) == 0) &&
-                    (bit == 0 || (is_known && (made.stats & bit) == 0)) && place < layout->places + PLACES_MOST - 1;
+                    (bit == 0 || (is_known && (made.stats & bit) == 0)) && place < layout->places + PLACES_MAX - 1;
     place[0] = no_place;
     if (!is_plain)
         return false;
@@ -323,7 +323,7 @@ void trace_line_head(struct stream *stream, struct stream_scope scope, struct ar
         if (field.number == XLINE_EVENTS)
             break; /* the fields of a line come before its events; others are met with them */
         if (field.number == XLINE_NAME && field.type == WIRE_BYTES) {
-            struct str name = stream_peek(stream, field.payload, NAME_MOST);
+            struct str name = stream_peek(stream, field.payload, NAME_MAX);
             out->name = (struct str){arena_text(arena, name), name.length};
         } else if (field.number == XLINE_ID && field.type == WIRE_VARINT) {
             out->id = (int64_t)field.value;
@@ -386,7 +386,7 @@ void trace_line_events(struct stream *stream, struct stream_scope scope, const s
     for (size_t i = 0; i < LAYOUTS; i++)
         layout_begin(&layouts[i], (int64_t)i, plane);
     while (scope.at < scope.end && !err_is_set(stream->err)) {
-        struct str window = stream_peek(stream, scope, WINDOW_MOST);
+        struct str window = stream_peek(stream, scope, WINDOW_MAX);
         const uint8_t *begin = (const uint8_t *)window.data;
         size_t taken = window_events(begin, begin + window.length, plane, layouts, arena, visit, context, line);
         scope.at += taken;
@@ -400,16 +400,16 @@ void trace_line_events(struct stream *stream, struct stream_scope scope, const s
     }
 }
 
-int64_t trace_line_other_number(const struct trace_event *event, enum trace_stat stat, int64_t usual)
+int64_t trace_line_other_number(const struct trace_event *event, enum trace_stat stat, int64_t default_value)
 {
     double value;
     if (event->type[stat] != TRACE_DOUBLE)
-        return usual;
+        return default_value;
     memcpy(&value, &event->value[stat], sizeof value);
-    return value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : usual;
+    return value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : default_value;
 }
 
-double trace_line_other_real(const struct trace_event *event, enum trace_stat stat, double usual)
+double trace_line_other_real(const struct trace_event *event, enum trace_stat stat, double default_value)
 {
     switch (event->type[stat]) {
     case TRACE_INT:
@@ -417,6 +417,6 @@ double trace_line_other_real(const struct trace_event *event, enum trace_stat st
     case TRACE_UINT:
         return (double)event->value[stat];
     default:
-        return usual;
+        return default_value;
     }
 }

@@ -57,28 +57,28 @@ static inline bool trace_line_has(const struct trace_event *event, enum trace_st
     return (event->stats >> stat & 1) != 0;
 }
 /* The same for a stat that is there and not written as a whole number. */
-int64_t trace_line_other_number(const struct trace_event *event, enum trace_stat stat, int64_t usual);
-/* A whole number, however it was written; `usual` when there is none. */
-static inline int64_t trace_line_number(const struct trace_event *event, enum trace_stat stat, int64_t usual)
+int64_t trace_line_other_number(const struct trace_event *event, enum trace_stat stat, int64_t default_value);
+/* A whole number, however it was written; `default_value` when there is none. */
+static inline int64_t trace_line_number(const struct trace_event *event, enum trace_stat stat, int64_t default_value)
 {
     if (!trace_line_has(event, stat))
-        return usual;
+        return default_value;
     if (event->type[stat] == TRACE_INT || event->type[stat] == TRACE_UINT)
         return (int64_t)event->value[stat];
-    return trace_line_other_number(event, stat, usual);
+    return trace_line_other_number(event, stat, default_value);
 }
 /* The same for a stat that is there and not written as a double. */
-double trace_line_other_real(const struct trace_event *event, enum trace_stat stat, double usual);
+double trace_line_other_real(const struct trace_event *event, enum trace_stat stat, double default_value);
 /* A finite number, however it was written. */
-static inline double trace_line_real(const struct trace_event *event, enum trace_stat stat, double usual)
+static inline double trace_line_real(const struct trace_event *event, enum trace_stat stat, double default_value)
 {
     double value;
     if (!trace_line_has(event, stat))
-        return usual;
+        return default_value;
     if (event->type[stat] != TRACE_DOUBLE)
-        return trace_line_other_real(event, stat, usual);
+        return trace_line_other_real(event, stat, default_value);
     memcpy(&value, &event->value[stat], sizeof value);
-    return isfinite(value) ? value : usual;
+    return isfinite(value) ? value : default_value;
 }
 
 #endif

@@ -84,8 +84,8 @@ void trace_pairs_make(const struct trace_link *producers, size_t producer_count,
     uint32_t pair_count = pairs_number(&from, &to, scratch);
     side_count(&from, pair_count, scratch);
     side_count(&to, pair_count, scratch);
-    size_t most = producer_count < pair_count ? producer_count : pair_count;
-    out->hubs = arena_raw(arena, (most + 1) * sizeof *out->hubs);
+    size_t max = producer_count < pair_count ? producer_count : pair_count;
+    out->hubs = arena_raw(arena, (max + 1) * sizeof *out->hubs);
     out->hub_count = 0;
     for (uint32_t pair = 0, p = 0, c = 0; pair < pair_count; pair++) {
         uint32_t p_count = from.places_of[pair], c_count = to.places_of[pair];

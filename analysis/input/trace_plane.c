@@ -4,7 +4,7 @@
 
 #include "xplane.fields.h"
 
-enum { NAME_MOST = 16 * 1024, KNOWN_NAME_MOST = 64 };
+enum { NAME_MAX = 16 * 1024, KNOWN_NAME_MAX = 64 };
 
 /* Entries of one of the two maps, in file order; of equal ids the last holds. */
 struct trace_names {
@@ -42,7 +42,7 @@ static void line_add(struct trace_plane *plane, struct arena *arena, struct stre
 
 static struct str text_of(struct stream *stream, struct stream_scope payload, struct arena *arena)
 {
-    struct str text = stream_peek(stream, payload, NAME_MOST);
+    struct str text = stream_peek(stream, payload, NAME_MAX);
     return (struct str){arena_text(arena, text), text.length};
 }
 
@@ -110,10 +110,10 @@ static void entry_read(struct stream *stream, struct trace_name *name)
     }
 }
 
-/* The first KNOWN_NAME_MOST bytes of a name, until the next look; names that matter whole are shorter. */
+/* The first KNOWN_NAME_MAX bytes of a name, until the next look; names that matter whole are shorter. */
 static struct str short_name(struct stream *stream, const struct trace_name *name)
 {
-    return stream_peek(stream, name->entry, KNOWN_NAME_MOST);
+    return stream_peek(stream, name->entry, KNOWN_NAME_MAX);
 }
 
 enum trace_stat trace_plane_stat_of(struct str name)
@@ -213,11 +213,11 @@ size_t trace_plane_event_count(const struct trace_plane *plane)
     return plane->events->count;
 }
 
-struct str trace_plane_event_at(struct stream *stream, const struct trace_plane *plane, size_t at, size_t most,
+struct str trace_plane_event_at(struct stream *stream, const struct trace_plane *plane, size_t at, size_t max,
                                 int64_t *id)
 {
     *id = plane->events->items[at].id;
-    return stream_peek(stream, plane->events->items[at].entry, most);
+    return stream_peek(stream, plane->events->items[at].entry, max);
 }
 
 static struct str name_of(struct stream *stream, const struct trace_names *names, int64_t id, struct arena *arena)

@@ -80,9 +80,9 @@ static inline enum trace_class trace_plane_class(const struct trace_plane *plane
 enum trace_stat trace_plane_stat_of(struct str name);
 enum trace_class trace_plane_class_of(struct str name);
 
-/* The names of events one by one, in file order: up to `most` bytes, until the next look at the stream. */
+/* The names of events one by one, in file order: up to `max` bytes, until the next look at the stream. */
 size_t trace_plane_event_count(const struct trace_plane *plane);
-struct str trace_plane_event_at(struct stream *stream, const struct trace_plane *plane, size_t at, size_t most,
+struct str trace_plane_event_at(struct stream *stream, const struct trace_plane *plane, size_t at, size_t max,
                                 int64_t *id);
 /* Names by id, copied into `arena`; empty for an id that the plane does not name. */
 struct str trace_plane_event_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena);

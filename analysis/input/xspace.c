@@ -7,7 +7,7 @@
 #include "input/trace_plane.h"
 #include "xplane.fields.h"
 
-enum { NAME_MOST = 16 * 1024 };
+enum { NAME_MAX = 16 * 1024 };
 
 /* Scopes of one kind in a plane. */
 struct scopes {
@@ -49,7 +49,7 @@ static void plane_scan(struct stream *stream, struct stream_scope scope, struct 
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == XPLANE_NAME) {
-            plane->name = stream_text(stream, field.payload, NAME_MOST, arena);
+            plane->name = stream_text(stream, field.payload, NAME_MAX, arena);
             plane->has_name = true;
             if (!is_metadata_plane(plane))
                 return;
@@ -87,7 +87,7 @@ static void stat_metadata_read(struct stream *stream, struct stream_scope entry,
     while (stream_next(stream, &value.payload, &field)) {
         if (field.number != XSTAT_METADATA_NAME || field.type != WIRE_BYTES || field.payload.end - field.payload.at > 32)
             continue;
-        struct str name = stream_text(stream, field.payload, NAME_MOST, arena);
+        struct str name = stream_text(stream, field.payload, NAME_MAX, arena);
         if (str_equal_any_case(name, STR("Hlo Proto")) && ids->hlo_count < 8) {
             ids->is_legacy[ids->hlo_count] = str_equal(name, STR("HLO Proto"));
             ids->hlo[ids->hlo_count++] = id;
@@ -145,7 +145,7 @@ static struct entry entry_read(struct stream *stream, struct stream_scope scope,
         return entry;
     while (stream_next(stream, &value.payload, &field)) {
         if (field.number == XEVENT_METADATA_NAME && field.type == WIRE_BYTES)
-            entry.name = stream_text(stream, field.payload, NAME_MOST, arena);
+            entry.name = stream_text(stream, field.payload, NAME_MAX, arena);
         else if (field.number == XEVENT_METADATA_STATS && field.type == WIRE_BYTES)
             stat_read(stream, field.payload, ids, &entry);
     }
@@ -180,7 +180,7 @@ static struct str hlo_name(struct stream *stream, struct stream_scope hlo, struc
         struct stream_scope module = field.payload;
         while (stream_next(stream, &module, &field))
             if (field.number == HLO_MODULE_PROTO_NAME && field.type == WIRE_BYTES)
-                return stream_text(stream, field.payload, NAME_MOST, arena);
+                return stream_text(stream, field.payload, NAME_MAX, arena);
         return (struct str){"", 0};
     }
     return (struct str){"", 0};
@@ -219,10 +219,10 @@ static void metadata_plane_read(struct stream *stream, const struct plane *plane
         take_damage(stream, out);
     }
     out->has_hlo_stat |= ids.hlo_count > 0;
-    size_t most = out->program_count + plane->event_metadata.count;
-    struct xspace_program *programs = arena_array(arena, struct xspace_program, most);
+    size_t max = out->program_count + plane->event_metadata.count;
+    struct xspace_program *programs = arena_array(arena, struct xspace_program, max);
     struct map seen;
-    map_init(&seen, arena, most);
+    map_init(&seen, arena, max);
     for (size_t i = 0; i < out->program_count; i++) {
         programs[i] = out->programs[i];
         map_put(&seen, programs[i].program_id, (uint32_t)i, false);
@@ -267,7 +267,7 @@ static void device_look(struct stream *stream, struct stream_scope scope, struct
             out->devices[i].count++;
             return;
         }
-    if (out->device_count < XSPACE_DEVICES_MOST)
+    if (out->device_count < XSPACE_DEVICES_MAX)
         out->devices[out->device_count++] = (struct xspace_device){device, 1};
 }
 
@@ -291,7 +291,7 @@ bool xspace_read(const struct source *source, struct arena *arena, struct xspace
     *out = (struct xspace){0};
     while (stream_next(&stream, &scope, &field)) {
         if (field.number == XSPACE_HOSTNAMES && field.type == WIRE_BYTES && out->hostname_count < 4096)
-            hostname_add(out, arena, stream_text(&stream, field.payload, NAME_MOST, arena));
+            hostname_add(out, arena, stream_text(&stream, field.payload, NAME_MAX, arena));
         if (field.number != XSPACE_PLANES || field.type != WIRE_BYTES)
             continue;
         struct plane plane = {0};

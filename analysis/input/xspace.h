@@ -26,10 +26,10 @@ struct xspace_device {
     uint32_t count;
 };
 
-enum { XSPACE_DEVICES_MOST = 16 };
+enum { XSPACE_DEVICES_MAX = 16 };
 
 struct xspace {
-    struct xspace_device devices[XSPACE_DEVICES_MOST]; /* kinds of devices; of more, the first */
+    struct xspace_device devices[XSPACE_DEVICES_MAX]; /* kinds of devices; of more, the first */
     size_t device_count;
     struct xspace_program *programs;
     size_t program_count;

@@ -6,7 +6,7 @@
 #ifndef ANALYSIS_MEMORY_EXTREMES_H
 #define ANALYSIS_MEMORY_EXTREMES_H
 
-#include "base/hands.h"
+#include "base/workers.h"
 #include "memory/thin.h"
 
 enum { EXTREMES_BLOCK = 256 };
@@ -15,13 +15,13 @@ struct extremes {
     thin_value *value;
     const void *curve;
     uint32_t count;
-    uint32_t *least_at, *most_at; /* of each block */
+    uint32_t *min_at, *max_at; /* of each block */
 };
 
-/* `hands` may be NULL; else `value` is called by several threads at once. */
+/* `workers` may be NULL; else `value` is called by several threads at once. */
 void extremes_build(struct extremes *extremes, thin_value *value, const void *curve, uint32_t count,
-                    const struct hands *hands, struct arena *arena);
+                    const struct workers *workers, struct arena *arena);
 /* First smallest and first largest of [from, to), which is not empty. */
-void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *least_at, uint32_t *most_at);
+void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *min_at, uint32_t *max_at);
 
 #endif

@@ -79,7 +79,7 @@ static void span_begin(struct replay *replay, uint32_t buffer_at)
 static bool take(struct replay *replay, uint32_t root_at, uint32_t shown_at)
 {
     struct heap *heap = replay->heap;
-    if (replay->size > SUM_MOST_BYTES_TOGETHER || replay->unpadded_size > SUM_MOST_BYTES_TOGETHER)
+    if (replay->size > SUM_MAX_BYTES_TOGETHER || replay->unpadded_size > SUM_MAX_BYTES_TOGETHER)
         return fail(replay, HEAP_TOO_LARGE);
     replay->size = sum_add(replay->size, replay->bytes[root_at]);
     replay->unpadded_size = sum_add(replay->unpadded_size, replay->unpadded_bytes[root_at]);

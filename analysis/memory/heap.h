@@ -50,7 +50,7 @@ enum heap_failure {
     HEAP_NEGATIVE,        /* more given back than taken */
     HEAP_BAD_KIND,        /* an event kind that is not known */
     HEAP_BAD_SHARING,     /* buffers that share in a circle: the event that would close it */
-    HEAP_TOO_LARGE,       /* one buffer allocated so often that the sum passes SUM_MOST_BYTES_TOGETHER */
+    HEAP_TOO_LARGE,       /* one buffer allocated so often that the sum passes SUM_MAX_BYTES_TOGETHER */
 };
 
 struct heap {

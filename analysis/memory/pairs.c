@@ -87,7 +87,7 @@ void pairs_make(const struct pairs *pairs, struct arena *scratch, struct pairs_c
             counts->replaced += open != PAIRS_NONE;
             open_address(&table, pairs->address[i], i);
         }
-        counts->most_open = table.open_count > counts->most_open ? table.open_count : counts->most_open;
+        counts->max_open = table.open_count > counts->max_open ? table.open_count : counts->max_open;
     }
     counts->never_freed += table.open_count;
 }

@@ -8,20 +8,20 @@
 
 static void column(thin_value *value, const void *curve, uint32_t from, uint32_t to, uint32_t *steps, uint32_t *count)
 {
-    uint32_t least_at = from, most_at = from;
-    int64_t least = value(curve, from), most = least;
+    uint32_t min_at = from, max_at = from;
+    int64_t min = value(curve, from), max = min;
     for (uint32_t step = from + 1; step < to; step++) {
         int64_t now = value(curve, step);
-        if (now < least) {
-            least = now;
-            least_at = step;
+        if (now < min) {
+            min = now;
+            min_at = step;
         }
-        if (now > most) {
-            most = now;
-            most_at = step;
+        if (now > max) {
+            max = now;
+            max_at = step;
         }
     }
-    uint32_t kept[4] = {from, least_at < most_at ? least_at : most_at, least_at < most_at ? most_at : least_at, to - 1};
+    uint32_t kept[4] = {from, min_at < max_at ? min_at : max_at, min_at < max_at ? max_at : min_at, to - 1};
     for (int i = 0; i < 4; i++)
         if (*count == 0 || kept[i] > steps[*count - 1])
             steps[(*count)++] = kept[i];
@@ -65,42 +65,42 @@ static int larger_first(const void *left, const void *right)
 /* The largest so far, and as many that came after; the smaller half of a full list goes. */
 struct peaks {
     struct peak *items;
-    uint32_t count, most;
+    uint32_t count, max;
     struct arena *arena;
 };
 
 static void peak_add(struct peaks *peaks, uint32_t step, int64_t value)
 {
-    if (peaks->count == peaks->most * 2) {
-        select_least(peaks->arena, peaks->items, peaks->count, sizeof *peaks->items, peaks->most, larger_first);
-        peaks->count = peaks->most;
+    if (peaks->count == peaks->max * 2) {
+        select_smallest(peaks->arena, peaks->items, peaks->count, sizeof *peaks->items, peaks->max, larger_first);
+        peaks->count = peaks->max;
     }
     peaks->items[peaks->count++] = (struct peak){step, value};
 }
 
-/* One walk: climb to a top, and count it once the curve has fallen by `least`
+/* One walk: climb to a top, and count it once the curve has fallen by `min`
  * below it; then look for the valley the same way. */
-uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t least, uint32_t most, struct arena *arena,
+uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t min, uint32_t max, struct arena *arena,
                      uint32_t *peak_count)
 {
-    struct peaks peaks = {arena_array(arena, struct peak, (size_t)most * 2 + 2), 0, most + 1, arena};
+    struct peaks peaks = {arena_array(arena, struct peak, (size_t)max * 2 + 2), 0, max + 1, arena};
     uint32_t top_at = 0;
     int64_t top = 0, valley = 0;
     bool is_climbing = true;
-    if (least < 1)
-        least = 1;
+    if (min < 1)
+        min = 1;
     for (uint32_t step = 0; step < count; step++) {
         int64_t now = value(curve, step);
         if (step == 0 || (is_climbing && now > top)) {
             top = now;
             top_at = step;
-        } else if (is_climbing && top - now >= least) {
+        } else if (is_climbing && top - now >= min) {
             peak_add(&peaks, top_at, top);
             is_climbing = false;
             valley = now;
         } else if (!is_climbing && now < valley) {
             valley = now;
-        } else if (!is_climbing && now - valley >= least) {
+        } else if (!is_climbing && now - valley >= min) {
             is_climbing = true;
             top = now;
             top_at = step;
@@ -109,7 +109,7 @@ uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64
     if (is_climbing && count > 0)
         peak_add(&peaks, top_at, top);
     qsort(peaks.items, peaks.count, sizeof *peaks.items, larger_first);
-    *peak_count = peaks.count < most ? peaks.count : most;
+    *peak_count = peaks.count < max ? peaks.count : max;
     uint32_t *steps = arena_array(arena, uint32_t, (size_t)*peak_count + 1);
     for (uint32_t i = 0; i < *peak_count; i++)
         steps[i] = peaks.items[i].step;

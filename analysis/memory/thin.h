@@ -21,8 +21,8 @@ uint32_t *thin_steps(thin_value *value, const void *curve, uint32_t from, uint32
                      uint32_t *count);
 
 /* Local peaks in [0, count): steps whose value is larger than the valley on either
- * side by at least `least` — the largest first, at most `most`. A flat top gives its first step. */
-uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t least, uint32_t most, struct arena *arena,
+ * side by at least `min` — the largest first, at most `max`. A flat top gives its first step. */
+uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t min, uint32_t max, struct arena *arena,
                      uint32_t *peak_count);
 
 #endif

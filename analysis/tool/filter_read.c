@@ -330,14 +330,14 @@ bool filter_read(const char *text, const struct table_column *columns, const voi
                  struct filter *out, struct err *err)
 {
     struct reader reader = {text, text, columns, arena, err};
-    *out = (struct filter){columns, context, arena, arena_array(arena, struct filter_term, FILTER_TERMS_MOST), 0};
-    if (strlen(text) > FILTER_LENGTH_MOST)
-        return err_set(err, ERR_argument, FILTER_LENGTH_MOST, "filter: longer than %d characters", FILTER_LENGTH_MOST);
+    *out = (struct filter){columns, context, arena, arena_array(arena, struct filter_term, FILTER_TERMS_MAX), 0};
+    if (strlen(text) > FILTER_LENGTH_MAX)
+        return err_set(err, ERR_argument, FILTER_LENGTH_MAX, "filter: longer than %d characters", FILTER_LENGTH_MAX);
     for (struct filter_text word; next_word(&reader, &word);) {
         if (word.length == 0) /* "" asks for nothing */
             continue;
-        if (out->term_count == FILTER_TERMS_MOST)
-            return err_set(err, ERR_argument, word.places[0], "filter: more than %d terms", FILTER_TERMS_MOST);
+        if (out->term_count == FILTER_TERMS_MAX)
+            return err_set(err, ERR_argument, word.places[0], "filter: more than %d terms", FILTER_TERMS_MAX);
         if (!term_read(&reader, word, &out->terms[out->term_count]))
             return false;
         out->term_count++;

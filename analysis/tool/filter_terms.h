@@ -6,7 +6,7 @@
 #include "base/regex.h"
 #include "tool/table.h"
 
-enum { FILTER_TERMS_MOST = 64, FILTER_LENGTH_MOST = 4096 };
+enum { FILTER_TERMS_MAX = 64, FILTER_LENGTH_MAX = 4096 };
 
 /* How a character of the filter was typed. */
 enum filter_mark { FILTER_PLAIN, FILTER_QUOTED, FILTER_EXPRESSION };

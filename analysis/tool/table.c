@@ -206,9 +206,9 @@ void table_begin(struct table_rows *rows, uint32_t row_count)
 }
 
 /* Makes room: the least that are needed stay. */
-static void least_keep(struct table_rows *rows)
+static void min_keep(struct table_rows *rows)
 {
-    select_least(rows->request->arena, rows->items, rows->kept, rows->item_size, rows->needed, compare);
+    select_smallest(rows->request->arena, rows->items, rows->kept, rows->item_size, rows->needed, compare);
     rows->kept = rows->needed;
     rows->bound = item_at(rows, rows->capacity + 1);
     for (uint32_t i = 0; i < rows->kept; i++)
@@ -229,7 +229,7 @@ bool table_take(struct table_rows *rows, uint32_t row)
     if (rows->bound != NULL && compare(item, rows->bound) >= 0)
         return true;
     if (rows->kept == rows->capacity)
-        least_keep(rows);
+        min_keep(rows);
     memcpy(item_at(rows, rows->kept++), item, rows->item_size);
     return true;
 }
@@ -240,7 +240,7 @@ void table_sort(struct table_rows *rows)
     rows->end = rows->limit < rows->matched - rows->first ? rows->first + (uint32_t)rows->limit : rows->matched;
     if (rows->first == rows->end) /* behind the last row: what was kept is not asked for */
         return;
-    select_least(rows->request->arena, rows->items, rows->kept, rows->item_size, rows->end, compare);
+    select_smallest(rows->request->arena, rows->items, rows->kept, rows->item_size, rows->end, compare);
     arena_work(rows->request->arena, select_work(rows->end));
     /* Before qsort: it holds memory of its own while it compares, which an arena that is full would not give back. */
     for (uint32_t key = 0; key < rows->key_count; key++)

@@ -13,11 +13,11 @@ const char *tool_param_text(const struct tool_request *request, const char *name
     return NULL;
 }
 
-bool tool_param_number(const struct tool_request *request, const char *name, int64_t least, int64_t most, int64_t usual,
+bool tool_param_number(const struct tool_request *request, const char *name, int64_t min, int64_t max, int64_t default_value,
                        int64_t *value, struct err *err)
 {
     const char *text = tool_param_text(request, name);
-    *value = usual;
+    *value = default_value;
     if (text == NULL || text[0] == '\0')
         return true;
     char *end;
@@ -26,9 +26,9 @@ bool tool_param_number(const struct tool_request *request, const char *name, int
     bool is_plain = (text[0] >= '0' && text[0] <= '9') || text[0] == '-'; /* strtoll takes spaces and + too */
     if (*end != '\0' || errno != 0 || !is_plain)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: \"%.40s\" is not a whole number", name, text);
-    if (number < least || number > most)
+    if (number < min || number > max)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: %lld is not between %lld and %lld", name, number,
-                       (long long)least, (long long)most);
+                       (long long)min, (long long)max);
     *value = number;
     return true;
 }

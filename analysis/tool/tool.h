@@ -70,8 +70,8 @@ struct tool {
 
 /* The text of a parameter, or NULL. */
 const char *tool_param_text(const struct tool_request *request, const char *name);
-/* A whole number in [least, most]; `usual` when the parameter is absent. False with an `argument` report otherwise. */
-bool tool_param_number(const struct tool_request *request, const char *name, int64_t least, int64_t most, int64_t usual,
+/* A whole number in [least, most]; `default_value` when the parameter is absent. False with an `argument` report otherwise. */
+bool tool_param_number(const struct tool_request *request, const char *name, int64_t min, int64_t max, int64_t default_value,
                        int64_t *value, struct err *err);
 
 /* Adds a note to the answer, unless `count` is 0. The texts must live as long as the request. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { PACKED_WINDOW = 64 * 1024, PLAIN_WINDOW = 128 * 1024, CHECKPOINTS_MOST = 64, FIRST_INTERVAL = 1 << 20 };
+enum { PACKED_WINDOW = 64 * 1024, PLAIN_WINDOW = 128 * 1024, CHECKPOINTS_MAX = 64, FIRST_INTERVAL = 1 << 20 };
 
 /* The inflater as it was at an offset, to go on from there (about 40 KiB each).
  * It must not move: zlib's state points back to it. */
@@ -24,7 +24,7 @@ struct gzip_state {
     uint64_t packed_at;                  /* bytes of the packed source handed to the inflater */
     uint64_t plain_at;                   /* offset of plain[0] */
     size_t plain_filled;
-    struct checkpoint *checkpoints[CHECKPOINTS_MOST]; /* ascending */
+    struct checkpoint *checkpoints[CHECKPOINTS_MAX]; /* ascending */
     size_t checkpoint_count;
     uint64_t interval;                   /* of plain bytes between two of them */
     unsigned char packed[PACKED_WINDOW];
@@ -99,7 +99,7 @@ static void checkpoint_take(struct gzip_state *state)
     uint64_t last = state->checkpoint_count > 0 ? state->checkpoints[state->checkpoint_count - 1]->plain_at : 0;
     if (state->plain_at < last + state->interval)
         return;
-    if (state->checkpoint_count == CHECKPOINTS_MOST)
+    if (state->checkpoint_count == CHECKPOINTS_MAX)
         checkpoints_thin(state);
     struct checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
     if (checkpoint == NULL || inflateCopy(&checkpoint->inflater, &state->inflater) != Z_OK) {
@@ -151,7 +151,7 @@ static void advance(struct gzip *gzip)
     struct gzip_state *state = gzip->state;
     state->plain_at += state->plain_filled;
     state->plain_filled = 0;
-    if (state->plain_at > GZIP_LEAST_LIMIT + state->packed_at * GZIP_MOST_RATIO) {
+    if (state->plain_at > GZIP_MIN_LIMIT + state->packed_at * GZIP_MAX_RATIO) {
         fail(gzip, ERR_limit, "inflates to more than 256 times its size");
         return;
     }

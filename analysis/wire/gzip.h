@@ -3,7 +3,7 @@
  *
  * Members that follow each other are read through. Reading forwards inflates
  * and forgets; reading backwards goes on from a checkpoint, of which there are
- * up to 64, one a MiB in files below 64 MiB. The size becomes known at the end. What inflates to more than LEAST_LIMIT + MOST_RATIO times its own size
+ * up to 64, one a MiB in files below 64 MiB. The size becomes known at the end. What inflates to more than MIN_LIMIT + MAX_RATIO times its own size
  * is refused (`limit`): texts and protos stay far below that.
  * Memory: 40 KiB for the inflater and for each checkpoint, and two windows, in
  * malloc; gzip_close frees them. */
@@ -15,8 +15,8 @@
 
 #include <stdbool.h>
 
-enum { GZIP_MOST_RATIO = 256 };
-#define GZIP_LEAST_LIMIT ((uint64_t)64 << 20)
+enum { GZIP_MAX_RATIO = 256 };
+#define GZIP_MIN_LIMIT ((uint64_t)64 << 20)
 
 struct gzip {
     struct source source; /* the inflated bytes: hand on &gzip->source */

@@ -143,23 +143,23 @@ bool stream_next(struct stream *stream, struct stream_scope *scope, struct strea
 
 static const char nothing[STREAM_SLACK] = {0};
 
-struct str stream_peek(struct stream *stream, struct stream_scope payload, size_t most)
+struct str stream_peek(struct stream *stream, struct stream_scope payload, size_t max)
 {
     uint64_t size = payload.end - payload.at;
-    if (size < most)
-        most = (size_t)size;
-    if (most > WINDOW)
-        most = WINDOW;
+    if (size < max)
+        max = (size_t)size;
+    if (max > WINDOW)
+        max = WINDOW;
     const uint8_t *bytes;
-    size_t got = most == 0 ? 0 : window_at(stream, payload.at, most, &bytes);
+    size_t got = max == 0 ? 0 : window_at(stream, payload.at, max, &bytes);
     if (got == 0)
         return (struct str){nothing, 0};
-    return (struct str){(const char *)bytes, got < most ? got : most};
+    return (struct str){(const char *)bytes, got < max ? got : max};
 }
 
-struct str stream_text(struct stream *stream, struct stream_scope payload, size_t most, struct arena *arena)
+struct str stream_text(struct stream *stream, struct stream_scope payload, size_t max, struct arena *arena)
 {
-    struct str text = stream_peek(stream, payload, most);
+    struct str text = stream_peek(stream, payload, max);
     return (struct str){arena_text(arena, text), text.length};
 }
 

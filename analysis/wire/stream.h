@@ -48,10 +48,10 @@ uint64_t stream_size(const struct stream *stream);
 bool stream_next(struct stream *stream, struct stream_scope *scope, struct stream_field *field);
 /* How many bytes after those of stream_peek may be read too; what they are means nothing. */
 enum { STREAM_SLACK = 256 };
-/* Up to `most` bytes of `payload`, valid until the next call; fewer only if it is shorter or cut. */
-struct str stream_peek(struct stream *stream, struct stream_scope payload, size_t most);
+/* Up to `max` bytes of `payload`, valid until the next call; fewer only if it is shorter or cut. */
+struct str stream_peek(struct stream *stream, struct stream_scope payload, size_t max);
 /* What stream_peek shows, copied into `arena` and NUL-terminated: for names. */
-struct str stream_text(struct stream *stream, struct stream_scope payload, size_t most, struct arena *arena);
+struct str stream_text(struct stream *stream, struct stream_scope payload, size_t max, struct arena *arena);
 /* All bytes of `payload`, copied into `arena`. Reports `truncated` when they end early. */
 struct str stream_copy(struct stream *stream, struct stream_scope payload, struct arena *arena);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Bytes of a text in one answer. */
-enum { WINDOW_BYTES = 64 * 1024, MOST_WINDOW_BYTES = 1 << 20 };
+enum { WINDOW_BYTES = 64 * 1024, MAX_WINDOW_BYTES = 1 << 20 };
 
 /* The text that a request is about. */
 struct asked {
@@ -136,11 +136,11 @@ struct response *api_oom_give(const struct server *server, const struct request 
 
 /* ---- the text itself ---------------------------------------------------------------- */
 
-static bool read_offset(const struct request *request, const char *name, uint64_t usual, uint64_t *offset)
+static bool read_offset(const struct request *request, const char *name, uint64_t default_value, uint64_t *offset)
 {
     const char *text = request_param(request, name, NULL);
     char *end = NULL;
-    *offset = usual;
+    *offset = default_value;
     if (!text)
         return true;
     if (text[0] < '0' || text[0] > '9' || strlen(text) > 18)
@@ -181,9 +181,9 @@ struct response *api_oom_text(const struct server *server, const struct request 
     struct response *response = listing_check_names(request, NAMES);
     if (!response && (!read_offset(request, "from", 0, &from) || !read_offset(request, "to", from + WINDOW_BYTES, &to)))
         response = response_problem(400, "argument", "from and to are places in the text, in bytes");
-    if (!response && (to < from || to - from > MOST_WINDOW_BYTES))
+    if (!response && (to < from || to - from > MAX_WINDOW_BYTES))
         response =
-            response_problem(400, "argument", "to must not be before from, nor %d bytes behind it", MOST_WINDOW_BYTES);
+            response_problem(400, "argument", "to must not be before from, nor %d bytes behind it", MAX_WINDOW_BYTES);
     if (!response)
         response = find(server, request, &asked);
     if (!response)

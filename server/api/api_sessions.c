@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERROR_TEXT_BYTES = 64 * 1024, MOST_ERROR_TEXTS = 32, MOST_PROBLEMS = 1000 };
+enum { ERROR_TEXT_BYTES = 64 * 1024, MAX_ERROR_TEXTS = 32, MAX_PROBLEMS = 1000 };
 
 static void write_problem(struct json *json, const char *file, enum err_code code, const char *reason,
                           uint64_t offset_bytes)
@@ -138,7 +138,7 @@ void api_write_not_read(struct json *json, const struct snapshot *snapshot)
 {
     json_key(json, "not_read");
     json_array_begin(json);
-    for (size_t at = 0; at < snapshot->problem_count && at < MOST_PROBLEMS; at++) {
+    for (size_t at = 0; at < snapshot->problem_count && at < MAX_PROBLEMS; at++) {
         const struct snapshot_problem *problem = &snapshot->problems[at];
         write_problem(json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
     }
@@ -201,7 +201,7 @@ static void write_error_texts(struct json *json, const struct snapshot_session *
 {
     json_key(json, "error_texts");
     json_array_begin(json);
-    for (size_t at = 0; at < session->text_count && at < MOST_ERROR_TEXTS; at++) {
+    for (size_t at = 0; at < session->text_count && at < MAX_ERROR_TEXTS; at++) {
         struct buf text = BUF_INIT;
         struct err err = ERR_INIT;
         const struct snapshot_file *file = session->texts[at].file;

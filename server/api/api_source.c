@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_BYTES = 2 << 20, BEFORE_BYTES = 1 << 20, BLOCK_BYTES = 64 << 10, MOST_LINE = 1000000000 };
-static const uint64_t MOST_SCANNED_BYTES = (uint64_t)1 << 30;
+enum { WINDOW_BYTES = 2 << 20, BEFORE_BYTES = 1 << 20, BLOCK_BYTES = 64 << 10, MAX_LINE = 1000000000 };
+static const uint64_t MAX_SCANNED_BYTES = (uint64_t)1 << 30;
 
 /* Whole lines of a file, those around the one that was asked for. */
 struct window {
@@ -31,11 +31,11 @@ struct marks {
 
 static void add_mark(struct marks *marks, struct mark mark)
 {
-    size_t most = sizeof(marks->items) / sizeof(marks->items[0]);
+    size_t max = sizeof(marks->items) / sizeof(marks->items[0]);
     if (marks->count > 0 && mark.offset < marks->items[marks->count - 1].offset + BLOCK_BYTES)
         return;
-    if (marks->count == most) {
-        memmove(marks->items, marks->items + 1, (most - 1) * sizeof(marks->items[0]));
+    if (marks->count == max) {
+        memmove(marks->items, marks->items + 1, (max - 1) * sizeof(marks->items[0]));
         marks->count--;
     }
     marks->items[marks->count++] = mark;
@@ -47,8 +47,8 @@ static struct mark find_start(const struct source *source, uint64_t line)
     struct marks marks = {.items = {{0, 1}}, .count = 1};
     struct mark at = {0, 1};
     char *block = memory_new(BLOCK_BYTES);
-    uint64_t most = source->size_bytes < MOST_SCANNED_BYTES ? source->size_bytes : MOST_SCANNED_BYTES, offset = 0;
-    while (offset < most && at.line < line) {
+    uint64_t max = source->size_bytes < MAX_SCANNED_BYTES ? source->size_bytes : MAX_SCANNED_BYTES, offset = 0;
+    while (offset < max && at.line < line) {
         int64_t count = source->read(source->context, offset, block, BLOCK_BYTES);
         if (count <= 0)
             break;
@@ -149,7 +149,7 @@ static void write_lines(struct json *json, const struct buf *text)
 static uint64_t line_of(const char *text)
 {
     size_t length = strspn(text, "0123456789");
-    return length > 0 && length < 11 && text[length] == '\0' && strtoull(text, NULL, 10) <= MOST_LINE
+    return length > 0 && length < 11 && text[length] == '\0' && strtoull(text, NULL, 10) <= MAX_LINE
                ? strtoull(text, NULL, 10)
                : 0;
 }
@@ -168,7 +168,7 @@ struct response *api_source(const struct server *server, const struct request *r
     if (!file[0])
         return response_problem(400, "argument", "the parameter file is missing");
     if (line == 0)
-        return response_problem(400, "argument", "line must be a whole number from 1 to %d", MOST_LINE);
+        return response_problem(400, "argument", "line must be a whole number from 1 to %d", MAX_LINE);
     for (size_t at = 0; at < server->source_root_count && !found; at++)
         read_below(server->source_roots[at], file, line, &window, &found);
     json_object_begin(&json);

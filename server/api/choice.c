@@ -110,7 +110,7 @@ static void add_series(struct choice *choice)
 }
 
 /* Without profile=: those of a series, else the last one. */
-static struct response *add_usual(struct choice *choice, bool is_series)
+static struct response *add_default(struct choice *choice, bool is_series)
 {
     const struct snapshot_session *session = choice->subject.session;
     for (size_t at = 0; at < choice->count; at++) {
@@ -177,7 +177,7 @@ static struct response *choose_profiles(struct choice *choice, const struct requ
     if (!response)
         response = add_named(choice, request);
     if (!response)
-        response = add_usual(choice, strcmp(view->view, "series") == 0);
+        response = add_default(choice, strcmp(view->view, "series") == 0);
     if (!response)
         response = check_read(choice);
     if (!response) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_LIMIT = 100, MOST_LIMIT = 1000, MOST_DIGITS = 9 };
+enum { DEFAULT_LIMIT = 100, MAX_LIMIT = 1000, MAX_DIGITS = 9 };
 
 struct response *listing_check_once(const struct request *request)
 {
@@ -31,17 +31,17 @@ static bool read_count(const struct request *request, const char *name, size_t *
         return true;
     size_t digits = strspn(text, "0123456789");
     *count = (size_t)strtoul(text, NULL, 10);
-    return digits > 0 && digits <= MOST_DIGITS && text[digits] == '\0';
+    return digits > 0 && digits <= MAX_DIGITS && text[digits] == '\0';
 }
 
 struct response *listing_read(const struct request *request, const char *const *sorts, struct listing *listing)
 {
-    *listing = (struct listing){0, USUAL_LIMIT, request_param(request, "filter", ""),
+    *listing = (struct listing){0, DEFAULT_LIMIT, request_param(request, "filter", ""),
                                 request_param(request, "sort", sorts[0])};
     if (!read_count(request, "offset", &listing->offset))
         return response_problem(400, "argument", "offset must be a whole number from 0 on");
-    if (!read_count(request, "limit", &listing->limit) || listing->limit < 1 || listing->limit > MOST_LIMIT)
-        return response_problem(400, "argument", "limit must be a whole number from 1 to %d", MOST_LIMIT);
+    if (!read_count(request, "limit", &listing->limit) || listing->limit < 1 || listing->limit > MAX_LIMIT)
+        return response_problem(400, "argument", "limit must be a whole number from 1 to %d", MAX_LIMIT);
     while (*sorts && strcmp(*sorts, listing->sort) != 0)
         sorts++;
     return *sorts ? NULL : response_problem(400, "argument", "unknown sort order \"%.60s\"", listing->sort);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_BYTES = 16 << 20 };
+enum { MAX_BYTES = 16 << 20 };
 
 static const struct {
     const char *ending, *content_type;
@@ -81,7 +81,7 @@ static struct response *answer_from_disk(const char *folder, const char *path)
     struct response *response = NULL;
     struct buf buf = BUF_INIT;
     uint64_t size = files_identity(file)->size_bytes;
-    char *room = size <= MOST_BYTES ? buf_reserve(&buf, (size_t)size) : NULL;
+    char *room = size <= MAX_BYTES ? buf_reserve(&buf, (size_t)size) : NULL;
     if (room && files_source(file)->read(files_source(file)->context, 0, room, (size_t)size) == (int64_t)size) {
         buf.length = (size_t)size;
         response = response_of_buf(200, content_type, &buf);

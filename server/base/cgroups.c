@@ -47,20 +47,20 @@ static uint64_t processors_in(const char *folder)
 }
 
 /* In a container the group's path may be the host's, of which only the last step, the top, is there. */
-static uint64_t least_up_to(const char *top, char *group, allowance *ask)
+static uint64_t min_up_to(const char *top, char *group, allowance *ask)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (bool is_top = false; !is_top;) {
         char *slash = strrchr(group, '/');
         is_top = !slash || slash[1] == '\0';
         char *folder = memory_format("%s%s", top, is_top ? "" : group);
         uint64_t allowed = ask(folder);
-        least = allowed < least ? allowed : least;
+        min = allowed < min ? allowed : min;
         free(folder);
         if (!is_top)
             slash[slash == group] = '\0';
     }
-    return least;
+    return min;
 }
 
 static bool is_among(char *controllers, const char *controller)
@@ -84,34 +84,34 @@ static uint64_t line_allows(const char *root, char *line, const char *controller
     if (!is_second && !is_among(controllers, controller))
         return UINT64_MAX;
     char *top = memory_format("%s/sys/fs/cgroup/%s", root, is_second ? "" : controller);
-    uint64_t least = least_up_to(top, group, ask);
+    uint64_t min = min_up_to(top, group, ask);
     free(top);
-    return least;
+    return min;
 }
 
-static uint64_t least_of_all(const char *root, const char *controller, allowance *ask)
+static uint64_t min_of_all(const char *root, const char *controller, allowance *ask)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     char *path = memory_format("%s/proc/self/cgroup", root), *line = NULL;
     FILE *file = fopen(path, "re");
     size_t capacity = 0;
     while (file && getline(&line, &capacity, file) >= 0) {
         uint64_t allowed = line_allows(root, line, controller, ask);
-        least = allowed < least ? allowed : least;
+        min = allowed < min ? allowed : min;
     }
     free(line);
     if (file)
         fclose(file);
     free(path);
-    return least;
+    return min;
 }
 
 uint64_t cgroups_memory_bytes(const char *root)
 {
-    return least_of_all(root, "memory", memory_in);
+    return min_of_all(root, "memory", memory_in);
 }
 
 uint64_t cgroups_processor_count(const char *root)
 {
-    return least_of_all(root, "cpu", processors_in);
+    return min_of_all(root, "cpu", processors_in);
 }

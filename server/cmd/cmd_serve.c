@@ -5,7 +5,7 @@
 #include "server/http/httpd.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 #include "server/cmd/options.h"
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_DRAIN_MS = 3000, DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MOST_HOSTS = 64, MOST_LIMIT_MIB = 1 << 30 };
+enum { TEXT_DRAIN_MS = 3000, DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MAX_HOSTS = 64, MAX_LIMIT_MIB = 1 << 30 };
 
 struct daemon {
     struct options options;
     struct listen_set listening;
     struct server server;
-    const char *hosts[MOST_HOSTS]; /* allowed; their texts in `names` */
+    const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
     char *names, *bind_name;
 };
 
@@ -58,7 +58,7 @@ static bool check_options(const struct options *options, char *reason, size_t re
         fault = "nothing to show: give --logdir=DIR, files or folders, or --demo (--help tells more)";
     else if (options->port < 0 || options->port > 65535)
         fault = "--port must be a number from 0 to 65535";
-    else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MOST_LIMIT_MIB)
+    else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MAX_LIMIT_MIB)
         fault = "--memory-limit must be a number of MiB";
     else if (options->is_without_token && options->token_file)
         fault = "--no-token and --token-file exclude each other";
@@ -83,7 +83,7 @@ static void allow_hosts(struct daemon *daemon)
         daemon->hosts[guard->host_count++] = daemon->bind_name;
     }
     daemon->names = memory_text(options->allowed_hosts ? options->allowed_hosts : "");
-    for (char *rest = daemon->names, *name; (name = strsep(&rest, ",")) && guard->host_count < MOST_HOSTS;) {
+    for (char *rest = daemon->names, *name; (name = strsep(&rest, ",")) && guard->host_count < MAX_HOSTS;) {
         if (name[0])
             daemon->hosts[guard->host_count++] = name;
     }
@@ -159,13 +159,13 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
 
 static int run(struct daemon *daemon, const sigset_t *ends)
 {
-    daemon->server.started_at_ms = moment_unix_ms();
+    daemon->server.started_at_ms = clock_unix_ms();
     daemon->server.web_folder = daemon->options.web_folder;
     daemon->server.source_roots = daemon->options.source_roots.items;
     daemon->server.source_root_count = daemon->options.source_roots.count;
     daemon->server.index = make_index(&daemon->options);
     int64_t limit_mib = daemon->options.memory_limit_mib;
-    daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_usual_limit());
+    daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit());
     const struct http_handler handler = routes_handler(&daemon->server);
     struct jobs *jobs = jobs_new(&handler);
     const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */

@@ -201,7 +201,7 @@ static int summarize(const struct options *options)
         log_line("%s%s%s", has_path ? options->paths.items[0] : "", has_path ? ": " : "", fault);
         return COMMANDS_UNUSABLE;
     }
-    struct look look = {.options = options, .store = store_new(account_usual_limit())};
+    struct look look = {.options = options, .store = store_new(account_default_limit())};
     look.form = options->is_json ? &summary_json : options->is_csv ? &summary_csv : &summary_text;
     int result = look_around(&look, options->paths.items[0]);
     store_free(look.store);

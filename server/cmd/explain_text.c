@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ROWS = 10 };
+enum { MAX_ROWS = 10 };
 
 /* UTF-8 stays; bytes below a space and DEL become '?'. */
-static void print_safe(struct str text, size_t most)
+static void print_safe(struct str text, size_t max)
 {
-    for (size_t at = 0; at < text.length && at < most && text.data[at] != '\0'; at++)
+    for (size_t at = 0; at < text.length && at < max && text.data[at] != '\0'; at++)
         putchar((unsigned char)text.data[at] < ' ' || text.data[at] == 0x7f ? '?' : text.data[at]);
-    if (text.length > most)
+    if (text.length > max)
         printf("…");
 }
 
@@ -87,10 +87,10 @@ static void print_buffers(const char *title, const struct oom_verdict *verdict, 
     if (count == 0)
         return;
     printf("%s\n", title);
-    for (size_t at = 0; at < count && at < MOST_ROWS; at++)
+    for (size_t at = 0; at < count && at < MAX_ROWS; at++)
         print_group(&verdict->groups[list][at]);
-    if (count > MOST_ROWS)
-        printf("  … and %zu more\n", count - MOST_ROWS);
+    if (count > MAX_ROWS)
+        printf("  … and %zu more\n", count - MAX_ROWS);
 }
 
 static void print_verdict(const struct oom_verdict *verdict)

@@ -15,7 +15,7 @@ struct option {
     const char *name;
     enum kind kind;
     size_t field_at; /* in struct options */
-    const char *argument, *usual, *help;
+    const char *argument, *default_value, *help;
 };
 
 #define SERVE (1u << COMMANDS_BIT_AT_SERVE)
@@ -23,8 +23,8 @@ struct option {
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 static const struct option OPTIONS[] = {
-#define OPTION(commands, name, kind, field, argument, usual, help)                                                     \
-    {commands, name, kind, offsetof(struct options, field), argument, usual, help},
+#define OPTION(commands, name, kind, field, argument, default_value, help)                                                     \
+    {commands, name, kind, offsetof(struct options, field), argument, default_value, help},
 #include "server/cmd/options.def"
 #undef OPTION
 };
@@ -111,8 +111,8 @@ bool options_read(enum commands_bit_at command, char *const *arguments, struct o
 {
     *options = (struct options){0};
     for (size_t at = 0; at < OPTION_COUNT; at++) {
-        if (OPTIONS[at].usual)
-            set(&OPTIONS[at], OPTIONS[at].usual, options);
+        if (OPTIONS[at].default_value)
+            set(&OPTIONS[at], OPTIONS[at].default_value, options);
     }
     bool is_ended = false;
     for (char *const *at = arguments; *at; at++) {
@@ -149,9 +149,9 @@ void options_print_help(enum commands_bit_at command)
             continue;
         snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? "=" : "",
                  option->argument ? option->argument : "");
-        bool has_usual = option->usual && option->usual[0] != '-';
-        printf("  %-24s %s%s%s%s\n", left, option->help, has_usual ? " (" : "", has_usual ? option->usual : "",
-               has_usual ? ")" : "");
+        bool has_default = option->default_value && option->default_value[0] != '-';
+        printf("  %-24s %s%s%s%s\n", left, option->help, has_default ? " (" : "", has_default ? option->default_value : "",
+               has_default ? ")" : "");
     }
     if (!is_default)
         return;

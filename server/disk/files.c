@@ -250,33 +250,33 @@ bool files_only_grew(const struct file *file, struct err *err)
 }
 
 /* Inflates the first bytes of a gzip file into `out`; what cannot be inflated is left out. */
-static void inflate_start(const char *packed, size_t packed_size, size_t most, struct buf *out)
+static void inflate_start(const char *packed, size_t packed_size, size_t max, struct buf *out)
 {
     z_stream stream = {0};
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
         return;
-    char *room = buf_reserve(out, most);
+    char *room = buf_reserve(out, max);
     if (room) {
         stream.next_in = (Bytef *)(uintptr_t)packed;
         stream.avail_in = (uInt)packed_size;
         stream.next_out = (Bytef *)room;
-        stream.avail_out = (uInt)most;
+        stream.avail_out = (uInt)max;
         inflate(&stream, Z_SYNC_FLUSH);
-        out->length += most - stream.avail_out;
+        out->length += max - stream.avail_out;
     }
     inflateEnd(&stream);
 }
 
-bool files_read_text(const struct files_place *place, size_t most, struct buf *out, struct err *err)
+bool files_read_text(const struct files_place *place, size_t max, struct buf *out, struct err *err)
 {
     struct file *file = files_open(place, err);
     if (!file)
         return false;
-    char *bytes = memory_new(most);
-    int64_t count = file->source.read(file, 0, bytes, most);
+    char *bytes = memory_new(max);
+    int64_t count = file->source.read(file, 0, bytes, max);
     files_close(file);
     if (count >= 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b)
-        inflate_start(bytes, (size_t)count, most, out);
+        inflate_start(bytes, (size_t)count, max, out);
     else if (count > 0)
         buf_add(out, bytes, (size_t)count);
     free(bytes);

@@ -68,8 +68,8 @@ bool files_unchanged(const struct file *file, struct err *err);
 /* The same for a log, which may get longer meanwhile: what it held when it was opened still stands there. */
 bool files_only_grew(const struct file *file, struct err *err);
 
-/* Appends up to `most` bytes from the start of a text file to `out`, looking
+/* Appends up to `max` bytes from the start of a text file to `out`, looking
  * through gzip. */
-bool files_read_text(const struct files_place *place, size_t most, struct buf *out, struct err *err);
+bool files_read_text(const struct files_place *place, size_t max, struct buf *out, struct err *err);
 
 #endif

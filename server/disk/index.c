@@ -2,7 +2,7 @@
 #include "server/disk/index.h"
 
 #include "server/disk/demo_files.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 #include "server/disk/sessions.h"
 #include "server/disk/tree_profiles.h"
 
@@ -31,7 +31,7 @@ struct index *index_new(void)
 {
     struct index *index = memory_new(sizeof(*index));
     pthread_mutex_init(&index->lock, NULL);
-    moment_cond_init(&index->changed);
+    clock_cond_init(&index->changed);
     index->newest = sessions_build(NULL, 0, 0, NULL);
     return index;
 }
@@ -69,7 +69,7 @@ static void publish(struct index *index, bool is_complete)
     index->newest = made;
     pthread_cond_broadcast(&index->changed);
     pthread_mutex_unlock(&index->lock);
-    index->published_at_ms = moment_ms();
+    index->published_at_ms = clock_ms();
     index_release(index, before);
 }
 
@@ -92,7 +92,7 @@ static bool go_on(void *context)
     pthread_mutex_lock(&index->lock);
     bool is_stopping = index->is_stopping, is_first = !index->is_ready;
     pthread_mutex_unlock(&index->lock);
-    if (!is_stopping && is_first && moment_ms() - index->published_at_ms > PARTIAL_MS)
+    if (!is_stopping && is_first && clock_ms() - index->published_at_ms > PARTIAL_MS)
         publish(index, false);
     return !is_stopping;
 }
@@ -122,7 +122,7 @@ static void refresh(struct index *index)
 /* False when it is time to stop. */
 static bool rest(struct index *index, int64_t rest_ms)
 {
-    struct timespec until = moment_after(rest_ms), nudged = moment_after(NUDGED_MS);
+    struct timespec until = clock_after(rest_ms), nudged = clock_after(NUDGED_MS);
     pthread_mutex_lock(&index->lock);
     int reason = 0;
     while (!index->is_stopping && !index->is_nudged && reason == 0)
@@ -139,9 +139,9 @@ static void *scan(void *context)
     struct index *index = context;
     int64_t took_ms;
     do {
-        int64_t began_ms = moment_ms();
+        int64_t began_ms = clock_ms();
         refresh(index);
-        took_ms = moment_ms() - began_ms;
+        took_ms = clock_ms() - began_ms;
     } while (rest(index, took_ms * IDLE_TIMES > INTERVAL_MS ? took_ms * IDLE_TIMES : INTERVAL_MS));
     return NULL;
 }
@@ -153,7 +153,7 @@ static void nudge(void *context)
 
 bool index_start(struct index *index)
 {
-    index->published_at_ms = moment_ms();
+    index->published_at_ms = clock_ms();
     index->verdicts = verdicts_new(nudge, index);
     verdicts_start(index->verdicts);
     index->has_thread = pthread_create(&index->thread, NULL, scan, index) == 0;
@@ -162,7 +162,7 @@ bool index_start(struct index *index)
 
 void index_scan_once(struct index *index)
 {
-    index->published_at_ms = moment_ms();
+    index->published_at_ms = clock_ms();
     refresh(index);
 }
 
@@ -187,7 +187,7 @@ void index_free(struct index *index)
 
 struct snapshot *index_hold(struct index *index)
 {
-    struct timespec until = moment_after(FIRST_WAIT_MS);
+    struct timespec until = clock_after(FIRST_WAIT_MS);
     pthread_mutex_lock(&index->lock);
     int reason = 0;
     while (!index->is_ready && !index->is_stopping && reason == 0)

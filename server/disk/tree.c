@@ -3,7 +3,7 @@
 
 #include "server/disk/beneath.h"
 #include "server/base/memory.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 #include "server/disk/tree_list.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { MOST_FOLDERS = 200000, MOST_DEPTH = 40, FUSE_MAGIC = 0x65735546 };
+enum { MAX_FOLDERS = 200000, MAX_DEPTH = 40, FUSE_MAGIC = 0x65735546 };
 static const int64_t RECENT_NS = 2000000000, RELIST_NS = 30000000000;
 
 /* What a refresh carries from folder to folder. */
@@ -117,14 +117,14 @@ static void folder_list(struct pass *pass, struct tree_folder *folder, int descr
                         const struct files_identity *identity)
 {
     /* Asked before listing, so that a change during it is seen the next time. */
-    int64_t listed_at_ns = moment_unix_ns();
+    int64_t listed_at_ns = clock_unix_ns();
     bool is_run_place = strcmp(folder->path, "plugins/profile") == 0;
     size_t length = strlen(folder->path);
     if (length > 16 && strcmp(folder->path + length - 16, "/plugins/profile") == 0)
         is_run_place = true;
     struct tree_list_limits limits = {
         .tree = pass->tree,
-        .takes_folders = !folder->target && folder->depth < MOST_DEPTH && pass->tree->folder_count < MOST_FOLDERS,
+        .takes_folders = !folder->target && folder->depth < MAX_DEPTH && pass->tree->folder_count < MAX_FOLDERS,
         .takes_folder_links = is_run_place,
     };
     pass->is_changed |= tree_list(folder, descriptor, &limits);
@@ -153,7 +153,7 @@ static void folder_refresh(struct pass *pass, struct tree_folder *folder)
     if (descriptor >= 0)
         close(descriptor);
     pass->tree->folder_count++;
-    pass->tree->is_cut |= folder->depth >= MOST_DEPTH || pass->tree->folder_count >= MOST_FOLDERS;
+    pass->tree->is_cut |= folder->depth >= MAX_DEPTH || pass->tree->folder_count >= MAX_FOLDERS;
     if (pass->go_on && !pass->go_on(pass->context))
         pass->is_stopped = true;
     for (size_t at = 0; at < folder->folder_count && !pass->is_stopped; at++)
@@ -208,7 +208,7 @@ static void root_refresh(struct pass *pass)
 
 bool tree_refresh(struct tree *tree, bool (*go_on)(void *context), void *context)
 {
-    struct pass pass = {.tree = tree, .root = -1, .now_ns = moment_unix_ns(), .go_on = go_on, .context = context};
+    struct pass pass = {.tree = tree, .root = -1, .now_ns = clock_unix_ns(), .go_on = go_on, .context = context};
     if (tree->is_memory)
         pass.is_changed = false; /* it never does */
     else if (tree->is_file)
@@ -217,7 +217,7 @@ bool tree_refresh(struct tree *tree, bool (*go_on)(void *context), void *context
         root_refresh(&pass);
     if (!pass.is_stopped) {
         pass.is_changed |= tree->refreshed_at_ms == 0;
-        tree->refreshed_at_ms = moment_unix_ms();
+        tree->refreshed_at_ms = clock_unix_ms();
     }
     return pass.is_changed;
 }

@@ -2,7 +2,7 @@
 #include "server/disk/tree_list.h"
 
 #include "server/base/memory.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -245,7 +245,7 @@ struct tree_file *tree_list_add_memory(struct tree_folder *top, const char *path
     file->identity.inode = (uint64_t)(uintptr_t)bytes; /* bytes that stay tell themselves apart */
     file->identity.size_bytes = byte_count;
     if (top->modified_at_ns == 0)
-        top->modified_at_ns = moment_unix_ns(); /* all of one time: their order is that of their names */
+        top->modified_at_ns = clock_unix_ns(); /* all of one time: their order is that of their names */
     file->identity.modified_at_ns = top->modified_at_ns;
     return file;
 }

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "server/base/memory.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ struct verdicts *verdicts_new(void (*changed)(void *context), void *context)
 {
     struct verdicts *verdicts = memory_new(sizeof(*verdicts));
     pthread_mutex_init(&verdicts->lock, NULL);
-    moment_cond_init(&verdicts->arrived);
+    clock_cond_init(&verdicts->arrived);
     verdicts->last_queued = &verdicts->first_queued;
     verdicts->changed = changed;
     verdicts->context = context;
@@ -90,7 +90,7 @@ static void entry_read(struct verdicts *verdicts, struct entry *entry, const str
     const struct files_place place = {entry->root, entry->path, entry->bytes, entry->byte_count, identity};
     struct verdict verdict = {0};
     struct err err = ERR_INIT;
-    int64_t began_ms = moment_ms();
+    int64_t began_ms = clock_ms();
     bool is_good = verdicts_read(&place, &verdicts->is_stopping, &verdict, &err);
     pthread_mutex_lock(&verdicts->lock);
     free(entry->verdict);
@@ -103,7 +103,7 @@ static void entry_read(struct verdicts *verdicts, struct entry *entry, const str
         *entry->err = err;
     entry->known = *identity;
     entry->is_known = true;
-    entry->read_at_ms = moment_ms();
+    entry->read_at_ms = clock_ms();
     entry->took_ms = entry->read_at_ms - began_ms;
     entry->is_reading = false;
     pthread_mutex_unlock(&verdicts->lock);
@@ -128,7 +128,7 @@ static struct entry *next_queued(struct verdicts *verdicts)
 /* With the lock: rests for `rest_ms`, or until the end. */
 static void rest(struct verdicts *verdicts, int64_t rest_ms)
 {
-    struct timespec until = moment_after(rest_ms);
+    struct timespec until = clock_after(rest_ms);
     int reason = 0;
     while (!verdicts->is_stopping && reason == 0)
         reason = pthread_cond_timedwait(&verdicts->arrived, &verdicts->lock, &until);
@@ -146,7 +146,7 @@ static void *read_all(void *context)
         entry_read(verdicts, entry, &identity);
         pthread_mutex_lock(&verdicts->lock);
         verdicts->has_news = true;
-        bool tells = !verdicts->first_queued || moment_ms() - told_at_ms > NEWS_MS;
+        bool tells = !verdicts->first_queued || clock_ms() - told_at_ms > NEWS_MS;
         int64_t took_ms = entry->took_ms;
         if (entry->is_gone)
             entry_free(entry);
@@ -154,7 +154,7 @@ static void *read_all(void *context)
             pthread_mutex_unlock(&verdicts->lock);
             verdicts->changed(verdicts->context);
             pthread_mutex_lock(&verdicts->lock);
-            told_at_ms = moment_ms();
+            told_at_ms = clock_ms();
         }
         rest(verdicts, took_ms);
     }
@@ -233,7 +233,7 @@ static void enqueue(struct verdicts *verdicts, struct entry *entry)
 static bool is_early(struct verdicts *verdicts, const struct entry *entry)
 {
     int64_t due_at_ms = entry->read_at_ms + entry->took_ms * PATIENCE_TIMES;
-    if (!entry->is_known || moment_ms() >= due_at_ms)
+    if (!entry->is_known || clock_ms() >= due_at_ms)
         return false;
     if (verdicts->due_at_ms == 0 || due_at_ms < verdicts->due_at_ms)
         verdicts->due_at_ms = due_at_ms;
@@ -271,7 +271,7 @@ bool verdicts_look(struct verdicts *verdicts, const struct files_place *place, c
 bool verdicts_have_news(struct verdicts *verdicts)
 {
     pthread_mutex_lock(&verdicts->lock);
-    bool is_due = verdicts->due_at_ms > 0 && moment_ms() >= verdicts->due_at_ms;
+    bool is_due = verdicts->due_at_ms > 0 && clock_ms() >= verdicts->due_at_ms;
     bool has_news = verdicts->has_news || is_due;
     verdicts->has_news = false;
     if (is_due)

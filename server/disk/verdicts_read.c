@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static const uint64_t MOST_BYTES = (uint64_t)256 << 20;
+static const uint64_t MAX_BYTES = (uint64_t)256 << 20;
 
 static void copy_word(struct str text, char *word, size_t size)
 {
@@ -49,8 +49,8 @@ bool verdicts_read(const struct files_place *place, const atomic_bool *is_stoppi
     if (!file)
         return false;
     const struct source *whole = files_source(file);
-    bool is_long = whole->size_bytes > MOST_BYTES && !files_is_gzip(file);
-    struct files_tail tail = {whole, is_long ? whole->size_bytes - MOST_BYTES : 0, is_stopping};
+    bool is_long = whole->size_bytes > MAX_BYTES && !files_is_gzip(file);
+    struct files_tail tail = {whole, is_long ? whole->size_bytes - MAX_BYTES : 0, is_stopping};
     struct source source = files_tail_source(&tail);
     struct oom_report *report = analysis_oom_read(&source, false, err);
     bool is_good = report != NULL;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { COOKIE_NAME_SIZE = 24, MOST_PORT_DIGITS = 5 };
+enum { COOKIE_NAME_SIZE = 24, MAX_PORT_DIGITS = 5 };
 
 /* Length of the host in "host", "host:80" or "[::1]:80"; 0 when it is none of these. */
 static size_t host_length(const char *host)
@@ -91,7 +91,7 @@ static bool is_link(const struct request *request)
 static void name_cookie(const struct request *request, char name[COOKIE_NAME_SIZE])
 {
     const char *port = request->host + host_length(request->host);
-    snprintf(name, COOKIE_NAME_SIZE, "memviewd-%.*s=", MOST_PORT_DIGITS, *port == ':' ? port + 1 : "80");
+    snprintf(name, COOKIE_NAME_SIZE, "memviewd-%.*s=", MAX_PORT_DIGITS, *port == ':' ? port + 1 : "80");
 }
 
 static bool has_cookie(const struct guard *guard, const struct request *request)

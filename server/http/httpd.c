@@ -3,7 +3,7 @@
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 #include "server/http/negotiate.h"
 #include "server/http/peers.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* The library's own limits lie beyond ours, so that ours can answer in full. */
-enum { CONNECTION_LIMIT = PEERS_MOST + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 64 * 1024 };
+enum { CONNECTION_LIMIT = PEERS_MAX + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 64 * 1024 };
 /* Who sends less of a body in a minute is not waited for (peers.c). */
 enum { PROGRESS_BYTES = 256 * 1024 };
 
@@ -23,7 +23,7 @@ struct httpd {
     const struct http_handler *handler;
     struct jobs *jobs;
     struct peers *peers;
-    struct MHD_Daemon *daemons[LISTEN_MOST];
+    struct MHD_Daemon *daemons[LISTEN_MAX];
     size_t daemon_count;
     atomic_bool is_stopping;
     pthread_mutex_t lock;
@@ -137,7 +137,7 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
     exchange->connection = connection;
     exchange->peer = info ? info->socket_context : NULL;
     exchange->request = request_new(target);
-    exchange->began_us = moment_us();
+    exchange->began_us = clock_us();
     return exchange;
 }
 
@@ -237,7 +237,7 @@ static void end(void *context, struct MHD_Connection *connection, void **state, 
                                           .status = exchange->status,
                                           .is_expected = exchange->response && exchange->response->is_expected,
                                           .size_bytes = exchange->sent_bytes,
-                                          .took_us = moment_us() - exchange->began_us});
+                                          .took_us = clock_us() - exchange->began_us});
         peers_set_busy(httpd->peers, exchange->peer, false);
         count_in_flight(httpd, -1);
     }
@@ -281,7 +281,7 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
     httpd->jobs = jobs;
     httpd->peers = peers_new();
     pthread_mutex_init(&httpd->lock, NULL);
-    moment_cond_init(&httpd->answered);
+    clock_cond_init(&httpd->answered);
     for (size_t at = 0; at < set->count; at++) {
         struct MHD_Daemon *daemon = start_one(httpd, set->sockets[at]);
         if (!daemon) {
@@ -308,7 +308,7 @@ void httpd_stop_accepting(struct httpd *httpd)
 
 bool httpd_drain(struct httpd *httpd, int64_t wait_ms)
 {
-    struct timespec until = moment_after(wait_ms);
+    struct timespec until = clock_after(wait_ms);
     int reason = 0;
     pthread_mutex_lock(&httpd->lock);
     while (httpd->in_flight > 0 && reason == 0)

@@ -3,15 +3,15 @@
 
 #include "base/hash.h"
 #include "server/base/memory.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 #include "server/http/peers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORKING = 16, MOST_THREADS = MOST_WORKING + PEERS_MOST };
-enum { MOST_WAITING = 512, PATIENCE_MS = 120000, STACK_BYTES = 1 << 20 };
+enum { MAX_WORKING = 16, MAX_THREADS = MAX_WORKING + PEERS_MAX };
+enum { MAX_WAITING = 512, TIMEOUT_MS = 120000, STACK_BYTES = 1 << 20 };
 
 struct job {
     struct job *next;
@@ -45,7 +45,7 @@ struct jobs *jobs_new(const struct http_handler *handler)
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_cond_init(&jobs->arrived, NULL);
     pthread_cond_init(&jobs->freed, NULL);
-    moment_cond_init(&jobs->ended);
+    clock_cond_init(&jobs->ended);
     return jobs;
 }
 
@@ -116,15 +116,15 @@ static void *work(void *context);
 
 static bool has_place(const struct jobs *jobs)
 {
-    return jobs->working_count < MOST_WORKING;
+    return jobs->working_count < MAX_WORKING;
 }
 
 /* One more thread, unless one is free or there are enough. */
-static void staff(struct jobs *jobs)
+static void start_thread(struct jobs *jobs)
 {
     pthread_t thread;
     pthread_attr_t detached;
-    if ((size_t)jobs->idle_count >= jobs->waiting_count || !has_place(jobs) || jobs->thread_count == MOST_THREADS)
+    if ((size_t)jobs->idle_count >= jobs->waiting_count || !has_place(jobs) || jobs->thread_count == MAX_THREADS)
         return;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -143,7 +143,7 @@ static void offer_place(struct jobs *jobs)
     if (jobs->returning_count > 0) {
         pthread_cond_signal(&jobs->freed);
     } else if (jobs->waiting_count > 0) {
-        staff(jobs);
+        start_thread(jobs);
         pthread_cond_signal(&jobs->arrived);
     }
 }
@@ -190,7 +190,7 @@ static void work_on(struct jobs *jobs, struct job *job)
 static bool rest(struct jobs *jobs)
 {
     bool is_ending = jobs->is_stopping && jobs->waiting_count == 0;
-    if (is_ending || jobs->idle_count == MOST_WORKING)
+    if (is_ending || jobs->idle_count == MAX_WORKING)
         return false;
     jobs->idle_count++;
     pthread_cond_wait(&jobs->arrived, &jobs->lock);
@@ -245,7 +245,7 @@ static struct job *find_or_add(struct jobs *jobs, struct request *request)
     struct job *job = jobs->is_stopping ? NULL : find_equal(jobs, request, hash);
     if (job && !job->is_running)
         offer_place(jobs); /* perhaps no thread could be made for it before */
-    if (job || jobs->is_stopping || jobs->waiting_count >= MOST_WAITING)
+    if (job || jobs->is_stopping || jobs->waiting_count >= MAX_WAITING)
         return job;
     job = add(jobs, request, hash);
     if (jobs->thread_count > 0)
@@ -257,7 +257,7 @@ static struct job *find_or_add(struct jobs *jobs, struct request *request)
 
 void jobs_submit(struct jobs *jobs, struct request *request, struct jobs_client *client)
 {
-    client->deadline_ms = moment_ms() + PATIENCE_MS;
+    client->deadline_ms = clock_ms() + TIMEOUT_MS;
     client->next = NULL;
     pthread_mutex_lock(&jobs->lock);
     struct job *job = find_or_add(jobs, request);
@@ -277,7 +277,7 @@ void jobs_expire(struct jobs *jobs, bool all)
 {
     struct jobs_client *expired = NULL;
     struct job *next;
-    int64_t now_ms = moment_ms();
+    int64_t now_ms = clock_ms();
     pthread_mutex_lock(&jobs->lock);
     for (struct job *job = jobs->first; job; job = next) {
         next = job->next;
@@ -300,14 +300,14 @@ void jobs_expire(struct jobs *jobs, bool all)
     if (!expired)
         return;
     struct response *response =
-        response_problem(503, "busy", "the answer took longer than %d s; ask again", PATIENCE_MS / 1000);
+        response_problem(503, "busy", "the answer took longer than %d s; ask again", TIMEOUT_MS / 1000);
     tell(expired, response);
     response_release(response);
 }
 
 bool jobs_stop(struct jobs *jobs, int64_t wait_ms)
 {
-    struct timespec until = moment_after(wait_ms);
+    struct timespec until = clock_after(wait_ms);
     int reason = 0;
     pthread_mutex_lock(&jobs->lock);
     jobs->is_stopping = true;

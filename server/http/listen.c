@@ -73,7 +73,7 @@ static void describe(struct listen_set *set, const struct sockaddr *address)
  * ::1: with `may_miss` that is no failure. */
 static bool open_list(struct listen_set *set, const struct addrinfo *list, bool may_miss)
 {
-    for (const struct addrinfo *at = list; at && set->count < LISTEN_MOST; at = at->ai_next) {
+    for (const struct addrinfo *at = list; at && set->count < LISTEN_MAX; at = at->ai_next) {
         struct sockaddr_storage address;
         memcpy(&address, at->ai_addr, at->ai_addrlen);
         int descriptor = open_one((struct sockaddr *)&address, at->ai_addrlen, &set->port);

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LISTEN_MOST = 4 };
+enum { LISTEN_MAX = 4 };
 
 struct listen_set {
-    int sockets[LISTEN_MOST];
+    int sockets[LISTEN_MAX];
     size_t count;
     uint16_t port;           /* the same for all */
     bool is_beyond_loopback; /* other machines can reach one of them */

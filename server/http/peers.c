@@ -2,7 +2,7 @@
 #include "server/http/peers.h"
 
 #include "server/base/memory.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE_MS = 60000 };
+enum { TIMEOUT_MS = 60000 };
 
 struct peer {
     struct peer *next, **back;
@@ -68,11 +68,11 @@ struct peer *peers_add(struct peers *peers, int descriptor, const struct sockadd
 {
     struct peer *peer = memory_new(sizeof(*peer));
     peer->descriptor = descriptor;
-    peer->waiting_since_ms = moment_ms();
+    peer->waiting_since_ms = clock_ms();
     describe(peer, address);
     pthread_mutex_lock(&peers->lock);
     peer->is_refused =
-        peers->count >= PEERS_MOST || (!peer->is_local && count_of(peers, peer->text) >= PEERS_MOST_OF_ONE);
+        peers->count >= PEERS_MAX || (!peer->is_local && count_of(peers, peer->text) >= PEERS_MAX_OF_ONE);
     peer->next = peers->first;
     peer->back = &peers->first;
     if (peers->first)
@@ -98,23 +98,23 @@ void peers_set_busy(struct peers *peers, struct peer *peer, bool is_busy)
 {
     pthread_mutex_lock(&peers->lock);
     peer->is_busy = is_busy;
-    peer->waiting_since_ms = moment_ms();
+    peer->waiting_since_ms = clock_ms();
     pthread_mutex_unlock(&peers->lock);
 }
 
 void peers_progress(struct peers *peers, struct peer *peer)
 {
     pthread_mutex_lock(&peers->lock);
-    peer->waiting_since_ms = moment_ms();
+    peer->waiting_since_ms = clock_ms();
     pthread_mutex_unlock(&peers->lock);
 }
 
 void peers_watch(struct peers *peers)
 {
-    int64_t now_ms = moment_ms();
+    int64_t now_ms = clock_ms();
     pthread_mutex_lock(&peers->lock);
     for (struct peer *peer = peers->first; peer; peer = peer->next) {
-        if (!peer->is_busy && now_ms - peer->waiting_since_ms > PATIENCE_MS)
+        if (!peer->is_busy && now_ms - peer->waiting_since_ms > TIMEOUT_MS)
             shutdown(peer->descriptor, SHUT_RDWR); /* the library sees the end and closes it */
     }
     pthread_mutex_unlock(&peers->lock);

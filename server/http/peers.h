@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-enum { PEERS_MOST = 256, PEERS_MOST_OF_ONE = 64, PEERS_TEXT = 48 };
+enum { PEERS_MAX = 256, PEERS_MAX_OF_ONE = 64, PEERS_TEXT = 48 };
 
 struct peers;
 struct peer;

@@ -19,7 +19,7 @@ struct request_param {
 /* Why a target was not understood. */
 enum request_fault { REQUEST_GOOD, REQUEST_BAD_TARGET, REQUEST_BAD_ESCAPE, REQUEST_BAD_QUERY };
 
-enum { REQUEST_MOST_CAPTURES = 2, REQUEST_TARGET_LIMIT = 8192, REQUEST_BODY_LIMIT = 4095 };
+enum { REQUEST_MAX_CAPTURES = 2, REQUEST_TARGET_LIMIT = 8192, REQUEST_BODY_LIMIT = 4095 };
 
 struct request {
     struct memory_pool pool;
@@ -31,7 +31,7 @@ struct request {
     const char *path;             /* decoded, begins with "/" */
     struct request_param *params; /* in the order sent */
     size_t param_count;
-    const char *captures[REQUEST_MOST_CAPTURES]; /* what {} of the route stands for */
+    const char *captures[REQUEST_MAX_CAPTURES]; /* what {} of the route stands for */
     const struct route *route;                   /* this and captures are set by routes.c */
 
     /* Headers, NULL when absent; several lines of one name joined by ", ". */

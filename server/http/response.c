@@ -151,7 +151,7 @@ struct response *response_passing_err(const struct err *err, const char *file)
 
 void response_add_header(struct response *response, const char *name, const char *format, ...)
 {
-    if (response->header_count == RESPONSE_MOST_HEADERS)
+    if (response->header_count == RESPONSE_MAX_HEADERS)
         return;
     va_list arguments;
     va_start(arguments, format);

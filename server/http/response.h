@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { RESPONSE_MOST_HEADERS = 4, RESPONSE_HEADER_SIZE = 320 };
+enum { RESPONSE_MAX_HEADERS = 4, RESPONSE_HEADER_SIZE = 320 };
 
 /* Content-Security-Policy of an answer whose scripts may come from `scripts`. */
 #define RESPONSE_POLICY(scripts)                                                                                       \
@@ -31,7 +31,7 @@ struct response {
     struct {
         const char *name; /* static */
         char value[RESPONSE_HEADER_SIZE];
-    } headers[RESPONSE_MOST_HEADERS];
+    } headers[RESPONSE_MAX_HEADERS];
 };
 
 struct response *response_hold(struct response *response);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { RANDOM_BYTES = 16, LEAST = 16 };
+enum { RANDOM_BYTES = 16, MIN = 16 };
 
 bool token_make(struct token *token)
 {
@@ -21,7 +21,7 @@ bool token_make(struct token *token)
 bool token_read(struct token *token, const char *path, char *reason, size_t reason_size)
 {
     static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-    char line[TOKEN_MOST + 3] = "";
+    char line[TOKEN_MAX + 3] = "";
     FILE *file = fopen(path, "re");
     if (!file) {
         snprintf(reason, reason_size, "%s: %s", path, strerror(errno));
@@ -31,9 +31,9 @@ bool token_read(struct token *token, const char *path, char *reason, size_t reas
     fclose(file);
     line[count] = '\0';
     size_t length = strcspn(line, " \t\r\n");
-    if (length < LEAST || length > TOKEN_MOST || strspn(line, GOOD) != length) {
-        snprintf(reason, reason_size, "%s: a token is %d to %d letters, digits or -._~ in the first line", path, LEAST,
-                 TOKEN_MOST);
+    if (length < MIN || length > TOKEN_MAX || strspn(line, GOOD) != length) {
+        snprintf(reason, reason_size, "%s: a token is %d to %d letters, digits or -._~ in the first line", path, MIN,
+                 TOKEN_MAX);
         return false;
     }
     memcpy(token->text, line, length);

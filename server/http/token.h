@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TOKEN_MOST = 128 };
+enum { TOKEN_MAX = 128 };
 
 struct token {
-    char text[TOKEN_MOST + 1]; /* "" = nobody needs one; else letters, digits and -._~ */
+    char text[TOKEN_MAX + 1]; /* "" = nobody needs one; else letters, digits and -._~ */
 };
 
 /* 128 random bits as 32 hex digits. False when the system gives none. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const uint64_t LEAST_LIMIT_BYTES = 512 << 20;
+static const uint64_t MIN_LIMIT_BYTES = 512 << 20;
 
 struct account {
     pthread_mutex_t lock;
@@ -42,11 +42,11 @@ uint64_t account_limit(const struct account *account)
     return account->limit_bytes;
 }
 
-uint64_t account_take(struct account *account, uint64_t least, uint64_t most)
+uint64_t account_take(struct account *account, uint64_t min, uint64_t max)
 {
     pthread_mutex_lock(&account->lock);
     uint64_t left = account->limit_bytes - account->taken_bytes;
-    uint64_t taken = left < least ? 0 : left < most ? left : most;
+    uint64_t taken = left < min ? 0 : left < max ? left : max;
     account->taken_bytes += taken;
     pthread_mutex_unlock(&account->lock);
     return taken;
@@ -57,14 +57,14 @@ static bool drop_oldest(struct account *account, enum cache_origin origin)
     return account->cache && cache_drop_oldest(account->cache, origin);
 }
 
-uint64_t account_need(struct account *account, uint64_t least, uint64_t most)
+uint64_t account_need(struct account *account, uint64_t min, uint64_t max)
 {
-    uint64_t taken = account_take(account, most, most);
+    uint64_t taken = account_take(account, max, max);
     while (taken == 0 && drop_oldest(account, CACHE_READ))
-        taken = account_take(account, most, most);
+        taken = account_take(account, max, max);
     do {
         if (taken == 0)
-            taken = account_take(account, least, most);
+            taken = account_take(account, min, max);
     } while (taken == 0 && drop_oldest(account, CACHE_UPLOADED));
     return taken;
 }
@@ -77,43 +77,43 @@ void account_give(struct account *account, uint64_t bytes)
     pthread_mutex_unlock(&account->lock);
 }
 
-static uint64_t least_of(uint64_t a, uint64_t b)
+static uint64_t min_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
 uint64_t account_keep(struct account *account, uint64_t taken, uint64_t used)
 {
-    uint64_t kept = least_of(taken, used);
+    uint64_t kept = min_of(taken, used);
     account_give(account, taken - kept);
     return kept;
 }
 
 static uint64_t part_of(uint64_t limit, uint64_t size_bytes, uint64_t factor, uint64_t base_bytes)
 {
-    return size_bytes > (UINT64_MAX - base_bytes) / factor ? limit : least_of(size_bytes * factor + base_bytes, limit);
+    return size_bytes > (UINT64_MAX - base_bytes) / factor ? limit : min_of(size_bytes * factor + base_bytes, limit);
 }
 
 void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes,
-                   uint64_t *least, uint64_t *most)
+                   uint64_t *min, uint64_t *max)
 {
-    uint64_t limit = least_of(share->limit_bytes, account->limit_bytes);
-    *least = part_of(limit, size_bytes, share->least_factor, share->least_base_bytes);
-    *most = part_of(limit, size_bytes, share->most_factor, share->most_base_bytes);
+    uint64_t limit = min_of(share->limit_bytes, account->limit_bytes);
+    *min = part_of(limit, size_bytes, share->min_factor, share->min_base_bytes);
+    *max = part_of(limit, size_bytes, share->max_factor, share->max_base_bytes);
 }
 
-bool account_is_passing(const struct account *account, uint64_t taken, uint64_t most, struct err *err)
+bool account_is_passing(const struct account *account, uint64_t taken, uint64_t max, struct err *err)
 {
     bool is_of_room = err->code == ERR_limit || err->code == ERR_memory;
-    if (err->code == ERR_memory && (taken < most || most < account->limit_bytes))
+    if (err->code == ERR_memory && (taken < max || max < account->limit_bytes))
         err->code = ERR_limit;
-    return is_of_room && taken < most;
+    return is_of_room && taken < max;
 }
 
-uint64_t account_usual_limit(void)
+uint64_t account_default_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
-    uint64_t half = least_of(there, cgroups_memory_bytes("")) / 2;
-    return half > LEAST_LIMIT_BYTES ? half : LEAST_LIMIT_BYTES;
+    uint64_t half = min_of(there, cgroups_memory_bytes("")) / 2;
+    return half > MIN_LIMIT_BYTES ? half : MIN_LIMIT_BYTES;
 }

@@ -20,33 +20,33 @@ void account_free(struct account *account);
 void account_use_cache(struct account *account, struct cache *cache);
 uint64_t account_limit(const struct account *account);
 
-/* Takes as much as is left, up to `most`; nothing when that is less than
- * `least`. Returns what was taken. */
-uint64_t account_take(struct account *account, uint64_t least, uint64_t most);
+/* Takes as much as is left, up to `max`; nothing when that is less than
+ * `min`. Returns what was taken. */
+uint64_t account_take(struct account *account, uint64_t min, uint64_t max);
 /* Like account_take, but what the cache keeps and nobody looks at goes for it: what can be read again for
- * `most`, what readers uploaded only for `least`. Not from within a lock of a cache. */
-uint64_t account_need(struct account *account, uint64_t least, uint64_t most);
+ * `max`, what readers uploaded only for `min`. Not from within a lock of a cache. */
+uint64_t account_need(struct account *account, uint64_t min, uint64_t max);
 void account_give(struct account *account, uint64_t bytes);
 /* Gives back what of the `taken` bytes is not used after all; returns what stays taken. */
 uint64_t account_keep(struct account *account, uint64_t taken, uint64_t used);
 
-/* What is set aside while a file is read: so much for each of its bytes and once. `least` is enough for
- * real ones when memory is short; no file may have more than `most`, nor than `limit_bytes`. */
+/* What is set aside while a file is read: so much for each of its bytes and once. `min` is enough for
+ * real ones when memory is short; no file may have more than `max`, nor than `limit_bytes`. */
 struct account_share {
-    uint64_t least_factor, least_base_bytes; /* factors are at least 1 */
-    uint64_t most_factor, most_base_bytes;
+    uint64_t min_factor, min_base_bytes; /* factors are at least 1 */
+    uint64_t max_factor, max_base_bytes;
     uint64_t limit_bytes; /* UINT64_MAX: the account's own */
 };
 /* That share for a file of `size_bytes`, for account_take and account_need; neither is more than the account's limit. */
 void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes,
-                   uint64_t *least, uint64_t *most);
+                   uint64_t *min, uint64_t *max);
 
-/* Of a file that could not be read with `taken` of its `most` bytes: true where it is because others have memory now.
+/* Of a file that could not be read with `taken` of its `max` bytes: true where it is because others have memory now.
  * `err` is `memory` afterwards only where a larger limit of the account would help. */
-bool account_is_passing(const struct account *account, uint64_t taken, uint64_t most, struct err *err);
+bool account_is_passing(const struct account *account, uint64_t taken, uint64_t max, struct err *err);
 
 /* Half of the memory that this process may have (the machine's, or that of its
  * control group), but at least 512 MiB. */
-uint64_t account_usual_limit(void);
+uint64_t account_default_limit(void);
 
 #endif

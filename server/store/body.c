@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { LEAST_BYTES = 1024, LEVEL = 1 };
+enum { MIN_BYTES = 1024, LEVEL = 1 };
 
 struct shared_body {
     struct body body;
@@ -107,7 +107,7 @@ static struct shared_body *pack(const struct body *body)
 {
     struct buf out = BUF_INIT;
     struct shared_body *packed = NULL;
-    if (body->size >= LEAST_BYTES && deflate_into(body, body->size, &out)) {
+    if (body->size >= MIN_BYTES && deflate_into(body, body->size, &out)) {
         char *exact = malloc(out.length);
         if (exact) {
             memcpy(exact, out.data, out.length);

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "server/base/memory.h"
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 
 #include <assert.h>
 #include <malloc.h>
@@ -86,7 +86,7 @@ static void unlink_use(struct cache *cache, struct cache_entry *entry)
 
 static void link_newest(struct cache *cache, struct cache_entry *entry)
 {
-    entry->used_at_ms = moment_ms();
+    entry->used_at_ms = clock_ms();
     entry->older = cache->newest;
     *(cache->newest ? &cache->newest->newer : &cache->oldest) = entry;
     cache->newest = entry;
@@ -181,7 +181,7 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     entry->free_value = maker->free_value;
     entry->err = err;
     entry->is_passing = made.is_passing;
-    entry->failed_at_ms = !value && is_costly(err.code) ? moment_ms() : 0;
+    entry->failed_at_ms = !value && is_costly(err.code) ? clock_ms() : 0;
     entry->state = value ? READY : FAILED;
     entry->cost_bytes = made.cost_bytes + sizeof(*entry) + strlen(entry->key);
     entry->shelf->cost_bytes += entry->cost_bytes;
@@ -196,7 +196,7 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
 static struct cache_entry *find_fresh(struct cache *cache, const struct shelf *shelf, const char *key)
 {
     struct cache_entry *entry = find(cache, shelf, key);
-    if (!entry || entry->failed_at_ms == 0 || moment_ms() - entry->failed_at_ms < LIMIT_KEPT_MS)
+    if (!entry || entry->failed_at_ms == 0 || clock_ms() - entry->failed_at_ms < LIMIT_KEPT_MS)
         return entry;
     forget(cache, entry);
     if (entry->holders == 0)
@@ -286,7 +286,7 @@ bool cache_drop_oldest(struct cache *cache, enum cache_origin origin)
 void cache_drop_idle(struct cache *cache, int64_t idle_ms)
 {
     struct cache_entry *idle = NULL;
-    int64_t now_ms = moment_ms();
+    int64_t now_ms = clock_ms();
     pthread_mutex_lock(&cache->lock);
     for (struct cache_entry *entry = cache->oldest, *newer; entry && now_ms - entry->used_at_ms > idle_ms;
          entry = newer) {

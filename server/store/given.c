@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PATH_BYTES = 1024, MOST_DEPTH = 16, MOST_NAME_BYTES = 255 };
+enum { MAX_PATH_BYTES = 1024, MAX_DEPTH = 16, MAX_NAME_BYTES = 255 };
 
 /* What the tree and the snapshot of a set take, about: those of the set, and of each file. */
 static const uint64_t FILE_BYTES = 1 << 10, SET_BYTES = GIVEN_COST_BYTES - FILE_BYTES;
@@ -87,17 +87,17 @@ bool given_is_id(const char *text)
 static bool check_path(const char *path, struct err *err)
 {
     size_t depth = 0;
-    if (strlen(path) > MOST_PATH_BYTES)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "the name is longer than %d bytes", MOST_PATH_BYTES);
+    if (strlen(path) > MAX_PATH_BYTES)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "the name is longer than %d bytes", MAX_PATH_BYTES);
     for (const char *part = path; part; depth++) {
         size_t length = strcspn(part, "/");
-        if (length == 0 || length > MOST_NAME_BYTES || part[0] == '.')
+        if (length == 0 || length > MAX_NAME_BYTES || part[0] == '.')
             return err_set(err, ERR_argument, ERR_NO_OFFSET,
-                           "each part of the name must have 1 to %d bytes and not begin with a dot", MOST_NAME_BYTES);
+                           "each part of the name must have 1 to %d bytes and not begin with a dot", MAX_NAME_BYTES);
         part = part[length] ? part + length + 1 : NULL;
     }
-    return depth <= MOST_DEPTH ||
-           err_set(err, ERR_argument, ERR_NO_OFFSET, "the name has more than %d parts", MOST_DEPTH);
+    return depth <= MAX_DEPTH ||
+           err_set(err, ERR_argument, ERR_NO_OFFSET, "the name has more than %d parts", MAX_DEPTH);
 }
 
 /* What its name promises, as far as its bytes agree; NAMES_OTHER is not shown. */
@@ -249,8 +249,8 @@ static bool check_size(const struct kept_set *set, struct err *err)
     uint64_t size_bytes = 0;
     for (size_t at = 0; at < set->file_count; at++)
         size_bytes += set->files[at]->upload->size;
-    if (set->file_count > GIVEN_MOST_FILES)
-        return err_set(err, ERR_limit, ERR_NO_OFFSET, "at most %d files can be looked at together", GIVEN_MOST_FILES);
+    if (set->file_count > GIVEN_MAX_FILES)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "at most %d files can be looked at together", GIVEN_MAX_FILES);
     return size_bytes <= GIVEN_LIMIT_BYTES ||
            err_set(err, ERR_limit, ERR_NO_OFFSET, "the files would take %s together, more than the %s that are kept",
                    size_text((char[SIZE_TEXT_BYTES]){0}, size_bytes),

@@ -18,7 +18,7 @@
 /* Of one file, and of all of a set together. */
 #define GIVEN_FILE_LIMIT_BYTES ((size_t)1 << 30)
 #define GIVEN_LIMIT_BYTES ((uint64_t)1 << 30)
-enum { GIVEN_ID_SIZE = 41, GIVEN_MOST_FILES = 1000 };
+enum { GIVEN_ID_SIZE = 41, GIVEN_MAX_FILES = 1000 };
 /* What a set of one file takes beside its bytes, about. */
 enum { GIVEN_COST_BYTES = 9 << 10 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_SLOTS = 64 };
+enum { MIN_SLOTS = 64 };
 
 /* How many files a session has to be read for its modules. */
 static size_t count_files(const struct snapshot_session *session, const struct snapshot_host *host)
@@ -54,7 +54,7 @@ static void grow_slots(struct modules *modules)
 {
     if (modules->entry_count < modules->slot_count / 2)
         return;
-    modules->slot_count = modules->slot_count ? modules->slot_count : LEAST_SLOTS;
+    modules->slot_count = modules->slot_count ? modules->slot_count : MIN_SLOTS;
     while (modules->entry_count >= modules->slot_count / 2)
         modules->slot_count *= 2;
     free(modules->slots);

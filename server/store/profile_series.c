@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_COUNT = 3 }; /* fewer show no trend */
+enum { MIN_COUNT = 3 }; /* fewer show no trend */
 
 static const char DIGITS[] = "0123456789";
 
@@ -52,7 +52,7 @@ static int by_stem_and_place(const void *left, const void *right)
 
 size_t profile_series_choose(const struct snapshot_session *session, bool *is_chosen)
 {
-    size_t count = session->profile_count, most = 0, first = 0;
+    size_t count = session->profile_count, max = 0, first = 0;
     struct parts *parts = memory_new((count + 1) * sizeof(*parts));
     for (size_t at = 0; at < count; at++)
         parts[at] = parts_of(session->profiles[at].file->name, at);
@@ -61,14 +61,14 @@ size_t profile_series_choose(const struct snapshot_session *session, bool *is_ch
         end = begin + 1;
         while (end < count && by_stem(&parts[begin], &parts[end]) == 0)
             end++;
-        if (end - begin > most || (end - begin == most && parts[begin].at < parts[first].at)) {
-            most = end - begin;
+        if (end - begin > max || (end - begin == max && parts[begin].at < parts[first].at)) {
+            max = end - begin;
             first = begin;
         }
     }
-    bool is_all = most < LEAST_COUNT;
+    bool is_all = max < MIN_COUNT;
     for (size_t at = 0; at < count; at++)
-        is_chosen[parts[at].at] = is_all || (at >= first && at < first + most);
+        is_chosen[parts[at].at] = is_all || (at >= first && at < first + max);
     free(parts);
-    return is_all ? count : most;
+    return is_all ? count : max;
 }

@@ -12,7 +12,7 @@ enum { MAX_IDLE_MS = 6 * 60 * 60 * 1000 };
 struct store {
     struct cache *cache;
     struct account *account;
-    struct crew *crew;
+    struct thread_pool *thread_pool;
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
     atomic_bool is_stopping;
 };
@@ -61,7 +61,7 @@ struct store *store_new(uint64_t memory_bytes)
     store->cache = cache_new(shelves, sizeof(shelves) / sizeof(shelves[0]));
     store->account = account_new(memory_bytes);
     account_use_cache(store->account, store->cache);
-    store->crew = crew_new();
+    store->thread_pool = thread_pool_new();
     return store;
 }
 
@@ -75,9 +75,9 @@ struct account *store_account(const struct store *store)
     return store->account;
 }
 
-const struct hands *store_hands(const struct store *store)
+const struct workers *store_hands(const struct store *store)
 {
-    return crew_hands(store->crew);
+    return thread_pool_workers(store->thread_pool);
 }
 
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
@@ -109,7 +109,7 @@ const atomic_bool *store_is_stopping(const struct store *store)
 void store_free(struct store *store)
 {
     cache_free(store->cache);
-    crew_free(store->crew);
+    thread_pool_free(store->thread_pool);
     account_free(store->account);
     free(store);
 }

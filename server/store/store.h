@@ -17,7 +17,7 @@
 #include "server/store/account.h"
 #include "server/store/body.h"
 #include "server/store/cache.h"
-#include "server/store/crew.h"
+#include "server/store/thread_pool.h"
 
 #include <stdatomic.h>
 
@@ -42,7 +42,7 @@ struct store *store_new(uint64_t memory_bytes);
 struct cache *store_cache(const struct store *store);
 struct account *store_account(const struct store *store);
 /* Threads that read a large trace side by side. */
-const struct hands *store_hands(const struct store *store);
+const struct workers *store_hands(const struct store *store);
 /* Before the first question, if at all: see cache.h. */
 void store_on_wait(struct store *store, const struct cache_waiting *waiting);
 const struct cache_waiting *store_waiting(const struct store *store);

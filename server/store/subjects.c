@@ -67,16 +67,16 @@ static void free_kept(void *value)
     free(kept);
 }
 
-/* Takes memory for what is to be read. 0 when there is no room now. `most`: what it would have got alone. */
-static uint64_t take_room(const struct making *making, uint64_t *most)
+/* Takes memory for what is to be read. 0 when there is no room now. `max`: what it would have got alone. */
+static uint64_t take_room(const struct making *making, uint64_t *max)
 {
     const struct kind *kind = &KINDS[making->reading.kind];
     struct account *account = store_account(making->store);
-    uint64_t least;
+    uint64_t min;
     bool is_packed = making->file && files_is_gzip(making->file);
-    account_range(account, is_packed ? &kind->packed : &kind->plain, making->size_bytes, &least, most);
-    uint64_t taken_bytes = kind->takes_what_is_left ? account_take(account, least, *most) : 0;
-    return taken_bytes > 0 ? taken_bytes : account_need(account, least, kind->takes_what_is_left ? least : *most);
+    account_range(account, is_packed ? &kind->packed : &kind->plain, making->size_bytes, &min, max);
+    uint64_t taken_bytes = kind->takes_what_is_left ? account_take(account, min, *max) : 0;
+    return taken_bytes > 0 ? taken_bytes : account_need(account, min, kind->takes_what_is_left ? min : *max);
 }
 
 static void *make(void *context, struct cache_made *made, struct err *err)
@@ -84,10 +84,10 @@ static void *make(void *context, struct cache_made *made, struct err *err)
     struct making *making = context;
     struct account *account = store_account(making->store);
     struct err change = ERR_INIT;
-    uint64_t most, taken_bytes = take_room(making, &most);
+    uint64_t max, taken_bytes = take_room(making, &max);
     if (taken_bytes == 0) {
         err_set(err, ERR_limit, ERR_NO_OFFSET, "%s", KINDS[making->reading.kind].busy);
-        made->is_passing = account_is_passing(account, taken_bytes, most, err);
+        made->is_passing = account_is_passing(account, taken_bytes, max, err);
         return NULL;
     }
     making->reading.limit_bytes = taken_bytes;
@@ -99,7 +99,7 @@ static void *make(void *context, struct cache_made *made, struct err *err)
     }
     if (!core) {
         account_give(account, taken_bytes);
-        made->is_passing = account_is_passing(account, taken_bytes, most, err);
+        made->is_passing = account_is_passing(account, taken_bytes, max, err);
         return NULL;
     }
     struct kept *kept = memory_new(sizeof(*kept));
@@ -188,16 +188,16 @@ void subjects_close(struct subject *subject)
 const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session)
 {
     const struct snapshot_host *worst = NULL;
-    struct analysis_trace_pool most = {.peak_bytes = -1}, pool;
+    struct analysis_trace_pool max = {.peak_bytes = -1}, pool;
     for (size_t at = 0; at < session->host_count && session->host_count > 1; at++) {
         const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &session->hosts[at].file->place};
         struct subject trace;
         struct err err = ERR_INIT;
         bool is_worse = subjects_open(store, &place, &trace, &err) && analysis_trace_pool_at(trace.core, 0, &pool) &&
-                        (pool.is_device != most.is_device ? pool.is_device : pool.peak_bytes > most.peak_bytes);
+                        (pool.is_device != max.is_device ? pool.is_device : pool.peak_bytes > max.peak_bytes);
         if (is_worse) {
             worst = &session->hosts[at];
-            most = pool;
+            max = pool;
         }
         subjects_close(&trace);
     }

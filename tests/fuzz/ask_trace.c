@@ -73,7 +73,7 @@ static const struct {
 };
 enum { QUESTION_COUNT = sizeof questions / sizeof questions[0] };
 
-static void run_backwards(void *context, size_t count, hands_work *work, void *task)
+static void run_backwards(void *context, size_t count, workers_work *work, void *task)
 {
     (void)context;
     for (size_t at = count; at > 0; at--)
@@ -85,8 +85,8 @@ static void check_pieces(const struct source *source, const struct analysis_subj
 {
     static const char *const views[] = {"summary", "xprof", "lanes", "live", "events", "growth"};
     struct err err = ERR_INIT;
-    struct hands hands = {.run = run_backwards, .count = 2 + source->size_bytes % 3, .least_bytes = 64};
-    struct analysis_subject *trace = subject_trace(source, &hands, LIMIT_BYTES, &err);
+    struct workers workers = {.run = run_backwards, .count = 2 + source->size_bytes % 3, .min_bytes = 64};
+    struct analysis_subject *trace = subject_trace(source, &workers, LIMIT_BYTES, &err);
 
     if (!trace)
         broken("a trace can be read in pieces", "trace", &err);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUND_COUNT = 5, PARAMS_MOST = 10, LIMIT_BYTES = 256 << 20 };
+enum { ROUND_COUNT = 5, PARAMS_MAX = 10, LIMIT_BYTES = 256 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

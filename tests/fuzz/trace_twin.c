@@ -17,7 +17,7 @@ enum {
     LIMIT_BYTES = 256 << 20,
     LARGE_BYTES = 20 << 10,
     LONGEST_EVENT = 30 << 10, /* longer ones may not be read at all */
-    EVENTS_MOST = 4096,
+    EVENTS_MAX = 4096,
     CHANGES = 3,
     SPACE = 0,
     PLANE,
@@ -29,7 +29,7 @@ static const uint8_t unknown_field[] = {15 << 3, 0};
 struct twin {
     uint8_t *bytes;
     size_t size, event_count;
-    size_t events[EVENTS_MOST][2]; /* place and size in the original */
+    size_t events[EVENTS_MAX][2]; /* place and size in the original */
     bool is_comparable;
 };
 
@@ -81,7 +81,7 @@ static void copy(struct twin *twin, const uint8_t *whole, const uint8_t *at, con
 {
     static const uint8_t tags[] = {1 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2};
     if (kind == EVENT) {
-        if (twin->event_count < EVENTS_MOST) {
+        if (twin->event_count < EVENTS_MAX) {
             twin->events[twin->event_count][0] = (size_t)(at - whole);
             twin->events[twin->event_count++][1] = (size_t)(end - at);
         }

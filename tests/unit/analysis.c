@@ -102,7 +102,7 @@ START_TEST(a_cut_trace_gives_what_came_before)
 {
     struct bytes bytes;
     bytes_load(&bytes, "build/fixtures/xspace-two-programs.pb");
-    size_t length = bytes.length, least = length, most = 0;
+    size_t length = bytes.length, min = length, max = 0;
     for (size_t cut = 1; cut < length; cut++) {
         bytes.length = cut;
         bytes.source.size_bytes = cut;
@@ -115,14 +115,14 @@ START_TEST(a_cut_trace_gives_what_came_before)
         ck_assert(contents->is_cut || contents->note_count == 0);
         if (contents->is_cut)
             ck_assert_uint_eq(contents->cut_offset_bytes, cut);
-        if (contents->program_count < least)
-            least = contents->program_count;
-        if (contents->program_count > most)
-            most = contents->program_count;
+        if (contents->program_count < min)
+            min = contents->program_count;
+        if (contents->program_count > max)
+            max = contents->program_count;
         analysis_contents_free(contents);
     }
-    ck_assert_uint_eq(least, 0);
-    ck_assert_uint_eq(most, 3);
+    ck_assert_uint_eq(min, 0);
+    ck_assert_uint_eq(max, 3);
     bytes_close(&bytes);
 }
 END_TEST

@@ -90,7 +90,7 @@ static const struct {
      1},
 };
 
-START_TEST(the_least_of_the_groups_counts)
+START_TEST(the_min_of_the_groups_counts)
 {
     snprintf(root, sizeof root, "/tmp/cgroups-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(root));
@@ -109,7 +109,7 @@ int main(void)
 {
     Suite *suite = suite_create("cgroups");
     TCase *tests = tcase_create("cgroups");
-    tcase_add_loop_test(tests, the_least_of_the_groups_counts, 0, sizeof machines / sizeof machines[0]);
+    tcase_add_loop_test(tests, the_min_of_the_groups_counts, 0, sizeof machines / sizeof machines[0]);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -76,14 +76,14 @@ START_TEST(modules_that_come_up_in_the_second_reading_have_names)
 {
     static const char path[] = "build/fixtures/trace-gpu-calls.pb";
     struct changing changing;
-    uint32_t names, most = 0;
+    uint32_t names, max = 0;
     load_apart(&changing.before, path);
     load_apart(&changing.after, path);
     size_t new_count = programs_change(&changing.after);
     ck_assert_uint_eq(new_count, 16);
     for (size_t left = 0; (names = names_of(&changing, left)) > 0; left++)
-        most = names > most ? names : most;
-    ck_assert_uint_eq(most, 6 + new_count);
+        max = names > max ? names : max;
+    ck_assert_uint_eq(max, 6 + new_count);
     bytes_close(&changing.before);
     bytes_close(&changing.after);
 }

@@ -9,22 +9,22 @@
 static struct bytes bytes;
 
 /* One after the other, the last first: any order must do. */
-static void run_backwards(void *context, size_t count, hands_work *work, void *task)
+static void run_backwards(void *context, size_t count, workers_work *work, void *task)
 {
     (void)context;
     for (size_t at = count; at > 0; at--)
         work(task, at - 1);
 }
 
-static struct hands hands_of(size_t count, uint64_t least_bytes)
+static struct workers workers_of(size_t count, uint64_t min_bytes)
 {
-    return (struct hands){.run = run_backwards, .count = count, .least_bytes = least_bytes};
+    return (struct workers){.run = run_backwards, .count = count, .min_bytes = min_bytes};
 }
 
-static char *answer_of(const struct hands *hands, const char *view)
+static char *answer_of(const struct workers *workers, const char *view)
 {
     struct buf buf = BUF_INIT;
-    struct analysis_subject *trace = subject_trace(&bytes.source, hands, 0, &err);
+    struct analysis_subject *trace = subject_trace(&bytes.source, workers, 0, &err);
     ck_assert_ptr_nonnull(trace);
     ck_assert_msg(subject_answer(trace, "memory_profile", view, NULL, 0, &buf, &err), "%s", err.text);
     buf_char(&buf, '\0');
@@ -32,23 +32,23 @@ static char *answer_of(const struct hands *hands, const char *view)
     return buf.data;
 }
 
-static void is_the_same(const struct hands *hands, const char *path)
+static void is_the_same(const struct workers *workers, const char *path)
 {
     static const char *const views[] = {"xprof", "summary", "timeline", "lanes", "live", "events", "growth"};
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-        char *whole = answer_of(NULL, views[i]), *pieces = answer_of(hands, views[i]);
+        char *whole = answer_of(NULL, views[i]), *pieces = answer_of(workers, views[i]);
         ck_assert_msg(strcmp(whole, pieces) == 0, "%s of %s in %zu pieces:\n%.1500s\n%.1500s", views[i], path,
-                      hands->count, whole, pieces);
+                      workers->count, whole, pieces);
         free(whole);
         free(pieces);
     }
 }
 
-static size_t piece_count(const struct hands *hands)
+static size_t piece_count(const struct workers *workers)
 {
     static struct memory_events events;
     ARENA_MUST_NOT_JUMP();
-    ck_assert(memory_events_read(&bytes.source, hands, &arena, &events, &err));
+    ck_assert(memory_events_read(&bytes.source, workers, &arena, &events, &err));
     return events.piece_count;
 }
 
@@ -57,20 +57,20 @@ START_TEST(a_trace_in_pieces_is_the_same)
 {
     static const char *const names[] = {"steps",  "faults", "mixed-steps", "device-loop", "tpu",
                                         "iterations", "roots", "given-steps", "encoded", "open-step"};
-    size_t most = 0;
+    size_t max = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[64];
         snprintf(path, sizeof path, "build/fixtures/trace-%s.pb", names[i]);
         bytes_load(&bytes, path);
         for (size_t count = 2; count < 9; count++) {
-            const struct hands hands = hands_of(count, 1);
-            is_the_same(&hands, path);
-            size_t pieces = piece_count(&hands);
-            most = pieces > most ? pieces : most;
+            const struct workers workers = workers_of(count, 1);
+            is_the_same(&workers, path);
+            size_t pieces = piece_count(&workers);
+            max = pieces > max ? pieces : max;
         }
         bytes_close(&bytes);
     }
-    ck_assert_uint_ge(most, 4); /* they were cut */
+    ck_assert_uint_ge(max, 4); /* they were cut */
 }
 END_TEST
 
@@ -171,15 +171,15 @@ START_TEST(one_line_is_cut_between_events)
         add_event(&line, i * 1000, i + 1, NULL);
     open_trace(&line);
     for (size_t count = 2; count < 9; count++) {
-        const struct hands hands = hands_of(count, 1);
-        ck_assert_uint_eq(piece_count(&hands), count);
-        is_the_same(&hands, "a line");
+        const struct workers workers = workers_of(count, 1);
+        ck_assert_uint_eq(piece_count(&workers), count);
+        is_the_same(&workers, "a line");
     }
-    const struct hands few = hands_of(8, bytes.length), none = hands_of(1, 1);
+    const struct workers few = workers_of(8, bytes.length), none = workers_of(1, 1);
     ck_assert_uint_eq(piece_count(&few), 1); /* too little for two */
     ck_assert_uint_eq(piece_count(&none), 1);
     bytes.source.read_apart = NULL; /* as a gzip stream is */
-    const struct hands two = hands_of(2, 1);
+    const struct workers two = workers_of(2, 1);
     ck_assert_uint_eq(piece_count(&two), 1);
     bytes_close(&bytes);
 }
@@ -224,8 +224,8 @@ START_TEST(consumers_are_forgotten_as_in_one_go)
             add_event(&line, at + i * 10, i, NULL);
         open_trace(&line);
         for (size_t count = 29; count < 120; count += 45) {
-            const struct hands hands = hands_of(count, 1);
-            is_the_same(&hands, "a line of consumers");
+            const struct workers workers = workers_of(count, 1);
+            is_the_same(&workers, "a line of consumers");
         }
         char *answer = answer_of(NULL, "events");
         ck_assert_int_eq(strstr(answer, "\"step\":0") != NULL, used_count < 62);
@@ -239,16 +239,16 @@ END_TEST
 START_TEST(a_cut_that_was_none_is_found_out)
 {
     static struct text line, fake;
-    const struct hands hands = hands_of(2, 1);
+    const struct workers workers = workers_of(2, 1);
     line.length = fake.length = 0;
     for (uint64_t i = 0; i < 60; i++)
         add_event(&fake, i, 1 << 20, NULL);
     for (uint64_t i = 0; i < 20; i++)
         add_event(&line, i * 1000, i + 1, i == 10 ? &fake : NULL);
     open_trace(&line);
-    ck_assert_uint_eq(piece_count(&hands), 1);
-    is_the_same(&hands, "a line with a text");
-    char *answer = answer_of(&hands, "summary");
+    ck_assert_uint_eq(piece_count(&workers), 1);
+    is_the_same(&workers, "a line with a text");
+    char *answer = answer_of(&workers, "summary");
     ck_assert_ptr_nonnull(strstr(answer, "\"allocation_count\":20"));
     free(answer);
     bytes_close(&bytes);
@@ -257,12 +257,12 @@ END_TEST
 
 /* What one reader would refuse is refused, and what it would not is not: also where there is room for the pieces, and
  * none to join them. */
-static void limits_are_the_same(const struct hands *hands)
+static void limits_are_the_same(const struct workers *workers)
 {
     for (uint64_t limit = 1 << 14; limit <= 1 << 26; limit += limit < 1 << 21 ? 4096 + limit / 8 : 1 << 21) {
         struct err one = ERR_INIT, other = ERR_INIT;
         struct analysis_subject *whole = subject_trace(&bytes.source, NULL, limit, &one);
-        struct analysis_subject *pieces = subject_trace(&bytes.source, hands, limit, &other);
+        struct analysis_subject *pieces = subject_trace(&bytes.source, workers, limit, &other);
         if (whole == NULL)
             ck_assert_int_eq(one.code, ERR_memory);
         if (pieces == NULL)
@@ -276,9 +276,9 @@ static void limits_are_the_same(const struct hands *hands)
 
 START_TEST(limits_are_those_of_the_whole)
 {
-    const struct hands hands = hands_of(4, 1);
+    const struct workers workers = workers_of(4, 1);
     bytes_load(&bytes, "build/fixtures/trace-steps.pb");
-    limits_are_the_same(&hands);
+    limits_are_the_same(&workers);
     bytes_close(&bytes);
 }
 END_TEST
@@ -296,9 +296,9 @@ START_TEST(memory_ids_side_by_side_are_the_same)
         }
         open_trace(&line);
         for (size_t count = 2; count < 9; count++) {
-            const struct hands hands = hands_of(count, 64);
-            is_the_same(&hands, "three memory ids");
-            limits_are_the_same(&hands);
+            const struct workers workers = workers_of(count, 64);
+            is_the_same(&workers, "three memory ids");
+            limits_are_the_same(&workers);
         }
         char *answer = answer_of(NULL, "summary");
         ck_assert_ptr_nonnull(strstr(answer, "\"code\":\"out_of_order\""));
@@ -309,13 +309,13 @@ START_TEST(memory_ids_side_by_side_are_the_same)
 END_TEST
 
 /* In how many pieces it is read with so much work; 0: that is not enough. */
-static size_t pieces_for(const struct hands *hands, uint64_t work)
+static size_t pieces_for(const struct workers *workers, uint64_t work)
 {
     static struct memory_events events;
     volatile size_t count = 0; /* lives across setjmp */
     arena_begin();
     arena_allot_work(&arena, work);
-    if (setjmp(arena.trap) == 0 && memory_events_read(&bytes.source, hands, &arena, &events, &err))
+    if (setjmp(arena.trap) == 0 && memory_events_read(&bytes.source, workers, &arena, &events, &err))
         count = events.piece_count;
     else
         ck_assert_int_eq(err.code, ERR_limit);
@@ -327,7 +327,7 @@ static size_t pieces_for(const struct hands *hands, uint64_t work)
 START_TEST(work_is_that_of_the_whole)
 {
     static struct text line, filler;
-    const struct hands hands = hands_of(4, 1);
+    const struct workers workers = workers_of(4, 1);
     size_t in_pieces = 0, in_one_go = 0;
     line.length = 0;
     filler.length = 500; /* bytes without work: nearly all of it is that of the last piece */
@@ -335,7 +335,7 @@ START_TEST(work_is_that_of_the_whole)
         add_event(&line, i * 1000, i + 1, i < 8 ? &filler : NULL);
     open_trace(&line);
     for (uint64_t work = 1 << 10; work < 1 << 18; work += work / 16) {
-        size_t count = pieces_for(&hands, work);
+        size_t count = pieces_for(&workers, work);
         ck_assert_msg((count > 0) == (pieces_for(NULL, work) > 0), "%llu steps", (unsigned long long)work);
         in_pieces += count > 1;
         in_one_go += count == 1; /* enough for all, but not for one of the pieces */
@@ -349,7 +349,7 @@ END_TEST
 /* One event in the first line, one behind the last line that is read. */
 START_TEST(lines_past_the_limit_are_counted)
 {
-    enum { LINES = MEMORY_LINES_MOST + 3 };
+    enum { LINES = MEMORY_LINES_MAX + 3 };
     static const char names[] = "\x12\x09/host:CPU" "\x22\x16\x08\x01\x12\x12\x12\x10MemoryAllocation";
     static const char line[] = "\x1a\x06\x22\x04\x08\x01\x10\x07";
     struct memory_events events;
@@ -368,7 +368,7 @@ START_TEST(lines_past_the_limit_are_counted)
     ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
     ck_assert_uint_eq(events.count, 1);
-    ck_assert_uint_eq(events.line_count, MEMORY_LINES_MOST);
+    ck_assert_uint_eq(events.line_count, MEMORY_LINES_MAX);
     ck_assert_uint_eq(events.line_overflow_count, 3);
     char *answer = answer_of(NULL, "summary");
     ck_assert_ptr_nonnull(strstr(answer, "{\"code\":\"too_many_lines\",\"count\":3,"));

@@ -381,7 +381,7 @@ START_TEST(pairing_needs_room_for_what_is_open_alone)
     }
     ARENA_MUST_NOT_JUMP();
     pairs_make(&(struct pairs){partner, address, flags, 1, 2, 0, COUNT}, &arena, &counts);
-    ck_assert_uint_eq(counts.most_open, 1);
+    ck_assert_uint_eq(counts.max_open, 1);
     ck_assert_uint_eq(partner[COUNT - 2], COUNT - 1);
     ck_assert_uint_le(arena.used_bytes, 64 << 10);
 }
@@ -440,15 +440,15 @@ START_TEST(extremes_are_those_of_a_plain_walk)
     ARENA_MUST_NOT_JUMP();
     extremes_build(&extremes, value_at, curve, COUNT, NULL, &arena);
     for (int round = 0; round < 2000; round++) {
-        uint32_t from = next_random() % COUNT, to = from + 1 + next_random() % (COUNT - from), least, most, a = from,
+        uint32_t from = next_random() % COUNT, to = from + 1 + next_random() % (COUNT - from), min, max, a = from,
                  b = from;
-        extremes_of(&extremes, from, to, &least, &most);
+        extremes_of(&extremes, from, to, &min, &max);
         for (uint32_t i = from; i < to; i++) {
             a = curve[i] < curve[a] ? i : a;
             b = curve[i] > curve[b] ? i : b;
         }
-        ck_assert_uint_eq(least, a);
-        ck_assert_uint_eq(most, b);
+        ck_assert_uint_eq(min, a);
+        ck_assert_uint_eq(max, b);
     }
 }
 END_TEST

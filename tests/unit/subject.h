@@ -12,10 +12,10 @@ static inline struct analysis_subject *subject_module(const struct source *sourc
     return analysis_subject_read(source, &reading, report);
 }
 
-static inline struct analysis_subject *subject_trace(const struct source *source, const struct hands *hands,
+static inline struct analysis_subject *subject_trace(const struct source *source, const struct workers *workers,
                                                      uint64_t limit_bytes, struct err *report)
 {
-    const struct analysis_reading reading = {.kind = ANALYSIS_TRACE, .hands = hands, .limit_bytes = limit_bytes};
+    const struct analysis_reading reading = {.kind = ANALYSIS_TRACE, .workers = workers, .limit_bytes = limit_bytes};
     return analysis_subject_read(source, &reading, report);
 }
 

@@ -34,7 +34,7 @@ if (options.help || !options.binary) {
 }
 
 /* Pages in a browser get so many tries: each that needs a second is a race to mend. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 const counts = { passed: 0, failed: 0, skipped: 0, again: 0 };
 
@@ -68,7 +68,7 @@ async function runOne(name, body, renew = null) {
       return;
     } catch (error) {
       const reason = error.stack.split('\n').slice(0, 6).join('\n        ');
-      const isLast = !renew || tries === MOST_TRIES;
+      const isLast = !renew || tries === MAX_TRIES;
       console.log(`${isLast ? 'FAILED ' : 'again  '} ${name}\n        ${reason}`);
       if (tries === 1 && renew) counts.again++;
       if (isLast) {

@@ -20,7 +20,7 @@ const SIZES = [
   [390, 844],
 ];
 /* A picture that fails says so in time; what is under way is seen to be. */
-const MOST_MS = 20000;
+const MAX_MS = 20000;
 const BUSY_MS = 1200;
 const PHONE_PX = 600;
 const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), '../fixtures');
@@ -118,7 +118,7 @@ async function shoot(browser, folder, { name, query, act, served, how }, [width,
   const { canned = null, isBusy = false, isWhole = false } = how;
   const touch = width < PHONE_PX;
   const page = await openPage(browser, (await serving(served)) + query, { width, height, scheme, touch, canned, isMeasured: isBusy, allow: /./ });
-  page.setDefaultTimeout(MOST_MS);
+  page.setDefaultTimeout(MAX_MS);
   try {
     await act(page, place);
     if (isBusy) await page.waitForTimeout(BUSY_MS);

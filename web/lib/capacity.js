@@ -9,7 +9,7 @@ import { get } from './api.js';
 import { bytesCoarse } from './format.js';
 
 const DEVICE_SPACE = 0;
-const MOST = 2 ** 52;
+const MAX = 2 ** 52;
 let asked = null;
 
 /* The devices that the daemon knows, asked once. */
@@ -28,7 +28,7 @@ export function parseSize(text) {
   const match = /^(\d{1,9}(?:\.\d{1,9})?)\s?([KMGT])(?:iB)?$/i.exec(text.trim());
   if (!match) return null;
   const bytes = Math.round(Number(match[1]) * 1024 ** ('KMGT'.indexOf(match[2].toUpperCase()) + 1));
-  return bytes > 0 && bytes <= MOST ? bytes : null;
+  return bytes > 0 && bytes <= MAX ? bytes : null;
 }
 
 export function findDevice(devices, name) {

@@ -5,12 +5,12 @@
 import { bytes, cutMiddle, visible } from './format.js';
 import { isDroppedSession } from './route.js';
 
-const MOST_TEXT = 1 << 20;
+const MAX_TEXT = 1 << 20;
 const keyOf = (id) => `memviewd.dropped.${id}`;
 
 /* id: the `local` of the URL. */
 export function keepDropped(id, { name, size_bytes, text = null, is_forgotten = false }) {
-  const kept = { name, size_bytes, text: text !== null && text.length <= MOST_TEXT ? text : null, is_forgotten };
+  const kept = { name, size_bytes, text: text !== null && text.length <= MAX_TEXT ? text : null, is_forgotten };
   for (const each of [kept, { ...kept, text: null }]) {
     try {
       sessionStorage.setItem(keyOf(id), JSON.stringify(each));

@@ -11,8 +11,8 @@ import { token } from './theme.js';
 
 const MARGIN_PX = 16;
 const LINE_PX = 20;
-const MOST_PX = 8192;
-const MOST_IN_MARKDOWN = 50;
+const MAX_PX = 8192;
+const MAX_IN_MARKDOWN = 50;
 
 /* ---- tables ------------------------------------------------------------------ */
 
@@ -39,7 +39,7 @@ const markdownCell = (value) =>
 
 /* Pure: for a bug report. */
 export function markdownText({ columns, rows }, title, facts) {
-  const shown = rows.slice(0, MOST_IN_MARKDOWN);
+  const shown = rows.slice(0, MAX_IN_MARKDOWN);
   const line = (cells) => `| ${cells.join(' | ')} |\n`;
   const isNumber = ({ key }) => shown.some((row) => typeof row[key] === 'number');
   const rest = rows.length - shown.length;
@@ -159,7 +159,7 @@ export function captioned(title, { width, height, paint, legend = [] }) {
 
 /* A PNG at `ratio` device pixels a CSS pixel; less where a side would be above 8,192 px. */
 export function toPng(picture, ratio = 2) {
-  const most = Math.min(ratio, MOST_PX / Math.max(picture.width, picture.height));
+  const most = Math.min(ratio, MAX_PX / Math.max(picture.width, picture.height));
   const canvas = document.createElement('canvas');
   canvas.width = Math.round(picture.width * most);
   canvas.height = Math.round(picture.height * most);

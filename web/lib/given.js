@@ -5,13 +5,13 @@
 import { post } from './api.js';
 import { dropped, keepDropped } from './dropped.js';
 
-const MOST_READ = 1 << 20;
+const MAX_READ = 1 << 20;
 
 /* Text or Blob → the answer of api/v1/oom, whose `local` names it from then on. */
 export async function giveText(given, signal = null) {
   const isText = typeof given === 'string';
   const answer = await post('oom', given, 'text/plain; charset=utf-8', {}, { signal });
-  const text = isText ? given : given.size <= MOST_READ ? await given.text() : null;
+  const text = isText ? given : given.size <= MAX_READ ? await given.text() : null;
   keepDropped(answer.local, { name: given.name ?? 'pasted text', size_bytes: answer.size_bytes, text });
   return answer;
 }

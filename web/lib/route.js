@@ -59,7 +59,7 @@ const DEFAULTS = Object.fromEntries(NAMES.map((name) => [name, EMPTY[KINDS[name]
 const LEVELS = ['session', 'host', 'module', 'space'];
 /* What belongs to one memory space of one module, or to one trace. */
 const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'a', 'b', 'pin', 'find', 'memory'];
-const MOST_OF_A_LIST = 100;
+const MAX_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;
 
@@ -87,7 +87,7 @@ export function parse(search) {
     else if (kind === 'pin') route.pin = parsePin(value);
     else if (kind === 'number') route[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
     else if (kind === 'text') route[name] = value;
-    else if (route[name].length < MOST_OF_A_LIST) route[name] = [...route[name], value];
+    else if (route[name].length < MAX_OF_A_LIST) route[name] = [...route[name], value];
   }
   return isDroppedSession(route.local) ? { ...route, session: route.local, local: '' } : route;
 }

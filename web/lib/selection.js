@@ -7,7 +7,7 @@ import { cutMiddle, visible } from './format.js';
 import { isDroppedSession } from './route.js';
 
 const PAGE = 100;
-const MOST_LOOKS = 12;
+const MAX_LOOKS = 12;
 
 const short = (text) => cutMiddle(visible(text), 40);
 
@@ -39,7 +39,7 @@ export async function findSession(id, list, signal) {
 /* The newest session whose largest module has a figure; else the newest that has modules. */
 async function newestWithModules(list, signal) {
   let second = null;
-  const candidates = list.sessions.filter((session) => session.module_count !== 0).slice(0, MOST_LOOKS);
+  const candidates = list.sessions.filter((session) => session.module_count !== 0).slice(0, MAX_LOOKS);
   for (const session of candidates) {
     let modules;
     try {

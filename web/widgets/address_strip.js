@@ -10,7 +10,7 @@ import { bindGestures } from './gestures.js';
 import { createMirror } from './mirror.js';
 import { OUTLINE_PX, prepare } from './strips_paint.js';
 
-export const LEAST_BYTES = 64 * 1024;
+export const MIN_BYTES = 64 * 1024;
 const LABEL_FROM_PX = 64;
 const LETTER_PX = 7.3;
 const NEAR_PX = 4;
@@ -78,12 +78,12 @@ export function createAddressStrip(actions) {
       select: (from, to, isEnd) => {
         if (!to || !data || !isEnd) return;
         const ends = [offsetAt(Math.min(from.x, to.x)), offsetAt(Math.max(from.x, to.x))];
-        actions.onRange(zoomed(ends, data.all, LEAST_BYTES, (ends[0] + ends[1]) / 2, 1), true);
+        actions.onRange(zoomed(ends, data.all, MIN_BYTES, (ends[0] + ends[1]) / 2, 1), true);
       },
       pan: (dx, dy, isEnd) =>
         data && actions.onRange(moved(data.range, data.all, offsetAt(0) - offsetAt(dx)), isEnd),
       zoom: (at, factor) =>
-        data && actions.onRange(zoomed(data.range, data.all, LEAST_BYTES, offsetAt(at.x), factor), false),
+        data && actions.onRange(zoomed(data.range, data.all, MIN_BYTES, offsetAt(at.x), factor), false),
       hint: actions.onHint,
     },
     { owner: plot },

@@ -5,13 +5,13 @@
 import { el, fill } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 
-const MOST = 48;
+const MAX = 48;
 let serial = 0;
 
 /* The value with the part from `faultAt` on underlined. */
 function valueNode(value, faultAt) {
   if (faultAt === null || faultAt === undefined)
-    return el('bdi', { class: 'condition-value', dir: 'ltr' }, cutMiddle(visible(value), MOST));
+    return el('bdi', { class: 'condition-value', dir: 'ltr' }, cutMiddle(visible(value), MAX));
   const at = Math.min(faultAt, Math.max(0, value.length - 1));
   return el(
     'bdi',
@@ -32,7 +32,7 @@ function chipNode({ key, value, text, faultAt = null, isEmpty = false, onDrop })
       {
         type: 'button',
         class: 'condition-drop',
-        'aria-label': `Take away ${key ? `${key} ` : ''}${cutMiddle(visible(value), MOST)}`,
+        'aria-label': `Take away ${key ? `${key} ` : ''}${cutMiddle(visible(value), MAX)}`,
         on: { click: onDrop },
       },
       '×',

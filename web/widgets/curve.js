@@ -18,7 +18,7 @@ import { bindGestures } from './gestures.js';
 import { pointAt, readAt } from './readings.js';
 
 const SNAP_PX = 4;
-export const LEAST_STEPS = 8;
+export const MIN_STEPS = 8;
 
 const largest = (...lists) => {
   let most = 1;
@@ -47,7 +47,7 @@ export function createCurve(actions) {
   });
   const over = createCurveOver();
   const host = el('div', { class: 'curve-host' });
-  const brush = createBrush({ onRange: actions.onRange, least: LEAST_STEPS });
+  const brush = createBrush({ onRange: actions.onRange, least: MIN_STEPS });
   const node = el('div', { class: 'curve' }, host, brush.node, slider);
   let all = null;
   let detail = null;
@@ -125,7 +125,7 @@ export function createCurve(actions) {
           actions.onRange(moved(range, [0, end()], -dx * perPx), isEnd);
         },
         zoom: ({ x }, factor) =>
-          actions.onRange(zoomed(range, [0, end()], LEAST_STEPS, plot.posToVal(x, 'x'), factor), true),
+          actions.onRange(zoomed(range, [0, end()], MIN_STEPS, plot.posToVal(x, 'x'), factor), true),
         grip: (at) => (over.isOnGrip(at) ? 'moment' : null),
         drag: (kind, { x }, isEnd) => actions.onMoment(readAt(data, stepUnder(plot, data, x)).step, !isEnd),
         hint: actions.onHint,

@@ -8,7 +8,7 @@ const PEAK_PX = 10;
 const LOCAL_PX = 8;
 const BESIDE_PX = 13; // clear of the flag of the moment
 export const PEAK_ROOM_PX = 30;
-const MOST_WHOLE = 4096;
+const MAX_WHOLE = 4096;
 export const LABEL_HALF_PX = 7;
 
 /* Steps on 1-2-5. */
@@ -36,7 +36,7 @@ export function byteLabels(splits) {
   const step = splits.length > 1 ? splits[1] : 1;
   const last = splits[splits.length - 1] ?? 0;
   let unit = unitOf(last);
-  if (unit > 0 && step < 1024 ** unit / 4 && last / 1024 ** (unit - 1) <= MOST_WHOLE) unit--;
+  if (unit > 0 && step < 1024 ** unit / 4 && last / 1024 ** (unit - 1) <= MAX_WHOLE) unit--;
   const share = step / 1024 ** unit;
   const decimals = share >= 1 ? 0 : share === 0.5 ? 1 : share === 0.25 ? 2 : 4;
   return splits.map((value, at) => {

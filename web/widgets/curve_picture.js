@@ -12,7 +12,7 @@ import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 const AXIS_PX = 26;
 const TOP_PX = 4;
 const TICK_PX = 70;
-const LEAST_WIDTH_PX = 640;
+const MIN_WIDTH_PX = 640;
 const HEIGHT_PX = 280;
 
 function paintAxes(u, data, top) {
@@ -79,7 +79,7 @@ function curveLegend(data) {
 
 /* For captioned() of export.js. */
 export function curveDrawing(data, widthPx) {
-  const width = Math.max(LEAST_WIDTH_PX, widthPx);
+  const width = Math.max(MIN_WIDTH_PX, widthPx);
   return {
     width,
     height: HEIGHT_PX,

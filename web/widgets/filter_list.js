@@ -5,7 +5,7 @@ import { isAbort } from '../lib/api.js';
 import { partsOf, splitTerms, typed } from '../lib/filter_text.js';
 import { createListbox } from './listbox.js';
 
-const MOST = 50;
+const MAX = 50;
 
 /* The term at the end of the text, and what stands before it. */
 function lastTerm(text) {
@@ -38,7 +38,7 @@ export function valueOptions(values, text) {
   const wanted = part.replaceAll('\u0000', ',').replaceAll('"', '').toLowerCase();
   return values
     .filter((each) => each.value.toLowerCase().includes(wanted))
-    .slice(0, MOST)
+    .slice(0, MAX)
     .map((each) => ({
       label: each.value,
       figure: each.figure,

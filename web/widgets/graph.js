@@ -12,17 +12,17 @@ const LETTER_PX = 7.25;
 const LINE_PX = 16;
 const PAD_PX = 8;
 const BAR_PX = 4;
-const MOST_LETTERS = 34;
+const MAX_LETTERS = 34;
 const PAN = 0.15;
-const LEAST_SCALE = 0.05;
-const MOST_SCALE = 4;
+const MIN_SCALE = 0.05;
+const MAX_SCALE = 4;
 const MARGIN_PX = 12;
 const READABLE = 0.9;
 const SEGMENTS = 16;
 
 /* Size of a box with these lines, in px. */
 export function boxSize(lines) {
-  const letters = Math.min(MOST_LETTERS, Math.max(...lines.map((line) => Array.from(line).length), 6));
+  const letters = Math.min(MAX_LETTERS, Math.max(...lines.map((line) => Array.from(line).length), 6));
   return { width: letters * LETTER_PX + 2 * PAD_PX, height: lines.length * LINE_PX + 2 * PAD_PX + BAR_PX };
 }
 
@@ -63,7 +63,7 @@ export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
     const { width, height } = room();
     const scale = Math.min(1, (width - 2 * MARGIN_PX) / layout.width, (height - 2 * MARGIN_PX) / layout.height);
     place = {
-      scale: Math.max(LEAST_SCALE, scale),
+      scale: Math.max(MIN_SCALE, scale),
       x: (width - layout.width * scale) / 2,
       y: Math.max(MARGIN_PX, (height - layout.height * scale) / 2),
     };
@@ -78,7 +78,7 @@ export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
     apply();
   };
   const zoomAt = (px, py, factor) => {
-    const scale = Math.min(MOST_SCALE, Math.max(LEAST_SCALE, place.scale * factor));
+    const scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, place.scale * factor));
     const by = scale / place.scale;
     place = { scale, x: px - (px - place.x) * by, y: py - (py - place.y) * by };
     apply();
@@ -110,7 +110,7 @@ export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
         svg(
           'text',
           { class: i === 0 ? 'graph-name' : 'graph-line', x: left + PAD_PX, y: top + PAD_PX + LINE_PX * (i + 0.75) },
-          cutMiddle(visible(line), MOST_LETTERS),
+          cutMiddle(visible(line), MAX_LETTERS),
         ),
       ),
     );
@@ -242,7 +242,7 @@ export function paintGraph(context, nodes, edges, layout) {
     each.lines.forEach((line, i) => {
       context.fillStyle = token(i ? 'text2' : 'text');
       context.font = `${i ? '' : '600 '}12px ${token('mono')}`;
-      context.fillText(cutMiddle(visible(line), MOST_LETTERS), left + PAD_PX, top + PAD_PX + LINE_PX * (i + 0.75));
+      context.fillText(cutMiddle(visible(line), MAX_LETTERS), left + PAD_PX, top + PAD_PX + LINE_PX * (i + 0.75));
     });
   });
 }

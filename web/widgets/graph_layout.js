@@ -7,7 +7,7 @@ import { begin } from '../lib/activity.js';
 
 const POINTS_PER_INCH = 72;
 const LABEL_PX_PER_LETTER = 7;
-const MOST_WIDTH = 5;
+const MAX_WIDTH = 5;
 
 /* nodes: [{width, height}] in px; edges: [{from, to, share (0..1), text}], from and to indices. */
 export function graphvizInput(nodes, edges) {
@@ -34,7 +34,7 @@ export function graphvizInput(nodes, edges) {
 
 /* Line width of an edge that carries this share of the total. */
 export function edgeWidth(share) {
-  return 1 + Math.min(1, Math.abs(share)) * MOST_WIDTH;
+  return 1 + Math.min(1, Math.abs(share)) * MAX_WIDTH;
 }
 
 const numbers = (text) => text.split(',').map(Number);

@@ -8,7 +8,7 @@ import { visible } from '../lib/format.js';
 import { bindings, spokenKey } from '../lib/keys.js';
 import { onSetting, setSetting, setting } from '../lib/settings.js';
 import { dialogHead, openDialog } from './dialog.js';
-import { PANE_LEAST_PX, PANE_MOST_PX } from './pane.js';
+import { PANE_MIN_PX, PANE_MAX_PX } from './pane.js';
 
 /* Pure: [[group, rows]], the page first, "Everywhere" last; rows without key and gesture are left out. */
 export function helpGroups(rows) {
@@ -80,8 +80,8 @@ function paneWidth() {
   const said = el('output', {}, `${setting('pane_px')} px`);
   const input = el('input', {
     type: 'range',
-    min: String(PANE_LEAST_PX),
-    max: String(PANE_MOST_PX),
+    min: String(PANE_MIN_PX),
+    max: String(PANE_MAX_PX),
     step: '20',
     value: setting('pane_px'),
     'aria-label': 'Width of the details pane in pixels',

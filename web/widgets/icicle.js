@@ -11,15 +11,15 @@ import { buildTree, makeRects, rectAt, rectOf, visibleRects } from './icicle_lay
 import { paintFrameOutline, paintIcicle, ROW_PX, topOf } from './icicle_paint.js';
 import { prepare } from './strips_paint.js';
 
-const MOST_RECTS = 8000;
-const MOST_PX = 8192;
+const MAX_RECTS = 8000;
+const MAX_PX = 8192;
 const SNAP_PX = 4;
 const APART_PX = 8;
 const MOVE_MS = 120;
 const PAN = 0.15;
 /* As wide as one frame of this share of the picture may become. */
-const LEAST_SHARE = 1e-7;
-const MOST_SAME = 500;
+const MIN_SHARE = 1e-7;
+const MAX_SAME = 500;
 
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
@@ -32,7 +32,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   const picture = el('div', { class: 'icicle-picture' }, base, over);
   const spacer = el('div', { class: 'icicle-spacer' });
   const scroll = el('div', { class: 'icicle' }, picture, spacer);
-  const rects = makeRects(MOST_RECTS);
+  const rects = makeRects(MAX_RECTS);
   const view = { from: 0, to: 1, base: 0 };
   let tree = buildTree({ depth: [], frame: [], total: [], self: [] });
   let look = null;
@@ -62,7 +62,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     const hover = mirror.active >= 0 ? mirror.active : marks.hover;
     const name = hover >= 0 ? tree.frame[hover] : -1;
     let same = 0;
-    for (let at = 0; hover > 0 && at < rects.length && same < MOST_SAME; at++) {
+    for (let at = 0; hover > 0 && at < rects.length && same < MAX_SAME; at++) {
       if (rects.merged[at] || tree.frame[rects.node[at]] !== name || rects.node[at] === hover) continue;
       paintFrameOutline(context, rects, at, place(), 'same');
       same++;
@@ -101,8 +101,8 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   };
   const watch = new ResizeObserver(() => {
     size = {
-      width: Math.min(scroll.clientWidth, MOST_PX),
-      height: Math.min(scroll.clientHeight, MOST_PX),
+      width: Math.min(scroll.clientWidth, MAX_PX),
+      height: Math.min(scroll.clientHeight, MAX_PX),
       ratio: window.devicePixelRatio || 1,
     };
     picture.style.height = `${size.height}px`;
@@ -115,7 +115,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   /* ---- the window ---- */
   const set = (from, to) => {
     const whole = tree.width[0] ?? 1;
-    const wide = Math.min(whole, Math.max(whole * LEAST_SHARE, to - from));
+    const wide = Math.min(whole, Math.max(whole * MIN_SHARE, to - from));
     view.from = Math.max(0, Math.min(whole - wide, from));
     view.to = view.from + wide;
     nextFrame(paint);

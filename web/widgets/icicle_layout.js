@@ -5,7 +5,7 @@
  * a name), total[], self[] (bytes or count; negative where something shrank). Widths come from the
  * leaves upwards, so that no frame is narrower than what it holds, and a change counts by its size. */
 
-export const LEAST_PX = 2;
+export const MIN_PX = 2;
 
 /* In: {depth, frame, total, self, folded}. Out: the same as typed arrays, with width[], x[] (left edge,
  * in the unit of total), end[] (first node behind the subtree), parent[] (-1 for the root). */
@@ -118,7 +118,7 @@ function put(out, node, merged, left, wide, row, px) {
 
 /* Fills `out` with at most out.most rectangles: when there are more, narrower ones are joined. */
 export function visibleRects(tree, window, out) {
-  let least = LEAST_PX;
+  let least = MIN_PX;
   while (!collect(tree, window, least, out) && least < window.px) least *= 1.2;
   return out;
 }

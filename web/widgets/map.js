@@ -22,10 +22,10 @@ const BAND_PX = 30;
 const BAND_GAP_PX = 4;
 const FRAMED_PX = 6;
 const OUTLINES = [['panel', 1, 0.5], ['accent', 2, 2]]; // colour, width, distance; see paintOutline
-const LEAST_HIGH_PX = 8; // a drag that is flatter selects steps alone
-const LEAST_STEPS = 8;
-export const LEAST_BYTES = 64 * 1024;
-const LEAST_PICTURE_PX = [960, 360];
+const MIN_HIGH_PX = 8; // a drag that is flatter selects steps alone
+const MIN_STEPS = 8;
+export const MIN_BYTES = 64 * 1024;
+const MIN_PICTURE_PX = [960, 360];
 const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] };
 
 /* actions: onHover(item, mark), onLeave(), onStep(step | null), onPin(item), onMoment(step),
@@ -264,7 +264,7 @@ export function createMap(actions) {
   const offsetsOf = (a, b) => {
     const { top, height } = frame();
     const [upper, lower] = ordered(a.y, b.y).map((y) => Math.max(top, Math.min(top + height, y)));
-    if (lower - upper < LEAST_HIGH_PX) return null;
+    if (lower - upper < MIN_HIGH_PX) return null;
     const { byteAt } = scales(frame(), view);
     const [low, high] = [Math.max(0, Math.floor(byteAt(lower))), Math.min(answer.height_bytes, Math.ceil(byteAt(upper)))];
     return low === 0 && high === answer.height_bytes ? null : [low, high];
@@ -312,8 +312,8 @@ export function createMap(actions) {
       const scale = scales(frame(), view);
       const [from, to] = isVertical
         ? [view.from, view.to]
-        : zoomed([view.from, view.to], all().steps, LEAST_STEPS, scale.stepAt(x), factor);
-      const [low, high] = zoomed([view.low, view.high], all().bytes, LEAST_BYTES, scale.byteAt(y), factor);
+        : zoomed([view.from, view.to], all().steps, MIN_STEPS, scale.stepAt(x), factor);
+      const [low, high] = zoomed([view.low, view.high], all().bytes, MIN_BYTES, scale.byteAt(y), factor);
       actions.onView({ from, to, low, high }, true);
     },
     hint: actions.onHint,
@@ -337,7 +337,7 @@ export function createMap(actions) {
     /* For pictures and tables of export_menu.js; null while nothing is drawn. */
     drawing() {
       if (answer === EMPTY) return null;
-      const of = { width: Math.max(LEAST_PICTURE_PX[0], size.width), height: Math.max(LEAST_PICTURE_PX[1], size.height), ratio: 2 };
+      const of = { width: Math.max(MIN_PICTURE_PX[0], size.width), height: Math.max(MIN_PICTURE_PX[1], size.height), ratio: 2 };
       return {
         ...of,
         paint: (context) => paintInto(context, of),

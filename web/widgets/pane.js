@@ -5,13 +5,13 @@
 import { el } from '../lib/dom.js';
 import { onSetting, setSetting, setting } from '../lib/settings.js';
 
-export const PANE_LEAST_PX = 240;
-export const PANE_MOST_PX = 560;
-const USUAL_PX = 320;
+export const PANE_MIN_PX = 240;
+export const PANE_MAX_PX = 560;
+const DEFAULT_PX = 320;
 const STEP_PX = 20;
 const wide = matchMedia('(min-width: 87.5rem)');
 
-const clamp = (px) => Math.max(PANE_LEAST_PX, Math.min(PANE_MOST_PX, Math.round(px)));
+const clamp = (px) => Math.max(PANE_MIN_PX, Math.min(PANE_MAX_PX, Math.round(px)));
 
 /* node: the pane; toggleDrawer(). Out: {toggle()}. */
 export function startPane(node, toggleDrawer) {
@@ -22,12 +22,12 @@ export function startPane(node, toggleDrawer) {
     'aria-orientation': 'vertical',
     'aria-label': 'Width of the details pane',
     'aria-controls': node.id,
-    'aria-valuemin': String(PANE_LEAST_PX),
-    'aria-valuemax': String(PANE_MOST_PX),
+    'aria-valuemin': String(PANE_MIN_PX),
+    'aria-valuemax': String(PANE_MAX_PX),
   });
   node.prepend(handle);
   const place = () => {
-    const px = clamp(Number(setting('pane_px')) || USUAL_PX);
+    const px = clamp(Number(setting('pane_px')) || DEFAULT_PX);
     const isShut = setting('pane') === 'shut';
     document.documentElement.style.setProperty('--pane', `${px / 16}rem`);
     document.body.classList.toggle('is-pane-shut', isShut);
@@ -43,14 +43,14 @@ export function startPane(node, toggleDrawer) {
   });
   handle.addEventListener('pointerup', () => handle.removeEventListener('pointermove', drag));
   handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', drag));
-  handle.addEventListener('dblclick', () => widen(USUAL_PX));
+  handle.addEventListener('dblclick', () => widen(DEFAULT_PX));
   handle.addEventListener('keydown', (event) => {
     const now = Number(handle.getAttribute('aria-valuenow'));
     const to = {
       ArrowLeft: now + STEP_PX,
       ArrowRight: now - STEP_PX,
-      Home: PANE_LEAST_PX,
-      End: PANE_MOST_PX,
+      Home: PANE_MIN_PX,
+      End: PANE_MAX_PX,
     }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

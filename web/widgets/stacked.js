@@ -14,7 +14,7 @@ const BOTTOM_PX = 22;
 const TOP_PX = 18;
 const GAP_FROM_PX = 6;
 const LABEL_GAP_PX = 16;
-const MOST_LABEL_PX = 160;
+const MAX_LABEL_PX = 160;
 const MEASURED = 50;
 
 /* Pure: tops of the parts of each column: [part][column] → sum up to and with it. */
@@ -200,7 +200,7 @@ function paintNames(context, { names, left, size }) {
   context.fillStyle = token('text2');
   const wide = Math.max(1, left(1) - left(0));
   const widest = Math.max(...sampled(names).map((name) => context.measureText(name).width));
-  const every = Math.max(1, Math.ceil(Math.min(MOST_LABEL_PX, widest + LABEL_GAP_PX) / wide));
+  const every = Math.max(1, Math.ceil(Math.min(MAX_LABEL_PX, widest + LABEL_GAP_PX) / wide));
   const most = Math.max(6, Math.floor((every * wide) / 6.5) - 1);
   for (let at = 0; at < names.length; at += every) {
     const short = names[at].length > most ? `…${names[at].slice(-(most - 1))}` : names[at];

@@ -8,7 +8,7 @@ import { createMirror } from './mirror.js';
 import { barAt, barOf, layOut, runsWhere } from './strips_layout.js';
 import { OUTLINE_PX, paintBars, paintMarked, paintOutline, prepare } from './strips_paint.js';
 
-const MOST_PX = 8192;
+const MAX_PX = 8192;
 
 /* Keys of hover: a buffer, or a merged bar of one strip. */
 export const buffersKey = (id) => `b:${id}`;
@@ -79,8 +79,8 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     paintOver();
   };
   const watch = new ResizeObserver(() => {
-    const width = Math.min(plot.clientWidth, MOST_PX);
-    size = { width, height: Math.min(plot.clientHeight, MOST_PX), ratio: window.devicePixelRatio || 1 };
+    const width = Math.min(plot.clientWidth, MAX_PX);
+    size = { width, height: Math.min(plot.clientHeight, MAX_PX), ratio: window.devicePixelRatio || 1 };
     nextFrame(paint);
   });
   try {

@@ -7,7 +7,7 @@ import { counted } from '../lib/format.js';
 import { factsLine, isWithoutPaths } from '../lib/subject.js';
 import { copyText } from './toast.js';
 
-const MOST_ROWS = 10000;
+const MAX_ROWS = 10000;
 
 /* Rows by index: one range from an anchor, and single ones. */
 export function createChosen(sourceOf, onChange) {
@@ -35,12 +35,12 @@ export function createChosen(sourceOf, onChange) {
       if (ones.size === 0) anchor = from;
       const [low, high] = [Math.min(anchor, index), Math.max(anchor, index)];
       ones = new Set();
-      for (let at = low; at <= Math.min(high, low + MOST_ROWS - 1); at++) ones.add(at);
+      for (let at = low; at <= Math.min(high, low + MAX_ROWS - 1); at++) ones.add(at);
       change();
     },
     all() {
       ones = new Set();
-      for (let at = 0; at < Math.min(sourceOf().count, MOST_ROWS); at++) ones.add(at);
+      for (let at = 0; at < Math.min(sourceOf().count, MAX_ROWS); at++) ones.add(at);
       anchor = 0;
       change();
     },

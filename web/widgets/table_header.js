@@ -5,8 +5,8 @@
 import { el, fill } from '../lib/dom.js';
 import { nextSort, sortOf } from './table_sort.js';
 
-const LEAST_REM = 3;
-const MOST_REM = 60;
+const MIN_REM = 3;
+const MAX_REM = 60;
 
 const remPx = () => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
 
@@ -39,7 +39,7 @@ export function createHeader({ state, onSort, onColumns }) {
     state.table.style.setProperty('--grid-least', `${least}rem`);
   };
   const setWidth = (column, rem) => {
-    widths.set(column.key, Math.max(LEAST_REM, Math.min(MOST_REM, rem)));
+    widths.set(column.key, Math.max(MIN_REM, Math.min(MAX_REM, rem)));
     drawWidths();
   };
   const draw = () => {

@@ -15,7 +15,7 @@ import { pointAt } from './readings.js';
 import { axisWords, byteRange, columnsOf } from './timeline_axis.js';
 import { createPlot, plotPx } from './timeline_plot.js';
 
-export const LEAST_PS = 1e6;
+export const MIN_PS = 1e6;
 const SNAP_PX = 4;
 
 const shapeOf = (data) => data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}`).join();
@@ -73,7 +73,7 @@ export function createTimeline({ className = '', ...actions }) {
     select: (from, to, isEnd) => actions.onSelect(to ? rangeOf(from, to) : null, isEnd),
     pan: (dx, dy, isEnd) => actions.onRange(moved(data.range, data.all, timeAt(0) - timeAt(dx)), isEnd),
     zoom: (at, factor) =>
-      actions.onRange(zoomed(data.range, data.all, LEAST_PS, timeAt(at.x), factor), false),
+      actions.onRange(zoomed(data.range, data.all, MIN_PS, timeAt(at.x), factor), false),
     hint: actions.onHint,
     grip: (at) => (over.isOnGrip(at) ? 'moment' : null),
     drag: (kind, at, isEnd) => actions.onMoment(momentAt(at.x), isEnd),

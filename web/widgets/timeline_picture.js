@@ -15,7 +15,7 @@ const AXIS_PX = 34;
 const PLOT_PX = 260;
 const ROW_PX = 18;
 const TICK_PX = 90;
-const LEAST_WIDTH_PX = 720;
+const MIN_WIDTH_PX = 720;
 const LETTER_PX = 7;
 
 function paintAxes(u, data, [low, high]) {
@@ -89,7 +89,7 @@ function paintLanes(u, data, lanes, top) {
 
 /* data: what the chart draws, see timeline.js; lanes: what stands below it. For captioned() of export.js. */
 export function timelineDrawing(data, lanes, widthPx, legend) {
-  const width = Math.max(LEAST_WIDTH_PX, widthPx + LEFT_PX + RIGHT_PX);
+  const width = Math.max(MIN_WIDTH_PX, widthPx + LEFT_PX + RIGHT_PX);
   const bbox = { left: LEFT_PX, top: TOP_PX, width: width - LEFT_PX - RIGHT_PX, height: PLOT_PX };
   const [low, high] = byteRange(data, PLOT_PX);
   const [from, to] = data.range;

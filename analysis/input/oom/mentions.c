@@ -4,7 +4,7 @@
 
 #include "input/oom/sieve.h"
 
-enum { BLOCK = 1 << 20, LONGEST_LINE = 400, MOST_MENTIONS = 200 };
+enum { BLOCK = 1 << 20, LONGEST_LINE = 400, MAX_MENTIONS = 200 };
 
 /* Of at least five letters, as the sieve wants them. */
 static const char *const words[] = {"emory", "EMORY", "lloca", "XHAUS", "xhaus"};
@@ -24,7 +24,7 @@ static void mention_add(struct reading *reading, size_t begin, size_t end)
     struct oom_mentions *found = reading->found;
     size_t shown = end - begin > LONGEST_LINE ? LONGEST_LINE : end - begin;
     found->mention_count++;
-    if (found->count == MOST_MENTIONS)
+    if (found->count == MAX_MENTIONS)
         return;
     struct str text = {arena_text(reading->arena, (struct str){reading->window + begin, shown}), shown};
     found->items[found->count++] = (struct oom_mention){found->line_count + 1, reading->window_at + begin, reading->window_at + end, text};
@@ -68,7 +68,7 @@ bool oom_mentions_read(const struct source *source, struct arena *arena, struct 
 {
     struct reading reading = {.source = source, .arena = arena, .found = out};
     bool is_last = false;
-    *out = (struct oom_mentions){.items = arena_array(arena, struct oom_mention, MOST_MENTIONS)};
+    *out = (struct oom_mentions){.items = arena_array(arena, struct oom_mention, MAX_MENTIONS)};
     reading.window = arena_raw(arena, BLOCK);
     reading.sieve = oom_sieve_new(arena, words, sizeof words / sizeof words[0]);
     while (!is_last) {

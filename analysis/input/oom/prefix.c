@@ -6,7 +6,7 @@
 
 #include <ctype.h>
 
-enum { LONGEST = 200, MOST_PREFIXES = 8 };
+enum { LONGEST = 200, MAX_PREFIXES = 8 };
 
 struct form {
     const char *pattern;
@@ -156,7 +156,7 @@ static size_t blank_length(struct str line)
 size_t oom_prefix_length(struct str line)
 {
     size_t at = 0, end = 0;
-    for (int i = 0; i < MOST_PREFIXES; i++) {
+    for (int i = 0; i < MAX_PREFIXES; i++) {
         at += blank_length((struct str){line.data + at, line.length - at});
         size_t length = one_length((struct str){line.data + at, line.length - at}, i > 0);
         if (length == 0)

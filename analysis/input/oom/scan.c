@@ -91,12 +91,12 @@ static size_t place_find(const struct scan *scan, size_t from, size_t to)
 /* ---- reading ---- */
 
 /* Where the line of `at` begins, if that is not far. */
-static size_t line_begin(const struct scan *scan, size_t at, size_t least)
+static size_t line_begin(const struct scan *scan, size_t at, size_t min)
 {
     size_t begin = at;
-    while (begin > least && at - begin < LINE && scan->window[begin - 1] != '\n')
+    while (begin > min && at - begin < LINE && scan->window[begin - 1] != '\n')
         begin--;
-    return begin > least && at - begin >= LINE ? at : begin;
+    return begin > min && at - begin >= LINE ? at : begin;
 }
 
 /* Cleans the window from some way before `at` on and reads what begins at [from_at, to_at). */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { LEAST = OOM_SIEVE_LEAST, PAIRS = 1 << 16 };
+enum { MIN = OOM_SIEVE_MIN, PAIRS = 1 << 16 };
 
 static size_t pair_at(const char *bytes)
 {
@@ -14,12 +14,12 @@ static size_t pair_at(const char *bytes)
 struct oom_sieve oom_sieve_new(struct arena *arena, const char *const *words, size_t count)
 {
     unsigned char *steps = arena_raw(arena, PAIRS);
-    memset(steps, LEAST - 1, PAIRS);
+    memset(steps, MIN - 1, PAIRS);
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j + 1 < LEAST; j++) {
+        for (size_t j = 0; j + 1 < MIN; j++) {
             unsigned char *step = &steps[pair_at(words[i] + j)];
-            if (*step > LEAST - 2 - j)
-                *step = (unsigned char)(LEAST - 2 - j);
+            if (*step > MIN - 2 - j)
+                *step = (unsigned char)(MIN - 2 - j);
         }
     return (struct oom_sieve){words, count, steps};
 }
@@ -36,8 +36,8 @@ static bool is_word(const struct oom_sieve *sieve, const char *bytes, size_t len
 
 size_t oom_sieve_find(const struct oom_sieve *sieve, const char *bytes, size_t from, size_t to)
 {
-    for (size_t end = from + LEAST - 2; end + 1 < to;) {
-        size_t step = sieve->steps[pair_at(bytes + end)], begin = end + 2 - LEAST;
+    for (size_t end = from + MIN - 2; end + 1 < to;) {
+        size_t step = sieve->steps[pair_at(bytes + end)], begin = end + 2 - MIN;
         if (step == 0 && is_word(sieve, bytes + begin, to - begin))
             return begin;
         end += step > 0 ? step : 1;

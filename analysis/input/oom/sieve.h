@@ -10,12 +10,12 @@
 
 #include <stddef.h>
 
-enum { OOM_SIEVE_LEAST = 5 }; /* bytes of the shortest word */
+enum { OOM_SIEVE_MIN = 5 }; /* bytes of the shortest word */
 
 struct oom_sieve {
     const char *const *words; /* static */
     size_t count;
-    const unsigned char *steps; /* for each pair of bytes: how far on the first OOM_SIEVE_LEAST bytes of a word may end */
+    const unsigned char *steps; /* for each pair of bytes: how far on the first OOM_SIEVE_MIN bytes of a word may end */
 };
 
 struct oom_sieve oom_sieve_new(struct arena *arena, const char *const *words, size_t count);

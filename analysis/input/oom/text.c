@@ -133,15 +133,15 @@ void oom_text_clean(struct oom_text *text, struct str raw, uint64_t raw_at, bool
 
 size_t oom_text_at(const struct oom_text *text, size_t raw_at)
 {
-    size_t least = 0, most = text->length;
-    while (least < most) {
-        size_t middle = least + (most - least) / 2;
+    size_t min = 0, max = text->length;
+    while (min < max) {
+        size_t middle = min + (max - min) / 2;
         if (text->raw_of[middle] < raw_at)
-            least = middle + 1;
+            min = middle + 1;
         else
-            most = middle;
+            max = middle;
     }
-    return least;
+    return min;
 }
 
 struct oom_text_range oom_text_range(const struct oom_text *text, size_t from, size_t to)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { NODES_MOST = 50 };
+enum { NODES_MAX = 50 };
 
 /* The frames asked for: by id, or those whose function, file or name match. */
 static bool *frames_asked(const struct study *study, struct err *err)
@@ -118,7 +118,7 @@ bool device_memory_callers(const struct tool_request *request, struct json *json
     json_key_uint(json, "matched_count", count);
     json_key(json, "nodes");
     json_array_begin(json);
-    for (uint32_t i = 0; i < count && i < NODES_MOST; i++) {
+    for (uint32_t i = 0; i < count && i < NODES_MAX; i++) {
         arena_work(study.arena, edges.count);
         write_node(&edges, found[i].frame, room, json);
     }

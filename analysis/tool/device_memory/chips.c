@@ -37,7 +37,7 @@ bool chips_match_function(const struct chip *chip, const struct pprof_function *
 
 /* ---- the nearest name ---- */
 
-enum { NAMES_MOST = 20000 };
+enum { NAMES_MAX = 20000 };
 
 void chips_find_nearest(struct chips *chips, const struct pprof *pprof, struct arena *arena)
 {
@@ -47,10 +47,10 @@ void chips_find_nearest(struct chips *chips, const struct pprof *pprof, struct a
         size_t best = wanted.length / 2 + 1;
         if (chip->kind >= CHIP_TAG || chip->matched_count > 0 || wanted.length > NEAREST_LENGTH_MAX)
             continue;
-        for (uint32_t at = 0; at < pprof->function_count && at < NAMES_MOST; at++) {
+        for (uint32_t at = 0; at < pprof->function_count && at < NAMES_MAX; at++) {
             struct str name = pprof->functions[at].name;
-            size_t least = name.length > wanted.length ? name.length - wanted.length : wanted.length - name.length;
-            if (name.length == 0 || name.length > NEAREST_LENGTH_MAX || least >= best)
+            size_t min = name.length > wanted.length ? name.length - wanted.length : wanted.length - name.length;
+            if (name.length == 0 || name.length > NEAREST_LENGTH_MAX || min >= best)
                 continue;
             arena_work(arena, name.length * wanted.length);
             size_t changes = nearest_distance(wanted, name);

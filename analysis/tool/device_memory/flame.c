@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { NODES_USUAL = 30000, NODES_MOST = 200000, AT_MOST = 4096 };
+enum { NODES_DEFAULT = 30000, NODES_MAX = 200000, AT_MAX = 4096 };
 
 struct flame {
     struct study study;
@@ -128,7 +128,7 @@ static bool read_path(const struct study *study, struct part *part, struct err *
         if (length < sizeof id)
             memcpy(id, text, length);
         path[part->path_length] = frames_find(study->frames, id);
-        if (part->path_length == AT_MOST || path[part->path_length++] == INTERN_NONE)
+        if (part->path_length == AT_MAX || path[part->path_length++] == INTERN_NONE)
             return err_set(err, ERR_notfound, ERR_NO_OFFSET, "at: this profile has no frame \"%.*s\"", (int)(length < 40 ? length : 40), text);
         text += length + (text[length] == '.');
     }
@@ -325,22 +325,22 @@ static void write_search(const struct flame *flame, struct json *json)
     json_object_end(json);
 }
 
-static void write_answer(struct flame *flame, struct part *part, uint32_t nodes_most, struct json *json)
+static void write_answer(struct flame *flame, struct part *part, uint32_t nodes_max, struct json *json)
 {
     struct study *study = &flame->study;
     struct tree tree, callers = {0};
     make_room(flame);
     collect(flame, part);
-    tree_make(study, flame->stacks, flame->stack_count, nodes_most, &tree);
+    tree_make(study, flame->stacks, flame->stack_count, nodes_max, &tree);
     if (part->pivots != NULL) {
         part->is_inverted = !part->is_inverted;
         collect(flame, part);
-        tree_make(study, flame->stacks, flame->stack_count, nodes_most, &callers);
+        tree_make(study, flame->stacks, flame->stack_count, nodes_max, &callers);
     }
     json_object_begin(json);
     study_write(study, json);
     json_key_uint(json, "sample_count", study->sample_count);
-    json_key_uint(json, "depth_most", tree.depth_most);
+    json_key_uint(json, "depth_most", tree.depth_max);
     json_key(json, "left_out");
     json_object_begin(json);
     json_key_uint(json, "node_count", tree.left_out_count + callers.left_out_count);
@@ -358,13 +358,13 @@ bool device_memory_flame(const struct tool_request *request, struct json *json, 
 {
     struct flame *flame = arena_array(request->arena, struct flame, 1);
     struct part part = {0};
-    int64_t inverts, nodes_most;
+    int64_t inverts, nodes_max;
     if (!study_open(request, &flame->study, err) || !tool_param_number(request, "invert", 0, 1, 0, &inverts, err) ||
-        !tool_param_number(request, "nodes", 1, NODES_MOST, NODES_USUAL, &nodes_most, err) ||
+        !tool_param_number(request, "nodes", 1, NODES_MAX, NODES_DEFAULT, &nodes_max, err) ||
         !read_path(&flame->study, &part, err) || !read_pivot(&flame->study, &part, err))
         return false;
     part.is_inverted = inverts == 1;
-    write_answer(flame, &part, (uint32_t)nodes_most, json);
+    write_answer(flame, &part, (uint32_t)nodes_max, json);
     device_memory_notes_add(&flame->study);
     return true;
 }

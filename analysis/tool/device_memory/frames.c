@@ -28,7 +28,7 @@ static struct str clean(struct arena *arena, struct str path)
 {
     bool is_rooted = path.length > 0 && path.data[0] == '/';
     char *out = arena_raw(arena, path.length + 2);
-    size_t length = 0, least = is_rooted; /* what .. may not take away */
+    size_t length = 0, min = is_rooted; /* what .. may not take away */
     if (is_rooted)
         out[length++] = '/';
     for (size_t at = 0; at < path.length;) {
@@ -39,8 +39,8 @@ static struct str clean(struct arena *arena, struct str path)
         if (size == 0 || (size == 1 && part[0] == '.'))
             continue;
         bool is_up = size == 2 && part[0] == '.' && part[1] == '.';
-        if (is_up && length > least) {
-            while (length > least && out[--length] != '/') {
+        if (is_up && length > min) {
+            while (length > min && out[--length] != '/') {
             }
             continue;
         }
@@ -51,7 +51,7 @@ static struct str clean(struct arena *arena, struct str path)
         memcpy(out + length, part, size);
         length += size;
         if (is_up)
-            least = length;
+            min = length;
     }
     if (length == 0)
         out[length++] = '.';

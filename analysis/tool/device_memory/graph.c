@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Edges are made, and nodes scored, among so many of the heaviest. */
-enum { NODES_USUAL = 80, NODES_MOST = 1000, LABELS_MOST = 4, SCORED_MOST = 2000, EDGES_MOST = 20000 };
+enum { NODES_DEFAULT = 80, NODES_MAX = 1000, LABELS_MAX = 4, SCORED_MAX = 2000, EDGES_MAX = 20000 };
 
 struct graph {
     struct study study;
@@ -166,8 +166,8 @@ static int heavier_first(const void *left, const void *right)
     return x != y ? (x < y ? 1 : -1) : (a->frame > b->frame) - (a->frame < b->frame);
 }
 
-/* The nodes from the cutoff on, the `most` heaviest of them, with their edges. */
-static void keep_heavy_nodes(struct graph *graph, uint32_t most)
+/* The nodes from the cutoff on, the `max` heaviest of them, with their edges. */
+static void keep_heavy_nodes(struct graph *graph, uint32_t max)
 {
     uint32_t count = 0;
     size_t frame_count = graph->study.frames->count;
@@ -178,7 +178,7 @@ static void keep_heavy_nodes(struct graph *graph, uint32_t most)
             heavy[count++] = (struct scored){.frame = i, .total = node->total};
     }
     qsort(heavy, count, sizeof *heavy, heavier_first);
-    count = count < most ? count : most;
+    count = count < max ? count : max;
     if (count < graph->all_node_count) {
         graph->kept = arena_array(graph->study.arena, bool, frame_count);
         for (uint32_t i = 0; i < count; i++)
@@ -204,27 +204,27 @@ static void keep_heavy_edges(struct graph *graph)
     for (uint32_t i = 0; i < edges->count; i++)
         if (!graph->is_dropped[i])
             heavy[count++] = (struct incoming){i, pprof_size(edges->items[i].value)};
-    if (count <= EDGES_MOST)
+    if (count <= EDGES_MAX)
         return;
     qsort(heavy, count, sizeof *heavy, heavier_edge_first);
-    for (uint32_t i = EDGES_MOST; i < count; i++)
+    for (uint32_t i = EDGES_MAX; i < count; i++)
         graph->is_dropped[heavy[i].edge] = true;
-    graph->dropped_edge_count += count - EDGES_MOST;
+    graph->dropped_edge_count += count - EDGES_MAX;
 }
 
 /* The first nodes by score; each counts as one and one for each of its labels, up to four. */
-static void keep_best_nodes(struct graph *graph, uint32_t nodes_most)
+static void keep_best_nodes(struct graph *graph, uint32_t nodes_max)
 {
     uint32_t count = 0, room = 0;
     drop_light_edges(graph);
     sort_nodes(graph);
-    while (count < graph->node_count && room < nodes_most) {
+    while (count < graph->node_count && room < nodes_max) {
         uint64_t sets = graph->edges.nodes[graph->nodes[count++]].label_sets;
         room++;
-        for (int labels = 0; sets != 0 && labels < LABELS_MOST; labels++, room++)
+        for (int labels = 0; sets != 0 && labels < LABELS_MAX; labels++, room++)
             sets &= sets - 1;
     }
-    if (graph->node_count <= nodes_most || count == graph->node_count) {
+    if (graph->node_count <= nodes_max || count == graph->node_count) {
         memset(graph->is_dropped, 0, graph->edges.count);
         return;
     }
@@ -287,7 +287,7 @@ static void drop_redundant_edges(struct graph *graph)
     }
 }
 
-static void trim(struct graph *graph, bool trims, uint32_t nodes_most, double node_fraction, double edge_fraction)
+static void trim(struct graph *graph, bool trims, uint32_t nodes_max, double node_fraction, double edge_fraction)
 {
     struct arena *arena = graph->study.arena;
     const bool *none = arena_array(arena, bool, graph->study.frames->count);
@@ -298,9 +298,9 @@ static void trim(struct graph *graph, bool trims, uint32_t nodes_most, double no
     graph->node_cutoff = cutoff(sum, node_fraction);
     graph->edge_cutoff = cutoff(sum, edge_fraction);
     graph->nodes = arena_array(arena, uint32_t, graph->study.frames->count);
-    keep_heavy_nodes(graph, SCORED_MOST);
+    keep_heavy_nodes(graph, SCORED_MAX);
     graph->all_edge_count = graph->edges.count;
-    keep_best_nodes(graph, nodes_most);
+    keep_best_nodes(graph, nodes_max);
     sort_nodes(graph);
     drop_light_edges(graph);
     keep_heavy_edges(graph);
@@ -365,12 +365,12 @@ bool device_memory_graph(const struct tool_request *request, struct json *json, 
 {
     struct graph *graph = arena_array(request->arena, struct graph, 1);
     double node_fraction = 0.005, edge_fraction = 0.001;
-    int64_t nodes_most, trims;
-    if (!study_open(request, &graph->study, err) || !tool_param_number(request, "nodes", 1, NODES_MOST, NODES_USUAL, &nodes_most, err) ||
+    int64_t nodes_max, trims;
+    if (!study_open(request, &graph->study, err) || !tool_param_number(request, "nodes", 1, NODES_MAX, NODES_DEFAULT, &nodes_max, err) ||
         !tool_param_number(request, "trim", 0, 1, 1, &trims, err) || !read_fraction(request, "node_fraction", &node_fraction, err) ||
         !read_fraction(request, "edge_fraction", &edge_fraction, err))
         return false;
-    trim(graph, trims == 1, trims ? (uint32_t)nodes_most : NODES_MOST, trims ? node_fraction : 0, trims ? edge_fraction : 0);
+    trim(graph, trims == 1, trims ? (uint32_t)nodes_max : NODES_MAX, trims ? node_fraction : 0, trims ? edge_fraction : 0);
     json_object_begin(json);
     study_write(&graph->study, json);
     json_key_uint(json, "node_count", graph->all_node_count);

@@ -4,15 +4,15 @@
 
 #include <stdlib.h>
 
-enum { EXPRESSIONS_MOST = 32 };
+enum { EXPRESSIONS_MAX = 32 };
 
 /* pprof's tagfocus: [key=]range or [key=]expression,expression… */
 struct tag_filter {
     struct str key; /* empty: any */
-    bool is_range, has_least, has_most;
-    double least, most; /* in units of `unit` */
-    struct str least_unit, most_unit;
-    struct regex *expressions[EXPRESSIONS_MOST];
+    bool is_range, has_min, has_max;
+    double min, max; /* in units of `unit` */
+    struct str min_unit, max_unit;
+    struct regex *expressions[EXPRESSIONS_MAX];
     uint32_t count;
 };
 
@@ -101,16 +101,16 @@ static bool take_number(struct str text, size_t *at, double *number, struct str 
 static bool read_range(struct str text, struct tag_filter *filter)
 {
     size_t at = 0;
-    filter->has_least = take_number(text, &at, &filter->least, &filter->least_unit);
+    filter->has_min = take_number(text, &at, &filter->min, &filter->min_unit);
     bool has_colon = at < text.length && text.data[at] == ':';
     at += has_colon;
-    filter->has_most = has_colon && take_number(text, &at, &filter->most, &filter->most_unit);
-    if (at != text.length || (!filter->has_least && !filter->has_most))
+    filter->has_max = has_colon && take_number(text, &at, &filter->max, &filter->max_unit);
+    if (at != text.length || (!filter->has_min && !filter->has_max))
         return false;
     if (!has_colon) {
-        filter->has_most = true;
-        filter->most = filter->least;
-        filter->most_unit = filter->least_unit;
+        filter->has_max = true;
+        filter->max = filter->min;
+        filter->max_unit = filter->min_unit;
     }
     return true;
 }
@@ -132,8 +132,8 @@ static bool read_filter(const char *expression, struct arena *arena, struct tag_
         const char *comma = memchr(rest.data, ',', rest.length);
         struct str part = {rest.data, comma != NULL ? (size_t)(comma - rest.data) : rest.length};
         is_last = comma == NULL;
-        if (filter->count == EXPRESSIONS_MOST)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "more than %d expressions in one filter on labels", EXPRESSIONS_MOST);
+        if (filter->count == EXPRESSIONS_MAX)
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "more than %d expressions in one filter on labels", EXPRESSIONS_MAX);
         struct regex *regex = regex_read(part, false, arena, &fault);
         if (regex == NULL)
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "\"%.60s\": %s; use tag=KEY=VALUE for an exact value", expression, fault.text);
@@ -158,9 +158,9 @@ static bool in_range(const struct tag_filter *filter, const struct pprof *pprof,
 {
     arena_work(arena, label->unit.length == 0 ? pprof->label_count : 1);
     struct str unit = unit_of(pprof, label);
-    int least = filter->has_least ? compare((double)label->number, unit, filter->least, filter->least_unit) : 0;
-    int most = filter->has_most ? compare((double)label->number, unit, filter->most, filter->most_unit) : 0;
-    return least != 2 && most != 2 && least >= 0 && most <= 0;
+    int min = filter->has_min ? compare((double)label->number, unit, filter->min, filter->min_unit) : 0;
+    int max = filter->has_max ? compare((double)label->number, unit, filter->max, filter->max_unit) : 0;
+    return min != 2 && max != 2 && min >= 0 && max <= 0;
 }
 
 static bool any_value_matches(const struct tag_filter *filter, struct regex *regex, const struct pprof *pprof, uint32_t set,

@@ -17,9 +17,9 @@ struct merger {
     /* of the profile that is being taken in: its numbers in `out` */
     const struct pprof *from;
     uint32_t *functions, *mappings, *locations, *sets;
-    uint32_t types[PPROF_TYPES_MOST]; /* its column of each type of `out` */
-    int64_t factors[PPROF_TYPES_MOST]; /* from the unit of that column to that of `out`, which is no coarser */
-    double scales[PPROF_TYPES_MOST];
+    uint32_t types[PPROF_TYPES_MAX]; /* its column of each type of `out` */
+    int64_t factors[PPROF_TYPES_MAX]; /* from the unit of that column to that of `out`, which is no coarser */
+    double scales[PPROF_TYPES_MAX];
     bool is_base;
     /* a sample or location while it is looked for */
     const uint32_t *stack;
@@ -272,7 +272,7 @@ static void take_sample(struct merger *merger, uint32_t sample)
         out->label_sets[at] = merger->set;
         out->is_base[at] = merger->is_base;
         out->stack_starts[++out->sample_count] = out->stack_starts[at] + merger->depth;
-        out->depth_most = merger->depth > out->depth_most ? merger->depth : out->depth_most;
+        out->depth_max = merger->depth > out->depth_max ? merger->depth : out->depth_max;
     }
     out->is_unknown[at] |= is_unknown;
     int64_t *sums = out->values + (size_t)at * out->type_count;
@@ -345,7 +345,7 @@ static void make_room(struct merger *merger, const struct profile_set *set)
     out->values = arena_array(arena, int64_t, samples * out->type_count + 1);
     if (merger->options->pairs_base)
         out->base_values = arena_array(arena, int64_t, samples * out->type_count + 1);
-    out->stacks = arena_raw(arena, (frames + out->depth_most + 1) * sizeof *out->stacks);
+    out->stacks = arena_raw(arena, (frames + out->depth_max + 1) * sizeof *out->stacks);
     merger->functions = arena_array(arena, uint32_t, functions + 1);
     merger->mappings = arena_array(arena, uint32_t, mappings + 1);
     merger->locations = arena_array(arena, uint32_t, locations + 1);
@@ -376,8 +376,8 @@ static void sum_columns(const struct profile_set *set, const struct merger *merg
 
 static void find_scales(const struct profile_set *set, struct merger *merger)
 {
-    double sources[PPROF_TYPES_MOST], bases[PPROF_TYPES_MOST];
-    for (uint32_t type = 0; type < PPROF_TYPES_MOST; type++)
+    double sources[PPROF_TYPES_MAX], bases[PPROF_TYPES_MAX];
+    for (uint32_t type = 0; type < PPROF_TYPES_MAX; type++)
         merger->scales[type] = 1;
     if (!merger->options->is_normalized)
         return;
@@ -431,7 +431,7 @@ static void merge_headers(const struct profile_set *set, struct arena *arena, st
         out->doc_url = pprof->doc_url.length > 0 ? pprof->doc_url : out->doc_url;
         out->period_type = pprof->period_type;
         out->period = pprof->period > out->period ? pprof->period : out->period;
-        out->depth_most = pprof->depth_most > out->depth_most ? pprof->depth_most : out->depth_most;
+        out->depth_max = pprof->depth_max > out->depth_max ? pprof->depth_max : out->depth_max;
         out->duration_ns = pprof_add(out->duration_ns, pprof->duration_ns);
         if (out->time_ns == 0 || (pprof->time_ns != 0 && pprof->time_ns < out->time_ns))
             out->time_ns = pprof->time_ns;

@@ -212,7 +212,7 @@ static void make_steps(struct narrowing *narrowing)
     const struct pprof *pprof = narrowing->pprof;
     bool *is_machinery = arena_array(study->arena, bool, (size_t)pprof->function_count + 1);
     size_t room = (size_t)pprof->line_count + pprof->location_count + 1;
-    uint32_t count = 0, most = 1;
+    uint32_t count = 0, max = 1;
     study->steps = arena_array(study->arena, uint32_t, room);
     study->step_lines = arena_array(study->arena, uint32_t, room);
     study->step_starts = arena_array(study->arena, uint32_t, (size_t)pprof->location_count + 1);
@@ -240,32 +240,32 @@ static void make_steps(struct narrowing *narrowing)
             if (study->drops_inlined)
                 break; /* the outermost that the filters left, as in pprof */
         }
-        most = count - study->step_starts[i] > most ? count - study->step_starts[i] : most;
+        max = count - study->step_starts[i] > max ? count - study->step_starts[i] : max;
     }
     study->step_starts[pprof->location_count] = count;
-    study->depth_most = most == 1 ? pprof->depth_most + 1 : PPROF_NONE;
+    study->depth_max = max == 1 ? pprof->depth_max + 1 : PPROF_NONE;
 }
 
 /* The longest stack in steps: what a walk must hold. */
 static void find_depth(struct study *study)
 {
     const struct pprof *pprof = study->pprof;
-    if (study->depth_most != PPROF_NONE)
+    if (study->depth_max != PPROF_NONE)
         return; /* one step a location at most */
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t i = 0; i < study->sample_count; i++) {
         const uint32_t *stack = pprof->stacks + pprof->stack_starts[study->samples[i].at];
         uint64_t depth = 0;
         arena_work(study->arena, study->samples[i].depth);
         for (uint32_t at = 0; at < study->samples[i].depth; at++)
             depth += study->step_starts[stack[at] + 1] - study->step_starts[stack[at]];
-        most = depth > most ? depth : most;
+        max = depth > max ? depth : max;
     }
-    if (most >= PPROF_NONE) {
+    if (max >= PPROF_NONE) {
         err_set(study->arena->err, ERR_limit, ERR_NO_OFFSET, "a stack of more than four thousand million frames");
         arena_give_up(study->arena);
     }
-    study->depth_most = (uint32_t)most + 1;
+    study->depth_max = (uint32_t)max + 1;
 }
 
 void narrow(struct study *study, const bool *keep)

@@ -7,10 +7,10 @@
 #include "tool/device_memory/narrow.h"
 #include "tool/device_memory/prune.h"
 
-static bool read_switch(const struct tool_request *request, const char *name, bool usual, bool *value, struct err *err)
+static bool read_switch(const struct tool_request *request, const char *name, bool default_value, bool *value, struct err *err)
 {
     int64_t number;
-    if (!tool_param_number(request, name, 0, 1, usual, &number, err))
+    if (!tool_param_number(request, name, 0, 1, default_value, &number, err))
         return false;
     *value = number == 1;
     return true;
@@ -174,8 +174,8 @@ bool study_open_paired(const struct tool_request *request, struct study *study, 
 
 void study_walk_init(const struct study *study, struct study_walk *walk)
 {
-    *walk = (struct study_walk){.frames = arena_array(study->arena, uint32_t, study->depth_most),
-                                .folded = arena_array(study->arena, uint32_t, study->depth_most)};
+    *walk = (struct study_walk){.frames = arena_array(study->arena, uint32_t, study->depth_max),
+                                .folded = arena_array(study->arena, uint32_t, study->depth_max)};
 }
 
 void study_walk_to(const struct study *study, const struct study_sample *sample, struct study_walk *walk)

@@ -44,7 +44,7 @@ struct study {
     bool *is_executable;  /* of each set of labels: kind=executable */
     struct study_sample *samples;
     uint32_t sample_count;
-    uint32_t depth_most; /* steps of the deepest stack, at least 1 */
+    uint32_t depth_max; /* steps of the deepest stack, at least 1 */
 };
 
 /* One stack, from the root to the leaf. */

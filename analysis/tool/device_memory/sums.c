@@ -15,8 +15,8 @@ void sums_add(const struct study *study, const struct study_sample *sample, bool
         row->before_self = is_leaf ? pprof_add(row->before_self, pprof_negated(value)) : row->before_self;
     }
     if (study_each(study, sample, &each)) {
-        row->each_least = row->each_least < 0 || each < row->each_least ? each : row->each_least;
-        row->each_most = each > row->each_most ? each : row->each_most;
+        row->each_min = row->each_min < 0 || each < row->each_min ? each : row->each_min;
+        row->each_max = each > row->each_max ? each : row->each_max;
     }
 }
 
@@ -30,7 +30,7 @@ void sums_make(const struct study *study, struct sums *sums)
     sums->listed = arena_array(study->arena, uint32_t, frame_count);
     sums->listed_count = 0;
     for (uint32_t i = 0; i < frame_count; i++)
-        sums->rows[i].each_least = sums->rows[i].each_most = -1;
+        sums->rows[i].each_min = sums->rows[i].each_max = -1;
     study_walk_init(study, &walk);
     for (uint32_t i = 0; i < study->sample_count; i++) {
         const struct study_sample *sample = &study->samples[i];

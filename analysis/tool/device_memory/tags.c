@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { VALUES_MOST = 200 };
+enum { VALUES_MAX = 200 };
 
 struct value {
     struct str text;
@@ -88,7 +88,7 @@ static void write_key(const struct study *study, const char *key, struct json *j
     json_key_uint(json, "value_count", label.table.count);
     json_key(json, "values");
     json_array_begin(json);
-    for (uint32_t i = 0; i < label.table.count && i < VALUES_MOST; i++) {
+    for (uint32_t i = 0; i < label.table.count && i < VALUES_MAX; i++) {
         json_object_begin(json);
         json_key_string(json, "value", label.values[i].text);
         json_key_int(json, "total", label.values[i].total);
@@ -115,7 +115,7 @@ static void write_keys(const struct study *study, struct json *json)
     qsort(keys, pprof->label_count, sizeof *keys, by_word);
     json_key(json, "keys");
     json_array_begin(json);
-    for (uint32_t i = 0, written = 0; i < pprof->label_count && written < VALUES_MOST; i++) {
+    for (uint32_t i = 0, written = 0; i < pprof->label_count && written < VALUES_MAX; i++) {
         if (i > 0 && strcmp(keys[i], keys[i - 1]) == 0)
             continue;
         arena_work(study->arena, study->sample_count);
@@ -168,8 +168,8 @@ static void write_pivot(const struct study *study, struct json *json)
     }
     qsort(rows.values, rows.table.count, sizeof *rows.values, by_text);
     qsort(columns.values, columns.table.count, sizeof *columns.values, by_text);
-    uint32_t row_count = rows.table.count < VALUES_MOST ? rows.table.count : VALUES_MOST;
-    uint32_t column_count = columns.table.count < VALUES_MOST ? columns.table.count : VALUES_MOST;
+    uint32_t row_count = rows.table.count < VALUES_MAX ? rows.table.count : VALUES_MAX;
+    uint32_t column_count = columns.table.count < VALUES_MAX ? columns.table.count : VALUES_MAX;
     json_key(json, "pivot");
     json_object_begin(json);
     json_key_text(json, "row_key", row_key);

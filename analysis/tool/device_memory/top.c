@@ -38,8 +38,8 @@ VALUE(total_percent, table_real(study_percent(line.sums->total, line.study->perc
 VALUE(unit, table_text(line.study->pprof->types[line.study->metric].unit))
 VALUE(count, table_integer(line.sums->count))
 VALUE(executable_count, table_integer(line.sums->executable_count))
-VALUE(each_least, table_integer_if(line.sums->each_least >= 0, line.sums->each_least))
-VALUE(each_most, table_integer_if(line.sums->each_most >= 0, line.sums->each_most))
+VALUE(each_min, table_integer_if(line.sums->each_min >= 0, line.sums->each_min))
+VALUE(each_max, table_integer_if(line.sums->each_max >= 0, line.sums->each_max))
 VALUE(function, table_text(line.frame->function))
 VALUE(file, table_text(line.frame->file))
 VALUE(number, table_integer(line.frame->line))
@@ -68,8 +68,8 @@ static const struct table_column columns[] = {
     {TEXT("unit", unit), .csv = "unit"},
     {NUMBER("count", count), .json = "count", .title = "Buffers", .unit = "count", .help = "count:>10"},
     {NUMBER("executable_count", executable_count), .json = "executable_count", .unit = "count"},
-    {NUMBER("each_least", each_least), .json = "each_least", .unit = "bytes"},
-    {NUMBER("each", each_most), .json = "each_most", .title = "Each", .unit = "bytes",
+    {NUMBER("each_least", each_min), .json = "each_least", .unit = "bytes"},
+    {NUMBER("each", each_max), .json = "each_most", .title = "Each", .unit = "bytes",
      .help = "size of one: each:>64MiB"},
     {TEXT("fn", function), .aliases = "function", .title = "Function", .help = "name of the function"},
     {TEXT("file", file), .title = "File:line", .help = "path of the source file"},

@@ -49,7 +49,7 @@ static uint32_t bucket_of(int64_t size)
 }
 
 /* The smallest size of a bucket. */
-static int64_t bucket_least(uint32_t bucket)
+static int64_t bucket_min(uint32_t bucket)
 {
     if (bucket < 2 * STEPS)
         return bucket;
@@ -168,9 +168,9 @@ static void grow(struct growing *growing, const struct tree_stack *stacks, uint3
 }
 
 /* Without the root, which is always kept and needs no room. */
-static struct limit choose_limit(const struct growing *growing, uint32_t nodes_most)
+static struct limit choose_limit(const struct growing *growing, uint32_t nodes_max)
 {
-    uint64_t room = nodes_most;
+    uint64_t room = nodes_max;
     for (uint32_t bucket = BUCKET_COUNT; bucket-- > 1;) {
         for (uint32_t depth = 1; depth < DEPTH_COUNT; depth++) {
             uint64_t count = growing->counts[bucket][depth];
@@ -210,14 +210,14 @@ static int by_parent_and_size(const void *left, const void *right)
 }
 
 /* Puts the kept nodes, which are in the order of their closing, into that of the tree. */
-static void order_nodes(const struct growing *growing, uint32_t depth_most, struct tree *tree)
+static void order_nodes(const struct growing *growing, uint32_t depth_max, struct tree *tree)
 {
     struct arena *arena = growing->study->arena;
     uint32_t count = growing->kept_count, pending = 0;
     struct child *children = arena_array(arena, struct child, (size_t)count + 1);
     uint32_t *first = arena_array(arena, uint32_t, (size_t)count + 1);
     uint32_t *stack = arena_array(arena, uint32_t, (size_t)count + 1);
-    uint32_t *path = arena_array(arena, uint32_t, (size_t)depth_most + 2);
+    uint32_t *path = arena_array(arena, uint32_t, (size_t)depth_max + 2);
     for (uint32_t i = 0; i < count; i++) { /* from the last closed, the root, on: parents come first */
         const struct tree_node *node = &growing->kept[count - 1 - i];
         path[node->depth] = i;
@@ -242,28 +242,28 @@ static void order_nodes(const struct growing *growing, uint32_t depth_most, stru
     }
 }
 
-void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_most, struct tree *tree)
+void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max, struct tree *tree)
 {
     struct growing *growing = arena_array(study->arena, struct growing, 1);
     *tree = (struct tree){0};
     for (uint32_t i = 0; i < stack_count; i++)
-        tree->depth_most = stacks[i].length > tree->depth_most ? stacks[i].length : tree->depth_most;
+        tree->depth_max = stacks[i].length > tree->depth_max ? stacks[i].length : tree->depth_max;
     uint64_t frame_count = 0;
     for (uint32_t i = 0; i < stack_count; i++)
         frame_count += stacks[i].length;
     arena_work(study->arena, 2 * frame_count + select_work(stack_count));
     qsort(stacks, stack_count, sizeof *stacks, by_frames);
     growing->study = study;
-    growing->open = arena_array(study->arena, struct tree_node, (size_t)tree->depth_most + 2);
+    growing->open = arena_array(study->arena, struct tree_node, (size_t)tree->depth_max + 2);
     uint32_t *shared = arena_array(study->arena, uint32_t, (size_t)stack_count + 1);
     for (uint32_t i = 1; i < stack_count; i++)
         shared[i] = shared_depth(&stacks[i - 1], &stacks[i]);
     grow(growing, stacks, stack_count, shared);
-    growing->limit = choose_limit(growing, nodes_most);
+    growing->limit = choose_limit(growing, nodes_max);
     uint64_t node_count = count_kept(growing, &growing->limit);
-    tree->left_out_below = growing->limit.bucket > 0 ? bucket_least(growing->limit.bucket + 1) : 0;
+    tree->left_out_below = growing->limit.bucket > 0 ? bucket_min(growing->limit.bucket + 1) : 0;
     growing->kept = arena_array(study->arena, struct tree_node, node_count + 1);
     grow(growing, stacks, stack_count, shared);
-    order_nodes(growing, tree->depth_most, tree);
+    order_nodes(growing, tree->depth_max, tree);
     tree->left_out_count = growing->left_out_count;
 }

@@ -33,10 +33,10 @@ struct tree {
     uint32_t count;
     uint64_t left_out_count;
     int64_t left_out_below; /* nodes of this size and more are all there; 0: every one is */
-    uint32_t depth_most;
+    uint32_t depth_max;
 };
 
-/* At most `nodes_most` nodes beside the root. Sorts `stacks`. */
-void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_most, struct tree *tree);
+/* At most `nodes_max` nodes beside the root. Sorts `stacks`. */
+void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max, struct tree *tree);
 
 #endif

@@ -2,7 +2,7 @@
  * trend.c: see trend.h. */
 #include "tool/device_memory/trend.h"
 
-static const double LEAST_FIT = 0.8, TOLERANCE = 0.01;
+static const double MIN_FIT = 0.8, TOLERANCE = 0.01;
 
 const char *trend_verdict_name(enum trend_verdict verdict)
 {
@@ -38,16 +38,16 @@ static struct line line_of(const int64_t *values, uint32_t count)
 struct trend trend_of(const int64_t *values, uint32_t count)
 {
     struct line line = line_of(values, count);
-    double first = (double)values[0], least = first, most = first, last = (double)values[count - 1];
+    double first = (double)values[0], min = first, max = first, last = (double)values[count - 1];
     struct trend trend = {TREND_TOO_FEW, 0, line.slope};
     uint32_t up_count = 0, down_count = 0;
     if (__builtin_sub_overflow(values[count - 1], values[0], &trend.change))
         trend.change = last > first ? INT64_MAX : INT64_MIN;
     for (uint32_t i = 0; i < count; i++) {
-        least = (double)values[i] < least ? (double)values[i] : least;
-        most = (double)values[i] > most ? (double)values[i] : most;
+        min = (double)values[i] < min ? (double)values[i] : min;
+        max = (double)values[i] > max ? (double)values[i] : max;
     }
-    double size = most > -least ? most : -least, noise = size * TOLERANCE;
+    double size = max > -min ? max : -min, noise = size * TOLERANCE;
     for (uint32_t i = 1; i < count; i++) {
         double step = (double)values[i] - (double)values[i - 1];
         up_count += step > noise;
@@ -55,13 +55,13 @@ struct trend trend_of(const int64_t *values, uint32_t count)
     }
     if (count < 3)
         return trend;
-    if (most - least <= noise)
+    if (max - min <= noise)
         trend.verdict = TREND_STEADY;
     else if (up_count + down_count == 1)
         trend.verdict = TREND_STEPS_ONCE;
-    else if (last - first > noise && ((up_count >= 2 && down_count == 0) || (line.slope > 0 && line.fit >= LEAST_FIT)))
+    else if (last - first > noise && ((up_count >= 2 && down_count == 0) || (line.slope > 0 && line.fit >= MIN_FIT)))
         trend.verdict = TREND_GROWS;
-    else if (first - last > noise && ((down_count >= 2 && up_count == 0) || (line.slope < 0 && line.fit >= LEAST_FIT)))
+    else if (first - last > noise && ((down_count >= 2 && up_count == 0) || (line.slope < 0 && line.fit >= MIN_FIT)))
         trend.verdict = TREND_SHRINKS;
     else
         trend.verdict = TREND_IRREGULAR;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { WIDTH_MOST = 8192 };
+enum { WIDTH_MAX = 8192 };
 
 struct block {
     uint64_t address, size;
@@ -69,12 +69,12 @@ static void blocks_find(struct address_map *map)
     qsort(map->blocks, map->count, sizeof *map->blocks, by_address);
 }
 
-static bool address_read(const struct tool_request *request, const char *name, uint64_t usual, uint64_t *out,
+static bool address_read(const struct tool_request *request, const char *name, uint64_t default_value, uint64_t *out,
                          struct err *err)
 {
     const char *text = tool_param_text(request, name);
     char *end;
-    *out = usual;
+    *out = default_value;
     if (text == NULL || text[0] == '\0')
         return true;
     errno = 0;
@@ -201,7 +201,7 @@ bool memory_profile_addresses(const struct tool_request *request, struct json *j
     struct address_map map = {.request = request, .profile = request->trace, .pool = memory_profile_views_pool(request, err)};
     int64_t width;
     if (map.pool == NULL || !memory_profile_views_moment(request, map.pool, &map.moment, err) ||
-        !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err))
+        !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err))
         return false;
     blocks_find(&map);
     bool has_addresses = map.first < map.last;

@@ -4,7 +4,7 @@
 #include "tool/memory_profile/thin.h"
 #include "tool/memory_profile/waste.h"
 
-enum { WIDTH_MOST = 16384 };
+enum { WIDTH_MAX = 16384 };
 
 struct figures {
     const struct tool_request *request;
@@ -54,7 +54,7 @@ static void worst_write(struct json *json, const struct figures *figures)
         range = memory_profile_waste_of(figures->pool, window->first, window->end);
         range.failing_ps += memory_profile_waste_fails(figures->pool, last) ? window->to_ps - profile->time_ps[last] : 0;
     }
-    uint32_t worst = range.least_at == PROFILE_NONE ? PROFILE_NONE : figures->pool->first + range.least_at;
+    uint32_t worst = range.min_at == PROFILE_NONE ? PROFILE_NONE : figures->pool->first + range.min_at;
     json_key(json, "worst");
     if (worst == PROFILE_NONE) {
         json_null(json);
@@ -93,10 +93,10 @@ static uint32_t *thin(const struct figures *figures, uint32_t width, uint32_t *c
 {
     const struct memory_profile_window *window = &figures->window;
     struct arena *arena = figures->request->arena;
-    uint32_t *drawn = memory_profile_thin(figures->pool, window, width, arena, count), least_count = 0, merged_count = 0;
+    uint32_t *drawn = memory_profile_thin(figures->pool, window, width, arena, count), min_count = 0, merged_count = 0;
     if (*count == window->end - window->first)
         return drawn;
-    uint32_t *least = arena_array(arena, uint32_t, (size_t)width + 1);
+    uint32_t *min = arena_array(arena, uint32_t, (size_t)width + 1);
     uint32_t *merged = arena_array(arena, uint32_t, (size_t)*count + width + 1);
     double span = (double)window->to_ps - (double)window->from_ps;
     for (uint32_t column = 0, first = window->first; column < width && first < window->end; column++) {
@@ -105,15 +105,15 @@ static uint32_t *thin(const struct figures *figures, uint32_t width, uint32_t *c
         end = end < window->end ? end : window->end;
         if (end <= first)
             continue;
-        uint32_t at = memory_profile_waste_of(figures->pool, first, end).least_at;
+        uint32_t at = memory_profile_waste_of(figures->pool, first, end).min_at;
         if (at != PROFILE_NONE)
-            least[least_count++] = at;
+            min[min_count++] = at;
         first = end;
     }
-    for (uint32_t a = 0, b = 0; a < *count || b < least_count;) {
-        uint32_t next = b == least_count || (a < *count && drawn[a] <= least[b]) ? drawn[a] : least[b];
+    for (uint32_t a = 0, b = 0; a < *count || b < min_count;) {
+        uint32_t next = b == min_count || (a < *count && drawn[a] <= min[b]) ? drawn[a] : min[b];
         a += a < *count && drawn[a] == next;
-        b += b < least_count && least[b] == next;
+        b += b < min_count && min[b] == next;
         merged[merged_count++] = next;
     }
     *count = merged_count;
@@ -125,7 +125,7 @@ bool memory_profile_fragmentation(const struct tool_request *request, struct jso
     struct figures figures = {.request = request, .pool = memory_profile_views_pool(request, err)};
     int64_t width;
     uint32_t count;
-    if (figures.pool == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
+    if (figures.pool == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !memory_profile_views_window(request, figures.pool, &figures.window, err))
         return false;
     bool has_figures = figures.pool->has_free && figures.pool->has_fragmentation;

@@ -101,16 +101,16 @@ static uint32_t plane_of(const struct growth *growth)
 static void launch_ends(struct growth *growth)
 {
     const struct module_launches *launches = &growth->profile->events.launches;
-    uint32_t *counts = arena_array(growth->request->arena, uint32_t, (size_t)launches->name_count + 1), most = 0;
+    uint32_t *counts = arena_array(growth->request->arena, uint32_t, (size_t)launches->name_count + 1), max = 0;
     uint32_t plane = plane_of(growth);
     for (size_t i = 0; i < launches->items.count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);
-        if (launch->plane_at == plane && ++counts[launch->name_at] > counts[most])
-            most = launch->name_at;
+        if (launch->plane_at == plane && ++counts[launch->name_at] > counts[max])
+            max = launch->name_at;
     }
     for (size_t i = 0; i < launches->items.count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);
-        if (launch->plane_at == plane && launch->name_at == most)
+        if (launch->plane_at == plane && launch->name_at == max)
             boundary_add(growth, launch->end_ps, growth->boundary_count);
     }
     growth->kind = "launch";

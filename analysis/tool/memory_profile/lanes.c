@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { WIDTH_MOST = 16384 };
+enum { WIDTH_MAX = 16384 };
 
 struct window {
     int64_t from_ps, to_ps, pixel_ps;
@@ -219,7 +219,7 @@ bool memory_profile_lanes(const struct tool_request *request, struct json *json,
     int64_t width, start_ps, end_ps;
     struct window window;
     extent(profile, &start_ps, &end_ps);
-    if (!tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
+    if (!tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !tool_param_number(request, "from", -(INT64_C(1) << 61), INT64_C(1) << 61, start_ps, &window.from_ps, err) ||
         !tool_param_number(request, "to", -(INT64_C(1) << 61), INT64_C(1) << 61, end_ps, &window.to_ps, err))
         return false;

@@ -7,7 +7,7 @@
 
 void memory_profile_note(struct memory_profile_notes *notes, const char *code, uint64_t count, const char *text)
 {
-    if (count > 0 && notes->count < PROFILE_NOTES_MOST)
+    if (count > 0 && notes->count < PROFILE_NOTES_MAX)
         notes->items[notes->count++] = (struct tool_note){code, count, text};
 }
 
@@ -29,13 +29,13 @@ uint32_t memory_profile_after(const struct memory_profile_pool *pool, int64_t ti
  * divided by a power of ten is rounded just as the decimal text is. */
 double memory_profile_fragmentation_of(const struct memory_profile *profile, uint32_t event)
 {
-    static const double least[] = {0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+    static const double min[] = {0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
     char text[40];
     float value = profile->fragmentation[event];
     double scale = 1e6;
     if (value <= 0)
         return 0;
-    for (size_t i = 0; i < sizeof least / sizeof least[0] && (double)value < least[i]; i++)
+    for (size_t i = 0; i < sizeof min / sizeof min[0] && (double)value < min[i]; i++)
         scale *= 10;
     if (value <= 1) {
         double number = (double)(int64_t)((double)value * scale + 0.5) / scale;
@@ -107,13 +107,13 @@ static int by_begin(const void *left, const void *right)
 /* Spans of the steps that memory events name, when nothing else tells of them. */
 static void steps_of_events(struct memory_profile *profile, struct arena *arena)
 {
-    int32_t most = -1;
+    int32_t max = -1;
     for (uint32_t i = 0; i < profile->count; i++)
-        most = profile->step[i] > most ? profile->step[i] : most;
-    if (most < 0 || (uint64_t)most > (uint64_t)profile->count * 16 + 1024) /* numbers without end are of no use */
+        max = profile->step[i] > max ? profile->step[i] : max;
+    if (max < 0 || (uint64_t)max > (uint64_t)profile->count * 16 + 1024) /* numbers without end are of no use */
         return;
-    struct trace_step *steps = arena_array(arena, struct trace_step, (size_t)most + 1);
-    for (int32_t i = 0; i <= most; i++)
+    struct trace_step *steps = arena_array(arena, struct trace_step, (size_t)max + 1);
+    for (int32_t i = 0; i <= max; i++)
         steps[i] = (struct trace_step){i, -1, -1, INT64_MAX, INT64_MIN};
     for (uint32_t i = 0; i < profile->count; i++) {
         if (profile->step[i] < 0)
@@ -122,7 +122,7 @@ static void steps_of_events(struct memory_profile *profile, struct arena *arena)
         step->begin_ps = profile->time_ps[i] < step->begin_ps ? profile->time_ps[i] : step->begin_ps;
         step->end_ps = profile->time_ps[i] > step->end_ps ? profile->time_ps[i] : step->end_ps;
     }
-    for (int32_t i = 0; i <= most; i++)
+    for (int32_t i = 0; i <= max; i++)
         if (steps[i].end_ps >= steps[i].begin_ps)
             steps[profile->step_count++] = steps[i];
     profile->steps = steps;
@@ -134,8 +134,8 @@ static int64_t recorded_of(const struct memory_profile *profile)
 {
     const struct memory_events *events = &profile->events;
     uint64_t origin_ns = events->origin_ns != 0 ? (uint64_t)events->origin_ns : events->capture.start_ns;
-    uint64_t most_ns = (uint64_t)(TRACE_TIME_MOST_PS / 1000), length_ns = events->capture.stop_ns - origin_ns;
-    bool is_told = events->capture.stop_ns > origin_ns && origin_ns != 0 && length_ns <= most_ns;
+    uint64_t max_ns = (uint64_t)(TRACE_TIME_MAX_PS / 1000), length_ns = events->capture.stop_ns - origin_ns;
+    bool is_told = events->capture.stop_ns > origin_ns && origin_ns != 0 && length_ns <= max_ns;
     int64_t recorded_ps = is_told ? (int64_t)length_ns * 1000 : profile->end_ps;
     recorded_ps = recorded_ps > profile->end_ps ? recorded_ps : profile->end_ps;
     for (size_t i = 0; i < events->line_count; i++) { /* a line starts with its first event */

@@ -28,9 +28,9 @@ enum memory_profile_flag {
 
 enum memory_profile_kind { PROFILE_DEVICE, PROFILE_HOST, PROFILE_OTHER };
 
-enum { PROFILE_NOTES_MOST = 20 };
+enum { PROFILE_NOTES_MAX = 20 };
 struct memory_profile_notes {
-    struct tool_note items[PROFILE_NOTES_MOST];
+    struct tool_note items[PROFILE_NOTES_MAX];
     size_t count;
 };
 
@@ -50,7 +50,7 @@ struct memory_profile_pool {
     uint32_t allocation_count, deallocation_count;
     struct pairs_counts pairs;
     uint32_t link_count, break_count; /* of the chain of bytes in use */
-    uint32_t peak_at, least_at;       /* events: first largest, first smallest in use */
+    uint32_t peak_at, min_at;       /* events: first largest, first smallest in use */
     int64_t capacity_bytes;           /* MEMORY_UNKNOWN when not told */
     int64_t lifetime_peak_bytes;      /* largest that the allocator told; MEMORY_UNKNOWN */
     bool has_free, has_fragmentation, has_addresses;
@@ -88,8 +88,8 @@ struct memory_profile {
     struct memory_profile_notes notes; /* of the file */
 };
 
-/* Takes `events` over. `hands` may be NULL. */
-void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
+/* Takes `events` over. `workers` may be NULL. */
+void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events, const struct workers *workers,
                    struct arena *arena);
 
 static inline int64_t memory_profile_stack_bytes(const struct memory_profile *profile, uint32_t event)

@@ -53,16 +53,16 @@ static int larger_first(const void *left, const void *right)
 }
 
 /* Figures of a pool whose columns are complete. */
-static void pool_measure(struct memory_profile *profile, struct memory_profile_pool *pool, const struct hands *hands,
+static void pool_measure(struct memory_profile *profile, struct memory_profile_pool *pool, const struct workers *workers,
                          struct arena *arena)
 {
-    uint32_t least_at, most_at, end = pool->first + pool->count;
-    extremes_build(&pool->extremes, in_use_at, pool, pool->count, hands, arena);
-    extremes_of(&pool->extremes, 0, pool->count, &least_at, &most_at);
-    pool->least_at = pool->first + least_at;
-    pool->peak_at = pool->first + most_at;
+    uint32_t min_at, max_at, end = pool->first + pool->count;
+    extremes_build(&pool->extremes, in_use_at, pool, pool->count, workers, arena);
+    extremes_of(&pool->extremes, 0, pool->count, &min_at, &max_at);
+    pool->min_at = pool->first + min_at;
+    pool->peak_at = pool->first + max_at;
     int64_t peak_bytes = memory_profile_in_use_bytes(profile, pool->peak_at);
-    int64_t depth = peak_bytes - memory_profile_in_use_bytes(profile, pool->least_at);
+    int64_t depth = peak_bytes - memory_profile_in_use_bytes(profile, pool->min_at);
     /* a local peak counts if it rises at least 2 % of (peak - minimum) above the valleys beside it */
     pool->peaks = thin_peaks(in_use_at, pool, pool->count, depth / 50, 64, arena, &pool->peak_count);
     for (uint32_t i = 0; i < pool->peak_count; i++)
@@ -77,7 +77,7 @@ static void pool_measure(struct memory_profile *profile, struct memory_profile_p
         pool->has_addresses |= (profile->flags[i] & MEMORY_HAS_ADDRESS) != 0;
     }
     if (pool->has_fragmentation)
-        extremes_build(&pool->fragmentation, fragmentation_at, pool, pool->count, hands, arena);
+        extremes_build(&pool->fragmentation, fragmentation_at, pool, pool->count, workers, arena);
 }
 
 /* Frees of TPUs do not say how much they free, and some events not how much is in use. */
@@ -95,7 +95,7 @@ static void pool_complete(struct memory_profile *profile, struct memory_profile_
             if (partner != PROFILE_NONE)
                 profile->size_bytes[i] = profile->size_bytes[partner];
             else if (change > 0 && (profile->flags[i] & MEMORY_HAS_IN_USE) != 0 &&
-                     inferred_bytes + change <= MEMORY_MOST_BYTES)
+                     inferred_bytes + change <= MEMORY_MAX_BYTES)
                 inferred_bytes += profile->size_bytes[i] = change;
             profile->flags[i] |= PROFILE_SIZE_INFERRED;
         }
@@ -118,7 +118,7 @@ static void pool_complete(struct memory_profile *profile, struct memory_profile_
 struct making {
     struct memory_profile *profile;
     const struct memory_profile_order *order;
-    const struct hands *hands; /* workers for each single pool; NULL when pools are built in parallel */
+    const struct workers *workers; /* workers for each single pool; NULL when pools are built in parallel */
     struct share *shares;
     size_t share_count;
 };
@@ -154,8 +154,8 @@ static void pool_make(const struct making *making, uint32_t at, struct arena *ar
     pairs_make(&pairs, scratch, &pool->pairs);
     arena_free(scratch);
     pool_complete(profile, pool);
-    pool_measure(profile, pool, making->hands, arena);
-    memory_profile_waste_build(pool, making->hands, arena);
+    pool_measure(profile, pool, making->workers, arena);
+    memory_profile_waste_build(pool, making->workers, arena);
     pool->likeness = memory_profile_snapshots_likeness(pool);
     memory_profile_notes_pool(pool);
 }
@@ -177,11 +177,11 @@ static void share_work(void *task, size_t at)
 
 /* Divides the pools into shares of about equal event counts. False when one pool has three quarters of the events or
  * more: then all workers had better work on each pool in turn. */
-static bool shares_cut(struct making *making, const struct hands *hands, struct arena *scratch)
+static bool shares_cut(struct making *making, const struct workers *workers, struct arena *scratch)
 {
     const struct memory_profile *profile = making->profile;
-    size_t count = hands_slices(hands, (uint64_t)profile->count * PROFILE_EVENT_BYTES);
-    uint32_t most = 0;
+    size_t count = workers_slices(workers, (uint64_t)profile->count * PROFILE_EVENT_BYTES);
+    uint32_t max = 0;
     count = count > profile->pool_count && profile->pool_count > 0 ? profile->pool_count : count;
     making->shares = arena_array(scratch, struct share, count);
     making->share_count = count;
@@ -192,14 +192,14 @@ static bool shares_cut(struct making *making, const struct hands *hands, struct 
         struct share *share = &making->shares[at < count ? at : count - 1];
         share->first = share->end == 0 ? p : share->first;
         share->end = p + 1;
-        most = pool->count > most ? pool->count : most;
+        max = pool->count > max ? pool->count : max;
     }
-    return count > 1 && most < profile->count / 4 * 3;
+    return count > 1 && max < profile->count / 4 * 3;
 }
 
 /* False when a share ran out of memory or work: nothing is kept, and the caller builds the pools one after the other,
  * which needs less memory or reports the error. */
-static bool shares_make(struct making *making, const struct hands *hands, struct arena *arena)
+static bool shares_make(struct making *making, const struct workers *workers, struct arena *arena)
 {
     uint64_t work_left = 0;
     bool is_made = true;
@@ -209,7 +209,7 @@ static bool shares_make(struct making *making, const struct hands *hands, struct
         share->err = (struct err)ERR_INIT;
         arena_share(&share->arena, arena, making->share_count, &share->err);
     }
-    hands_run(hands, making->share_count, share_work, making);
+    workers_run(workers, making->share_count, share_work, making);
     for (size_t i = 0; i < making->share_count; i++) {
         is_made &= making->shares[i].is_made;
         work_left += making->shares[i].arena.work_left;
@@ -225,7 +225,7 @@ static bool shares_make(struct making *making, const struct hands *hands, struct
     return is_made;
 }
 
-static void pools_make(struct memory_profile *profile, const struct memory_profile_order *order, const struct hands *hands,
+static void pools_make(struct memory_profile *profile, const struct memory_profile_order *order, const struct workers *workers,
                        struct arena *arena, struct arena *scratch)
 {
     const struct memory_events *events = &profile->events;
@@ -242,9 +242,9 @@ static void pools_make(struct memory_profile *profile, const struct memory_profi
         profile->pools[p].first = order->first[p];
         profile->pools[p].count = order->first[p + 1] - order->first[p];
     }
-    if (!shares_cut(&making, hands, scratch) || !shares_make(&making, hands, arena)) {
+    if (!shares_cut(&making, workers, scratch) || !shares_make(&making, workers, arena)) {
         struct arena *pool_scratch = arena_child(arena);
-        making.hands = hands;
+        making.workers = workers;
         for (uint32_t p = 0; p < profile->pool_count; p++)
             pool_make(&making, p, arena, pool_scratch);
     }
@@ -254,14 +254,14 @@ static void pools_make(struct memory_profile *profile, const struct memory_profi
         profile->pools[p].extremes.curve = &profile->pools[p];
 }
 
-void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
+void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events, const struct workers *workers,
                    struct arena *arena)
 {
     struct arena *scratch = arena_child(arena);
     struct memory_profile_order order;
     *profile = (struct memory_profile){.events = *events, .count = (uint32_t)events->count};
-    memory_profile_order_make(profile, events, hands, arena, scratch, &order);
-    pools_make(profile, &order, hands, arena, scratch);
+    memory_profile_order_make(profile, events, workers, arena, scratch, &order);
+    pools_make(profile, &order, workers, arena, scratch);
     memory_profile_steps_build(profile, arena);
     memory_profile_notes_file(profile, arena);
     arena_free(scratch);

@@ -8,7 +8,7 @@ enum { RECORDER_EVENTS = 1000000 };
 #define UNPARSED                                                                                                       \
     "Memory events whose figures stand in a name (MemoryAllocation#key=value,...#) that is cut or longer than 4 kB: "  \
     "they are left out."
-_Static_assert(MEMORY_LINES_MOST == 1048576, "as the note says");
+_Static_assert(MEMORY_LINES_MAX == 1048576, "as the note says");
 static const int64_t JUMP_PS = INT64_C(3600) * 1000000000000;
 
 static uint64_t host_events(const struct memory_profile *profile)
@@ -142,8 +142,8 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
 struct memory_profile_reason memory_profile_notes_finding(const struct memory_profile_pool *pool)
 {
     const struct memory_profile *profile = pool->profile;
-    int64_t peak = memory_profile_in_use_bytes(profile, pool->peak_at), least = memory_profile_in_use_bytes(profile, pool->least_at);
-    bool is_flat = peak > 0 && (peak - least) <= peak / 100;
+    int64_t peak = memory_profile_in_use_bytes(profile, pool->peak_at), min = memory_profile_in_use_bytes(profile, pool->min_at);
+    bool is_flat = peak > 0 && (peak - min) <= peak / 100;
     if (is_flat && profile->events.has_tpu_plane)
         return (struct memory_profile_reason){
             "flat_line",

@@ -24,7 +24,7 @@ struct slice {
 
 struct ordering {
     const struct memory_events *events;
-    const struct hands *hands;
+    const struct workers *workers;
     struct arena *scratch;
     struct memory_profile_order *order;
     struct slice *slices;
@@ -168,11 +168,11 @@ static void file_walk(struct ordering *ordering, struct memory_profile *profile)
     struct arena *scratch = ordering->scratch;
     size_t pool_count = order->pool_count;
     uint64_t clamped_count = 0, backward_count = 0;
-    ordering->slice_count = hands_slices(ordering->hands, (uint64_t)events->count * PROFILE_EVENT_BYTES);
+    ordering->slice_count = workers_slices(ordering->workers, (uint64_t)events->count * PROFILE_EVENT_BYTES);
     ordering->slices = arena_array(scratch, struct slice, ordering->slice_count);
     for (size_t s = 0; s < ordering->slice_count; s++) {
         struct slice *slice = &ordering->slices[s];
-        size_t first = hands_slice(events->count, s, ordering->slice_count);
+        size_t first = workers_slice(events->count, s, ordering->slice_count);
         bool is_clamped;
         slice->tallies = arena_array(scratch, struct tally, pool_count + 1);
         slice->next = arena_array(scratch, uint32_t, pool_count + 1);
@@ -181,7 +181,7 @@ static void file_walk(struct ordering *ordering, struct memory_profile *profile)
         slice->line_before = first > 0 ? COLUMN_AT(&events->line, uint32_t, first - 1) : PROFILE_NONE;
         slice->before_ps = first > 0 ? time_of(events, first - 1, &is_clamped) : 0;
     }
-    hands_range(ordering->hands, events->count, PROFILE_EVENT_BYTES, slice_walk, ordering);
+    workers_range(ordering->workers, events->count, PROFILE_EVENT_BYTES, slice_walk, ordering);
     order->first = arena_array(scratch, uint32_t, pool_count + 1);
     order->peaks = arena_array(scratch, struct memory_profile_xprof_peak, pool_count + 1);
     ordering->is_sorted = arena_array(scratch, bool, pool_count + 1);
@@ -269,8 +269,8 @@ static void places_make(struct ordering *ordering)
     if (order->pool_count <= 1 && (order->pool_count == 0 || ordering->is_sorted[0]))
         return; /* as a trace of one pool and one line is */
     ordering->places = arena_raw(ordering->scratch, (count + 1) * sizeof(uint32_t));
-    hands_range(ordering->hands, count, PROFILE_EVENT_BYTES, slice_place, ordering);
-    hands_run(ordering->slice_count > 1 ? ordering->hands : NULL, order->pool_count, by_time, ordering);
+    workers_range(ordering->workers, count, PROFILE_EVENT_BYTES, slice_place, ordering);
+    workers_run(ordering->slice_count > 1 ? ordering->workers : NULL, order->pool_count, by_time, ordering);
     order->file_at = ordering->places;
 }
 
@@ -315,7 +315,7 @@ static void *column_order(struct ordering *ordering, struct column column[1])
     to->width = column->width;
     column_resize(to, count);
     struct gathering gathering = {column, to, ordering->places};
-    hands_range(ordering->hands, count, to->width, slice_gather, &gathering);
+    workers_range(ordering->workers, count, to->width, slice_gather, &gathering);
     ordering->spare = *column;
     return to->items;
 }
@@ -341,11 +341,11 @@ static void columns_order(struct memory_profile *profile, struct memory_events *
     column_free(&ordering->spare);
 }
 
-void memory_profile_order_make(struct memory_profile *profile, struct memory_events *events, const struct hands *hands,
+void memory_profile_order_make(struct memory_profile *profile, struct memory_events *events, const struct workers *workers,
                         struct arena *arena, struct arena *scratch, struct memory_profile_order *order)
 {
     *order = (struct memory_profile_order){.pool_count = 0};
-    struct ordering ordering = {.events = events, .hands = hands, .scratch = scratch, .order = order};
+    struct ordering ordering = {.events = events, .workers = workers, .scratch = scratch, .order = order};
     column_init(&ordering.spare, arena, sizeof(int64_t));
     pools_merge(&ordering);
     file_walk(&ordering, profile);

@@ -57,9 +57,9 @@ static int64_t in_use_bytes_at(const struct memory_profile_snapshots *snapshots,
 
 uint32_t memory_profile_snapshots_largest(const struct memory_profile_snapshots *snapshots, uint32_t from, uint32_t to)
 {
-    uint32_t least_at, largest_at = from;
+    uint32_t min_at, largest_at = from;
     if (snapshots->event == NULL) {
-        extremes_of(&snapshots->pool->extremes, from, to, &least_at, &largest_at);
+        extremes_of(&snapshots->pool->extremes, from, to, &min_at, &largest_at);
         return largest_at;
     }
     int64_t largest_bytes = in_use_bytes_at(snapshots, from);
@@ -80,8 +80,8 @@ uint32_t memory_profile_snapshots_last(const struct memory_profile_snapshots *sn
         begin = (end - 1) / EXTREMES_BLOCK * EXTREMES_BLOCK;
         if (extremes != NULL && end - begin == EXTREMES_BLOCK) {
             uint32_t block = begin / EXTREMES_BLOCK;
-            if (in_use_bytes_at(snapshots, extremes->most_at[block]) < in_use_bytes ||
-                in_use_bytes_at(snapshots, extremes->least_at[block]) > in_use_bytes)
+            if (in_use_bytes_at(snapshots, extremes->max_at[block]) < in_use_bytes ||
+                in_use_bytes_at(snapshots, extremes->min_at[block]) > in_use_bytes)
                 continue;
         }
         for (uint32_t place = end; place > begin; place--)

@@ -49,16 +49,16 @@ static void sparkline_write(struct json *json, const struct memory_profile_pool 
     json_array_begin(json);
     for (uint32_t i = 0, first = 0; i < SPARKS; i++) {
         int64_t to_ps = profile->start_ps + (int64_t)((double)span * (i + 1) / SPARKS);
-        uint32_t least_at, most_at, end = i + 1 == SPARKS ? pool->count : memory_profile_after(pool, to_ps);
-        int64_t most = held;
+        uint32_t min_at, max_at, end = i + 1 == SPARKS ? pool->count : memory_profile_after(pool, to_ps);
+        int64_t max = held;
         if (end > first) {
-            extremes_of(&pool->extremes, first, end, &least_at, &most_at);
-            int64_t largest = memory_profile_in_use_bytes(profile, pool->first + most_at);
-            most = largest > most ? largest : most;
+            extremes_of(&pool->extremes, first, end, &min_at, &max_at);
+            int64_t largest = memory_profile_in_use_bytes(profile, pool->first + max_at);
+            max = largest > max ? largest : max;
             held = memory_profile_in_use_bytes(profile, pool->first + end - 1);
             first = end;
         }
-        json_int(json, most);
+        json_int(json, max);
     }
     json_array_end(json);
 }
@@ -88,7 +88,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key(json, "peak");
     memory_profile_views_point(json, pool, pool->peak_at - pool->first);
     memory_profile_views_bytes(json, "lifetime_peak_bytes", pool->lifetime_peak_bytes);
-    json_key_int(json, "least_bytes", memory_profile_in_use_bytes(profile, pool->least_at));
+    json_key_int(json, "least_bytes", memory_profile_in_use_bytes(profile, pool->min_at));
     json_key_int(json, "first_bytes", memory_profile_stack_bytes(profile, pool->first) + pool->base_bytes);
     json_key_int(json, "last_bytes", memory_profile_in_use_bytes(profile, last));
     json_key_int(json, "start_ps", profile->time_ps[pool->first]);
@@ -111,14 +111,14 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
 /* Largest less smallest peak of the device pools. */
 static int64_t spread_of(const struct memory_profile *profile)
 {
-    int64_t least = INT64_MAX, most = 0;
+    int64_t min = INT64_MAX, max = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < profile->pool_count && profile->pools[i].kind == PROFILE_DEVICE; i++, count++) {
         int64_t bytes = memory_profile_in_use_bytes(profile, profile->pools[i].peak_at);
-        least = bytes < least ? bytes : least;
-        most = bytes > most ? bytes : most;
+        min = bytes < min ? bytes : min;
+        max = bytes > max ? bytes : max;
     }
-    return count > 1 ? most - least : MEMORY_UNKNOWN;
+    return count > 1 ? max - min : MEMORY_UNKNOWN;
 }
 
 bool memory_profile_summary(const struct tool_request *request, struct json *json, struct err *err)

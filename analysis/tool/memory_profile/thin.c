@@ -16,12 +16,12 @@ uint32_t *memory_profile_thin(const struct memory_profile_pool *pool, const stru
     }
     for (uint32_t column = 0, first = window->first; column < width; column++) {
         int64_t to_ps = window->from_ps + (int64_t)(span * (column + 1) / width);
-        uint32_t end = column + 1 == width ? window->end : memory_profile_after(pool, to_ps), least_at, most_at;
+        uint32_t end = column + 1 == width ? window->end : memory_profile_after(pool, to_ps), min_at, max_at;
         end = end < window->end ? end : window->end;
         if (end <= first)
             continue;
-        extremes_of(&pool->extremes, first, end, &least_at, &most_at);
-        uint32_t kept[4] = {first, least_at < most_at ? least_at : most_at, least_at < most_at ? most_at : least_at,
+        extremes_of(&pool->extremes, first, end, &min_at, &max_at);
+        uint32_t kept[4] = {first, min_at < max_at ? min_at : max_at, min_at < max_at ? max_at : min_at,
                             end - 1};
         for (int i = 0; i < 4; i++)
             if (*count == 0 || kept[i] > at[*count - 1])

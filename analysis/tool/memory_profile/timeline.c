@@ -3,7 +3,7 @@
  * time, thinned to the asked width. A value holds from its event to the next. */
 #include "tool/memory_profile/thin.h"
 
-enum { WIDTH_MOST = 16384 };
+enum { WIDTH_MAX = 16384 };
 
 struct drawing {
     const struct tool_request *request;
@@ -51,10 +51,10 @@ static void largest_fragmentation_column(struct json *json, const struct drawing
     }
     column_begin(json, "largest_fragmentation");
     for (uint32_t i = 0; i < drawing->count; i++) {
-        uint32_t least_at, most_at, end = i + 1 < drawing->count ? drawing->at[i + 1] : drawing->window.end;
-        extremes_of(&pool->fragmentation, drawing->at[i], end, &least_at, &most_at);
-        if ((pool->profile->flags[pool->first + most_at] & MEMORY_HAS_FRAGMENTATION) != 0)
-            json_double(json, memory_profile_fragmentation_of(pool->profile, pool->first + most_at));
+        uint32_t min_at, max_at, end = i + 1 < drawing->count ? drawing->at[i + 1] : drawing->window.end;
+        extremes_of(&pool->fragmentation, drawing->at[i], end, &min_at, &max_at);
+        if ((pool->profile->flags[pool->first + max_at] & MEMORY_HAS_FRAGMENTATION) != 0)
+            json_double(json, memory_profile_fragmentation_of(pool->profile, pool->first + max_at));
         else
             json_null(json);
     }
@@ -186,13 +186,13 @@ static void window_peak_write(struct json *json, const struct drawing *drawing)
 {
     const struct memory_profile_pool *pool = drawing->pool;
     const struct memory_profile_window *window = &drawing->window;
-    uint32_t least_at, most_at = PROFILE_NONE;
+    uint32_t min_at, max_at = PROFILE_NONE;
     if (window->end > window->first)
-        extremes_of(&pool->extremes, window->first, window->end, &least_at, &most_at);
+        extremes_of(&pool->extremes, window->first, window->end, &min_at, &max_at);
     json_key(json, "window_peak");
-    if (most_at != PROFILE_NONE && memory_profile_in_use_bytes(pool->profile, pool->first + most_at) >=
+    if (max_at != PROFILE_NONE && memory_profile_in_use_bytes(pool->profile, pool->first + max_at) >=
                                        memory_profile_views_in_use_after(pool, window->first))
-        memory_profile_views_point(json, pool, most_at);
+        memory_profile_views_point(json, pool, max_at);
     else
         memory_profile_views_level(json, pool, window->first, window->from_ps);
 }
@@ -225,7 +225,7 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
 {
     struct drawing drawing = {.request = request, .pool = memory_profile_views_pool(request, err)};
     int64_t width, details;
-    if (drawing.pool == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
+    if (drawing.pool == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !tool_param_number(request, "details", 0, 1, 0, &details, err) ||
         !memory_profile_views_window(request, drawing.pool, &drawing.window, err))
         return false;

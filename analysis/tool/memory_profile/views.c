@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Beyond it no event has a time. */
-#define TIME_MOST (INT64_C(1) << 61)
+#define TIME_MAX (INT64_C(1) << 61)
 
 /* How a pool is called that no event names. A pool that is really named so comes first. */
 static const char unnamed[] = "(none)";
@@ -42,8 +42,8 @@ bool memory_profile_views_window(const struct tool_request *request, const struc
                           struct memory_profile_window *out, struct err *err)
 {
     const struct memory_profile *profile = request->trace;
-    if (!tool_param_number(request, "from", -TIME_MOST, TIME_MOST, profile->start_ps, &out->from_ps, err) ||
-        !tool_param_number(request, "to", -TIME_MOST, TIME_MOST, profile->end_ps, &out->to_ps, err))
+    if (!tool_param_number(request, "from", -TIME_MAX, TIME_MAX, profile->start_ps, &out->from_ps, err) ||
+        !tool_param_number(request, "to", -TIME_MAX, TIME_MAX, profile->end_ps, &out->to_ps, err))
         return false;
     if (out->from_ps > out->to_ps)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "from: %lld is behind the end, %lld", (long long)out->from_ps,
@@ -67,7 +67,7 @@ bool memory_profile_views_moment(const struct tool_request *request, const struc
         *out = (struct memory_profile_moment){(uint32_t)event + 1, profile->time_ps[pool->first + (uint32_t)event]};
         return true;
     }
-    if (!tool_param_number(request, "time", -TIME_MOST, TIME_MOST, 0, &out->time_ps, err))
+    if (!tool_param_number(request, "time", -TIME_MAX, TIME_MAX, 0, &out->time_ps, err))
         return false;
     out->count = memory_profile_after(pool, out->time_ps);
     return true;

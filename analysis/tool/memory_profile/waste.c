@@ -25,7 +25,7 @@ bool memory_profile_waste_fails(const struct memory_profile_pool *pool, uint32_t
 }
 
 /* No more than memory_profile_waste_chunk, and near it: without finding out which decimals were recorded. */
-static int64_t chunk_at_least(const struct memory_profile *profile, uint32_t event)
+static int64_t chunk_at_min(const struct memory_profile *profile, uint32_t event)
 {
     const double float_error = 1e-7; /* of a number up to 1 */
     int64_t free_bytes = memory_profile_free_bytes(profile, event);
@@ -39,20 +39,20 @@ static void walk(const struct memory_profile_pool *pool, uint32_t first, uint32_
                  struct memory_profile_waste_range *range)
 {
     const struct memory_profile *profile = pool->profile;
-    int64_t least = range->least_at == PROFILE_NONE ? INT64_MAX
-                                                    : memory_profile_waste_chunk(profile, pool->first + range->least_at);
+    int64_t min = range->min_at == PROFILE_NONE ? INT64_MAX
+                                                    : memory_profile_waste_chunk(profile, pool->first + range->min_at);
     int64_t request = pool->largest_request == PROFILE_NONE ? -1 : pool->largest_request_bytes;
     for (uint32_t i = first; i < end; i++) {
         uint32_t event = pool->first + i;
-        int64_t at_least = chunk_at_least(profile, event);
-        if (at_least >= least && at_least >= request)
+        int64_t at_least = chunk_at_min(profile, event);
+        if (at_least >= min && at_least >= request)
             continue; /* nearly all: neither the least, nor too small */
         int64_t chunk = memory_profile_waste_chunk(profile, event);
         if (chunk == MEMORY_UNKNOWN)
             continue;
-        if (chunk < least) {
-            least = chunk;
-            range->least_at = i;
+        if (chunk < min) {
+            min = chunk;
+            range->min_at = i;
         }
         if (request > chunk && (has_next || i + 1 < end))
             range->failing_ps += profile->time_ps[event + 1] - profile->time_ps[event];
@@ -78,19 +78,19 @@ static void slice_build(void *task, size_t slice, size_t first, size_t end)
     struct memory_profile_pool *pool = task;
     (void)slice;
     for (size_t i = first; i < end; i++) {
-        pool->waste[i].least_at = PROFILE_NONE;
+        pool->waste[i].min_at = PROFILE_NONE;
         walk(pool, (uint32_t)i * BLOCK, (uint32_t)(i + 1) * BLOCK, true, &pool->waste[i]);
     }
 }
 
-void memory_profile_waste_build(struct memory_profile_pool *pool, const struct hands *hands, struct arena *arena)
+void memory_profile_waste_build(struct memory_profile_pool *pool, const struct workers *workers, struct arena *arena)
 {
     largest_find(pool);
     if (!pool->has_free || !pool->has_fragmentation)
         return;
     size_t count = pool->count > 0 ? (pool->count - 1) / BLOCK : 0; /* each with an event behind it */
     pool->waste = arena_array(arena, struct memory_profile_waste_range, count + 1);
-    hands_range(hands, count, BLOCK * PROFILE_EVENT_BYTES, slice_build, pool);
+    workers_range(workers, count, BLOCK * PROFILE_EVENT_BYTES, slice_build, pool);
 }
 
 struct memory_profile_waste_range memory_profile_waste_of(const struct memory_profile_pool *pool, uint32_t first, uint32_t end)
@@ -107,11 +107,11 @@ struct memory_profile_waste_range memory_profile_waste_of(const struct memory_pr
     for (; block < last; block++) {
         const struct memory_profile_waste_range *whole = &pool->waste[block];
         range.failing_ps += whole->failing_ps;
-        bool is_less = whole->least_at != PROFILE_NONE &&
-                       (range.least_at == PROFILE_NONE ||
-                        memory_profile_waste_chunk(pool->profile, pool->first + whole->least_at) <
-                            memory_profile_waste_chunk(pool->profile, pool->first + range.least_at));
-        range.least_at = is_less ? whole->least_at : range.least_at;
+        bool is_less = whole->min_at != PROFILE_NONE &&
+                       (range.min_at == PROFILE_NONE ||
+                        memory_profile_waste_chunk(pool->profile, pool->first + whole->min_at) <
+                            memory_profile_waste_chunk(pool->profile, pool->first + range.min_at));
+        range.min_at = is_less ? whole->min_at : range.min_at;
     }
     walk(pool, last * BLOCK, end, false, &range);
     return range;

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { POINTS_MOST = 1000, SPECIAL = UINT32_MAX };
+enum { POINTS_MAX = 1000, SPECIAL = UINT32_MAX };
 
 static void data_type_write(struct json *json, const struct tool_request *request, int32_t number)
 {
@@ -247,7 +247,7 @@ static void summary_write(struct json *json, const struct memory_profile_pool *p
 /* All points, or the largest of each of 1000 boxes of equal count. */
 static void points_write(struct json *json, const struct memory_profile_snapshots *snapshots)
 {
-    uint32_t count = snapshots->count, boxes = count < POINTS_MOST ? count : POINTS_MOST;
+    uint32_t count = snapshots->count, boxes = count < POINTS_MAX ? count : POINTS_MAX;
     uint32_t width = boxes > 0 ? count / boxes : 0, narrow = boxes * (width + 1) - count;
     json_key(json, "sampledTimelineSnapshots");
     json_array_begin(json);

@@ -93,7 +93,7 @@ static struct common common_of(const struct memory_viewer_columns_rows *row, con
 {
     struct str *texts = arena_array(row->request->arena, struct str, culprit->count);
     struct common common = {{"", 0}, 0};
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t i = 0; i < culprit->count; i++)
         texts[i] = row_groups_key(row, culprit->members[i].row, way);
     qsort(texts, culprit->count, sizeof *texts, by_text);
@@ -103,8 +103,8 @@ static struct common common_of(const struct memory_viewer_columns_rows *row, con
         if (texts[from].length == 0)
             continue;
         common.count++;
-        if (to - from > most) {
-            most = to - from;
+        if (to - from > max) {
+            max = to - from;
             common.text = texts[from];
         }
     }

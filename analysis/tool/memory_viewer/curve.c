@@ -5,7 +5,7 @@
 #include "tool/memory_viewer/describe.h"
 #include "tool/memory_viewer/views_shared.h"
 
-enum { LOCAL_PEAKS_MOST = 64, WIDTH_MOST = 16384 };
+enum { LOCAL_PEAKS_MAX = 64, WIDTH_MAX = 16384 };
 
 static int64_t value_at(const void *curve, uint32_t step)
 {
@@ -86,7 +86,7 @@ static void peaks_write(struct json *json, const struct tool_request *request, c
 {
     uint32_t count;
     /* a peak of note stands out by a fiftieth of the highest */
-    uint32_t *steps = thin_peaks(value_at, space, space->step_count, space->heap.peak_bytes / 50, LOCAL_PEAKS_MOST,
+    uint32_t *steps = thin_peaks(value_at, space, space->step_count, space->heap.peak_bytes / 50, LOCAL_PEAKS_MAX,
                                  request->arena, &count);
     json_key(json, "peak");
     if (space->has_peak_step)
@@ -105,7 +105,7 @@ bool memory_viewer_curve(const struct tool_request *request, struct json *json, 
 {
     const struct plan_space *space = views_space(request, err);
     int64_t width, from, to;
-    if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
+    if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !tool_param_number(request, "from", 0, UINT32_MAX, 0, &from, err) ||
         !tool_param_number(request, "to", 0, UINT32_MAX, space->step_count, &to, err))
         return false;

@@ -67,10 +67,10 @@ static bool is_inside(char byte)
 static struct str shortened(struct str text, char room[DESCRIBE_SHORT])
 {
     static const char ellipsis[] = "\xE2\x80\xA6";
-    const size_t mark = sizeof ellipsis - 1, tail_most = DESCRIBE_SHORT / 3;
+    const size_t mark = sizeof ellipsis - 1, tail_max = DESCRIBE_SHORT / 3;
     if (text.length <= DESCRIBE_SHORT)
         return text;
-    size_t head = DESCRIBE_SHORT - tail_most - mark, tail = tail_most;
+    size_t head = DESCRIBE_SHORT - tail_max - mark, tail = tail_max;
     for (int i = 0; i < 3 && is_inside(text.data[head]); i++)
         head--;
     for (int i = 0; i < 3 && is_inside(text.data[text.length - tail]); i++)

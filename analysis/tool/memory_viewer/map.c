@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { WIDTH_MOST = 8192, CELL_COLUMNS = 16, BANDS = 16, INDEFINITE_NAMED = 24 };
+enum { WIDTH_MAX = 8192, CELL_COLUMNS = 16, BANDS = 16, INDEFINITE_NAMED = 24 };
 
 struct range {
     int64_t from, to, low, high; /* steps, bytes of offset */
@@ -250,7 +250,7 @@ bool memory_viewer_map(const struct tool_request *request, struct json *json, st
     if (row.space == NULL)
         return false;
     int64_t height = height_of(row.space), steps = row.space->step_count;
-    if (!tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &range.width, err) ||
+    if (!tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &range.width, err) ||
         !tool_param_number(request, "from", 0, steps, 0, &range.from, err) ||
         !tool_param_number(request, "to", range.from, steps, steps, &range.to, err) ||
         !tool_param_number(request, "low", 0, height, 0, &range.low, err) ||

@@ -75,8 +75,8 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
 void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, struct arena *arena)
 {
     const struct hlo *hlo = &plan->hlo;
-    size_t most = FIXED_NOTES + (size_t)plan->space_count * NOTES_PER_SPACE;
-    plan->notes = arena_array(arena, struct tool_note, most);
+    size_t max = FIXED_NOTES + (size_t)plan->space_count * NOTES_PER_SPACE;
+    plan->notes = arena_array(arena, struct tool_note, max);
     if (!hlo->has_assignment)
         add(plan, "no_buffer_assignment", 1,
             "The file holds the program only, no buffer assignment: nothing is known of its memory.");

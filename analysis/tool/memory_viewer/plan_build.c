@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Memory spaces that are shown; platforms have about ten. */
-enum { SPACES_MOST = 64 };
+enum { SPACES_MAX = 64 };
 enum plan_category plan_category_of(const struct hlo_allocation *allocation)
 {
     return allocation->is_parameter      ? PLAN_PARAMETER
@@ -48,7 +48,7 @@ struct sanity {
 /* Negative and absurd sizes count as 0, and are told. */
 static int64_t sane(int64_t size, struct sanity *sanity)
 {
-    if (size >= 0 && size <= SUM_MOST_BYTES && sanity->together_bytes <= SUM_MOST_BYTES_TOGETHER) {
+    if (size >= 0 && size <= SUM_MAX_BYTES && sanity->together_bytes <= SUM_MAX_BYTES_TOGETHER) {
         sanity->together_bytes += size;
         return size;
     }
@@ -66,7 +66,7 @@ static uint64_t sizes_read(struct plan *plan, struct arena *arena, uint64_t *unk
     for (uint32_t i = 0; i < hlo->buffer_count; i++) {
         struct str shape = plan->shapes[i];
         plan->bytes[i] = sane(hlo->buffers[i].size_bytes, &sanity);
-        if (hlo->buffers[i].offset_bytes < 0 || hlo->buffers[i].offset_bytes > SUM_MOST_BYTES)
+        if (hlo->buffers[i].offset_bytes < 0 || hlo->buffers[i].offset_bytes > SUM_MAX_BYTES)
             hlo->buffers[i].offset_bytes = sane(-1, &sanity);
         arena_work(arena, shape.length);
         plan->unpadded_bytes[i] = shape.length > 0 ? shape_bytes(shape) : SHAPE_UNKNOWN_SIZE;
@@ -110,9 +110,9 @@ static void spaces_find(struct plan *plan, struct arena *arena)
     for (uint32_t i = 0; i < hlo->allocation_count; i++)
         if (i == 0 || colors[i] != colors[i - 1])
             colors[plan->space_count++] = colors[i];
-    if (plan->space_count > SPACES_MOST) {
-        plan->hidden_space_count = plan->space_count - SPACES_MOST;
-        plan->space_count = SPACES_MOST;
+    if (plan->space_count > SPACES_MAX) {
+        plan->hidden_space_count = plan->space_count - SPACES_MAX;
+        plan->space_count = SPACES_MAX;
     }
     plan->spaces = arena_array(arena, struct plan_space, (size_t)plan->space_count + 1);
     for (uint32_t i = 0; i < plan->space_count; i++) {
@@ -194,7 +194,7 @@ uint32_t *plan_traces_owned(const struct hlo *hlo, struct arena *arena)
     return trace_of;
 }
 
-static uint32_t trace_with_most_events(const struct hlo *hlo, int64_t color)
+static uint32_t trace_with_max_events(const struct hlo *hlo, int64_t color)
 {
     uint32_t best = PLAN_NONE, best_count = 0;
     for (uint32_t i = 0; i < hlo->trace_count; i++) {
@@ -217,7 +217,7 @@ static uint32_t trace_choose(const struct hlo *hlo, const uint32_t *trace_of, in
     for (uint32_t i = 0; i < hlo->allocation_count; i++)
         if (hlo->allocations[i].color == color && !plan_is_indefinite(&hlo->allocations[i]) && trace_of[i] != PLAN_NONE)
             return trace_of[i];
-    return trace_with_most_events(hlo, color);
+    return trace_with_max_events(hlo, color);
 }
 
 static struct heap_event *events_of(const struct hlo *hlo, const struct hlo_trace *trace, struct arena *arena)

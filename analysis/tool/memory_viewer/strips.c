@@ -2,9 +2,9 @@
  * strips.c: the view "strips": what is live at a step as three rows of bars, in
  * program order, by size and by padding.
  *
- * A bar is as wide as its bytes. Bars narrower than LEAST_PIXELS at the asked
+ * A bar is as wide as its bytes. Bars narrower than MIN_PIXELS at the asked
  * width are merged with their neighbours until together they are not: so an
- * answer has at most width / LEAST_PIXELS merged bars beside the wide ones.
+ * answer has at most width / MIN_PIXELS merged bars beside the wide ones.
  * `first` and `count` open a part of one order, as of a merged bar. `mark`, a
  * filter of its own, says of each bar how many of its buffers pass it. */
 #include "base/sum.h"
@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST_PIXELS = 2, WIDTH_MOST = 16384 };
+enum { MIN_PIXELS = 2, WIDTH_MAX = 16384 };
 
 struct item {
     const struct plan_row *row;
@@ -128,9 +128,9 @@ static void strip_write(struct strip *strip, const char *name)
     json_array_begin(strip->json);
     for (uint32_t first = begin, end; first < last; first = end) {
         double pixels = 0;
-        for (end = first; end < last && pixels < LEAST_PIXELS; end++) {
+        for (end = first; end < last && pixels < MIN_PIXELS; end++) {
             double own = total > 0 ? (double)strip->items[end].weight / (double)total * strip->width_pixels : 0;
-            if (end > first && own >= LEAST_PIXELS)
+            if (end > first && own >= MIN_PIXELS)
                 break;
             pixels += own;
         }
@@ -179,7 +179,7 @@ bool memory_viewer_strips(const struct tool_request *request, struct json *json,
     int64_t width, matched_bytes = 0;
     uint32_t step;
     bool is_all;
-    if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MOST, 1024, &width, err) ||
+    if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !views_step(request, space, false, &step, &is_all, err) || !part_read(request, &part, err) ||
         !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &row, request->arena, &filter, err) ||
         !filter_read(mark_text != NULL ? mark_text : "", memory_viewer_columns, &row, request->arena, &mark, err))

@@ -11,8 +11,8 @@
 const struct plan_space *views_space(const struct tool_request *request, struct err *err)
 {
     const struct plan *plan = request->plan;
-    int64_t wanted, usual = plan->space_count > 0 ? plan->spaces[0].space : 0;
-    if (!tool_param_number(request, "space", INT64_MIN, INT64_MAX, usual, &wanted, err))
+    int64_t wanted, default_value = plan->space_count > 0 ? plan->spaces[0].space : 0;
+    if (!tool_param_number(request, "space", INT64_MIN, INT64_MAX, default_value, &wanted, err))
         return NULL;
     const struct plan_space *space = plan_space_find(plan, wanted);
     if (space == NULL && !plan->hlo.has_assignment)

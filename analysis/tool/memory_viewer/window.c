@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { NAMED_MOST = 200, NAMED_USUAL = 20 };
+enum { NAMED_MAX = 200, NAMED_DEFAULT = 20 };
 
 struct item {
     uint32_t row;
@@ -123,7 +123,7 @@ bool memory_viewer_window(const struct tool_request *request, struct json *json,
     int64_t from, to;
     if (window.row.space == NULL || !tool_param_number(request, "from", 0, window.row.space->step_count, 0, &from, err) ||
         !tool_param_number(request, "to", from, window.row.space->step_count, window.row.space->step_count, &to, err) ||
-        !tool_param_number(request, "limit", 0, NAMED_MOST, NAMED_USUAL, &window.limit, err) ||
+        !tool_param_number(request, "limit", 0, NAMED_MAX, NAMED_DEFAULT, &window.limit, err) ||
         !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &window.row, request->arena, &window.filter, err))
         return false;
     window.from = (uint32_t)from;

@@ -122,9 +122,9 @@ static void bars_collect(struct question *question)
 {
     const struct plan_space *space = question->space;
     int64_t small_bytes = 0;
-    size_t most = (size_t)space->row_count + 1;
-    question->bars = arena_array(question->arena, uint32_t, most);
-    question->bar_bytes = arena_array(question->arena, int64_t, most);
+    size_t max = (size_t)space->row_count + 1;
+    question->bars = arena_array(question->arena, uint32_t, max);
+    question->bar_bytes = arena_array(question->arena, int64_t, max);
     size_t buffers = (size_t)question->hlo->buffer_count + 1;
     question->color_of_buffer = arena_raw(question->arena, buffers * sizeof(uint32_t));
     memset(question->color_of_buffer, 0xff, buffers * sizeof(uint32_t));

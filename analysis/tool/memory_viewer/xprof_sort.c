@@ -47,10 +47,10 @@ static size_t partition(struct sort *sort, size_t first, size_t last, size_t piv
     }
 }
 
-static void insert(struct sort *sort, size_t at, size_t least)
+static void insert(struct sort *sort, size_t at, size_t min)
 {
     uint32_t item = sort->items[at];
-    while (at > least && sort->sizes[item] > sort->sizes[sort->items[at - 1]]) {
+    while (at > min && sort->sizes[item] > sort->sizes[sort->items[at - 1]]) {
         sort->items[at] = sort->items[at - 1];
         at--;
     }

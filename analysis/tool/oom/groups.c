@@ -99,8 +99,8 @@ static void listed_set(struct oom_verdict *verdict)
             else
                 verdict->listed_bytes = plus(verdict->listed_bytes, size);
         }
-    uint64_t most = shared != NULL ? plus(shared->value, shared->half_unit) : 0;
-    verdict->listed_shared_bytes = shared == NULL ? 0 : outputs <= most ? outputs : shared->value;
+    uint64_t max = shared != NULL ? plus(shared->value, shared->half_unit) : 0;
+    verdict->listed_shared_bytes = shared == NULL ? 0 : outputs <= max ? outputs : shared->value;
     verdict->listed_bytes = plus(verdict->listed_bytes, outputs - verdict->listed_shared_bytes);
 }
 

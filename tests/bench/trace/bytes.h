@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BYTES_MOST = 4096 };
+enum { BYTES_MAX = 4096 };
 
 struct bytes {
-    uint8_t data[BYTES_MOST];
+    uint8_t data[BYTES_MAX];
     size_t length;
 };
 

@@ -108,8 +108,8 @@ struct options options_read(int argc, char **argv)
     }
     if (!options.out)
         wrong("where to?");
-    if (options.events < 1 || options.bad_every < 1 || options.lines < 1 || options.lines > OPTIONS_LINES_MOST ||
-        options.allocators < 1 || options.allocators > OPTIONS_ALLOCATORS_MOST)
+    if (options.events < 1 || options.bad_every < 1 || options.lines < 1 || options.lines > OPTIONS_LINES_MAX ||
+        options.allocators < 1 || options.allocators > OPTIONS_ALLOCATORS_MAX)
         wrong("at least one event, one line and one allocator; at most 1,024 lines and 64 allocators");
     return options;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { OPTIONS_LINES_MOST = 1024, OPTIONS_ALLOCATORS_MOST = 64 };
+enum { OPTIONS_LINES_MAX = 1024, OPTIONS_ALLOCATORS_MAX = 64 };
 
 enum bad_kind { BAD_DISORDER, BAD_FREE, BAD_DOUBLE, BAD_SIZE, BAD_STATS, BAD_CLOCK, BAD_KINDS };
 

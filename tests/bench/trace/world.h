@@ -69,9 +69,9 @@ struct world {
     int64_t done_events, steps, chunks_per_step, now_ps;
     struct tensor tensors[TENSORS];
     char names[TENSORS][2][NAME_BYTES];
-    char pool_names[OPTIONS_ALLOCATORS_MOST][NAME_BYTES];
-    struct pool pools[OPTIONS_ALLOCATORS_MOST];
-    struct line lines[OPTIONS_LINES_MOST];
+    char pool_names[OPTIONS_ALLOCATORS_MAX][NAME_BYTES];
+    struct pool pools[OPTIONS_ALLOCATORS_MAX];
+    struct line lines[OPTIONS_LINES_MAX];
 };
 
 _Noreturn void world_stop(const char *what);

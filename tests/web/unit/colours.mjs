@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs';
 
 const CATEGORIES = ['parameter', 'temporary', 'constant', 'output', 'unknown'];
-const LEAST_SEEN = 20;
-const LEAST_SIMULATED = 10;
+const MIN_SEEN = 20;
+const MIN_SIMULATED = 10;
 const SIMULATIONS = {
   deuteranopia: [
     [0.367322, 0.860646, -0.227968],
@@ -140,10 +140,10 @@ export function run({ test, truth, equal }) {
         for (const second of CATEGORIES.slice(at + 1)) {
           const pair = [linear(colour[`cat-${first}`]), linear(colour[`cat-${second}`])];
           const seen = difference(...pair.map(lab));
-          truth(seen >= LEAST_SEEN, `${first} and ${second}: ${seen}`);
+          truth(seen >= MIN_SEEN, `${first} and ${second}: ${seen}`);
           for (const [name, matrix] of Object.entries(SIMULATIONS)) {
             const simulated = difference(...pair.map((rgb) => lab(through(matrix, rgb))));
-            truth(simulated >= LEAST_SIMULATED, `${first} and ${second}, ${name}: ${simulated}`);
+            truth(simulated >= MIN_SIMULATED, `${first} and ${second}, ${name}: ${simulated}`);
           }
         }
       }

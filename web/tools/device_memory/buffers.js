@@ -16,14 +16,14 @@ import * as empty from './empty.js';
 import { amount, wholeWords } from './text.js';
 
 const PAGE_ROWS = 100;
-const USUAL_SORT = '-total';
+const DEFAULT_SORT = '-total';
 
 /* Ids of rows are texts. */
 const withIds = (rows) => rows.map((row) => ({ ...row, id: String(row.id) }));
 
 export function createBuffers(view) {
   const pivot = createPivot(view);
-  const params = () => ({ sort: view.state.sort || USUAL_SORT, filter: view.state.filter });
+  const params = () => ({ sort: view.state.sort || DEFAULT_SORT, filter: view.state.filter });
   const panel = createPanel('panel-buffers panel-table', 'Buffers', {
     menu: exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink(view, 'buffers', params()) }),
   });
@@ -37,7 +37,7 @@ export function createBuffers(view) {
     onLeave: () => view.store.set({ hover: null }),
     onPin: (row) => /* Rows of a difference are no samples of one profile, so that no stack of theirs is listed. */
       view.summary?.is_diff ? view.pin(row.frame.id) : view.pin(String(row.id) === view.state.group ? null : row.frame.id, String(row.id)),
-    onSort: (sort) => view.choose({ sort: sort === USUAL_SORT ? '' : sort }),
+    onSort: (sort) => view.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
   });
   panel.body.append(table.node);
   const draw = (data) => {

@@ -30,7 +30,7 @@ const KINDS = [
   ['tag', 'tag'],
 ];
 const NOTHING = 'none';
-const MOST_HINTS = 300;
+const MAX_HINTS = 300;
 
 const holds = (name, filter) => name.toLowerCase().includes(filter.toLowerCase());
 
@@ -123,7 +123,7 @@ function hintsOf(view) {
     ...summary.devices.map(({ name }) => `device=${name}`),
     ...summary.kinds.map(({ name }) => `kind=${name}`),
   ];
-  return [...tags, ...(view.names ?? [])].slice(0, MOST_HINTS);
+  return [...tags, ...(view.names ?? [])].slice(0, MAX_HINTS);
 }
 
 /* What is chosen, where the controls are folded: "memory9.prof, by line, 2 filters". */

@@ -13,7 +13,7 @@ import { amount, figureOf, isBytes, siteName, wholeWords } from './text.js';
 
 const ASK_AFTER_MS = 80;
 const SAMPLES = 200;
-const MOST_SAMPLES = 1000;
+const MAX_SAMPLES = 1000;
 const LISTED = 12;
 
 /* Out: {light(hover, pin), clear()}. */
@@ -29,7 +29,7 @@ export function createDetailsOf(view) {
     try {
       const [callers, traces] = await Promise.all([
         view.ask('callers', { frame: id }),
-        view.ask('traces', { frame: id, limit: view.state.group ? MOST_SAMPLES : SAMPLES }),
+        view.ask('traces', { frame: id, limit: view.state.group ? MAX_SAMPLES : SAMPLES }),
       ]);
       if (mine !== view.key) return;
       known.set(id, { callers: callers.data, traces: traces.data });

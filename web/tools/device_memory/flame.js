@@ -20,8 +20,8 @@ import * as empty from './empty.js';
 import * as say from './text.js';
 
 const ASK_AFTER_MS = 120;
-const MOST_DEVICES = 16;
-const MOST_PIN = 1800;
+const MAX_DEVICES = 16;
+const MAX_PIN = 1800;
 
 export function createFlame(view) {
   const flame = { view, whole: null, parts: [], shown: '', takeBack: null };
@@ -162,7 +162,7 @@ async function show(flame) {
 function pickOf(flame) {
   return (path, id) => {
     const { view } = flame;
-    const pin = path.length > MOST_PIN ? id : path;
+    const pin = path.length > MAX_PIN ? id : path;
     view.pin(!pin || pin === view.state.pin ? null : pin);
   };
 }
@@ -291,7 +291,7 @@ async function showPivot(flame) {
 /* One icicle a device, largest first, each at the full width of its place. */
 async function showDevices(flame, params) {
   const { view } = flame;
-  const devices = view.summary.devices.slice(0, MOST_DEVICES);
+  const devices = view.summary.devices.slice(0, MAX_DEVICES);
   const shown = JSON.stringify([view.key, devices.map(({ name }) => name), params]);
   if (flame.shown === shown) {
     flame.parts.forEach((part) => part.zoomToPin());

@@ -11,7 +11,7 @@ const ORDERS = [
   ['hand', 'order: by hand'],
 ];
 
-const MOST_BY_HAND = 100;
+const MAX_BY_HAND = 100;
 
 /* Out: {select, list, set(order, profiles)}. */
 export function createOrder({ onOrder, onMove, onPick }) {
@@ -74,9 +74,9 @@ export function createOrder({ onOrder, onMove, onPick }) {
     list,
     set(order, profiles) {
       /* A link holds no more of them. */
-      const isTooMany = profiles.length > MOST_BY_HAND;
+      const isTooMany = profiles.length > MAX_BY_HAND;
       select.lastChild.disabled = isTooMany;
-      select.title = isTooMany ? `By hand: up to ${MOST_BY_HAND} profiles` : '';
+      select.title = isTooMany ? `By hand: up to ${MAX_BY_HAND} profiles` : '';
       select.value = order;
       list.hidden = order !== 'hand';
       fill(list, list.hidden ? [] : profiles.map((profile, at) => row(profile, at, profiles.length)));

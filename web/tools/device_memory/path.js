@@ -6,7 +6,7 @@ import { counted } from '../../lib/format.js';
 import { pathOf } from '../../widgets/icicle_layout.js';
 import { frameText } from './text.js';
 
-const MOST_CRUMBS = 12;
+const MAX_CRUMBS = 12;
 
 /* flame: {view, path (the node to fill), whole (the answer about all)}; part: the icicle that is shown. */
 export function drawPath({ view, path, whole }, part) {
@@ -26,7 +26,7 @@ export function drawPath({ view, path, whole }, part) {
   }
   for (const each of pathOf(read.tree, Math.max(0, node)).slice(1))
     add(read.names.id[read.tree.frame[each]], read.names.text[read.tree.frame[each]]);
-  const hidden = Math.max(0, above.length - MOST_CRUMBS);
+  const hidden = Math.max(0, above.length - MAX_CRUMBS);
   fill(
     path,
     crumb(view, '', 'all', false),

@@ -22,11 +22,11 @@ import * as say from './text.js';
 
 const COLOURS = ['parameter', 'output', 'activation', 'optimizer', 'temporary', 'constant', 'collective', 'gradient'];
 const PAGE_ROWS = 200;
-const USUAL_SORT = '-growth';
+const DEFAULT_SORT = '-growth';
 
 export function createSeries(view) {
   const series = { view, data: null };
-  const params = () => ({ ...seriesParams(view.state, view.session), base: [], sort: view.state.sort || USUAL_SORT });
+  const params = () => ({ ...seriesParams(view.state, view.session), base: [], sort: view.state.sort || DEFAULT_SORT });
   series.legend = createLegend('Colours of the call sites');
   series.chart = createStacked({
     sentence: (at) => say.profileSentence(series.data, at),
@@ -64,7 +64,7 @@ export function createSeries(view) {
     onHover: (row) => view.store.set({ hover: row.frame.id }),
     onLeave: () => view.store.set({ hover: null }),
     onPin: (row) => view.pin(row.frame.id),
-    onSort: (sort) => view.choose({ sort: sort === USUAL_SORT ? '' : sort }),
+    onSort: (sort) => view.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
   });
   series.sites = createPanel('panel-sites panel-table', 'Call sites');
   series.sites.body.append(series.table.node);

@@ -14,7 +14,7 @@ import { amount } from './text.js';
 
 const AROUND = 12;
 const FAR = 400;
-const MOST_SHOWN = 2000;
+const MAX_SHOWN = 2000;
 
 export function createSource(view) {
   const panel = createPanel('panel-source', 'Source');
@@ -99,7 +99,7 @@ function table(view, data, text) {
   const hasText = text.lines.length > 0;
   const textOf = (line) => {
     const whole = (text.lines[line - text.first] ?? '').replaceAll('\t', '    ');
-    return whole.length > MOST_SHOWN ? `${whole.slice(0, MOST_SHOWN)}… (${count(whole.length)} characters)` : whole;
+    return whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)}… (${count(whole.length)} characters)` : whole;
   };
   let before = 0;
   const rows = wantedLines(figures, text).flatMap((line) => {

@@ -14,8 +14,8 @@ import {
   visible,
 } from '../../lib/format.js';
 
-const MOST = 48;
-const short = (text, most = MOST) => cutMiddle(visible(text), most);
+const MAX = 48;
+const short = (text, most = MAX) => cutMiddle(visible(text), most);
 
 export const isBytes = (metric) => metric.unit === 'bytes';
 

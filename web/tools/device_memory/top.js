@@ -15,7 +15,7 @@ import * as empty from './empty.js';
 import { amount } from './text.js';
 
 const PAGE_ROWS = 100;
-const USUAL_SORT = '-total';
+const DEFAULT_SORT = '-total';
 
 /* Rows carry the id of their frame, so that hover and pin meet in all views. */
 const withIds = (rows) => rows.map((row) => ({ ...row, id: row.frame.id }));
@@ -25,8 +25,8 @@ export function createTopPanel(view, { isShort = false } = {}) {
   const params = () =>
     isShort
       ? { sort: shortSort }
-      : { sort: view.state.sort || USUAL_SORT, filter: view.state.filter };
-  let shortSort = USUAL_SORT;
+      : { sort: view.state.sort || DEFAULT_SORT, filter: view.state.filter };
+  let shortSort = DEFAULT_SORT;
   const panel = createPanel('panel-top panel-table', 'Top', {
     menu: exportEntries({ name: 'top', title: 'Top', csv: () => csvLink(view, 'top', params()) }),
   });
@@ -42,7 +42,7 @@ export function createTopPanel(view, { isShort = false } = {}) {
     onLeave: () => view.store.set({ hover: null }),
     onPin: (row) => view.pin(row.id === view.store.state.pin ? null : row.id),
     onSort: (sort) => {
-      if (!isShort) view.choose({ sort: sort === USUAL_SORT ? '' : sort });
+      if (!isShort) view.choose({ sort: sort === DEFAULT_SORT ? '' : sort });
       else {
         shortSort = sort;
         show();

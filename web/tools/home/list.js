@@ -10,7 +10,7 @@ import { sessionRow, sessionTable } from './rows.js';
 const AT_A_TIME = 2;
 const FIRST_READ = 20; /* in view, or nearly */
 const PIECE = 200;
-const MOST_KNOWN = 20000;
+const MAX_KNOWN = 20000;
 
 /* Of this tab, for as long as a session stays as it is: id and time → found, or {error}. */
 const known = new Map();
@@ -140,7 +140,7 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
         }
         found = { error };
       }
-      if (known.size >= MOST_KNOWN) known.clear();
+      if (known.size >= MAX_KNOWN) known.clear();
       counts.over -= isOver(session);
       known.set(keyOf(session), found);
       counts.unknown--;

@@ -21,13 +21,13 @@ const SORTS = [
   ['share', 'share of capacity'],
 ];
 const PAGE = 1000;
-const MOST_SESSIONS = 5000;
+const MAX_SESSIONS = 5000;
 
 /* All that match, or the first 5,000 of them: a list as the daemon sends one. */
 async function listAll(filter, sort, how) {
   const ask = (offset) => get('sessions', { sort: isByFigure(sort) ? 'newest' : sort, filter, limit: PAGE, offset }, how);
   const list = await ask(0);
-  while (list.sessions.length < Math.min(list.matched, MOST_SESSIONS)) {
+  while (list.sessions.length < Math.min(list.matched, MAX_SESSIONS)) {
     const { sessions } = await ask(list.sessions.length);
     if (sessions.length === 0) break;
     list.sessions.push(...sessions);

@@ -7,7 +7,7 @@ import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time
 import { fact, facts } from '../../widgets/details.js';
 import { growthWords, poolName, verdictWord } from './text.js';
 
-const MOST_PROGRAMS = 5;
+const MAX_PROGRAMS = 5;
 
 const isKnown = (value) => value !== null && value !== undefined && value !== '';
 const sizeFact = (word, value) =>
@@ -179,7 +179,7 @@ export function pageDetails(pool, data, programs) {
             el(
               'ul',
               { class: 'programs' },
-              programs.slice(0, MOST_PROGRAMS).map((program) =>
+              programs.slice(0, MAX_PROGRAMS).map((program) =>
                 el('li', {}, el('a', { href: program.href }, name(program.name)), ' ', program.bytes ? figure(program.bytes) : ''),
               ),
             ),

@@ -8,7 +8,7 @@ import { typed } from '../../lib/filter_text.js';
 import { explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 
-const MOST_VALUES = 200;
+const MAX_VALUES = 200;
 const TEXTS = ['op', 'region', 'dtype', 'shape', 'thread'];
 
 const FIELDS = {
@@ -53,7 +53,7 @@ export function filterFields(view, name) {
     if (SAID[field]) return async () => SAID[field].map((value) => ({ value, figure: '', typed: value }));
     if (!TEXTS.includes(field)) return null;
     return async (signal) => {
-      const params = { time: view.wanted.time ?? 'peak', group: field, limit: MOST_VALUES };
+      const params = { time: view.wanted.time ?? 'peak', group: field, limit: MAX_VALUES };
       const { data } = await view.ask('live', params, signal);
       return data.rows
         .filter((row) => row[field])

@@ -5,7 +5,7 @@ import { time } from '../../lib/format.js';
 import { nextMarks, swappedMarks } from '../../lib/marks.js';
 import { isUnclaimed } from '../../lib/keys.js';
 import { around, following, moved, zoomed } from '../../lib/range.js';
-import { LEAST_PS } from '../../widgets/timeline.js';
+import { MIN_PS } from '../../widgets/timeline.js';
 import { GROUPS } from './filter.js';
 import { rangePatch } from './state.js';
 
@@ -35,7 +35,7 @@ export function bindProfileKeys(view) {
   const zoom = (factor) => {
     const [from, to] = view.range();
     const about = moment() >= from && moment() < to ? moment() : (from + to) / 2;
-    setRange(zoomed([from, to], view.all, LEAST_PS, about, factor));
+    setRange(zoomed([from, to], view.all, MIN_PS, about, factor));
   };
   const pan = (direction) => {
     const [from, to] = view.range();
@@ -64,7 +64,7 @@ export function bindProfileKeys(view) {
   const hasFilter = () => context.route.filter !== '' && view.wanted.view !== 'addresses';
   const toWindow = () => {
     if (!view.wanted.window) return false;
-    context.choose(rangePatch(around(view.wanted.window, view.all, LEAST_PS, 0), view.all));
+    context.choose(rangePatch(around(view.wanted.window, view.all, MIN_PS, 0), view.all));
     return true;
   };
   const swap = () => {
@@ -88,8 +88,8 @@ export function bindProfileKeys(view) {
   };
   const tab = (id) => () => context.choose({ view: id === 'live' ? '' : id, sort: '' });
   const centre = () => {
-    const span = view.wanted.span ?? [moment(), moment() + LEAST_PS];
-    context.choose(rangePatch(around(span, view.all, LEAST_PS), view.all));
+    const span = view.wanted.span ?? [moment(), moment() + MIN_PS];
+    context.choose(rangePatch(around(span, view.all, MIN_PS), view.all));
   };
   context.bind(
     [

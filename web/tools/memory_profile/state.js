@@ -8,7 +8,7 @@ import { markOf, windowOf } from './load.js';
 const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40})$/;
 const VIEWS = ['live', 'events', 'growth', 'addresses'];
 /* Below this share of what there is, the free area leaves no height for the curve. */
-const LEAST_SHARE = 0.4;
+const MIN_SHARE = 0.4;
 
 /* The free area is there unless the curve would be a line at the foot; the URL says otherwise. */
 function isFreeShown(route, pool) {
@@ -17,7 +17,7 @@ function isFreeShown(route, pool) {
   if (!pool?.has_free) return false;
   const { in_use_bytes: used, free_bytes: free } = pool.peak;
   const isFlat = pool.peak.in_use_bytes - pool.least_bytes < 0.02 * pool.peak.in_use_bytes;
-  return !isFlat && used >= LEAST_SHARE * (used + (free ?? 0));
+  return !isFlat && used >= MIN_SHARE * (used + (free ?? 0));
 }
 
 /* {time (ps, null: the peak), from, to, window, a, b, pin (as in pins.js, or null), view, isFree,

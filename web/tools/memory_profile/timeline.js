@@ -13,7 +13,7 @@ import { explainEntry, nodesOf } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createLanes } from '../../widgets/lanes.js';
 import { createPanel, message } from '../../widgets/panel.js';
-import { createTimeline, LEAST_PS } from '../../widgets/timeline.js';
+import { createTimeline, MIN_PS } from '../../widgets/timeline.js';
 import { timelineDrawing } from '../../widgets/timeline_picture.js';
 import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
@@ -25,11 +25,11 @@ import * as say from './text.js';
 const ASK_AFTER_MS = 120;
 const HINT_MS = 2500;
 const OVERVIEW_PX = 1024;
-const MOST_PX = 4096;
+const MAX_PX = 4096;
 const WINDOW_PX = 64;
 const KEYS = 'Arrow keys go from event to event, p to the peak.';
 
-const askedWidth = (px) => Math.min(MOST_PX, Math.max(64, Math.ceil(px / 64) * 64));
+const askedWidth = (px) => Math.min(MAX_PX, Math.max(64, Math.ceil(px / 64) * 64));
 
 /* view: {ask, context, wanted, pool}; actions: onReading(reading | null), onMoment(ps, isEnd), onRange(range, isEnd),
  * onSelect(range, isEnd), onPickRun(run). Out: {panel, load(), refine(), apply(), …}. */
@@ -68,13 +68,13 @@ export function createTimelinePanel(view, actions) {
     onHover: (run, mark) => showTooltip(`l:${run.kind}:${run.from}`, runLines(run), mark),
     onLeave: hideTooltip,
     onPick: actions.onPickRun,
-    onZoom: (run) => actions.onRange([run.from, Math.max(run.to, run.from + LEAST_PS)], true),
+    onZoom: (run) => actions.onRange([run.from, Math.max(run.to, run.from + MIN_PS)], true),
     sentence: (run) => runLines(run).flat().join(', '),
   });
   /* The brush begins at 0, a trace anywhere. */
   const start = () => state.overview?.start_ps ?? 0;
   const brush = createBrush({
-    least: LEAST_PS,
+    least: MIN_PS,
     onRange: ([from, to], isEnd) => actions.onRange([from + start(), to + start()], isEnd),
   });
   const exports = exportEntries({

@@ -2,7 +2,7 @@
  * acts.js: what keys and a double click do with the pin: centre it, zoom to it, go to the next. */
 
 import { around, moved, whole } from '../../lib/range.js';
-import { LEAST_STEPS } from '../../widgets/curve.js';
+import { MIN_STEPS } from '../../widgets/curve.js';
 import { pinItem, spansOf } from './light.js';
 import { windowWords } from './text.js';
 
@@ -17,7 +17,7 @@ export function centrePin(view) {
   const isAgain = view.centred === pin && !place.isWhole;
   view.centred = pin;
   const all = [0, view.space.step_count];
-  if (isAgain || place.isWhole) place.setRange(around(span, all, LEAST_STEPS));
+  if (isAgain || place.isWhole) place.setRange(around(span, all, MIN_STEPS));
   else place.setRange(moved([from, to], all, (span[0] + span[1] - from - to) / 2));
 }
 
@@ -26,7 +26,7 @@ export async function zoomTo(view, id) {
   if (view.store.state.pin !== id) view.context.pin(id);
   if (!view.records.isWhole(id)) await view.records.read(id).catch(() => {});
   const [span] = spansOf(view, id);
-  if (span) view.place.setRange(around(span, [0, view.space.step_count], LEAST_STEPS));
+  if (span) view.place.setRange(around(span, [0, view.space.step_count], MIN_STEPS));
 }
 
 /* The offsets of the window are typed; one that is only begun ends at the moment, and without one it takes the steps

@@ -4,7 +4,7 @@
 import { bytes, splitShape } from '../../lib/format.js';
 import { typed } from '../../lib/filter_text.js';
 
-const MOST_VALUES = 200;
+const MAX_VALUES = 200;
 
 /* Field → way of grouping that lists its values. A value as it is typed: a shape without its layout, a scope
  * with what lies in it. */
@@ -46,7 +46,7 @@ export function filterFields(view) {
     return async (signal) => {
       const { step } = view.context.route;
       const params = { space: view.space.space, step: view.space.replay_error ? 'all' : (step ?? 'peak'), by };
-      const { data } = await view.ask('groups', { ...params, limit: MOST_VALUES }, signal);
+      const { data } = await view.ask('groups', { ...params, limit: MAX_VALUES }, signal);
       return data.groups
         .filter((group) => group.key !== '')
         .map((group) => ({ value: group.key, figure: bytes(group.bytes), typed: typedOf(group.key) }));

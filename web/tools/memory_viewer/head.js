@@ -10,8 +10,8 @@ import { answer, sourceOf } from './answer.js';
 import { failureParts } from './failure.js';
 import { culpritParts, madeOf, waste } from './text.js';
 
-const MOST_QUOTED = 240;
-const LEAST_QUOTED = 80;
+const MAX_QUOTED = 240;
+const MIN_QUOTED = 80;
 
 function figureList(rows, className, label) {
   return el(
@@ -33,7 +33,7 @@ function figureList(rows, className, label) {
 function quoteOf(text) {
   const lines = text.trim().split('\n');
   let quote = lines.shift();
-  while (lines.length && quote.length < LEAST_QUOTED) quote += ` ${lines.shift().trim()}`;
+  while (lines.length && quote.length < MIN_QUOTED) quote += ` ${lines.shift().trim()}`;
   return quote;
 }
 
@@ -48,7 +48,7 @@ function errorTexts(texts) {
         {},
         name(file.slice(file.lastIndexOf('/') + 1)),
         el('span', { class: 'dim' }, ' says: '),
-        el('bdi', { class: 'quote' }, cutMiddle(visible(first), MOST_QUOTED)),
+        el('bdi', { class: 'quote' }, cutMiddle(visible(first), MAX_QUOTED)),
       ),
       el('pre', { tabindex: '0', 'aria-label': 'Error text' }, text.split('\n').map(visible).join('\n')),
     );

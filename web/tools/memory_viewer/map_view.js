@@ -7,7 +7,7 @@ import { later } from '../../lib/activity.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { bytes, count, counted, percent, spokenBytes, visible } from '../../lib/format.js';
 import { around, whole } from '../../lib/range.js';
-import { createMap, LEAST_BYTES } from '../../widgets/map.js';
+import { createMap, MIN_BYTES } from '../../widgets/map.js';
 import { COLOUR_WORDS, COLOURS } from '../../widgets/map_colours.js';
 import { message } from '../../widgets/panel.js';
 import { isPhone } from '../../widgets/phone_tabs.js';
@@ -15,7 +15,7 @@ import { askFiltered } from './load.js';
 import { mergedText, nameOf, unitWord } from './text.js';
 
 const ASK_AFTER_MS = 120;
-const MOST_FOUND = 1000;
+const MAX_FOUND = 1000;
 const ROOM = 0.25;
 
 /* Pure: tooltip of a rectangle or band: name; size and share; source and life. */
@@ -85,7 +85,7 @@ export function createMapView(view, panel, isShown, actions) {
   /* Zooms until the item, or the parts of it, fill the view. */
   const open = (item) => {
     if (item.from === undefined) return;
-    place.setBytes(around([item.low_bytes, item.high_bytes], [0, height], LEAST_BYTES, item.id === null ? 0 : ROOM));
+    place.setBytes(around([item.low_bytes, item.high_bytes], [0, height], MIN_BYTES, item.id === null ? 0 : ROOM));
     place.setRange(around([item.from, item.to], [0, view.space.step_count], 8, item.id === null ? 0 : ROOM));
   };
   const chooser = el(
@@ -181,7 +181,7 @@ export function createMapView(view, panel, isShown, actions) {
     }
     const text = find;
     try {
-      const params = { space: space.space, step: 'all', filter: text, sort: 'born', limit: MOST_FOUND };
+      const params = { space: space.space, step: 'all', filter: text, sort: 'born', limit: MAX_FOUND };
       const { data } = await view.ask('buffers', params);
       if (text !== find || view.space !== space) return;
       matches = data.rows.map((row) => itemOfRow(row, space));
@@ -261,7 +261,7 @@ export function createMapView(view, panel, isShown, actions) {
     setView: () => map.setView({ from: place.range[0], to: place.range[1], ...byBytes() }),
     setPlace: () => map.setPlace(drawnPlace()),
     /* Offsets that are to fill the view. */
-    fit: (offsets) => height > 1 && place.setBytes(around(offsets, [0, height], LEAST_BYTES, 0)),
+    fit: (offsets) => height > 1 && place.setBytes(around(offsets, [0, height], MIN_BYTES, 0)),
     mark: (hover, pin, group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group) }),
     destroy() {
       takeBack?.();

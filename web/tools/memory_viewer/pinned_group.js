@@ -12,13 +12,13 @@ import { wayOf, wordsOf } from './groups.js';
 import { askFiltered } from './load.js';
 import { unitWord } from './text.js';
 
-const MOST_OUTLINED = 1000; // as many rows as one answer holds
-const MOST_SPANS = 64;
+const MAX_OUTLINED = 1000; // as many rows as one answer holds
+const MAX_SPANS = 64;
 const NAMED = 8;
 
 /* Pure: steps [from, to) in which one of them lives, in order and apart; where there are too many, the nearest are
  * joined. */
-export function spansOf(rows, stepCount, most = MOST_SPANS) {
+export function spansOf(rows, stepCount, most = MAX_SPANS) {
   const lives = rows
     .map((row) => (row.is_indefinite ? [0, stepCount] : [row.born_step, row.dies_step ?? stepCount]))
     .filter(([born]) => born !== null && born !== undefined)
@@ -48,7 +48,7 @@ export async function pinGroup(view, refresh) {
   if (!space || route.pin?.kind !== 'g') return;
   const { id: key } = route.pin;
   const by = wayOf(route.group);
-  const params = { space: space.space, by, key, filter: route.filter, sort: '-size', limit: MOST_OUTLINED };
+  const params = { space: space.space, by, key, filter: route.filter, sort: '-size', limit: MAX_OUTLINED };
   const moment = space.replay_error ? 'all' : (place.step ?? 'peak');
   const question = JSON.stringify([params, moment, view.ask.serial]);
   const light = () => {
@@ -150,7 +150,7 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
       rows.length ? folded(`Largest ${where}`, rows, true) : null,
       within ? el('p', { class: 'dim' }, 'The row of the table counts those in the rectangle alone.') : null,
       group.isFiltered ? el('p', { class: 'dim' }, 'Of the buffers that pass the filter.') : null,
-      most > MOST_OUTLINED ? el('p', { class: 'dim' }, `Outlined are the ${count(MOST_OUTLINED)} largest, and shaded are the steps in which one of these lives.`) : null,
+      most > MAX_OUTLINED ? el('p', { class: 'dim' }, `Outlined are the ${count(MAX_OUTLINED)} largest, and shaded are the steps in which one of these lives.`) : null,
       el('p', { class: 'dim' }, 'A click on a figure explains it. Esc lets go.'),
     ],
   };

@@ -6,7 +6,7 @@ import { later } from '../../lib/activity.js';
 import { bytes as sizeWords, bytesApart, count, cutMiddle, visible } from '../../lib/format.js';
 import { nextMarks, swappedMarks } from '../../lib/marks.js';
 import { following, isAll, moved, nearest, zoomed } from '../../lib/range.js';
-import { LEAST_STEPS } from '../../widgets/curve.js';
+import { MIN_STEPS } from '../../widgets/curve.js';
 import { peakBeside } from '../../widgets/curve_keys.js';
 import { coversTerm, readOpened } from './only.js';
 import { offsetWords, unitWord } from './text.js';
@@ -266,7 +266,7 @@ export function createPlace(view, hooks) {
       if (!hasSteps()) return;
       const [from, to] = range();
       const at = moment() >= from && moment() < to ? moment() + 0.5 : (from + to) / 2;
-      put(zoomed(range(), all(), LEAST_STEPS, at, NOTCH ** notches));
+      put(zoomed(range(), all(), MIN_STEPS, at, NOTCH ** notches));
     },
     pan(direction) {
       if (!hasSteps()) return;
@@ -276,7 +276,7 @@ export function createPlace(view, hooks) {
     zoomToWindow() {
       if (!place.window) return false;
       const [a, b] = place.window;
-      put(zoomed([a, b + 1], all(), LEAST_STEPS, (a + b + 1) / 2, 1));
+      put(zoomed([a, b + 1], all(), MIN_STEPS, (a + b + 1) / 2, 1));
       if (place.offsets) view.map.fit(place.offsets);
       return true;
     },

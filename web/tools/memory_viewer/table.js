@@ -20,8 +20,8 @@ import { failed, why } from './why.js';
 const groupParts = lazy(() => import('./group_columns.js'));
 
 const PAGE_ROWS = 100;
-const MOST_KEYS = 4;
-const USUAL_SORT = '-size';
+const MAX_KEYS = 4;
+const DEFAULT_SORT = '-size';
 /* Columns by which buffers and groups are sorted. */
 const ROW_SORT = /^-?(size|padding|unpadded|name|shape|source|category|opcode|born|dies|scope|dtype)$/;
 const GROUP_SORT = /^-?(size|count|padding|largest|key)$/;
@@ -35,7 +35,7 @@ export function createBuffersTable(view, actions) {
     kind: ['buffer', 'buffers'],
     ...actions,
     onHover: (row, mark, isFocus) => !row.isGroup && actions.onHover(row, mark, isFocus),
-    onSort: (sort) => context.choose({ sort: sort === USUAL_SORT ? '' : sort }),
+    onSort: (sort) => context.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
   });
   const filter = createFilter({
     label: 'Filter buffers',
@@ -66,7 +66,7 @@ export function createBuffersTable(view, actions) {
       space: space.space,
       step: space.replay_error || view.place.within ? 'all' : isStep ? step : 'peak',
       filter: text,
-      sort: (isOrder(way, sort) ? sort : '') || USUAL_SORT,
+      sort: (isOrder(way, sort) ? sort : '') || DEFAULT_SORT,
       by: way,
     };
   }
@@ -182,7 +182,7 @@ export function createBuffersTable(view, actions) {
         ask: async (offset, limit, signal) => {
           const { data: page } = await asks(
             'buffers',
-            { ...params, sort: USUAL_SORT, key: of.key, offset, limit },
+            { ...params, sort: DEFAULT_SORT, key: of.key, offset, limit },
             signal,
           );
           return keep(page.rows);
@@ -219,7 +219,7 @@ export function createBuffersTable(view, actions) {
     /* Scrolls to a buffer that was pinned elsewhere, where its place is known. */
     reveal(id) {
       const { filter: text, sort, by } = wanted();
-      const rank = by || text || view.place.within || sort !== USUAL_SORT ? null : view.records.get(id)?.ranks?.size;
+      const rank = by || text || view.place.within || sort !== DEFAULT_SORT ? null : view.records.get(id)?.ranks?.size;
       if (rank !== null && rank !== undefined) table.reveal(rank);
       else table.revealId(id);
     },
@@ -236,7 +236,7 @@ export function createBuffersTable(view, actions) {
 }
 
 /* Several columns behind each other; groups by one. */
-const isOrder = (way, sort) => (way ? GROUP_SORT.test(sort) : sort.split(',').length <= MOST_KEYS && sort.split(',').every((key) => ROW_SORT.test(key)));
+const isOrder = (way, sort) => (way ? GROUP_SORT.test(sort) : sort.split(',').length <= MAX_KEYS && sort.split(',').every((key) => ROW_SORT.test(key)));
 
 const isOfFilter = (error) => error.code === 'argument' && /^filter: /.test(error.message);
 

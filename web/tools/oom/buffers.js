@@ -10,7 +10,7 @@ import { sortRows } from '../../widgets/table_sort.js';
 import { matchRows, planRows } from './plan.js';
 
 const ROW_REM = 1.75;
-const MOST_ROWS = 12;
+const MAX_ROWS = 12;
 const LISTS = { buffers: 'allocation', io_buffers: 'argument or output', plan: 'plan' };
 
 /* Pure: both lists as rows; `keys` are the ranges of a row in the text. */
@@ -157,7 +157,7 @@ export function createBuffers(figures, context, menu) {
       panel.node.hidden = rows.length === 0;
       if (!rows.length) return;
       columns = columnsOf(rows, unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0))), linkTo);
-      table.node.style.minHeight = `${ROW_REM * (Math.min(rows.length, MOST_ROWS) + 2) + 0.25}rem`;
+      table.node.style.minHeight = `${ROW_REM * (Math.min(rows.length, MAX_ROWS) + 2) + 0.25}rem`;
       panel.setTitle('Largest buffers', el('span', { class: 'dim' }, plan ? ` alive at the peak, step ${count(plan.space.peak_step ?? 0)}, in the plan` : ' as the text lists them'));
       panel.show();
       drawRows();

@@ -9,7 +9,7 @@ import { createPanel, message } from '../../widgets/panel.js';
 import { marksOf, piecesOf, windowAround } from './marks.js';
 
 const AROUND = 2048;
-const MOST = 192 * 1024;
+const MAX = 192 * 1024;
 const STEP = 32 * 1024;
 
 const shown = (text) =>
@@ -115,7 +115,7 @@ export function createMarked(figures, actions) {
     /* about: {session, file} or {local}; failure may be null: the text from `at` on is shown. */
     async show({ about, failure, size, encoding, at = 0 }) {
       const whole = failure?.ranges.text ?? [at, at];
-      const [from, to] = windowAround(whole, size, AROUND, MOST);
+      const [from, to] = windowAround(whole, size, AROUND, MAX);
       now = { about, failure, size, encoding, from: encoding === 'utf-8' ? from : from & ~1, to };
       await load();
       this.lightUp([]);

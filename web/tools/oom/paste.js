@@ -6,7 +6,7 @@ import { el, fill } from '../../lib/dom.js';
 import { giveText } from '../../lib/given.js';
 
 /* Of what is pasted at once, no more is put into the field: a browser takes seconds to lay out a field of some MiB. */
-const MOST_SHOWN = 64 * 1024;
+const MAX_SHOWN = 64 * 1024;
 
 /* onGiven(answer) hears what the daemon found. Out: {node, focus(), say(text)}. */
 export function createPaste({ onGiven }) {
@@ -48,7 +48,7 @@ export function createPaste({ onGiven }) {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (field.value !== '' || text.trim() === '') return;
     event.preventDefault();
-    if (text.length <= MOST_SHOWN) field.value = text;
+    if (text.length <= MAX_SHOWN) field.value = text;
     give(text);
   });
   file.addEventListener('change', () => {

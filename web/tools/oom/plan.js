@@ -5,7 +5,7 @@
 import { get, Problem } from '../../lib/api.js';
 import { bytes, visible } from '../../lib/format.js';
 
-const MOST_BUFFERS = 1000;
+const MAX_BUFFERS = 1000;
 const NEAR = 0.01;
 const UNITS = [1024 ** 4, 1024 ** 3, 1024 ** 2, 1024];
 
@@ -119,7 +119,7 @@ export async function planOf(failure, session, module, signal) {
     if (!data.module.has_buffer_assignment) return null;
     const space = spaceOf(failure, data.spaces);
     if (!space || space.total_bytes === 0) return { session, module, space, buffers: [], total: 0 };
-    const answer = await get('memory_viewer/buffers', { ...about, space: space.space, sort: '-size', limit: MOST_BUFFERS }, { signal });
+    const answer = await get('memory_viewer/buffers', { ...about, space: space.space, sort: '-size', limit: MAX_BUFFERS }, { signal });
     return { session, module, space, buffers: answer.data.rows, total: answer.data.total_count };
   } catch (error) {
     if (error instanceof Problem && !['gone', 'token'].includes(error.code)) return null;

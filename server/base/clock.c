@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/base/moment.h"
+#include "server/base/clock.h"
 
-int64_t moment_us(void)
+int64_t clock_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-int64_t moment_ms(void)
+int64_t clock_ms(void)
 {
-    return moment_us() / 1000;
+    return clock_us() / 1000;
 }
 
-struct timespec moment_after(int64_t wait_ms)
+struct timespec clock_after(int64_t wait_ms)
 {
-    int64_t at_ms = moment_ms() + wait_ms;
+    int64_t at_ms = clock_ms() + wait_ms;
     return (struct timespec){.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
 }
 
-void moment_cond_init(pthread_cond_t *condition)
+void clock_cond_init(pthread_cond_t *condition)
 {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -28,14 +28,14 @@ void moment_cond_init(pthread_cond_t *condition)
     pthread_condattr_destroy(&monotonic);
 }
 
-int64_t moment_unix_ns(void)
+int64_t clock_unix_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int64_t moment_unix_ms(void)
+int64_t clock_unix_ms(void)
 {
-    return moment_unix_ns() / 1000000;
+    return clock_unix_ns() / 1000000;
 }

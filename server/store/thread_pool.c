@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/store/crew.h"
+#include "server/store/thread_pool.h"
 
 #include "server/base/cgroups.h"
 #include "server/base/memory.h"
@@ -11,15 +11,15 @@
 #include <stdlib.h>
 
 /* More pieces than that take longer to join than to read. */
-enum { HANDS_MOST = 16, LEAST_BYTES = 2 << 20, STACK_BYTES = 1 << 20 };
+enum { WORKERS_MAX = 16, MIN_BYTES = 2 << 20, STACK_BYTES = 1 << 20 };
 
-struct crew {
-    struct hands hands;
+struct thread_pool {
+    struct workers workers;
     atomic_int free_count; /* threads that may still be lent */
 };
 
 struct shift {
-    hands_work *work;
+    workers_work *work;
     void *task;
     size_t count;
     atomic_size_t next;
@@ -33,25 +33,25 @@ static void *work_on(void *context)
     return NULL;
 }
 
-static bool borrow(struct crew *crew)
+static bool borrow(struct thread_pool *thread_pool)
 {
-    int free_count = atomic_load(&crew->free_count);
+    int free_count = atomic_load(&thread_pool->free_count);
     while (free_count > 0)
-        if (atomic_compare_exchange_weak(&crew->free_count, &free_count, free_count - 1))
+        if (atomic_compare_exchange_weak(&thread_pool->free_count, &free_count, free_count - 1))
             return true;
     return false;
 }
 
-static void run(void *context, size_t count, hands_work *work, void *task)
+static void run(void *context, size_t count, workers_work *work, void *task)
 {
-    struct crew *crew = context;
+    struct thread_pool *thread_pool = context;
     struct shift shift = {.work = work, .task = task, .count = count};
-    pthread_t threads[HANDS_MOST];
+    pthread_t threads[WORKERS_MAX];
     pthread_attr_t attributes;
-    size_t lent_count = 0, borrowed_count = 0, wanted_count = count < crew->hands.count ? count : crew->hands.count;
+    size_t lent_count = 0, borrowed_count = 0, wanted_count = count < thread_pool->workers.count ? count : thread_pool->workers.count;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    while (borrowed_count + 1 < wanted_count && borrow(crew)) {
+    while (borrowed_count + 1 < wanted_count && borrow(thread_pool)) {
         borrowed_count++;
         lent_count += pthread_create(&threads[lent_count], &attributes, work_on, &shift) == 0;
     }
@@ -59,7 +59,7 @@ static void run(void *context, size_t count, hands_work *work, void *task)
     work_on(&shift);
     for (size_t i = 0; i < lent_count; i++)
         pthread_join(threads[i], NULL);
-    atomic_fetch_add(&crew->free_count, (int)borrowed_count);
+    atomic_fetch_add(&thread_pool->free_count, (int)borrowed_count);
 }
 
 /* The processors that this process may run on, and no more than its control group lets it use at a time. */
@@ -69,24 +69,24 @@ static size_t processor_count(void)
     uint64_t count = sched_getaffinity(0, sizeof(processors), &processors) == 0 ? (uint64_t)CPU_COUNT(&processors) : 1;
     uint64_t allowed = cgroups_processor_count("");
     count = count < allowed ? count : allowed;
-    return count < 1 ? 1 : count < HANDS_MOST ? (size_t)count : HANDS_MOST;
+    return count < 1 ? 1 : count < WORKERS_MAX ? (size_t)count : WORKERS_MAX;
 }
 
-struct crew *crew_new(void)
+struct thread_pool *thread_pool_new(void)
 {
-    struct crew *crew = memory_new(sizeof(*crew));
+    struct thread_pool *thread_pool = memory_new(sizeof(*thread_pool));
     size_t count = processor_count();
-    crew->hands = (struct hands){.context = crew, .run = run, .count = count, .least_bytes = LEAST_BYTES};
-    atomic_init(&crew->free_count, (int)count - 1);
-    return crew;
+    thread_pool->workers = (struct workers){.context = thread_pool, .run = run, .count = count, .min_bytes = MIN_BYTES};
+    atomic_init(&thread_pool->free_count, (int)count - 1);
+    return thread_pool;
 }
 
-void crew_free(struct crew *crew)
+void thread_pool_free(struct thread_pool *thread_pool)
 {
-    free(crew);
+    free(thread_pool);
 }
 
-const struct hands *crew_hands(const struct crew *crew)
+const struct workers *thread_pool_workers(const struct thread_pool *thread_pool)
 {
-    return &crew->hands;
+    return &thread_pool->workers;
 }

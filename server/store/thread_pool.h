@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * thread_pool.h: threads that the core borrows (base/workers.h) to read one large file side by side.
+ *
+ * At no time are more lent than there are other processors that the daemon may use, to all who ask together; who gets
+ * none works alone. They live as long as the work. */
+#ifndef SERVER_STORE_THREAD_POOL_H
+#define SERVER_STORE_THREAD_POOL_H
+
+#include "base/workers.h"
+
+struct thread_pool;
+
+struct thread_pool *thread_pool_new(void);
+/* When nobody works with its hands any more. */
+void thread_pool_free(struct thread_pool *thread_pool);
+const struct workers *thread_pool_workers(const struct thread_pool *thread_pool);
+
+#endif
