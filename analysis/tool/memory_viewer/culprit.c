@@ -25,10 +25,10 @@ struct culprit {
     int64_t bytes, padding_bytes;
 };
 
-/* Of a text that the members have: the one that most of them have, and how many there are; "" does not count. */
+/* Of a text that the members have: the one that most of them have, how many there are, and how many members have any. */
 struct common {
     struct str text;
-    uint32_t count;
+    uint32_t count, member_count;
 };
 
 static int by_size(const void *left, const void *right)
@@ -92,7 +92,7 @@ static bool culprit_find(const struct memory_viewer_columns_rows *row, struct cu
 static struct common common_of(const struct memory_viewer_columns_rows *row, const struct culprit *culprit, size_t way)
 {
     struct str *texts = arena_array(row->request->arena, struct str, culprit->count);
-    struct common common = {{"", 0}, 0};
+    struct common common = {{"", 0}, 0, 0};
     uint32_t max = 0;
     for (uint32_t i = 0; i < culprit->count; i++)
         texts[i] = row_groups_key(row, culprit->members[i].row, way);
@@ -103,6 +103,7 @@ static struct common common_of(const struct memory_viewer_columns_rows *row, con
         if (texts[from].length == 0)
             continue;
         common.count++;
+        common.member_count += to - from;
         if (to - from > max) {
             max = to - from;
             common.text = texts[from];
@@ -148,7 +149,18 @@ static struct str without_folder(struct str line)
     return (struct str){line.data + from, line.length - from};
 }
 
-/* "144 × 36.00 MiB f32[1536,6144] are 29 % of the peak, made at models.py:17." */
+/* ", made at ", or ", 72 of them made at " where that holds for some only. */
+static void words_of(struct json *json, uint32_t some, uint32_t all, const char *what)
+{
+    char text[96], number[COUNT_TEXT_BYTES];
+    if (some == all)
+        snprintf(text, sizeof text, ", %s", what);
+    else
+        snprintf(text, sizeof text, ", %s of them %s", size_text_count(number, some), what);
+    words(json, text);
+}
+
+/* "144 × 36.00 MiB f32[1536,6144] are 29 % of the peak, 72 of them made at models.py:17, in 24 layers." */
 static void sentence_write(const struct memory_viewer_columns_rows *row, struct json *json, const struct culprit *culprit,
                            struct common line, struct common layer)
 {
@@ -179,19 +191,20 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
         words(json, text);
     }
     if (line.count > 0) {
-        words(json, ", made at ");
+        words_of(json, line.member_count, culprit->count, "made at ");
         name(json, without_folder(line.text));
     }
     if (line.count > 1) {
         snprintf(text, sizeof text, " and %" PRIu32 " other line%s", line.count - 1, line.count == 2 ? "" : "s");
         words(json, text);
     }
+    uint32_t all = layer.member_count == line.member_count ? line.member_count : culprit->count;
     if (layer.count == 1) {
-        words(json, ", in ");
+        words_of(json, layer.member_count, all, "in ");
         name(json, layer.text);
     } else if (layer.count > 1) {
-        snprintf(text, sizeof text, ", in %" PRIu32 " layers", layer.count);
-        words(json, text);
+        snprintf(text, sizeof text, "in %" PRIu32 " layers", layer.count);
+        words_of(json, layer.member_count, all, text);
     }
     words(json, ".");
     json_array_end(json);
