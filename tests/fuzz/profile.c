@@ -43,6 +43,29 @@ static bool takes(const struct analysis_view *view, const char *name)
     return *at != NULL;
 }
 
+static void check_json(const struct buf *out, const char *view)
+{
+    cJSON *tree = cJSON_ParseWithLength(out->data, out->length);
+    if (!tree) {
+        fprintf(stderr, "%s: an answer is no JSON\n", view);
+        abort();
+    }
+    cJSON_Delete(tree);
+}
+
+/* A profile that is given back can be read again, unless it would take too much. */
+static void check_profile(const struct buf *out)
+{
+    struct source source = ask_source((const uint8_t *)out->data, out->length);
+    struct err err = ERR_INIT;
+    struct analysis_subject *profile = subject_profile(&source, LIMIT_BYTES, &err);
+    if (!profile && err.code != ERR_limit && err.code != ERR_memory) {
+        fprintf(stderr, "profile: what is given back cannot be read: %s\n", err.text);
+        abort();
+    }
+    analysis_subject_free(profile);
+}
+
 static void ask(struct analysis_question *asked, const struct analysis_view *view, int round)
 {
     struct analysis_param params[VALUE_COUNT];
@@ -59,12 +82,10 @@ static void ask(struct analysis_question *asked, const struct analysis_view *vie
     asked->params = params;
     asked->param_count = count;
     if (analysis_answer(asked, &out, &err)) {
-        cJSON *tree = is_csv ? NULL : cJSON_ParseWithLength(out.data, out.length);
-        if (!is_csv && !tree) {
-            fprintf(stderr, "%s: an answer is no JSON\n", view->view);
-            abort();
-        }
-        cJSON_Delete(tree);
+        if (strcmp(view->view, "profile") == 0)
+            check_profile(&out);
+        else if (!is_csv)
+            check_json(&out, view->view);
     } else if (err.code == ERR_none || err.code == ERR_internal || err.text[0] == '\0') {
         fprintf(stderr, "%s: a refusal without a reason\n", view->view);
         abort();
