@@ -173,8 +173,8 @@ $(B)/regex_lines: $(B)/tests/golden/regex_lines.o $(filter $(B)/analysis/base/%,
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-build/re2/ready: scripts/fetch-re2
-	$(Q)scripts/fetch-re2 build/re2
+build/re2/ready: scripts/fetch-pypi
+	$(Q)scripts/fetch-pypi build/re2 google-re2==1.1.20251105
 
 golden-regex: $(B)/regex_lines build/re2/ready ## our regular expressions against RE2 (fetches google-re2 from PyPI once)
 	$(Q)build/re2/bin/python tests/golden/regex_against_re2.py --driver $(B)/regex_lines
@@ -206,7 +206,7 @@ xprof-page-test: all tests/web/node_modules/.package-lock.json ## XProf's own pa
 web-test: all fixtures tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones)
 	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES)
 
-check: $(core_obj) $(fields) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, names of the pages
+check: $(core_obj) $(fields) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages
 	$(Q)scripts/check-all $(B)
 
 tsan: ## the daemon's tests under ThreadSanitizer
@@ -275,7 +275,7 @@ build/fixtures/%.pb: tests/fixtures/text/%.textproto $(wildcard proto/*.proto)
 	$(Q)protoc -Iproto --encode=$$(sed -n 's/^# proto-message: //p' $<) $$(sed -n 's/^# proto-file: //p' $<) < $< > $@
 
 format: ## clang-format every C file in place
-	clang-format -i $(shell find analysis server tests -name '*.[ch]')
+	$(Q)scripts/check-format --fix
 
 clean: ## remove build/
 	rm -rf build

@@ -127,17 +127,21 @@ static void contents_of_trace(const struct xspace *xspace, struct arena *arena, 
     struct analysis_note *notes = arena_array(arena, struct analysis_note, 4);
     out->notes = notes;
     note_add(out, notes, "cut", xspace->is_cut,
-             arena_format(arena, "The file ends at byte %llu inside a message: it was cut while written. What came before is shown.",
-                          (unsigned long long)xspace->cut_at));
-    note_add(out, notes, "clipped_program", xspace->clipped_count, "Programs whose bytes are cut off; they are not shown.");
+             arena_format(
+                 arena,
+                 "The file ends at byte %llu inside a message: it was cut while written. What came before is shown.",
+                 (unsigned long long)xspace->cut_at));
+    note_add(out, notes, "clipped_program", xspace->clipped_count,
+             "Programs whose bytes are cut off; they are not shown.");
     note_add(out, notes, "duplicate_program", xspace->duplicate_count,
              "Programs with an id that came before; the first of each is shown.");
-    note_add(out, notes, "damaged_entry", xspace->damaged_count, "Planes or metadata entries that do not decode; the rest is shown.");
+    note_add(out, notes, "damaged_entry", xspace->damaged_count,
+             "Planes or metadata entries that do not decode; the rest is shown.");
 }
 
 /* A lone HLO file holds one program: all of it. */
-static void contents_of_hlo(const struct source *source, enum kind kind, struct arena *arena, struct analysis_contents *out,
-                            struct err *err)
+static void contents_of_hlo(const struct source *source, enum kind kind, struct arena *arena,
+                            struct analysis_contents *out, struct err *err)
 {
     struct analysis_program *program = arena_array(arena, struct analysis_program, 1);
     struct str name = hlo_totals_name(source, kind, arena, err);
@@ -165,7 +169,8 @@ static void contents_fill(struct job *job, const void *in, void *to, struct err 
     case KIND_HLO_SNAPSHOT: contents_of_hlo(job->source, kind, &job->arena, out, err); break;
     case KIND_EMPTY: err_set(err, ERR_truncated, 0, "the file is empty"); break;
     default:
-        err_set(err, ERR_unsupported, 0, "neither a profiler trace (XSpace) nor an HLO proto; it looks like: %s", kind_name(kind));
+        err_set(err, ERR_unsupported, 0, "neither a profiler trace (XSpace) nor an HLO proto; it looks like: %s",
+                kind_name(kind));
         break;
     }
 }
@@ -175,14 +180,12 @@ struct analysis_contents *analysis_contents_read(const struct source *source, st
     return job_make(source, LISTING_LIMIT_BYTES, sizeof(struct analysis_contents), contents_fill, NULL, err);
 }
 
-void analysis_contents_free(struct analysis_contents *contents)
-{
-    job_made_free(contents);
-}
+void analysis_contents_free(struct analysis_contents *contents) { job_made_free(contents); }
 
 /* Where a program's bytes lie, and what message they are. One that starts at
  * byte 0 is its file: no program of a trace does. */
-static struct stream_scope program_scope(struct job *job, const struct analysis_program *program, enum kind *kind, struct err *err)
+static struct stream_scope program_scope(struct job *job, const struct analysis_program *program, enum kind *kind,
+                                         struct err *err)
 {
     struct stream stream;
     *kind = KIND_HLO_PROTO;
@@ -218,15 +221,13 @@ static void totals_fill(struct job *job, const void *in, void *to, struct err *e
     out->space_count = totals.space_count;
 }
 
-struct analysis_totals *analysis_totals_read(const struct source *source, const struct analysis_program *program, struct err *err)
+struct analysis_totals *analysis_totals_read(const struct source *source, const struct analysis_program *program,
+                                             struct err *err)
 {
     return job_make(source, LISTING_LIMIT_BYTES, sizeof(struct analysis_totals), totals_fill, program, err);
 }
 
-void analysis_totals_free(struct analysis_totals *totals)
-{
-    job_made_free(totals);
-}
+void analysis_totals_free(struct analysis_totals *totals) { job_made_free(totals); }
 
 /* ---- a module ---- */
 
@@ -251,7 +252,11 @@ bool analysis_device_at(size_t at, struct analysis_device *device)
     const struct device *row = device_at(at);
     if (row == NULL)
         return false;
-    *device = (struct analysis_device){row->name, row->title, space_platform_name(row->platform),
-                                       (uint64_t)row->physical_bytes, (uint64_t)row->available_bytes, row->source};
+    *device = (struct analysis_device){row->name,
+                                       row->title,
+                                       space_platform_name(row->platform),
+                                       (uint64_t)row->physical_bytes,
+                                       (uint64_t)row->available_bytes,
+                                       row->source};
     return true;
 }

@@ -10,10 +10,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/workers.h"
 #include "base/json.h"
 #include "base/source.h"
 #include "base/str.h"
+#include "base/workers.h"
 #include "tool/oom/model.h"
 
 #include <stdbool.h>
@@ -61,8 +61,8 @@ struct analysis_note {
 
 /* Devices of a trace that say the same of themselves. */
 struct analysis_trace_device {
-    const char *kind;         /* "TPU v6 Lite" as in the file; "" when not said */
-    const char *plane;        /* of the first: "/device:TPU:0" */
+    const char *kind;  /* "TPU v6 Lite" as in the file; "" when not said */
+    const char *plane; /* of the first: "/device:TPU:0" */
     uint64_t count;
     uint64_t memory_bytes;    /* physical, as recorded; 0 when not said */
     const char *name;         /* row of the table of devices that is meant, or NULL */
@@ -77,10 +77,10 @@ struct analysis_contents {
     const char *const *hostnames;
     size_t device_count;
     const struct analysis_trace_device *devices;
-    bool has_hlo_stat;     /* /host:metadata names the HLO stat (XProf then offers its memory viewer) */
+    bool has_hlo_stat; /* /host:metadata names the HLO stat (XProf then offers its memory viewer) */
     bool has_gpu_plane, has_tpu_plane, has_host_plane;
     bool has_memory_events; /* the host's plane names memory events */
-    bool is_cut;           /* the file ends inside a field; what came before is listed */
+    bool is_cut;            /* the file ends inside a field; what came before is listed */
     uint64_t cut_offset_bytes;
     size_t note_count;
     const struct analysis_note *notes;
@@ -95,9 +95,9 @@ void analysis_contents_free(struct analysis_contents *contents);
 
 /* Sums of the allocations of one memory space, read without decoding the program. */
 struct analysis_space_total {
-    int64_t space;          /* colour of the allocations */
-    const char *name;       /* "HBM", "memory space 9 (name not known)", …; static or owned by the list */
-    uint64_t total_bytes;   /* Σ allocation sizes, thread-local ones left out (XProf 2.24.2's total) */
+    int64_t space;        /* colour of the allocations */
+    const char *name;     /* "HBM", "memory space 9 (name not known)", …; static or owned by the list */
+    uint64_t total_bytes; /* Σ allocation sizes, thread-local ones left out (XProf 2.24.2's total) */
 };
 struct analysis_totals {
     bool has_buffer_assignment;
@@ -122,8 +122,8 @@ struct analysis_subject; /* opaque */
 struct analysis_reading {
     enum analysis_subject_kind kind;
     const struct analysis_program *program; /* of a module: which one of the file */
-    const struct workers *workers;              /* of a trace: read a large one side by side, if its source can be; or NULL */
-    uint64_t limit_bytes;                   /* memory that it may take; 0 = no limit */
+    const struct workers *workers; /* of a trace: read a large one side by side, if its source can be; or NULL */
+    uint64_t limit_bytes;          /* memory that it may take; 0 = no limit */
 };
 
 /* NULL on error: `unsupported` for other files, `malformed` for what cannot be decoded, `limit` past the limit. A
@@ -139,9 +139,9 @@ void analysis_subject_free(struct analysis_subject *subject);
 
 /* A row of the table of devices. Texts are static. */
 struct analysis_device {
-    const char *name;         /* as in capacity=NAME: "v5e" */
-    const char *title;        /* "TPU v5e" */
-    const char *platform;     /* "tpu", "gpu" */
+    const char *name;     /* as in capacity=NAME: "v5e" */
+    const char *title;    /* "TPU v5e" */
+    const char *platform; /* "tpu", "gpu" */
     uint64_t physical_bytes;
     uint64_t available_bytes; /* to one program; 0 = not known */
     const char *source;       /* of available_bytes, or of the physical size */
@@ -155,8 +155,8 @@ struct analysis_capacity {
     uint64_t available_bytes; /* as printed, to ± half_unit_bytes */
     uint64_t half_unit_bytes; /* 0: printed in bytes */
     bool has_needed;
-    uint64_t needed_bytes;    /* what was asked, as printed */
-    size_t offset, length;    /* where the capacity stands in the text */
+    uint64_t needed_bytes; /* what was asked, as printed */
+    size_t offset, length; /* where the capacity stands in the text */
 };
 /* The first sentence of `text` that states a capacity; false if there is none. */
 bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity);
@@ -195,11 +195,11 @@ struct analysis_param {
 
 /* A tool's views, for the menu, the routes and the documentation. */
 struct analysis_view {
-    const char *tool;                  /* "memory_viewer" */
-    const char *tool_title;            /* "Memory Viewer" */
-    enum analysis_subject_kind kind;   /* what its questions are about: of profiles any number, else one */
-    const char *view;                  /* "summary" */
-    const char *const *param_names;    /* ends with NULL */
+    const char *tool;                /* "memory_viewer" */
+    const char *tool_title;          /* "Memory Viewer" */
+    enum analysis_subject_kind kind; /* what its questions are about: of profiles any number, else one */
+    const char *view;                /* "summary" */
+    const char *const *param_names;  /* ends with NULL */
 };
 /* Row `at` of the table of views; false past the end. Texts are static. */
 bool analysis_view_at(size_t at, struct analysis_view *view);
@@ -208,7 +208,8 @@ bool analysis_view_find(const char *tool, const char *name, struct analysis_view
 
 /* One of the subjects that a question is about. Only `subject` counts but for profiles. Texts are borrowed. */
 struct analysis_use {
-    const struct analysis_subject *subject; /* NULL: it could not be read: code and reason; ERR_none: it is not asked for */
+    const struct analysis_subject
+        *subject; /* NULL: it could not be read: code and reason; ERR_none: it is not asked for */
     const char *id, *name;
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of the file, Unix time; 0: not known */
@@ -241,8 +242,8 @@ bool analysis_profile_type_at(const struct analysis_subject *profile, size_t at,
 
 /* What ranks a pool among those of all hosts. */
 struct analysis_trace_pool {
-    const char *name; /* of the allocator, bytes as in the file; or the number of a TPU */
-    bool is_device;   /* memory of a device; else of the host, or not known */
+    const char *name;   /* of the allocator, bytes as in the file; or the number of a TPU */
+    bool is_device;     /* memory of a device; else of the host, or not known */
     int64_t peak_bytes; /* stack and heap */
     int64_t peak_time_ps;
     int64_t capacity_bytes;      /* -1: not told */
@@ -259,7 +260,8 @@ struct analysis_trace_host {
     const char *id, *name, *file;
 };
 /* The host's object of the view "summary", and that of its pool `at`. */
-void analysis_trace_host_write(const struct analysis_subject *trace, const struct analysis_trace_host *host, struct buf *out);
+void analysis_trace_host_write(const struct analysis_subject *trace, const struct analysis_trace_host *host,
+                               struct buf *out);
 void analysis_trace_pool_write(const struct analysis_subject *trace, const struct analysis_trace_host *host, size_t at,
                                struct buf *out);
 

@@ -21,7 +21,7 @@ static const struct tool *const tools[] = {
 #include "tool/tools.def"
 #undef TOOL
 };
-enum { TOOL_COUNT = sizeof tools / sizeof tools[0] };
+enum { TOOL_COUNT = sizeof(tools) / sizeof(tools[0]) };
 
 bool analysis_view_at(size_t at, struct analysis_view *view)
 {
@@ -44,7 +44,8 @@ bool analysis_view_find(const char *tool, const char *name, struct analysis_view
     return false;
 }
 
-static const struct tool_view *view_find(const struct analysis_question *question, enum tool_model *model, struct err *err)
+static const struct tool_view *view_find(const struct analysis_question *question, enum tool_model *model,
+                                         struct err *err)
 {
     for (size_t i = 0; i < TOOL_COUNT; i++)
         for (size_t j = 0; strcmp(tools[i]->name, question->tool) == 0 && j < tools[i]->view_count; j++)
@@ -63,7 +64,8 @@ static bool is_among(const char *const *names, const char *name)
     return names != NULL && *names != NULL;
 }
 
-static bool params_check(const struct tool_view *view, const struct analysis_param *params, size_t param_count, struct err *err)
+static bool params_check(const struct tool_view *view, const struct analysis_param *params, size_t param_count,
+                         struct err *err)
 {
     for (size_t i = 0; i < param_count; i++) {
         if (!is_among(view->param_names, params[i].name))
@@ -100,7 +102,8 @@ static void params_write(struct json *json, const struct tool_request *request)
     json_object_end(json);
 }
 
-static void view_answer(const struct tool_view *view, const char *tool, const struct tool_request *request, struct err *err)
+static void view_answer(const struct tool_view *view, const char *tool, const struct tool_request *request,
+                        struct err *err)
 {
     struct json json = JSON_INIT(request->out);
     const char *format = tool_param_text(request, "format");
@@ -165,7 +168,7 @@ static bool answer_about_profiles(struct asked *asked, struct buf *out, struct e
     const struct analysis_question *question = asked->question;
     if (question->use_count == 0 || question->use_count > USES_MAX)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "from 1 to %d profiles can be looked at together", USES_MAX);
-    struct profile_set_item *items = calloc(question->use_count, sizeof *items);
+    struct profile_set_item *items = calloc(question->use_count, sizeof(*items));
     if (items == NULL)
         return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
     for (size_t i = 0; i < question->use_count; i++)
@@ -185,5 +188,6 @@ bool analysis_answer(const struct analysis_question *question, struct buf *out, 
     if (asked.model == TOOL_OF_PROFILES)
         return answer_about_profiles(&asked, out, err);
     const struct analysis_subject *subject = question->uses[0].subject;
-    return answer_about(&asked, asked.model == TOOL_OF_MODULE ? (const void *)&subject->plan : &subject->trace, out, err);
+    return answer_about(&asked, asked.model == TOOL_OF_MODULE ? (const void *)&subject->plan : &subject->trace, out,
+                        err);
 }

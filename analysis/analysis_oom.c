@@ -2,9 +2,9 @@
  * analysis_oom.c: see analysis.h, "Capacity" and "Out-of-memory texts". */
 #include "analysis.h"
 
-#include "tool/oom/capacity.h"
 #include "input/oom/scan.h"
 #include "job.h"
+#include "tool/oom/capacity.h"
 #include "tool/oom/verdict.h"
 #include "tool/oom/write_json.h"
 
@@ -67,10 +67,7 @@ struct oom_report *analysis_oom_read(const struct source *source, bool with_ment
     return job_make(source, TEXT_LIMIT_BYTES, sizeof(struct oom_report), report_read, &with_mentions, err);
 }
 
-void analysis_oom_free(struct oom_report *report)
-{
-    job_made_free(report);
-}
+void analysis_oom_free(struct oom_report *report) { job_made_free(report); }
 
 void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json)
 {
@@ -114,12 +111,6 @@ bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to
     return true;
 }
 
-const char *analysis_oom_looked_for(size_t at)
-{
-    return oom_looked_for(at);
-}
+const char *analysis_oom_looked_for(size_t at) { return oom_looked_for(at); }
 
-const char *analysis_oom_family_name(const struct oom_failure *failure)
-{
-    return oom_family_name(failure->family);
-}
+const char *analysis_oom_family_name(const struct oom_failure *failure) { return oom_family_name(failure->family); }

@@ -19,7 +19,8 @@ void analysis_profile_fill(struct job *job, const void *in, void *to, struct err
         return;
     if (kind != KIND_PPROF) {
         err_set(err, kind == KIND_EMPTY ? ERR_truncated : ERR_unsupported, 0,
-                kind == KIND_EMPTY ? "the file is empty" : "not a profile (profile.proto); it looks like: %s", kind_name(kind));
+                kind == KIND_EMPTY ? "the file is empty" : "not a profile (profile.proto); it looks like: %s",
+                kind_name(kind));
         return;
     }
     stream_init(&stream, job->source, &job->arena, err);
@@ -33,7 +34,7 @@ void analysis_profile_fill(struct job *job, const void *in, void *to, struct err
 int64_t analysis_profile_packed_at_ms(const struct source *source)
 {
     unsigned char header[8];
-    if (!gzip_matches(source) || source->read(source->context, 0, header, sizeof header) != (int64_t)sizeof header)
+    if (!gzip_matches(source) || source->read(source->context, 0, header, sizeof(header)) != (int64_t)sizeof(header))
         return 0;
     uint64_t seconds = 0;
     for (int i = 7; i >= 4; i--)
@@ -41,10 +42,7 @@ int64_t analysis_profile_packed_at_ms(const struct source *source)
     return (int64_t)seconds * 1000;
 }
 
-uint64_t analysis_profile_sample_count(const struct analysis_subject *profile)
-{
-    return profile->pprof.sample_count;
-}
+uint64_t analysis_profile_sample_count(const struct analysis_subject *profile) { return profile->pprof.sample_count; }
 
 bool analysis_profile_type_at(const struct analysis_subject *profile, size_t at, struct str *name, struct str *unit)
 {
@@ -57,8 +55,11 @@ bool analysis_profile_type_at(const struct analysis_subject *profile, size_t at,
 
 struct profile_set_item analysis_profile_item(const struct analysis_use *use)
 {
-    struct profile_set_item item = {
-        .id = use->id, .name = use->name, .size_bytes = use->size_bytes, .is_base = use->is_base, .code = err_name(use->code)};
+    struct profile_set_item item = {.id = use->id,
+                                    .name = use->name,
+                                    .size_bytes = use->size_bytes,
+                                    .is_base = use->is_base,
+                                    .code = err_name(use->code)};
     item.reason = use->reason;
     if (use->subject == NULL && use->code == ERR_none) {
         item.is_other = true;

@@ -12,7 +12,7 @@ struct analysis_subject *analysis_subject_read(const struct source *source, cons
                                                struct err *err)
 {
     struct analysis_subject *made =
-        job_make(source, reading->limit_bytes, sizeof *made, fills[reading->kind], reading, err);
+        job_make(source, reading->limit_bytes, sizeof(*made), fills[reading->kind], reading, err);
     if (made == NULL)
         return NULL;
     made->kind = reading->kind;
@@ -21,12 +21,6 @@ struct analysis_subject *analysis_subject_read(const struct source *source, cons
     return made;
 }
 
-uint64_t analysis_subject_memory_bytes(const struct analysis_subject *subject)
-{
-    return job_made_bytes(subject);
-}
+uint64_t analysis_subject_memory_bytes(const struct analysis_subject *subject) { return job_made_bytes(subject); }
 
-void analysis_subject_free(struct analysis_subject *subject)
-{
-    job_made_free(subject);
-}
+void analysis_subject_free(struct analysis_subject *subject) { job_made_free(subject); }

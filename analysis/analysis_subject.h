@@ -19,7 +19,7 @@ struct analysis_subject {
             const char **pool_names;
         };
         struct {
-            struct pprof pprof; /* ANALYSIS_PROFILE */
+            struct pprof pprof;   /* ANALYSIS_PROFILE */
             int64_t packed_at_ms; /* from the gzip header; 0: none */
         };
     };

@@ -27,8 +27,8 @@ void job_try(struct job *job, job_work *work, const void *in, void *out, struct 
     arena_try(&job->arena, do_work, &trying);
 }
 
-bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in, void *out,
-             struct err *err)
+bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in,
+             void *out, struct err *err)
 {
     arena_init(&job->arena, limit_bytes, err);
     job->gzip = gzip_matches(source) ? gzip_open(source, err) : NULL;
@@ -53,9 +53,10 @@ static struct made *made_of(const void *bytes)
     return (struct made *)((uintptr_t)bytes - offsetof(struct made, bytes));
 }
 
-void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, job_work *work, const void *in, struct err *err)
+void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, job_work *work, const void *in,
+               struct err *err)
 {
-    struct made *made = calloc(1, sizeof *made + size);
+    struct made *made = calloc(1, sizeof(*made) + size);
     struct job job;
     if (made == NULL) {
         err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");

@@ -26,12 +26,13 @@ void job_try(struct job *job, job_work *work, const void *in, void *out, struct 
 
 /* Does `work` over `source`; what it made lives in job->arena, which is
  * released already when the answer is false. */
-bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in, void *out,
-             struct err *err);
+bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in,
+             void *out, struct err *err);
 
 /* `size` zeroed bytes that `work` over `source` filled, as its `out`; what they point to lives as long as they do.
  * NULL after an error, `memory` when `limit_bytes` were too few. Free with job_made_free. */
-void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, job_work *work, const void *in, struct err *err);
+void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, job_work *work, const void *in,
+               struct err *err);
 /* Memory that it holds, with all that it points to. */
 uint64_t job_made_bytes(const void *made);
 void job_made_free(void *made);

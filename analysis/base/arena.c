@@ -34,7 +34,7 @@ void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err)
 
 struct arena *arena_child(struct arena *parent)
 {
-    struct arena *child = arena_raw(parent, sizeof *child);
+    struct arena *child = arena_raw(parent, sizeof(*child));
     arena_init(child, 0, parent->err);
     child->parent = parent;
     child->next = parent->children;
@@ -105,21 +105,16 @@ void arena_adopt(struct arena *arena, struct arena *other)
     other->used_bytes = 0;
 }
 
-void arena_allot_work(struct arena *arena, uint64_t steps)
-{
-    arena->work_left = steps;
-}
+void arena_allot_work(struct arena *arena, uint64_t steps) { arena->work_left = steps; }
 
 void arena_out_of_work(struct arena *arena)
 {
-    err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "takes far more work than a file of its size may: it is made to be slow");
+    err_set(arena->err, ERR_limit, ERR_NO_OFFSET,
+            "takes far more work than a file of its size may: it is made to be slow");
     arena_give_up(arena);
 }
 
-void arena_give_up(struct arena *arena)
-{
-    longjmp(arena->parent != NULL ? arena->parent->trap : arena->trap, 1);
-}
+void arena_give_up(struct arena *arena) { longjmp(arena->parent != NULL ? arena->parent->trap : arena->trap, 1); }
 
 static void count_bytes(struct arena *arena, uint64_t total)
 {

@@ -27,8 +27,8 @@ struct arena {
     bool is_full;         /* the limit was reached: kept after arena_free */
     uint64_t work_left;   /* steps that may still be done; see arena_work */
     struct err *err;
-    struct arena *parent;           /* of arena_child, else NULL */
-    struct arena *children, *next;  /* those of this arena; the next one of the same parent */
+    struct arena *parent;          /* of arena_child, else NULL */
+    struct arena *children, *next; /* those of this arena; the next one of the same parent */
     jmp_buf trap;
 };
 

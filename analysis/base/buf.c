@@ -54,10 +54,7 @@ void buf_char(struct buf *buf, char c)
     buf->length++;
 }
 
-void buf_text(struct buf *buf, const char *text)
-{
-    buf_add(buf, text, strlen(text));
-}
+void buf_text(struct buf *buf, const char *text) { buf_add(buf, text, strlen(text)); }
 
 void buf_format(struct buf *buf, const char *format, ...)
 {

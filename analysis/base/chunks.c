@@ -9,7 +9,7 @@ void chunks_init(struct chunks *chunks, struct arena *arena, size_t width)
 
 void chunks_grow(struct chunks *chunks)
 {
-    chunks->blocks = arena_grown(chunks->arena, chunks->blocks, chunks->block_count + 1, &chunks->capacity,
-                                 sizeof *chunks->blocks);
+    chunks->blocks =
+        arena_grown(chunks->arena, chunks->blocks, chunks->block_count + 1, &chunks->capacity, sizeof(*chunks->blocks));
     chunks->blocks[chunks->block_count++] = arena_raw(chunks->arena, chunks->width << CHUNKS_BITS);
 }

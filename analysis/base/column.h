@@ -31,10 +31,7 @@ static inline void column_resize(struct column *column, size_t capacity)
 }
 
 /* What it takes, in whole pages. */
-static inline size_t column_whole_bytes(const struct column *column)
-{
-    return column->arena->pages.size;
-}
+static inline size_t column_whole_bytes(const struct column *column) { return column->arena->pages.size; }
 /* Moves what `from` holds into `column`, at the byte `at`: a sum of column_whole_bytes. */
 static inline void column_take(struct column *column, size_t at, struct column *from)
 {

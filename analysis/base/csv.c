@@ -41,10 +41,7 @@ void csv_double(struct csv *csv, double value)
     buf_format(csv->out, "%.6g", value);
 }
 
-void csv_none(struct csv *csv)
-{
-    cell_begin(csv);
-}
+void csv_none(struct csv *csv) { cell_begin(csv); }
 
 void csv_row_end(struct csv *csv)
 {

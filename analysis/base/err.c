@@ -13,7 +13,7 @@ bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const c
     err->offset_bytes = offset_bytes;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(err->text, sizeof err->text, format, arguments);
+    vsnprintf(err->text, sizeof(err->text), format, arguments);
     va_end(arguments);
     return false;
 }
@@ -21,9 +21,8 @@ bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const c
 const char *err_name(enum err_code code)
 {
     switch (code) {
-#define ERR(name, meaning) \
-    case ERR_##name:       \
-        return #name;
+#define ERR(name, meaning)                                                                                             \
+    case ERR_##name: return #name;
 #include "base/err.def"
 #undef ERR
     }

@@ -28,7 +28,4 @@ uint64_t hash_bytes(const void *data, size_t size, uint64_t seed)
     return mix(hash ^ size, SECOND);
 }
 
-uint64_t hash_text(const char *text, uint64_t seed)
-{
-    return hash_bytes(text, strlen(text) + 1, seed);
-}
+uint64_t hash_text(const char *text, uint64_t seed) { return hash_bytes(text, strlen(text) + 1, seed); }

@@ -110,19 +110,19 @@ static char *digits_before(char *end, uint64_t value)
 void json_uint(struct json *json, uint64_t value)
 {
     char text[20];
-    char *begin = digits_before(text + sizeof text, value);
+    char *begin = digits_before(text + sizeof(text), value);
     before_value(json);
-    buf_add(json->out, begin, (size_t)(text + sizeof text - begin));
+    buf_add(json->out, begin, (size_t)(text + sizeof(text) - begin));
 }
 
 static void signed_digits(struct buf *out, int64_t value)
 {
     char text[21];
     uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    char *begin = digits_before(text + sizeof text, size);
+    char *begin = digits_before(text + sizeof(text), size);
     if (value < 0)
         *--begin = '-';
-    buf_add(out, begin, (size_t)(text + sizeof text - begin));
+    buf_add(out, begin, (size_t)(text + sizeof(text) - begin));
 }
 
 void json_int(struct json *json, int64_t value)
@@ -149,7 +149,7 @@ static bool plain_number(struct json *json, double value)
     if (size < 1e-4 || size >= 1e9 || fabs((double)scaled / (double)scale - size) > 0)
         return false;
     char text[24];
-    char *end = text + sizeof text, *begin = end;
+    char *end = text + sizeof(text), *begin = end;
     for (int64_t part = scaled % scale + scale; part > 1; part /= 10)
         *--begin = (char)('0' + part % 10);
     while (end > begin && end[-1] == '0')
@@ -174,7 +174,7 @@ void json_double(struct json *json, double value)
         return;
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
+        snprintf(text, sizeof(text), "%.*g", digits, value);
         if (digits == 17 || strtod(text, NULL) == value)
             break;
     }
@@ -191,8 +191,8 @@ void json_mib(struct json *json, int64_t size_bytes)
     if (size_bytes < 0)
         buf_char(json->out, '-');
     char whole[20];
-    char *begin = digits_before(whole + sizeof whole, size >> 20);
-    buf_add(json->out, begin, (size_t)(whole + sizeof whole - begin));
+    char *begin = digits_before(whole + sizeof(whole), size >> 20);
+    buf_add(json->out, begin, (size_t)(whole + sizeof(whole) - begin));
     uint64_t part = size & 0xFFFFF;
     if (part == 0)
         return;
@@ -202,7 +202,7 @@ void json_mib(struct json *json, int64_t size_bytes)
     for (int half = 0; half < 2; half++)
         for (int i = 10; i > 0; i--, halves[half] /= 10)
             text[half * 10 + i] = (char)('0' + halves[half] % 10);
-    size_t length = sizeof text;
+    size_t length = sizeof(text);
     while (text[length - 1] == '0')
         length--;
     buf_add(json->out, text, length);

@@ -6,10 +6,7 @@
 
 /* The table's address goes in too: it is not known to whoever wrote the file,
  * so keys cannot be chosen to fall into one slot. */
-static uint64_t mixed(const struct map *map, uint64_t key)
-{
-    return hash_number(key, (uint64_t)(uintptr_t)map->slots);
-}
+static uint64_t mixed(const struct map *map, uint64_t key) { return hash_number(key, (uint64_t)(uintptr_t)map->slots); }
 
 void map_init(struct map *map, struct arena *arena, size_t count)
 {
@@ -17,8 +14,8 @@ void map_init(struct map *map, struct arena *arena, size_t count)
     while (slots < (uint64_t)count * 2)
         slots *= 2;
     map->mask = slots - 1;
-    map->slots = arena_raw(arena, slots * sizeof *map->slots);
-    memset(map->slots, 0xff, slots * sizeof *map->slots);
+    map->slots = arena_raw(arena, slots * sizeof(*map->slots));
+    memset(map->slots, 0xff, slots * sizeof(*map->slots));
 }
 
 /* The slot of `key`, or the free one where it belongs. */
@@ -32,10 +29,7 @@ static struct map_slot *slot_of(const struct map *map, uint64_t key)
     return &map->slots[at];
 }
 
-uint32_t map_get(const struct map *map, uint64_t key)
-{
-    return slot_of(map, key)->value;
-}
+uint32_t map_get(const struct map *map, uint64_t key) { return slot_of(map, key)->value; }
 
 bool map_put(struct map *map, uint64_t key, uint32_t value, bool replace)
 {

@@ -4,14 +4,12 @@
 
 #include <stdio.h>
 
-static size_t min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 
 size_t nearest_distance(struct str a, struct str b)
 {
-    size_t row[NEAREST_LENGTH_MAX + 1], rows = min(a.length, NEAREST_LENGTH_MAX), columns = min(b.length, NEAREST_LENGTH_MAX);
+    size_t row[NEAREST_LENGTH_MAX + 1], rows = min(a.length, NEAREST_LENGTH_MAX),
+                                        columns = min(b.length, NEAREST_LENGTH_MAX);
     for (size_t j = 0; j <= columns; j++)
         row[j] = j;
     for (size_t i = 0; i < rows; i++) {
@@ -28,8 +26,7 @@ size_t nearest_distance(struct str a, struct str b)
 
 size_t nearest_name_distance(struct str typed, struct str known)
 {
-    bool is_beginning =
-        typed.length > 1 && known.length > 1 && (str_starts(typed, known) || str_starts(known, typed));
+    bool is_beginning = typed.length > 1 && known.length > 1 && (str_starts(typed, known) || str_starts(known, typed));
     return is_beginning ? 0 : nearest_distance(typed, known);
 }
 
@@ -48,9 +45,9 @@ bool nearest_choose(const char *parameter, const char *what, struct str typed, c
             best = distance;
             *chosen = i;
         }
-        length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "", names[i]);
-        length = min(length, sizeof known - 1);
+        length += (size_t)snprintf(known + length, sizeof(known) - length, "%s%s", i > 0 ? ", " : "", names[i]);
+        length = min(length, sizeof(known) - 1);
     }
-    return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: no %s \"%.*s\"; did you mean \"%s\"? Known: %s", parameter, what,
-                   (int)min(typed.length, 40), typed.data, names[*chosen], known);
+    return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: no %s \"%.*s\"; did you mean \"%s\"? Known: %s", parameter,
+                   what, (int)min(typed.length, 40), typed.data, names[*chosen], known);
 }

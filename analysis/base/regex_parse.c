@@ -30,10 +30,7 @@ static bool fail(struct parser *parser, size_t at, const char *text)
     return false;
 }
 
-static bool is_at_end(const struct parser *parser)
-{
-    return parser->at >= parser->pattern.length;
-}
+static bool is_at_end(const struct parser *parser) { return parser->at >= parser->pattern.length; }
 
 static bool sees(const struct parser *parser, const char *text)
 {
@@ -87,7 +84,7 @@ static struct regex_parse_node *set_node(struct parser *parser, struct regex_set
     }
     struct regex_parse_node *node = node_new(parser, REGEX_PARSE_RUNES);
     node->ranges = arena_array(parser->arena, struct regex_parse_range, (size_t)set->count + 1);
-    memcpy(node->ranges, set->ranges, set->count * sizeof *set->ranges);
+    memcpy(node->ranges, set->ranges, set->count * sizeof(*set->ranges));
     node->range_count = set->count;
     return node;
 }
@@ -217,7 +214,8 @@ static struct regex_parse_node *parse_class(struct parser *parser)
         if (!class_rune(parser, &first))
             break;
         last = first;
-        bool has_end = parser->at + 1 < parser->pattern.length && sees(parser, "-") && parser->pattern.data[parser->at + 1] != ']';
+        bool has_end =
+            parser->at + 1 < parser->pattern.length && sees(parser, "-") && parser->pattern.data[parser->at + 1] != ']';
         if (has_end) {
             parser->at++;
             if (!class_rune(parser, &last))
@@ -447,7 +445,8 @@ static struct regex_parse_node *parse_choice(struct parser *parser)
     return all;
 }
 
-struct regex_parse_node *regex_parse(struct str pattern, bool is_any_case, struct arena *arena, struct regex_fault *fault)
+struct regex_parse_node *regex_parse(struct str pattern, bool is_any_case, struct arena *arena,
+                                     struct regex_fault *fault)
 {
     struct parser parser = {.pattern = pattern, .flags.any_case = is_any_case, .arena = arena, .fault = fault};
     struct regex_parse_node *tree = parse_choice(&parser);

@@ -41,6 +41,7 @@ struct regex_parse_node {
 };
 
 /* The tree of a pattern, or NULL and the fault. */
-struct regex_parse_node *regex_parse(struct str pattern, bool is_any_case, struct arena *arena, struct regex_fault *fault);
+struct regex_parse_node *regex_parse(struct str pattern, bool is_any_case, struct arena *arena,
+                                     struct regex_fault *fault);
 
 #endif

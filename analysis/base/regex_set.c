@@ -19,7 +19,7 @@ static const struct regex_set_class named_classes[] = {
     {0, "upper", {{'A', 'Z'}}, 1},
     {0, "xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}, 3},
 };
-enum { NAMED_CLASS_COUNT = sizeof named_classes / sizeof named_classes[0] };
+enum { NAMED_CLASS_COUNT = sizeof(named_classes) / sizeof(named_classes[0]) };
 
 const struct regex_set_class *regex_set_class_at(size_t at)
 {

@@ -38,7 +38,8 @@ static void swap(const struct selection *selection, uint32_t a, uint32_t b)
 static uint32_t part(const struct selection *selection, uint32_t low, uint32_t high)
 {
     unsigned char pivot[SELECT_SIZE_MAX];
-    memcpy(pivot, middle(selection, item(selection, low), item(selection, low + (high - low) / 2), item(selection, high - 1)),
+    memcpy(pivot,
+           middle(selection, item(selection, low), item(selection, low + (high - low) / 2), item(selection, high - 1)),
            selection->size);
     uint32_t i = low, j = high - 1;
     while (i <= j) {
@@ -56,7 +57,7 @@ static uint32_t part(const struct selection *selection, uint32_t low, uint32_t h
 }
 
 void select_smallest(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need,
-                  int (*compare)(const void *left, const void *right))
+                     int (*compare)(const void *left, const void *right))
 {
     struct selection selection = {items, size, compare};
     uint32_t low = 0, high = count;

@@ -10,10 +10,7 @@
 
 enum { UNIT_COUNT = 7 };
 
-static int decimals_of(size_t unit, int kib_decimals)
-{
-    return unit == 0 ? 0 : unit == 1 ? kib_decimals : 2;
-}
+static int decimals_of(size_t unit, int kib_decimals) { return unit == 0 ? 0 : unit == 1 ? kib_decimals : 2; }
 
 /* Writes `bytes` in a unit of at least `min_unit`. What rounds to 1024 of a unit is 1 of the next. */
 static const char *write_size(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals, size_t min_unit)
@@ -31,10 +28,7 @@ static const char *write_size(char text[SIZE_TEXT_BYTES], double bytes, int kib_
     return text;
 }
 
-const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes)
-{
-    return write_size(text, (double)bytes, 1, 0);
-}
+const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes) { return write_size(text, (double)bytes, 1, 0); }
 
 const char *size_text_rounded(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals)
 {
@@ -66,7 +60,7 @@ const char *size_text_share(char text[SHARE_TEXT_BYTES], int64_t part, int64_t w
 const char *size_text_count(char text[COUNT_TEXT_BYTES], uint64_t count)
 {
     char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, count), used = 0;
+    int length = snprintf(digits, sizeof(digits), "%" PRIu64, count), used = 0;
     for (int i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0)
             text[used++] = ',';

@@ -18,10 +18,7 @@ struct str {
 /* A string literal, its NUL left out. */
 #define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
 
-static inline struct str str_of(const char *text)
-{
-    return (struct str){text, strlen(text)};
-}
+static inline struct str str_of(const char *text) { return (struct str){text, strlen(text)}; }
 
 static inline bool str_equal(struct str a, struct str b)
 {
@@ -64,11 +61,11 @@ static inline size_t str_utf8_length(const char *text, size_t left)
 {
     const unsigned char *at = (const unsigned char *)text;
     unsigned char first = at[0];
-    size_t length = first < 0x80                      ? 1
+    size_t length = first < 0x80                     ? 1
                     : first >= 0xC2 && first <= 0xDF ? 2
                     : first >= 0xE0 && first <= 0xEF ? 3
                     : first >= 0xF0 && first <= 0xF4 ? 4
-                                                      : 0;
+                                                     : 0;
     if (length == 0 || length > left)
         return 0;
     for (size_t i = 1; i < length; i++)

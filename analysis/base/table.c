@@ -13,9 +13,9 @@ static void slot_fill(struct table *table, size_t number)
 static void slots_make(struct table *table, size_t slot_count)
 {
     table->slot_count = slot_count;
-    table->slots = arena_raw(table->keys.arena, slot_count * sizeof *table->slots);
+    table->slots = arena_raw(table->keys.arena, slot_count * sizeof(*table->slots));
     table->seed = (uint64_t)(uintptr_t)table->slots;
-    memset(table->slots, 0xff, slot_count * sizeof *table->slots);
+    memset(table->slots, 0xff, slot_count * sizeof(*table->slots));
     for (size_t i = 0; i < table->keys.count; i++)
         slot_fill(table, i);
 }
@@ -31,7 +31,7 @@ void table_init(struct table *table, struct arena *arena, size_t words)
 uint32_t table_add(struct table *table, const uint64_t *key)
 {
     size_t number = table->keys.count;
-    memcpy(chunks_add(&table->keys), key, table->words * sizeof *key);
+    memcpy(chunks_add(&table->keys), key, table->words * sizeof(*key));
     slot_fill(table, number);
     if (table->keys.count * 2 > table->slot_count)
         slots_make(table, table->slot_count * 2);

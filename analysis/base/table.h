@@ -27,10 +27,7 @@ uint32_t table_number(struct table *table, const uint64_t *key);
 /* Takes in a key that is not there and returns its number. */
 uint32_t table_add(struct table *table, const uint64_t *key);
 
-static inline size_t table_count(const struct table *table)
-{
-    return table->keys.count;
-}
+static inline size_t table_count(const struct table *table) { return table->keys.count; }
 static inline const uint64_t *table_key(const struct table *table, size_t number)
 {
     return chunks_at(&table->keys, number);

@@ -19,7 +19,7 @@ struct workers {
      * have returned. */
     void (*run)(void *context, size_t count, workers_work *work, void *task);
 
-    size_t count;         /* of pieces that are worked on at once, the caller's own with them; 1 or more */
+    size_t count;       /* of pieces that are worked on at once, the caller's own with them; 1 or more */
     uint64_t min_bytes; /* of input: what is smaller is not worth a piece of its own; 1 or more */
 };
 
@@ -65,8 +65,8 @@ static inline void workers_range_slice(void *context, size_t at)
 }
 
 /* Works on `count` items of `item_bytes` of input each in workers_slices of them. */
-static inline void workers_range(const struct workers *workers, size_t count, size_t item_bytes, workers_slice_work *work,
-                               void *task)
+static inline void workers_range(const struct workers *workers, size_t count, size_t item_bytes,
+                                 workers_slice_work *work, void *task)
 {
     struct workers_range range = {work, task, count, workers_slices(workers, (uint64_t)count * item_bytes)};
     workers_run(workers, range.slices, workers_range_slice, &range);

@@ -3,20 +3,17 @@
 #include "input/device.h"
 
 static const struct device devices[] = {
-#define DEVICE(name, title, platform, physical, available, source, kinds) \
+#define DEVICE(name, title, platform, physical, available, source, kinds)                                              \
     {name, title, SPACE_PLATFORM_##platform, physical, available, source, kinds},
 #include "input/device.def"
 #undef DEVICE
 };
 
-const struct device *device_at(size_t at)
-{
-    return at < sizeof devices / sizeof devices[0] ? &devices[at] : NULL;
-}
+const struct device *device_at(size_t at) { return at < sizeof(devices) / sizeof(devices[0]) ? &devices[at] : NULL; }
 
 const struct device *device_of_kind(struct str kind)
 {
-    for (size_t i = 0; kind.length > 0 && i < sizeof devices / sizeof devices[0]; i++) {
+    for (size_t i = 0; kind.length > 0 && i < sizeof(devices) / sizeof(devices[0]); i++) {
         for (const char *at = devices[i].kinds; *at != '\0';) {
             size_t length = strcspn(at, "|");
             if (str_equal_any_case((struct str){at, length}, kind))

@@ -110,7 +110,8 @@ static int64_t config_scoped_bytes(struct hlo *hlo, struct str text, struct aren
 static void config_look(struct hlo *hlo, struct config config, struct str target, uint32_t at, struct arena *arena)
 {
     if (hlo->platform == SPACE_PLATFORM_UNKNOWN && at < SPACE_PLATFORM_SAMPLE)
-        hlo->platform = shape_has_tiles(hlo_instruction_shape(hlo, at)) ? SPACE_PLATFORM_TPU : space_platform_of(config.text, target);
+        hlo->platform = shape_has_tiles(hlo_instruction_shape(hlo, at)) ? SPACE_PLATFORM_TPU
+                                                                        : space_platform_of(config.text, target);
     int64_t own = -1, *bytes = config.payload_at == HLO_NONE ? &own : &hlo->payload_scoped_bytes[config.payload_at];
     if (*bytes < 0)
         *bytes = config_scoped_bytes(hlo, config.text, arena);
@@ -230,14 +231,14 @@ static void place_schedule(struct wire module, struct hlo *hlo)
 /* Arrays of the counted sizes; the counts start anew for the second pass. */
 static void make_room(struct hlo *hlo, struct arena *arena)
 {
-    hlo->computations = array_of(arena, hlo->computation_count, sizeof *hlo->computations);
-    hlo->instructions = array_of(arena, hlo->instruction_count, sizeof *hlo->instructions);
-    hlo->frames = array_of(arena, hlo->frame_count, sizeof *hlo->frames);
-    hlo->sequence = array_of(arena, hlo->sequence_count, sizeof *hlo->sequence);
-    hlo->payloads = array_of(arena, hlo->payload_max, sizeof *hlo->payloads);
-    hlo->payload_scoped_bytes = array_of(arena, hlo->payload_max, sizeof *hlo->payload_scoped_bytes);
-    hlo->alias_bytes = array_of(arena, hlo->alias_count, sizeof *hlo->alias_bytes);
-    hlo->assignment_bytes = array_of(arena, hlo->assignment_count, sizeof *hlo->assignment_bytes);
+    hlo->computations = array_of(arena, hlo->computation_count, sizeof(*hlo->computations));
+    hlo->instructions = array_of(arena, hlo->instruction_count, sizeof(*hlo->instructions));
+    hlo->frames = array_of(arena, hlo->frame_count, sizeof(*hlo->frames));
+    hlo->sequence = array_of(arena, hlo->sequence_count, sizeof(*hlo->sequence));
+    hlo->payloads = array_of(arena, hlo->payload_max, sizeof(*hlo->payloads));
+    hlo->payload_scoped_bytes = array_of(arena, hlo->payload_max, sizeof(*hlo->payload_scoped_bytes));
+    hlo->alias_bytes = array_of(arena, hlo->alias_count, sizeof(*hlo->alias_bytes));
+    hlo->assignment_bytes = array_of(arena, hlo->assignment_count, sizeof(*hlo->assignment_bytes));
     map_init(&hlo->instruction_of_id, arena, hlo->instruction_count);
     map_init(&hlo->computation_of_id, arena, hlo->computation_count);
     hlo->computation_count = hlo->instruction_count = hlo->frame_count = 0;
@@ -289,7 +290,8 @@ bool hlo_read(struct str bytes, uint64_t offset, enum kind kind, struct arena *a
 {
     *out = (struct hlo){.scoped_vmem_at = HLO_NONE};
     if (bytes.length > INT32_MAX) /* protobuf's own limit; it also keeps every count below 2^32 */
-        return err_set(err, ERR_limit, offset, "an HLO proto of %zu bytes is over the 2 GiB that a message may have", bytes.length);
+        return err_set(err, ERR_limit, offset, "an HLO proto of %zu bytes is over the 2 GiB that a message may have",
+                       bytes.length);
     struct wire top = wire_open(bytes, offset, err);
     each_part(top, kind, first_module, first_assignment, out, arena);
     if (err_is_set(err))
@@ -346,7 +348,8 @@ struct hlo_detail hlo_detail(const struct hlo *hlo, uint32_t instruction_at)
     return detail;
 }
 
-void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_number, hlo_id_visitor *visit, void *context)
+void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_number, hlo_id_visitor *visit,
+                 void *context)
 {
     struct err err = ERR_INIT;
     struct wire wire = wire_open(hlo_instruction_bytes(hlo, instruction_at), 0, &err);

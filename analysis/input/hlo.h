@@ -55,10 +55,10 @@ struct hlo_frame {
 struct hlo_buffer {
     int64_t id, size_bytes, color;
     int64_t instruction_id;
-    uint32_t instruction_at;          /* HLO_NONE: the module has no such instruction */
+    uint32_t instruction_at;           /* HLO_NONE: the module has no such instruction */
     uint32_t index_first, index_count; /* shape index, in hlo.shape_indices */
-    uint32_t allocation_at;           /* HLO_NONE: no allocation names it; else the last one that does */
-    int64_t offset_bytes;             /* in that allocation */
+    uint32_t allocation_at;            /* HLO_NONE: no allocation names it; else the last one that does */
+    int64_t offset_bytes;              /* in that allocation */
 };
 
 struct hlo_assigned {
@@ -103,16 +103,17 @@ struct hlo {
     uint32_t *sequence; /* instructions, computation by computation; HLO_NONE = unknown id */
     struct str *payloads;
     int64_t *payload_scoped_bytes; /* scoped use of space 1 that a payload names; −1: not looked at yet */
-    struct str *alias_bytes; /* input_output_alias messages */
+    struct str *alias_bytes;       /* input_output_alias messages */
     struct str *assignment_bytes;
     uint32_t computation_count, instruction_count, frame_count, buffer_count, allocation_count, assigned_count,
-        trace_count, event_count, shape_index_count, sequence_count, payload_count, payload_max, alias_count, assignment_count;
+        trace_count, event_count, shape_index_count, sequence_count, payload_count, payload_max, alias_count,
+        assignment_count;
 
     struct map instruction_of_id, buffer_of_id, computation_of_id;
 
     /* what could not be used */
     uint64_t duplicate_instruction_count, duplicate_buffer_count;
-    uint64_t assigned_without_buffer_count;  /* an allocation names a buffer that is not there */
+    uint64_t assigned_without_buffer_count; /* an allocation names a buffer that is not there */
     uint64_t buffer_without_instruction_count;
     uint64_t long_config_count; /* backend_configs too long to be looked at */
 
@@ -142,11 +143,13 @@ static inline struct str hlo_instruction_name(const struct hlo *hlo, uint32_t at
 }
 static inline struct str hlo_instruction_opcode(const struct hlo *hlo, uint32_t at)
 {
-    return (struct str){hlo->instructions[at].bytes + hlo->instructions[at].opcode.at, hlo->instructions[at].opcode.length};
+    return (struct str){hlo->instructions[at].bytes + hlo->instructions[at].opcode.at,
+                        hlo->instructions[at].opcode.length};
 }
 static inline struct str hlo_instruction_shape(const struct hlo *hlo, uint32_t at)
 {
-    return (struct str){hlo->instructions[at].bytes + hlo->instructions[at].shape.at, hlo->instructions[at].shape.length};
+    return (struct str){hlo->instructions[at].bytes + hlo->instructions[at].shape.at,
+                        hlo->instructions[at].shape.length};
 }
 static inline struct str hlo_instruction_bytes(const struct hlo *hlo, uint32_t at)
 {
@@ -159,6 +162,7 @@ typedef void hlo_id_visitor(void *context, int64_t id);
 /* Place of the `nth` computation that an instruction calls (HLO_NONE: there is
  * none, or no such computation), and how many it calls. */
 uint32_t hlo_called_computation(const struct hlo *hlo, uint32_t instruction_at, uint32_t nth, uint32_t *count);
-void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_number, hlo_id_visitor *visit, void *context);
+void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_number, hlo_id_visitor *visit,
+                 void *context);
 
 #endif

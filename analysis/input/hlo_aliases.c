@@ -27,19 +27,22 @@ static bool entry_donates(struct wire entry, const struct hlo *hlo, int64_t numb
             parameter = wire_int(&entry);
         else if (entry.number == HLO_INPUT_OUTPUT_ALIAS_PROTO_ALIAS_ENTRY_PROTO_PARAMETER_SHAPE_INDEX)
             for (size_t at = 0; wire_packed(&entry, &at, &index); depth++)
-                is_same &= depth < buffer->index_count && hlo->shape_indices[buffer->index_first + depth] == (int64_t)index;
+                is_same &=
+                    depth < buffer->index_count && hlo->shape_indices[buffer->index_first + depth] == (int64_t)index;
     }
     return parameter == number && is_same && depth == buffer->index_count;
 }
 
-bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, struct arena *arena, int64_t number, const struct hlo_buffer *buffer)
+bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, struct arena *arena, int64_t number,
+                                      const struct hlo_buffer *buffer)
 {
     struct err err = ERR_INIT;
     for (uint32_t i = 0; i < hlo->alias_count; i++) {
         struct wire list = wire_open(hlo->alias_bytes[i], 0, &err);
         arena_work(arena, hlo->alias_bytes[i].length);
         while (wire_next(&list))
-            if (list.number == HLO_INPUT_OUTPUT_ALIAS_PROTO_ENTRIES && entry_donates(wire_message(&list), hlo, number, buffer))
+            if (list.number == HLO_INPUT_OUTPUT_ALIAS_PROTO_ENTRIES &&
+                entry_donates(wire_message(&list), hlo, number, buffer))
                 return true;
     }
     return false;
@@ -66,7 +69,8 @@ static uint32_t alias_target(const struct hlo *hlo, const struct map *by_place, 
                     index[depth++] = (int64_t)value;
     }
     uint32_t instruction_at = map_get(&hlo->instruction_of_id, (uint64_t)id);
-    return instruction_at == HLO_NONE ? HLO_NONE : map_get(by_place, hlo_aliases_place_key(instruction_at, index, depth));
+    return instruction_at == HLO_NONE ? HLO_NONE
+                                      : map_get(by_place, hlo_aliases_place_key(instruction_at, index, depth));
 }
 
 void hlo_aliases_join(const struct hlo *hlo, const struct map *by_place, uint32_t *groups)

@@ -14,7 +14,8 @@ enum { HLO_ALIASES_DEPTH_MAX = 6 };
 uint64_t hlo_aliases_place_key(uint32_t instruction_at, const int64_t *index, uint32_t depth);
 
 /* True if entry parameter `number` is donated at the shape index of `buffer`. The arena's work is charged. */
-bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, struct arena *arena, int64_t number, const struct hlo_buffer *buffer);
+bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, struct arena *arena, int64_t number,
+                                      const struct hlo_buffer *buffer);
 
 /* Joins values of one buffer: `groups` has an entry per logical buffer, its own
  * place at first; `by_place` maps place keys to logical buffers. */

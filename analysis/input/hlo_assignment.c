@@ -175,7 +175,8 @@ static void resolve(struct hlo *hlo)
 void hlo_assignment_read(struct hlo *hlo, const char *begin, uint64_t offset, struct arena *arena, struct err *err)
 {
     for (uint32_t i = 0; i < hlo->assignment_count; i++)
-        count(wire_open(hlo->assignment_bytes[i], offset + (uint64_t)(hlo->assignment_bytes[i].data - begin), err), hlo);
+        count(wire_open(hlo->assignment_bytes[i], offset + (uint64_t)(hlo->assignment_bytes[i].data - begin), err),
+              hlo);
     hlo->buffers = arena_array(arena, struct hlo_buffer, (size_t)hlo->buffer_count + 1);
     hlo->allocations = arena_array(arena, struct hlo_allocation, (size_t)hlo->allocation_count + 1);
     hlo->assigned = arena_array(arena, struct hlo_assigned, (size_t)hlo->assigned_count + 1);
@@ -186,6 +187,7 @@ void hlo_assignment_read(struct hlo *hlo, const char *begin, uint64_t offset, st
     hlo->buffer_count = hlo->allocation_count = hlo->assigned_count = 0;
     hlo->trace_count = hlo->event_count = hlo->shape_index_count = 0;
     for (uint32_t i = 0; i < hlo->assignment_count && !err_is_set(err); i++)
-        place(wire_open(hlo->assignment_bytes[i], offset + (uint64_t)(hlo->assignment_bytes[i].data - begin), err), hlo);
+        place(wire_open(hlo->assignment_bytes[i], offset + (uint64_t)(hlo->assignment_bytes[i].data - begin), err),
+              hlo);
     resolve(hlo);
 }

@@ -39,7 +39,12 @@ static struct location location_read(struct wire wire)
 
 static struct hlo_frame frame_read(struct wire wire, const struct tables *tables)
 {
-    struct hlo_frame frame = {.file = {"", 0}, .function = {"", 0}, .line = -1, .column = -1, .parent_at = HLO_NONE, .library = LIBRARY_MACHINERY};
+    struct hlo_frame frame = {.file = {"", 0},
+                              .function = {"", 0},
+                              .line = -1,
+                              .column = -1,
+                              .parent_at = HLO_NONE,
+                              .library = LIBRARY_MACHINERY};
     uint64_t location_id = 0, parent_id = 0;
     while (wire_next(&wire)) {
         if (wire.number == STACK_FRAME_INDEX_PROTO_STACK_FRAME_FILE_LOCATION_ID)

@@ -20,12 +20,12 @@ enum passing {
     PASS_WHILE,
     PASS_CALL,
     PASS_CONDITIONAL,
-    PASS_COPY,         /* reads its table of pointers only */
-    PASS_COPY_START,   /* operand becomes element 1 */
-    PASS_FIRST_START,  /* operand becomes element 0: send, collective-permute-start, all-gather-start */
-    PASS_FIRST_DONE,   /* element 0 becomes the result: copy-done */
-    PASS_SECOND_DONE,  /* element 1 becomes the result: all-gather-done, collective-permute-done, async-done */
-    PASS_RECV_DONE,    /* element 0 stays element 0 */
+    PASS_COPY,        /* reads its table of pointers only */
+    PASS_COPY_START,  /* operand becomes element 1 */
+    PASS_FIRST_START, /* operand becomes element 0: send, collective-permute-start, all-gather-start */
+    PASS_FIRST_DONE,  /* element 0 becomes the result: copy-done */
+    PASS_SECOND_DONE, /* element 1 becomes the result: all-gather-done, collective-permute-done, async-done */
+    PASS_RECV_DONE,   /* element 0 stays element 0 */
     PASS_ASYNC_START,
 };
 
@@ -35,6 +35,7 @@ static enum passing passing_of(struct str opcode)
         const char *opcode;
         enum passing passing;
     } table[] = {
+        /* clang-format off */
         {"bitcast", PASS_SAME}, {"opt-barrier", PASS_SAME}, {"optimization-barrier", PASS_SAME}, {"domain", PASS_SAME},
         {"add-dependency", PASS_SAME}, {"all-reduce-done", PASS_SAME}, {"async-update", PASS_SAME},
         {"tuple", PASS_TUPLE}, {"get-tuple-element", PASS_ELEMENT}, {"while", PASS_WHILE}, {"call", PASS_CALL},
@@ -43,8 +44,9 @@ static enum passing passing_of(struct str opcode)
         {"copy-done", PASS_FIRST_DONE}, {"all-gather-done", PASS_SECOND_DONE},
         {"collective-permute-done", PASS_SECOND_DONE}, {"async-done", PASS_SECOND_DONE}, {"recv-done", PASS_RECV_DONE},
         {"async-start", PASS_ASYNC_START},
+        /* clang-format on */
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (str_equal(opcode, str_of(table[i].opcode)))
             return table[i].passing;
     return PASS_NOTHING;
@@ -65,16 +67,16 @@ struct flow {
     const struct hlo *hlo;
     const struct hlo_schedule *schedule;
     struct arena *arena;
-    enum passing *passing;     /* by instruction; only of scheduled ones */
-    uint32_t *first_use;       /* by instruction, in uses; one more at the end */
+    enum passing *passing; /* by instruction; only of scheduled ones */
+    uint32_t *first_use;   /* by instruction, in uses; one more at the end */
     struct use *uses;
-    uint32_t *caller_of;       /* by computation: the instruction that runs it, or HLO_NONE */
-    struct map by_place;       /* place_key of a definition: its buffer */
-    uint32_t buffer_at;        /* the value that is followed */
-    struct place *places;      /* of the value that is followed */
+    uint32_t *caller_of;  /* by computation: the instruction that runs it, or HLO_NONE */
+    struct map by_place;  /* place_key of a definition: its buffer */
+    uint32_t buffer_at;   /* the value that is followed */
+    struct place *places; /* of the value that is followed */
     uint32_t place_count;
     bool is_lost;
-    struct map parameter_of;   /* computation << 32 | number: its parameter instruction */
+    struct map parameter_of; /* computation << 32 | number: its parameter instruction */
 };
 
 /* ---- the graph ---- */
@@ -132,7 +134,8 @@ static void graph_build(struct flow *flow)
         enum passing passing = flow->passing[at] = passing_of(hlo_instruction_opcode(flow->hlo, at));
         if (str_equal(hlo_instruction_opcode(flow->hlo, at), STR("parameter")))
             map_put(&flow->parameter_of,
-                    (uint64_t)flow->hlo->instructions[at].computation_at << 32 | (uint32_t)hlo_detail(flow->hlo, at).parameter_number,
+                    (uint64_t)flow->hlo->instructions[at].computation_at << 32 |
+                        (uint32_t)hlo_detail(flow->hlo, at).parameter_number,
                     at, false);
         struct calling calling = {flow, at};
         if (passing == PASS_WHILE || passing == PASS_CALL || passing == PASS_CONDITIONAL || passing == PASS_ASYNC_START)
@@ -143,7 +146,7 @@ static void graph_build(struct flow *flow)
         flow->first_use[i] += flow->first_use[i - 1];
     flow->uses = arena_array(flow->arena, struct use, (size_t)flow->first_use[instructions - 1] + 1);
     operands_walk(flow, true); /* leaves first_use[i] at the end of i's uses: the begin of i + 1 */
-    memmove(flow->first_use + 1, flow->first_use, (instructions - 1) * sizeof *flow->first_use);
+    memmove(flow->first_use + 1, flow->first_use, (instructions - 1) * sizeof(*flow->first_use));
     flow->first_use[0] = 0;
 }
 
@@ -165,7 +168,7 @@ static void place_add(struct flow *flow, uint32_t instruction_at, const int64_t 
         place.index[prefix_count + i - skip] = from->index[i];
     arena_work(flow->arena, flow->place_count);
     for (uint32_t i = 0; i < flow->place_count; i++)
-        if (memcmp(&flow->places[i], &place, sizeof place) == 0)
+        if (memcmp(&flow->places[i], &place, sizeof(place)) == 0)
             return;
     /* A value of its own is defined there: where the ways of several values meet, as at the begin of a loop. */
     uint32_t defined = map_get(&flow->by_place, hlo_aliases_place_key(place.instruction_at, place.index, place.depth));
@@ -184,7 +187,8 @@ static uint32_t callee(const struct flow *flow, uint32_t instruction_at, uint32_
 /* The parameter instruction of a computation with that number. */
 static uint32_t parameter_of(const struct flow *flow, uint32_t computation_at, uint32_t number)
 {
-    return computation_at == HLO_NONE ? HLO_NONE : map_get(&flow->parameter_of, (uint64_t)computation_at << 32 | number);
+    return computation_at == HLO_NONE ? HLO_NONE
+                                      : map_get(&flow->parameter_of, (uint64_t)computation_at << 32 | number);
 }
 
 /* A loop's state is one buffer: what enters it is at the parameters of its two
@@ -252,7 +256,8 @@ static bool is_root(const struct flow *flow, uint32_t instruction_at, uint32_t *
 static void through_root(struct flow *flow, const struct place *from)
 {
     uint32_t computation_at, caller_at;
-    if (!is_root(flow, from->instruction_at, &computation_at) || (caller_at = flow->caller_of[computation_at]) == HLO_NONE)
+    if (!is_root(flow, from->instruction_at, &computation_at) ||
+        (caller_at = flow->caller_of[computation_at]) == HLO_NONE)
         return;
     int64_t one = 1;
     if (flow->passing[caller_at] == PASS_ASYNC_START)
@@ -292,7 +297,8 @@ static uint32_t stay_end(const struct flow *flow, uint32_t instruction_at)
 {
     uint32_t computation_at;
     if (is_root(flow, instruction_at, &computation_at))
-        return flow->schedule->span_begin[computation_at] == HLO_NONE ? HLO_NONE : flow->schedule->span_end[computation_at];
+        return flow->schedule->span_begin[computation_at] == HLO_NONE ? HLO_NONE
+                                                                      : flow->schedule->span_end[computation_at];
     return flow->schedule->position_of_instruction[instruction_at];
 }
 
@@ -327,7 +333,8 @@ static struct hlo_range range_of(struct flow *flow, uint32_t buffer_at, uint64_t
     const struct hlo *hlo = flow->hlo;
     const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
     struct hlo_range range = {HLO_NONE, 0};
-    if (buffer->instruction_at == HLO_NONE || flow->schedule->position_of_instruction[buffer->instruction_at] == HLO_NONE)
+    if (buffer->instruction_at == HLO_NONE ||
+        flow->schedule->position_of_instruction[buffer->instruction_at] == HLO_NONE)
         return range;
     uint32_t computation_at = hlo->instructions[buffer->instruction_at].computation_at;
     range.start = flow->schedule->position_of_instruction[buffer->instruction_at];
@@ -336,9 +343,11 @@ static struct hlo_range range_of(struct flow *flow, uint32_t buffer_at, uint64_t
     if (is_parameter)
         range.start = flow->schedule->span_begin[computation_at];
     else if (caller_at != HLO_NONE && flow->passing[caller_at] == PASS_ASYNC_START)
-        extend(&range.start, flow->schedule->position_of_instruction[caller_at]); /* what runs aside begins with its start */
-    if (is_parameter && computation_at == hlo->entry_at && 
-        !hlo_aliases_parameter_is_donated(hlo, flow->arena, hlo_detail(hlo, buffer->instruction_at).parameter_number, buffer))
+        extend(&range.start,
+               flow->schedule->position_of_instruction[caller_at]); /* what runs aside begins with its start */
+    if (is_parameter && computation_at == hlo->entry_at &&
+        !hlo_aliases_parameter_is_donated(hlo, flow->arena, hlo_detail(hlo, buffer->instruction_at).parameter_number,
+                                          buffer))
         range.end = flow->schedule->length;
     else
         range.end = value_end(flow, buffer, lost_count);
@@ -366,7 +375,8 @@ static int by_life(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static void ranges_normalise(const struct hlo *hlo, const struct map *by_place, struct arena *arena, struct hlo_range *ranges)
+static void ranges_normalise(const struct hlo *hlo, const struct map *by_place, struct arena *arena,
+                             struct hlo_range *ranges)
 {
     uint32_t count = hlo->buffer_count, *groups = arena_array(arena, uint32_t, (size_t)count + 1);
     struct member *members = arena_array(arena, struct member, (size_t)count + 1);
@@ -375,7 +385,7 @@ static void ranges_normalise(const struct hlo *hlo, const struct map *by_place, 
     hlo_aliases_join(hlo, by_place, groups);
     for (uint32_t i = 0; i < count; i++)
         members[i] = (struct member){hlo_aliases_group(groups, i), i, ranges[i], hlo->buffers[i].id};
-    qsort(members, count, sizeof *members, by_life);
+    qsort(members, count, sizeof(*members), by_life);
     for (uint32_t i = 0; i + 1 < count; i++) {
         struct hlo_range *a = &members[i].range, *b = &members[i + 1].range;
         if (members[i].group != members[i + 1].group || a->start == HLO_NONE || b->start == HLO_NONE)
@@ -389,7 +399,8 @@ static void ranges_normalise(const struct hlo *hlo, const struct map *by_place, 
         ranges[members[i].buffer_at] = members[i].range;
 }
 
-void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule, struct arena *arena, struct hlo_ranges *out)
+void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule, struct arena *arena,
+                      struct hlo_ranges *out)
 {
     struct flow flow = {.hlo = hlo, .schedule = schedule, .arena = arena};
     *out = (struct hlo_ranges){.of_buffer = arena_array(arena, struct hlo_range, (size_t)hlo->buffer_count + 1)};
@@ -399,7 +410,9 @@ void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule
         const struct hlo_buffer *buffer = &hlo->buffers[i];
         if (buffer->instruction_at != HLO_NONE && buffer->index_count <= DEPTH_MAX)
             map_put(&flow.by_place,
-                    hlo_aliases_place_key(buffer->instruction_at, &hlo->shape_indices[buffer->index_first], buffer->index_count), i, false);
+                    hlo_aliases_place_key(buffer->instruction_at, &hlo->shape_indices[buffer->index_first],
+                                          buffer->index_count),
+                    i, false);
     }
     graph_build(&flow);
     for (uint32_t i = 0; i < hlo->buffer_count; i++)

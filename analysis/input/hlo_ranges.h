@@ -24,6 +24,7 @@ struct hlo_ranges {
     uint64_t lost_count;         /* values that went further than is followed: their end is a lower bound */
 };
 
-void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule, struct arena *arena, struct hlo_ranges *out);
+void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule, struct arena *arena,
+                      struct hlo_ranges *out);
 
 #endif

@@ -27,7 +27,7 @@ struct walk {
 static bool runs_its_computations(struct str opcode)
 {
     static const char *const opcodes[] = {"call", "conditional", "while", "async-start", "async-update", "async-done"};
-    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
+    for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++)
         if (str_equal(opcode, str_of(opcodes[i])))
             return true;
     return false;
@@ -56,7 +56,8 @@ static bool next_callee(struct walk *walk, struct level *level, uint32_t instruc
     if (!runs_its_computations(opcode))
         return false;
     arena_work(walk->arena, walk->hlo->instructions[instruction_at].length);
-    uint32_t callee_at = hlo_called_computation(walk->hlo, instruction_at, callee_order(opcode, level->callee_at), &count);
+    uint32_t callee_at =
+        hlo_called_computation(walk->hlo, instruction_at, callee_order(opcode, level->callee_at), &count);
     if (level->callee_at >= count || level->callee_at >= BRANCHES_MAX)
         return false;
     level->callee_at++;
@@ -97,7 +98,8 @@ void hlo_schedule_flatten(const struct hlo *hlo, struct arena *arena, struct hlo
     out->span_end = arena_array(arena, uint32_t, computations);
     memset(out->position_of_instruction, 0xff, instructions * sizeof(uint32_t));
     memset(out->span_begin, 0xff, computations * sizeof(uint32_t));
-    struct walk walk = {.hlo = hlo, .arena = arena, .out = out, .levels = arena_array(arena, struct level, computations)};
+    struct walk walk = {
+        .hlo = hlo, .arena = arena, .out = out, .levels = arena_array(arena, struct level, computations)};
     enter(&walk, hlo->entry_at);
     while (walk.depth > 0)
         step(&walk);

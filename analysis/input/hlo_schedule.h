@@ -13,8 +13,8 @@
 struct hlo_schedule {
     uint32_t *order; /* instruction at a position */
     uint32_t length;
-    uint32_t *position_of_instruction;         /* HLO_NONE: not in the order */
-    uint32_t *span_begin, *span_end;           /* of a computation; begin HLO_NONE: not in the order */
+    uint32_t *position_of_instruction; /* HLO_NONE: not in the order */
+    uint32_t *span_begin, *span_end;   /* of a computation; begin HLO_NONE: not in the order */
 };
 
 void hlo_schedule_flatten(const struct hlo *hlo, struct arena *arena, struct hlo_schedule *out);

@@ -15,7 +15,8 @@ struct tuple_walk {
     struct arena *arena; /* its work is charged */
 };
 
-static bool element_find(struct tuple_walk *walk, const struct hlo *hlo, uint32_t instruction_at, int64_t wanted, struct str *element)
+static bool element_find(struct tuple_walk *walk, const struct hlo *hlo, uint32_t instruction_at, int64_t wanted,
+                         struct str *element)
 {
     if (walk->instruction_at != instruction_at || wanted < walk->at) {
         walk->instruction_at = instruction_at;
@@ -41,7 +42,8 @@ static struct str shape_of(struct tuple_walk *walk, const struct hlo *hlo, uint3
     if (buffer->instruction_at == HLO_NONE)
         return (struct str){"", 0};
     if (buffer->index_count > 0 &&
-        element_find(walk, hlo, buffer->instruction_at, hlo->shape_indices[buffer->index_first + buffer->index_count - 1], &element))
+        element_find(walk, hlo, buffer->instruction_at,
+                     hlo->shape_indices[buffer->index_first + buffer->index_count - 1], &element))
         return element;
     return hlo_instruction_shape(hlo, buffer->instruction_at);
 }

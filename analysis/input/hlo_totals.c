@@ -23,7 +23,7 @@ static void total_add(struct hlo_totals *out, int64_t space, int64_t bytes)
     if (at == out->space_count || out->spaces[at].space != space) {
         if (out->space_count == SPACES_MAX)
             return;
-        memmove(&out->spaces[at + 1], &out->spaces[at], (out->space_count - at) * sizeof out->spaces[0]);
+        memmove(&out->spaces[at + 1], &out->spaces[at], (out->space_count - at) * sizeof(out->spaces[0]));
         out->spaces[at] = (struct hlo_space_total){space, 0};
         out->space_count++;
     }

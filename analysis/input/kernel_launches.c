@@ -22,10 +22,10 @@ struct span {
 struct reading {
     struct arena *arena; /* let go at the end */
     int64_t timestamp_ns, origin_ns;
-    struct table modules;   /* {kind, value, program id, has program id} */
-    struct chunks texts;    /* struct str of each module that stands in the event itself */
-    struct chunks spans;    /* struct span */
-    struct span *open;      /* on this stream */
+    struct table modules; /* {kind, value, program id, has program id} */
+    struct chunks texts;  /* struct str of each module that stands in the event itself */
+    struct chunks spans;  /* struct span */
+    struct span *open;    /* on this stream */
     struct text_key first_op, last_op;
     uint64_t last_call; /* correlation id of the last kernel */
     bool has_last_call;
@@ -49,15 +49,13 @@ static struct text_key key_of(const struct trace_event *event, enum trace_stat s
     return (struct text_key){KEY_TEXT, hash};
 }
 
-static bool is_same(struct text_key a, struct text_key b)
-{
-    return a.kind == b.kind && a.value == b.value;
-}
+static bool is_same(struct text_key a, struct text_key b) { return a.kind == b.kind && a.value == b.value; }
 
 static uint32_t module_of(struct reading *reading, const struct trace_event *event, struct text_key name)
 {
     bool has_program = trace_line_has(event, TRACE_STAT_PROGRAM_ID);
-    uint64_t key[4] = {name.kind, name.value, (uint64_t)trace_line_number(event, TRACE_STAT_PROGRAM_ID, 0), has_program};
+    uint64_t key[4] = {name.kind, name.value, (uint64_t)trace_line_number(event, TRACE_STAT_PROGRAM_ID, 0),
+                       has_program};
     uint32_t number = table_number(&reading->modules, key);
     if (number == reading->texts.count) {
         struct str *text = chunks_add(&reading->texts);
@@ -137,14 +135,13 @@ static void spans_join(struct reading *reading, struct module_launches *launches
     struct span *spans = arena_array(reading->arena, struct span, count);
     for (size_t i = 0; i < count; i++)
         spans[i] = CHUNKS_AT(&reading->spans, struct span, i);
-    qsort(spans, count, sizeof *spans, by_module_and_begin);
+    qsort(spans, count, sizeof(*spans), by_module_and_begin);
     for (size_t i = 0, end; i < count; i = end) {
         struct span whole = spans[i];
         for (end = i + 1; end < count && spans[end].module == whole.module && spans[end].begin_ps < whole.end_ps; end++)
             whole.end_ps = spans[end].end_ps > whole.end_ps ? spans[end].end_ps : whole.end_ps;
-        *(struct module_launch *)chunks_add(&launches->items) =
-            (struct module_launch){whole.begin_ps,  whole.end_ps,          whole.offset_ps, launches->plane_count - 1,
-                                   names[whole.module], true};
+        *(struct module_launch *)chunks_add(&launches->items) = (struct module_launch){
+            whole.begin_ps, whole.end_ps, whole.offset_ps, launches->plane_count - 1, names[whole.module], true};
         launches->inferred_count++;
     }
 }
@@ -182,7 +179,8 @@ static void lines_read(struct reading *reading, struct stream *stream, const str
 }
 
 /* What the host tells, where kernels alone do not: then the device's lines are read a second time. */
-static void host_ask(struct reading *reading, struct stream *stream, struct trace_plane *plane, struct kernel_host *host)
+static void host_ask(struct reading *reading, struct stream *stream, struct trace_plane *plane,
+                     struct kernel_host *host)
 {
     if (reading->doubtful_count == 0 || host->plane == NULL)
         return;
@@ -201,8 +199,8 @@ static void host_ask(struct reading *reading, struct stream *stream, struct trac
     lines_read(reading, stream, plane);
 }
 
-static void kernels_read(struct stream *stream, struct trace_plane *plane, struct kernel_host *host, struct arena *arena,
-                         struct reading *reading, struct module_launches *launches)
+static void kernels_read(struct stream *stream, struct trace_plane *plane, struct kernel_host *host,
+                         struct arena *arena, struct reading *reading, struct module_launches *launches)
 {
     table_init(&reading->modules, reading->arena, 4);
     chunks_init(&reading->texts, reading->arena, sizeof(struct str));
@@ -215,8 +213,7 @@ static void kernels_read(struct stream *stream, struct trace_plane *plane, struc
     size_t count = table_count(&reading->modules);
     uint32_t *names = arena_array(reading->arena, uint32_t, count + 1);
     for (size_t i = 0; i < count; i++)
-        names[i] =
-            module_launches_name(launches, arena, full_name(reading, module_name(reading, stream, plane, i), i));
+        names[i] = module_launches_name(launches, arena, full_name(reading, module_name(reading, stream, plane, i), i));
     module_launches_plane(launches, arena, plane->name);
     spans_join(reading, launches, names);
 }

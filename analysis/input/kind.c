@@ -8,10 +8,10 @@ enum { FIELDS_SEEN = 48, TEXT_SEEN = 4096 };
 
 /* Which field numbers below 32 a message has, by wire type. */
 struct shape_of_message {
-    uint32_t numbers;             /* varint and fixed */
-    uint32_t messages;            /* length-delimited */
-    struct stream_scope first;    /* payload of the first field 1 */
-    bool is_broken;               /* damage among the fields seen */
+    uint32_t numbers;          /* varint and fixed */
+    uint32_t messages;         /* length-delimited */
+    struct stream_scope first; /* payload of the first field 1 */
+    bool is_broken;            /* damage among the fields seen */
 };
 
 #define BIT(number) (UINT32_C(1) << (number))
@@ -45,10 +45,7 @@ static struct shape_of_message look(struct stream *stream, struct stream_scope s
     return shape;
 }
 
-static bool only(uint32_t set, uint32_t allowed)
-{
-    return (set & ~allowed) == 0;
-}
+static bool only(uint32_t set, uint32_t allowed) { return (set & ~allowed) == 0; }
 
 /* Printable, as a name is; a message begins with a control byte, its tag. */
 static bool is_name(struct stream *stream, struct stream_scope payload)
@@ -114,10 +111,11 @@ enum kind kind_of(const struct source *source, struct arena *arena, struct err *
         top.first.end - top.first.at <= 22)
         return KIND_PPROF;
     if (!second.is_broken && (second.messages & BIT(2)) && only(second.numbers, BIT(1)) &&
-        only(second.messages, BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6)) && only(top.messages, BIT(1) | BIT(2) | BIT(3) | BIT(4)))
+        only(second.messages, BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6)) &&
+        only(top.messages, BIT(1) | BIT(2) | BIT(3) | BIT(4)))
         return KIND_XSPACE;
-    if (!second.is_broken && only(second.numbers, BIT(1) | BIT(2)) && second.numbers != 0 && second.messages == BIT(3) &&
-        top.messages == BIT(1))
+    if (!second.is_broken && only(second.numbers, BIT(1) | BIT(2)) && second.numbers != 0 &&
+        second.messages == BIT(3) && top.messages == BIT(1))
         return KIND_MEMORY_USAGE_REPORT;
     return is_text(&stream) ? KIND_TEXT : KIND_UNKNOWN;
 }

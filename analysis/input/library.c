@@ -14,7 +14,8 @@ static struct str in_packages(struct str file)
     struct str rest = {"", 0};
     for (int i = 0; i < 2; i++) {
         size_t length = strlen(folders[i]);
-        for (const char *at = file.data; (at = memmem(at, (size_t)(file.data + file.length - at), folders[i], length)) != NULL;) {
+        for (const char *at = file.data;
+             (at = memmem(at, (size_t)(file.data + file.length - at), folders[i], length)) != NULL;) {
             at += length;
             if (rest.length == 0 || at > rest.data)
                 rest = (struct str){at, (size_t)(file.data + file.length - at)};
@@ -26,7 +27,8 @@ static struct str in_packages(struct str file)
 static bool is_package(struct str inside, const char *name)
 {
     size_t length = strlen(name);
-    return inside.length >= length && memcmp(inside.data, name, length) == 0 && (inside.length == length || inside.data[length] == '/');
+    return inside.length >= length && memcmp(inside.data, name, length) == 0 &&
+           (inside.length == length || inside.data[length] == '/');
 }
 
 enum library library_of(struct str file)
@@ -51,10 +53,10 @@ enum library library_of(struct str file)
     if (str_starts(file, STR("<frozen ")))
         return LIBRARY_MACHINERY;
     struct str inside = in_packages(file);
-    for (size_t i = 0; inside.length > 0 && i < sizeof packages / sizeof packages[0]; i++)
+    for (size_t i = 0; inside.length > 0 && i < sizeof(packages) / sizeof(packages[0]); i++)
         if (is_package(inside, packages[i]))
             return LIBRARY_MACHINERY;
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++)
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
         if (contains(file, pieces[i]))
             return LIBRARY_MACHINERY;
     if (inside.length > 0)

@@ -144,9 +144,9 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
 {
     struct stream_scope scope = stream_whole(stream);
     struct stream_field field;
-    chunks_init(&places->tpus, arena, sizeof scope);
-    chunks_init(&places->gpus, arena, sizeof scope);
-    chunks_init(&places->others, arena, sizeof scope);
+    chunks_init(&places->tpus, arena, sizeof(scope));
+    chunks_init(&places->gpus, arena, sizeof(scope));
+    chunks_init(&places->others, arena, sizeof(scope));
     out->is_empty = true;
     while (stream_next(stream, &scope, &field)) {
         out->is_empty = false;

@@ -13,9 +13,9 @@
 
 #include "base/chunks.h"
 #include "base/column.h"
-#include "base/workers.h"
 #include "base/sum.h"
 #include "base/table.h"
+#include "base/workers.h"
 #include "input/module_launches.h"
 #include "input/trace_capture.h"
 #include "input/trace_groups.h"

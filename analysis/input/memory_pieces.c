@@ -16,9 +16,9 @@ struct piece {
     struct memory_reading reading;
     bool is_read;
     /* where it goes: */
-    size_t first, count;                 /* its events among all */
-    size_t at[MEMORY_COLUMNS];           /* where its part of each column lies, in bytes */
-    uint32_t *whats, *figures;           /* numbers of its own, among all */
+    size_t first, count;       /* its events among all */
+    size_t at[MEMORY_COLUMNS]; /* where its part of each column lies, in bytes */
+    uint32_t *whats, *figures; /* numbers of its own, among all */
     uint16_t *pools;
     struct trace_joint nodes;
 };

@@ -9,10 +9,10 @@ enum { FIRST_CAPACITY = 1024 };
 void memory_reading_columns(struct memory_events *out, struct column *columns[MEMORY_COLUMNS])
 {
     struct column *const all[MEMORY_COLUMNS] = {&out->offset_ps,     &out->in_use_bytes, &out->requested_bytes,
-                                         &out->size_bytes,    &out->address,      &out->what,
-                                         &out->fragmentation, &out->figures,      &out->line,
-                                         &out->step,          &out->pool,         &out->flags};
-    memcpy(columns, all, sizeof all);
+                                                &out->size_bytes,    &out->address,      &out->what,
+                                                &out->fragmentation, &out->figures,      &out->line,
+                                                &out->step,          &out->pool,         &out->flags};
+    memcpy(columns, all, sizeof(all));
 }
 
 static void columns_init(struct memory_events *out, struct arena *arena)

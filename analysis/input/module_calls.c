@@ -43,7 +43,7 @@ static void names_find(struct reading *reading, struct stream *stream, const str
                        struct arena *arena)
 {
     struct module_calls *out = reading->out;
-    size_t count = trace_plane_event_count(plane), length = sizeof suffix - 1;
+    size_t count = trace_plane_event_count(plane), length = sizeof(suffix) - 1;
     map_init(&reading->module_of_event, arena, count);
     for (size_t i = 0; i < count; i++) {
         int64_t id;
@@ -102,7 +102,7 @@ static void spans_take(struct reading *reading, struct arena *arena)
     out->ends = arena_array(arena, int64_t, count + 1);
     for (size_t i = 0; i < count; i++)
         out->spans[i] = CHUNKS_AT(&reading->spans, struct module_call_span, i);
-    qsort(out->spans, count, sizeof *out->spans, by_module_and_begin);
+    qsort(out->spans, count, sizeof(*out->spans), by_module_and_begin);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i; end < count && out->spans[end].module == out->spans[i].module; end++) {
             struct module_call_span *span = &out->spans[end];
@@ -110,7 +110,7 @@ static void spans_take(struct reading *reading, struct arena *arena)
                 span->last_ps = span[-1].last_ps;
             out->ends[end] = span->end_ps;
         }
-        qsort(out->ends + i, end - i, sizeof *out->ends, by_time);
+        qsort(out->ends + i, end - i, sizeof(*out->ends), by_time);
     }
     out->span_count = count;
 }

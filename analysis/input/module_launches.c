@@ -38,8 +38,8 @@ static void take(void *context, const struct trace_event *event)
 
 void module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane)
 {
-    launches->planes = arena_grown(arena, launches->planes, (size_t)launches->plane_count + 1, &launches->plane_capacity,
-                                   sizeof *launches->planes);
+    launches->planes = arena_grown(arena, launches->planes, (size_t)launches->plane_count + 1,
+                                   &launches->plane_capacity, sizeof(*launches->planes));
     launches->planes[launches->plane_count++] = (struct str){arena_text(arena, plane), plane.length};
 }
 
@@ -62,7 +62,7 @@ uint32_t module_launches_name(struct module_launches *launches, struct arena *ar
     if (at != INTERN_NONE)
         return at;
     launches->names = arena_grown(arena, launches->names, (size_t)launches->name_count + 1, &launches->name_capacity,
-                                  sizeof *launches->names);
+                                  sizeof(*launches->names));
     launches->names[launches->name_count++] = (struct str){arena_text(arena, name), name.length};
     return intern_add(&launches->name_table, hash);
 }
@@ -94,9 +94,9 @@ static void plane_read(struct stream *stream, struct stream_scope scope, struct 
     module_launches_plane(launches, reading->arena, plane.name);
     uint32_t *numbers = arena_array(scratch, uint32_t, table_count(reading->ids) + 1);
     for (size_t i = 0; i < table_count(reading->ids); i++)
-        numbers[i] = module_launches_name(
-            launches, reading->arena,
-            trace_plane_event_name(stream, &plane, (int64_t)*table_key(reading->ids, i), scratch));
+        numbers[i] =
+            module_launches_name(launches, reading->arena,
+                                 trace_plane_event_name(stream, &plane, (int64_t)*table_key(reading->ids, i), scratch));
     for (size_t i = before; i < launches->items.count; i++) {
         struct module_launch *launch = chunks_at(&launches->items, i);
         launch->name_at = numbers[launch->name_at];

@@ -29,10 +29,7 @@ struct reader {
     uint64_t stack_length;
 };
 
-static struct wire top(const struct reader *reader)
-{
-    return wire_open(reader->bytes, 0, reader->err);
-}
+static struct wire top(const struct reader *reader) { return wire_open(reader->bytes, 0, reader->err); }
 
 /* ---- counting ---- */
 
@@ -169,7 +166,8 @@ static struct pprof_line read_line(struct reader *reader, struct wire wire)
     }
     line.function = pprof_ids_find(&reader->function_ids, id);
     if (line.function == PPROF_NONE)
-        err_set(reader->err, ERR_malformed, offset, "a line of function %llu, which is not in the file", (unsigned long long)id);
+        err_set(reader->err, ERR_malformed, offset, "a line of function %llu, which is not in the file",
+                (unsigned long long)id);
     return line;
 }
 
@@ -261,14 +259,14 @@ static void read_label(struct reader *reader, struct wire wire)
     if (label.is_number && label.number == 0 && label.unit.length == 0)
         return; /* as in pprof: it says nothing */
     reader->draft = arena_grown(reader->arena, reader->draft, (size_t)reader->draft_count + 1, &reader->draft_capacity,
-                                sizeof *reader->draft);
+                                sizeof(*reader->draft));
     reader->draft[reader->draft_count++] = label;
 }
 
 static bool label_equal(const struct pprof_label *a, const struct pprof_label *b)
 {
-    return a->is_number == b->is_number && a->number == b->number && str_equal(a->key, b->key) && str_equal(a->text, b->text) &&
-           str_equal(a->unit, b->unit);
+    return a->is_number == b->is_number && a->number == b->number && str_equal(a->key, b->key) &&
+           str_equal(a->text, b->text) && str_equal(a->unit, b->unit);
 }
 
 static bool is_draft(const void *context, uint32_t at)
@@ -296,12 +294,12 @@ static uint32_t set_of_draft(struct reader *reader)
     if (at != INTERN_NONE)
         return at;
     at = intern_add(&reader->set_table, hash);
-    out->sets = arena_grown(reader->arena, out->sets, (size_t)at + 1, &reader->set_capacity, sizeof *out->sets);
+    out->sets = arena_grown(reader->arena, out->sets, (size_t)at + 1, &reader->set_capacity, sizeof(*out->sets));
     out->labels = arena_grown(reader->arena, out->labels, (size_t)out->label_count + reader->draft_count,
-                              &reader->label_capacity, sizeof *out->labels);
+                              &reader->label_capacity, sizeof(*out->labels));
     out->sets[at] = (struct pprof_label_set){out->label_count, reader->draft_count};
     if (reader->draft_count > 0)
-        memcpy(out->labels + out->label_count, reader->draft, reader->draft_count * sizeof *reader->draft);
+        memcpy(out->labels + out->label_count, reader->draft, reader->draft_count * sizeof(*reader->draft));
     out->label_count += reader->draft_count;
     out->set_count = at + 1;
     return at;
@@ -315,8 +313,8 @@ static void read_stack(struct reader *reader, struct wire *wire)
     for (size_t at = 0; wire_packed(wire, &at, &id); to++) {
         *to = pprof_ids_find(ids, id);
         if (*to == PPROF_NONE) {
-            err_set(reader->err, ERR_malformed, wire_bytes_offset(wire), "a sample at location %llu, which is not in the file",
-                    (unsigned long long)id);
+            err_set(reader->err, ERR_malformed, wire_bytes_offset(wire),
+                    "a sample at location %llu, which is not in the file", (unsigned long long)id);
             return;
         }
     }
@@ -342,8 +340,8 @@ static void read_sample(struct reader *reader, struct wire wire)
         }
     }
     if (value_count != out->type_count)
-        err_set(reader->err, ERR_malformed, offset, "a sample has %u values, and there are %u sample types", value_count,
-                out->type_count);
+        err_set(reader->err, ERR_malformed, offset, "a sample has %u values, and there are %u sample types",
+                value_count, out->type_count);
     uint32_t depth = (uint32_t)(reader->stack_length - out->stack_starts[out->sample_count]);
     out->depth_max = depth > out->depth_max ? depth : out->depth_max;
     out->label_sets[out->sample_count++] = set_of_draft(reader);
@@ -383,7 +381,7 @@ static void make_room(struct reader *reader)
     out->stack_starts = arena_array(arena, uint32_t, (size_t)counts->samples + 1);
     out->label_sets = arena_array(arena, uint32_t, (size_t)counts->samples + 1);
     out->values = arena_array(arena, int64_t, (size_t)counts->samples * counts->types + 1);
-    out->stacks = arena_raw(arena, (counts->stack_bytes + 1) * sizeof *out->stacks);
+    out->stacks = arena_raw(arena, (counts->stack_bytes + 1) * sizeof(*out->stacks));
     pprof_ids_init(&reader->mapping_ids, "mapping", counts->mappings, arena);
     pprof_ids_init(&reader->function_ids, "function", counts->functions, arena);
     pprof_ids_init(&reader->location_ids, "location", counts->locations, arena);
@@ -393,19 +391,20 @@ static void make_room(struct reader *reader)
 bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct err *err)
 {
     struct reader reader = {.bytes = bytes, .arena = arena, .err = err, .out = out};
-    *out = (struct pprof){.drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}, .period_type = {{"", 0}, {"", 0}}};
+    *out = (struct pprof){
+        .drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}, .period_type = {{"", 0}, {"", 0}}};
     if (!count_all(&reader) || !read_strings(&reader))
         return false;
     if (reader.counts.types == 0)
         return err_set(err, ERR_malformed, ERR_NO_OFFSET, "a profile without sample types");
     if (reader.counts.types > PPROF_TYPES_MAX)
-        return err_set(err, ERR_limit, ERR_NO_OFFSET, "a profile of %u sample types; %d are read at most", reader.counts.types,
-                       PPROF_TYPES_MAX);
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "a profile of %u sample types; %d are read at most",
+                       reader.counts.types, PPROF_TYPES_MAX);
     make_room(&reader);
     read_header(&reader);
     if (err_is_set(err) || !read_table(&reader, PROFILE_MAPPING, read_mapping) ||
-        !read_table(&reader, PROFILE_FUNCTION, read_function) || !read_table(&reader, PROFILE_LOCATION, read_location) ||
-        !read_table(&reader, PROFILE_SAMPLE, read_sample))
+        !read_table(&reader, PROFILE_FUNCTION, read_function) ||
+        !read_table(&reader, PROFILE_LOCATION, read_location) || !read_table(&reader, PROFILE_SAMPLE, read_sample))
         return false;
     mark_unknown(&reader);
     return true;

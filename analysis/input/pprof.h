@@ -37,7 +37,7 @@ struct pprof_line {
 };
 
 struct pprof_location {
-    uint32_t mapping;               /* or PPROF_NONE */
+    uint32_t mapping;                /* or PPROF_NONE */
     uint32_t first_line, line_count; /* in lines; the innermost first */
     uint64_t address;
     bool is_folded;
@@ -62,13 +62,13 @@ struct pprof {
 
     /* Samples, as columns. */
     uint32_t sample_count;
-    uint32_t *stack_starts;  /* sample_count + 1 places in stacks */
-    uint32_t *stacks;        /* locations, leaf first */
-    uint32_t *label_sets;    /* of each sample */
-    int64_t *values;         /* type_count for each sample */
-    bool *is_base;           /* NULL: none was subtracted */
-    int64_t *base_values;    /* like values: what was subtracted of each sample; NULL: the sides were not paired */
-    bool *is_unknown;        /* NULL: all sizes are known; where true the bytes are 0, not measured */
+    uint32_t *stack_starts; /* sample_count + 1 places in stacks */
+    uint32_t *stacks;       /* locations, leaf first */
+    uint32_t *label_sets;   /* of each sample */
+    int64_t *values;        /* type_count for each sample */
+    bool *is_base;          /* NULL: none was subtracted */
+    int64_t *base_values;   /* like values: what was subtracted of each sample; NULL: the sides were not paired */
+    bool *is_unknown;       /* NULL: all sizes are known; where true the bytes are 0, not measured */
     uint32_t depth_max;     /* locations of the deepest stack */
 
     struct pprof_location *locations;
@@ -79,7 +79,7 @@ struct pprof {
     struct pprof_label *labels;
     uint32_t location_count, line_count, function_count, mapping_count, set_count, label_count;
 
-    int64_t time_ns, duration_ns; /* Unix time; 0: not recorded */
+    int64_t time_ns, duration_ns;  /* Unix time; 0: not recorded */
     struct pprof_type period_type; /* of what is measured now and then; empty: not recorded */
     int64_t period;
     struct str drop_frames, keep_frames, doc_url;
@@ -99,15 +99,9 @@ static inline int64_t pprof_add(int64_t a, int64_t b)
     return !__builtin_add_overflow(a, b, &sum) ? sum : b > 0 ? INT64_MAX : INT64_MIN;
 }
 
-static inline int64_t pprof_negated(int64_t value)
-{
-    return value == INT64_MIN ? INT64_MAX : -value;
-}
+static inline int64_t pprof_negated(int64_t value) { return value == INT64_MIN ? INT64_MAX : -value; }
 
 /* Its size without the sign. */
-static inline int64_t pprof_size(int64_t value)
-{
-    return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value;
-}
+static inline int64_t pprof_size(int64_t value) { return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value; }
 
 #endif

@@ -84,7 +84,7 @@ static uint32_t string_of(struct writer *writer, struct str text)
         return at;
     at = intern_add(&writer->table, hash);
     writer->strings =
-        arena_grown(writer->arena, writer->strings, (size_t)at + 1, &writer->string_capacity, sizeof *writer->strings);
+        arena_grown(writer->arena, writer->strings, (size_t)at + 1, &writer->string_capacity, sizeof(*writer->strings));
     writer->strings[at] = text;
     return at;
 }

@@ -19,16 +19,17 @@ bool scoped_is_used(struct str config)
     if (config.length == 0)
         return false; /* data may be NULL then */
     const char *at = config.data, *end = config.data + config.length;
-    while ((size_t)(end - at) >= sizeof key - 1 && (at = memmem(at, (size_t)(end - at), key, sizeof key - 1)) != NULL) {
+    while ((size_t)(end - at) >= sizeof(key) - 1 &&
+           (at = memmem(at, (size_t)(end - at), key, sizeof(key) - 1)) != NULL) {
         static const char empty[] = "\":[]";
-        at += sizeof key - 1;
+        at += sizeof(key) - 1;
         const char *p = at;
         size_t matched = 0;
-        while (matched < sizeof empty - 1 && (p = after_spaces(p, end)) < end && *p == empty[matched]) {
+        while (matched < sizeof(empty) - 1 && (p = after_spaces(p, end)) < end && *p == empty[matched]) {
             matched++;
             p++;
         }
-        if (matched < sizeof empty - 1)
+        if (matched < sizeof(empty) - 1)
             return true;
     }
     return false;

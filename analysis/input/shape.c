@@ -52,7 +52,7 @@ static const struct element_type element_types[] = {
     [PRIMITIVE_TYPE_TOKEN] = {"token", 0},
     [PRIMITIVE_TYPE_BUFFER] = {"buffer", 0},
 };
-enum { ELEMENT_TYPE_COUNT = sizeof element_types / sizeof element_types[0] };
+enum { ELEMENT_TYPE_COUNT = sizeof(element_types) / sizeof(element_types[0]) };
 
 struct head {
     uint64_t type;
@@ -78,7 +78,7 @@ static struct head head_read(struct str shape)
     head.dimension_count = head.tuple_count = 0;
     head.layout = head.first_element = (struct str){"", 0};
     head.has_layout = false;
-    memset(head.is_dynamic, 0, sizeof head.is_dynamic);
+    memset(head.is_dynamic, 0, sizeof(head.is_dynamic));
     struct err err = ERR_INIT;
     struct wire wire = wire_open(shape, 0, &err);
     uint32_t dynamic_count = 0;
@@ -107,10 +107,7 @@ static struct head head_read(struct str shape)
     return head;
 }
 
-static bool is_array(uint64_t type)
-{
-    return type < ELEMENT_TYPE_COUNT && element_types[type].bytes > 0;
-}
+static bool is_array(uint64_t type) { return type < ELEMENT_TYPE_COUNT && element_types[type].bytes > 0; }
 
 /* ---- layout text; the order of parts is XLA's ---- */
 
@@ -168,12 +165,14 @@ struct layout {
 static struct layout layout_read(struct str bytes)
 {
     struct layout layout;
-    memset(&layout, 0, sizeof layout);
+    memset(&layout, 0, sizeof(layout));
     struct err err = ERR_INIT;
     struct wire wire = wire_open(bytes, 0, &err);
     while (wire_next(&wire)) {
         switch (wire.number) {
-        case LAYOUT_PROTO_MINOR_TO_MAJOR: numbers_read(&wire, layout.minor_to_major, &layout.minor_to_major_count); break;
+        case LAYOUT_PROTO_MINOR_TO_MAJOR:
+            numbers_read(&wire, layout.minor_to_major, &layout.minor_to_major_count);
+            break;
         case LAYOUT_PROTO_TILES: layout.tile_count++; break;
         case LAYOUT_PROTO_SPLIT_CONFIGS: layout.split_count++; break;
         case LAYOUT_PROTO_TAIL_PADDING_ALIGNMENT_IN_ELEMENTS: layout.tail_alignment = wire_int(&wire); break;
@@ -307,10 +306,7 @@ static void append(struct str shape, bool with_layout, unsigned depth, struct bu
         out->length = before;
 }
 
-void shape_text(struct str shape, bool with_layout, struct buf *out)
-{
-    append(shape, with_layout, 0, out);
-}
+void shape_text(struct str shape, bool with_layout, struct buf *out) { append(shape, with_layout, 0, out); }
 
 void shape_layout_text(struct str shape, struct buf *out)
 {

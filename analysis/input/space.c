@@ -15,7 +15,8 @@ static bool holds(struct str text, struct str part)
 
 enum space_platform space_platform_of(struct str backend_config, struct str custom_call_target)
 {
-    if (str_starts(custom_call_target, STR("tpu_custom_call")) || holds(backend_config, STR("\"scoped_memory_configs\"")))
+    if (str_starts(custom_call_target, STR("tpu_custom_call")) ||
+        holds(backend_config, STR("\"scoped_memory_configs\"")))
         return SPACE_PLATFORM_TPU;
     if (str_starts(custom_call_target, STR("__cu")) || str_starts(custom_call_target, STR("__gpu$")) ||
         str_starts(custom_call_target, STR("__triton")) || holds(backend_config, STR("\"fusion_backend_config\"")) ||
@@ -28,15 +29,25 @@ enum space_platform space_platform_of(struct str backend_config, struct str cust
 
 const char *space_name(enum space_platform platform, int64_t space)
 {
-    static const char *const tpu[] = {"HBM",  "VMEM",  "Sflag",           "CMEM", "SMEM", "Host", "Workspace register",
-                                      "SparseCore private stack HBM", "SparseCore sequencer sflag", "Pinned HBM",
+    static const char *const tpu[] = {"HBM",
+                                      "VMEM",
+                                      "Sflag",
+                                      "CMEM",
+                                      "SMEM",
+                                      "Host",
+                                      "Workspace register",
+                                      "SparseCore private stack HBM",
+                                      "SparseCore sequencer sflag",
+                                      "Pinned HBM",
                                       "SparseCore tile sflag"};
     static const char *const gpu[] = {"Device memory", "Collective memory", "Temporary buffers", NULL, NULL, "Host"};
-    if (platform == SPACE_PLATFORM_TPU && space >= 0 && space < (int64_t)(sizeof tpu / sizeof tpu[0]))
+    if (platform == SPACE_PLATFORM_TPU && space >= 0 && space < (int64_t)(sizeof(tpu) / sizeof(tpu[0])))
         return tpu[space];
-    if (platform == SPACE_PLATFORM_GPU && space >= 0 && space < (int64_t)(sizeof gpu / sizeof gpu[0]))
+    if (platform == SPACE_PLATFORM_GPU && space >= 0 && space < (int64_t)(sizeof(gpu) / sizeof(gpu[0])))
         return gpu[space];
     if (space != 0)
         return NULL;
-    return platform == SPACE_PLATFORM_CPU ? "Host memory" : platform == SPACE_PLATFORM_UNKNOWN ? "Default memory" : NULL;
+    return platform == SPACE_PLATFORM_CPU       ? "Host memory"
+           : platform == SPACE_PLATFORM_UNKNOWN ? "Default memory"
+                                                : NULL;
 }

@@ -29,7 +29,8 @@ static struct str text_of(struct stream *stream, struct stream_scope payload, st
 static bool payload_is(struct stream *stream, struct stream_scope payload, const char *text)
 {
     size_t length = strlen(text);
-    return payload.end - payload.at == length && str_equal(stream_peek(stream, payload, length), (struct str){text, length});
+    return payload.end - payload.at == length &&
+           str_equal(stream_peek(stream, payload, length), (struct str){text, length});
 }
 
 /* The name of an entry of stat_metadata and its id. */
@@ -73,14 +74,14 @@ static struct str interned(struct stream *stream, struct stream_scope plane, uin
     struct stream_scope name;
     int64_t id;
     while (stream_next(stream, &plane, &field))
-        if (field.number == XPLANE_STAT_METADATA && field.type == WIRE_BYTES && entry_read(stream, field.payload, &id, &name) &&
-            (uint64_t)id == wanted)
+        if (field.number == XPLANE_STAT_METADATA && field.type == WIRE_BYTES &&
+            entry_read(stream, field.payload, &id, &name) && (uint64_t)id == wanted)
             return text_of(stream, name, arena);
     return (struct str){"", 0};
 }
 
-static void stat_take(struct stream *stream, struct stream_scope plane, struct stream_scope stat, const struct facts *facts,
-                      struct arena *arena, struct trace_device *out)
+static void stat_take(struct stream *stream, struct stream_scope plane, struct stream_scope stat,
+                      const struct facts *facts, struct arena *arena, struct trace_device *out)
 {
     struct stream_field field, value = {0};
     int64_t id = 0;

@@ -13,10 +13,7 @@ static bool is_encoded(struct str name)
     return name.length > 1 && name.length <= NAME_MAX && name.data[name.length - 1] == '#';
 }
 
-static bool is_memory(enum trace_class class)
-{
-    return class == TRACE_ALLOCATION || class == TRACE_DEALLOCATION;
-}
+static bool is_memory(enum trace_class class) { return class == TRACE_ALLOCATION || class == TRACE_DEALLOCATION; }
 
 void trace_encoded_find(struct trace_encoded *encoded, struct stream *stream, const struct trace_plane *plane,
                         struct arena *arena)
@@ -30,8 +27,8 @@ void trace_encoded_find(struct trace_encoded *encoded, struct stream *stream, co
         int64_t id;
         struct str name = trace_plane_event_at(stream, plane, i, NAME_MAX + 1, &id);
         arena_work(arena, 16 + name.length);
-        bool is_wanted =
-            is_encoded(name) && (!plane->has_memory_events || is_memory(trace_plane_class_of(trace_encoded_base(name))));
+        bool is_wanted = is_encoded(name) &&
+                         (!plane->has_memory_events || is_memory(trace_plane_class_of(trace_encoded_base(name))));
         if (!is_wanted)
             continue;
         encoded->names[found] = (struct str){arena_text(arena, name), name.length};
@@ -54,8 +51,8 @@ static struct str cut_at(struct str text, char mark, struct str *rest)
 {
     const char *found = memchr(text.data, mark, text.length);
     size_t length = found == NULL ? text.length : (size_t)(found - text.data);
-    *rest = found == NULL ? (struct str){text.data + text.length, 0}
-                          : (struct str){found + 1, text.length - length - 1};
+    *rest =
+        found == NULL ? (struct str){text.data + text.length, 0} : (struct str){found + 1, text.length - length - 1};
     return (struct str){text.data, length};
 }
 
@@ -66,10 +63,7 @@ struct str trace_encoded_base(struct str name)
 }
 
 /* The partner of a closing bracket, 0 of anything else. */
-static char opener_of(char c)
-{
-    return c == ')' ? '(' : c == ']' ? '[' : c == '}' ? '{' : '\0';
-}
+static char opener_of(char c) { return c == ')' ? '(' : c == ']' ? '[' : c == '}' ? '{' : '\0'; }
 
 /* Up to a comma outside of quotes and brackets. One that is never closed takes the rest. */
 static struct str piece_take(struct str *rest)
@@ -119,7 +113,7 @@ static void value_read(struct trace_event *out, enum trace_stat stat, struct str
     double real = strtod(copy, &end);
     if (end == whole) {
         out->type[stat] = TRACE_DOUBLE;
-        memcpy(&out->value[stat], &real, sizeof real);
+        memcpy(&out->value[stat], &real, sizeof(real));
     }
 }
 

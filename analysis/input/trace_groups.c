@@ -52,7 +52,8 @@ static __attribute__((noinline)) void others_close(struct trace_groups *groups, 
         const struct trace_link *last = groups->consumers.count > 0
                                             ? (struct trace_link *)groups->consumers.items + groups->consumers.count - 1
                                             : NULL;
-        if (!has_later && !top->is_used && top->node == groups->parents.count - 1 && last != NULL && last->node == top->node) {
+        if (!has_later && !top->is_used && top->node == groups->parents.count - 1 && last != NULL &&
+            last->node == top->node) {
             groups->parents.count--;
             groups->consumers.count--;
         }
@@ -89,14 +90,14 @@ static inline uint32_t node_around(struct trace_groups *groups, int64_t begin_ps
 static void link_add(struct trace_groups *groups, struct list *links, const struct trace_event *event,
                      enum trace_stat type, enum trace_stat id, uint32_t node)
 {
-    struct trace_link *link = list_add(links, groups->work, sizeof *link);
+    struct trace_link *link = list_add(links, groups->work, sizeof(*link));
     *link = (struct trace_link){(uint64_t)trace_line_number(event, type, 0), (uint64_t)trace_line_number(event, id, 0),
                                 node};
 }
 
 static void root_add(struct trace_groups *groups, const struct trace_event *event, int64_t level, uint32_t node)
 {
-    struct root *root = list_add(&groups->roots, groups->work, sizeof *root);
+    struct root *root = list_add(&groups->roots, groups->work, sizeof(*root));
     *root = (struct root){.node = node,
                           .level = level,
                           .timestamp_ns = groups->timestamp_ns,
@@ -112,7 +113,7 @@ static void class_take(struct trace_groups *groups, const struct trace_event *ev
 {
     if (event->class == TRACE_EXECUTOR && trace_line_has(event, TRACE_STAT_STEP_ID) &&
         trace_line_has(event, TRACE_STAT_ITERATION)) {
-        struct iteration *iteration = list_add(&groups->iterations, groups->work, sizeof *iteration);
+        struct iteration *iteration = list_add(&groups->iterations, groups->work, sizeof(*iteration));
         *iteration = (struct iteration){trace_line_number(event, TRACE_STAT_STEP_ID, 0),
                                         trace_line_number(event, TRACE_STAT_ITERATION, 0),
                                         groups->timestamp_ns,
@@ -153,7 +154,7 @@ uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_even
             root_add(groups, event, level, node);
         class_take(groups, event, node);
         if (!is_async) {
-            struct open_event *open = list_add(&groups->open, groups->work, sizeof *open);
+            struct open_event *open = list_add(&groups->open, groups->work, sizeof(*open));
             *open = (struct open_event){event->offset_ps, end_ps, node,
                                         is_memory || is_producer || level != 0 || event->class == TRACE_EXECUTOR};
         }
@@ -194,7 +195,7 @@ static void *list_move(struct list *list, struct list *from, struct arena *paren
 static uint32_t *answers_of(struct trace_groups *groups, struct trace_groups *next)
 {
     const struct question *questions = next->questions.items;
-    uint32_t *answers = arena_raw(next->arena, (next->questions.count + 1) * sizeof *answers);
+    uint32_t *answers = arena_raw(next->arena, (next->questions.count + 1) * sizeof(*answers));
     for (size_t i = 0; i < next->questions.count; i++) {
         const struct question *asked = &questions[i];
         struct open_event *open = nearest(groups, asked->begin_ps, asked->end_ps, asked->has_nodes);
@@ -209,7 +210,7 @@ static void links_move(struct trace_groups *groups, struct list *links, struct l
                        const struct trace_joint *joint)
 {
     size_t count;
-    struct trace_link *moved = list_move(links, from, groups->work, sizeof *moved, &count);
+    struct trace_link *moved = list_move(links, from, groups->work, sizeof(*moved), &count);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         moved[kept] = moved[i];
@@ -226,36 +227,33 @@ void trace_groups_join(struct trace_groups *groups, struct trace_groups *next, s
     joint->base = (uint32_t)groups->parents.count; /* resolving queries may have removed the newest node */
     links_move(groups, &groups->producers, &next->producers, joint);
     links_move(groups, &groups->consumers, &next->consumers, joint);
-    uint32_t *parents = list_move(&groups->parents, &next->parents, groups->work, sizeof *parents, &count);
+    uint32_t *parents = list_move(&groups->parents, &next->parents, groups->work, sizeof(*parents), &count);
     for (size_t i = 0; i < count; i++)
         parents[i] = trace_joint_node(joint, parents[i]);
-    struct root *roots = list_move(&groups->roots, &next->roots, groups->work, sizeof *roots, &count);
+    struct root *roots = list_move(&groups->roots, &next->roots, groups->work, sizeof(*roots), &count);
     for (size_t i = 0; i < count; i++)
         roots[i].node += joint->base;
     struct iteration *iterations =
-        list_move(&groups->iterations, &next->iterations, groups->work, sizeof *iterations, &count);
+        list_move(&groups->iterations, &next->iterations, groups->work, sizeof(*iterations), &count);
     for (size_t i = 0; i < count; i++)
         iterations[i].node += joint->base;
     list_move(&groups->data_steps, &next->data_steps, groups->work, sizeof(int64_t), &count);
     if (!next->is_resumed) /* its last line begins in it */
         groups->open.count = 0;
-    struct open_event *open = list_move(&groups->open, &next->open, groups->work, sizeof *open, &count);
+    struct open_event *open = list_move(&groups->open, &next->open, groups->work, sizeof(*open), &count);
     for (size_t i = 0; i < count; i++)
         open[i].node += joint->base;
     trace_groups_free(next);
     groups->timestamp_ns = next->timestamp_ns;
 }
 
-void trace_groups_move(struct trace_groups *groups, struct arena *work)
-{
-    groups->work = work;
-}
+void trace_groups_move(struct trace_groups *groups, struct arena *work) { groups->work = work; }
 
 void trace_groups_free(struct trace_groups *groups)
 {
-    struct list *lists[] = {&groups->parents, &groups->open,       &groups->producers, &groups->consumers,
+    struct list *lists[] = {&groups->parents, &groups->open,       &groups->producers,  &groups->consumers,
                             &groups->roots,   &groups->iterations, &groups->data_steps, &groups->questions};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         list_free(lists[i]);
 }
 

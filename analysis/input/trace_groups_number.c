@@ -37,9 +37,9 @@ static void graph_make(struct trace_groups *groups)
     for (size_t i = 0; i < count; i++)
         if (parents[i] != TRACE_NO_NODE)
             groups->children[counts[parents[i]]++] = (uint32_t)i;
-    memset(counts, 0, count * sizeof *counts);
+    memset(counts, 0, count * sizeof(*counts));
     groups->hub_of = arena_array(groups->arena, uint32_t, count + 1);
-    memset(groups->hub_of, 0xff, (count + 1) * sizeof *groups->hub_of);
+    memset(groups->hub_of, 0xff, (count + 1) * sizeof(*groups->hub_of));
     for (size_t h = 0; h < groups->pairs.hub_count; h++) {
         for (uint32_t p = groups->pairs.hubs[h].producer_first; p < groups->pairs.hubs[h].producer_end; p++)
             counts[groups->pairs.producers[p]]++;
@@ -52,8 +52,8 @@ static void graph_make(struct trace_groups *groups)
         for (uint32_t p = groups->pairs.hubs[h].producer_first; p < groups->pairs.hubs[h].producer_end; p++)
             groups->hub_links[counts[groups->pairs.producers[p]]++] = (uint32_t)h;
     groups->seen = arena_array(groups->arena, uint32_t, count + 1);
-    groups->group_of = arena_raw(groups->arena, (count + 1) * sizeof *groups->group_of);
-    memset(groups->group_of, 0xff, (count + 1) * sizeof *groups->group_of);
+    groups->group_of = arena_raw(groups->arena, (count + 1) * sizeof(*groups->group_of));
+    memset(groups->group_of, 0xff, (count + 1) * sizeof(*groups->group_of));
 }
 
 static void visit_node(struct trace_groups *groups, struct list *queue, uint32_t node)
@@ -61,7 +61,7 @@ static void visit_node(struct trace_groups *groups, struct list *queue, uint32_t
     if (node == TRACE_NO_NODE || groups->seen[node] == groups->stamp)
         return;
     groups->seen[node] = groups->stamp;
-    *(uint32_t *)list_add(queue, groups->work, sizeof node) = node;
+    *(uint32_t *)list_add(queue, groups->work, sizeof(node)) = node;
 }
 
 /* Has the root an ancestor that is a root of the same level? `level_of` holds the level of each root's node. */
@@ -143,7 +143,7 @@ static int by_number(const void *left, const void *right)
 static bool is_data_step(const struct trace_groups *groups, int64_t step_id)
 {
     return groups->data_steps.count > 0 &&
-           bsearch(&step_id, groups->data_steps.items, groups->data_steps.count, sizeof step_id, by_number) != NULL;
+           bsearch(&step_id, groups->data_steps.items, groups->data_steps.count, sizeof(step_id), by_number) != NULL;
 }
 
 static void parent_set(struct trace_groups *groups, uint32_t node, uint32_t parent)
@@ -166,7 +166,7 @@ static bool loop_roots(struct trace_groups *groups, int64_t origin_ns)
         runs[i].begin_ps = trace_groups_time(runs[i].timestamp_ns, origin_ns, runs[i].offset_ps, &is_clamped);
     if (is_plain) /* the executor never ran a second iteration */
         return false;
-    qsort(runs, count, sizeof *runs, by_iteration);
+    qsort(runs, count, sizeof(*runs), by_iteration);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i; end < count && runs[end].step_id == runs[i].step_id;)
             end++;
@@ -182,7 +182,7 @@ static bool loop_roots(struct trace_groups *groups, int64_t origin_ns)
                 continue;
             }
             first = j;
-            struct root *root = list_add(&groups->roots, groups->work, sizeof *root);
+            struct root *root = list_add(&groups->roots, groups->work, sizeof(*root));
             *root = (struct root){.node = runs[j].node,
                                   .level = 1,
                                   .timestamp_ns = runs[j].timestamp_ns,
@@ -212,7 +212,7 @@ void trace_groups_number(struct trace_groups *groups, bool is_grouped, int64_t o
         level_of[roots[i].node] = roots[i].level;
     }
     if (groups->roots.count > 0)
-        qsort(roots, groups->roots.count, sizeof *roots, by_level);
+        qsort(roots, groups->roots.count, sizeof(*roots), by_level);
     for (size_t i = 0; i < groups->roots.count && !is_grouped; i++) {
         if (!has_loops &&
             ((roots[i].has_step_id && is_data_step(groups, roots[i].step_id)) || groups->group_of[roots[i].node] >= 0 ||

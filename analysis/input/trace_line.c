@@ -16,14 +16,9 @@ static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t ta
     struct number number;
     uint64_t size;
     switch (tag & 7) {
-    case WIRE_VARINT:
-        return number_at(at, end).after;
-    case WIRE_FIXED64:
-        size = 8;
-        break;
-    case WIRE_FIXED32:
-        size = 4;
-        break;
+    case WIRE_VARINT: return number_at(at, end).after;
+    case WIRE_FIXED64: size = 8; break;
+    case WIRE_FIXED32: size = 4; break;
     case WIRE_BYTES:
         number = number_at(at, end);
         if (number.after == NULL)
@@ -31,8 +26,7 @@ static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t ta
         at = number.after;
         size = number.value;
         break;
-    default:
-        return NULL;
+    default: return NULL;
     }
     return size > (uint64_t)(end - at) ? NULL : at + size;
 }
@@ -44,8 +38,7 @@ static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t ta
     (TRACE_BIT(ROOT_LEVEL) | TRACE_BIT(ASYNC) | TRACE_BIT(PRODUCER_TYPE) | TRACE_BIT(PRODUCER_ID) |                    \
      TRACE_BIT(CONSUMER_TYPE) | TRACE_BIT(CONSUMER_ID))
 #define BITS_OF_STEPS (TRACE_BIT(STEP_ID) | TRACE_BIT(STEP_NUMBER) | TRACE_BIT(ITERATION))
-#define BITS_OF_KERNELS                                                                                                \
-    (TRACE_BIT(HLO_MODULE) | TRACE_BIT(HLO_OP) | TRACE_BIT(PROGRAM_ID) | TRACE_BIT(CORRELATION_ID))
+#define BITS_OF_KERNELS (TRACE_BIT(HLO_MODULE) | TRACE_BIT(HLO_OP) | TRACE_BIT(PROGRAM_ID) | TRACE_BIT(CORRELATION_ID))
 #define BITS_OF_ALL ((UINT32_C(1) << TRACE_STAT_COUNT) - 1 - TRACE_BIT(NONE))
 
 static inline uint32_t asked_of(enum trace_class class)
@@ -160,14 +153,9 @@ static bool fields_read(const uint8_t *at, const uint8_t *end, const struct trac
             event->offset_ps = (int64_t)number.value;
             event->is_aggregated = false;
             break;
-        case XEVENT_NUM_OCCURRENCES:
-            event->is_aggregated = true;
-            break;
-        case XEVENT_DURATION_PS:
-            event->duration_ps = (int64_t)number.value;
-            break;
-        default:
-            break;
+        case XEVENT_NUM_OCCURRENCES: event->is_aggregated = true; break;
+        case XEVENT_DURATION_PS: event->duration_ps = (int64_t)number.value; break;
+        default: break;
         }
     }
     event->class = trace_plane_class(plane, event->metadata_id);
@@ -219,7 +207,7 @@ static void layout_begin(struct layout *layout, int64_t metadata_id, const struc
     layout->class = trace_plane_class(plane, metadata_id);
     layout->asked = asked_of(layout->class);
     layout->places[0] = no_place;
-    memset(layout->types, 0, sizeof layout->types);
+    memset(layout->types, 0, sizeof(layout->types));
 }
 
 /* A double, a text or a skipped value: it must fill exactly the `size` bytes from `at` on. */
@@ -282,7 +270,7 @@ static inline bool plain_stats_read(const uint8_t *at, const uint8_t *end, const
         at = after;
     }
     event->stats = place == layout->places ? 0 : place[-1].stats;
-    memcpy(event->type, layout->types, sizeof event->type);
+    memcpy(event->type, layout->types, sizeof(event->type));
     return true;
 }
 
@@ -405,18 +393,15 @@ int64_t trace_line_other_number(const struct trace_event *event, enum trace_stat
     double value;
     if (event->type[stat] != TRACE_DOUBLE)
         return default_value;
-    memcpy(&value, &event->value[stat], sizeof value);
+    memcpy(&value, &event->value[stat], sizeof(value));
     return value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : default_value;
 }
 
 double trace_line_other_real(const struct trace_event *event, enum trace_stat stat, double default_value)
 {
     switch (event->type[stat]) {
-    case TRACE_INT:
-        return (double)(int64_t)event->value[stat];
-    case TRACE_UINT:
-        return (double)event->value[stat];
-    default:
-        return default_value;
+    case TRACE_INT: return (double)(int64_t)event->value[stat];
+    case TRACE_UINT: return (double)event->value[stat];
+    default: return default_value;
     }
 }

@@ -39,7 +39,7 @@ struct trace_line {
     struct str name;
     int64_t timestamp_ns;
     uint64_t event_count, damaged_count;
-    bool is_cut; /* an event is cut off at the end of the file */
+    bool is_cut;      /* an event is cut off at the end of the file */
     uint64_t read_to; /* offset in the file */
 };
 
@@ -77,7 +77,7 @@ static inline double trace_line_real(const struct trace_event *event, enum trace
         return default_value;
     if (event->type[stat] != TRACE_DOUBLE)
         return trace_line_other_real(event, stat, default_value);
-    memcpy(&value, &event->value[stat], sizeof value);
+    memcpy(&value, &event->value[stat], sizeof(value));
     return isfinite(value) ? value : default_value;
 }
 

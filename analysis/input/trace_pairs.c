@@ -43,8 +43,8 @@ static uint32_t pairs_number(struct side *producers, struct side *consumers, str
     uint32_t pair_count = 0;
     while (slots.mask < consumers->count * 2)
         slots.mask = slots.mask * 2 + 1;
-    slots.first = arena_raw(scratch, (slots.mask + 1) * sizeof *slots.first);
-    memset(slots.first, 0xff, (slots.mask + 1) * sizeof *slots.first);
+    slots.first = arena_raw(scratch, (slots.mask + 1) * sizeof(*slots.first));
+    memset(slots.first, 0xff, (slots.mask + 1) * sizeof(*slots.first));
     for (uint32_t c = 0; c < consumers->count; c++) {
         uint32_t *first = slot_of(&slots, consumers->links, &consumers->links[c]);
         bool is_new = *first == NONE;
@@ -68,7 +68,7 @@ static void side_count(struct side *side, uint32_t pair_count, struct arena *scr
 
 static uint32_t *side_place(const struct side *side, struct arena *arena)
 {
-    uint32_t *nodes = arena_raw(arena, (side->count + 1) * sizeof *nodes);
+    uint32_t *nodes = arena_raw(arena, (side->count + 1) * sizeof(*nodes));
     for (size_t i = 0; i < side->count; i++)
         if (side->pair_of[i] != NONE && side->places_of[side->pair_of[i]] != NONE)
             nodes[side->places_of[side->pair_of[i]]++] = side->links[i].node;
@@ -85,7 +85,7 @@ void trace_pairs_make(const struct trace_link *producers, size_t producer_count,
     side_count(&from, pair_count, scratch);
     side_count(&to, pair_count, scratch);
     size_t max = producer_count < pair_count ? producer_count : pair_count;
-    out->hubs = arena_raw(arena, (max + 1) * sizeof *out->hubs);
+    out->hubs = arena_raw(arena, (max + 1) * sizeof(*out->hubs));
     out->hub_count = 0;
     for (uint32_t pair = 0, p = 0, c = 0; pair < pair_count; pair++) {
         uint32_t p_count = from.places_of[pair], c_count = to.places_of[pair];

@@ -11,7 +11,7 @@ struct trace_names {
     struct trace_name {
         int64_t id;
         struct stream_scope entry; /* then, once resolved, the name's bytes */
-    } * items;
+    } *items;
     size_t count, capacity;
     struct map by_id;
 };
@@ -20,9 +20,9 @@ static void names_add(struct trace_names *names, struct arena *arena, struct str
 {
     if (names->count == names->capacity) {
         names->capacity = names->capacity == 0 ? 64 : names->capacity * 2;
-        struct trace_name *items = arena_raw(arena, names->capacity * sizeof *items);
+        struct trace_name *items = arena_raw(arena, names->capacity * sizeof(*items));
         if (names->count > 0)
-            memcpy(items, names->items, names->count * sizeof *items);
+            memcpy(items, names->items, names->count * sizeof(*items));
         names->items = items;
     }
     names->items[names->count++] = (struct trace_name){0, entry};
@@ -34,7 +34,7 @@ static void line_add(struct trace_plane *plane, struct arena *arena, struct stre
         struct stream_scope *lines =
             arena_array(arena, struct stream_scope, plane->line_count == 0 ? 1 : plane->line_count * 2);
         if (plane->line_count > 0)
-            memcpy(lines, plane->lines, plane->line_count * sizeof *lines);
+            memcpy(lines, plane->lines, plane->line_count * sizeof(*lines));
         plane->lines = lines;
     }
     plane->lines[plane->line_count++] = line;
@@ -150,7 +150,7 @@ enum trace_class trace_plane_class_of(struct str name)
         {"InstantiatedCapturedFunction::RunInstantiated", TRACE_DATA_FUNCTION},
         {"InstantiatedCapturedFunction::RunWithBorrowedArgs", TRACE_DATA_FUNCTION},
     };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (str_equal(name, str_of(known[i].name)))
             return known[i].class;
     if (str_starts(name, STR("MemoryAllocation#")) || str_starts(name, STR("MemoryDeallocation#")))
@@ -208,10 +208,7 @@ void trace_plane_resolve(struct stream *stream, struct arena *arena, struct trac
         take_stat_name(plane, plane->stats->items[i].id, short_name(stream, &plane->stats->items[i]));
 }
 
-size_t trace_plane_event_count(const struct trace_plane *plane)
-{
-    return plane->events->count;
-}
+size_t trace_plane_event_count(const struct trace_plane *plane) { return plane->events->count; }
 
 struct str trace_plane_event_at(struct stream *stream, const struct trace_plane *plane, size_t at, size_t max,
                                 int64_t *id)
@@ -226,12 +223,14 @@ static struct str name_of(struct stream *stream, const struct trace_names *names
     return at == MAP_NONE ? (struct str){"", 0} : text_of(stream, names->items[at].entry, arena);
 }
 
-struct str trace_plane_event_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena)
+struct str trace_plane_event_name(struct stream *stream, const struct trace_plane *plane, int64_t id,
+                                  struct arena *arena)
 {
     return name_of(stream, plane->events, id, arena);
 }
 
-struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena)
+struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id,
+                                 struct arena *arena)
 {
     return name_of(stream, plane->stats, id, arena);
 }

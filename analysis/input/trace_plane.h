@@ -42,10 +42,10 @@ struct trace_plane {
     struct str name;
     struct stream_scope *lines;
     size_t line_count;
-    struct trace_names *events, *stats;              /* ids and where their names are */
-    uint8_t *stat_of_id;                             /* enum trace_stat of ids below TRACE_DENSE */
-    uint8_t *class_of_id;                            /* enum trace_class of ids below TRACE_DENSE */
-    struct map rare_stats, rare_classes;             /* of other ids */
+    struct trace_names *events, *stats;                            /* ids and where their names are */
+    uint8_t *stat_of_id;                                           /* enum trace_stat of ids below TRACE_DENSE */
+    uint8_t *class_of_id;                                          /* enum trace_class of ids below TRACE_DENSE */
+    struct map rare_stats, rare_classes;                           /* of other ids */
     bool has_memory_events, has_unparsed, has_loops, has_group_id; /* by the names that it holds */
     uint64_t damaged_count;
     struct err damage; /* why the plane ends early, if it does */
@@ -85,7 +85,9 @@ size_t trace_plane_event_count(const struct trace_plane *plane);
 struct str trace_plane_event_at(struct stream *stream, const struct trace_plane *plane, size_t at, size_t max,
                                 int64_t *id);
 /* Names by id, copied into `arena`; empty for an id that the plane does not name. */
-struct str trace_plane_event_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena);
-struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id, struct arena *arena);
+struct str trace_plane_event_name(struct stream *stream, const struct trace_plane *plane, int64_t id,
+                                  struct arena *arena);
+struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id,
+                                 struct arena *arena);
 
 #endif

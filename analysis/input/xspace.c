@@ -17,7 +17,7 @@ struct scopes {
 
 static void scopes_add(struct scopes *scopes, struct arena *arena, struct stream_scope scope)
 {
-    scopes->items = arena_grown(arena, scopes->items, scopes->count + 1, &scopes->capacity, sizeof *scopes->items);
+    scopes->items = arena_grown(arena, scopes->items, scopes->count + 1, &scopes->capacity, sizeof(*scopes->items));
     scopes->items[scopes->count++] = scope;
 }
 
@@ -78,14 +78,16 @@ static bool entry_value(struct stream *stream, struct stream_scope entry, int64_
     return has_value;
 }
 
-static void stat_metadata_read(struct stream *stream, struct stream_scope entry, struct arena *arena, struct stat_ids *ids)
+static void stat_metadata_read(struct stream *stream, struct stream_scope entry, struct arena *arena,
+                               struct stat_ids *ids)
 {
     struct stream_field value, field;
     int64_t id;
     if (!entry_value(stream, entry, &id, &value))
         return;
     while (stream_next(stream, &value.payload, &field)) {
-        if (field.number != XSTAT_METADATA_NAME || field.type != WIRE_BYTES || field.payload.end - field.payload.at > 32)
+        if (field.number != XSTAT_METADATA_NAME || field.type != WIRE_BYTES ||
+            field.payload.end - field.payload.at > 32)
             continue;
         struct str name = stream_text(stream, field.payload, NAME_MAX, arena);
         if (str_equal_any_case(name, STR("Hlo Proto")) && ids->hlo_count < 8) {
@@ -119,7 +121,8 @@ static void stat_read(struct stream *stream, struct stream_scope scope, const st
         } else if (field.number == XSTAT_BYTES_VALUE && field.type == WIRE_BYTES) {
             bytes = field;
             has_bytes = true;
-        } else if ((field.number == XSTAT_UINT64_VALUE || field.number == XSTAT_INT64_VALUE) && field.type == WIRE_VARINT) {
+        } else if ((field.number == XSTAT_UINT64_VALUE || field.number == XSTAT_INT64_VALUE) &&
+                   field.type == WIRE_VARINT) {
             number = field.value;
             has_number = true;
         }
@@ -137,7 +140,8 @@ static void stat_read(struct stream *stream, struct stream_scope scope, const st
         }
 }
 
-static struct entry entry_read(struct stream *stream, struct stream_scope scope, struct arena *arena, const struct stat_ids *ids)
+static struct entry entry_read(struct stream *stream, struct stream_scope scope, struct arena *arena,
+                               const struct stat_ids *ids)
 {
     struct entry entry = {0};
     struct stream_field value, field;
@@ -211,7 +215,8 @@ static bool take_damage(struct stream *stream, struct xspace *out)
     return true;
 }
 
-static void metadata_plane_read(struct stream *stream, const struct plane *plane, struct arena *arena, struct xspace *out)
+static void metadata_plane_read(struct stream *stream, const struct plane *plane, struct arena *arena,
+                                struct xspace *out)
 {
     struct stat_ids ids = {0};
     for (size_t i = 0; i < plane->stat_metadata.count; i++) {
@@ -257,13 +262,15 @@ static void host_plane_look(struct stream *stream, struct stream_scope scope, st
 }
 
 /* Devices of one kind and size are one row. */
-static void device_look(struct stream *stream, struct stream_scope scope, struct str name, struct arena *arena, struct xspace *out)
+static void device_look(struct stream *stream, struct stream_scope scope, struct str name, struct arena *arena,
+                        struct xspace *out)
 {
     struct trace_device device;
     if (!trace_device_read(stream, scope, name, arena, &device))
         return;
     for (size_t i = 0; i < out->device_count; i++)
-        if (out->devices[i].first.memory_bytes == device.memory_bytes && str_equal(out->devices[i].first.kind, device.kind)) {
+        if (out->devices[i].first.memory_bytes == device.memory_bytes &&
+            str_equal(out->devices[i].first.kind, device.kind)) {
             out->devices[i].count++;
             return;
         }
@@ -276,7 +283,7 @@ static void hostname_add(struct xspace *out, struct arena *arena, struct str nam
     if (out->hostname_count % 8 == 0) {
         struct str *names = arena_array(arena, struct str, out->hostname_count + 8);
         if (out->hostname_count > 0)
-            memcpy(names, out->hostnames, out->hostname_count * sizeof *names);
+            memcpy(names, out->hostnames, out->hostname_count * sizeof(*names));
         out->hostnames = names;
     }
     out->hostnames[out->hostname_count++] = name;

@@ -10,8 +10,8 @@ struct state {
     uint32_t canonical_at; /* HEAP_NONE: memory of its own */
     uint32_t ancestor_at;  /* a buffer further up its chain, if known_at_cut is the replay's cut_count */
     uint32_t known_at_cut;
-    uint32_t hold_at;      /* of the root: the hold that is open, or HEAP_NONE */
-    uint32_t span_at;      /* HEAP_NONE: none yet */
+    uint32_t hold_at; /* of the root: the hold that is open, or HEAP_NONE */
+    uint32_t span_at; /* HEAP_NONE: none yet */
 };
 
 struct replay {
@@ -162,8 +162,8 @@ static bool event_apply(struct replay *replay, const struct heap_event *event)
     return fail(replay, HEAP_BAD_KIND);
 }
 
-void heap_replay(const struct heap_event *events, uint32_t event_count, const int64_t *bytes, const int64_t *unpadded_bytes,
-                 uint32_t buffer_count, struct arena *arena, struct heap *out)
+void heap_replay(const struct heap_event *events, uint32_t event_count, const int64_t *bytes,
+                 const int64_t *unpadded_bytes, uint32_t buffer_count, struct arena *arena, struct heap *out)
 {
     *out = (struct heap){.event_count = event_count};
     out->series = arena_array(arena, int64_t, (size_t)event_count + 1);

@@ -71,7 +71,7 @@ struct heap {
 
 /* `bytes` and `unpadded_bytes` have `buffer_count` entries. After a failure the
  * steps before it are valid and the rest of the series repeats the last value. */
-void heap_replay(const struct heap_event *events, uint32_t event_count, const int64_t *bytes, const int64_t *unpadded_bytes,
-                 uint32_t buffer_count, struct arena *arena, struct heap *out);
+void heap_replay(const struct heap_event *events, uint32_t event_count, const int64_t *bytes,
+                 const int64_t *unpadded_bytes, uint32_t buffer_count, struct arena *arena, struct heap *out);
 
 #endif

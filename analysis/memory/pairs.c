@@ -35,7 +35,7 @@ static void rebuild(struct open_table *table)
         count *= 2;
     if (table->spare_count >= count) {
         table->slots = table->spare;
-        memset(table->slots, 0, count * sizeof *table->slots);
+        memset(table->slots, 0, count * sizeof(*table->slots));
     } else {
         table->slots = arena_array(table->arena, struct slot, count);
     }

@@ -20,7 +20,7 @@ struct pairs_counts {
     uint32_t never_freed;   /* allocations without an end */
     uint32_t before_window; /* deallocations without allocation */
     uint32_t replaced;      /* allocations that another one at their address ends */
-    uint32_t max_open;     /* allocations open at the same time */
+    uint32_t max_open;      /* allocations open at the same time */
 };
 
 struct pairs {

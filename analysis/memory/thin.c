@@ -27,8 +27,8 @@ static void column(thin_value *value, const void *curve, uint32_t from, uint32_t
             steps[(*count)++] = kept[i];
 }
 
-uint32_t *thin_steps(thin_value *value, const void *curve, uint32_t from, uint32_t to, uint32_t columns, struct arena *arena,
-                     uint32_t *count)
+uint32_t *thin_steps(thin_value *value, const void *curve, uint32_t from, uint32_t to, uint32_t columns,
+                     struct arena *arena, uint32_t *count)
 {
     uint32_t range = to > from ? to - from : 0;
     *count = 0;
@@ -72,7 +72,7 @@ struct peaks {
 static void peak_add(struct peaks *peaks, uint32_t step, int64_t value)
 {
     if (peaks->count == peaks->max * 2) {
-        select_smallest(peaks->arena, peaks->items, peaks->count, sizeof *peaks->items, peaks->max, larger_first);
+        select_smallest(peaks->arena, peaks->items, peaks->count, sizeof(*peaks->items), peaks->max, larger_first);
         peaks->count = peaks->max;
     }
     peaks->items[peaks->count++] = (struct peak){step, value};
@@ -80,8 +80,8 @@ static void peak_add(struct peaks *peaks, uint32_t step, int64_t value)
 
 /* One walk: climb to a top, and count it once the curve has fallen by `min`
  * below it; then look for the valley the same way. */
-uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t min, uint32_t max, struct arena *arena,
-                     uint32_t *peak_count)
+uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t min, uint32_t max,
+                     struct arena *arena, uint32_t *peak_count)
 {
     struct peaks peaks = {arena_array(arena, struct peak, (size_t)max * 2 + 2), 0, max + 1, arena};
     uint32_t top_at = 0;
@@ -108,7 +108,7 @@ uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64
     }
     if (is_climbing && count > 0)
         peak_add(&peaks, top_at, top);
-    qsort(peaks.items, peaks.count, sizeof *peaks.items, larger_first);
+    qsort(peaks.items, peaks.count, sizeof(*peaks.items), larger_first);
     *peak_count = peaks.count < max ? peaks.count : max;
     uint32_t *steps = arena_array(arena, uint32_t, (size_t)*peak_count + 1);
     for (uint32_t i = 0; i < *peak_count; i++)

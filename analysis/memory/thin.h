@@ -17,12 +17,12 @@ typedef int64_t thin_value(const void *curve, uint32_t step);
 
 /* Steps to draw of [from, to), at most 4 a column, ascending: all of them if
  * they fit. *count tells how many. */
-uint32_t *thin_steps(thin_value *value, const void *curve, uint32_t from, uint32_t to, uint32_t columns, struct arena *arena,
-                     uint32_t *count);
+uint32_t *thin_steps(thin_value *value, const void *curve, uint32_t from, uint32_t to, uint32_t columns,
+                     struct arena *arena, uint32_t *count);
 
 /* Local peaks in [0, count): steps whose value is larger than the valley on either
  * side by at least `min` — the largest first, at most `max`. A flat top gives its first step. */
-uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t min, uint32_t max, struct arena *arena,
-                     uint32_t *peak_count);
+uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t min, uint32_t max,
+                     struct arena *arena, uint32_t *peak_count);
 
 #endif

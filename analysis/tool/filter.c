@@ -5,10 +5,7 @@
 #include <ctype.h>
 #include <math.h>
 
-static bool same_letter(char a, char b)
-{
-    return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
+static bool same_letter(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
 static bool is_star(struct filter_text pattern, size_t at)
 {
@@ -122,7 +119,8 @@ static bool shape_matches(const struct filter_choice *choice, struct str text, s
         while (close < text.length && text.data[close] != ']')
             close++;
         struct str type = {text.data + begin, open - begin}, inner = {text.data + open + 1, close - open - 1};
-        if ((choice->text.length == 0 || glob_matches(choice->text, type, arena)) && dimensions_match(choice, inner, arena))
+        if ((choice->text.length == 0 || glob_matches(choice->text, type, arena)) &&
+            dimensions_match(choice, inner, arena))
             return true;
         open = close;
     }
@@ -190,7 +188,8 @@ static bool term_matches(const struct filter *filter, const struct filter_term *
         bool is_asked = column == term->column || (term->column == NULL && column->is_searched);
         if (is_asked && takes_text(term, table_text_of(column, filter->context, row), filter->arena))
             return true;
-        if (is_asked && column->word != NULL && takes_text(term, column->word(filter->context, row).text, filter->arena))
+        if (is_asked && column->word != NULL &&
+            takes_text(term, column->word(filter->context, row).text, filter->arena))
             return true;
         if (column == term->column)
             return false;

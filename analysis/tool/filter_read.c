@@ -118,9 +118,9 @@ static bool column_find(const struct reader *reader, struct filter_text typed, c
             }
         } while (table_word_next(&aliases, &known));
     }
-    return *column != NULL || err_set(reader->err, ERR_argument, typed.places[0],
-                                      "filter: unknown field \"%.*s\". Did you mean %.*s?",
-                                      name.length > 40 ? 40 : (int)name.length, name.data, (int)best.length, best.data);
+    return *column != NULL ||
+           err_set(reader->err, ERR_argument, typed.places[0], "filter: unknown field \"%.*s\". Did you mean %.*s?",
+                   name.length > 40 ? 40 : (int)name.length, name.data, (int)best.length, best.data);
 }
 
 /* Letters before a colon name a field; "model.py:41" is a word. */
@@ -141,7 +141,7 @@ static bool number_read(struct str text, double *value, bool *is_share)
     static const char units[] = "kmgtp";
     char digits[64];
     size_t length = 0, at;
-    while (length < text.length && length + 1 < sizeof digits && strchr("0123456789.", text.data[length]) != NULL &&
+    while (length < text.length && length + 1 < sizeof(digits) && strchr("0123456789.", text.data[length]) != NULL &&
            text.data[length] != '\0') {
         digits[length] = text.data[length];
         length++;
@@ -232,12 +232,14 @@ static bool expression_choice(const struct reader *reader, struct filter_text te
     choice->regex = regex_read((struct str){text.data + 1, text.length - 2}, true, reader->arena, &fault);
     if (choice->regex != NULL)
         return true;
-    return err_set(reader->err, ERR_argument, text.places[0] + 1 + fault.at, "filter: the expression %.*s is broken: %s",
-                   text.length > 60 ? 60 : (int)text.length, text.data, fault.text);
+    return err_set(reader->err, ERR_argument, text.places[0] + 1 + fault.at,
+                   "filter: the expression %.*s is broken: %s", text.length > 60 ? 60 : (int)text.length, text.data,
+                   fault.text);
 }
 
 /* "bf16[16,*]": the element type, which may be missing, and the dimensions. */
-static bool shape_choice(const struct reader *reader, struct filter_text text, size_t open, struct filter_choice *choice)
+static bool shape_choice(const struct reader *reader, struct filter_text text, size_t open,
+                         struct filter_choice *choice)
 {
     size_t close = find_plain(text, ']');
     if (close == SIZE_MAX || close < open || close + 1 != text.length)

@@ -23,7 +23,7 @@ enum filter_choice_kind { FILTER_PART, FILTER_GLOB, FILTER_REGEX, FILTER_RANGE, 
 
 struct filter_choice {
     enum filter_choice_kind kind;
-    struct filter_text text;    /* PART, GLOB; DIMENSIONS: the element type */
+    struct filter_text text; /* PART, GLOB; DIMENSIONS: the element type */
     struct regex *regex;
     struct filter_text *dimensions;
     size_t dimension_count;

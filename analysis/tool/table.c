@@ -151,14 +151,14 @@ static uint64_t number_key(const struct table_column *column, const void *contex
     if (!table_number_of(column, context, row, &number))
         return 0;
     number += 0.0; /* −0 is 0 */
-    memcpy(&bits, &number, sizeof bits);
+    memcpy(&bits, &number, sizeof(bits));
     return bits >> 63 != 0 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
 static uint64_t text_key(struct str text)
 {
     uint64_t key = 0;
-    for (size_t i = 0; i < sizeof key; i++)
+    for (size_t i = 0; i < sizeof(key); i++)
         key = key << 8 | (i < text.length ? (unsigned char)text.data[i] : 0);
     return key;
 }
@@ -249,10 +249,7 @@ void table_sort(struct table_rows *rows)
     qsort(rows->items, rows->end, rows->item_size, compare);
 }
 
-uint32_t table_row_at(const struct table_rows *rows, uint32_t at)
-{
-    return item_at(rows, at)->row;
-}
+uint32_t table_row_at(const struct table_rows *rows, uint32_t at) { return item_at(rows, at)->row; }
 
 void table_take_all(struct table_rows *rows, uint32_t row_count)
 {

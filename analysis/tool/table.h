@@ -30,10 +30,7 @@ struct table_value {
     struct str text; /* lives as long as the model; if it is what the request's scratch holds, until the next value */
 };
 
-static inline struct table_value table_unknown(void)
-{
-    return (struct table_value){.kind = TABLE_UNKNOWN};
-}
+static inline struct table_value table_unknown(void) { return (struct table_value){.kind = TABLE_UNKNOWN}; }
 static inline struct table_value table_integer(int64_t integer)
 {
     return (struct table_value){.kind = TABLE_INTEGER, .integer = integer};
@@ -76,12 +73,12 @@ struct table_column {
     const char *name;    /* in a filter, in `sort`, in `columns`; "" is never typed; NULL ends the list */
     const char *aliases; /* other names, with spaces between */
     enum table_type type;
-    bool is_searched;    /* a word of a filter that names no column looks here too */
-    bool is_main;        /* what `>64MiB` means in a filter, without a name */
+    bool is_searched; /* a word of a filter that names no column looks here too */
+    bool is_main;     /* what `>64MiB` means in a filter, without a name */
     struct table_value (*value)(const void *context, uint32_t row);
     /* The number that it is sorted by, and a column of numbers is filtered by, if not its value. */
     struct table_value (*order)(const void *context, uint32_t row);
-    struct table_value (*word)(const void *context, uint32_t row);  /* what people call it: a filter takes that too */
+    struct table_value (*word)(const void *context, uint32_t row);   /* what people call it: a filter takes that too */
     struct table_value (*member)(const void *context, uint32_t row); /* its JSON, if not its value */
     void (*write)(struct json *json, const void *context, uint32_t row); /* its JSON, if that is no single value */
     /* Its cells in CSV, if they are not one; their heads for the row TABLE_HEAD. */
@@ -99,7 +96,7 @@ struct table_spec {
     const struct table_column *filtered; /* the filter's, if not these */
     const char *sort;                    /* without the parameter */
     const char *const *formats;          /* the first is the default; ends with NULL */
-    int64_t limit_max;                   /* 0: TABLE_LIMIT_MAX; in every format but the first all rows are the default */
+    int64_t limit_max; /* 0: TABLE_LIMIT_MAX; in every format but the first all rows are the default */
 };
 extern const char *const table_formats[]; /* json, csv */
 
@@ -120,14 +117,14 @@ struct table_rows {
     struct str *texts[TABLE_KEYS_MAX]; /* of keys whose texts do not last: by row, once they were asked for */
     uint32_t key_count;
     int64_t offset, limit;
-    size_t format;                /* in the spec's */
-    uint32_t row_count;           /* rows that there can be */
-    uint32_t taken, matched;      /* rows that were given, and those of them that match */
-    uint32_t first, end;          /* of the page, among those that match; after table_sort */
+    size_t format;           /* in the spec's */
+    uint32_t row_count;      /* rows that there can be */
+    uint32_t taken, matched; /* rows that were given, and those of them that match */
+    uint32_t first, end;     /* of the page, among those that match; after table_sort */
     unsigned char *items;
     size_t item_size;
     uint32_t kept, capacity, needed;
-    struct table_item *bound;     /* what is not less is not asked for; NULL: nothing is known yet */
+    struct table_item *bound; /* what is not less is not asked for; NULL: nothing is known yet */
 };
 
 /* Reads `sort`, `filter`, `format`, `offset` and `limit`. False with an `argument` report that names the nearest

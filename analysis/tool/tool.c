@@ -13,8 +13,8 @@ const char *tool_param_text(const struct tool_request *request, const char *name
     return NULL;
 }
 
-bool tool_param_number(const struct tool_request *request, const char *name, int64_t min, int64_t max, int64_t default_value,
-                       int64_t *value, struct err *err)
+bool tool_param_number(const struct tool_request *request, const char *name, int64_t min, int64_t max,
+                       int64_t default_value, int64_t *value, struct err *err)
 {
     const char *text = tool_param_text(request, name);
     *value = default_value;
@@ -38,7 +38,7 @@ void tool_note(const struct tool_request *request, const char *code, uint64_t co
     struct tool_notes *notes = request->notes;
     if (count == 0)
         return;
-    notes->items = arena_grown(request->arena, notes->items, notes->count + 1, &notes->capacity, sizeof *notes->items);
+    notes->items = arena_grown(request->arena, notes->items, notes->count + 1, &notes->capacity, sizeof(*notes->items));
     notes->items[notes->count++] = (struct tool_note){code, count, text};
 }
 

@@ -54,7 +54,7 @@ struct tool_view {
     const char *const *param_names; /* ends with NULL */
     /* Writes the bare `data` (or, if is_bare, the whole answer). False: see err. */
     bool (*answer)(const struct tool_request *request, struct json *json, struct err *err);
-    bool is_bare; /* the answer is not wrapped in {"tool", "view", …} */
+    bool is_bare;                        /* the answer is not wrapped in {"tool", "view", …} */
     const char *const *repeatable_names; /* parameters that may come more than once; ends with NULL; may be NULL */
 };
 
@@ -71,8 +71,8 @@ struct tool {
 /* The text of a parameter, or NULL. */
 const char *tool_param_text(const struct tool_request *request, const char *name);
 /* A whole number in [least, most]; `default_value` when the parameter is absent. False with an `argument` report otherwise. */
-bool tool_param_number(const struct tool_request *request, const char *name, int64_t min, int64_t max, int64_t default_value,
-                       int64_t *value, struct err *err);
+bool tool_param_number(const struct tool_request *request, const char *name, int64_t min, int64_t max,
+                       int64_t default_value, int64_t *value, struct err *err);
 
 /* Adds a note to the answer, unless `count` is 0. The texts must live as long as the request. */
 void tool_note(const struct tool_request *request, const char *code, uint64_t count, const char *text);

@@ -20,13 +20,13 @@ struct checkpoint {
 struct gzip_state {
     z_stream inflater;
     bool is_begun, is_at_end, has_failed;
-    struct err failure;                  /* told to the reader once what came before it was handed out */
-    uint64_t packed_at;                  /* bytes of the packed source handed to the inflater */
-    uint64_t plain_at;                   /* offset of plain[0] */
+    struct err failure; /* told to the reader once what came before it was handed out */
+    uint64_t packed_at; /* bytes of the packed source handed to the inflater */
+    uint64_t plain_at;  /* offset of plain[0] */
     size_t plain_filled;
     struct checkpoint *checkpoints[CHECKPOINTS_MAX]; /* ascending */
     size_t checkpoint_count;
-    uint64_t interval;                   /* of plain bytes between two of them */
+    uint64_t interval; /* of plain bytes between two of them */
     unsigned char packed[PACKED_WINDOW];
     unsigned char plain[PLAIN_WINDOW];
 };
@@ -41,7 +41,7 @@ static void begin(struct gzip_state *state)
 {
     if (state->is_begun)
         inflateEnd(&state->inflater);
-    memset(&state->inflater, 0, sizeof state->inflater);
+    memset(&state->inflater, 0, sizeof(state->inflater));
     state->is_begun = inflateInit2(&state->inflater, 15 + 16) == Z_OK;
     state->is_at_end = false;
     state->has_failed = !state->is_begun;
@@ -101,7 +101,7 @@ static void checkpoint_take(struct gzip_state *state)
         return;
     if (state->checkpoint_count == CHECKPOINTS_MAX)
         checkpoints_thin(state);
-    struct checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
+    struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
     if (checkpoint == NULL || inflateCopy(&checkpoint->inflater, &state->inflater) != Z_OK) {
         free(checkpoint); /* reading goes on without it */
         return;
@@ -204,8 +204,8 @@ static int64_t read_plain(void *context, uint64_t offset, void *into, size_t siz
 
 struct gzip *gzip_open(const struct source *packed, struct err *err)
 {
-    struct gzip *gzip = calloc(1, sizeof *gzip);
-    struct gzip_state *state = gzip == NULL ? NULL : calloc(1, sizeof *state);
+    struct gzip *gzip = calloc(1, sizeof(*gzip));
+    struct gzip_state *state = gzip == NULL ? NULL : calloc(1, sizeof(*state));
     if (state == NULL) {
         free(gzip);
         err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory to inflate");

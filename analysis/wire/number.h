@@ -13,7 +13,7 @@
 static inline uint64_t number_bytes(const uint8_t *at)
 {
     uint64_t word;
-    memcpy(&word, at, sizeof word);
+    memcpy(&word, at, sizeof(word));
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
@@ -67,10 +67,8 @@ static const struct {
     uint64_t sevens, stops, follows;
 } number_bits[9] = {
 #define SIZE(size)                                                                                                     \
-    {                                                                                                                  \
-        UINT64_C(0x7F7F7F7F7F7F7F7F) >> (64 - 8 * (size)), UINT64_C(0x8080808080808080) >> (64 - 8 * (size)),          \
-            UINT64_C(0x0080808080808080) >> (64 - 8 * (size))                                                          \
-    }
+    {UINT64_C(0x7F7F7F7F7F7F7F7F) >> (64 - 8 * (size)), UINT64_C(0x8080808080808080) >> (64 - 8 * (size)),             \
+     UINT64_C(0x0080808080808080) >> (64 - 8 * (size))}
     {0, 0, 1}, SIZE(1), SIZE(2), SIZE(3), SIZE(4), SIZE(5), SIZE(6), SIZE(7), SIZE(8),
 #undef SIZE
 };

@@ -168,7 +168,8 @@ struct str stream_copy(struct stream *stream, struct stream_scope payload, struc
     uint64_t size = payload.end - payload.at;
     /* Ask for no memory on the word of a length alone: the last byte must exist. */
     const uint8_t *last;
-    if (size > WINDOW && stream->source->size_bytes == UINT64_MAX && window_at(stream, payload.end - 1, 1, &last) == 0) {
+    if (size > WINDOW && stream->source->size_bytes == UINT64_MAX &&
+        window_at(stream, payload.end - 1, 1, &last) == 0) {
         err_set(stream->err, ERR_truncated, payload.at, "the bytes end inside a message");
         return (struct str){"", 0};
     }
@@ -179,7 +180,8 @@ struct str stream_copy(struct stream *stream, struct stream_scope payload, struc
     char *copy = arena_raw(arena, (size_t)size + 1);
     size_t filled = 0;
     while (filled < size) {
-        int64_t got = stream->source->read(stream->source->context, payload.at + filled, copy + filled, (size_t)size - filled);
+        int64_t got =
+            stream->source->read(stream->source->context, payload.at + filled, copy + filled, (size_t)size - filled);
         if (got <= 0) {
             err_set(stream->err, got < 0 ? ERR_io : ERR_truncated, payload.at + filled,
                     got < 0 ? "the bytes cannot be read" : "the bytes end inside a message");

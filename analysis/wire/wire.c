@@ -37,16 +37,14 @@ static inline bool varint(const uint8_t **at, const uint8_t *end, uint64_t *valu
     return long_varint(at, end, value);
 }
 
-bool wire_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
-{
-    return varint(at, end, value);
-}
+bool wire_varint(const uint8_t **at, const uint8_t *end, uint64_t *value) { return varint(at, end, value); }
 
 struct wire wire_open(struct str span, uint64_t base_offset, struct err *err)
 {
     static const uint8_t nothing[1] = {0};
     const uint8_t *begin = span.length ? (const uint8_t *)span.data : nothing; /* never NULL + 0 */
-    return (struct wire){.at = begin, .end = begin + span.length, .begin = begin, .base_offset = base_offset, .err = err};
+    return (struct wire){
+        .at = begin, .end = begin + span.length, .begin = begin, .base_offset = base_offset, .err = err};
 }
 
 static __attribute__((cold, noinline)) bool fail(struct wire *wire, enum err_code code, const char *text)

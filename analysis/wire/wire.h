@@ -48,18 +48,9 @@ static inline struct str wire_text(const struct wire *wire)
     return wire->type == WIRE_BYTES ? wire->bytes : (struct str){"", 0};
 }
 /* The current field's number, 0 if it is length-delimited. */
-static inline uint64_t wire_uint(const struct wire *wire)
-{
-    return wire->type == WIRE_BYTES ? 0 : wire->value;
-}
-static inline int64_t wire_int(const struct wire *wire)
-{
-    return (int64_t)wire_uint(wire);
-}
-static inline bool wire_bool(const struct wire *wire)
-{
-    return wire_uint(wire) != 0;
-}
+static inline uint64_t wire_uint(const struct wire *wire) { return wire->type == WIRE_BYTES ? 0 : wire->value; }
+static inline int64_t wire_int(const struct wire *wire) { return (int64_t)wire_uint(wire); }
+static inline bool wire_bool(const struct wire *wire) { return wire_uint(wire) != 0; }
 
 /* Walks a repeated number, packed or not: *at is a cursor state that starts at 0.
  *     for (size_t at = 0; wire_packed(&wire, &at, &value);) …

@@ -9,10 +9,10 @@
 #define SERVER_API_API_H
 
 #include "base/json.h"
-#include "server/store/modules.h"
+#include "server/api/server.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
-#include "server/api/server.h"
+#include "server/store/modules.h"
 
 struct response *api_healthy(const struct server *server, const struct request *request);
 struct response *api_ready(const struct server *server, const struct request *request);

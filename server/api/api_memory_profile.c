@@ -198,7 +198,8 @@ struct response *api_memory_profile(const struct server *server, const struct re
     struct api_subject subject = {0};
     struct response *response = listing_check_names(request, NAMES);
     if (!response)
-        response = api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
+        response =
+            api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
     if (!response)
         response = summary(server, subject.session, subject.host);
     api_close(&subject);

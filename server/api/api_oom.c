@@ -156,8 +156,7 @@ static bool read_window(const struct asked *asked, uint64_t from, uint64_t to, s
         return analysis_oom_window(&source, from, to, out, err);
     }
     struct file *file = files_open(&asked->file->place, err);
-    bool is_good =
-        file && analysis_oom_window(files_source(file), from, to, out, err) && files_only_grew(file, err);
+    bool is_good = file && analysis_oom_window(files_source(file), from, to, out, err) && files_only_grew(file, err);
     files_close(file);
     return is_good;
 }

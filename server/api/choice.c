@@ -58,8 +58,8 @@ static void add(struct choice *choice, const char *id, const struct snapshot_pro
                 : one->name ? one->name
                             : id,
         .size_bytes = one->core ? one->size_bytes
-                      : profile    ? profile->file->identity.size_bytes
-                                   : 0,
+                      : profile ? profile->file->identity.size_bytes
+                                : 0,
         .modified_at_ms = one->modified_at_ms,
         .is_base = is_base,
         .code = choice->errs[at].code,
@@ -77,7 +77,7 @@ static struct response *add_named(struct choice *choice, const struct request *r
         const struct snapshot_profile *profile = find_profile(choice->subject.session, param->value);
         if (!profile && !is_given_id(param->value))
             return choice->subject.session ? response_problem(404, "notfound", "the session has no profile of that id")
-                                          : response_problem(400, "argument", "the parameter session is missing");
+                                           : response_problem(400, "argument", "the parameter session is missing");
         add(choice, param->value, profile, is_base);
     }
     return NULL;
@@ -141,7 +141,7 @@ static struct response *check_read(struct choice *choice)
         bool is_needed = choice->uses[at].is_base || read_count == 0;
         if (!choice->uses[at].subject && is_needed)
             return (choice->ones[at].hold.is_passing ? response_passing_err : response_err)(&choice->errs[at],
-                                                                                           choice->uses[at].name);
+                                                                                            choice->uses[at].name);
     }
     return NULL;
 }
@@ -151,8 +151,8 @@ static char *key_of(const struct choice *choice)
     struct buf keys = BUF_INIT;
     for (size_t at = 0; at < choice->count; at++) {
         const struct analysis_use *use = &choice->uses[at];
-        buf_format(&keys, "%s%s=%s:%zu:%s,", use->is_base ? "-" : "+", use->id, use->subject ? choice->ones[at].key : "",
-                   strlen(use->name), use->name);
+        buf_format(&keys, "%s%s=%s:%zu:%s,", use->is_base ? "-" : "+", use->id,
+                   use->subject ? choice->ones[at].key : "", strlen(use->name), use->name);
     }
     buf_char(&keys, '\0');
     if (keys.failed)
@@ -249,10 +249,7 @@ static const struct chooser {
     [ANALYSIS_PROFILE] = {PROFILE_NAMES, choose_profiles},
 };
 
-const char *const *choice_names(enum analysis_subject_kind kind)
-{
-    return CHOOSERS[kind].names;
-}
+const char *const *choice_names(enum analysis_subject_kind kind) { return CHOOSERS[kind].names; }
 
 struct response *choice_open(struct choice *choice, const struct server *server, const struct request *request,
                              const struct analysis_view *view)

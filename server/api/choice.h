@@ -12,17 +12,17 @@
 
 struct choice {
     const struct server *server;
-    struct api_subject subject; /* without a session when none was named */
-    struct modules modules;     /* of a module: the first entry is it */
+    struct api_subject subject;  /* without a session when none was named */
+    struct modules modules;      /* of a module: the first entry is it */
     struct subjects_place place; /* of a module or a trace */
     /* of profiles */
     struct subject *ones;
     struct analysis_use *uses;
     struct err *errs;
     size_t count, capacity;
-    char *key;            /* tells them and their roles from all others; NULL with a place */
-    const char *file;     /* named in errors, or NULL */
-    const char *part_id;  /* of the module or the host */
+    char *key;           /* tells them and their roles from all others; NULL with a place */
+    const char *file;    /* named in errors, or NULL */
+    const char *part_id; /* of the module or the host */
 };
 
 /* The parameters that choose, which are not the view's own; ends with NULL. */

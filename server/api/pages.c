@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/pages.h"
 
-#include "server/disk/files.h"
 #include "server/api/web_files.h"
+#include "server/disk/files.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #ifndef SERVER_API_PAGES_H
 #define SERVER_API_PAGES_H
 
+#include "server/api/server.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
-#include "server/api/server.h"
 
 /* "/" is index.html; every other path is that of a file, or 404. */
 struct response *pages_answer(const struct server *server, const struct request *request);

@@ -3,9 +3,9 @@
 #ifndef SERVER_API_SERVER_H
 #define SERVER_API_SERVER_H
 
-#include "server/store/given.h"
-#include "server/http/guard.h"
 #include "server/disk/index.h"
+#include "server/http/guard.h"
+#include "server/store/given.h"
 #include "server/store/store.h"
 #include "server/store/subjects.h"
 #include "server/store/texts.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct web_file {
-    const char *path; /* below the page's root, e.g. "index.html"; NULL in the one row of an empty table */
+    const char *path;        /* below the page's root, e.g. "index.html"; NULL in the one row of an empty table */
     const char *hashed_path; /* the same with a hash of its content, "app-0123456789abcdef.js"; NULL for a page */
     const char *content_type;
     const unsigned char *bytes;

@@ -2,9 +2,9 @@
 #include "server/api/xprof.h"
 
 #include "base/json.h"
+#include "server/api/xprof_run.h"
 #include "server/store/modules.h"
 #include "server/store/subjects.h"
-#include "server/api/xprof_run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -128,10 +128,7 @@ static bool is_without_module(const struct modules *modules)
     return is_read && modules->entry_count == 0;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 /* The names of the modules with commas, by the alphabet as XProf lists them: its page opens the first. */
 static void write_modules(const struct modules *modules, struct buf *buf)
@@ -170,10 +167,7 @@ struct response *xprof_module_list(const struct server *server, const struct req
 
 /* ---- /data ------------------------------------------------------------------------- */
 
-static struct response *no_data(void)
-{
-    return response_text(404, "No Data");
-}
+static struct response *no_data(void) { return response_text(404, "No Data"); }
 
 /* A memory space as XProf reads it: a number with or without space around it, else 0. */
 static int64_t read_space(const char *text)

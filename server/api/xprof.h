@@ -7,9 +7,9 @@
 #ifndef SERVER_API_XPROF_H
 #define SERVER_API_XPROF_H
 
+#include "server/api/server.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
-#include "server/api/server.h"
 
 struct response *xprof_runs(const struct server *server, const struct request *request);
 struct response *xprof_run_tools(const struct server *server, const struct request *request);

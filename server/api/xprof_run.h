@@ -7,9 +7,9 @@
 #ifndef SERVER_API_XPROF_RUN_H
 #define SERVER_API_XPROF_RUN_H
 
+#include "server/disk/snapshot.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
-#include "server/disk/snapshot.h"
 
 /* The run of a request, or NULL and the refusal. */
 const struct snapshot_run *xprof_run_find(const struct snapshot *snapshot, const struct request *request,

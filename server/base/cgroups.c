@@ -106,12 +106,6 @@ static uint64_t min_of_all(const char *root, const char *controller, allowance *
     return min;
 }
 
-uint64_t cgroups_memory_bytes(const char *root)
-{
-    return min_of_all(root, "memory", memory_in);
-}
+uint64_t cgroups_memory_bytes(const char *root) { return min_of_all(root, "memory", memory_in); }
 
-uint64_t cgroups_processor_count(const char *root)
-{
-    return min_of_all(root, "cpu", processors_in);
-}
+uint64_t cgroups_processor_count(const char *root) { return min_of_all(root, "cpu", processors_in); }

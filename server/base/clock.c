@@ -8,10 +8,7 @@ int64_t clock_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-int64_t clock_ms(void)
-{
-    return clock_us() / 1000;
-}
+int64_t clock_ms(void) { return clock_us() / 1000; }
 
 struct timespec clock_after(int64_t wait_ms)
 {
@@ -35,7 +32,4 @@ int64_t clock_unix_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int64_t clock_unix_ms(void)
-{
-    return clock_unix_ns() / 1000000;
-}
+int64_t clock_unix_ms(void) { return clock_unix_ns() / 1000000; }

@@ -9,10 +9,7 @@ enum { LINE_BYTES = 1024 };
 
 static bool verbose; /* set once, before any thread */
 
-void log_set_verbose(bool is_verbose)
-{
-    verbose = is_verbose;
-}
+void log_set_verbose(bool is_verbose) { verbose = is_verbose; }
 
 void log_line(const char *format, ...)
 {

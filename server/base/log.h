@@ -20,7 +20,7 @@ void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct log_request {
     const char *peer, *method, *target; /* as they came */
     int status;
-    bool is_expected; /* whatever its status: not a fault */
+    bool is_expected;    /* whatever its status: not a fault */
     uint64_t size_bytes; /* of the body as sent */
     int64_t took_us;
 };

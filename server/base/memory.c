@@ -31,10 +31,7 @@ static void *checked(void *allocated)
     return allocated;
 }
 
-void *memory_new(size_t size)
-{
-    return checked(calloc(1, size ? size : 1));
-}
+void *memory_new(size_t size) { return checked(calloc(1, size ? size : 1)); }
 
 void *memory_grow(void *items, size_t *capacity, size_t needed, size_t item_size)
 {
@@ -48,10 +45,7 @@ void *memory_grow(void *items, size_t *capacity, size_t needed, size_t item_size
     return checked(grown);
 }
 
-char *memory_text(const char *text)
-{
-    return checked(strdup(text));
-}
+char *memory_text(const char *text) { return checked(strdup(text)); }
 
 char *memory_format(const char *format, ...)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_explain.c: what an out-of-memory text says, in a terminal or as JSON. */
-#include "server/cmd/commands.h"
-#include "server/cmd/explain.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/cmd/commands.h"
+#include "server/cmd/explain.h"
 #include "server/cmd/options.h"
 
 #include "base/json.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_serve.c: the daemon, from its options to its end. */
 #include "server/api/routes.h"
-#include "server/cmd/commands.h"
-#include "server/http/httpd.h"
+#include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/base/clock.h"
+#include "server/cmd/commands.h"
 #include "server/cmd/options.h"
+#include "server/http/httpd.h"
 
 #include <errno.h>
 #include <malloc.h>

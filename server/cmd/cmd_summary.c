@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_summary.c: what fills the memory, in a terminal. */
-#include "server/store/account.h"
-#include "server/cmd/commands.h"
-#include "server/disk/index.h"
 #include "server/base/log.h"
+#include "server/cmd/commands.h"
 #include "server/cmd/options.h"
 #include "server/cmd/summary.h"
+#include "server/disk/index.h"
+#include "server/store/account.h"
 #include "server/store/subjects.h"
 
 #include <stdio.h>
@@ -63,10 +63,7 @@ static struct body *ask_buffers(const struct look *look, const struct modules_en
     return ask(look, entry, "buffers", params, 2, &err);
 }
 
-static cJSON *parse(const struct body *body)
-{
-    return body ? cJSON_ParseWithLength(body->data, body->size) : NULL;
-}
+static cJSON *parse(const struct body *body) { return body ? cJSON_ParseWithLength(body->data, body->size) : NULL; }
 
 static void look_at(struct look *look, const struct snapshot_session *session, const struct modules_entry *entry)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_top.c: what holds the memory of device profiles, in a terminal, as JSON or CSV. */
 #include "analysis/analysis.h"
-#include "server/cmd/commands.h"
-#include "server/disk/files.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/cmd/commands.h"
 #include "server/cmd/options.h"
+#include "server/disk/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@ struct option {
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 static const struct option OPTIONS[] = {
-#define OPTION(commands, name, kind, field, argument, default_value, help)                                                     \
+#define OPTION(commands, name, kind, field, argument, default_value, help)                                             \
     {commands, name, kind, offsetof(struct options, field), argument, default_value, help},
 #include "server/cmd/options.def"
 #undef OPTION
@@ -150,8 +150,8 @@ void options_print_help(enum commands_bit_at command)
         snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? "=" : "",
                  option->argument ? option->argument : "");
         bool has_default = option->default_value && option->default_value[0] != '-';
-        printf("  %-24s %s%s%s%s\n", left, option->help, has_default ? " (" : "", has_default ? option->default_value : "",
-               has_default ? ")" : "");
+        printf("  %-24s %s%s%s%s\n", left, option->help, has_default ? " (" : "",
+               has_default ? option->default_value : "", has_default ? ")" : "");
     }
     if (!is_default)
         return;

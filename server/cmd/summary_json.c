@@ -13,10 +13,7 @@ static void put(struct buf *buf)
     buf_free(buf);
 }
 
-static void begin(void)
-{
-    fputs("{\"sessions\":[", stdout);
-}
+static void begin(void) { fputs("{\"sessions\":[", stdout); }
 
 static void begin_session(const struct snapshot_session *session, size_t module_count)
 {
@@ -47,10 +44,7 @@ static void write_memory(const struct summary_pool *pool)
     put(&buf);
 }
 
-static void end_memory(void)
-{
-    fputs("],\"modules\":[", stdout);
-}
+static void end_memory(void) { fputs("],\"modules\":[", stdout); }
 
 /* An answer of the core, as it is; or null. */
 static void put_answer(struct buf *buf, const char *key, const struct body *body)
@@ -91,15 +85,9 @@ static void write_module(const struct summary_module *module, int64_t space)
     put(&buf);
 }
 
-static void end_session(void)
-{
-    fputs("]}", stdout);
-}
+static void end_session(void) { fputs("]}", stdout); }
 
-static void end(void)
-{
-    fputs("]}\n", stdout);
-}
+static void end(void) { fputs("]}\n", stdout); }
 
 const struct summary_form summary_json = {begin, begin_session, write_module, end_session,
                                           end,   write_memory,  end_memory};

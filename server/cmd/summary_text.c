@@ -38,8 +38,8 @@ static void write_session(const struct snapshot_session *session, size_t module_
 {
     char name[TEXT_SIZE];
     if (session->kind == SNAPSHOT_PROFILES) {
-        printf("%s  (%zu device profile%s: memviewd top prints what holds the memory)\n", printable(name, session->name),
-               session->profile_count, session->profile_count == 1 ? "" : "s");
+        printf("%s  (%zu device profile%s: memviewd top prints what holds the memory)\n",
+               printable(name, session->name), session->profile_count, session->profile_count == 1 ? "" : "s");
         return;
     }
     printf("%s  (%s, %zu module%s)\n", printable(name, session->name), snapshot_kind_name(session->kind), module_count,
@@ -108,7 +108,7 @@ static void write_module(const struct summary_module *module, int64_t space)
         return;
     }
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(module->summary, "module"),
-                                                      "has_buffer_assignment"))) {
+                                                       "has_buffer_assignment"))) {
         puts("  without a buffer assignment: what it needs is not in this file");
         return;
     }

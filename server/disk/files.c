@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/files.h"
 
-#include "server/disk/beneath.h"
 #include "server/base/memory.h"
+#include "server/disk/beneath.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -187,15 +187,9 @@ void files_close(struct file *file)
     free(file);
 }
 
-const struct source *files_source(const struct file *file)
-{
-    return &file->source;
-}
+const struct source *files_source(const struct file *file) { return &file->source; }
 
-const struct files_identity *files_identity(const struct file *file)
-{
-    return &file->identity;
-}
+const struct files_identity *files_identity(const struct file *file) { return &file->identity; }
 
 static int64_t tail_read(void *context, uint64_t offset, void *into, size_t size)
 {

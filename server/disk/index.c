@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/index.h"
 
-#include "server/disk/demo_files.h"
 #include "server/base/clock.h"
+#include "server/disk/demo_files.h"
 #include "server/disk/sessions.h"
 #include "server/disk/tree_profiles.h"
 
@@ -42,10 +42,7 @@ static void add_tree(struct index *index, struct tree *tree)
     index->roots[index->root_count++] = (struct sessions_root){.tree = tree, .kind = ANALYSIS_KIND_UNKNOWN};
 }
 
-void index_add(struct index *index, const char *path)
-{
-    add_tree(index, tree_new(path));
-}
+void index_add(struct index *index, const char *path) { add_tree(index, tree_new(path)); }
 
 void index_add_demo(struct index *index)
 {
@@ -146,10 +143,7 @@ static void *scan(void *context)
     return NULL;
 }
 
-static void nudge(void *context)
-{
-    index_nudge(context);
-}
+static void nudge(void *context) { index_nudge(context); }
 
 bool index_start(struct index *index)
 {

@@ -17,10 +17,7 @@ static size_t without_gzip(const char *name)
     return inner ? inner : length;
 }
 
-bool names_is_gzip(const char *name)
-{
-    return without_gzip(name) != strlen(name);
-}
+bool names_is_gzip(const char *name) { return without_gzip(name) != strlen(name); }
 
 /* "module_0006." or, with time stamps in the names, "1700000000000000.module_0006." */
 static bool is_dump_name(const char *name)
@@ -145,10 +142,7 @@ struct names_module names_module_of(const char *name)
     return module;
 }
 
-size_t names_host_length(const char *name)
-{
-    return without(name, without_gzip(name), ".xplane.pb");
-}
+size_t names_host_length(const char *name) { return without(name, without_gzip(name), ".xplane.pb"); }
 
 size_t names_title_length(const char *name)
 {

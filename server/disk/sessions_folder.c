@@ -72,10 +72,7 @@ static const char *file_reason(struct sessions_builder *builder, const struct tr
 }
 
 /* Could be opened at all; a link that leads out or nowhere could not. */
-static bool is_listed(const struct tree_file *file)
-{
-    return file->reason == 0 || file->reason == EACCES;
-}
+static bool is_listed(const struct tree_file *file) { return file->reason == 0 || file->reason == EACCES; }
 
 static void place_file(struct sessions_builder *builder, const struct tree_folder *folder, const struct tree_file *from,
                        struct snapshot_file *file)
@@ -95,10 +92,7 @@ static void place_file(struct sessions_builder *builder, const struct tree_folde
         file->place.path = memory_pool_format(pool, "%s/%s", folder->target, from->name);
 }
 
-static bool is_text(enum names_kind kind)
-{
-    return kind == NAMES_ERROR_TEXT || kind == NAMES_LOG;
-}
+static bool is_text(enum names_kind kind) { return kind == NAMES_ERROR_TEXT || kind == NAMES_LOG; }
 
 static enum names_kind kind_of(const struct sessions_builder *builder, const struct tree_file *file)
 {

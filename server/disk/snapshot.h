@@ -10,8 +10,8 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "server/disk/files.h"
 #include "server/base/memory.h"
+#include "server/disk/files.h"
 #include "server/disk/names.h"
 #include "server/disk/verdicts.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/tree.h"
 
-#include "server/disk/beneath.h"
-#include "server/base/memory.h"
 #include "server/base/clock.h"
+#include "server/base/memory.h"
+#include "server/disk/beneath.h"
 #include "server/disk/tree_list.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/tree_list.h"
 
-#include "server/base/memory.h"
 #include "server/base/clock.h"
+#include "server/base/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -138,10 +138,7 @@ static int order_files(const void *a, const void *b)
     return strcmp(((const struct tree_file *)a)->name, ((const struct tree_file *)b)->name);
 }
 
-static bool equal_targets(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
+static bool equal_targets(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Moves what was known of equal names into `found`. True when nothing else was known or found. */
 static bool keep_folders(struct tree_folder *folder, struct found *found)

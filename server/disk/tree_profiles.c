@@ -39,7 +39,4 @@ static bool look_in(const struct tree *tree, struct tree_folder *folder)
     return is_news;
 }
 
-bool tree_profiles_look(struct tree *tree)
-{
-    return !tree->is_file && look_in(tree, tree->top);
-}
+bool tree_profiles_look(struct tree *tree) { return !tree->is_file && look_in(tree, tree->top); }

@@ -2,8 +2,8 @@
 #include "server/disk/verdicts.h"
 
 #include "base/hash.h"
-#include "server/base/memory.h"
 #include "server/base/clock.h"
+#include "server/base/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -13,10 +13,7 @@ static void copy_word(struct str text, char *word, size_t size)
     snprintf(word, size, "%.*s", text.data ? (int)text.length : 0, text.data ? text.data : "");
 }
 
-static int64_t known(uint64_t value, bool is_known)
-{
-    return is_known && value <= INT64_MAX ? (int64_t)value : -1;
-}
+static int64_t known(uint64_t value, bool is_known) { return is_known && value <= INT64_MAX ? (int64_t)value : -1; }
 
 static void fill(const struct oom_report *report, struct verdict *verdict)
 {
@@ -38,7 +35,8 @@ static void fill(const struct oom_report *report, struct verdict *verdict)
     copy_word(failure->memory_space.text, verdict->memory_space, sizeof(verdict->memory_space));
     copy_word(failure->module.text, verdict->module, sizeof(verdict->module));
     copy_word(str_of(first->title), verdict->title, sizeof(verdict->title));
-    copy_word(str_of(first->limit_phrase ? first->limit_phrase : ""), verdict->limit_phrase, sizeof(verdict->limit_phrase));
+    copy_word(str_of(first->limit_phrase ? first->limit_phrase : ""), verdict->limit_phrase,
+              sizeof(verdict->limit_phrase));
     copy_word(str_of(first->over_text ? first->over_text : ""), verdict->over_text, sizeof(verdict->over_text));
 }
 

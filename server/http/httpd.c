@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/httpd.h"
 
+#include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/base/clock.h"
 #include "server/http/negotiate.h"
 #include "server/http/peers.h"
 
@@ -57,10 +57,7 @@ static const struct {
     {"Cache-Control", "no-cache"},
 };
 
-static void release_body(void *body)
-{
-    body_release(body);
-}
+static void release_body(void *body) { body_release(body); }
 
 static struct MHD_Response *response_of(const struct body *body)
 {

@@ -2,8 +2,8 @@
 #include "server/http/jobs.h"
 
 #include "base/hash.h"
-#include "server/base/memory.h"
 #include "server/base/clock.h"
+#include "server/base/memory.h"
 #include "server/http/peers.h"
 
 #include <pthread.h>
@@ -49,10 +49,7 @@ struct jobs *jobs_new(const struct http_handler *handler)
     return jobs;
 }
 
-struct cache_waiting jobs_waiting(struct jobs *jobs)
-{
-    return (struct cache_waiting){leave, come_back, jobs};
-}
+struct cache_waiting jobs_waiting(struct jobs *jobs) { return (struct cache_waiting){leave, come_back, jobs}; }
 
 static void tell(struct jobs_client *clients, struct response *response)
 {
@@ -114,10 +111,7 @@ static struct job *next_waiting(struct jobs *jobs)
 
 static void *work(void *context);
 
-static bool has_place(const struct jobs *jobs)
-{
-    return jobs->working_count < MAX_WORKING;
-}
+static bool has_place(const struct jobs *jobs) { return jobs->working_count < MAX_WORKING; }
 
 /* One more thread, unless one is free or there are enough. */
 static void start_thread(struct jobs *jobs)

@@ -26,10 +26,7 @@ static bool is_any(const struct sockaddr *address)
 }
 
 /* The port lies at the same place for both families. */
-static uint16_t *port_of(struct sockaddr *address)
-{
-    return &((struct sockaddr_in *)(void *)address)->sin_port;
-}
+static uint16_t *port_of(struct sockaddr *address) { return &((struct sockaddr_in *)(void *)address)->sin_port; }
 
 static int open_one(struct sockaddr *address, socklen_t length, uint16_t *port)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/peers.h"
 
-#include "server/base/memory.h"
 #include "server/base/clock.h"
+#include "server/base/memory.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -120,12 +120,6 @@ void peers_watch(struct peers *peers)
     pthread_mutex_unlock(&peers->lock);
 }
 
-bool peers_is_refused(const struct peer *peer)
-{
-    return peer->is_refused;
-}
+bool peers_is_refused(const struct peer *peer) { return peer->is_refused; }
 
-const char *peers_text(const struct peer *peer)
-{
-    return peer->text;
-}
+const char *peers_text(const struct peer *peer) { return peer->text; }

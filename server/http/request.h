@@ -32,7 +32,7 @@ struct request {
     struct request_param *params; /* in the order sent */
     size_t param_count;
     const char *captures[REQUEST_MAX_CAPTURES]; /* what {} of the route stands for */
-    const struct route *route;                   /* this and captures are set by routes.c */
+    const struct route *route;                  /* this and captures are set by routes.c */
 
     /* Headers, NULL when absent; several lines of one name joined by ", ". */
     const char *host, *accept_encoding, *if_none_match, *authorization, *cookie, *content_type, *origin;

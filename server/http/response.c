@@ -48,10 +48,7 @@ struct response *response_of_buf(int status, const char *content_type, struct bu
     return make(503, "text/plain; charset=utf-8", body);
 }
 
-struct response *response_json(struct buf *buf)
-{
-    return response_of_buf(200, "application/json", buf);
-}
+struct response *response_json(struct buf *buf) { return response_of_buf(200, "application/json", buf); }
 
 struct response *response_text(int status, const char *text)
 {
@@ -60,10 +57,7 @@ struct response *response_text(int status, const char *text)
     return response_of_buf(status, "text/plain; charset=utf-8", &buf);
 }
 
-struct response *response_empty(int status)
-{
-    return make(status, NULL, NULL);
-}
+struct response *response_empty(int status) { return make(status, NULL, NULL); }
 
 static const char *title_of(int status)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/account.h"
 
-#include "server/store/cache.h"
 #include "server/base/cgroups.h"
 #include "server/base/memory.h"
+#include "server/store/cache.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -32,15 +32,9 @@ void account_free(struct account *account)
     free(account);
 }
 
-void account_use_cache(struct account *account, struct cache *cache)
-{
-    account->cache = cache;
-}
+void account_use_cache(struct account *account, struct cache *cache) { account->cache = cache; }
 
-uint64_t account_limit(const struct account *account)
-{
-    return account->limit_bytes;
-}
+uint64_t account_limit(const struct account *account) { return account->limit_bytes; }
 
 uint64_t account_take(struct account *account, uint64_t min, uint64_t max)
 {
@@ -77,10 +71,7 @@ void account_give(struct account *account, uint64_t bytes)
     pthread_mutex_unlock(&account->lock);
 }
 
-static uint64_t min_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+static uint64_t min_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 uint64_t account_keep(struct account *account, uint64_t taken, uint64_t used)
 {
@@ -94,8 +85,8 @@ static uint64_t part_of(uint64_t limit, uint64_t size_bytes, uint64_t factor, ui
     return size_bytes > (UINT64_MAX - base_bytes) / factor ? limit : min_of(size_bytes * factor + base_bytes, limit);
 }
 
-void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes,
-                   uint64_t *min, uint64_t *max)
+void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes, uint64_t *min,
+                   uint64_t *max)
 {
     uint64_t limit = min_of(share->limit_bytes, account->limit_bytes);
     *min = part_of(limit, size_bytes, share->min_factor, share->min_base_bytes);

@@ -38,8 +38,8 @@ struct account_share {
     uint64_t limit_bytes; /* UINT64_MAX: the account's own */
 };
 /* That share for a file of `size_bytes`, for account_take and account_need; neither is more than the account's limit. */
-void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes,
-                   uint64_t *min, uint64_t *max);
+void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes, uint64_t *min,
+                   uint64_t *max);
 
 /* Of a file that could not be read with `taken` of its `max` bytes: true where it is because others have memory now.
  * `err` is `memory` afterwards only where a larger limit of the account would help. */

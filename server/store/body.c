@@ -22,10 +22,7 @@ struct shared_body {
     struct shared_body *packed; /* NULL when not worth it */
 };
 
-static struct shared_body *shared(struct body *body)
-{
-    return (struct shared_body *)body; /* its first member */
-}
+static struct shared_body *shared(struct body *body) { return (struct shared_body *)body; /* its first member */ }
 
 static struct shared_body *make(const char *data, size_t size)
 {
@@ -139,7 +136,4 @@ struct body *body_of_gzip(const struct body *plain)
     return NULL;
 }
 
-size_t body_cost_bytes(const struct body *body)
-{
-    return sizeof(struct shared_body) * 2 + body->size + body->size / 4;
-}
+size_t body_cost_bytes(const struct body *body) { return sizeof(struct shared_body) * 2 + body->size + body->size / 4; }

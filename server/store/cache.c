@@ -2,8 +2,8 @@
 #include "server/store/cache.h"
 
 #include "base/hash.h"
-#include "server/base/memory.h"
 #include "server/base/clock.h"
+#include "server/base/memory.h"
 
 #include <assert.h>
 #include <malloc.h>
@@ -59,10 +59,7 @@ struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
     return cache;
 }
 
-void cache_on_wait(struct cache *cache, const struct cache_waiting *waiting)
-{
-    cache->waiting = *waiting;
-}
+void cache_on_wait(struct cache *cache, const struct cache_waiting *waiting) { cache->waiting = *waiting; }
 
 static struct cache_entry **bucket_of(struct cache *cache, const struct shelf *shelf, const char *key)
 {
@@ -157,10 +154,7 @@ static void free_evicted(struct cache_entry *evicted)
 }
 
 /* Takes long to come to, and may be a lack of memory? */
-static bool is_costly(enum err_code code)
-{
-    return code == ERR_limit || code == ERR_memory;
-}
+static bool is_costly(enum err_code code) { return code == ERR_limit || code == ERR_memory; }
 
 /* Comes again whenever the same bytes are read? */
 static bool is_lasting(enum err_code code)

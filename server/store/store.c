@@ -23,10 +23,7 @@ struct making {
     struct file *opened;
 };
 
-static void free_contents(void *value)
-{
-    analysis_contents_free(value);
-}
+static void free_contents(void *value) { analysis_contents_free(value); }
 
 static void free_totals(void *value)
 {
@@ -36,10 +33,7 @@ static void free_totals(void *value)
     free(totals);
 }
 
-static uint64_t min_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+static uint64_t min_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 struct store *store_new(uint64_t memory_bytes)
 {
@@ -65,20 +59,11 @@ struct store *store_new(uint64_t memory_bytes)
     return store;
 }
 
-struct cache *store_cache(const struct store *store)
-{
-    return store->cache;
-}
+struct cache *store_cache(const struct store *store) { return store->cache; }
 
-struct account *store_account(const struct store *store)
-{
-    return store->account;
-}
+struct account *store_account(const struct store *store) { return store->account; }
 
-const struct workers *store_hands(const struct store *store)
-{
-    return thread_pool_workers(store->thread_pool);
-}
+const struct workers *store_hands(const struct store *store) { return thread_pool_workers(store->thread_pool); }
 
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
 {
@@ -86,25 +71,13 @@ void store_on_wait(struct store *store, const struct cache_waiting *waiting)
     cache_on_wait(store->cache, waiting);
 }
 
-const struct cache_waiting *store_waiting(const struct store *store)
-{
-    return &store->waiting;
-}
+const struct cache_waiting *store_waiting(const struct store *store) { return &store->waiting; }
 
-void store_expire(struct store *store)
-{
-    cache_drop_idle(store->cache, MAX_IDLE_MS);
-}
+void store_expire(struct store *store) { cache_drop_idle(store->cache, MAX_IDLE_MS); }
 
-void store_stop(struct store *store)
-{
-    atomic_store(&store->is_stopping, true);
-}
+void store_stop(struct store *store) { atomic_store(&store->is_stopping, true); }
 
-const atomic_bool *store_is_stopping(const struct store *store)
-{
-    return &store->is_stopping;
-}
+const atomic_bool *store_is_stopping(const struct store *store) { return &store->is_stopping; }
 
 void store_free(struct store *store)
 {

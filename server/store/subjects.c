@@ -242,10 +242,7 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
     return body;
 }
 
-static void free_answer(void *value)
-{
-    body_release(value);
-}
+static void free_answer(void *value) { body_release(value); }
 
 static char *question_key(const char *about, const struct analysis_question *question)
 {

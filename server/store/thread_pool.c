@@ -48,7 +48,8 @@ static void run(void *context, size_t count, workers_work *work, void *task)
     struct shift shift = {.work = work, .task = task, .count = count};
     pthread_t threads[WORKERS_MAX];
     pthread_attr_t attributes;
-    size_t lent_count = 0, borrowed_count = 0, wanted_count = count < thread_pool->workers.count ? count : thread_pool->workers.count;
+    size_t lent_count = 0, borrowed_count = 0,
+           wanted_count = count < thread_pool->workers.count ? count : thread_pool->workers.count;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     while (borrowed_count + 1 < wanted_count && borrow(thread_pool)) {
@@ -81,12 +82,6 @@ struct thread_pool *thread_pool_new(void)
     return thread_pool;
 }
 
-void thread_pool_free(struct thread_pool *thread_pool)
-{
-    free(thread_pool);
-}
+void thread_pool_free(struct thread_pool *thread_pool) { free(thread_pool); }
 
-const struct workers *thread_pool_workers(const struct thread_pool *thread_pool)
-{
-    return &thread_pool->workers;
-}
+const struct workers *thread_pool_workers(const struct thread_pool *thread_pool) { return &thread_pool->workers; }

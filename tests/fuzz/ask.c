@@ -48,7 +48,7 @@ static void check_refusal(const struct source *source, const struct err *err, co
 
     if (err->code == ERR_none || err->code == ERR_internal || err->text[0] == '\0')
         broken("an error has a code and a text", where, err);
-    source->read(source->context, 0, head, sizeof head);
+    source->read(source->context, 0, head, sizeof(head));
     if (head[0] == 0x1f && head[1] == 0x8b)
         return;
     if (err->offset_bytes != ERR_NO_OFFSET && err->offset_bytes > source->size_bytes)
@@ -107,12 +107,14 @@ static const struct {
     {"width", {NULL, "16", NULL}},
     {"by", {NULL, "scope", "line"}},
     {"sort", {NULL, "-pad,name", "dies,-shape,op,cat"}},
-    {"filter", {NULL, "size:>0 -name:*zz* fusion,p,a", "dtype:f32,bf16 scope:*f* line:*py* cat:temporary,output unpadded:<64MiB"}},
+    {"filter",
+     {NULL, "size:>0 -name:*zz* fusion,p,a",
+      "dtype:f32,bf16 scope:*f* line:*py* cat:temporary,output unpadded:<64MiB"}},
     {"offset", {NULL, "1", NULL}},
     {"limit", {NULL, "3", NULL}},
     {"format", {NULL, NULL, "csv"}},
 };
-enum { ASK_ROUND_COUNT = 3, ASK_VALUE_COUNT = sizeof ask_values / sizeof ask_values[0] };
+enum { ASK_ROUND_COUNT = 3, ASK_VALUE_COUNT = sizeof(ask_values) / sizeof(ask_values[0]) };
 
 static bool takes(const struct analysis_view *view, const char *name)
 {
@@ -151,7 +153,7 @@ static void ask_views(const struct source *source, const struct analysis_subject
         for (int round = 0; round < round_count; round++) {
             struct analysis_param params[ASK_VALUE_COUNT + 2];
             size_t count = fill_params(&view, space, id, round, params);
-            ask_view(source, module, &view, params, count, id, sizeof id);
+            ask_view(source, module, &view, params, count, id, sizeof(id));
         }
     }
 }
@@ -168,7 +170,7 @@ void ask_program(const struct source *source, const struct analysis_program *pro
         check_refusal(source, &module_err, "module");
     for (size_t at = 0; module && totals && at < totals->space_count && at < ASK_SPACE_COUNT; at++) {
         char space[32];
-        snprintf(space, sizeof space, "%lld", (long long)totals->spaces[at].space);
+        snprintf(space, sizeof(space), "%lld", (long long)totals->spaces[at].space);
         ask_views(source, module, space);
     }
     if (module && (!totals || totals->space_count == 0))

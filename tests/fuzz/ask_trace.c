@@ -26,7 +26,8 @@ static void check_live(const cJSON *tree, const struct err *err)
         broken("rows and remainders add up to the curve", "live", err);
 }
 
-static void ask(const struct analysis_subject *trace, const char *view, const struct analysis_param *params, size_t count)
+static void ask(const struct analysis_subject *trace, const char *view, const struct analysis_param *params,
+                size_t count)
 {
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
@@ -71,7 +72,7 @@ static const struct {
     {"fragmentation", {{NULL, NULL}}},
     {"fragmentation", {{"width", "1"}, {NULL, NULL}}},
 };
-enum { QUESTION_COUNT = sizeof questions / sizeof questions[0] };
+enum { QUESTION_COUNT = sizeof(questions) / sizeof(questions[0]) };
 
 static void run_backwards(void *context, size_t count, workers_work *work, void *task)
 {
@@ -90,7 +91,7 @@ static void check_pieces(const struct source *source, const struct analysis_subj
 
     if (!trace)
         broken("a trace can be read in pieces", "trace", &err);
-    for (size_t at = 0; at < sizeof views / sizeof views[0]; at++) {
+    for (size_t at = 0; at < sizeof(views) / sizeof(views[0]); at++) {
         struct buf one = BUF_INIT, other = BUF_INIT;
         bool is_one = subject_answer(whole, "memory_profile", views[at], NULL, 0, &one, &err);
         bool is_other = subject_answer(trace, "memory_profile", views[at], NULL, 0, &other, &err);

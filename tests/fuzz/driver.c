@@ -57,11 +57,11 @@ static void give_cuts(struct driver *driver, const uint8_t *bytes, size_t size)
 static void give_changes(struct driver *driver, uint8_t *bytes, size_t size)
 {
     static const uint8_t masks[] = {0x01, 0x80, 0xff};
-    size_t places = place_count(driver, size, sizeof masks);
+    size_t places = place_count(driver, size, sizeof(masks));
 
     for (size_t at = 0; at < places; at++) {
         size_t place = (size_t)((unsigned __int128)size * at / places);
-        for (size_t mask = 0; mask < sizeof masks; mask++) {
+        for (size_t mask = 0; mask < sizeof(masks); mask++) {
             bytes[place] ^= masks[mask];
             give(driver, bytes, size);
             bytes[place] ^= masks[mask];
@@ -104,7 +104,7 @@ static void run_path(struct driver *driver, const char *path)
     int count = scandir(path, &names, NULL, alphasort);
     for (int at = 0; at < count; at++) {
         char inner[4096];
-        snprintf(inner, sizeof inner, "%s/%s", path, names[at]->d_name);
+        snprintf(inner, sizeof(inner), "%s/%s", path, names[at]->d_name);
         if (names[at]->d_name[0] != '.')
             run_path(driver, inner);
         free(names[at]);

@@ -50,7 +50,8 @@ static void check_verdict(const struct oom_verdict *verdict)
             abort();
         sum = sum > UINT64_MAX - verdict->bar.stretches[at].bytes ? UINT64_MAX : sum + verdict->bar.stretches[at].bytes;
     }
-    if (sum != verdict->bar.whole_bytes || !verdict->title || !verdict->heading || verdict->answer.count == 0 || verdict->step_count == 0)
+    if (sum != verdict->bar.whole_bytes || !verdict->title || !verdict->heading || verdict->answer.count == 0 ||
+        verdict->step_count == 0)
         abort();
     if (verdict->is_over_known != (verdict->over_text != NULL))
         abort();

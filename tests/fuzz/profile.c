@@ -33,7 +33,7 @@ static const struct {
     {"filter", {NULL, NULL, NULL, "name:a each:>0", NULL}},
     {"format", {NULL, NULL, NULL, NULL, "csv"}},
 };
-enum { VALUE_COUNT = sizeof asked_values / sizeof asked_values[0] };
+enum { VALUE_COUNT = sizeof(asked_values) / sizeof(asked_values[0]) };
 
 static bool takes(const struct analysis_view *view, const char *name)
 {
@@ -115,7 +115,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     };
     for (size_t at = 0; analysis_view_at(at, &view); at++) {
         for (int round = 0; strcmp(view.tool, "device_memory") == 0 && round < ROUND_COUNT; round++) {
-            struct analysis_question asked = {.tool = view.tool, .view = view.view, .uses = uses, .use_count = round == 0 ? 1 : round == 1 ? 4 : 2, .has_source = round == 1};
+            struct analysis_question asked = {.tool = view.tool,
+                                              .view = view.view,
+                                              .uses = uses,
+                                              .use_count = round == 0   ? 1
+                                                           : round == 1 ? 4
+                                                                        : 2,
+                                              .has_source = round == 1};
             ask(&asked, &view, round);
         }
     }

@@ -86,7 +86,7 @@ static void copy(struct twin *twin, const uint8_t *whole, const uint8_t *at, con
             twin->events[twin->event_count++][1] = (size_t)(end - at);
         }
         twin->is_comparable &= end - at < LONGEST_EVENT;
-        put(twin, unknown_field, sizeof unknown_field);
+        put(twin, unknown_field, sizeof(unknown_field));
         put(twin, at, (size_t)(end - at));
         return;
     }
@@ -162,7 +162,7 @@ static void compare(const struct analysis_subject *one, const struct analysis_su
         {"growth", {{NULL, NULL}}, 0},
         {"lanes", {{NULL, NULL}}, 0},
     };
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
         cJSON *a = answer_of(one, questions[i].view, questions[i].params, questions[i].count);
         cJSON *b = answer_of(other, questions[i].view, questions[i].params, questions[i].count);
         if ((a == NULL) != (b == NULL) || (a != NULL && !cJSON_Compare(a, b, true))) {
@@ -180,10 +180,7 @@ static void compare(const struct analysis_subject *one, const struct analysis_su
 }
 
 /* How much a file may take goes by its size, which differs. */
-static bool is_of_room(enum err_code code)
-{
-    return code == ERR_limit || code == ERR_memory;
-}
+static bool is_of_room(enum err_code code) { return code == ERR_limit || code == ERR_memory; }
 
 static void check(const uint8_t *bytes, size_t size, struct twin *twin)
 {

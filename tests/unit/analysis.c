@@ -9,10 +9,7 @@
 static const char example[] = DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb";
 static struct err err;
 
-static void begin(void)
-{
-    err = (struct err)ERR_INIT;
-}
+static void begin(void) { err = (struct err)ERR_INIT; }
 
 static const struct {
     const char *path;
@@ -58,8 +55,12 @@ START_TEST(other_files_are_not_mistaken)
     ck_assert_int_eq(kind_of_text(STR("")), ANALYSIS_KIND_EMPTY);
     ck_assert_int_eq(kind_of_text(STR("# notes\nnothing here\n")), ANALYSIS_KIND_TEXT);
     ck_assert_int_eq(kind_of_text(STR("\n\nRESOURCE_EXHAUSTED: Out of memory")), ANALYSIS_KIND_TEXT);
-    ck_assert_int_eq(kind_of_text(STR("\x7f" "ELF\x02\x01\x01\0\0\0")), ANALYSIS_KIND_UNKNOWN);
-    ck_assert_int_eq(kind_of_text(STR("\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x05" "bytes")), ANALYSIS_KIND_PPROF);
+    ck_assert_int_eq(kind_of_text(STR("\x7f"
+                                      "ELF\x02\x01\x01\0\0\0")),
+                     ANALYSIS_KIND_UNKNOWN);
+    ck_assert_int_eq(kind_of_text(STR("\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x05"
+                                      "bytes")),
+                     ANALYSIS_KIND_PPROF);
     ck_assert_int_eq(kind_of_text(STR("\xff\xff\xff\xff")), ANALYSIS_KIND_UNKNOWN);
 }
 END_TEST
@@ -74,7 +75,8 @@ START_TEST(a_trace_lists_its_programs)
     ck_assert_str_eq(contents->programs[0].key, "jit_f(5)");
     ck_assert_str_eq(contents->programs[1].key, "jit_g(4)"); /* the stat goes before the key */
     ck_assert_str_eq(contents->hostnames[0], "t1v-n-abcdef-w-0");
-    ck_assert(contents->has_tpu_plane && contents->has_host_plane && !contents->has_gpu_plane && contents->has_hlo_stat);
+    ck_assert(contents->has_tpu_plane && contents->has_host_plane && !contents->has_gpu_plane &&
+              contents->has_hlo_stat);
     analysis_contents_free(contents);
     bytes_close(&bytes);
 }
@@ -172,7 +174,7 @@ int main(void)
     TCase *tests = tcase_create("analysis");
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, begin, NULL);
-    tcase_add_loop_test(tests, kinds_are_told_by_content, 0, (int)(sizeof kinds / sizeof kinds[0]));
+    tcase_add_loop_test(tests, kinds_are_told_by_content, 0, (int)(sizeof(kinds) / sizeof(kinds[0])));
     tcase_add_test(tests, other_files_are_not_mistaken);
     tcase_add_test(tests, a_trace_lists_its_programs);
     tcase_add_test(tests, a_packed_trace_is_looked_through);

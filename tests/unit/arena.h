@@ -17,15 +17,9 @@ static inline void arena_begin_limited(uint64_t limit_bytes)
     arena_init(&arena, limit_bytes, &err);
 }
 
-static inline void arena_begin(void)
-{
-    arena_begin_limited(0);
-}
+static inline void arena_begin(void) { arena_begin_limited(0); }
 
-static inline void arena_end(void)
-{
-    arena_free(&arena);
-}
+static inline void arena_end(void) { arena_free(&arena); }
 
 /* In a function that is still running when the arena jumps: then the test fails with its report. */
 #define ARENA_MUST_NOT_JUMP()                                                                                          \

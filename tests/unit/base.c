@@ -24,7 +24,7 @@ START_TEST(a_long_report_is_cut)
 {
     err = (struct err)ERR_INIT;
     err_set(&err, ERR_argument, 0, "%0300d", 1);
-    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+    ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
 }
 END_TEST
 
@@ -119,13 +119,13 @@ START_TEST(a_growing_array_makes_room_for_many_at_once)
     ARENA_MUST_NOT_JUMP();
     size_t capacity = 0;
     ck_assert_ptr_null(arena_grown(&arena, NULL, 0, &capacity, 8)); /* nothing is asked for */
-    uint64_t *items = arena_grown(&arena, NULL, 3, &capacity, sizeof *items);
+    uint64_t *items = arena_grown(&arena, NULL, 3, &capacity, sizeof(*items));
     items[2] = 7;
-    items = arena_grown(&arena, items, 100000, &capacity, sizeof *items);
+    items = arena_grown(&arena, items, 100000, &capacity, sizeof(*items));
     ck_assert_uint_ge(capacity, 100000);
     ck_assert_uint_eq(items[2], 7);
     ck_assert_uint_eq(items[99999], 0);
-    ck_assert_ptr_eq(arena_grown(&arena, items, 100000, &capacity, sizeof *items), items); /* room already */
+    ck_assert_ptr_eq(arena_grown(&arena, items, 100000, &capacity, sizeof(*items)), items); /* room already */
     arena_end();
 }
 END_TEST
@@ -133,11 +133,11 @@ END_TEST
 START_TEST(a_growing_array_jumps_at_what_cannot_be)
 {
     ck_assert_int_eq(grown_refuses(0, 100, 200, 8), ERR_none);
-    ck_assert_int_eq(grown_refuses(1 << 20, 1000, 1 << 20, 8), ERR_limit);      /* past the arena's limit */
-    ck_assert_int_eq(grown_refuses(0, 100, SIZE_MAX / 2, 8), ERR_limit);        /* the product wraps */
-    ck_assert_int_eq(grown_refuses(0, 100, SIZE_MAX, 1), ERR_limit);            /* more than there is */
+    ck_assert_int_eq(grown_refuses(1 << 20, 1000, 1 << 20, 8), ERR_limit); /* past the arena's limit */
+    ck_assert_int_eq(grown_refuses(0, 100, SIZE_MAX / 2, 8), ERR_limit);   /* the product wraps */
+    ck_assert_int_eq(grown_refuses(0, 100, SIZE_MAX, 1), ERR_limit);       /* more than there is */
     ck_assert_int_eq(grown_refuses(0, 100, SIZE_MAX / 8 / 3 + 2, 24), ERR_limit);
-    ck_assert_int_eq(grown_refuses(0, SIZE_MAX / 16 + 1, 0, 16), ERR_limit);    /* at the first */
+    ck_assert_int_eq(grown_refuses(0, SIZE_MAX / 16 + 1, 0, 16), ERR_limit); /* at the first */
 }
 END_TEST
 
@@ -234,7 +234,7 @@ END_TEST
 START_TEST(shares_together_keep_to_the_limit_of_the_whole)
 {
     static const uint64_t limits[] = {0, 1, 5, 1000003};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         struct arena share;
         struct err share_err = ERR_INIT;
         arena_begin_limited(limits[i]);
@@ -251,7 +251,7 @@ END_TEST
 START_TEST(a_column_jumps_at_the_limit_and_at_what_cannot_be)
 {
     static const size_t counts[] = {1 << 20, SIZE_MAX / 8, SIZE_MAX / 4, SIZE_MAX};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         struct column column;
         arena_begin_limited(1 << 20);
         if (setjmp(arena.trap) == 0) {
@@ -293,9 +293,14 @@ START_TEST(a_size_is_said_as_xla_prints_it)
     static const struct {
         uint64_t bytes;
         const char *text;
-    } sizes[] = {{0, "0 B"}, {1023, "1023 B"}, {1536, "1.5 KiB"}, {140509184, "134.00 MiB"}, {35963086336, "33.49 GiB"}, {UINT64_MAX, "16.00 EiB"}};
+    } sizes[] = {{0, "0 B"},
+                 {1023, "1023 B"},
+                 {1536, "1.5 KiB"},
+                 {140509184, "134.00 MiB"},
+                 {35963086336, "33.49 GiB"},
+                 {UINT64_MAX, "16.00 EiB"}};
     char text[SIZE_TEXT_BYTES];
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         ck_assert_str_eq(size_text(text, sizes[i].bytes), sizes[i].text);
     ck_assert_str_eq(size_text_rounded(text, 1536, 2), "1.50 KiB");
     ck_assert_str_eq(size_text_rounded(text, -512, 2), "-512 B");
@@ -310,14 +315,16 @@ START_TEST(the_unit_of_a_size_is_chosen_after_rounding)
         uint64_t bytes;
         const char *text;
     } sizes[] = {
+        /* clang-format off */
         {1024, "1.0 KiB"},
         {1048524, "1023.9 KiB"}, {1048525, "1.00 MiB"}, {1048575, "1.00 MiB"}, {1048576, "1.00 MiB"},
         {1073736581, "1023.99 MiB"}, {1073736582, "1.00 GiB"}, {1073741823, "1.00 GiB"}, {1073741824, "1.00 GiB"},
         {1099506259066, "1023.99 GiB"}, {1099506259067, "1.00 TiB"}, {1099511627775, "1.00 TiB"},
         {1125894409284485, "1023.99 TiB"}, {1125894409284486, "1.00 PiB"}, {1125899906842623, "1.00 PiB"},
+        /* clang-format on */
     };
     char text[SIZE_TEXT_BYTES];
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         ck_assert_str_eq(size_text(text, sizes[i].bytes), sizes[i].text);
     ck_assert_str_eq(size_text_rounded(text, 1048570, 2), "1023.99 KiB");
     ck_assert_str_eq(size_text_rounded(text, 1048571, 2), "1.00 MiB");
@@ -329,7 +336,7 @@ START_TEST(a_difference_is_said_no_finer_than_what_it_is_made_of)
 {
     char text[SIZE_TEXT_BYTES];
     ck_assert_str_eq(size_text_coarse(text, 1043613942, 0), "995.27 MiB");
-    ck_assert_str_eq(size_text_coarse(text, 1043613942, 10486), "995.27 MiB"); /* MiB with two decimals */
+    ck_assert_str_eq(size_text_coarse(text, 1043613942, 10486), "995.27 MiB");  /* MiB with two decimals */
     ck_assert_str_eq(size_text_coarse(text, 1043613942, 10737418), "0.97 GiB"); /* GiB with two decimals */
     ck_assert_str_eq(size_text_coarse(text, 524288, 102), "512.0 KiB");
     ck_assert_str_eq(size_text_coarse(text, 300, 1), "300 B");

@@ -37,7 +37,8 @@ static inline void bytes_open(struct bytes *bytes, const void *data, size_t leng
     if (length > 0)
         memcpy(bytes->data, data, length);
     bytes->length = length;
-    bytes->source = (struct source){.context = bytes, .read = bytes_read_at, .size_bytes = length, .read_apart = bytes_read_at};
+    bytes->source =
+        (struct source){.context = bytes, .read = bytes_read_at, .size_bytes = length, .read_apart = bytes_read_at};
 }
 
 /* A file of the build, such as build/fixtures/hlo-two-buffers.pb. */
@@ -55,10 +56,7 @@ static inline void bytes_load(struct bytes *bytes, const char *path)
     free(data);
 }
 
-static inline void bytes_close(struct bytes *bytes)
-{
-    free(bytes->data);
-}
+static inline void bytes_close(struct bytes *bytes) { free(bytes->data); }
 
 static inline int bytes_run(Suite *suite)
 {

@@ -4,7 +4,7 @@
 
 #include "bytes.h"
 
-#define GIB(hundredths) ((uint64_t)((double)(hundredths)*10737418.24 + 0.5))
+#define GIB(hundredths) ((uint64_t)((double)(hundredths) * 10737418.24 + 0.5))
 
 static const struct {
     const char *text;
@@ -14,16 +14,18 @@ static const struct {
     {"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO temporaries "
      "(33.49G) exceeds available HBM (15.75G). HLO module: jit_train_step.",
      0, GIB(1575), GIB(3349)},
-    {"Ran out of memory in memory space hbm. Used 55.24G of 31.25G hbm. Exceeded hbm capacity by 23.99G.", 0, GIB(3125), GIB(5524)},
+    {"Ran out of memory in memory space hbm. Used 55.24G of 31.25G hbm. Exceeded hbm capacity by 23.99G.", 0, GIB(3125),
+     GIB(5524)},
     {"I0101 tpu.cc:1] Used 17.60G of\n   16.00G\n hbm. Exceeded", 0, GIB(1600), GIB(1760)},
     {"Ran out of memory in memory space vmem. Used 16.08M of 16.00M vmem.", 1, 16 << 20, 16861102},
     {"RESOURCE_EXHAUSTED: Allocation (size=268435456) would exceed memory (size=134217728) :: #allocation3 [shape = "
      "'f32[16384,4096]{1,0:T(8,128)}', space=vmem, size = 0x10000000, scoped, tag = 'scratch operand'] :: f.1",
      1, 134217728, 268435456},
     {"Allocation (size=17825792) would exceed memory (size=16777216)", 0, 16777216, 17825792},
-    {"TPU TensorCore Hbm usage: 34.82G, SparseCore Hbm usage 174.10G, exceeding available bytes: 95.74G", 0, GIB(9574), 0},
-    {"Aborting compilation early because it's unlikely to have enough memory. Requires 3.47E, has 14.49G available.", 0, GIB(1449),
-     4000703962087399751},
+    {"TPU TensorCore Hbm usage: 34.82G, SparseCore Hbm usage 174.10G, exceeding available bytes: 95.74G", 0, GIB(9574),
+     0},
+    {"Aborting compilation early because it's unlikely to have enough memory. Requires 3.47E, has 14.49G available.", 0,
+     GIB(1449), 4000703962087399751},
 };
 
 START_TEST(capacities_are_read)
@@ -41,11 +43,15 @@ END_TEST
 
 START_TEST(other_texts_state_none)
 {
-    static const char *const others[] = {
-        "", "Used 5 of 7 apples", "XLA::TPU program HBM usage: 52.5K / 31.25G", "Used 17.60G of", "(3G) exceeds available HBM (",
-        "Allocation (size=99999999999999999999999999) would", "Used 99999999999999E of 1G hbm"};
+    static const char *const others[] = {"",
+                                         "Used 5 of 7 apples",
+                                         "XLA::TPU program HBM usage: 52.5K / 31.25G",
+                                         "Used 17.60G of",
+                                         "(3G) exceeds available HBM (",
+                                         "Allocation (size=99999999999999999999999999) would",
+                                         "Used 99999999999999E of 1G hbm"};
     struct analysis_capacity capacity;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         ck_assert_msg(!analysis_capacity_from_text(others[i], strlen(others[i]), &capacity), "%s", others[i]);
 }
 END_TEST
@@ -66,7 +72,7 @@ int main(void)
 {
     Suite *suite = suite_create("capacity");
     TCase *tests = tcase_create("capacity");
-    tcase_add_loop_test(tests, capacities_are_read, 0, (int)(sizeof texts / sizeof texts[0]));
+    tcase_add_loop_test(tests, capacities_are_read, 0, (int)(sizeof(texts) / sizeof(texts[0])));
     tcase_add_test(tests, other_texts_state_none);
     tcase_add_test(tests, devices_are_listed);
     suite_add_tcase(suite, tests);

@@ -17,7 +17,7 @@ static char root[32];
 static void file_make(const struct small_file *made)
 {
     char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, made->path);
+    snprintf(path, sizeof(path), "%s/%s", root, made->path);
     for (char *slash = strchr(path + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0700);
@@ -92,7 +92,7 @@ static const struct {
 
 START_TEST(the_min_of_the_groups_counts)
 {
-    snprintf(root, sizeof root, "/tmp/cgroups-XXXXXX");
+    snprintf(root, sizeof(root), "/tmp/cgroups-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(root));
     for (size_t i = 0; i < 8 && machines[_i].files[i].path != NULL; i++)
         file_make(&machines[_i].files[i]);
@@ -109,7 +109,7 @@ int main(void)
 {
     Suite *suite = suite_create("cgroups");
     TCase *tests = tcase_create("cgroups");
-    tcase_add_loop_test(tests, the_min_of_the_groups_counts, 0, sizeof machines / sizeof machines[0]);
+    tcase_add_loop_test(tests, the_min_of_the_groups_counts, 0, sizeof(machines) / sizeof(machines[0]));
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -30,7 +30,12 @@ static const struct table_column table[] = {
     {.name = "size%", .type = TABLE_NUMBER, .value = share_of},
     {.name = "alive", .type = TABLE_SPAN, .value = born_of},
     {.name = "", .type = TABLE_NUMBER, .value = dies_of},
-    {.name = "name", .aliases = "title  called", .type = TABLE_TEXT, .is_searched = true, .value = name_of, .word = word_of},
+    {.name = "name",
+     .aliases = "title  called",
+     .type = TABLE_TEXT,
+     .is_searched = true,
+     .value = name_of,
+     .word = word_of},
     {.name = "shape", .type = TABLE_SHAPE, .value = shape_of},
     {.name = "line", .type = TABLE_TEXT, .is_searched = true, .value = line_of},
     {.name = NULL},
@@ -55,6 +60,7 @@ static const struct {
     const char *text;
     int bits;
 } cases[] = {
+    /* clang-format off */
     {"", 7}, {"   ", 7}, {"fusion", 5}, {"FUSION.1", 1}, {"-fusion", 2}, {"name:fusion", 5}, {"name:copy,fusion.1", 3},
     {"name:fusion*", 5}, {"name:*.3*", 4}, {"name:f*1", 1}, {">=64MiB", 1}, {">64MiB", 0}, {">63.9M", 1}, {"<1k", 2},
     {"size:100", 2}, {"size:50..200", 2}, {"-size:100", 5}, {"size:<1KiB", 2}, {"size:=100", 2}, {"size:7,100,64M", 3},
@@ -78,11 +84,13 @@ static const struct {
     /* expressions */
     {"name:/^fusion\\.[0-9]$/", 1}, {"/fusion|copy/", 7}, {"name:/copy/,/3/", 6}, {"line:/data file/", 2}, {"line:/src/model", 1},
     {"-/fusion/", 2}, {"line:/src\\/m/", 1}, {"line:/src/data", 2}, {"name:/a{2,3}|[^f]*\\*$/", 4}, {"shape:/^bf/", 2},
+    /* clang-format on */
 };
 
 START_TEST(terms_mean_what_they_say)
 {
-    ck_assert_msg(matches(cases[_i].text) == cases[_i].bits, "%s: %d, not %d", cases[_i].text, matches(cases[_i].text), cases[_i].bits);
+    ck_assert_msg(matches(cases[_i].text) == cases[_i].bits, "%s: %d, not %d", cases[_i].text, matches(cases[_i].text),
+                  cases[_i].bits);
 }
 END_TEST
 
@@ -100,8 +108,14 @@ static const struct {
     {"size:1..x", 5, "filter: \"1..x\" is not a number, nor <N, >N or N..M"},
     {"size:1..5%", 5, "filter: \"1..5%\" is not a number, nor <N, >N or N..M"},
     {"size:5,nan", 7, "filter: \"nan\" is not a number, nor <N, >N or N..M"},
-    {"size:0x10", 5, NULL}, {"size:>inf", 5, NULL}, {"size:1e5", 5, NULL}, {"size:", 0, "filter: \"size:\" asks for nothing"},
-    {"a -name:", 2, "filter: \"-name:\" asks for nothing"}, {"size:1.2.3", 5, NULL}, {"size:5mm", 5, NULL}, {"size:..5", 5, NULL},
+    {"size:0x10", 5, NULL},
+    {"size:>inf", 5, NULL},
+    {"size:1e5", 5, NULL},
+    {"size:", 0, "filter: \"size:\" asks for nothing"},
+    {"a -name:", 2, "filter: \"-name:\" asks for nothing"},
+    {"size:1.2.3", 5, NULL},
+    {"size:5mm", 5, NULL},
+    {"size:..5", 5, NULL},
     {"alive:>5%", 6, "filter: \">5%\" asks for a share of something that has none"},
     {"shape:[8", 6, "filter: \"[8\" is no shape: write type[8,*] or [8,*]"},
     {"x name:/a(b/", 9, NULL},
@@ -112,7 +126,8 @@ START_TEST(faults_are_named_and_placed)
 {
     ck_assert_int_eq(matches(faults[_i].text), -1);
     ck_assert_int_eq(err.code, ERR_argument);
-    ck_assert_msg(err.offset_bytes == (uint64_t)faults[_i].at, "%s: at %d, not %d", faults[_i].text, (int)err.offset_bytes, faults[_i].at);
+    ck_assert_msg(err.offset_bytes == (uint64_t)faults[_i].at, "%s: at %d, not %d", faults[_i].text,
+                  (int)err.offset_bytes, faults[_i].at);
     if (faults[_i].said != NULL)
         ck_assert_str_eq(err.text, faults[_i].said);
 }
@@ -121,8 +136,8 @@ END_TEST
 START_TEST(long_filters_are_refused)
 {
     char long_text[5000];
-    memset(long_text, 'a', sizeof long_text);
-    long_text[sizeof long_text - 1] = '\0';
+    memset(long_text, 'a', sizeof(long_text));
+    long_text[sizeof(long_text) - 1] = '\0';
     ck_assert_int_eq(matches(long_text), -1);
     for (size_t i = 1; i < 200; i += 2)
         long_text[i] = ' ';
@@ -136,7 +151,7 @@ START_TEST(work_is_charged)
 {
     static const char *const patterns[] = {"name:/(a*)*(a*)*b/", "name:*a*a*a*a*a*b", "name:aaaaaaaaaaaaaaaab"};
     struct filter filter;
-    for (volatile size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+    for (volatile size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
         err = (struct err)ERR_INIT;
         arena_init(&arena, 0, &err);
         arena_allot_work(&arena, 100);
@@ -159,8 +174,8 @@ int main(void)
 {
     Suite *suite = suite_create("filter");
     TCase *tests = tcase_create("filter");
-    tcase_add_loop_test(tests, terms_mean_what_they_say, 0, (int)(sizeof cases / sizeof cases[0]));
-    tcase_add_loop_test(tests, faults_are_named_and_placed, 0, (int)(sizeof faults / sizeof faults[0]));
+    tcase_add_loop_test(tests, terms_mean_what_they_say, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+    tcase_add_loop_test(tests, faults_are_named_and_placed, 0, (int)(sizeof(faults) / sizeof(faults[0])));
     tcase_add_test(tests, long_filters_are_refused);
     tcase_add_test(tests, work_is_charged);
     suite_add_tcase(suite, tests);

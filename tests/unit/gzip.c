@@ -25,7 +25,7 @@ static unsigned char plain[400000], packed[500000], back[400000];
 static void plain_fill(void)
 {
     uint32_t state = 1;
-    for (size_t i = 0; i < sizeof plain; i++) {
+    for (size_t i = 0; i < sizeof(plain); i++) {
         state = state * 1664525 + 1013904223;
         plain[i] = (unsigned char)(state >> 28); /* compresses to a half */
     }
@@ -36,8 +36,8 @@ START_TEST(members_are_read_through_in_any_order)
     struct bytes bytes;
     struct err err = ERR_INIT;
     plain_fill();
-    size_t length = pack(plain, 150000, packed, sizeof packed);
-    length += pack(plain + 150000, sizeof plain - 150000, packed + length, sizeof packed - length);
+    size_t length = pack(plain, 150000, packed, sizeof(packed));
+    length += pack(plain + 150000, sizeof(plain) - 150000, packed + length, sizeof(packed) - length);
     bytes_open(&bytes, packed, length);
     ck_assert(gzip_matches(&bytes.source));
     struct gzip *gzip = gzip_open(&bytes.source, &err);
@@ -45,10 +45,10 @@ START_TEST(members_are_read_through_in_any_order)
     ck_assert_mem_eq(back, plain + 149990, 20);
     ck_assert_int_eq(gzip->source.read(gzip, 5, back, 10), 10); /* backwards */
     ck_assert_mem_eq(back, plain + 5, 10);
-    ck_assert_int_eq(gzip->source.read(gzip, 0, back, sizeof back), sizeof back);
-    ck_assert_mem_eq(back, plain, sizeof plain);
-    ck_assert_int_eq(gzip->source.read(gzip, sizeof plain, back, 1), 0);
-    ck_assert_uint_eq(gzip->source.size_bytes, sizeof plain);
+    ck_assert_int_eq(gzip->source.read(gzip, 0, back, sizeof(back)), sizeof(back));
+    ck_assert_mem_eq(back, plain, sizeof(plain));
+    ck_assert_int_eq(gzip->source.read(gzip, sizeof(plain), back, 1), 0);
+    ck_assert_uint_eq(gzip->source.size_bytes, sizeof(plain));
     ck_assert(!err_is_set(&err));
     gzip_close(gzip);
     bytes_close(&bytes);
@@ -87,10 +87,10 @@ START_TEST(a_cut_stream_gives_what_came_before)
     struct bytes bytes;
     struct err err = ERR_INIT;
     plain_fill();
-    size_t length = pack(plain, sizeof plain, packed, sizeof packed);
+    size_t length = pack(plain, sizeof(plain), packed, sizeof(packed));
     bytes_open(&bytes, packed, length / 2);
     struct gzip *gzip = gzip_open(&bytes.source, &err);
-    int64_t got = gzip->source.read(gzip, 0, back, sizeof back);
+    int64_t got = gzip->source.read(gzip, 0, back, sizeof(back));
     ck_assert_int_gt(got, 100000);
     ck_assert_mem_eq(back, plain, (size_t)got);
     ck_assert(!err_is_set(&err));
@@ -106,7 +106,7 @@ START_TEST(damage_is_malformed)
     struct bytes bytes;
     struct err err = ERR_INIT;
     plain_fill();
-    size_t length = pack(plain, 1000, packed, sizeof packed);
+    size_t length = pack(plain, 1000, packed, sizeof(packed));
     packed[length - 6] ^= 0xFF; /* the checksum */
     bytes_open(&bytes, packed, length);
     struct gzip *gzip = gzip_open(&bytes.source, &err);

@@ -26,11 +26,11 @@ static void sums_balance(void)
     }
 }
 
-#define REPLAY(...)                                                                                        \
-    do {                                                                                                   \
-        const struct heap_event events[] = {__VA_ARGS__};                                                  \
-        ARENA_MUST_NOT_JUMP();                                                                             \
-        heap_replay(events, sizeof events / sizeof events[0], bytes_of, unpadded_of, BUFFERS, &arena, &heap); \
+#define REPLAY(...)                                                                                                    \
+    do {                                                                                                               \
+        const struct heap_event events[] = {__VA_ARGS__};                                                              \
+        ARENA_MUST_NOT_JUMP();                                                                                         \
+        heap_replay(events, sizeof(events) / sizeof(events[0]), bytes_of, unpadded_of, BUFFERS, &arena, &heap);        \
     } while (0)
 
 START_TEST(series_holds_sizes_before_events)

@@ -57,8 +57,9 @@ END_TEST
 
 START_TEST(mebibytes_have_every_digit)
 {
-    static const int64_t sizes[] = {0, 1, 4, 1048575, 1048576, 17123266, 322122547200, INT64_C(0x1fffffffffffff), -1536};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    static const int64_t sizes[] = {0,    1, 4, 1048575, 1048576, 17123266, 322122547200, INT64_C(0x1fffffffffffff),
+                                    -1536};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         begin();
         json_mib(&json, sizes[i]);
         buf_char(&out, '\0');
@@ -77,7 +78,7 @@ END_TEST
 START_TEST(doubles_read_back_as_they_were)
 {
     static const double values[] = {0.1, 1.0 / 3, DBL_MAX, DBL_MIN, 5e-324, -2.5, 1e22};
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         begin();
         json_double(&json, values[i]);
         buf_char(&out, '\0');

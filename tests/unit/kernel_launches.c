@@ -32,11 +32,11 @@ static void load_apart(struct bytes *bytes, const char *path)
     struct bytes file;
     static const unsigned char head[] = {0x7a, 0x80, 0x80, 0x08};
     bytes_load(&file, path);
-    size_t first = second_plane(&file), length = file.length + sizeof head + PADDING_BYTES;
+    size_t first = second_plane(&file), length = file.length + sizeof(head) + PADDING_BYTES;
     char *data = calloc(length, 1);
     memcpy(data, file.data, first);
-    memcpy(data + first, head, sizeof head);
-    memcpy(data + first + sizeof head + PADDING_BYTES, file.data + first, file.length - first);
+    memcpy(data + first, head, sizeof(head));
+    memcpy(data + first + sizeof(head) + PADDING_BYTES, file.data + first, file.length - first);
     bytes_open(bytes, data, length);
     free(data);
     bytes_close(&file);
@@ -47,9 +47,9 @@ static size_t programs_change(struct bytes *bytes)
 {
     static const char stat[] = {0x22, 0x04, 0x08, 0x03, 0x20};
     size_t count = 0;
-    for (size_t i = PADDING_BYTES; i + sizeof stat < bytes->length; i++)
-        if (memcmp(bytes->data + i, stat, sizeof stat) == 0)
-            bytes->data[i + sizeof stat] = (char)(0x20 + count++);
+    for (size_t i = PADDING_BYTES; i + sizeof(stat) < bytes->length; i++)
+        if (memcmp(bytes->data + i, stat, sizeof(stat)) == 0)
+            bytes->data[i + sizeof(stat)] = (char)(0x20 + count++);
     return count;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "input/memory_pieces.h"
 #include "analysis/analysis.h"
 #include "input/memory_events.h"
-#include "input/memory_pieces.h"
 
 #include "arena.h"
 #include "subject.h"
@@ -35,7 +35,7 @@ static char *answer_of(const struct workers *workers, const char *view)
 static void is_the_same(const struct workers *workers, const char *path)
 {
     static const char *const views[] = {"xprof", "summary", "timeline", "lanes", "live", "events", "growth"};
-    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
         char *whole = answer_of(NULL, views[i]), *pieces = answer_of(workers, views[i]);
         ck_assert_msg(strcmp(whole, pieces) == 0, "%s of %s in %zu pieces:\n%.1500s\n%.1500s", views[i], path,
                       workers->count, whole, pieces);
@@ -55,12 +55,12 @@ static size_t piece_count(const struct workers *workers)
 /* Steps, launches, figures in names, faults: whatever is carried from one event to another crosses a cut somewhere. */
 START_TEST(a_trace_in_pieces_is_the_same)
 {
-    static const char *const names[] = {"steps",  "faults", "mixed-steps", "device-loop", "tpu",
-                                        "iterations", "roots", "given-steps", "encoded", "open-step"};
+    static const char *const names[] = {"steps",      "faults", "mixed-steps", "device-loop", "tpu",
+                                        "iterations", "roots",  "given-steps", "encoded",     "open-step"};
     size_t max = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char path[64];
-        snprintf(path, sizeof path, "build/fixtures/trace-%s.pb", names[i]);
+        snprintf(path, sizeof(path), "build/fixtures/trace-%s.pb", names[i]);
         bytes_load(&bytes, path);
         for (size_t count = 2; count < 9; count++) {
             const struct workers workers = workers_of(count, 1);
@@ -206,7 +206,8 @@ static void add_op(struct text *line, uint64_t offset_ps, uint64_t duration_ps, 
 START_TEST(consumers_are_forgotten_as_in_one_go)
 {
     static const unsigned root[][2] = {{3, 1}, {0, 0}}, producer[][2] = {{4, 9}, {5, 9}, {0, 0}},
-                          consumer[][2] = {{6, 9}, {7, 9}, {0, 0}}, asynchronous[][2] = {{6, 9}, {7, 9}, {8, 1}, {0, 0}};
+                          consumer[][2] = {{6, 9}, {7, 9}, {0, 0}},
+                          asynchronous[][2] = {{6, 9}, {7, 9}, {8, 1}, {0, 0}};
     static struct text line;
     for (uint64_t used_count = 61; used_count < 64; used_count++) {
         uint64_t at = 1000;
@@ -350,19 +351,20 @@ END_TEST
 START_TEST(lines_past_the_limit_are_counted)
 {
     enum { LINES = MEMORY_LINES_MAX + 3 };
-    static const char names[] = "\x12\x09/host:CPU" "\x22\x16\x08\x01\x12\x12\x12\x10MemoryAllocation";
+    static const char names[] = "\x12\x09/host:CPU"
+                                "\x22\x16\x08\x01\x12\x12\x12\x10MemoryAllocation";
     static const char line[] = "\x1a\x06\x22\x04\x08\x01\x10\x07";
     struct memory_events events;
-    size_t plane_length = sizeof names - 1 + 2 * (sizeof line - 1) + (LINES - 2) * 2;
+    size_t plane_length = sizeof(names) - 1 + 2 * (sizeof(line) - 1) + (LINES - 2) * 2;
     char *file = malloc(plane_length + 16), *at = file;
     *at++ = 0x0a; /* XSpace.planes */
     for (size_t left = plane_length; left > 0; left >>= 7)
         *at++ = (char)((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
-    at = mempcpy(at, names, sizeof names - 1);
-    at = mempcpy(at, line, sizeof line - 1);
+    at = mempcpy(at, names, sizeof(names) - 1);
+    at = mempcpy(at, line, sizeof(line) - 1);
     for (int i = 0; i < LINES - 2; i++)
         at = mempcpy(at, "\x1a\x00", 2);
-    at = mempcpy(at, line, sizeof line - 1);
+    at = mempcpy(at, line, sizeof(line) - 1);
     bytes_open(&bytes, file, (size_t)(at - file));
     free(file);
     ARENA_MUST_NOT_JUMP();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
-#include "tool/memory_profile/model.h"
 #include "tool/memory_profile/live.h"
+#include "tool/memory_profile/model.h"
 #include "tool/memory_profile/notes.h"
 
 #include "arena.h"
@@ -118,9 +118,10 @@ END_TEST
 /* Three runs of one op in a row are three launches, two kernels of one run are one, and so is a loop in a run. */
 START_TEST(launches_on_gpus_are_told_from_the_calls_of_the_host)
 {
-    static const struct launch_told launches[] = {
-        {"jit_dot(5)", 2000, 2010},  {"jit_dot(5)", 2100, 2110},  {"jit_dot(5)", 2200, 2210},  {"jit_sort(6)", 2300, 2410},
-        {"jit_loop(7)", 2500, 2710}, {"jit_pair(8)", 2800, 2910}, {"jit_lost(9)", 3000, 3150}, {"jit_graph(10)", 3200, 3310}};
+    static const struct launch_told launches[] = {{"jit_dot(5)", 2000, 2010},  {"jit_dot(5)", 2100, 2110},
+                                                  {"jit_dot(5)", 2200, 2210},  {"jit_sort(6)", 2300, 2410},
+                                                  {"jit_loop(7)", 2500, 2710}, {"jit_pair(8)", 2800, 2910},
+                                                  {"jit_lost(9)", 3000, 3150}, {"jit_graph(10)", 3200, 3310}};
     load("build/fixtures/trace-gpu-calls.pb");
     launches_are(launches, 8);
     ck_assert_uint_eq(note_count(&profile.notes, "unclear_launch"), 2); /* jit_pair and jit_lost */
@@ -181,7 +182,8 @@ START_TEST(figures_that_stand_in_names_are_read)
     uint32_t first = pool->first;
     ck_assert_int_eq(profile.requested_bytes[first], 250);
     ck_assert(profile.address[first] == UINT64_C(18446744073709551360));
-    ck_assert(memory_profile_fragmentation_of(&profile, first) > 0.2499 && memory_profile_fragmentation_of(&profile, first) < 0.2501);
+    ck_assert(memory_profile_fragmentation_of(&profile, first) > 0.2499 &&
+              memory_profile_fragmentation_of(&profile, first) < 0.2501);
     const struct memory_what *what = &profile.events.whats[profile.what[first]];
     ck_assert(str_equal(memory_profile_text(&profile, what->op), STR("a(b,c='x,y')")));
     ck_assert(str_equal(memory_profile_text(&profile, what->shape), STR("[2,16]")));
@@ -294,8 +296,8 @@ START_TEST(numbers_of_the_file_hold)
 }
 END_TEST
 
-static const char *const traces[] = {"build/fixtures/trace-steps.pb", "build/fixtures/trace-tpu.pb",
-                                     "build/fixtures/trace-faults.pb", "build/fixtures/trace-roots.pb",
+static const char *const traces[] = {"build/fixtures/trace-steps.pb",   "build/fixtures/trace-tpu.pb",
+                                     "build/fixtures/trace-faults.pb",  "build/fixtures/trace-roots.pb",
                                      "build/fixtures/trace-encoded.pb", "build/fixtures/trace-gpu.pb"};
 
 START_TEST(any_cut_and_any_limit_give_a_trace_or_a_reason)
@@ -396,21 +398,21 @@ START_TEST(sizes_that_together_are_absurd_are_not_told)
                                 "\x2a\x16\x08\x01\x12\x12\x12\x10"
                                 "allocation_bytes";
     static const char event[] = "\x22\x0e\x08\x01\x22\x0a\x08\x01\x20\x80\x80\x80\x80\x80\x80\x40"; /* 2^48 */
-    static uint8_t file[COUNT * (sizeof event - 1) + 256];
+    static uint8_t file[COUNT * (sizeof(event) - 1) + 256];
     struct memory_events events;
-    size_t line = COUNT * (sizeof event - 1), plane = line + 5 + sizeof names - 1, at = 0;
+    size_t line = COUNT * (sizeof(event) - 1), plane = line + 5 + sizeof(names) - 1, at = 0;
     const size_t lengths[] = {plane, line};
     for (int i = 0; i < 2; i++) {
         file[at++] = i == 0 ? 0x0a : 0x1a;
         for (int byte = 0; byte < 4; byte++)
             file[at++] = (uint8_t)(lengths[i] >> (7 * byte) | (byte < 3 ? 0x80 : 0));
         if (i == 0) {
-            memcpy(file + at, names, sizeof names - 1);
-            at += sizeof names - 1;
+            memcpy(file + at, names, sizeof(names) - 1);
+            at += sizeof(names) - 1;
         }
     }
-    for (int i = 0; i < COUNT; i++, at += sizeof event - 1)
-        memcpy(file + at, event, sizeof event - 1);
+    for (int i = 0; i < COUNT; i++, at += sizeof(event) - 1)
+        memcpy(file + at, event, sizeof(event) - 1);
     bytes_open(&bytes, file, at);
     ARENA_MUST_NOT_JUMP();
     ck_assert(memory_events_read(&bytes.source, NULL, &arena, &events, &err));
@@ -424,10 +426,7 @@ START_TEST(sizes_that_together_are_absurd_are_not_told)
 }
 END_TEST
 
-static int64_t value_at(const void *curve, uint32_t step)
-{
-    return ((const int64_t *)curve)[step];
-}
+static int64_t value_at(const void *curve, uint32_t step) { return ((const int64_t *)curve)[step]; }
 
 START_TEST(extremes_are_those_of_a_plain_walk)
 {
@@ -474,7 +473,7 @@ int main(void)
     tcase_add_test(tests, iterations_of_a_loop_are_steps);
     tcase_add_test(tests, a_root_inside_a_root_of_its_level_is_none);
     tcase_add_test(tests, numbers_of_the_file_hold);
-    tcase_add_loop_test(tests, any_cut_and_any_limit_give_a_trace_or_a_reason, 0, sizeof traces / sizeof traces[0]);
+    tcase_add_loop_test(tests, any_cut_and_any_limit_give_a_trace_or_a_reason, 0, sizeof(traces) / sizeof(traces[0]));
     tcase_add_loop_test(tests, pairs_are_those_of_a_plain_search, 0, 4);
     tcase_add_test(tests, pairing_needs_room_for_what_is_open_alone);
     tcase_add_test(tests, sizes_that_together_are_absurd_are_not_told);

@@ -6,10 +6,7 @@
 static struct err err;
 static struct bytes bytes;
 
-static void begin(void)
-{
-    err = (struct err)ERR_INIT;
-}
+static void begin(void) { err = (struct err)ERR_INIT; }
 
 /* The answer to a question, as text; free() it. */
 static char *answer_of(const char *path, const char *view, const struct analysis_param *params, size_t count)
@@ -82,7 +79,8 @@ START_TEST(a_flat_line_of_a_tpu_says_why)
     says(answer, "\"memory\":\"0\",\"kind\":\"device\",\"event_count\":12");
     says(answer, "\"in_use_bytes\":32212255360,\"stack_bytes\":0,\"heap_bytes\":32212255360,\"free_bytes\":1342176640");
     says(answer, "\"capacity_bytes\":33554432000");
-    says(answer, "\"finding\":{\"code\":\"flat_line\",\"text\":\"The line is flat: the TPU runtime reserves HBM at start.");
+    says(answer,
+         "\"finding\":{\"code\":\"flat_line\",\"text\":\"The line is flat: the TPU runtime reserves HBM at start.");
     says(answer, "\"spread_bytes\":1073741824");
     free(answer);
     answer = answer_of("build/fixtures/trace-flat-tpu.pb", "lanes", NULL, 0);

@@ -11,10 +11,7 @@
 static const char example[] = DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb";
 static struct err err;
 
-static void begin(void)
-{
-    err = (struct err)ERR_INIT;
-}
+static void begin(void) { err = (struct err)ERR_INIT; }
 
 struct asked {
     struct bytes bytes;
@@ -95,21 +92,23 @@ START_TEST(rows_add_up_to_the_curve)
     struct asked asked;
     cJSON *root, *curve_root, *rows_root, *space;
     asked_open(&asked, real_modules[_i]);
-    cJSON *spaces = cJSON_GetObjectItem(ask(&asked, "summary", NULL, NULL, &root), "spaces"); /* the macro looks twice */
+    cJSON *spaces =
+        cJSON_GetObjectItem(ask(&asked, "summary", NULL, NULL, &root), "spaces"); /* the macro looks twice */
     cJSON_ArrayForEach(space, spaces)
     {
         char number_text[24], step_text[24];
-        snprintf(number_text, sizeof number_text, "%.0f", number(space, "space"));
+        snprintf(number_text, sizeof(number_text), "%.0f", number(space, "space"));
         struct analysis_param params[] = {{"space", number_text}, {"width", "16384"}};
         struct buf out = BUF_INIT;
         ck_assert(subject_answer(asked.module, "memory_viewer", "curve", params, 2, &out, &err));
         curve_root = cJSON_ParseWithLength(out.data, out.length);
         buf_free(&out);
         cJSON *columns = cJSON_GetObjectItem(cJSON_GetObjectItem(curve_root, "data"), "columns");
-        cJSON *step = cJSON_GetObjectItem(columns, "step")->child, *bytes = cJSON_GetObjectItem(columns, "bytes")->child;
+        cJSON *step = cJSON_GetObjectItem(columns, "step")->child,
+              *bytes = cJSON_GetObjectItem(columns, "bytes")->child;
         double highest = 0;
         for (; step != NULL; step = step->next, bytes = bytes->next) {
-            snprintf(step_text, sizeof step_text, "%.0f", step->valuedouble);
+            snprintf(step_text, sizeof(step_text), "%.0f", step->valuedouble);
             struct analysis_param at[] = {{"space", number_text}, {"step", step_text}, {"limit", "0"}};
             out = (struct buf)BUF_INIT;
             ck_assert(subject_answer(asked.module, "memory_viewer", "buffers", at, 3, &out, &err));
@@ -165,10 +164,12 @@ START_TEST(strips_hold_every_byte)
 END_TEST
 
 /* ask with up to four parameters; the caller deletes the root */
-static cJSON *ask_many(struct asked *asked, const char *view, const struct analysis_param *params, size_t count, cJSON **root)
+static cJSON *ask_many(struct asked *asked, const char *view, const struct analysis_param *params, size_t count,
+                       cJSON **root)
 {
     struct buf out = BUF_INIT;
-    ck_assert_msg(subject_answer(asked->module, "memory_viewer", view, params, count, &out, &err), "%s: %s", view, err.text);
+    ck_assert_msg(subject_answer(asked->module, "memory_viewer", view, params, count, &out, &err), "%s: %s", view,
+                  err.text);
     *root = cJSON_ParseWithLength(out.data, out.length);
     buf_free(&out);
     return cJSON_GetObjectItem(*root, "data");
@@ -179,7 +180,7 @@ START_TEST(groups_add_up_to_the_step)
     static const char *const ways[] = {"shape", "dtype", "opcode", "category", "line", "scope"};
     struct asked asked;
     asked_open(&asked, real_modules[_i]);
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         struct analysis_param params[] = {{"by", ways[i]}, {"limit", "1000"}};
         cJSON *root, *group, *data = ask_many(&asked, "groups", params, 2, &root);
         double bytes = 0, count = 0;
@@ -222,8 +223,8 @@ START_TEST(windows_balance)
     for (int from = 0; from < steps; from += 1 + steps / 7)
         for (int to = from; to <= steps; to += 1 + steps / 5) {
             char begin_text[16], end_text[16];
-            snprintf(begin_text, sizeof begin_text, "%d", from);
-            snprintf(end_text, sizeof end_text, "%d", to);
+            snprintf(begin_text, sizeof(begin_text), "%d", from);
+            snprintf(end_text, sizeof(end_text), "%d", to);
             struct analysis_param params[] = {{"from", begin_text}, {"to", end_text}};
             cJSON *data = ask_many(&asked, "window", params, 2, &root);
             ck_assert_double_eq(number(data, "bytes_before") + number(cJSON_GetObjectItem(data, "born"), "bytes") -
@@ -264,10 +265,10 @@ START_TEST(a_rectangle_holds_what_overlaps_it)
     cJSON_Delete(root);
     ck_assert(count > 0 || high < 1048576); /* those of some kilobytes have nothing there */
     char filter[160], covers[80], from_text[16], to_text[16];
-    snprintf(covers, sizeof covers, "covers:%.0f..%.0f", low, end > low ? end - 1 : low);
-    snprintf(filter, sizeof filter, "alive:%.0f..%.0f %s", from, to - 1, covers);
-    snprintf(from_text, sizeof from_text, "%.0f", from);
-    snprintf(to_text, sizeof to_text, "%.0f", to);
+    snprintf(covers, sizeof(covers), "covers:%.0f..%.0f", low, end > low ? end - 1 : low);
+    snprintf(filter, sizeof(filter), "alive:%.0f..%.0f %s", from, to - 1, covers);
+    snprintf(from_text, sizeof(from_text), "%.0f", from);
+    snprintf(to_text, sizeof(to_text), "%.0f", to);
     struct analysis_param listed[] = {{"step", "all"}, {"filter", filter}};
     cJSON *data = ask_many(&asked, "buffers", listed, 2, &root);
     ck_assert_double_eq(number(data, "matched_count"), count);
@@ -280,10 +281,12 @@ START_TEST(a_rectangle_holds_what_overlaps_it)
     ck_assert_double_eq(number(alive, "bytes"), bytes);
     ck_assert_double_le(number(peak, "bytes"), bytes);
     ck_assert_double_eq(number(data, "bytes_before") + number(cJSON_GetObjectItem(data, "born"), "bytes") -
-                            number(cJSON_GetObjectItem(data, "died"), "bytes"), number(data, "bytes_after"));
+                            number(cJSON_GetObjectItem(data, "died"), "bytes"),
+                        number(data, "bytes_after"));
     cJSON_Delete(root);
     struct analysis_param strips[] = {{"step", from_text}, {"mark", filter}, {"width", "64"}};
-    cJSON *bars = cJSON_GetObjectItem(cJSON_GetObjectItem(ask_many(&asked, "strips", strips, 3, &root), "orders"), "size");
+    cJSON *bars =
+        cJSON_GetObjectItem(cJSON_GetObjectItem(ask_many(&asked, "strips", strips, 3, &root), "orders"), "size");
     cJSON_ArrayForEach(bar, bars) marked -= number(bar, "marked_count");
     ck_assert_double_eq(marked, 0);
     cJSON_Delete(root);
@@ -361,8 +364,8 @@ START_TEST(a_merged_bar_opens_into_its_own_buffers)
     cJSON_ArrayForEach(bar, cJSON_GetObjectItem(cJSON_GetObjectItem(data, "orders"), "size"))
     {
         char first[16], count[16];
-        snprintf(first, sizeof first, "%d", (int)number(bar, "first_rank"));
-        snprintf(count, sizeof count, "%d", (int)number(bar, "count"));
+        snprintf(first, sizeof(first), "%d", (int)number(bar, "first_rank"));
+        snprintf(count, sizeof(count), "%d", (int)number(bar, "count"));
         struct analysis_param params[] = {{"width", "64"}, {"order", "size"}, {"first", first}, {"count", count}};
         cJSON *part_root, *each, *part = ask_many(&asked, "strips", params, 4, &part_root);
         double members = 0, bytes = 0;
@@ -422,7 +425,7 @@ START_TEST(odd_files_have_notes_not_crashes)
     struct asked asked;
     cJSON *root;
     asked_open(&asked, "build/fixtures/hlo-odd.pb");
-    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
         ask(&asked, views[i], NULL, NULL, &root);
         ck_assert(root != NULL || err_is_set(&err));
         cJSON_Delete(root);
@@ -438,6 +441,7 @@ static const struct {
     const char *view, *name, *value;
     enum err_code code;
 } refused[] = {
+    /* clang-format off */
     {"nothing", NULL, NULL, ERR_notfound},     {"curve", "space", "77", ERR_notfound},
     {"curve", "space", "x", ERR_argument},     {"curve", "width", "0", ERR_argument},
     {"curve", "width", "99999999", ERR_argument}, {"curve", "sze", "1", ERR_argument},
@@ -448,6 +452,7 @@ static const struct {
     {"buffer", "id", "1; drop", ERR_notfound}, {"buffer", "id", "999999", ERR_notfound},
     {"strips", "step", "99999999999999999999", ERR_argument}, {"strips", "mark", "sze:1", ERR_argument},
     {"window", "filter", "covers:x", ERR_argument},
+    /* clang-format on */
 };
 
 START_TEST(broken_questions_are_refused_by_name)
@@ -457,7 +462,8 @@ START_TEST(broken_questions_are_refused_by_name)
     asked_open(&asked, example);
     ask(&asked, refused[_i].view, refused[_i].name, refused[_i].value, &root);
     ck_assert_ptr_null(root);
-    ck_assert_msg(err.code == refused[_i].code, "%s %s=%s: %s", refused[_i].view, refused[_i].name, refused[_i].value, err.text);
+    ck_assert_msg(err.code == refused[_i].code, "%s %s=%s: %s", refused[_i].view, refused[_i].name, refused[_i].value,
+                  err.text);
     asked_close(&asked);
 }
 END_TEST
@@ -466,7 +472,7 @@ int main(void)
 {
     Suite *suite = suite_create("memory_viewer");
     TCase *tests = tcase_create("memory_viewer");
-    const int modules = (int)(sizeof real_modules / sizeof real_modules[0]);
+    const int modules = (int)(sizeof(real_modules) / sizeof(real_modules[0]));
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, begin, NULL);
     tcase_add_test(tests, the_example_peaks_at_300_gib);
@@ -482,7 +488,7 @@ int main(void)
     tcase_add_test(tests, without_a_trace_the_schedule_answers);
     tcase_add_test(tests, scoped_vmem_comes_from_the_pool);
     tcase_add_test(tests, odd_files_have_notes_not_crashes);
-    tcase_add_loop_test(tests, broken_questions_are_refused_by_name, 0, (int)(sizeof refused / sizeof refused[0]));
+    tcase_add_loop_test(tests, broken_questions_are_refused_by_name, 0, (int)(sizeof(refused) / sizeof(refused[0])));
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

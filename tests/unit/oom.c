@@ -6,6 +6,7 @@
 static const struct {
     const char *text, *wanted;
 } sentences[] = {
+    /* clang-format off */
     /* TPU compiler */
     {"XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space smem. Used 1.50M of 1.00M smem. Exceeded smem capacity by 512.0K.",
      "family=tpu_compile form=report memory_space=smem needed_bytes=1572864 capacity_bytes=1048576 exceeded_bytes=524288 phase=compile"},
@@ -121,6 +122,7 @@ static const struct {
     {"Out of memory while trying to allocate 99999999999999999999999 bytes.", "family=gpu_xla needed_bytes=null"},
     {"Out of memory while trying to allocate 21107", "family=gpu_xla needed_bytes=null"},
     {"Ran out of memory in memory space hbm. Used 99.00E of 17.6", "memory_space=hbm needed_bytes=null capacity_bytes=null"},
+    /* clang-format on */
 };
 
 static const cJSON *list_item(const cJSON *failure, char **key)
@@ -137,14 +139,15 @@ static const cJSON *list_item(const cJSON *failure, char **key)
 static void check_pairs(const char *text, const cJSON *failure, const char *wanted)
 {
     char pairs[1024], found[128], *rest = pairs;
-    snprintf(pairs, sizeof pairs, "%s", wanted);
+    snprintf(pairs, sizeof(pairs), "%s", wanted);
     for (char *pair; (pair = strtok_r(rest, " ", &rest)) != NULL;) {
         char *key = pair, *value = strchr(pair, '=');
         *value++ = '\0';
         const cJSON *object = list_item(failure, &key);
         for (char *bar; (bar = strchr(value, '|')) != NULL;)
             *bar = ' ';
-        ck_assert_msg(strcmp(oom_value(object, key, found), value) == 0, "%s is %s, not %s in: %.100s", key, found, value, text);
+        ck_assert_msg(strcmp(oom_value(object, key, found), value) == 0, "%s is %s, not %s in: %.100s", key, found,
+                      value, text);
     }
 }
 
@@ -170,7 +173,7 @@ static const char *const others[] = {
 
 START_TEST(other_texts_hold_no_failure)
 {
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         struct oom_answer answer = oom_ask(others[i], strlen(others[i]));
         ck_assert_msg(answer.explanation.failure_count == 0, "%s", others[i]);
         ck_assert_uint_eq(answer.explanation.report_line_count, 0);
@@ -189,7 +192,7 @@ static const char *const good_compiles[] = {
 
 START_TEST(reports_without_failure_are_told)
 {
-    for (size_t i = 0; i < sizeof good_compiles / sizeof good_compiles[0]; i++) {
+    for (size_t i = 0; i < sizeof(good_compiles) / sizeof(good_compiles[0]); i++) {
         struct oom_answer answer = oom_ask(good_compiles[i], strlen(good_compiles[i]));
         ck_assert_msg(answer.explanation.failure_count == 0, "%s", good_compiles[i]);
         ck_assert_uint_ge(answer.explanation.report_line_count, 1);
@@ -204,7 +207,7 @@ START_TEST(a_lower_layers_line_is_part_of_the_failure)
         "W bfc_allocator.cc:482] Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.97GiB (rounded to 2110783744)requested by op \n"
         "E pjrt.cc:1] Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2110783616 bytes.\n"
         "ValueError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2110783616 bytes.\n";
-    struct oom_answer answer = oom_ask(text, sizeof text - 1);
+    struct oom_answer answer = oom_ask(text, sizeof(text) - 1);
     char value[128];
     ck_assert_uint_eq(answer.explanation.failure_count, 1);
     ck_assert_str_eq(oom_value(answer.failures->child, "family", value), "gpu_xla");
@@ -226,7 +229,7 @@ int main(void)
 {
     Suite *suite = suite_create("oom");
     TCase *tests = tcase_create("oom");
-    tcase_add_loop_test(tests, each_sentence_is_read, 0, (int)(sizeof sentences / sizeof sentences[0]));
+    tcase_add_loop_test(tests, each_sentence_is_read, 0, (int)(sizeof(sentences) / sizeof(sentences[0])));
     tcase_add_test(tests, other_texts_hold_no_failure);
     tcase_add_test(tests, reports_without_failure_are_told);
     tcase_add_test(tests, a_lower_layers_line_is_part_of_the_failure);

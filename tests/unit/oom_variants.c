@@ -3,6 +3,7 @@
  * cut. None of that may change a figure. */
 #include "oom.h"
 
+/* clang-format off */
 static const char *const names[] = {
     "0.10.0-libtpu0.0.40-v5e-adamlin",  "0.10.0-libtpu0.0.40-v5e-argsonly3",   "0.10.0-libtpu0.0.40-v5e-scoped",
     "0.10.1-libtpu0.0.40-v5e-half",     "0.10.2-cpu-jit10T",                   "0.10.2-libtpu0.0.52-v5e-dots",
@@ -10,12 +11,13 @@ static const char *const names[] = {
     "0.4.38-libtpu0.0.7-v5e-little",    "0.6.2-libtpu0.0.17-v5e-padsort",      "0.6.2-libtpu0.0.17-v5e-scoped",
     "0.6.2-libtpu0.0.17-v5e-seed-exit1", "0.8.3-libtpu0.0.32.1-v5e-linnodon",
 };
-enum { NAME_COUNT = sizeof names / sizeof names[0] };
+/* clang-format on */
+enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };
 
 static void load(struct bytes *bytes, int at)
 {
     char path[200];
-    snprintf(path, sizeof path, "tests/fixtures/oom/%s.txt", names[at]);
+    snprintf(path, sizeof(path), "tests/fixtures/oom/%s.txt", names[at]);
     bytes_load(bytes, path);
 }
 
@@ -25,7 +27,7 @@ static void load(struct bytes *bytes, int at)
 static bool is_left_out(const char *key)
 {
     static const char *const keys[] = {"ranges", "notes", "replicas", "label", "op_name", "source_file"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
     return false;
@@ -41,7 +43,8 @@ static bool is_same(const cJSON *wanted, const cJSON *got, const char **where)
     int at = 0;
     cJSON_ArrayForEach(item, wanted)
     {
-        const cJSON *other = item->string != NULL ? cJSON_GetObjectItemCaseSensitive(got, item->string) : cJSON_GetArrayItem(got, at++);
+        const cJSON *other =
+            item->string != NULL ? cJSON_GetObjectItemCaseSensitive(got, item->string) : cJSON_GetArrayItem(got, at++);
         if (item->string != NULL && is_left_out(item->string))
             continue;
         if (!is_same(item, other, where)) {
@@ -58,7 +61,8 @@ static void check_same(const struct bytes *whole, const char *text, size_t lengt
     const char *where = "?";
     char replicas[128];
     ck_assert_msg(is_same(wanted.failures, got.failures, &where), "%s: %s differs in:\n%.300s", what, where, text);
-    ck_assert_msg(atoi(oom_value(got.failures->child, "replicas", replicas)) == replica_count, "%s: %s replicas", what, replicas);
+    ck_assert_msg(atoi(oom_value(got.failures->child, "replicas", replicas)) == replica_count, "%s: %s replicas", what,
+                  replicas);
     cJSON_Delete(wanted.failures);
     cJSON_Delete(got.failures);
 }
@@ -82,10 +86,7 @@ static void put(struct text *text, const char *data)
     text->length += length;
 }
 
-static void put_byte(struct text *text, char c)
-{
-    text->data[text->length++] = c;
-}
+static void put_byte(struct text *text, char c) { text->data[text->length++] = c; }
 
 /* Lines of at most `width`: broken anywhere, or at spaces where there are some. */
 static struct text wrapped(const struct bytes *bytes, size_t width, bool at_spaces, const char *indent)
@@ -152,7 +153,7 @@ START_TEST(any_width_reads_alike)
         for (int at_spaces = 0; at_spaces < 2; at_spaces++) {
             char what[100];
             struct text text = wrapped(&bytes, width, at_spaces, width % 3 == 0 ? "        " : "");
-            snprintf(what, sizeof what, "%s wrapped at %zu%s", names[_i], width, at_spaces ? " between words" : "");
+            snprintf(what, sizeof(what), "%s wrapped at %zu%s", names[_i], width, at_spaces ? " between words" : "");
             check_same(&bytes, text.data, text.length, what, 1);
             free(text.data);
         }
@@ -187,7 +188,7 @@ START_TEST(any_logger_reads_alike)
 {
     struct bytes bytes;
     load(&bytes, _i);
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
         struct text text = prefixed(&bytes, prefixes[i]);
         check_same(&bytes, text.data, text.length, prefixes[i], 1);
         free(text.data);
@@ -212,7 +213,7 @@ START_TEST(any_escape_reads_alike)
     };
     struct bytes bytes;
     load(&bytes, _i);
-    for (size_t i = 0; i < sizeof escapes / sizeof escapes[0]; i++) {
+    for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
         struct text text = replaced(&bytes, escapes[i].from, escapes[i].to);
         check_same(&bytes, text.data, text.length, escapes[i].what, 1);
         free(text.data);
@@ -243,7 +244,9 @@ START_TEST(replicas_are_counted)
     load(&bytes, _i);
     struct text text = text_new(&bytes), mixed = text_new(&bytes);
     for (int i = 0; i < 3; i++) {
-        put(&text, i == 1 ? "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\njax.errors.JaxRuntimeError: " : "");
+        put(&text,
+            i == 1 ? "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\njax.errors.JaxRuntimeError: "
+                   : "");
         bytes.data[bytes.length] = '\0';
         put(&text, bytes.data);
         put(&text, "\n");
@@ -273,8 +276,9 @@ static void check_cut(const cJSON *whole, const cJSON *cut, size_t length)
     {
         const cJSON *other = cJSON_GetObjectItemCaseSensitive(whole, item->string);
         bool is_size = strstr(item->string, "_bytes") != NULL;
-        ck_assert_msg(!is_size || cJSON_IsNull(item) || cJSON_Compare(item, other, true), "cut at %zu: %s is %.0f, not %.0f", length,
-                      item->string, item->valuedouble, other != NULL ? other->valuedouble : -1);
+        ck_assert_msg(!is_size || cJSON_IsNull(item) || cJSON_Compare(item, other, true),
+                      "cut at %zu: %s is %.0f, not %.0f", length, item->string, item->valuedouble,
+                      other != NULL ? other->valuedouble : -1);
     }
 }
 
@@ -285,7 +289,8 @@ START_TEST(a_cut_text_states_nothing_wrong)
     struct oom_answer whole = oom_ask(bytes.data, bytes.length);
     for (size_t length = 0; length < bytes.length; length += length < 2000 ? 1 : 7) {
         struct oom_answer cut = oom_ask(bytes.data, length);
-        ck_assert_msg(cut.explanation.failure_count <= 1, "cut at %zu: %zu failures", length, cut.explanation.failure_count);
+        ck_assert_msg(cut.explanation.failure_count <= 1, "cut at %zu: %zu failures", length,
+                      cut.explanation.failure_count);
         if (cut.failures->child != NULL)
             check_cut(whole.failures->child, cut.failures->child, length);
         cJSON_Delete(cut.failures);

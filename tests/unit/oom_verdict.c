@@ -43,15 +43,17 @@ static const struct {
     const char *text, *over, *limit; /* "" none */
     enum oom_cause cause;
 } limits[] = {
-    {"Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.", "0.50 GiB",
-     "can be reserved", OOM_CAUSE_FRAGMENTATION},
-    {"Attempting to reserve 3.00G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.", "2.00 GiB",
-     "can be reserved", OOM_CAUSE_SHORTAGE},
-    {"Error allocating device buffer: Attempting to allocate 1.50G. That was not possible. There are 2.00G free.", "", "are free", OOM_CAUSE_UNPLACED},
+    {"Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.",
+     "0.50 GiB", "can be reserved", OOM_CAUSE_FRAGMENTATION},
+    {"Attempting to reserve 3.00G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.",
+     "2.00 GiB", "can be reserved", OOM_CAUSE_SHORTAGE},
+    {"Error allocating device buffer: Attempting to allocate 1.50G. That was not possible. There are 2.00G free.", "",
+     "are free", OOM_CAUSE_UNPLACED},
     {"Allocating 300 bytes exceeds the memory limit of 200 bytes.", "100 B", "are there in all", OOM_CAUSE_NOT_KNOWN},
-    {"Not enough PA budget: pa_allocated=100B, allocation_size=50B, pa_budget=120B", "30 B", "are there in all", OOM_CAUSE_NOT_KNOWN},
-    {"Ran out of memory on HBM, the total memory required for HLO temporaries (16.72G) exceeds available HBM (15.75G).", "0.97 GiB", "are available",
+    {"Not enough PA budget: pa_allocated=100B, allocation_size=50B, pa_budget=120B", "30 B", "are there in all",
      OOM_CAUSE_NOT_KNOWN},
+    {"Ran out of memory on HBM, the total memory required for HLO temporaries (16.72G) exceeds available HBM (15.75G).",
+     "0.97 GiB", "are available", OOM_CAUSE_NOT_KNOWN},
     {"Out of memory while trying to allocate 214748364800 bytes.", "", "", OOM_CAUSE_NOT_KNOWN},
 };
 
@@ -98,7 +100,7 @@ START_TEST(fragmentation_of_all_is_not_that_of_the_temporaries)
         "  parameter allocation:   10.04GiB\n  constant allocation:    24.6KiB\n  maybe_live_out allocation:   28.74GiB\n"
         "  preallocated temp allocation:  154.06GiB\n  preallocated temp fragmentation:   24.75MiB (0.02%)\n"
         "  total allocation:  192.84GiB\n  total fragmentation:    9.71GiB (5.03%)\nPeak buffers:\n\tBuffer 1:\n\t\tSize: 38.10GiB\n";
-    struct oom_report *report = read_text(text, sizeof text - 1);
+    struct oom_report *report = read_text(text, sizeof(text) - 1);
     const struct oom_bar *bar = &report->verdicts[0].bar;
     char size[SIZE_TEXT_BYTES];
     ck_assert_uint_eq(bar->count, 3);
@@ -113,9 +115,10 @@ END_TEST
 /* A core that uses nothing has no stretch, and its name goes to no other. */
 START_TEST(the_bar_names_each_core_by_its_own_name)
 {
-    static const char text[] = "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: TensorCore Hbm usage: 20.00G, SparseCore Hbm usage 0B, "
-                               "exceeding available bytes: 16.00G\n";
-    struct oom_report *report = read_text(text, sizeof text - 1);
+    static const char text[] =
+        "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: TensorCore Hbm usage: 20.00G, SparseCore Hbm usage 0B, "
+        "exceeding available bytes: 16.00G\n";
+    struct oom_report *report = read_text(text, sizeof(text) - 1);
     const struct oom_bar *bar = &report->verdicts[0].bar;
     char size[SIZE_TEXT_BYTES];
     ck_assert_uint_eq(bar->count, 1);
@@ -127,7 +130,8 @@ END_TEST
 
 START_TEST(figures_say_whether_they_were_rounded)
 {
-    static const char *const texts[] = {"Out of memory while trying to allocate 5000 bytes.", "Out of memory while trying to allocate 7.34GiB."};
+    static const char *const texts[] = {"Out of memory while trying to allocate 5000 bytes.",
+                                        "Out of memory while trying to allocate 7.34GiB."};
     static const char *const words[] = {"exact", "as printed"};
     for (size_t i = 0; i < 2; i++) {
         struct oom_report *report = read_text(texts[i], strlen(texts[i]));
@@ -141,7 +145,7 @@ int main(void)
 {
     Suite *suite = suite_create("oom_verdict");
     TCase *tests = tcase_create("oom_verdict");
-    tcase_add_loop_test(tests, a_request_is_held_against_what_there_was, 0, (int)(sizeof limits / sizeof limits[0]));
+    tcase_add_loop_test(tests, a_request_is_held_against_what_there_was, 0, (int)(sizeof(limits) / sizeof(limits[0])));
     tcase_add_test(tests, the_stack_of_a_kernel_has_not_the_size_of_its_result);
     tcase_add_test(tests, outputs_in_the_memory_of_arguments_count_once);
     tcase_add_test(tests, fragmentation_of_all_is_not_that_of_the_temporaries);

@@ -4,8 +4,8 @@
 
 #include "bytes.h"
 #include "input/library.h"
-#include "tool/device_memory/trend.h"
 #include "subject.h"
+#include "tool/device_memory/trend.h"
 
 #include <cjson/cJSON.h>
 
@@ -21,10 +21,12 @@ static struct analysis_subject *read_profile(const char *path)
 }
 
 /* `data` of a view; cJSON_Delete the whole at `tree`. */
-static cJSON *ask(const struct analysis_subject *profile, const char *view, const struct analysis_param *params, size_t count, cJSON **tree)
+static cJSON *ask(const struct analysis_subject *profile, const char *view, const struct analysis_param *params,
+                  size_t count, cJSON **tree)
 {
     struct analysis_use use = {.subject = profile, .id = "a", .name = "a.prof"};
-    const struct analysis_question asked = {.tool = "device_memory", .view = view, .uses = &use, .use_count = 1, .params = params, .param_count = count};
+    const struct analysis_question asked = {
+        .tool = "device_memory", .view = view, .uses = &use, .use_count = 1, .params = params, .param_count = count};
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
     ck_assert_msg(analysis_answer(&asked, &out, &err), "%s", err.text);
@@ -62,7 +64,9 @@ START_TEST(unknown_sizes_are_counted_and_never_subtracted)
     ck_assert_double_eq(number_in(data, "buffer_count"), 5);
     ck_assert_double_eq(number_in(data, "stackless_count"), 1);
     ck_assert_int_eq(cJSON_GetArraySize(cJSON_GetObjectItem(data, "devices")), 2);
-    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "unknown_size");
+    ck_assert_str_eq(
+        cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring,
+        "unknown_size");
     cJSON_Delete(tree);
     analysis_subject_free(profile);
 }
@@ -88,8 +92,10 @@ END_TEST
 
 START_TEST(the_last_packages_folder_of_a_path_says_whose_code_it_is)
 {
-    ck_assert_int_eq(library_of(STR("/usr/lib/python3/dist-packages/tool/site-packages/optax/a.py")), LIBRARY_MACHINERY);
-    ck_assert_int_eq(library_of(STR("/usr/lib/python3/site-packages/tool/dist-packages/optax/a.py")), LIBRARY_MACHINERY);
+    ck_assert_int_eq(library_of(STR("/usr/lib/python3/dist-packages/tool/site-packages/optax/a.py")),
+                     LIBRARY_MACHINERY);
+    ck_assert_int_eq(library_of(STR("/usr/lib/python3/site-packages/tool/dist-packages/optax/a.py")),
+                     LIBRARY_MACHINERY);
     ck_assert_int_eq(library_of(STR("/venv/site-packages/optax/dist-packages/mine/a.py")), LIBRARY_PACKAGE);
     ck_assert_int_eq(library_of(STR("/venv/dist-packages/optax/site-packages/mine/a.py")), LIBRARY_PACKAGE);
     ck_assert_int_eq(library_of(STR("/home/u/train.py")), LIBRARY_USER);
@@ -126,7 +132,8 @@ START_TEST(labels_that_no_expression_can_name_are_filtered_by_value)
 {
     struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
     const struct analysis_param one[] = {{"tag", "device=TPU_0(process=0,(0,0,0,0))"}};
-    const struct analysis_param without[] = {{"tag", "-kind=executable"}, {"tag", "-device=TPU_0(process=0,(0,0,0,0))"}};
+    const struct analysis_param without[] = {{"tag", "-kind=executable"},
+                                             {"tag", "-device=TPU_0(process=0,(0,0,0,0))"}};
     cJSON *tree, *data = ask(profile, "top", one, 1, &tree);
     ck_assert_double_eq(number_in(data, "total"), 1016);
     cJSON_Delete(tree);
@@ -174,7 +181,8 @@ START_TEST(inlined_functions_can_count_as_their_callers)
     const struct analysis_param all[] = {{"machinery", "1"}};
     const struct analysis_param outer[] = {{"machinery", "1"}, {"noinlines", "1"}};
     const struct analysis_param hidden[] = {{"machinery", "1"}, {"noinlines", "1"}, {"hide", "outer|^caller"}};
-    const struct analysis_param focused[] = {{"machinery", "1"}, {"noinlines", "1"}, {"by", "function"}, {"focus", "innermost"}};
+    const struct analysis_param focused[] = {
+        {"machinery", "1"}, {"noinlines", "1"}, {"by", "function"}, {"focus", "innermost"}};
     cJSON *tree, *data = ask(profile, "top", all, 1, &tree);
     ck_assert_double_eq(number_in(data, "total_count"), 10);
     ck_assert_double_eq(number_in(row_of(data, "innermost"), "self"), 131);
@@ -206,7 +214,9 @@ START_TEST(frames_that_a_profile_drops_are_held_by_their_callers)
     ck_assert_double_eq(number_in(row_of(data, "outer"), "self"), 111);
     ck_assert_double_eq(number_in(row_of(data, "alloc"), "total"), 11);
     ck_assert_double_eq(number_in(row_of(data, "main"), "total"), 50130);
-    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "frame_filter");
+    ck_assert_str_eq(
+        cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring,
+        "frame_filter");
     cJSON_Delete(tree);
     analysis_subject_free(profile);
 }
@@ -219,8 +229,10 @@ static const char *verdict_of(const int64_t *values, uint32_t count)
 
 START_TEST(a_series_has_a_word_for_what_becomes_of_it)
 {
-    static const int64_t grows[] = {1, 2, 3, 4}, noisy[] = {10, 22, 29, 41, 38, 60, 72, 79, 90}, steady[] = {100, 100, 100};
-    static const int64_t nearly[] = {1000, 1005, 1001}, step[] = {5, 5, 9, 9}, shrinks[] = {9, 7, 7, 2}, odd[] = {5, 90, 3, 70, 4};
+    static const int64_t grows[] = {1, 2, 3, 4}, noisy[] = {10, 22, 29, 41, 38, 60, 72, 79, 90},
+                         steady[] = {100, 100, 100};
+    static const int64_t nearly[] = {1000, 1005, 1001}, step[] = {5, 5, 9, 9}, shrinks[] = {9, 7, 7, 2},
+                         odd[] = {5, 90, 3, 70, 4};
     static const int64_t slow[] = {1000, 1004, 1008, 1012, 1016, 1020}, two[] = {1, 9}, nothing[] = {0, 0, 0};
     ck_assert_str_eq(verdict_of(grows, 4), "grows");
     ck_assert_str_eq(verdict_of(noisy, 9), "grows");
@@ -242,6 +254,7 @@ static const struct {
     size_t length;
     const char *text;
 } refused[] = {
+/* clang-format off */
 #define BYTES(literal) literal, sizeof(literal) - 1
     {BYTES("\x0a\x04\x08\x01\x10\x02\x12\x04\x0a\x00\x12\x00\x32\x00\x32\x01" "a\x32\x01" "b"), "a sample has 0 values"},
     {BYTES("\x0a\x04\x08\x01\x10\x02\x12\x06\x0a\x01\x05\x12\x01\x03\x32\x00\x32\x01" "a\x32\x01" "b"), "location 5, which is not in the file"},
@@ -252,11 +265,12 @@ static const struct {
     {BYTES("\x0a\x04\x08\x01\x10\x02\x32\x01" "x\x32\x01" "a\x32\x01" "b"), "string_table[0] is not empty"},
     {BYTES("hello, world\n"), "not a profile"},
     {BYTES("\x0a\x04\x08\x01\x10\x02\x12\x7f"), "length"},
+    /* clang-format on */
 };
 
 START_TEST(damage_is_named)
 {
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         struct bytes bytes;
         struct err err = ERR_INIT;
         bytes_open(&bytes, refused[i].bytes, refused[i].length);
@@ -270,14 +284,16 @@ END_TEST
 /* Profiles of equal types are compared type by type: that must stay little work. */
 START_TEST(too_many_sample_types_are_refused)
 {
-    static const char head[] = "\x32\x00\x32\x05" "bytes", type[] = "\x0a\x04\x08\x01\x10\x01";
-    char file[sizeof head + 65 * (sizeof type - 1)];
-    memcpy(file, head, sizeof head - 1);
+    static const char head[] = "\x32\x00\x32\x05"
+                               "bytes",
+                      type[] = "\x0a\x04\x08\x01\x10\x01";
+    char file[sizeof(head) + 65 * (sizeof(type) - 1)];
+    memcpy(file, head, sizeof(head) - 1);
     for (size_t count = 1; count <= 65; count++) {
         struct bytes bytes;
         struct err err = ERR_INIT;
-        memcpy(file + sizeof head - 1 + (count - 1) * (sizeof type - 1), type, sizeof type - 1);
-        bytes_open(&bytes, file, sizeof head - 1 + count * (sizeof type - 1));
+        memcpy(file + sizeof(head) - 1 + (count - 1) * (sizeof(type) - 1), type, sizeof(type) - 1);
+        bytes_open(&bytes, file, sizeof(head) - 1 + count * (sizeof(type) - 1));
         struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
         ck_assert_int_eq(profile != NULL, count <= 64);
         ck_assert_int_eq(err.code, count <= 64 ? ERR_none : ERR_limit);
@@ -289,15 +305,18 @@ END_TEST
 
 START_TEST(no_samples_are_no_error)
 {
-    static const char empty[] = "\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x05space\x32\x05" "bytes";
+    static const char empty[] = "\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x05space\x32\x05"
+                                "bytes";
     struct bytes bytes;
     struct err err = ERR_INIT;
-    bytes_open(&bytes, empty, sizeof empty - 1);
+    bytes_open(&bytes, empty, sizeof(empty) - 1);
     struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
     ck_assert_msg(profile != NULL, "%s", err.text);
     cJSON *tree, *data = ask(profile, "summary", NULL, 0, &tree);
     ck_assert_double_eq(number_in(data, "total"), 0);
-    ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring, "no_sample");
+    ck_assert_str_eq(
+        cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring,
+        "no_sample");
     cJSON_Delete(tree);
     analysis_subject_free(profile);
     free(bytes.data);
@@ -310,16 +329,18 @@ START_TEST(a_small_file_cannot_cost_much_through_long_texts)
     enum { SAMPLES = 20000, TEXT = 1 << 20 };
     static const char head[] = "\x0a\x04\x08\x01\x10\x01"; /* one type */
     static const char sample[] = "\x12\x08\x10\x05\x1a\x04\x08\x01\x10\x02";
-    static const char texts[] = "\x32\x00\x32\x05" "bytes" "\x32\x80\x80\x40"; /* "", "bytes" and one of a MiB */
-    static uint8_t file[SAMPLES * (sizeof sample - 1) + TEXT + 64];
+    static const char texts[] = "\x32\x00\x32\x05"
+                                "bytes"
+                                "\x32\x80\x80\x40"; /* "", "bytes" and one of a MiB */
+    static uint8_t file[SAMPLES * (sizeof(sample) - 1) + TEXT + 64];
     struct bytes bytes;
     struct err err = ERR_INIT;
-    size_t at = sizeof head - 1;
+    size_t at = sizeof(head) - 1;
     memcpy(file, head, at);
-    for (int i = 0; i < SAMPLES; i++, at += sizeof sample - 1)
-        memcpy(file + at, sample, sizeof sample - 1);
-    memcpy(file + at, texts, sizeof texts - 1);
-    at += sizeof texts - 1;
+    for (int i = 0; i < SAMPLES; i++, at += sizeof(sample) - 1)
+        memcpy(file + at, sample, sizeof(sample) - 1);
+    memcpy(file + at, texts, sizeof(texts) - 1);
+    at += sizeof(texts) - 1;
     memset(file + at, 'x', TEXT);
     bytes_open(&bytes, file, at + TEXT);
     ck_assert_ptr_null(subject_profile(&bytes.source, 0, &err));
@@ -331,15 +352,16 @@ END_TEST
 /* A sample of -1 things of the least number of bytes. */
 START_TEST(no_number_of_a_sample_stops_the_reader)
 {
-    static const unsigned char file[] = "\x32\0\x32\5count\x32\5bytes\x0a\4\x08\1\x10\1\x0a\4\x08\2\x10\2\x12\x16\x12\x14"
-                                        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\x80\x80\x80\x80\x80\x80\x80\x80\x80\1";
+    static const unsigned char file[] =
+        "\x32\0\x32\5count\x32\5bytes\x0a\4\x08\1\x10\1\x0a\4\x08\2\x10\2\x12\x16\x12\x14"
+        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\x80\x80\x80\x80\x80\x80\x80\x80\x80\1";
     static const char *const views[] = {"summary", "buffers", "graph", "flame", "top", "traces", "tags"};
     struct bytes bytes;
     struct err err = ERR_INIT;
-    bytes_open(&bytes, file, sizeof file - 1);
+    bytes_open(&bytes, file, sizeof(file) - 1);
     struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
     ck_assert_msg(profile != NULL, "%s", err.text);
-    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
         cJSON *tree;
         ck_assert_ptr_nonnull(ask(profile, views[i], NULL, 0, &tree));
         cJSON_Delete(tree);

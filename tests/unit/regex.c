@@ -16,7 +16,10 @@ static const struct {
     {"a.c", "abc", true},
     {"a.c", "a\nc", false},
     {"(?s)a.c", "a\nc", true},
-    {"a.c", "a\xc3\xa9" "c", true},
+    {"a.c",
+     "a\xc3\xa9"
+     "c",
+     true},
     {"^.$", "\xe2\x82\xac", true},
     {"[^a]", "a", false},
     {"[^a]", "ab", true},
@@ -78,7 +81,7 @@ static const struct {
 START_TEST(expressions_match_as_in_re2)
 {
     ARENA_MUST_NOT_JUMP();
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct regex_fault fault;
         struct regex *regex = regex_read(str_of(cases[i].pattern), false, &arena, &fault);
         ck_assert_msg(regex != NULL, "%s: %s", cases[i].pattern, regex == NULL ? fault.text : "");
@@ -92,6 +95,7 @@ static const struct {
     const char *pattern;
     size_t at;
 } broken[] = {
+    /* clang-format off */
     {"a(b", 1},      {"a)b", 1},  {"[a", 0},         {"*a", 0},     {"a|+", 2},          {"\\", 0},
     {"[b-a]", 1},    {"x\\y", 1}, {"(?=a)", 0},      {"(?P<n", 5},  {"a{1001}", 1},      {"a{3,2}", 1},
     {"ab\\xg", 2},   {"\\1", 0},  {"((a{900}){900})", 0},
@@ -100,12 +104,13 @@ static const struct {
     {"(?P<>a)", 4},      {"(?<a b>a)", 4},
     {"a(?-)", 1},        {"(?i-:a)", 0},  {"(?i-s-m)", 0},
     {"a**", 2},          {"a{2}{3}", 4}, {"\\Q\\E+", 4},  {"a|(?i)*", 6},
+    /* clang-format on */
 };
 
 START_TEST(a_broken_expression_is_refused_at_its_fault)
 {
     ARENA_MUST_NOT_JUMP();
-    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+    for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
         struct regex_fault fault = {99, NULL};
         ck_assert_msg(regex_read(str_of(broken[i].pattern), false, &arena, &fault) == NULL, "%s", broken[i].pattern);
         ck_assert_msg(fault.at == broken[i].at, "%s: at %zu", broken[i].pattern, fault.at);
@@ -149,10 +154,10 @@ START_TEST(matching_charges_its_work)
 {
     struct regex_fault fault;
     static char xs[100000];
-    static const struct str text = {xs, sizeof xs};
+    static const struct str text = {xs, sizeof(xs)};
     ARENA_MUST_NOT_JUMP();
     struct regex *regex = regex_read(STR("(x+x+)+y"), false, &arena, &fault);
-    memset(xs, 'x', sizeof xs);
+    memset(xs, 'x', sizeof(xs));
     arena_allot_work(&arena, 1000);
     if (setjmp(arena.trap) == 0) {
         regex_matches(regex, text);

@@ -5,8 +5,9 @@
 
 #include "analysis/analysis.h"
 
-static inline struct analysis_subject *subject_module(const struct source *source, const struct analysis_program *program,
-                                                      uint64_t limit_bytes, struct err *report)
+static inline struct analysis_subject *subject_module(const struct source *source,
+                                                      const struct analysis_program *program, uint64_t limit_bytes,
+                                                      struct err *report)
 {
     const struct analysis_reading reading = {.kind = ANALYSIS_MODULE, .program = program, .limit_bytes = limit_bytes};
     return analysis_subject_read(source, &reading, report);
@@ -19,14 +20,16 @@ static inline struct analysis_subject *subject_trace(const struct source *source
     return analysis_subject_read(source, &reading, report);
 }
 
-static inline struct analysis_subject *subject_profile(const struct source *source, uint64_t limit_bytes, struct err *report)
+static inline struct analysis_subject *subject_profile(const struct source *source, uint64_t limit_bytes,
+                                                       struct err *report)
 {
     const struct analysis_reading reading = {.kind = ANALYSIS_PROFILE, .limit_bytes = limit_bytes};
     return analysis_subject_read(source, &reading, report);
 }
 
 static inline bool subject_answer(const struct analysis_subject *subject, const char *tool, const char *view,
-                                  const struct analysis_param *params, size_t param_count, struct buf *out, struct err *report)
+                                  const struct analysis_param *params, size_t param_count, struct buf *out,
+                                  struct err *report)
 {
     const struct analysis_use use = {.subject = subject};
     const struct analysis_question question = {

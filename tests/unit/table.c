@@ -10,10 +10,7 @@ enum { ROWS = 5000 };
 static const char *const names[] = {"copy.1", "copy.10", "copy", "fusion.2", "", "copy.1"};
 static struct buf scratch;
 
-static int64_t number_of(uint32_t row)
-{
-    return (int64_t)(row * 7919U % 101) - 50;
-}
+static int64_t number_of(uint32_t row) { return (int64_t)(row * 7919U % 101) - 50; }
 
 static struct str scratch_text(uint32_t row)
 {
@@ -27,6 +24,7 @@ TABLE_VALUE(name, (void)context, table_text(str_of(names[row % 6])))
 TABLE_VALUE(made, (void)context, table_text(scratch_text(row)))
 TABLE_VALUE(rank, (void)context, table_real(-(double)number_of(row)))
 
+/* clang-format off */
 static const struct table_column columns[] = {
     {.name = "size", .aliases = "bytes", .type = TABLE_NUMBER, .is_main = true, .value = size, .json = "size_bytes",
      .csv = "size_bytes", .title = "Size", .unit = "bytes", .help = "what it takes"},
@@ -37,6 +35,7 @@ static const struct table_column columns[] = {
     {.name = "", .type = TABLE_NUMBER, .value = size},
     {.name = NULL},
 };
+/* clang-format on */
 static const struct table_spec spec = {.columns = columns, .sort = "-size"};
 
 static struct tool_request request;
@@ -68,7 +67,7 @@ static int plainly(const void *left, const void *right)
         } else {
             for (int i = 0; i < 2; i++) {
                 struct str text = scratch_text(i == 0 ? a : b);
-                snprintf(texts[i], sizeof texts[i], "%.*s", (int)text.length, text.data);
+                snprintf(texts[i], sizeof(texts[i]), "%.*s", (int)text.length, text.data);
             }
             order = strcmp(texts[0], texts[1]);
         }
@@ -78,8 +77,9 @@ static int plainly(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static const char *const sorts[] = {"size", "-size", "name", "-name,size", "made", "-made,-size", "size,made,-name", "turned",
-                                    "-turned,name", "made,name,-size,turned"};
+static const char *const sorts[] = {
+    "size",        "-size",           "name",   "-name,size",   "made",
+    "-made,-size", "size,made,-name", "turned", "-turned,name", "made,name,-size,turned"};
 static const struct {
     const char *offset, *limit;
 } pages[] = {{"0", "1"}, {"0", "100"}, {"990", "1000"}, {"4990", "100"}, {"5000", "10"}, {"9999", "10"}, {"0", "0"}};
@@ -94,16 +94,18 @@ START_TEST(a_page_is_that_of_the_whole_order)
         all[i] = i;
     arena_begin();
     ck_assert_int_eq(setjmp(arena.trap), 0);
-    qsort(all, ROWS, sizeof *all, plainly);
-    for (size_t p = 0; p < sizeof pages / sizeof pages[0]; p++) {
-        const struct tool_param params[] = {{"sort", sorts[_i]}, {"offset", pages[p].offset}, {"limit", pages[p].limit}};
+    qsort(all, ROWS, sizeof(*all), plainly);
+    for (size_t p = 0; p < sizeof(pages) / sizeof(pages[0]); p++) {
+        const struct tool_param params[] = {
+            {"sort", sorts[_i]}, {"offset", pages[p].offset}, {"limit", pages[p].limit}};
         uint32_t offset = (uint32_t)atoi(pages[p].offset), limit = (uint32_t)atoi(pages[p].limit);
         ck_assert(asked(&rows, params, 3));
         table_take_all(&rows, ROWS);
         ck_assert_uint_eq(rows.matched, ROWS);
         ck_assert_uint_eq(rows.end - rows.first, offset >= ROWS ? 0 : limit < ROWS - offset ? limit : ROWS - offset);
         for (uint32_t at = rows.first; at < rows.end; at++)
-            ck_assert_msg(table_row_at(&rows, at) == all[at], "%s: %u is %u, not %u", sort_text, at, table_row_at(&rows, at), all[at]);
+            ck_assert_msg(table_row_at(&rows, at) == all[at], "%s: %u is %u, not %u", sort_text, at,
+                          table_row_at(&rows, at), all[at]);
     }
     arena_end();
 }
@@ -136,7 +138,8 @@ END_TEST
 
 START_TEST(rows_are_written_as_their_columns_say)
 {
-    const struct tool_param params[] = {{"format", "csv"}, {"sort", "BYTES"}, {"filter", "size:>=49 name:copy"}, {"limit", "2"}};
+    const struct tool_param params[] = {
+        {"format", "csv"}, {"sort", "BYTES"}, {"filter", "size:>=49 name:copy"}, {"limit", "2"}};
     struct buf out = BUF_INIT;
     struct table_rows rows;
     arena_begin();
@@ -154,9 +157,10 @@ START_TEST(rows_are_written_as_their_columns_say)
     table_columns_write(columns, &json);
     json_object_end(&json);
     buf_char(&out, '\0');
-    ck_assert_str_eq(out.data, "{\"size_bytes\":null,\"name\":\"fusion.2\",\"columns\":[{\"name\":\"size\",\"title\":\"Size\","
-                               "\"type\":\"number\",\"unit\":\"bytes\",\"field\":\"size_bytes\",\"csv\":\"size_bytes\","
-                               "\"help\":\"what it takes\"}]}");
+    ck_assert_str_eq(out.data,
+                     "{\"size_bytes\":null,\"name\":\"fusion.2\",\"columns\":[{\"name\":\"size\",\"title\":\"Size\","
+                     "\"type\":\"number\",\"unit\":\"bytes\",\"field\":\"size_bytes\",\"csv\":\"size_bytes\","
+                     "\"help\":\"what it takes\"}]}");
     buf_free(&out);
     arena_end();
 }
@@ -166,8 +170,9 @@ int main(void)
 {
     Suite *suite = suite_create("table");
     TCase *tests = tcase_create("table");
-    tcase_add_loop_test(tests, a_page_is_that_of_the_whole_order, 0, (int)(sizeof sorts / sizeof sorts[0]));
-    tcase_add_loop_test(tests, an_unknown_name_is_refused_with_the_nearest, 0, (int)(sizeof refused / sizeof refused[0]));
+    tcase_add_loop_test(tests, a_page_is_that_of_the_whole_order, 0, (int)(sizeof(sorts) / sizeof(sorts[0])));
+    tcase_add_loop_test(tests, an_unknown_name_is_refused_with_the_nearest, 0,
+                        (int)(sizeof(refused) / sizeof(refused[0])));
     tcase_add_test(tests, rows_are_written_as_their_columns_say);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

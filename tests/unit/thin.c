@@ -5,10 +5,7 @@
 
 static int64_t curve[10000];
 
-static int64_t value(const void *context, uint32_t step)
-{
-    return ((const int64_t *)context)[step];
-}
+static int64_t value(const void *context, uint32_t step) { return ((const int64_t *)context)[step]; }
 
 static void begin(void)
 {
@@ -26,7 +23,7 @@ START_TEST(extremes_survive_any_width)
 {
     static const uint32_t widths[] = {1, 2, 7, 64, 1000, 2499, 2500, 5000};
     ARENA_MUST_NOT_JUMP();
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
         uint32_t count;
         volatile bool has_top = false, has_bottom = false;
         uint32_t *steps = thin_steps(value, curve, 0, 10000, widths[i], &arena, &count);

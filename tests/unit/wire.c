@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "wire/wire.h"
 #include "wire/number.h"
 #include "wire/stream.h"
-#include "wire/wire.h"
 
 #include "arena.h"
 
@@ -9,7 +9,10 @@
 
 START_TEST(all_wire_types_are_read)
 {
-    struct wire wire = wire_open(SPAN("\x08\x96\x01\x12\x03" "abc" "\x19\1\2\3\4\5\6\7\x08\x25\1\0\0\0"), 100, &err);
+    struct wire wire = wire_open(SPAN("\x08\x96\x01\x12\x03"
+                                      "abc"
+                                      "\x19\1\2\3\4\5\6\7\x08\x25\1\0\0\0"),
+                                 100, &err);
     ck_assert(wire_next(&wire));
     ck_assert_uint_eq(wire.number, 1);
     ck_assert_uint_eq(wire_uint(&wire), 150);
@@ -69,11 +72,13 @@ static const struct {
     enum err_code code;
     uint64_t offset;
 } broken[] = {
-    {SPAN("\x0a\x05" "abc"), ERR_truncated, 2},
+    {SPAN("\x0a\x05"
+          "abc"),
+     ERR_truncated, 2},
     {SPAN("\x08"), ERR_malformed, 1},
     {SPAN("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), ERR_malformed, 1},
-    {SPAN("\x00\x01"), ERR_malformed, 1},          /* field 0 */
-    {SPAN("\x0b"), ERR_malformed, 1},              /* a group */
+    {SPAN("\x00\x01"), ERR_malformed, 1}, /* field 0 */
+    {SPAN("\x0b"), ERR_malformed, 1},     /* a group */
     {SPAN("\x0d\x01\x02"), ERR_truncated, 1},
     {SPAN("\x09\x01\x02"), ERR_truncated, 1},
     {SPAN("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), ERR_truncated, 11}, /* a length past 64 bits of memory */
@@ -130,16 +135,28 @@ static size_t stream_count(struct str text, bool is_strict, bool *is_cut)
 START_TEST(a_stream_reads_up_to_a_cut)
 {
     bool is_cut;
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x02" "ab"), false, &is_cut), 2);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x02"
+                                        "ab"),
+                                   false, &is_cut),
+                      2);
     ck_assert(!is_cut && !err_is_set(&err));
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09" "ab"), false, &is_cut), 2); /* clipped */
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09"
+                                        "ab"),
+                                   false, &is_cut),
+                      2); /* clipped */
     ck_assert(is_cut && !err_is_set(&err));
     ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12"), false, &is_cut), 1);
     ck_assert(is_cut && !err_is_set(&err));
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09" "ab"), true, &is_cut), 1);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x12\x09"
+                                        "ab"),
+                                   true, &is_cut),
+                      1);
     ck_assert_int_eq(err.code, ERR_truncated);
     err = (struct err)ERR_INIT;
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x0b" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), false, &is_cut), 1);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x0b"
+                                        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+                                   false, &is_cut),
+                      1);
     ck_assert_int_eq(err.code, ERR_malformed);
 }
 END_TEST
@@ -149,7 +166,9 @@ START_TEST(nested_messages_keep_inside_their_parents)
     struct bytes bytes;
     struct stream stream;
     struct stream_field outer, inner;
-    struct str text = SPAN("\x0a\x03\x0a\x05" "a" "\x08\x01"); /* the inner length passes the outer end */
+    struct str text = SPAN("\x0a\x03\x0a\x05"
+                           "a"
+                           "\x08\x01"); /* the inner length passes the outer end */
     bytes_open(&bytes, text.data, text.length);
     ARENA_MUST_NOT_JUMP();
     stream_init(&stream, &bytes.source, &arena, &err);
@@ -168,7 +187,11 @@ START_TEST(a_text_outlives_the_window)
     struct bytes bytes;
     struct stream stream;
     struct stream_field field;
-    struct str input = SPAN("\x0a\x05" "hello" "\x0a\x00" "\x0a\x03" "cut short"); /* the last is cut by its length */
+    struct str input = SPAN("\x0a\x05"
+                            "hello"
+                            "\x0a\x00"
+                            "\x0a\x03"
+                            "cut short"); /* the last is cut by its length */
     bytes_open(&bytes, input.data, input.length - 7);
     ARENA_MUST_NOT_JUMP();
     stream_init(&stream, &bytes.source, &arena, &err);
@@ -200,7 +223,7 @@ int main(void)
     tcase_add_test(tests, all_wire_types_are_read);
     tcase_add_test(tests, negative_numbers_take_ten_bytes);
     tcase_add_test(tests, a_number_takes_all_the_bytes_that_are_said);
-    tcase_add_loop_test(tests, damage_is_told_with_its_place, 0, (int)(sizeof broken / sizeof broken[0]));
+    tcase_add_loop_test(tests, damage_is_told_with_its_place, 0, (int)(sizeof(broken) / sizeof(broken[0])));
     tcase_add_test(tests, packed_and_single_numbers_mix);
     tcase_add_test(tests, a_stream_reads_up_to_a_cut);
     tcase_add_test(tests, nested_messages_keep_inside_their_parents);

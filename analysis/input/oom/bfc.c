@@ -83,7 +83,8 @@ static size_t dump_read(struct oom_reader *reader, size_t from, size_t at)
 static bool chunk_take(struct oom_reader *reader, size_t from, size_t *at, struct oom_figure *figure)
 {
     size_t next = *at;
-    if (!oom_cursor_find(&reader->text, &next, "ofsize", 40) || !oom_cursor_take_number(&reader->text, &next, figure) || !figure->is_known)
+    if (!oom_cursor_find(&reader->text, &next, "ofsize", 40) || !oom_cursor_take_number(&reader->text, &next, figure) ||
+        !figure->is_known)
         return false;
     dump_open(reader, from, *at);
     *at = next;
@@ -139,26 +140,30 @@ static size_t rows_read(struct oom_reader *reader, size_t at, const struct row *
 /* One line: "Total bytes in pool: A memory_limit_: B available bytes: C curr_region_allocation_bytes_: D". */
 static size_t pool_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const struct row rows[] = {
-        {"memory_limit_:", OOM_capacity_bytes}, {"availablebytes:", OOM_available_bytes}, {"availablesize:", OOM_available_bytes}};
+    static const struct row rows[] = {{"memory_limit_:", OOM_capacity_bytes},
+                                      {"availablebytes:", OOM_available_bytes},
+                                      {"availablesize:", OOM_available_bytes}};
     if (!dump_takes(reader, from))
         return 0;
-    return rows_read(reader, at, rows, sizeof rows / sizeof rows[0], 160);
+    return rows_read(reader, at, rows, sizeof(rows) / sizeof(rows[0]), 160);
 }
 
 /* "Allocator memory summary: rounded request R, total free in pool F, largest free chunk usable by lower end L,
  * unallocated bytes U, pool size S, pool limit M" */
 static size_t summary_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const struct row rows[] = {{"totalfreeinpool", OOM_free_bytes}, {"poollimit", OOM_capacity_bytes}, {"unallocatedbytes", OOM_available_bytes}};
+    static const struct row rows[] = {{"totalfreeinpool", OOM_free_bytes},
+                                      {"poollimit", OOM_capacity_bytes},
+                                      {"unallocatedbytes", OOM_available_bytes}};
     dump_open(reader, from, at);
     size_t largest = at;
     if (oom_cursor_find(&reader->text, &largest, "largestfreechunk", SENTENCE)) {
-        while (largest < reader->text.length && !isdigit((unsigned char)reader->text.bytes[largest]) && reader->text.bytes[largest] != ',')
+        while (largest < reader->text.length && !isdigit((unsigned char)reader->text.bytes[largest]) &&
+               reader->text.bytes[largest] != ',')
             largest++;
         amount_take(&reader->text, &largest, &reader->draft.failure.figures[OOM_largest_free_bytes]);
     }
-    return rows_read(reader, at, rows, sizeof rows / sizeof rows[0], SENTENCE);
+    return rows_read(reader, at, rows, sizeof(rows) / sizeof(rows[0]), SENTENCE);
 }
 
 /* "Stats:", then a name and a number a line. A LargestFreeBlock of 0 was never computed. */
@@ -170,14 +175,15 @@ static size_t stats_read(struct oom_reader *reader, size_t from, size_t at)
     size_t limit = at, largest = at;
     if (!oom_cursor_find(text, &limit, "Limit:", 60))
         return 0;
-    if (oom_draft_takes(reader, OOM_FAMILY_gpu_xla, from, NEAR)) /* of an allocator that leaves the pool to the driver */
+    if (oom_draft_takes(reader, OOM_FAMILY_gpu_xla, from,
+                        NEAR)) /* of an allocator that leaves the pool to the driver */
         return rows_read(reader, at, rows + 1, 1, TABLE);
     dump_open(reader, from, at);
     reader->draft.is_dump_over = true;
-    if (oom_cursor_find(text, &largest, "LargestFreeBlock:", TABLE) && amount_take(text, &largest, &figure) && figure.is_known &&
-        figure.value > 0 && !reader->draft.failure.figures[OOM_largest_free_bytes].is_known)
+    if (oom_cursor_find(text, &largest, "LargestFreeBlock:", TABLE) && amount_take(text, &largest, &figure) &&
+        figure.is_known && figure.value > 0 && !reader->draft.failure.figures[OOM_largest_free_bytes].is_known)
         reader->draft.failure.figures[OOM_largest_free_bytes] = figure;
-    return rows_read(reader, at, rows, sizeof rows / sizeof rows[0], TABLE);
+    return rows_read(reader, at, rows, sizeof(rows) / sizeof(rows[0]), TABLE);
 }
 
 const struct oom_handler oom_bfc_handlers[] = {

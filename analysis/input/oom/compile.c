@@ -43,7 +43,7 @@ static size_t scoped_read(struct oom_reader *reader, size_t at, struct oom_failu
     oom_draft_words(reader, &buffer->label, at, label_end - at > 1024 ? at + 1024 : label_end);
     /* From a frame number alone no place is known; such an operator stays in the label. */
     if (oom_cursor_find(text, &metadata, "metadata={", label_end > at ? label_end - at : 0)) {
-        struct oom_buffer operator= {.size = {.is_known = false}};
+        struct oom_buffer operator= {.size = {.is_known = false} };
         oom_entry_operator(reader, metadata, &operator);
         if (operator.source_file.text.data != NULL) {
             buffer->op_name = operator.op_name;
@@ -58,7 +58,8 @@ static size_t scoped_read(struct oom_reader *reader, size_t at, struct oom_failu
     at = end;
     if (oom_cursor_take(text, &end, "andlimit") && oom_cursor_take_size(text, &end, FIGURE_OF(failure, capacity_bytes)))
         at = end;
-    if (oom_cursor_find(text, &end, "limitby", 40) && oom_cursor_take_size(text, &end, FIGURE_OF(failure, exceeded_bytes)))
+    if (oom_cursor_find(text, &end, "limitby", 40) &&
+        oom_cursor_take_size(text, &end, FIGURE_OF(failure, exceeded_bytes)))
         at = end;
     return at;
 }
@@ -69,7 +70,8 @@ static size_t space_end(const struct oom_text *text, size_t at)
     size_t end = at, from;
     oom_cursor_take_word(text, &end, &from);
     for (size_t i = at + 1; i < end; i++)
-        if (text->raw_of[i] > text->raw_of[i - 1] + 1 && memcmp(text->bytes + i, "while", i + 5 <= text->length ? 5 : 1) == 0)
+        if (text->raw_of[i] > text->raw_of[i - 1] + 1 &&
+            memcmp(text->bytes + i, "while", i + 5 <= text->length ? 5 : 1) == 0)
             return i;
     return end;
 }
@@ -83,8 +85,10 @@ static size_t ran_out_read(struct oom_reader *reader, size_t from, size_t at)
     size_t used = end, scoped = end;
     bool is_used = oom_cursor_find(text, &used, "Used", 8);
     bool is_scoped = oom_cursor_take(text, &next, "whileallocating") ||
-                     (!is_used && oom_cursor_find(text, &scoped, "Scopedallocationwithsize", SENTENCE * 2)); /* shortened by its poster */
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, is_scoped ? "scoped_vmem" : "report", from, end);
+                     (!is_used && oom_cursor_find(text, &scoped, "Scopedallocationwithsize",
+                                                  SENTENCE * 2)); /* shortened by its poster */
+    struct oom_failure *failure =
+        oom_draft_begin(reader, OOM_FAMILY_tpu_compile, is_scoped ? "scoped_vmem" : "report", from, end);
     oom_draft_lower(reader, &failure->memory_space, at, end);
     if (is_scoped && oom_cursor_find(text, &next, "for", 20))
         return oom_draft_reach(reader, scoped_read(reader, next, failure));
@@ -141,9 +145,10 @@ size_t oom_compile_module(struct oom_reader *reader, size_t at, struct oom_failu
 size_t oom_compile_flag_note(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
     (void)failure;
-    oom_draft_note(reader, "details_by_flag",
-                   "Releases that print this sentence give the long report with --xla_tpu_impure_oom_fast_exit_threshold=-1; "
-                   "later ones ignore the flag.");
+    oom_draft_note(
+        reader, "details_by_flag",
+        "Releases that print this sentence give the long report with --xla_tpu_impure_oom_fast_exit_threshold=-1; "
+        "later ones ignore the flag.");
     return at;
 }
 
@@ -260,8 +265,9 @@ static size_t sparse_read(struct oom_reader *reader, size_t from, size_t at)
     }
     if (oom_cursor_find(text, &next, "allocating", 20))
         oom_cursor_take_number(text, &next, &request);
-    oom_draft_note_owned(reader, "words", "Asked for %llu words, which would end at word %llu of %llu; the text gives no bytes.",
-                         (unsigned long long)request.value, (unsigned long long)above.value, (unsigned long long)limit.value);
+    oom_draft_note_owned(
+        reader, "words", "Asked for %llu words, which would end at word %llu of %llu; the text gives no bytes.",
+        (unsigned long long)request.value, (unsigned long long)above.value, (unsigned long long)limit.value);
     oom_draft_reach(reader, next);
     size_t memref = next;
     if (oom_cursor_find(text, &memref, "->memref<", SENTENCE) && oom_cursor_skip_to(text, &memref, ">", 80) &&

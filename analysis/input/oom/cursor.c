@@ -61,7 +61,8 @@ static size_t digits_read(const struct oom_text *text, size_t at, uint64_t *valu
 {
     *value = 0;
     for (; is_digit_at(text, at); at++)
-        if (__builtin_mul_overflow(*value, 10u, value) || __builtin_add_overflow(*value, (unsigned)(text->bytes[at] - '0'), value))
+        if (__builtin_mul_overflow(*value, 10u, value) ||
+            __builtin_add_overflow(*value, (unsigned)(text->bytes[at] - '0'), value))
             *fits = false;
     return at;
 }

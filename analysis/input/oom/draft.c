@@ -26,17 +26,20 @@ static uint64_t input_at(const struct oom_text *text, size_t at)
     return text->raw_at + oom_text_range(text, at, at).at;
 }
 
-bool oom_draft_find_before(const struct oom_reader *reader, size_t at, const char *literal, size_t within, size_t *found)
+bool oom_draft_find_before(const struct oom_reader *reader, size_t at, const char *literal, size_t within,
+                           size_t *found)
 {
-    return oom_cursor_find_before(&reader->text, at, literal, within, found) && input_at(&reader->text, *found) >= reader->tail_at;
+    return oom_cursor_find_before(&reader->text, at, literal, within, found) &&
+           input_at(&reader->text, *found) >= reader->tail_at;
 }
 
 /* Clean byte `from`, or where the status word before it begins when no other sentence stands between. */
 static size_t status_at(const struct oom_reader *reader, size_t from)
 {
-    static const char *const words[] = {"RESOURCE_EXHAUSTED", "Resourceexhausted", "ResourceExhausted", "INTERNAL:", "INVALID_ARGUMENT:"};
+    static const char *const words[] = {"RESOURCE_EXHAUSTED", "Resourceexhausted", "ResourceExhausted",
+                                        "INTERNAL:", "INVALID_ARGUMENT:"};
     size_t found;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (oom_draft_find_before(reader, from, words[i], STATUS_BYTES, &found))
             return found;
     return from;
@@ -46,7 +49,8 @@ static size_t status_at(const struct oom_reader *reader, size_t from)
 static bool is_code(const struct oom_text *text, size_t at)
 {
     const char *bytes = text->bytes + at;
-    if (at + 7 > text->length || (bytes[0] != 'E' && bytes[0] != 'C') || bytes[5] != ':' || !isalpha((unsigned char)bytes[6]))
+    if (at + 7 > text->length || (bytes[0] != 'E' && bytes[0] != 'C') || bytes[5] != ':' ||
+        !isalpha((unsigned char)bytes[6]))
         return false;
     for (int i = 1; i < 5; i++)
         if (!isdigit((unsigned char)bytes[i]))
@@ -64,7 +68,8 @@ static void code_read(struct oom_reader *reader, size_t from, struct oom_words *
         }
 }
 
-struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family family, const char *form, size_t from, size_t to)
+struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family family, const char *form, size_t from,
+                                    size_t to)
 {
     static const char *const phases[] = {
 #define FAMILY(name, phase, title, heading, who) phase,
@@ -117,7 +122,7 @@ static void words_set(struct oom_reader *reader, struct oom_words *words, size_t
     char *out = draft->text + draft->text_length;
     if (to <= from)
         return;
-    size_t length = write(&reader->text, from, to, out, sizeof draft->text - draft->text_length);
+    size_t length = write(&reader->text, from, to, out, sizeof(draft->text) - draft->text_length);
     struct oom_text_range range = oom_text_range(&reader->text, from, to);
     *words = (struct oom_words){{out, length}, reader->text.raw_at + range.at, (uint32_t)range.length};
     draft->text_length += length;
@@ -177,7 +182,7 @@ void oom_draft_note(struct oom_reader *reader, const char *code, const char *tex
 void oom_draft_note_owned(struct oom_reader *reader, const char *code, const char *format, ...)
 {
     struct oom_draft *draft = &reader->draft;
-    size_t room = sizeof draft->text - draft->text_length;
+    size_t room = sizeof(draft->text) - draft->text_length;
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(draft->text + draft->text_length, room, format, arguments);
@@ -236,7 +241,8 @@ static void chunks_sum_up(struct oom_reader *reader)
         oom_draft_note_owned(reader, "chunks", "The allocator lists %llu chunk%s in use (%s) and %llu free (%s).",
                              (unsigned long long)draft->chunks.used_count, draft->chunks.used_count == 1 ? "" : "s",
                              size_text((char[SIZE_TEXT_BYTES]){0}, draft->chunks.used_bytes),
-                             (unsigned long long)draft->chunks.free_count, size_text((char[SIZE_TEXT_BYTES]){0}, draft->chunks.free_bytes));
+                             (unsigned long long)draft->chunks.free_count,
+                             size_text((char[SIZE_TEXT_BYTES]){0}, draft->chunks.free_bytes));
 }
 
 /* The failure before that the draft repeats, or -1. A weak one is an echo of a strong one with the same request. */

@@ -35,7 +35,7 @@ struct oom_draft {
 
 struct oom_reader {
     struct arena *arena;
-    struct oom_text text;    /* the piece that is read */
+    struct oom_text text; /* the piece that is read */
     struct oom_draft draft;
     struct oom_failure *failures;
     bool is_weak[OOM_DRAFT_FAILURES];
@@ -43,7 +43,7 @@ struct oom_reader {
     size_t failure_count;
     uint64_t left_out_count, report_line_count;
     struct oom_usage usage;
-    uint64_t tail_at;        /* input offset of the end of what was understood last */
+    uint64_t tail_at; /* input offset of the end of what was understood last */
 };
 
 /* Without room for text: oom_text_init gives it some. */
@@ -51,7 +51,8 @@ struct oom_reader *oom_draft_reader_new(struct arena *arena);
 
 /* Ends the draft before it and begins one: from clean byte `from` to `to`, with the
  * status word, the code and the exception before it looked for. */
-struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family family, const char *form, size_t from, size_t to);
+struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family family, const char *form, size_t from,
+                                    size_t to);
 void oom_draft_end(struct oom_reader *reader);
 
 /* May a sentence at clean byte `at` belong to the draft: is it open, of that family and
@@ -59,7 +60,8 @@ void oom_draft_end(struct oom_reader *reader);
 bool oom_draft_takes(const struct oom_reader *reader, enum oom_family family, size_t at, size_t within);
 /* The last `literal` that ends at most `within` clean bytes before `at` and belongs to no
  * sentence read before: sets *found to its begin. */
-bool oom_draft_find_before(const struct oom_reader *reader, size_t at, const char *literal, size_t within, size_t *found);
+bool oom_draft_find_before(const struct oom_reader *reader, size_t at, const char *literal, size_t within,
+                           size_t *found);
 
 /* The draft reaches to clean byte `to`. Returns `to`. */
 size_t oom_draft_reach(struct oom_reader *reader, size_t to);

@@ -13,12 +13,14 @@ static const struct {
     const char *text;
     enum key key;
 } keys[] = {
+    /* clang-format off */
     {"Size:", SIZE}, {"Operator:", OPERATOR}, {"EntryParameterSubshape:", SUBSHAPE}, {"Shape:", SHAPE},
     {"Unpaddedsize:", UNPADDED}, {"Extramemoryduetopadding:", PADDING}, {"XLAlabel:", LABEL}, {"XLALabel:", LABEL},
     {"Allocationtype:", TYPE}, {"Tag:", TAG}, {"=====", END}, {"-----", STOP},
     {"Largestprogram", STOP}, {"RESOURCE_EXHAUSTED", STOP}, {"Ranoutofmemory", STOP}, {"Outofmemory", STOP},
     {"Seehttp", STOP}, {"Traceback(most", STOP}, {"Noallocationsin", STOP}, {"[type.googleapis", STOP},
     {"Hint:", STOP}, {"BufferAssignment", STOP}, {"TPUcompilationfailed", STOP}, {"Program", STOP},
+    /* clang-format on */
 };
 
 enum { BETWEEN = 400, LONGEST_VALUE = 32 << 10, LONGEST_LABEL = 1024, LONGEST_SHAPE = 8 << 10 };
@@ -30,7 +32,7 @@ static enum key key_find(const struct oom_text *text, size_t *at, size_t *behind
         char c = text->bytes[i];
         if (c != '=' && c != '-' && c != '[' && !(c >= 'A' && c <= 'X'))
             continue;
-        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
             size_t end = i;
             if (keys[k].text[0] == c && oom_cursor_take(text, &end, keys[k].text)) {
                 *at = i;
@@ -184,13 +186,18 @@ static size_t entry_value(struct oom_reader *reader, enum key key, size_t at, st
     case UNPADDED: oom_cursor_take_size(text, &at, &buffer->unpadded); return at;
     case PADDING: oom_cursor_take_size(text, &at, &buffer->padding); return at;
     case OPERATOR: return oom_entry_operator(reader, at, buffer);
-    case SUBSHAPE: oom_draft_words(reader, &buffer->allocation_type, at - strlen("EntryParameterSubshape:"), at - strlen("Subshape:"));
+    case SUBSHAPE:
+        oom_draft_words(reader, &buffer->allocation_type, at - strlen("EntryParameterSubshape:"),
+                        at - strlen("Subshape:"));
         return shape_set(reader, at, buffer);
     case SHAPE: return shape_set(reader, at, buffer);
     case LABEL: return words_value(reader, at, &buffer->label);
-    case TAG: return words_value(reader, at, buffer->label.text.data == NULL ? &buffer->label : &(struct oom_words){.at = 0});
+    case TAG:
+        return words_value(reader, at, buffer->label.text.data == NULL ? &buffer->label : &(struct oom_words){.at = 0});
     case TYPE: return type_value(reader, at, &buffer->allocation_type);
-    case END: case STOP: case NO_KEY: break;
+    case END:
+    case STOP:
+    case NO_KEY: break;
     }
     return at;
 }

@@ -65,7 +65,8 @@ static bool is_request(uint64_t rounded, const struct oom_figure *needed)
     return rounded >= needed->value && rounded - needed->value < 1024;
 }
 
-bool oom_equal_requests(const struct oom_failure *a, uint64_t a_rounded, const struct oom_failure *b, uint64_t b_rounded)
+bool oom_equal_requests(const struct oom_failure *a, uint64_t a_rounded, const struct oom_failure *b,
+                        uint64_t b_rounded)
 {
     const struct oom_figure *x = &a->figures[OOM_needed_bytes], *y = &b->figures[OOM_needed_bytes];
     bool is_gpu = (a->family == OOM_FAMILY_gpu_xla || a->family == OOM_FAMILY_gpu_bfc) &&
@@ -77,22 +78,20 @@ bool oom_equal_requests(const struct oom_failure *a, uint64_t a_rounded, const s
            (b_rounded > 0 && is_request(b_rounded, x));
 }
 
-static size_t words_count(const struct oom_words *words)
-{
-    return words->text.data != NULL;
-}
+static size_t words_count(const struct oom_words *words) { return words->text.data != NULL; }
 
 size_t oom_equal_richness(const struct oom_failure *failure)
 {
-    size_t count = words_count(&failure->error_code) + words_count(&failure->memory_space) + words_count(&failure->module) +
-                   words_count(&failure->device);
+    size_t count = words_count(&failure->error_code) + words_count(&failure->memory_space) +
+                   words_count(&failure->module) + words_count(&failure->device);
     for (size_t i = 0; i < OOM_FIGURE_COUNT; i++)
         count += failure->figures[i].is_known;
     for (size_t list = 0; list < OOM_LIST_COUNT; list++)
         for (size_t i = 0; i < failure->lists[list].count; i++) {
             const struct oom_buffer *buffer = &failure->lists[list].items[i];
             count += (size_t)1 + buffer->unpadded.is_known + buffer->padding.is_known + words_count(&buffer->shape) +
-                     words_count(&buffer->op_name) + words_count(&buffer->label) + words_count(&buffer->allocation_type);
+                     words_count(&buffer->op_name) + words_count(&buffer->label) +
+                     words_count(&buffer->allocation_type);
         }
     return count;
 }

@@ -11,7 +11,8 @@ bool oom_equal_failures(const struct oom_failure *a, const struct oom_failure *b
 
 /* Do a driver's or allocator's line and a failure ask for the same? `rounded` is what an
  * allocator made of the request, or 0. */
-bool oom_equal_requests(const struct oom_failure *a, uint64_t a_rounded, const struct oom_failure *b, uint64_t b_rounded);
+bool oom_equal_requests(const struct oom_failure *a, uint64_t a_rounded, const struct oom_failure *b,
+                        uint64_t b_rounded);
 
 /* How many things a failure states. */
 size_t oom_equal_richness(const struct oom_failure *failure);

@@ -38,8 +38,9 @@ static size_t there_read(struct oom_reader *reader, size_t at, struct oom_failur
     const struct oom_text *text = &reader->text;
     struct oom_figure free_memory, total;
     size_t next = at;
-    if (!oom_cursor_find(text, &next, "Freememory/Totalmemory:", 80) || !oom_cursor_take_number(text, &next, &free_memory) ||
-        !oom_cursor_take(text, &next, "/") || !oom_cursor_take_number(text, &next, &total))
+    if (!oom_cursor_find(text, &next, "Freememory/Totalmemory:", 80) ||
+        !oom_cursor_take_number(text, &next, &free_memory) || !oom_cursor_take(text, &next, "/") ||
+        !oom_cursor_take_number(text, &next, &total))
         return at;
     *FIGURE_OF(failure, free_bytes) = free_memory;
     *FIGURE_OF(failure, capacity_bytes) = total;
@@ -77,15 +78,19 @@ static size_t stats_read(struct oom_reader *reader, size_t at, struct oom_failur
         const char *name;
         enum oom_figure_at figure;
     } rows[] = {
-        {"parameterallocation:", OOM_arguments_bytes}, {"maybe_live_outallocation:", OOM_output_bytes},
-        {"preallocatedtempallocation:", OOM_program_bytes}, {"totalallocation:", OOM_total_bytes},
-        {"preallocatedtempfragmentation:", OOM_temporary_fragmentation_bytes}, {"totalfragmentation:", OOM_fragmentation_bytes},
+        {"parameterallocation:", OOM_arguments_bytes},
+        {"maybe_live_outallocation:", OOM_output_bytes},
+        {"preallocatedtempallocation:", OOM_program_bytes},
+        {"totalallocation:", OOM_total_bytes},
+        {"preallocatedtempfragmentation:", OOM_temporary_fragmentation_bytes},
+        {"totalfragmentation:", OOM_fragmentation_bytes},
     };
     size_t end = at;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct oom_figure figure;
         size_t next = at;
-        if (!oom_cursor_find(&reader->text, &next, rows[i].name, TABLE) || !oom_cursor_take_size(&reader->text, &next, &figure))
+        if (!oom_cursor_find(&reader->text, &next, rows[i].name, TABLE) ||
+            !oom_cursor_take_size(&reader->text, &next, &figure))
             continue;
         failure->figures[rows[i].figure] = figure;
         end = next > end ? next : end;

@@ -25,9 +25,10 @@ extern const struct oom_handler oom_bfc_handlers[];     /* the BFC allocator's d
 extern const struct oom_handler oom_other_handlers[];   /* TensorFlow, PyTorch, CPU, status words alone */
 
 /* What follows a sentence of families.def and is no pattern: where to go on. */
-size_t oom_compile_module(struct oom_reader *reader, size_t at, struct oom_failure *failure);    /* "HLO module: jit_f." */
+size_t oom_compile_module(struct oom_reader *reader, size_t at, struct oom_failure *failure); /* "HLO module: jit_f." */
 size_t oom_compile_flag_note(struct oom_reader *reader, size_t at, struct oom_failure *failure); /* tells of a flag */
-size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure *failure);       /* "[executable_name='jit_f']" */
+size_t oom_gpu_payload(struct oom_reader *reader, size_t at,
+                       struct oom_failure *failure); /* "[executable_name='jit_f']" */
 
 /* Lines of a report that need no failure before them. */
 void oom_report_outside(struct oom_reader *reader);

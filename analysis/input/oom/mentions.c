@@ -27,7 +27,8 @@ static void mention_add(struct reading *reading, size_t begin, size_t end)
     if (found->count == MAX_MENTIONS)
         return;
     struct str text = {arena_text(reading->arena, (struct str){reading->window + begin, shown}), shown};
-    found->items[found->count++] = (struct oom_mention){found->line_count + 1, reading->window_at + begin, reading->window_at + end, text};
+    found->items[found->count++] =
+        (struct oom_mention){found->line_count + 1, reading->window_at + begin, reading->window_at + end, text};
 }
 
 /* Reads the lines of the window that end in it; returns where the first that does not begins. */
@@ -55,7 +56,7 @@ static bool window_read(struct reading *reading, bool *is_last, struct err *err)
     *is_last = false;
     while (reading->length < BLOCK && !*is_last) {
         int64_t got = reading->source->read(reading->source->context, reading->window_at + reading->length,
-                                             reading->window + reading->length, BLOCK - reading->length);
+                                            reading->window + reading->length, BLOCK - reading->length);
         if (got < 0)
             return err_set(err, ERR_io, reading->window_at, "the bytes cannot be read");
         *is_last = got == 0;
@@ -70,7 +71,7 @@ bool oom_mentions_read(const struct source *source, struct arena *arena, struct 
     bool is_last = false;
     *out = (struct oom_mentions){.items = arena_array(arena, struct oom_mention, MAX_MENTIONS)};
     reading.window = arena_raw(arena, BLOCK);
-    reading.sieve = oom_sieve_new(arena, words, sizeof words / sizeof words[0]);
+    reading.sieve = oom_sieve_new(arena, words, sizeof(words) / sizeof(words[0]));
     while (!is_last) {
         if (!window_read(&reading, &is_last, err))
             return false;

@@ -17,5 +17,5 @@ const char *oom_looked_for(size_t at)
 #define LOOKED_FOR(text) text,
 #include "input/oom/families.def"
     };
-    return at < sizeof kinds / sizeof kinds[0] ? kinds[at] : NULL;
+    return at < sizeof(kinds) / sizeof(kinds[0]) ? kinds[at] : NULL;
 }

@@ -56,8 +56,8 @@ static bool tensor_take(const struct oom_text *text, size_t *at, struct tensor *
 static bool is_of_dump(const struct oom_reader *reader, size_t from, struct str allocator)
 {
     const struct oom_draft *draft = &reader->draft;
-    return oom_draft_takes(reader, OOM_FAMILY_gpu_bfc, from, NEAR) && str_equal(draft->failure.device.text, allocator) &&
-           draft->failure.lists[OOM_ALLOCATIONS].count == 0;
+    return oom_draft_takes(reader, OOM_FAMILY_gpu_bfc, from, NEAR) &&
+           str_equal(draft->failure.device.text, allocator) && draft->failure.lists[OOM_ALLOCATIONS].count == 0;
 }
 
 static size_t tensor_read(struct oom_reader *reader, size_t from, size_t at)
@@ -71,7 +71,8 @@ static size_t tensor_read(struct oom_reader *reader, size_t from, size_t at)
     if (is_of_dump(reader, from, allocator))
         reader->draft.is_weak = false;
     else
-        failure = oom_draft_begin(reader, is_gpu_allocator(allocator) ? OOM_FAMILY_gpu_bfc : OOM_FAMILY_cpu_alloc, "tensor", from, at);
+        failure = oom_draft_begin(reader, is_gpu_allocator(allocator) ? OOM_FAMILY_gpu_bfc : OOM_FAMILY_cpu_alloc,
+                                  "tensor", from, at);
     if (failure->device.text.data == NULL)
         oom_draft_name(reader, &failure->device, tensor.device, tensor.device_end);
     struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
@@ -92,7 +93,7 @@ static size_t joined_end(const struct oom_text *text, size_t at, size_t within)
 static bool is_near_draft(const struct oom_reader *reader, size_t at)
 {
     static const enum oom_family families[] = {OOM_FAMILY_gpu_bfc, OOM_FAMILY_gpu_xla, OOM_FAMILY_cpu_alloc};
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         if (oom_draft_takes(reader, families[i], at, NEAR))
             return true;
     return false;
@@ -131,7 +132,8 @@ static size_t nodes_read(struct oom_reader *reader, size_t from, size_t at)
         if (!node_take(reader, &look, false))
             return 0;
         struct str name = {text->bytes + allocator, next - allocator};
-        oom_draft_begin(reader, is_gpu_allocator(name) ? OOM_FAMILY_gpu_bfc : OOM_FAMILY_cpu_alloc, "usage", from, next);
+        oom_draft_begin(reader, is_gpu_allocator(name) ? OOM_FAMILY_gpu_bfc : OOM_FAMILY_cpu_alloc, "usage", from,
+                        next);
         oom_draft_name(reader, &reader->draft.failure.device, allocator, next);
     }
     bool is_kept = reader->draft.failure.lists[OOM_ALLOCATIONS].count <= 1;
@@ -150,7 +152,8 @@ static size_t nodes_read(struct oom_reader *reader, size_t from, size_t at)
 /* ---- PyTorch ---- */
 
 /* A size before or behind a few words: whichever the release prints. */
-static void torch_row(struct oom_reader *reader, size_t at, const char *before, const char *behind, struct oom_figure *figure)
+static void torch_row(struct oom_reader *reader, size_t at, const char *before, const char *behind,
+                      struct oom_figure *figure)
 {
     const struct oom_text *text = &reader->text;
     size_t next = at, begin;
@@ -160,7 +163,8 @@ static void torch_row(struct oom_reader *reader, size_t at, const char *before, 
     if (behind == NULL || !oom_cursor_find(text, &next, behind, SENTENCE))
         return;
     begin = next - strlen(behind);
-    while (begin > at && text->bytes[begin - 1] != ';' && text->bytes[begin - 1] != '(' && text->bytes[begin - 1] != 'h')
+    while (begin > at && text->bytes[begin - 1] != ';' && text->bytes[begin - 1] != '(' &&
+           text->bytes[begin - 1] != 'h')
         begin--;
     oom_cursor_take_size(text, &begin, figure);
 }
@@ -180,7 +184,8 @@ static size_t torch_read(struct oom_reader *reader, size_t from, size_t at)
     torch_row(reader, at, "totalcapacityof", "totalcapacity;", FIGURE_OF(failure, capacity_bytes));
     torch_row(reader, at, "ofwhich", "free;", FIGURE_OF(failure, free_bytes));
     device = at;
-    if (oom_cursor_find(text, &device, "GPU", 8) && device < text->length && isdigit((unsigned char)text->bytes[device]))
+    if (oom_cursor_find(text, &device, "GPU", 8) && device < text->length &&
+        isdigit((unsigned char)text->bytes[device]))
         oom_draft_name(reader, &failure->device, device, device + 1);
     return oom_draft_reach(reader, at);
 }
@@ -192,13 +197,14 @@ static const struct {
     enum oom_family family;
 } codes[] = {
     {"E1000:", OOM_FAMILY_tpu_compile}, {"E1001:", OOM_FAMILY_tpu_compile}, {"E1002:", OOM_FAMILY_tpu_compile},
-    {"E3000:", OOM_FAMILY_tpu_compile}, {"E0100:", OOM_FAMILY_tpu_buffer}, {"E0101:", OOM_FAMILY_tpu_program_load},
+    {"E3000:", OOM_FAMILY_tpu_compile}, {"E0100:", OOM_FAMILY_tpu_buffer},  {"E0101:", OOM_FAMILY_tpu_program_load},
 };
 
 static bool mentions_memory(const struct oom_text *text, size_t at, size_t within)
 {
-    static const char *const words[] = {"outofmemory", "OutofMemory", "Outofmemory", "OOM", "allocatememory", "devicememory", "hbm", "HBM"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    static const char *const words[] = {"outofmemory",    "OutofMemory",  "Outofmemory", "OOM",
+                                        "allocatememory", "devicememory", "hbm",         "HBM"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t next = at;
         if (oom_cursor_find(text, &next, words[i], within))
             return true;
@@ -214,7 +220,7 @@ static size_t status_read(struct oom_reader *reader, size_t from, size_t at)
     size_t next = at;
     if (oom_read_head_within(reader, at, SENTENCE))
         return 0;
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (oom_cursor_find(text, &next, codes[i].code, 4)) {
             oom_draft_begin(reader, codes[i].family, NULL, next - 6, next);
             return oom_draft_reach(reader, next);

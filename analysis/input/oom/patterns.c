@@ -18,7 +18,7 @@ static const struct {
 #define SENTENCE(family, form, phase, space, pattern, then) {OOM_FAMILY_##family, form, phase, space, pattern, then},
 #include "input/oom/families.def"
 };
-enum { SENTENCE_COUNT = sizeof sentences / sizeof sentences[0] };
+enum { SENTENCE_COUNT = sizeof(sentences) / sizeof(sentences[0]) };
 
 /* What a match takes out of the text; put into the failure when all of it fits. */
 struct capture {
@@ -28,10 +28,7 @@ struct capture {
     } device, memory_space;
 };
 
-static bool is_special(char c)
-{
-    return c == '{' || c == '[' || c == ']' || c == '\0';
-}
+static bool is_special(char c) { return c == '{' || c == '[' || c == ']' || c == '\0'; }
 
 /* The letters of `pattern` up to the next placeholder or bracket, without white space; returns what follows. */
 static const char *literal_take(const char *pattern, char literal[LONGEST_LITERAL])
@@ -68,7 +65,8 @@ static bool amount_take(const struct oom_text *text, size_t *at, struct oom_figu
     return true;
 }
 
-static bool placeholder_take(const struct oom_text *text, size_t *at, const char *name, size_t length, struct capture *capture)
+static bool placeholder_take(const struct oom_text *text, size_t *at, const char *name, size_t length,
+                             struct capture *capture)
 {
     enum oom_figure_at figure = figure_named(name, length);
     size_t from = *at;
@@ -125,12 +123,14 @@ static bool match(const struct oom_text *text, size_t *at, const char *pattern, 
     return true;
 }
 
-static size_t open_failure(struct oom_reader *reader, size_t sentence, size_t from, size_t to, const struct capture *capture)
+static size_t open_failure(struct oom_reader *reader, size_t sentence, size_t from, size_t to,
+                           const struct capture *capture)
 {
-    struct oom_failure *failure = oom_draft_begin(reader, sentences[sentence].family, sentences[sentence].form, from, to);
+    struct oom_failure *failure =
+        oom_draft_begin(reader, sentences[sentence].family, sentences[sentence].form, from, to);
     if (sentences[sentence].phase != NULL)
         failure->phase = sentences[sentence].phase;
-    memcpy(failure->figures, capture->figures, sizeof failure->figures);
+    memcpy(failure->figures, capture->figures, sizeof(failure->figures));
     oom_draft_lower(reader, &failure->memory_space, capture->memory_space.from, capture->memory_space.to);
     if (sentences[sentence].space != NULL)
         failure->memory_space.text = str_of(sentences[sentence].space);
@@ -145,7 +145,8 @@ size_t oom_pattern_read(struct oom_reader *reader, size_t at)
     for (size_t i = 0; i < SENTENCE_COUNT; i++) {
         struct capture capture = {.device = {0, 0}};
         size_t end = at;
-        if (sentences[i].pattern[0] == reader->text.bytes[at] && match(&reader->text, &end, sentences[i].pattern, &capture))
+        if (sentences[i].pattern[0] == reader->text.bytes[at] &&
+            match(&reader->text, &end, sentences[i].pattern, &capture))
             return open_failure(reader, i, at, end, &capture);
     }
     return 0;

@@ -13,6 +13,7 @@ struct form {
     bool is_inner; /* only behind another prefix */
 };
 
+/* clang-format off */
 static const struct form forms[] = {
     {"A9999 99:99:99N+] ", false},               /* glog */
     {"A W+:9+] ", true},                         /* TensorFlow, behind its time */
@@ -29,12 +30,10 @@ static const struct form forms[] = {
     {"AAA+ 99-99 99:99:99 [W+:9+] ", false},
     {"- W+ - A+ - ", true}, {"[A+] ", true}, {"{W+:9+} A+ - ", true}, {"[W+:9+] ", true},
 };
+/* clang-format on */
 static const char *const levels[] = {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "FATAL"};
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 static bool is_member(char class, char c)
 {
@@ -62,7 +61,7 @@ static size_t match(const char *pattern, struct str line, size_t at)
 {
     for (; *pattern != '\0'; pattern++) {
         size_t run = *pattern == ' ' || pattern[1] == '+' ? run_length(*pattern, line, at)
-                                                           : at < line.length && is_member(*pattern, line.data[at]);
+                                                          : at < line.length && is_member(*pattern, line.data[at]);
         if (run == 0)
             return 0;
         if (pattern[1] == '+' && (*pattern == 'W' || *pattern == 'N')) {
@@ -82,7 +81,7 @@ static size_t match(const char *pattern, struct str line, size_t at)
 /* A level of a log, as a word, behind another prefix. */
 static size_t level_length(struct str line)
 {
-    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         struct str level = str_of(levels[i]);
         if (str_starts(line, level) && line.length > level.length && is_blank(line.data[level.length]))
             return level.length + 1;
@@ -96,11 +95,12 @@ static size_t time_length(struct str line)
     static const char *const times[] = {"9999-99-99T99:99:99", "9999-99-99 99:99:99", "99-99 99:99:99", "99:99:99"};
     bool has_bracket = line.length > 0 && line.data[0] == '[';
     size_t at = 0;
-    for (size_t i = 0; i < sizeof times / sizeof times[0] && at == 0; i++)
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]) && at == 0; i++)
         at = match(times[i], line, has_bracket);
     if (at == 0)
         return 0;
-    while (at < line.length && (isdigit((unsigned char)line.data[at]) || (line.data[at] != '\0' && strchr(".,:Z+-", line.data[at]) != NULL)))
+    while (at < line.length && (isdigit((unsigned char)line.data[at]) ||
+                                (line.data[at] != '\0' && strchr(".,:Z+-", line.data[at]) != NULL)))
         at++;
     if (has_bracket && at < line.length && line.data[at] == ']')
         at++;
@@ -119,7 +119,8 @@ size_t oom_prefix_escape_length(struct str text)
     }
     if (text.data[1] != ']')
         return 2;
-    while (at < text.length && at < LONGEST && text.data[at] != '\a' && text.data[at] != '\x1b' && text.data[at] != '\n')
+    while (at < text.length && at < LONGEST && text.data[at] != '\a' && text.data[at] != '\x1b' &&
+           text.data[at] != '\n')
         at++;
     return at < text.length && text.data[at] == '\a' ? at + 1 : at;
 }
@@ -135,7 +136,7 @@ static size_t one_length(struct str line, bool is_inner)
     size_t length = time_length(line);
     if (length == 0)
         length = is_inner ? level_length(line) : pytest_length(line);
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0] && length == 0; i++)
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && length == 0; i++)
         if (is_inner || !forms[i].is_inner)
             length = match(forms[i].pattern, line, 0);
     return length;

@@ -7,14 +7,15 @@
 #include "input/oom/patterns.h"
 
 static const struct oom_handler *const tables[] = {
-    oom_compile_handlers, oom_report_handlers, oom_runtime_handlers, oom_gpu_handlers, oom_bfc_handlers, oom_other_handlers,
+    oom_compile_handlers, oom_report_handlers, oom_runtime_handlers,
+    oom_gpu_handlers,     oom_bfc_handlers,    oom_other_handlers,
 };
-enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
+enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 
 /* First letters of the anchors, so that most bytes are passed with one look. */
 static void firsts_fill(bool firsts[256], bool only_heads)
 {
-    memset(firsts, 0, 256 * sizeof *firsts);
+    memset(firsts, 0, 256 * sizeof(*firsts));
     for (size_t i = 0; i < TABLE_COUNT; i++)
         for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++)
             firsts[(unsigned char)handler->anchor[0]] |= handler->is_head || !only_heads;

@@ -7,17 +7,15 @@
 
 enum { NEAR = 8 << 10, TABLE = 400 };
 
-void oom_report_outside(struct oom_reader *reader)
-{
-    reader->report_line_count++;
-}
+void oom_report_outside(struct oom_reader *reader) { reader->report_line_count++; }
 
 /* Does the section at clean byte `from` about the space [word, word_end) belong to the draft? */
 static bool is_of_draft(struct oom_reader *reader, size_t from, size_t word, size_t word_end)
 {
     const struct oom_failure *failure = &reader->draft.failure;
     const struct oom_words *space = &failure->memory_space;
-    if (!oom_draft_takes(reader, OOM_FAMILY_tpu_compile, from, NEAR) || failure->form == NULL || strcmp(failure->form, "report") != 0)
+    if (!oom_draft_takes(reader, OOM_FAMILY_tpu_compile, from, NEAR) || failure->form == NULL ||
+        strcmp(failure->form, "report") != 0)
         return false;
     if (word_end == word || space->text.data == NULL)
         return true;
@@ -63,7 +61,7 @@ static size_t total_read(struct oom_reader *reader, size_t from, size_t at)
         return at;
     }
     figure_take(reader, &at, OOM_total_bytes);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         size_t row = at;
         if (!oom_cursor_find(text, &row, rows[i].name, TABLE / 2))
             continue;
@@ -103,7 +101,8 @@ static size_t requirement_read(struct oom_reader *reader, size_t from, size_t at
     if (!figure_take(reader, &at, OOM_requirement_bytes))
         return oom_draft_reach(reader, at);
     size_t next = at, stop = at;
-    bool is_stopped = oom_cursor_find(text, &stop, "allocationsin", TABLE) || oom_cursor_find(text, &stop, "Largestprogram", TABLE);
+    bool is_stopped =
+        oom_cursor_find(text, &stop, "allocationsin", TABLE) || oom_cursor_find(text, &stop, "Largestprogram", TABLE);
     if (oom_cursor_find(text, &next, "HLOtemp", TABLE) && (!is_stopped || next < stop)) {
         at = next;
         if (oom_cursor_find(text, &next, "fragmentation(", 160) && figure_take(reader, &next, OOM_fragmentation_bytes))
@@ -161,7 +160,7 @@ static size_t usage_read(struct oom_reader *reader, size_t from, size_t at)
         !oom_cursor_take(text, &next, "/") || !oom_cursor_take_size(text, &next, &usage.capacity))
         return at;
     static const char *const names[] = {"hbm", "vmem", "smem", "cmem", "sflag"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (str_equal_any_case((struct str){text->bytes + word, word_end - word}, str_of(names[i])))
             usage.memory_space.text = str_of(names[i]);
     if (is_fuller(&usage, &reader->usage))

@@ -17,7 +17,8 @@ static size_t device_read(struct oom_reader *reader, size_t at, struct oom_failu
     if (!oom_cursor_find(text, &begin, "(", 60))
         return at;
     end = begin;
-    if (!oom_cursor_skip_to(text, &end, "_)", 24) || text->bytes[end] != '_' || !isdigit((unsigned char)text->bytes[begin]))
+    if (!oom_cursor_skip_to(text, &end, "_)", 24) || text->bytes[end] != '_' ||
+        !isdigit((unsigned char)text->bytes[begin]))
         return at;
     space = end + 1;
     while (space < text->length && isalpha((unsigned char)text->bytes[space]))
@@ -38,7 +39,8 @@ static size_t free_read(struct oom_reader *reader, size_t at, struct oom_failure
     if (!oom_cursor_take_size(text, &next, FIGURE_OF(failure, free_bytes)) || !oom_cursor_take(text, &next, "free"))
         return at;
     at = next;
-    if (oom_cursor_take(text, &next, ",") && oom_cursor_take_size(text, &next, &figure) && oom_cursor_take(text, &next, "reserved")) {
+    if (oom_cursor_take(text, &next, ",") && oom_cursor_take_size(text, &next, &figure) &&
+        oom_cursor_take(text, &next, "reserved")) {
         *FIGURE_OF(failure, reserved_bytes) = figure;
         at = next;
     }
@@ -78,15 +80,20 @@ static size_t attempt_read(struct oom_reader *reader, size_t from, size_t at)
     if (!oom_cursor_take_size(text, &at, &needed))
         return 0;
     bool is_loading = oom_draft_find_before(reader, from, "Errorloadingprogram", BEFORE, &loading);
-    bool is_buffer = oom_draft_find_before(reader, from, "Errorallocatingdevicebuffer", BEFORE / 2, &buffer) && buffer >= loading;
+    bool is_buffer =
+        oom_draft_find_before(reader, from, "Errorallocatingdevicebuffer", BEFORE / 2, &buffer) && buffer >= loading;
     is_loading = is_loading && !is_buffer;
     size_t next = at;
     bool is_refused = oom_cursor_find(text, &next, "Thatwasnotpossible.", 40);
     if (!is_refused && !is_loading && !is_buffer)
         return 0;
-    enum oom_family family = is_loading || (is_reserve && !is_buffer) ? OOM_FAMILY_tpu_program_load : OOM_FAMILY_tpu_buffer;
+    enum oom_family family =
+        is_loading || (is_reserve && !is_buffer) ? OOM_FAMILY_tpu_program_load : OOM_FAMILY_tpu_buffer;
     struct oom_failure *failure = oom_draft_begin(reader, family, is_reserve ? "reserve" : "allocate",
-                                                  is_loading ? loading : is_buffer ? buffer : from, at);
+                                                  is_loading  ? loading
+                                                  : is_buffer ? buffer
+                                                              : from,
+                                                  at);
     *FIGURE_OF(failure, needed_bytes) = needed;
     if (is_loading)
         program_name(reader, loading, from, failure);
@@ -101,10 +108,8 @@ static const struct {
     const char *name;
     enum oom_figure_at figure;
 } rows[] = {
-    {"HBMcapacity", OOM_capacity_bytes},
-    {"Top-of-Memoryreserved", OOM_reserved_bytes},
-    {"Currentlyallocated", OOM_total_bytes},
-    {"Programrequirement", OOM_requirement_bytes},
+    {"HBMcapacity", OOM_capacity_bytes},      {"Top-of-Memoryreserved", OOM_reserved_bytes},
+    {"Currentlyallocated", OOM_total_bytes},  {"Programrequirement", OOM_requirement_bytes},
     {"Maxfreechunk", OOM_largest_free_bytes},
 };
 
@@ -122,15 +127,16 @@ static bool row_take(const struct oom_text *text, size_t *at, struct oom_figure 
 
 static bool is_refusal_near(const struct oom_reader *reader, size_t at)
 {
-    return oom_draft_takes(reader, OOM_FAMILY_tpu_buffer, at, NEAR) || oom_draft_takes(reader, OOM_FAMILY_tpu_program_load, at, NEAR);
+    return oom_draft_takes(reader, OOM_FAMILY_tpu_buffer, at, NEAR) ||
+           oom_draft_takes(reader, OOM_FAMILY_tpu_program_load, at, NEAR);
 }
 
 static size_t account_read(struct oom_reader *reader, size_t from, size_t at)
 {
     const struct oom_text *text = &reader->text;
     size_t end = at, found_count = 0;
-    struct oom_figure figures[sizeof rows / sizeof rows[0]] = {{.is_known = false}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct oom_figure figures[sizeof(rows) / sizeof(rows[0])] = {{.is_known = false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         size_t next = from;
         if (!oom_cursor_find(text, &next, rows[i].name, BLOCK) || !row_take(text, &next, &figures[i]))
             continue;
@@ -142,17 +148,14 @@ static size_t account_read(struct oom_reader *reader, size_t from, size_t at)
         return 0;
     if (!is_near)
         oom_draft_begin(reader, OOM_FAMILY_tpu_buffer, "account", from, end);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (figures[i].is_known && !reader->draft.failure.figures[rows[i].figure].is_known)
             reader->draft.failure.figures[rows[i].figure] = figures[i];
     return oom_draft_reach(reader, end);
 }
 
 const struct oom_handler oom_runtime_handlers[] = {
-    {"Attemptingto", attempt_read, true},
-    {"HBMcapacity", account_read, false},
-    {"Top-of-Memoryreserved", account_read, false},
-    {"Currentlyallocated", account_read, false},
-    {"Maxfreechunk", account_read, false},
-    {NULL, NULL, false},
+    {"Attemptingto", attempt_read, true},           {"HBMcapacity", account_read, false},
+    {"Top-of-Memoryreserved", account_read, false}, {"Currentlyallocated", account_read, false},
+    {"Maxfreechunk", account_read, false},          {NULL, NULL, false},
 };

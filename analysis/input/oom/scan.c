@@ -19,8 +19,8 @@ struct scan {
     size_t window_size;
     uint64_t window_at; /* input offset of window[0] */
     size_t length;
-    bool is_end;        /* the window reaches to the end of the input */
-    bool is_wide;       /* two bytes a letter: nothing can be searched for unread */
+    bool is_end;  /* the window reaches to the end of the input */
+    bool is_wide; /* two bytes a letter: nothing can be searched for unread */
 };
 
 /* Fills the window from input offset `at` on. */
@@ -32,7 +32,8 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
     if (size > scan->window_size)
         size = scan->window_size;
     while (scan->length < size) {
-        int64_t got = scan->source->read(scan->source->context, at + scan->length, scan->window + scan->length, size - scan->length);
+        int64_t got = scan->source->read(scan->source->context, at + scan->length, scan->window + scan->length,
+                                         size - scan->length);
         if (got < 0)
             return err_set(scan->err, ERR_io, at + scan->length, "the bytes cannot be read");
         if (got == 0) {
@@ -51,6 +52,7 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
 static const char *const needles[] = {"emory", "lloca", "xceed", "XHAUS", "usage"};
 
 /* What makes a place worth reading, without white space. */
+/* clang-format off */
 static const char *const signs[] = {
     "utofmemory", "utofhostmemory", "RESOURCE_EXHAUSTED", "esourceexhausted", "Allocation(size=", "wouldexceedmemory",
     "Attemptingto", "notpossible.There", "enoughmemory", "enoughdevicememory", "exceedsavailable", "exceedingavailable",
@@ -59,6 +61,7 @@ static const char *const signs[] = {
     "BFCAllocator", "Allocatordump", "Triedtoallocate", "Top-of-Memory", "HBMcapacity", "reducememoryuse", "memoryinmemory",
     "requirement", "bytesinpool:", "usagefromdevice:",
 };
+/* clang-format on */
 
 /* The bytes around `at` without what cannot be seen. */
 static size_t around_clean(const struct scan *scan, size_t at, char *clean)
@@ -104,10 +107,12 @@ static uint64_t text_read(struct scan *scan, size_t at, uint64_t from_at, uint64
 {
     size_t before = at > BEHIND ? at - BEHIND : 0;
     size_t begin = line_begin(scan, before, 0);
-    if (scan->reader->text.bytes == NULL) /* six bytes for each of the window's: only where there is something to read */
+    if (scan->reader->text.bytes ==
+        NULL) /* six bytes for each of the window's: only where there is something to read */
         oom_text_init(&scan->reader->text, scan->reader->arena, scan->window_size);
     bool at_line_start = begin == 0 ? scan->window_at == 0 : scan->window[begin - 1] == '\n';
-    oom_text_clean(&scan->reader->text, (struct str){scan->window + begin, scan->length - begin}, scan->window_at + begin, at_line_start);
+    oom_text_clean(&scan->reader->text, (struct str){scan->window + begin, scan->length - begin},
+                   scan->window_at + begin, at_line_start);
     return oom_read_text(scan->reader, from_at, to_at);
 }
 
@@ -150,8 +155,8 @@ bool oom_scan(const struct source *source, struct arena *arena, struct oom_resul
     size_t size = source->size_bytes < BEHIND + BLOCK + AHEAD ? (size_t)source->size_bytes : BEHIND + BLOCK + AHEAD;
     scan.window = arena_raw(arena, size + 1);
     scan.window_size = size;
-    scan.needles = oom_sieve_new(arena, needles, sizeof needles / sizeof needles[0]);
-    scan.signs = oom_sieve_new(arena, signs, sizeof signs / sizeof signs[0]);
+    scan.needles = oom_sieve_new(arena, needles, sizeof(needles) / sizeof(needles[0]));
+    scan.signs = oom_sieve_new(arena, signs, sizeof(signs) / sizeof(signs[0]));
     scan.reader = oom_draft_reader_new(arena);
     scan.is_wide = source->read(source->context, 0, mark, 2) == 2 && (mark[0] ^ mark[1]) == 1 && mark[0] >= 0xFE;
     for (uint64_t at = 0, next; (next = block_read(&scan, at)) > 0 && !err_is_set(err); at = next)
@@ -165,7 +170,9 @@ bool oom_scan(const struct source *source, struct arena *arena, struct oom_resul
         .report_line_count = scan.reader->report_line_count,
         .usage = scan.reader->usage,
         .size_bytes = scan.window_at + scan.length,
-        .encoding = !scan.is_wide ? "utf-8" : mark[0] == 0xFF ? "utf-16le" : "utf-16be",
+        .encoding = !scan.is_wide     ? "utf-8"
+                    : mark[0] == 0xFF ? "utf-16le"
+                                      : "utf-16be",
     };
     return !err_is_set(err);
 }

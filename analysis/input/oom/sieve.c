@@ -6,10 +6,7 @@
 
 enum { MIN = OOM_SIEVE_MIN, PAIRS = 1 << 16 };
 
-static size_t pair_at(const char *bytes)
-{
-    return (size_t)(unsigned char)bytes[0] << 8 | (unsigned char)bytes[1];
-}
+static size_t pair_at(const char *bytes) { return (size_t)(unsigned char)bytes[0] << 8 | (unsigned char)bytes[1]; }
 
 struct oom_sieve oom_sieve_new(struct arena *arena, const char *const *words, size_t count)
 {
@@ -28,7 +25,8 @@ static bool is_word(const struct oom_sieve *sieve, const char *bytes, size_t len
 {
     for (size_t i = 0; i < sieve->count; i++) {
         const char *word = sieve->words[i];
-        if (word[0] == bytes[0] && word[1] == bytes[1] && strlen(word) <= length && memcmp(bytes, word, strlen(word)) == 0)
+        if (word[0] == bytes[0] && word[1] == bytes[1] && strlen(word) <= length &&
+            memcmp(bytes, word, strlen(word)) == 0)
             return true;
     }
     return false;

@@ -43,17 +43,22 @@ static bool spelled(struct str raw, const struct spelling *spellings, size_t cou
 /* Entities of HTML, quotes and spaces that editors put in, and Markdown's bold. */
 static bool is_foreign(struct str raw, struct piece *piece)
 {
+    /* clang-format off */
     static const struct spelling spellings[] = {
         {"&gt;", '>'}, {"&lt;", '<'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&#34;", '"'}, {"&#39;", '\''}, {"&#x27;", '\''},
         {"&nbsp;", 0}, {"**", 0}, {"`", 0}, {"\x7f", 0}, {"\xC2\xA0", 0}, {"\xE2\x80\x8B", 0}, {"\xEF\xBB\xBF", 0},
         {"\xE2\x80\x9C", '"'}, {"\xE2\x80\x9D", '"'}, {"\xE2\x80\x98", '\''}, {"\xE2\x80\x99", '\''},
     };
-    return spelled(raw, spellings, sizeof spellings / sizeof spellings[0], piece);
+    /* clang-format on */
+    return spelled(raw, spellings, sizeof(spellings) / sizeof(spellings[0]), piece);
 }
 
 static int digit_of(char c)
 {
-    return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return isdigit((unsigned char)c) ? c - '0'
+           : c >= 'a' && c <= 'f'    ? c - 'a' + 10
+           : c >= 'A' && c <= 'F'    ? c - 'A' + 10
+                                     : -1;
 }
 
 /* Behind a run of `run` backslashes: the escape of a line end, of a byte by its number,
@@ -100,7 +105,7 @@ void oom_text_init(struct oom_text *text, struct arena *arena, size_t capacity)
 {
     *text = (struct oom_text){.capacity = capacity};
     text->bytes = arena_raw(arena, capacity + 1);
-    text->raw_of = arena_raw(arena, (capacity + 1) * sizeof *text->raw_of);
+    text->raw_of = arena_raw(arena, (capacity + 1) * sizeof(*text->raw_of));
 }
 
 void oom_text_clean(struct oom_text *text, struct str raw, uint64_t raw_at, bool at_line_start)
@@ -161,7 +166,8 @@ static size_t line_width(struct str raw, size_t at, size_t *begin)
     while (start > 0 && at - start < 1024 && raw.data[start - 1] != '\n')
         start--;
     for (size_t i = start; i < at; i++)
-        width += raw.data[i] == '\t' ? 8 - width % 8 : raw.data[i] != '\r' && ((unsigned char)raw.data[i] & 0xC0) != 0x80;
+        width +=
+            raw.data[i] == '\t' ? 8 - width % 8 : raw.data[i] != '\r' && ((unsigned char)raw.data[i] & 0xC0) != 0x80;
     *begin = start;
     return width;
 }
@@ -192,10 +198,7 @@ static bool is_broken_by_width(struct str raw, size_t at)
     return equal > 1 ? other * 2 <= equal : width % 10 == 0 && other == 0;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* At the line end `at`: a blank at either side of it stays one, whatever broke the line;
  * what is further in is an indent. Without one, the bytes at its sides tell, or the width. */
@@ -231,10 +234,12 @@ static size_t words_write(const struct oom_text *text, size_t from, size_t to, b
 {
     size_t length = 0;
     for (size_t i = from; i < to && length < room; i++) {
-        bool is_escape = text->bytes[i] == '\\' && i + 1 < to && (text->bytes[i + 1] == '"' || text->bytes[i + 1] == '\\');
+        bool is_escape =
+            text->bytes[i] == '\\' && i + 1 < to && (text->bytes[i + 1] == '"' || text->bytes[i + 1] == '\\');
         if (!is_escape)
             out[length++] = text->bytes[i];
-        if (i + 1 < to && text->raw_of[i + 1] > text->raw_of[i] + 1 && length < room && is_space_between(text, i, is_name))
+        if (i + 1 < to && text->raw_of[i + 1] > text->raw_of[i] + 1 && length < room &&
+            is_space_between(text, i, is_name))
             out[length++] = ' ';
     }
     return length;

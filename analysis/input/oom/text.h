@@ -19,12 +19,12 @@
 #include <stdint.h>
 
 struct oom_text {
-    const char *raw;   /* the piece as it is in the input; the caller's */
+    const char *raw; /* the piece as it is in the input; the caller's */
     size_t raw_length;
-    uint64_t raw_at;   /* input offset of raw[0] */
-    char *bytes;       /* what is left of it */
+    uint64_t raw_at; /* input offset of raw[0] */
+    char *bytes;     /* what is left of it */
     size_t length;
-    uint32_t *raw_of;  /* for each of them, and one past the last: its place in raw */
+    uint32_t *raw_of; /* for each of them, and one past the last: its place in raw */
     size_t capacity;
 };
 

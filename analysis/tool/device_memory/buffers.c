@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * buffers.c: the view "buffers": samples one by one. JAX writes one for each
  * stack, size and device, so that bytes divided by the count is each buffer's exact size. */
-#include "tool/device_memory/notes.h"
-#include "tool/device_memory/views.h"
 #include "tool/device_memory/labels.h"
+#include "tool/device_memory/notes.h"
 #include "tool/device_memory/sites.h"
+#include "tool/device_memory/views.h"
 #include "tool/table.h"
 
 struct listing {
     struct study study;
     struct sites sites;
-    uint32_t *site_of;   /* of each sample */
-    uint32_t *copy_of;   /* equal stack and size: the same number */
-    uint32_t *copies;    /* of each such number: how many samples */
+    uint32_t *site_of; /* of each sample */
+    uint32_t *copy_of; /* equal stack and size: the same number */
+    uint32_t *copies;  /* of each such number: how many samples */
     struct intern copy_table;
-    uint32_t *first_of;  /* of each number: its first sample */
+    uint32_t *first_of; /* of each number: its first sample */
 };
 
 struct same_copy {
@@ -34,7 +34,7 @@ static bool is_copy(const void *context, uint32_t at)
     arena_work(study->arena, a->depth);
     return each == same->each && a->depth == b->depth && study_is_base(study, a) == study_is_base(study, b) &&
            memcmp(pprof->stacks + pprof->stack_starts[a->at], pprof->stacks + pprof->stack_starts[b->at],
-                  a->depth * sizeof *pprof->stacks) == 0;
+                  a->depth * sizeof(*pprof->stacks)) == 0;
 }
 
 static void find_copies(struct listing *listing)
@@ -46,8 +46,8 @@ static void find_copies(struct listing *listing)
         const struct study_sample *sample = &study->samples[i];
         struct same_copy same = {listing, i, -1};
         study_each(study, sample, &same.each);
-        uint64_t hash = hash_bytes(pprof->stacks + pprof->stack_starts[sample->at], sample->depth * sizeof *pprof->stacks,
-                                    (uint64_t)same.each);
+        uint64_t hash = hash_bytes(pprof->stacks + pprof->stack_starts[sample->at],
+                                   sample->depth * sizeof(*pprof->stacks), (uint64_t)same.each);
         uint32_t at = intern_find(&listing->copy_table, hash, is_copy, &same);
         if (at == INTERN_NONE) {
             at = intern_add(&listing->copy_table, hash);
@@ -166,7 +166,8 @@ static const struct table_column columns[] = {
     {TEXT("callee", callee), .json = "callee"},
     {NUMBER("copies", copies, "count"), .json = "copies", .csv = "copies", .title = "Copies",
      .help = "rows of equal size and stack"},
-    {TEXT("fn", function), .aliases = "function", .csv = "function", .title = "Call site", .help = "name of the function"},
+    {TEXT("fn", function), .aliases = "function", .csv = "function", .title = "Call site",
+     .help = "name of the function"},
     {TEXT("file", file), .csv = "file", .title = "File:line", .help = "path of the source file"},
     {NUMBER("line", number, NULL), .csv = "line", .help = "line in the source file"},
     {TEXT("name", name), .is_searched = true, .help = "function, file and line; * stands for any text"},

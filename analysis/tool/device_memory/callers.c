@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * callers.c: the view "callers": a frame, those that call it and those that it calls. */
+#include "tool/device_memory/edges.h"
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
-#include "tool/device_memory/edges.h"
 
 #include <stdlib.h>
 
@@ -53,7 +53,8 @@ static int heavier_first(const void *left, const void *right)
     return x != y ? (x < y ? 1 : -1) : (a->frame > b->frame) - (a->frame < b->frame);
 }
 
-static void write_side(const struct edges *edges, uint32_t frame, bool is_callers, struct listed *room, struct json *json)
+static void write_side(const struct edges *edges, uint32_t frame, bool is_callers, struct listed *room,
+                       struct json *json)
 {
     const struct study *study = edges->study;
     uint32_t count = 0;
@@ -62,7 +63,7 @@ static void write_side(const struct edges *edges, uint32_t frame, bool is_caller
         if ((is_callers ? edge->to : edge->from) == frame)
             room[count++] = (struct listed){is_callers ? edge->from : edge->to, edge->value};
     }
-    qsort(room, count, sizeof *room, heavier_first);
+    qsort(room, count, sizeof(*room), heavier_first);
     json_key(json, is_callers ? "callers" : "callees");
     json_array_begin(json);
     for (uint32_t i = 0; i < count; i++) {
@@ -112,7 +113,7 @@ bool device_memory_callers(const struct tool_request *request, struct json *json
     for (uint32_t i = 0; i < study.frames->count; i++)
         if (asked[i] && edges.nodes[i].seen > 0)
             found[count++] = (struct listed){i, edges.nodes[i].total};
-    qsort(found, count, sizeof *found, heavier_first);
+    qsort(found, count, sizeof(*found), heavier_first);
     json_object_begin(json);
     study_write(&study, json);
     json_key_uint(json, "matched_count", count);

@@ -4,7 +4,8 @@
 
 #include "base/nearest.h"
 
-static const char *const kind_names[CHIP_KIND_COUNT] = {"focus", "ignore", "hide", "show", "show_from", "tag", "tagfocus", "tagignore"};
+static const char *const kind_names[CHIP_KIND_COUNT] = {"focus",     "ignore", "hide",     "show",
+                                                        "show_from", "tag",    "tagfocus", "tagignore"};
 
 static void read_one(const struct tool_request *request, enum chip_kind kind, const char *expression, struct chip *chip)
 {

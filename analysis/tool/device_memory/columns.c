@@ -20,7 +20,8 @@ uint32_t columns_find(const struct pprof *pprof, const struct pprof_type *types,
     return PPROF_NONE;
 }
 
-struct str columns_finest_unit(const struct pprof *const *profiles, uint32_t count, const struct pprof_type *types, uint32_t at)
+struct str columns_finest_unit(const struct pprof *const *profiles, uint32_t count, const struct pprof_type *types,
+                               uint32_t at)
 {
     struct str finest = types[at].unit;
     for (uint32_t i = 0; i < count; i++) {
@@ -42,7 +43,8 @@ int64_t columns_in_unit(int64_t value, int64_t factor)
     return !__builtin_mul_overflow(value, factor, &product) ? product : value > 0 ? INT64_MAX : INT64_MIN;
 }
 
-const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_type *types, uint32_t type_count, struct arena *arena)
+const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_type *types, uint32_t type_count,
+                               struct arena *arena)
 {
     bool is_same = pprof->type_count == type_count;
     for (uint32_t i = 0; is_same && i < type_count; i++)
@@ -52,10 +54,10 @@ const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_typ
     struct pprof *out = arena_array(arena, struct pprof, 1);
     *out = *pprof;
     out->types = arena_array(arena, struct pprof_type, (size_t)type_count + 1);
-    memcpy(out->types, types, type_count * sizeof *types);
+    memcpy(out->types, types, type_count * sizeof(*types));
     out->type_count = type_count;
     out->default_type = 0;
-    out->values = arena_array(arena, int64_t, (size_t)pprof->sample_count * type_count + 1);
+    out->values = arena_array(arena, int64_t, (size_t)pprof->sample_count *type_count + 1);
     for (uint32_t type = 0; type < type_count; type++) {
         uint32_t column = columns_find(pprof, types, type);
         int64_t factor = columns_factor(pprof, column, &types[type]);

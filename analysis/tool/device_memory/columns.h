@@ -11,7 +11,8 @@
 uint32_t columns_find(const struct pprof *pprof, const struct pprof_type *types, uint32_t at);
 
 /* The finest unit in which any of `count` profiles (NULL: left out) has types[at]. */
-struct str columns_finest_unit(const struct pprof *const *profiles, uint32_t count, const struct pprof_type *types, uint32_t at);
+struct str columns_finest_unit(const struct pprof *const *profiles, uint32_t count, const struct pprof_type *types,
+                               uint32_t at);
 
 /* How many of `type`'s unit one of column `at` of `pprof` is; `type` has no coarser unit. */
 int64_t columns_factor(const struct pprof *pprof, uint32_t at, const struct pprof_type *type);
@@ -19,6 +20,7 @@ int64_t columns_factor(const struct pprof *pprof, uint32_t at, const struct ppro
 int64_t columns_in_unit(int64_t value, int64_t factor);
 
 /* `pprof` with the columns `types`, all of which it has; itself when they are its own. */
-const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_type *types, uint32_t type_count, struct arena *arena);
+const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_type *types, uint32_t type_count,
+                               struct arena *arena);
 
 #endif

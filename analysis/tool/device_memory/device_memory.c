@@ -3,9 +3,9 @@
 #include "tool/device_memory/views.h"
 
 /* Parameters of every view; "by" of those that sum. */
-#define NARROWING                                                                                                                \
-    "subtract", "normalize", "metric", "machinery", "noinlines", "focus", "ignore", "hide", "show", "show_from", "tag", "tagfocus", "tagignore", \
-    "strict"
+#define NARROWING                                                                                                      \
+    "subtract", "normalize", "metric", "machinery", "noinlines", "focus", "ignore", "hide", "show", "show_from",       \
+        "tag", "tagfocus", "tagignore", "strict"
 #define COMMON NARROWING, "by"
 
 static const char *const repeatable[] = {"focus", "ignore", "hide", "show", "show_from", "tag", NULL};
@@ -22,11 +22,16 @@ static const char *const series_params[] = {COMMON, "order", "sort", "filter", "
 static const char *const profile_params[] = {NARROWING, NULL};
 
 static const struct tool_view views[] = {
-    {"summary", common_params, device_memory_summary, false, repeatable}, {"flame", flame_params, device_memory_flame, false, repeatable},
-    {"graph", graph_params, device_memory_graph, false, repeatable},      {"top", top_params, device_memory_top, false, repeatable},
-    {"callers", callers_params, device_memory_callers, false, repeatable}, {"source", source_params, device_memory_source, false, repeatable},
-    {"buffers", buffers_params, device_memory_buffers, false, repeatable}, {"traces", traces_params, device_memory_traces, false, repeatable},
-    {"tags", tags_params, device_memory_tags, false, repeatable},         {"series", series_params, device_memory_series, false, repeatable},
+    {"summary", common_params, device_memory_summary, false, repeatable},
+    {"flame", flame_params, device_memory_flame, false, repeatable},
+    {"graph", graph_params, device_memory_graph, false, repeatable},
+    {"top", top_params, device_memory_top, false, repeatable},
+    {"callers", callers_params, device_memory_callers, false, repeatable},
+    {"source", source_params, device_memory_source, false, repeatable},
+    {"buffers", buffers_params, device_memory_buffers, false, repeatable},
+    {"traces", traces_params, device_memory_traces, false, repeatable},
+    {"tags", tags_params, device_memory_tags, false, repeatable},
+    {"series", series_params, device_memory_series, false, repeatable},
     {"profile", profile_params, device_memory_profile, true, repeatable},
 };
 
@@ -35,5 +40,5 @@ const struct tool tool_device_memory = {
     .title = "Device Memory",
     .model = TOOL_OF_PROFILES,
     .views = views,
-    .view_count = sizeof views / sizeof views[0],
+    .view_count = sizeof(views) / sizeof(views[0]),
 };

@@ -21,8 +21,8 @@ static struct edges_edge *edge_of(struct edges *edges, uint32_t from, uint32_t t
     if (at != INTERN_NONE)
         return &edges->items[at];
     at = intern_add(&edges->table, hash);
-    edges->items = arena_grown(edges->study->arena, edges->items, (size_t)at + 1, &edges->capacity,
-                               sizeof *edges->items);
+    edges->items =
+        arena_grown(edges->study->arena, edges->items, (size_t)at + 1, &edges->capacity, sizeof(*edges->items));
     edges->items[at] = (struct edges_edge){.from = from, .to = to};
     edges->count = at + 1;
     return &edges->items[at];
@@ -38,8 +38,8 @@ static void add_edge(struct edges *edges, uint32_t from, uint32_t to, int64_t va
     edge->is_residual |= is_residual;
 }
 
-static void add_sample(struct edges *edges, const struct study_sample *sample, const struct study_walk *walk, const bool *kept,
-                       const bool *touching, uint32_t stamp)
+static void add_sample(struct edges *edges, const struct study_sample *sample, const struct study_walk *walk,
+                       const bool *kept, const bool *touching, uint32_t stamp)
 {
     int64_t value = study_value(edges->study, sample), count = study_count(edges->study, sample);
     uint32_t parent = INTERN_NONE;
@@ -64,7 +64,8 @@ static void add_sample(struct edges *edges, const struct study_sample *sample, c
     if (parent == INTERN_NONE || is_residual)
         return;
     edges->nodes[parent].self = pprof_add(edges->nodes[parent].self, value);
-    edges->nodes[parent].label_sets |= value != 0 ? UINT64_C(1) << (edges->study->pprof->label_sets[sample->at] & 63) : 0;
+    edges->nodes[parent].label_sets |=
+        value != 0 ? UINT64_C(1) << (edges->study->pprof->label_sets[sample->at] & 63) : 0;
 }
 
 void edges_make(const struct study *study, const bool *kept, const bool *touching, struct edges *edges)

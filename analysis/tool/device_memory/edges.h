@@ -10,14 +10,14 @@
 struct edges_edge {
     uint32_t from, to; /* frames: caller, callee */
     int64_t value;
-    bool is_residual;  /* somewhere a frame between the two is left out */
-    uint32_t seen;     /* of edges.c: the last sample, plus 1 */
+    bool is_residual; /* somewhere a frame between the two is left out */
+    uint32_t seen;    /* of edges.c: the last sample, plus 1 */
 };
 
 /* What a frame holds in this graph. */
 struct edges_node {
     int64_t self, total, count;
-    uint32_t seen;      /* as above */
+    uint32_t seen;       /* as above */
     uint64_t label_sets; /* a bit for sets of labels of its own samples */
 };
 

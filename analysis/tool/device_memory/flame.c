@@ -3,8 +3,8 @@
  * a page can take; below any node (at=), upside down (invert=1), or both sides of
  * one frame (pivot=). */
 #include "tool/device_memory/notes.h"
-#include "tool/device_memory/views.h"
 #include "tool/device_memory/tree.h"
+#include "tool/device_memory/views.h"
 
 #include <stdlib.h>
 
@@ -29,10 +29,7 @@ struct part {
     const bool *pivots; /* of each frame; NULL without pivot= */
 };
 
-static uint16_t small(uint32_t number)
-{
-    return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
-}
+static uint16_t small(uint32_t number) { return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX; }
 
 /* Where the outermost pivot stands, or the length. */
 static uint32_t pivot_at(const struct part *part, const struct study_walk *walk)
@@ -44,7 +41,8 @@ static uint32_t pivot_at(const struct part *part, const struct study_walk *walk)
 }
 
 /* Puts the wanted part of a stack at the end of `frames`; false when it has none. */
-static bool take_part(struct flame *flame, const struct part *part, const struct study_walk *walk, size_t *length, struct tree_stack *stack)
+static bool take_part(struct flame *flame, const struct part *part, const struct study_walk *walk, size_t *length,
+                      struct tree_stack *stack)
 {
     uint32_t first = 0, last = walk->count; /* [first, last) in the order of calls */
     if (part->pivots != NULL) {
@@ -66,9 +64,11 @@ static bool take_part(struct flame *flame, const struct part *part, const struct
         else
             folded[i] = small(walk->folded[at]);
     }
-    if (count < part->path_length || (part->path_length > 0 && memcmp(frames, part->path, part->path_length * sizeof *frames) != 0))
+    if (count < part->path_length ||
+        (part->path_length > 0 && memcmp(frames, part->path, part->path_length * sizeof(*frames)) != 0))
         return false;
-    *stack = (struct tree_stack){frames, folded, count, small(has_leaf && !part->is_inverted ? walk->folded_below : 0), 0};
+    *stack =
+        (struct tree_stack){frames, folded, count, small(has_leaf && !part->is_inverted ? walk->folded_below : 0), 0};
     if (part->path_length > 0) { /* the last frame of the path stays, as the only child of the root */
         stack->frames += part->path_length - 1;
         stack->folded += part->path_length - 1;
@@ -106,8 +106,8 @@ static void make_room(struct flame *flame)
         for (uint32_t at = 0; at < study->samples[i].depth; at++)
             length += study->step_starts[stack[at] + 1] - study->step_starts[stack[at]];
     }
-    flame->frames = arena_raw(study->arena, length * sizeof *flame->frames);
-    flame->folded = arena_raw(study->arena, length * sizeof *flame->folded);
+    flame->frames = arena_raw(study->arena, length * sizeof(*flame->frames));
+    flame->folded = arena_raw(study->arena, length * sizeof(*flame->folded));
     flame->stacks = arena_array(study->arena, struct tree_stack, (size_t)study->sample_count + 1);
     flame->columns = arena_array(study->arena, uint32_t, study->frames->count);
     flame->shown = arena_array(study->arena, uint32_t, study->frames->count);
@@ -125,11 +125,12 @@ static bool read_path(const struct study *study, struct part *part, struct err *
     while (*text != '\0') {
         char id[FRAMES_ID_SIZE] = "";
         size_t length = strcspn(text, ".");
-        if (length < sizeof id)
+        if (length < sizeof(id))
             memcpy(id, text, length);
         path[part->path_length] = frames_find(study->frames, id);
         if (part->path_length == AT_MAX || path[part->path_length++] == INTERN_NONE)
-            return err_set(err, ERR_notfound, ERR_NO_OFFSET, "at: this profile has no frame \"%.*s\"", (int)(length < 40 ? length : 40), text);
+            return err_set(err, ERR_notfound, ERR_NO_OFFSET, "at: this profile has no frame \"%.*s\"",
+                           (int)(length < 40 ? length : 40), text);
         text += length + (text[length] == '.');
     }
     part->path = path;
@@ -203,7 +204,8 @@ static int64_t value_of(struct flame *flame, const struct tree_node *node, enum 
 
 static void write_tree(struct flame *flame, const char *key, const struct tree *tree, struct json *json)
 {
-    static const char *const names[COLUMN_COUNT] = {"depth", "frame", "total", "self", "count", "folded_above", "folded_below", "before", "after"};
+    static const char *const names[COLUMN_COUNT] = {"depth",        "frame",        "total",  "self", "count",
+                                                    "folded_above", "folded_below", "before", "after"};
     json_key(json, key);
     json_object_begin(json);
     for (int column = DEPTH; column < (flame->study.is_diff ? COLUMN_COUNT : BEFORE); column++) {
@@ -233,7 +235,8 @@ static void write_frames(const struct flame *flame, struct json *json)
 {
     const struct frames *frames = flame->study.frames;
     struct arena *arena = flame->study.arena;
-    uint32_t *files = arena_array(arena, uint32_t, (size_t)flame->shown_count + 1), file_count = 0; /* a frame of each file */
+    uint32_t *files = arena_array(arena, uint32_t, (size_t)flame->shown_count + 1),
+             file_count = 0; /* a frame of each file */
     uint32_t *file_of = arena_array(arena, uint32_t, (size_t)flame->shown_count + 1);
     struct intern table;
     intern_init(&table, arena);
@@ -344,7 +347,8 @@ static void write_answer(struct flame *flame, struct part *part, uint32_t nodes_
     json_key(json, "left_out");
     json_object_begin(json);
     json_key_uint(json, "node_count", tree.left_out_count + callers.left_out_count);
-    json_key_int(json, "below", tree.left_out_below > callers.left_out_below ? tree.left_out_below : callers.left_out_below);
+    json_key_int(json, "below",
+                 tree.left_out_below > callers.left_out_below ? tree.left_out_below : callers.left_out_below);
     json_object_end(json);
     write_tree(flame, "nodes", &tree, json);
     if (part->pivots != NULL)

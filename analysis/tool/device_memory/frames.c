@@ -16,10 +16,7 @@ bool frames_by_read(const char *text, enum frames_by *by)
     return false;
 }
 
-const char *frames_by_name(enum frames_by by)
-{
-    return by_names[by];
-}
+const char *frames_by_name(enum frames_by by) { return by_names[by]; }
 
 /* ---- paths ---- */
 
@@ -86,13 +83,14 @@ static bool is_frame(const void *context, uint32_t at)
 {
     const struct same_frame *same = context;
     const struct frame *known = &same->frames->items[at], *frame = same->frame;
-    return known->line == frame->line && str_equal(known->function, frame->function) && str_equal(known->file, frame->file);
+    return known->line == frame->line && str_equal(known->function, frame->function) &&
+           str_equal(known->file, frame->file);
 }
 
 static uint32_t add(struct frames *frames, const struct frame *frame)
 {
-    frames->items = arena_grown(frames->arena, frames->items, (size_t)frames->count + 1, &frames->capacity,
-                                sizeof *frames->items);
+    frames->items =
+        arena_grown(frames->arena, frames->items, (size_t)frames->count + 1, &frames->capacity, sizeof(*frames->items));
     frames->items[frames->count++] = *frame;
     return intern_add(&frames->table, frame->hash);
 }

@@ -2,9 +2,9 @@
  * graph.c: the view "graph": the call graph, trimmed as pprof trims it for a
  * picture: without light nodes, then the nodes of highest score, then without light
  * edges and those that another path makes needless. */
+#include "tool/device_memory/edges.h"
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
-#include "tool/device_memory/edges.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@ enum { NODES_DEFAULT = 80, NODES_MAX = 1000, LABELS_MAX = 4, SCORED_MAX = 2000, 
 struct graph {
     struct study study;
     struct edges edges;
-    bool *kept;       /* of each frame; NULL: all */
-    uint32_t *nodes;  /* frames, in order of score */
+    bool *kept;      /* of each frame; NULL: all */
+    uint32_t *nodes; /* frames, in order of score */
     uint32_t node_count;
     bool *is_dropped; /* of each edge */
     int64_t node_cutoff, edge_cutoff;
     uint32_t all_node_count, all_edge_count, dropped_edge_count;
-    double *in, *out;         /* entropies of each frame */
+    double *in, *out;          /* entropies of each frame */
     int64_t *in_sum, *out_sum; /* what they relate to */
     uint32_t *in_count, *out_count;
 };
@@ -38,10 +38,7 @@ struct incoming {
     int64_t size;
 };
 
-static bool holds_anything(const struct edges_node *node)
-{
-    return node->self != 0 || node->total != 0;
-}
+static bool holds_anything(const struct edges_node *node) { return node->self != 0 || node->total != 0; }
 
 /* pprof: the sum of all self values. */
 static int64_t sum_of_selves(const struct graph *graph)
@@ -134,10 +131,10 @@ static void sort_nodes(struct graph *graph)
             continue;
         frames_full_name(study->frames, i, study->request->scratch);
         struct str name = {study->request->scratch->data, study->request->scratch->length};
-        scored[graph->node_count++] = (struct scored){i, score_of(graph, i), graph->edges.nodes[i].total,
-                                                      {arena_text(study->arena, name), name.length}};
+        scored[graph->node_count++] = (struct scored){
+            i, score_of(graph, i), graph->edges.nodes[i].total, {arena_text(study->arena, name), name.length}};
     }
-    qsort(scored, graph->node_count, sizeof *scored, better_first);
+    qsort(scored, graph->node_count, sizeof(*scored), better_first);
     for (uint32_t i = 0; i < graph->node_count; i++)
         graph->nodes[i] = scored[i].frame;
 }
@@ -177,7 +174,7 @@ static void keep_heavy_nodes(struct graph *graph, uint32_t max)
         if (holds_anything(node) && pprof_size(node->total) >= graph->node_cutoff)
             heavy[count++] = (struct scored){.frame = i, .total = node->total};
     }
-    qsort(heavy, count, sizeof *heavy, heavier_first);
+    qsort(heavy, count, sizeof(*heavy), heavier_first);
     count = count < max ? count : max;
     if (count < graph->all_node_count) {
         graph->kept = arena_array(graph->study.arena, bool, frame_count);
@@ -206,7 +203,7 @@ static void keep_heavy_edges(struct graph *graph)
             heavy[count++] = (struct incoming){i, pprof_size(edges->items[i].value)};
     if (count <= EDGES_MAX)
         return;
-    qsort(heavy, count, sizeof *heavy, heavier_edge_first);
+    qsort(heavy, count, sizeof(*heavy), heavier_edge_first);
     for (uint32_t i = EDGES_MAX; i < count; i++)
         graph->is_dropped[heavy[i].edge] = true;
     graph->dropped_edge_count += count - EDGES_MAX;
@@ -280,7 +277,7 @@ static void drop_redundant_edges(struct graph *graph)
         for (uint32_t i = 0; i < edges->count; i++)
             if (!graph->is_dropped[i] && edges->items[i].to == graph->nodes[at])
                 incoming[count++] = (struct incoming){i, pprof_size(edges->items[i].value)};
-        qsort(incoming, count, sizeof *incoming, lighter_first);
+        qsort(incoming, count, sizeof(*incoming), lighter_first);
         for (uint32_t i = 0; i < count && edges->items[incoming[i].edge].is_residual; i++)
             if (is_redundant(graph, incoming[i].edge, queue, seen))
                 graph->is_dropped[incoming[i].edge] = true;
@@ -366,11 +363,14 @@ bool device_memory_graph(const struct tool_request *request, struct json *json, 
     struct graph *graph = arena_array(request->arena, struct graph, 1);
     double node_fraction = 0.005, edge_fraction = 0.001;
     int64_t nodes_max, trims;
-    if (!study_open(request, &graph->study, err) || !tool_param_number(request, "nodes", 1, NODES_MAX, NODES_DEFAULT, &nodes_max, err) ||
-        !tool_param_number(request, "trim", 0, 1, 1, &trims, err) || !read_fraction(request, "node_fraction", &node_fraction, err) ||
+    if (!study_open(request, &graph->study, err) ||
+        !tool_param_number(request, "nodes", 1, NODES_MAX, NODES_DEFAULT, &nodes_max, err) ||
+        !tool_param_number(request, "trim", 0, 1, 1, &trims, err) ||
+        !read_fraction(request, "node_fraction", &node_fraction, err) ||
         !read_fraction(request, "edge_fraction", &edge_fraction, err))
         return false;
-    trim(graph, trims == 1, trims ? (uint32_t)nodes_max : NODES_MAX, trims ? node_fraction : 0, trims ? edge_fraction : 0);
+    trim(graph, trims == 1, trims ? (uint32_t)nodes_max : NODES_MAX, trims ? node_fraction : 0,
+         trims ? edge_fraction : 0);
     json_object_begin(json);
     study_write(&graph->study, json);
     json_key_uint(json, "node_count", graph->all_node_count);

@@ -42,16 +42,18 @@ static double factor_of(struct str unit, int *family)
         int family;
         double factor;
     } units[] = {
+        /* clang-format off */
         {"b", 1, 1}, {"byte", 1, 1}, {"kb", 1, 1024}, {"kbyte", 1, 1024}, {"kilobyte", 1, 1024}, {"mb", 1, 1048576}, {"mbyte", 1, 1048576},
         {"megabyte", 1, 1048576}, {"gb", 1, 1073741824}, {"gbyte", 1, 1073741824}, {"gigabyte", 1, 1073741824},
         {"tb", 1, 1099511627776}, {"tbyte", 1, 1099511627776}, {"pb", 1, 1125899906842624}, {"pbyte", 1, 1125899906842624},
         {"ns", 2, 1}, {"nanosecond", 2, 1}, {"us", 2, 1e3}, {"microsecond", 2, 1e3}, {"ms", 2, 1e6}, {"millisecond", 2, 1e6},
         {"s", 2, 1e9}, {"sec", 2, 1e9}, {"second", 2, 1e9}, {"min", 2, 60e9}, {"minute", 2, 60e9}, {"hr", 2, 3600e9}, {"hour", 2, 3600e9},
+        /* clang-format on */
     };
     struct str one = unit;
     if (one.length > 2 && (one.data[one.length - 1] == 's' || one.data[one.length - 1] == 'S'))
         one.length--; /* seconds */
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (str_equal_any_case(one, str_of(units[i].name)) || str_equal_any_case(unit, str_of(units[i].name))) {
             *family = units[i].family;
             return units[i].factor;
@@ -84,7 +86,7 @@ static bool take_number(struct str text, size_t *at, double *number, struct str 
     size_t first = end;
     while (end < text.length && text.data[end] >= '0' && text.data[end] <= '9')
         end++;
-    if (end == first || end - begin >= sizeof digits)
+    if (end == first || end - begin >= sizeof(digits))
         return false;
     memcpy(digits, text.data + begin, end - begin);
     digits[end - begin] = '\0';
@@ -133,10 +135,12 @@ static bool read_filter(const char *expression, struct arena *arena, struct tag_
         struct str part = {rest.data, comma != NULL ? (size_t)(comma - rest.data) : rest.length};
         is_last = comma == NULL;
         if (filter->count == EXPRESSIONS_MAX)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "more than %d expressions in one filter on labels", EXPRESSIONS_MAX);
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "more than %d expressions in one filter on labels",
+                           EXPRESSIONS_MAX);
         struct regex *regex = regex_read(part, false, arena, &fault);
         if (regex == NULL)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "\"%.60s\": %s; use tag=KEY=VALUE for an exact value", expression, fault.text);
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "\"%.60s\": %s; use tag=KEY=VALUE for an exact value",
+                           expression, fault.text);
         filter->expressions[filter->count++] = regex;
         if (comma != NULL)
             rest = str_of(comma + 1);
@@ -154,7 +158,8 @@ static struct str unit_of(const struct pprof *pprof, const struct pprof_label *l
     return label->unit.length > 0 ? label->unit : is_size ? STR("bytes") : label->key;
 }
 
-static bool in_range(const struct tag_filter *filter, const struct pprof *pprof, const struct pprof_label *label, struct arena *arena)
+static bool in_range(const struct tag_filter *filter, const struct pprof *pprof, const struct pprof_label *label,
+                     struct arena *arena)
 {
     arena_work(arena, label->unit.length == 0 ? pprof->label_count : 1);
     struct str unit = unit_of(pprof, label);
@@ -163,8 +168,8 @@ static bool in_range(const struct tag_filter *filter, const struct pprof *pprof,
     return min != 2 && max != 2 && min >= 0 && max <= 0;
 }
 
-static bool any_value_matches(const struct tag_filter *filter, struct regex *regex, const struct pprof *pprof, uint32_t set,
-                              struct buf *scratch)
+static bool any_value_matches(const struct tag_filter *filter, struct regex *regex, const struct pprof *pprof,
+                              uint32_t set, struct buf *scratch)
 {
     const struct pprof_label_set *labels = &pprof->sets[set];
     for (uint32_t i = 0; i < labels->count; i++) {
@@ -184,14 +189,15 @@ static bool any_value_matches(const struct tag_filter *filter, struct regex *reg
 }
 
 /* With a key any expression may match; without one each must. */
-static bool filter_matches_set(const struct tag_filter *filter, const struct pprof *pprof, uint32_t set, struct arena *arena,
-                               struct buf *scratch)
+static bool filter_matches_set(const struct tag_filter *filter, const struct pprof *pprof, uint32_t set,
+                               struct arena *arena, struct buf *scratch)
 {
     const struct pprof_label_set *labels = &pprof->sets[set];
     bool is_any = filter->key.length > 0;
     for (uint32_t i = 0; filter->is_range && i < labels->count; i++) {
         const struct pprof_label *label = &pprof->labels[labels->first + i];
-        if (label->is_number && (!is_any || str_equal(filter->key, label->key)) && in_range(filter, pprof, label, arena))
+        if (label->is_number && (!is_any || str_equal(filter->key, label->key)) &&
+            in_range(filter, pprof, label, arena))
             return true;
     }
     for (uint32_t i = 0; i < filter->count; i++)
@@ -240,13 +246,15 @@ static bool has_exact(const struct exact *exact, const struct pprof *pprof, uint
 }
 
 /* Values of one key are alternatives; each key must be met. */
-static void keep_exact(const struct exact *exacts, uint32_t count, const struct pprof *pprof, bool *keep, struct buf *scratch)
+static void keep_exact(const struct exact *exacts, uint32_t count, const struct pprof *pprof, bool *keep,
+                       struct buf *scratch)
 {
     for (uint32_t set = 0; set < pprof->set_count; set++)
         for (uint32_t i = 0; i < count && keep[set]; i++) {
             bool is_met = has_exact(&exacts[i], pprof, set, scratch);
             for (uint32_t j = 0; j < count && !is_met && !exacts[i].is_negated; j++)
-                is_met = !exacts[j].is_negated && str_equal(exacts[i].key, exacts[j].key) && has_exact(&exacts[j], pprof, set, scratch);
+                is_met = !exacts[j].is_negated && str_equal(exacts[i].key, exacts[j].key) &&
+                         has_exact(&exacts[j], pprof, set, scratch);
             keep[set] = is_met != exacts[i].is_negated;
         }
 }
@@ -257,7 +265,8 @@ static void count_matched(struct chip *chip, const bool *matches, const struct p
         chip->matched_count += matches[pprof->label_sets[i]];
 }
 
-static bool apply(struct chips *chips, const struct pprof *pprof, struct arena *arena, bool *keep, struct buf *scratch, struct err *err)
+static bool apply(struct chips *chips, const struct pprof *pprof, struct arena *arena, bool *keep, struct buf *scratch,
+                  struct err *err)
 {
     struct exact *exacts = arena_array(arena, struct exact, (size_t)chips->count + 1);
     bool *matches = arena_array(arena, bool, (size_t)pprof->set_count + 1);

@@ -17,7 +17,7 @@ struct merger {
     /* of the profile that is being taken in: its numbers in `out` */
     const struct pprof *from;
     uint32_t *functions, *mappings, *locations, *sets;
-    uint32_t types[PPROF_TYPES_MAX]; /* its column of each type of `out` */
+    uint32_t types[PPROF_TYPES_MAX];  /* its column of each type of `out` */
     int64_t factors[PPROF_TYPES_MAX]; /* from the unit of that column to that of `out`, which is no coarser */
     double scales[PPROF_TYPES_MAX];
     bool is_base;
@@ -73,7 +73,7 @@ static bool is_function(const void *context, uint32_t at)
     const struct merger *merger = context;
     const struct pprof_function *known = &merger->out->functions[at];
     const struct pprof_function *new = &merger->out->functions[merger->out->function_count];
-    return known->start_line == new->start_line && str_equal(known->name, new->name) &&
+    return known->start_line == new->start_line &&str_equal(known->name, new->name) &&
            str_equal(known->system_name, new->system_name) && str_equal(known->file, new->file);
 }
 
@@ -126,7 +126,8 @@ static void take_mappings(struct merger *merger)
 
 static uint64_t relative_address(const struct pprof *pprof, const struct pprof_location *location)
 {
-    return location->mapping == PPROF_NONE ? location->address : location->address - pprof->mappings[location->mapping].begin;
+    return location->mapping == PPROF_NONE ? location->address
+                                           : location->address - pprof->mappings[location->mapping].begin;
 }
 
 static bool is_location(const void *context, uint32_t at)
@@ -221,7 +222,7 @@ static bool is_sample(const void *context, uint32_t at)
     bool is_apart = merger->options->keeps_base_apart && out->is_base[at] != merger->is_base;
     arena_work(merger->arena, depth);
     return !is_apart && depth == merger->depth && out->label_sets[at] == merger->set &&
-           (depth == 0 || memcmp(out->stacks + begin, merger->stack, depth * sizeof *merger->stack) == 0);
+           (depth == 0 || memcmp(out->stacks + begin, merger->stack, depth * sizeof(*merger->stack)) == 0);
 }
 
 /* The value of a column as it is to be added. */
@@ -297,11 +298,12 @@ static void drop_nothing(const struct merge_options *options, struct pprof *out)
                       (out->base_values != NULL && out->base_values[(size_t)i * type_count + type] != 0);
         if (!is_any)
             continue;
-        memmove(out->stacks + length, out->stacks + begin, depth * sizeof *out->stacks);
-        memmove(out->values + (size_t)kept * type_count, out->values + (size_t)i * type_count, type_count * sizeof *out->values);
+        memmove(out->stacks + length, out->stacks + begin, depth * sizeof(*out->stacks));
+        memmove(out->values + (size_t)kept * type_count, out->values + (size_t)i * type_count,
+                type_count * sizeof(*out->values));
         if (out->base_values != NULL)
             memmove(out->base_values + (size_t)kept * type_count, out->base_values + (size_t)i * type_count,
-                    type_count * sizeof *out->base_values);
+                    type_count * sizeof(*out->base_values));
         out->label_sets[kept] = out->label_sets[i];
         out->is_base[kept] = out->is_base[i];
         out->is_unknown[kept] = out->is_unknown[i];
@@ -345,7 +347,7 @@ static void make_room(struct merger *merger, const struct profile_set *set)
     out->values = arena_array(arena, int64_t, samples * out->type_count + 1);
     if (merger->options->pairs_base)
         out->base_values = arena_array(arena, int64_t, samples * out->type_count + 1);
-    out->stacks = arena_raw(arena, (frames + out->depth_max + 1) * sizeof *out->stacks);
+    out->stacks = arena_raw(arena, (frames + out->depth_max + 1) * sizeof(*out->stacks));
     merger->functions = arena_array(arena, uint32_t, functions + 1);
     merger->mappings = arena_array(arena, uint32_t, mappings + 1);
     merger->locations = arena_array(arena, uint32_t, locations + 1);
@@ -368,7 +370,8 @@ static void sum_columns(const struct profile_set *set, const struct merger *merg
             uint32_t column = columns_find(pprof, merger->out->types, type);
             int64_t factor = columns_factor(pprof, column, &merger->out->types[type]);
             for (uint32_t sample = 0; sample < pprof->sample_count; sample++)
-                sum = pprof_add(sum, columns_in_unit(pprof->values[(size_t)sample * pprof->type_count + column], factor));
+                sum =
+                    pprof_add(sum, columns_in_unit(pprof->values[(size_t)sample * pprof->type_count + column], factor));
         }
         sums[type] = (double)sum;
     }
@@ -417,7 +420,8 @@ static void add_comments(const struct pprof *from, struct pprof *out)
 static void merge_headers(const struct profile_set *set, struct arena *arena, struct pprof *out)
 {
     size_t comment_count = 0;
-    *out = (struct pprof){.drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}, .period_type = {{"", 0}, {"", 0}}};
+    *out = (struct pprof){
+        .drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}, .period_type = {{"", 0}, {"", 0}}};
     for (uint32_t i = 0; i < set->count; i++)
         comment_count += set->items[i].pprof != NULL ? set->items[i].pprof->comment_count : 0;
     arena_work(arena, comment_count * comment_count / 8);
@@ -441,8 +445,8 @@ static void merge_headers(const struct profile_set *set, struct arena *arena, st
             add_comments(set->items[i].pprof, out);
 }
 
-bool merge_profiles(const struct profile_set *set, const struct merge_options *options, struct arena *arena, struct pprof *out,
-                    struct err *err)
+bool merge_profiles(const struct profile_set *set, const struct merge_options *options, struct arena *arena,
+                    struct pprof *out, struct err *err)
 {
     struct merger *merger = arena_array(arena, struct merger, 1);
     merger->arena = arena;

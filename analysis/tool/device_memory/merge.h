@@ -15,7 +15,7 @@ struct merge_options {
  * become one, in the order of the first; those that come to nothing are left
  * out; the columns are the types that all have. False, with a report, when there
  * is no such type or nothing was read. */
-bool merge_profiles(const struct profile_set *set, const struct merge_options *options, struct arena *arena, struct pprof *out,
-                    struct err *err);
+bool merge_profiles(const struct profile_set *set, const struct merge_options *options, struct arena *arena,
+                    struct pprof *out, struct err *err);
 
 #endif

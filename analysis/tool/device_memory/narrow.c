@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * narrow.c: see narrow.h. As in pprof a filter looks at each location by itself,
  * at the names and files of its lines and at the file of its mapping. */
-#include "input/library.h"
 #include "tool/device_memory/narrow.h"
+#include "input/library.h"
 
 /* What the chips say of a location. */
 enum { IS_FOCUSED = 1, IS_IGNORED = 2, IS_HIDDEN = 4, SHOWS_FROM = 8 };
@@ -10,14 +10,14 @@ enum { IS_FOCUSED = 1, IS_IGNORED = 2, IS_HIDDEN = 4, SHOWS_FROM = 8 };
 struct narrowing {
     struct study *study;
     const struct pprof *pprof;
-    bool *matches;         /* of the chip at hand, for each function */
-    bool *mapping_matches; /* and each mapping */
+    bool *matches;          /* of the chip at hand, for each function */
+    bool *mapping_matches;  /* and each mapping */
     uint32_t *focus_counts; /* how many focus chips each location meets; samples need all */
     unsigned char *flags;   /* of each location */
     bool *hidden_lines;     /* NULL: none */
     uint32_t focus_count;
     bool has_frame_filter, has_show, has_show_from;
-    bool *shown_lines;      /* by any show chip */
+    bool *shown_lines; /* by any show chip */
 };
 
 static void match_functions(struct narrowing *narrowing, struct chip *chip)
@@ -26,7 +26,8 @@ static void match_functions(struct narrowing *narrowing, struct chip *chip)
     for (uint32_t i = 0; i < pprof->function_count; i++)
         narrowing->matches[i] = chips_match_function(chip, &pprof->functions[i]);
     for (uint32_t i = 0; i < pprof->mapping_count; i++)
-        narrowing->mapping_matches[i] = pprof->mappings[i].file.length > 0 && regex_matches(chip->regex, pprof->mappings[i].file);
+        narrowing->mapping_matches[i] =
+            pprof->mappings[i].file.length > 0 && regex_matches(chip->regex, pprof->mappings[i].file);
 }
 
 static bool line_matches(const struct narrowing *narrowing, uint32_t line)
@@ -136,7 +137,7 @@ static void apply_chips(struct narrowing *narrowing)
 {
     static const enum chip_kind order[] = {CHIP_FOCUS, CHIP_IGNORE, CHIP_HIDE, CHIP_SHOW, CHIP_SHOW_FROM};
     struct chips *chips = &narrowing->study->chips;
-    for (size_t kind = 0; kind < sizeof order / sizeof order[0]; kind++) {
+    for (size_t kind = 0; kind < sizeof(order) / sizeof(order[0]); kind++) {
         for (uint32_t i = 0; i < chips->count; i++)
             if (chips->items[i].kind == order[kind])
                 apply_chip(narrowing, &chips->items[i]);
@@ -196,11 +197,21 @@ static void keep_samples(struct narrowing *narrowing, const bool *keep)
 /* Functions through which JAX passes every call: their names say nothing of what was called. */
 static bool is_wrapper(struct str function)
 {
-    static const char *const names[] = {"__call__", "wrapper", "wrapped", "wrapper_fun", "wrapped_fun", "inner", "call",
-                                        "reraise_with_filtered_traceback", "cache_miss", "aot_cache_miss",
-                                        "_run_python_pjit", "_python_pjit_helper", "_pjit_call_impl",
+    static const char *const names[] = {"__call__",
+                                        "wrapper",
+                                        "wrapped",
+                                        "wrapper_fun",
+                                        "wrapped_fun",
+                                        "inner",
+                                        "call",
+                                        "reraise_with_filtered_traceback",
+                                        "cache_miss",
+                                        "aot_cache_miss",
+                                        "_run_python_pjit",
+                                        "_python_pjit_helper",
+                                        "_pjit_call_impl",
                                         "_pjit_call_impl_python"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (str_equal(function, str_of(names[i])))
             return true;
     return false;
@@ -230,11 +241,13 @@ static void make_steps(struct narrowing *narrowing)
             study->step_lines[count] = PPROF_NONE;
             study->steps[count++] = frames_of(study->frames, NULL, 0, false);
         }
-        for (uint32_t line = location->first_line + location->line_count; line-- > location->first_line && !is_hidden;) {
+        for (uint32_t line = location->first_line + location->line_count;
+             line-- > location->first_line && !is_hidden;) {
             uint32_t function = pprof->lines[line].function;
             if (narrowing->hidden_lines != NULL && narrowing->hidden_lines[line])
                 continue;
-            uint32_t frame = frames_of(study->frames, &pprof->functions[function], pprof->lines[line].line, is_machinery[function]);
+            uint32_t frame =
+                frames_of(study->frames, &pprof->functions[function], pprof->lines[line].line, is_machinery[function]);
             study->step_lines[count] = line;
             study->steps[count++] = frame | (is_machinery[function] ? STUDY_MACHINERY : 0);
             if (study->drops_inlined)

@@ -20,7 +20,8 @@ static bool take_location(const struct study *study, uint32_t at, struct pprof *
     return is_left;
 }
 
-static void take_sample(const struct study *study, const struct study_sample *sample, const bool *is_left, struct pprof *out)
+static void take_sample(const struct study *study, const struct study_sample *sample, const bool *is_left,
+                        struct pprof *out)
 {
     const struct pprof *pprof = study->pprof;
     const uint32_t *stack = pprof->stacks + pprof->stack_starts[sample->at];
@@ -31,7 +32,7 @@ static void take_sample(const struct study *study, const struct study_sample *sa
         if (is_left[stack[i]])
             out->stacks[length++] = stack[i];
     out->stack_starts[at + 1] = length;
-    memcpy(values, pprof->values + (size_t)sample->at * out->type_count, out->type_count * sizeof *values);
+    memcpy(values, pprof->values + (size_t)sample->at * out->type_count, out->type_count * sizeof(*values));
     out->label_sets[at] = pprof->label_sets[sample->at];
     out->is_base[at] = study->is_diff && study_is_base(study, sample);
     uint32_t count = profile_set_type_of_unit(pprof, "count"), bytes = profile_set_type_of_unit(pprof, "bytes");
@@ -46,7 +47,7 @@ static void narrow_to(const struct study *study, struct pprof *out)
     bool *is_left = arena_array(arena, bool, (size_t)pprof->location_count + 1);
     *out = *pprof;
     out->locations = arena_array(arena, struct pprof_location, (size_t)pprof->location_count + 1);
-    memcpy(out->locations, pprof->locations, pprof->location_count * sizeof *out->locations);
+    memcpy(out->locations, pprof->locations, pprof->location_count * sizeof(*out->locations));
     out->lines = arena_array(arena, struct pprof_line, (size_t)pprof->line_count + 1);
     out->stacks = arena_array(arena, uint32_t, (size_t)pprof->stack_starts[pprof->sample_count] + 1);
     out->stack_starts = arena_array(arena, uint32_t, (size_t)pprof->sample_count + 1);

@@ -23,7 +23,7 @@ static struct str bare_name(struct str name)
         name = (struct str){name.data + 1, name.length - 1};
     for (size_t at = 0; at < name.length; at++) {
         size_t skipped = 0;
-        for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+        for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
             if (str_starts((struct str){name.data + at, name.length - at}, kept[i]))
                 skipped = kept[i].length;
         if (skipped > 0)
@@ -39,7 +39,8 @@ static bool *find_dropped(const struct pprof *pprof, struct regex *drop, struct 
     bool *is_dropped = arena_array(arena, bool, (size_t)pprof->function_count + 1);
     for (uint32_t i = 0; i < pprof->function_count; i++) {
         struct str name = bare_name(pprof->functions[i].name);
-        is_dropped[i] = pprof->functions[i].name.length > 0 && regex_matches(drop, name) && (keep == NULL || !regex_matches(keep, name));
+        is_dropped[i] = pprof->functions[i].name.length > 0 && regex_matches(drop, name) &&
+                        (keep == NULL || !regex_matches(keep, name));
     }
     return is_dropped;
 }
@@ -87,7 +88,7 @@ static void cut_stacks(const struct pprof *from, const unsigned char *fates, str
         arena_work(arena, depth + 1);
         uint32_t gone = count_gone(fates, stack, depth);
         if (depth > gone)
-            memcpy(pruned->stacks + length, stack + gone, (depth - gone) * sizeof *stack);
+            memcpy(pruned->stacks + length, stack + gone, (depth - gone) * sizeof(*stack));
         length += depth - gone;
         pruned->stack_starts[i + 1] = length;
     }
@@ -106,7 +107,7 @@ const struct pprof *prune(const struct pprof *pprof, struct arena *arena)
     struct pprof *pruned = arena_array(arena, struct pprof, 1);
     *pruned = *pprof;
     pruned->locations = arena_array(arena, struct pprof_location, (size_t)pprof->location_count + 1);
-    memcpy(pruned->locations, pprof->locations, pprof->location_count * sizeof *pruned->locations);
+    memcpy(pruned->locations, pprof->locations, pprof->location_count * sizeof(*pruned->locations));
     for (uint32_t i = 0; i < pprof->location_count; i++)
         fates[i] = cut_lines(pprof, is_dropped, &pruned->locations[i]);
     cut_stacks(pprof, fates, arena, pruned);

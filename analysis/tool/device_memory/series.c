@@ -4,9 +4,9 @@
 #include "base/nearest.h"
 #include "tool/device_memory/columns.h"
 #include "tool/device_memory/notes.h"
-#include "tool/device_memory/views.h"
 #include "tool/device_memory/sites.h"
 #include "tool/device_memory/trend.h"
+#include "tool/device_memory/views.h"
 #include "tool/table.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct site {
 struct listing {
     const struct tool_request *request;
     struct frames frames;
-    struct study first;  /* what all are compared with */
+    struct study first;                    /* what all are compared with */
     const struct profile_set_item **items; /* those that are shown, in order */
     const struct pprof **profiles;         /* theirs, with equal columns */
     uint32_t count;
@@ -59,7 +59,7 @@ static bool order_profiles(struct listing *listing, struct err *err)
         if (set->items[i].pprof != NULL)
             timed[listing->count] = (struct timed){&set->items[i], listing->count}, listing->count++;
     if (chosen == 1)
-        qsort(timed, listing->count, sizeof *timed, by_time);
+        qsort(timed, listing->count, sizeof(*timed), by_time);
     for (uint32_t i = 0; i < listing->count; i++)
         listing->items[i] = timed[i].item;
     return listing->count > 0 || err_set(err, ERR_notfound, ERR_NO_OFFSET, "none of the profiles could be read");
@@ -68,7 +68,7 @@ static bool order_profiles(struct listing *listing, struct err *err)
 static struct site *site_at(struct listing *listing, uint32_t at)
 {
     struct arena *arena = listing->request->arena;
-    listing->rows = arena_grown(arena, listing->rows, (size_t)at + 1, &listing->row_capacity, sizeof *listing->rows);
+    listing->rows = arena_grown(arena, listing->rows, (size_t)at + 1, &listing->row_capacity, sizeof(*listing->rows));
     if (listing->rows[at].values == NULL)
         listing->rows[at].values = arena_array(arena, int64_t, listing->count);
     return &listing->rows[at];
@@ -103,8 +103,9 @@ static const char *reason_of(const struct listing *listing, const struct profile
     if (type == first->pprof->type_count)
         return NULL;
     const struct pprof_type *wanted = &first->pprof->types[type];
-    return arena_format(listing->request->arena, "it has no sample type \"%.*s\" that can be told in %.*s, as %s has", (int)wanted->name.length,
-                        wanted->name.data, (int)wanted->unit.length, wanted->unit.data, first->name);
+    return arena_format(listing->request->arena, "it has no sample type \"%.*s\" that can be told in %.*s, as %s has",
+                        (int)wanted->name.length, wanted->name.data, (int)wanted->unit.length, wanted->unit.data,
+                        first->name);
 }
 
 /* Profiles without the types of the first leave; the others are told in the finest units, as pprof does it. */
@@ -127,7 +128,8 @@ static void make_alike(struct listing *listing)
     listing->count = kept;
     struct pprof_type *types = arena_array(arena, struct pprof_type, (size_t)first->type_count + 1);
     for (uint32_t type = 0; type < first->type_count; type++)
-        types[type] = (struct pprof_type){first->types[type].name, columns_finest_unit(listing->profiles, kept, first->types, type)};
+        types[type] = (struct pprof_type){first->types[type].name,
+                                          columns_finest_unit(listing->profiles, kept, first->types, type)};
     for (uint32_t i = 0; i < kept; i++)
         listing->profiles[i] = columns_as(listing->profiles[i], types, first->type_count, arena);
 }
@@ -137,7 +139,8 @@ static bool read_all(struct listing *listing, struct err *err)
     const char *by_text = tool_param_text(listing->request, "by");
     enum frames_by by = FRAMES_BY_LINE;
     if (by_text != NULL && by_text[0] != '\0' && !frames_by_read(by_text, &by))
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line", by_text);
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line",
+                       by_text);
     if (!order_profiles(listing, err))
         return false;
     make_alike(listing);
@@ -243,12 +246,13 @@ static const struct table_column columns[] = {
     {TEXT("name", name), .is_searched = true, .csv = "call_site", .title = "Call site",
      .help = "function, file and line; * stands for any text"},
     {TEXT("file", file), .title = "File:line", .help = "path of the source file"},
-    {NUMBER("first", first, "metric"), .json = "first", .csv = "first", .title = "First", .help = "in the first profile"},
+    {NUMBER("first", first, "metric"), .json = "first", .csv = "first", .title = "First",
+     .help = "in the first profile"},
     {NUMBER("last", last, "metric"), .json = "last", .csv = "last", .title = "Last", .help = "in the last profile"},
     {NUMBER("change", change, "metric"), .json = "change", .csv = "change", .title = "Change",
      .help = "from the first to the last: change:>1MiB"},
-    {NUMBER("slope", slope, "metric_per_profile"), .json = "slope", .csv = "slope_per_profile", .title = "Slope/profile",
-     .help = "of a line through all"},
+    {NUMBER("slope", slope, "metric_per_profile"), .json = "slope", .csv = "slope_per_profile",
+     .title = "Slope/profile", .help = "of a line through all"},
     {NUMBER("share", share, "percent"), .json = "share", .csv = "share_percent", .title = "Of growth",
      .help = "percent of all that grew"},
     {TEXT("", NULL), .write = values_write, .cells = value_cells, .json = "values", .title = "First … last"},
@@ -269,7 +273,8 @@ static void write_profiles(const struct listing *listing, struct json *json)
         json_object_begin(json);
         json_key_text(json, "id", listing->items[i]->id);
         json_key_text(json, "name", listing->items[i]->name);
-        json_key_known(json, "captured_at_ms", listing->items[i]->captured_at_ms > 0 ? listing->items[i]->captured_at_ms : -1);
+        json_key_known(json, "captured_at_ms",
+                       listing->items[i]->captured_at_ms > 0 ? listing->items[i]->captured_at_ms : -1);
         json_key_int(json, "total", listing->totals[i]);
         json_key_int(json, "count", listing->counts[i]);
         json_object_end(json);
@@ -307,7 +312,7 @@ static void write_verdicts(const struct listing *listing, struct json *json)
 static void write_json(const struct listing *listing, const struct table_rows *rows, struct json *json)
 {
     int64_t *rest = arena_array(listing->request->arena, int64_t, listing->count);
-    memcpy(rest, listing->totals, listing->count * sizeof *rest);
+    memcpy(rest, listing->totals, listing->count * sizeof(*rest));
     json_object_begin(json);
     study_write(&listing->first, json);
     write_profiles(listing, json);

@@ -30,7 +30,7 @@ uint32_t sites_of(struct sites *sites, const struct study *study, const struct s
     if (at != INTERN_NONE)
         return at;
     at = intern_add(&sites->table, hash);
-    sites->keys = arena_grown(sites->arena, sites->keys, (size_t)at + 1, &sites->capacity, sizeof *sites->keys);
+    sites->keys = arena_grown(sites->arena, sites->keys, (size_t)at + 1, &sites->capacity, sizeof(*sites->keys));
     sites->keys[at] = same.key;
     return at;
 }

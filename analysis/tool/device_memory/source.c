@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * source.c: the view "source": what the lines of one file hold. */
 #include "tool/device_memory/notes.h"
-#include "tool/device_memory/views.h"
 #include "tool/device_memory/sums.h"
+#include "tool/device_memory/views.h"
 
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ bool device_memory_source(const struct tool_request *request, struct json *json,
         if (file.length > 0 && str_equal(frame->file, file))
             lines[count++] = (struct line){sums.listed[i], frame->line, frame->function};
     }
-    qsort(lines, count, sizeof *lines, by_line);
+    qsort(lines, count, sizeof(*lines), by_line);
     json_object_begin(json);
     study_write(&study, json);
     json_key_string(json, "file", file);

@@ -7,7 +7,8 @@
 #include "tool/device_memory/narrow.h"
 #include "tool/device_memory/prune.h"
 
-static bool read_switch(const struct tool_request *request, const char *name, bool default_value, bool *value, struct err *err)
+static bool read_switch(const struct tool_request *request, const char *name, bool default_value, bool *value,
+                        struct err *err)
 {
     int64_t number;
     if (!tool_param_number(request, name, 0, 1, default_value, &number, err))
@@ -121,7 +122,8 @@ static bool prepare(struct study *study, struct err *err)
     for (uint32_t i = 0; is_strict && i < study->chips.count; i++) {
         const struct chip *chip = &study->chips.items[i];
         if (chip->is_literal)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "\"%.80s\": %s, at %zu", chip->expression, chip->fault.text, chip->fault.at);
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "\"%.80s\": %s, at %zu", chip->expression,
+                           chip->fault.text, chip->fault.at);
     }
     const bool *keep = labels_keep(&study->chips, study->pprof, study->arena, err);
     if (err_is_set(err))
@@ -129,7 +131,8 @@ static bool prepare(struct study *study, struct err *err)
     narrow(study, keep);
     study->is_executable = arena_array(study->arena, bool, (size_t)study->pprof->set_count + 1);
     for (uint32_t set = 0; set < study->pprof->set_count; set++)
-        study->is_executable[set] = str_equal(labels_text(study->pprof, set, "kind", study->request->scratch), STR("executable"));
+        study->is_executable[set] =
+            str_equal(labels_text(study->pprof, set, "kind", study->request->scratch), STR("executable"));
     chips_find_nearest(&study->chips, study->pprof, study->arena);
     for (uint32_t i = 0; i < study->sample_count; i++) {
         const struct study_sample *sample = &study->samples[i];
@@ -141,8 +144,8 @@ static bool prepare(struct study *study, struct err *err)
     return true;
 }
 
-bool study_open_one(const struct tool_request *request, const struct pprof *pprof, struct frames *frames, struct study *study,
-                    struct err *err)
+bool study_open_one(const struct tool_request *request, const struct pprof *pprof, struct frames *frames,
+                    struct study *study, struct err *err)
 {
     *study = (struct study){.request = request, .arena = request->arena, .pprof = pprof, .frames = frames};
     return prepare(study, err);
@@ -154,7 +157,8 @@ static bool open_all(const struct tool_request *request, bool is_paired, struct 
     enum frames_by by = FRAMES_BY_LINE;
     *study = (struct study){.request = request, .arena = request->arena, .is_paired = is_paired};
     if (by_text != NULL && by_text[0] != '\0' && !frames_by_read(by_text, &by))
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line", by_text);
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line",
+                       by_text);
     study->frames = arena_array(request->arena, struct frames, 1);
     frames_init(study->frames, by, request->arena);
     return find_profile(study, err) && prepare(study, err);
@@ -191,7 +195,8 @@ void study_walk_to(const struct study *study, const struct study_sample *sample,
             uint32_t frame = study->steps[step];
             if (study->folds && (frame & STUDY_MACHINERY)) {
                 folded++;
-                if (walk->callee == PPROF_NONE && !study->is_wrapper[study->pprof->lines[study->step_lines[step]].function])
+                if (walk->callee == PPROF_NONE &&
+                    !study->is_wrapper[study->pprof->lines[study->step_lines[step]].function])
                     walk->callee = study->step_lines[step];
                 continue;
             }
@@ -229,10 +234,7 @@ bool study_each(const struct study *study, const struct study_sample *sample, in
     return *each_bytes >= 0;
 }
 
-double study_percent(int64_t value, int64_t whole)
-{
-    return whole == 0 ? 0 : (double)value / (double)whole * 100;
-}
+double study_percent(int64_t value, int64_t whole) { return whole == 0 ? 0 : (double)value / (double)whole * 100; }
 
 void study_write(const struct study *study, struct json *json)
 {

@@ -25,13 +25,13 @@ struct study {
     const struct pprof *pprof;
     struct frames *frames;
     struct chips chips;
-    bool folds;        /* machinery is folded */
+    bool folds;         /* machinery is folded */
     bool drops_inlined; /* what was inlined counts as its caller's */
-    bool is_diff;      /* some samples are a base's */
-    bool is_paired;    /* of a difference: equal samples of both sides are one, see study_before */
-    uint32_t metric;   /* the type that is summed */
-    uint32_t counting; /* the type of unit count, or PPROF_NONE: then a sample counts as one */
-    uint32_t sizing;   /* the type of unit bytes that goes with it, or PPROF_NONE */
+    bool is_diff;       /* some samples are a base's */
+    bool is_paired;     /* of a difference: equal samples of both sides are one, see study_before */
+    uint32_t metric;    /* the type that is summed */
+    uint32_t counting;  /* the type of unit count, or PPROF_NONE: then a sample counts as one */
+    uint32_t sizing;    /* the type of unit bytes that goes with it, or PPROF_NONE */
     int64_t percent_base, total;
     int64_t unknown_count; /* of things whose size is not known, after filters */
     uint32_t stackless_count;
@@ -49,11 +49,12 @@ struct study {
 
 /* One stack, from the root to the leaf. */
 struct study_walk {
-    uint32_t *frames;       /* count of them; never empty */
-    uint32_t *folded;       /* machinery that was folded above each */
+    uint32_t *frames; /* count of them; never empty */
+    uint32_t *folded; /* machinery that was folded above each */
     uint32_t count;
-    uint32_t folded_below;  /* machinery below the last */
-    uint32_t callee;        /* the line of the profile that the last frame called, the first machinery that is no wrapper, or PPROF_NONE */
+    uint32_t folded_below; /* machinery below the last */
+    uint32_t
+        callee; /* the line of the profile that the last frame called, the first machinery that is no wrapper, or PPROF_NONE */
 };
 
 /* Reads the common parameters and prepares `study` for the profiles of the
@@ -62,8 +63,8 @@ bool study_open(const struct tool_request *request, struct study *study, struct 
 /* The same, but in a difference equal samples of both sides are one, whose value is the change, 0 for what is the same. */
 bool study_open_paired(const struct tool_request *request, struct study *study, struct err *err);
 /* The same for one profile of several that are looked at side by side; `frames` is shared. */
-bool study_open_one(const struct tool_request *request, const struct pprof *pprof, struct frames *frames, struct study *study,
-                    struct err *err);
+bool study_open_one(const struct tool_request *request, const struct pprof *pprof, struct frames *frames,
+                    struct study *study, struct err *err);
 
 /* Room for the longest stack. */
 void study_walk_init(const struct study *study, struct study_walk *walk);

@@ -58,7 +58,7 @@ static uint32_t shares_of(const struct study *study, const char *key, struct sha
         (*shares)[at].total = pprof_add((*shares)[at].total, study_value(study, &study->samples[i]));
         (*shares)[at].count = pprof_add((*shares)[at].count, study_count(study, &study->samples[i]));
     }
-    qsort(*shares, table.count, sizeof **shares, larger_first);
+    qsort(*shares, table.count, sizeof(**shares), larger_first);
     return table.count;
 }
 
@@ -104,7 +104,7 @@ static void write_top(const struct study *study, struct json *json)
         ranked[at].site = at;
         sums_add(study, &study->samples[i], true, &ranked[at].sum);
     }
-    qsort(ranked, sites.table.count, sizeof *ranked, larger_site_first);
+    qsort(ranked, sites.table.count, sizeof(*ranked), larger_site_first);
     json_key(json, "top");
     json_array_begin(json);
     for (uint32_t i = 0; i < TOP_COUNT && i < sites.table.count && ranked[i].sum.self != 0; i++) {

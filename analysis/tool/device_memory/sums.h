@@ -10,7 +10,7 @@
 struct sums_row {
     int64_t self, total, before_self, before_total;
     int64_t count, executable_count; /* buffers (or what else has no label kind=executable), and executables */
-    int64_t each_min, each_max; /* exact sizes of the buffers in total; -1: none is known */
+    int64_t each_min, each_max;      /* exact sizes of the buffers in total; -1: none is known */
 };
 
 struct sums {

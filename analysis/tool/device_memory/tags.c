@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tags.c: the view "tags": what samples with each value of each label hold, and
  * two labels against each other: devices and kinds. */
+#include "tool/device_memory/labels.h"
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
-#include "tool/device_memory/labels.h"
 
 #include <stdlib.h>
 
@@ -49,7 +49,8 @@ static void label_read(const struct study *study, const char *key, bool counts_a
         uint32_t at = intern_find(&label->table, hash, is_value, &same);
         if (at == INTERN_NONE) {
             at = intern_add(&label->table, hash);
-            label->values[at] = (struct value){.text = {arena_text(study->arena, same.text), same.text.length}, .number = at};
+            label->values[at] =
+                (struct value){.text = {arena_text(study->arena, same.text), same.text.length}, .number = at};
         }
         label->of_sets[set] = at;
     }
@@ -81,7 +82,7 @@ static void write_key(const struct study *study, const char *key, struct json *j
     label_read(study, key, false, &label);
     for (uint32_t i = 0; i < label.table.count; i++)
         total = pprof_add(total, label.values[i].total);
-    qsort(label.values, label.table.count, sizeof *label.values, larger_first);
+    qsort(label.values, label.table.count, sizeof(*label.values), larger_first);
     json_object_begin(json);
     json_key_text(json, "key", key);
     json_key_int(json, "total", total);
@@ -112,7 +113,7 @@ static void write_keys(const struct study *study, struct json *json)
     const char **keys = arena_array(study->arena, const char *, (size_t)pprof->label_count + 1);
     for (uint32_t i = 0; i < pprof->label_count; i++)
         keys[i] = arena_text(study->arena, pprof->labels[i].key);
-    qsort(keys, pprof->label_count, sizeof *keys, by_word);
+    qsort(keys, pprof->label_count, sizeof(*keys), by_word);
     json_key(json, "keys");
     json_array_begin(json);
     for (uint32_t i = 0, written = 0; i < pprof->label_count && written < VALUES_MAX; i++) {
@@ -136,8 +137,8 @@ static void write_names(const char *key, const struct label *label, uint32_t cou
     json_array_end(json);
 }
 
-static void write_cells(const char *key, const int64_t *cells, const struct label *rows, uint32_t row_count, const struct label *columns,
-                        uint32_t column_count, struct json *json)
+static void write_cells(const char *key, const int64_t *cells, const struct label *rows, uint32_t row_count,
+                        const struct label *columns, uint32_t column_count, struct json *json)
 {
     json_key(json, key);
     json_array_begin(json);
@@ -152,22 +153,24 @@ static void write_cells(const char *key, const int64_t *cells, const struct labe
 
 static void write_pivot(const struct study *study, struct json *json)
 {
-    const char *row_key = tool_param_text(study->request, "rows"), *column_key = tool_param_text(study->request, "columns");
+    const char *row_key = tool_param_text(study->request, "rows"),
+               *column_key = tool_param_text(study->request, "columns");
     struct label rows, columns;
     row_key = row_key != NULL && row_key[0] != '\0' ? row_key : "device";
     column_key = column_key != NULL && column_key[0] != '\0' ? column_key : "kind";
     label_read(study, row_key, true, &rows);
     label_read(study, column_key, true, &columns);
     size_t cell_count = (size_t)rows.table.count * columns.table.count + 1;
-    int64_t *totals = arena_array(study->arena, int64_t, cell_count), *counts = arena_array(study->arena, int64_t, cell_count);
+    int64_t *totals = arena_array(study->arena, int64_t, cell_count),
+            *counts = arena_array(study->arena, int64_t, cell_count);
     for (uint32_t i = 0; i < study->sample_count; i++) {
         uint32_t set = study->pprof->label_sets[study->samples[i].at];
         size_t cell = (size_t)rows.of_sets[set] * columns.table.count + columns.of_sets[set];
         totals[cell] = pprof_add(totals[cell], study_value(study, &study->samples[i]));
         counts[cell] = pprof_add(counts[cell], study_count(study, &study->samples[i]));
     }
-    qsort(rows.values, rows.table.count, sizeof *rows.values, by_text);
-    qsort(columns.values, columns.table.count, sizeof *columns.values, by_text);
+    qsort(rows.values, rows.table.count, sizeof(*rows.values), by_text);
+    qsort(columns.values, columns.table.count, sizeof(*columns.values), by_text);
     uint32_t row_count = rows.table.count < VALUES_MAX ? rows.table.count : VALUES_MAX;
     uint32_t column_count = columns.table.count < VALUES_MAX ? columns.table.count : VALUES_MAX;
     json_key(json, "pivot");

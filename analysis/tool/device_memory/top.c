@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * top.c: the view "top": frames with what they hold, sorted, filtered and paged;
  * or all that match as CSV, with pprof's words for the columns. */
-#include "tool/device_memory/notes.h"
 #include "tool/device_memory/top.h"
+#include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
 
 /* What a row is about. */
@@ -79,7 +79,8 @@ static const struct table_column columns[] = {
 };
 static const char csv_names[] = "self self_percent total total_percent unit name";
 static const char *const formats[] = {"json", "csv", "text", NULL};
-static const struct table_spec spec = {columns, .sort = "-total,-self,name", .formats = formats, .limit_max = UINT32_MAX};
+static const struct table_spec spec = {columns, .sort = "-total,-self,name", .formats = formats,
+                                       .limit_max = UINT32_MAX};
 
 /* pprof lists what has a value and a stack; a page also what is counted without a size. Where frames are folded,
  * what has none left keeps its row, so that the rows add up to the total. */

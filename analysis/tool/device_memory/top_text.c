@@ -42,7 +42,8 @@ void device_memory_top_text(const struct sums *sums, const struct table_rows *ro
     const struct study *study = sums->study;
     struct buf *out = study->request->out, *scratch = study->request->scratch;
     const struct pprof_type *type = &study->pprof->types[study->metric];
-    char flat[VALUE_TEXT], cum[VALUE_TEXT], flat_percent[PERCENT_TEXT], sum_percent[PERCENT_TEXT], cum_percent[PERCENT_TEXT];
+    char flat[VALUE_TEXT], cum[VALUE_TEXT], flat_percent[PERCENT_TEXT], sum_percent[PERCENT_TEXT],
+        cum_percent[PERCENT_TEXT];
     int64_t sum = 0;
     value_text(flat, study->total, type->unit);
     value_text(cum, study->percent_base, type->unit);
@@ -50,7 +51,9 @@ void device_memory_top_text(const struct sums *sums, const struct table_rows *ro
     if (study->unknown_count > 0)
         buf_format(out, "%lld executables of unknown size are not in these sums\n", (long long)study->unknown_count);
     if (study->folds)
-        buf_text(out, "frames of JAX and Python count for the line that called them; machinery lists them too, as pprof does\n");
+        buf_text(
+            out,
+            "frames of JAX and Python count for the line that called them; machinery lists them too, as pprof does\n");
     buf_format(out, "%12s %8s %8s %12s %8s  %s\n", "flat", "flat%", "sum%", "cum", "cum%", "name");
     for (uint32_t i = rows->first; i < rows->end; i++) {
         uint32_t frame = sums->listed[table_row_at(rows, i)];

@@ -10,8 +10,7 @@ struct listing {
     uint32_t *chosen; /* samples by row */
 };
 
-TABLE_VALUE(id, const struct listing *listing = context,
-            table_integer(listing->study.samples[listing->chosen[row]].at))
+TABLE_VALUE(id, const struct listing *listing = context, table_integer(listing->study.samples[listing->chosen[row]].at))
 
 static const struct table_column columns[] = {
     {.name = "id", .type = TABLE_NUMBER, .value = id, .json = "id"},
@@ -43,8 +42,8 @@ static void write_labels(const struct study *study, const struct study_sample *s
     json_array_end(json);
 }
 
-static void write_row(const struct study *study, const struct study_sample *sample, const struct study_walk *walk, bool *shown,
-                      struct json *json)
+static void write_row(const struct study *study, const struct study_sample *sample, const struct study_walk *walk,
+                      bool *shown, struct json *json)
 {
     char id[FRAMES_ID_SIZE];
     int64_t each = -1;

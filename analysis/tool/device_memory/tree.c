@@ -23,7 +23,7 @@ struct growing {
     uint32_t open_count;
     uint64_t counts[BUCKET_COUNT][DEPTH_COUNT]; /* by depth; the last has all that are deeper */
     struct limit limit;
-    struct tree_node *kept;  /* NULL while only counting; children before their parents */
+    struct tree_node *kept; /* NULL while only counting; children before their parents */
     uint32_t kept_count;
     uint64_t left_out_count;
 };
@@ -67,7 +67,8 @@ static bool fits(struct limit *limit, const struct tree_node *node)
 {
     uint32_t bucket = bucket_of(node->size), depth = depth_of(node);
     if (node->depth == 0 || node->size == 0 || bucket != limit->bucket || depth != limit->depth)
-        return node->depth == 0 || (node->size > 0 && (bucket > limit->bucket || (bucket == limit->bucket && depth < limit->depth)));
+        return node->depth == 0 ||
+               (node->size > 0 && (bucket > limit->bucket || (bucket == limit->bucket && depth < limit->depth)));
     bool has_room = limit->room > 0;
     limit->room -= has_room;
     return has_room;
@@ -111,7 +112,8 @@ static void close_node(struct growing *growing)
 
 /* The nodes below depth `from` are of this stack alone, and so all of one size. True when none of them is opened: they
  * are counted, or too small to be kept. Most nodes of most trees are such. */
-static bool is_skipped(struct growing *growing, const struct tree_stack *stack, uint32_t from, const struct tree_node *figures)
+static bool is_skipped(struct growing *growing, const struct tree_stack *stack, uint32_t from,
+                       const struct tree_node *figures)
 {
     uint32_t bucket = bucket_of(figures->size);
     if (from == stack->length || (growing->kept != NULL && figures->size > 0 && bucket >= growing->limit.bucket))
@@ -224,7 +226,7 @@ static void order_nodes(const struct growing *growing, uint32_t depth_max, struc
         children[i] = (struct child){node->depth > 0 ? path[node->depth - 1] : UINT32_MAX, i, node->size};
     }
     arena_work(arena, select_work(count));
-    qsort(children, count, sizeof *children, by_parent_and_size);
+    qsort(children, count, sizeof(*children), by_parent_and_size);
     for (uint32_t i = count; i-- > 0;)
         if (children[i].parent != UINT32_MAX)
             first[children[i].parent] = i + 1;
@@ -242,7 +244,8 @@ static void order_nodes(const struct growing *growing, uint32_t depth_max, struc
     }
 }
 
-void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max, struct tree *tree)
+void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max,
+               struct tree *tree)
 {
     struct growing *growing = arena_array(study->arena, struct growing, 1);
     *tree = (struct tree){0};
@@ -252,7 +255,7 @@ void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t st
     for (uint32_t i = 0; i < stack_count; i++)
         frame_count += stacks[i].length;
     arena_work(study->arena, 2 * frame_count + select_work(stack_count));
-    qsort(stacks, stack_count, sizeof *stacks, by_frames);
+    qsort(stacks, stack_count, sizeof(*stacks), by_frames);
     growing->study = study;
     growing->open = arena_array(study->arena, struct tree_node, (size_t)tree->depth_max + 2);
     uint32_t *shared = arena_array(study->arena, uint32_t, (size_t)stack_count + 1);

@@ -12,11 +12,11 @@
 #define TREE_ROOT UINT32_MAX
 
 struct tree_stack {
-    const uint32_t *frames;  /* in the order of the tree, from its root */
-    const uint16_t *folded;  /* machinery above each */
+    const uint32_t *frames; /* in the order of the tree, from its root */
+    const uint16_t *folded; /* machinery above each */
     uint32_t length;
     uint16_t folded_below;
-    uint32_t sample;         /* of study->samples */
+    uint32_t sample; /* of study->samples */
 };
 
 struct tree_node {
@@ -37,6 +37,7 @@ struct tree {
 };
 
 /* At most `nodes_max` nodes beside the root. Sorts `stacks`. */
-void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max, struct tree *tree);
+void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max,
+               struct tree *tree);
 
 #endif

@@ -6,7 +6,8 @@ static const double MIN_FIT = 0.8, TOLERANCE = 0.01;
 
 const char *trend_verdict_name(enum trend_verdict verdict)
 {
-    static const char *const names[TREND_VERDICT_COUNT] = {"grows", "steps_once", "steady", "shrinks", "irregular", "too_few"};
+    static const char *const names[TREND_VERDICT_COUNT] = {"grows",   "steps_once", "steady",
+                                                           "shrinks", "irregular",  "too_few"};
     return names[verdict];
 }
 

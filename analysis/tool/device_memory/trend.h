@@ -14,7 +14,15 @@
 
 #include <stdint.h>
 
-enum trend_verdict { TREND_GROWS, TREND_STEPS_ONCE, TREND_STEADY, TREND_SHRINKS, TREND_IRREGULAR, TREND_TOO_FEW, TREND_VERDICT_COUNT };
+enum trend_verdict {
+    TREND_GROWS,
+    TREND_STEPS_ONCE,
+    TREND_STEADY,
+    TREND_SHRINKS,
+    TREND_IRREGULAR,
+    TREND_TOO_FEW,
+    TREND_VERDICT_COUNT
+};
 
 struct trend {
     enum trend_verdict verdict;

@@ -35,7 +35,7 @@ static const struct unit *find(struct str unit)
         name[i] = (char)(unit.data[i] >= 'A' && unit.data[i] <= 'Z' ? unit.data[i] - 'A' + 'a' : unit.data[i]);
     if (length > 2 && name[length - 1] == 's')
         name[length - 1] = '\0';
-    for (size_t at = 0; at < sizeof UNITS / sizeof UNITS[0]; at++)
+    for (size_t at = 0; at < sizeof(UNITS) / sizeof(UNITS[0]); at++)
         for (size_t i = 0; i < 3 && UNITS[at].names[i] != NULL; i++)
             if (strcmp(UNITS[at].names[i], name) == 0)
                 return &UNITS[at];

@@ -66,7 +66,7 @@ static void blocks_find(struct address_map *map)
             (struct block){profile->address[event], (uint64_t)profile->size_bytes[event], event};
         map->known_bytes += (uint64_t)profile->size_bytes[event];
     }
-    qsort(map->blocks, map->count, sizeof *map->blocks, by_address);
+    qsort(map->blocks, map->count, sizeof(*map->blocks), by_address);
 }
 
 static bool address_read(const struct tool_request *request, const char *name, uint64_t default_value, uint64_t *out,
@@ -98,10 +98,10 @@ static void piece_write(struct json *json, const struct address_map *map, const 
     const struct memory_profile *profile = map->profile;
     bool is_single = !piece->is_hole && piece->count == 1;
     const struct memory_what *what = is_single ? &profile->events.whats[profile->what[piece->event]] : NULL;
-    const char *kind = piece->is_hole                           ? "hole"
-                       : piece->count > 1                       ? "mixed"
+    const char *kind = piece->is_hole                                  ? "hole"
+                       : piece->count > 1                              ? "mixed"
                        : memory_profile_is_free(profile, piece->event) ? "before_window"
-                                                                : "allocation";
+                                                                       : "allocation";
     const struct str nothing = {"", 0};
     json_object_begin(json);
     memory_profile_views_address(json, "address", piece->address, true);
@@ -198,7 +198,8 @@ static void blocks_write(struct json *json, const struct address_map *map, int64
 
 bool memory_profile_addresses(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct address_map map = {.request = request, .profile = request->trace, .pool = memory_profile_views_pool(request, err)};
+    struct address_map map = {
+        .request = request, .profile = request->trace, .pool = memory_profile_views_pool(request, err)};
     int64_t width;
     if (map.pool == NULL || !memory_profile_views_moment(request, map.pool, &map.moment, err) ||
         !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err))
@@ -219,7 +220,8 @@ bool memory_profile_addresses(const struct tool_request *request, struct json *j
     json_key_int(json, "time_ps", map.moment.time_ps);
     json_key_known(json, "event", (int64_t)map.moment.count - 1);
     json_key(json, "reason");
-    memory_profile_views_reason(json, has_addresses ? NULL : "no_addresses", "The events of this memory tell no addresses.");
+    memory_profile_views_reason(json, has_addresses ? NULL : "no_addresses",
+                                "The events of this memory tell no addresses.");
     memory_profile_views_address(json, "low", map.low, has_addresses);
     memory_profile_views_address(json, "high", map.high, has_addresses);
     json_key_uint(json, "span_bytes", map.high - map.low);

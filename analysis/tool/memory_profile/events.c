@@ -46,15 +46,9 @@ static struct event event_of(const void *context, uint32_t row)
     return (struct event){listing, profile, &profile->events.whats[profile->what[at]], at, free_of(profile, at)};
 }
 
-static bool is_before(const struct event *event)
-{
-    return event->freed == event->at;
-}
+static bool is_before(const struct event *event) { return event->freed == event->at; }
 
-static bool is_pair(const struct event *event)
-{
-    return !is_before(event) && event->freed != PROFILE_NONE;
-}
+static bool is_pair(const struct event *event) { return !is_before(event) && event->freed != PROFILE_NONE; }
 
 static bool has_address(const struct event *event)
 {
@@ -94,8 +88,9 @@ VALUE(freed_by, IF_FREED(table_text_if_any(memory_profile_text(
                     event.profile, event.profile->events.whats[event.profile->what[event.freed]].op))))
 VALUE(freed_step, IF_FREED(table_integer_if(event.profile->step[event.freed] >= 0, event.profile->step[event.freed])))
 VALUE(freed_thread, IF_FREED(table_text_if_any(event.profile->events.lines[event.profile->line[event.freed]].name)))
-VALUE(lifetime_ps, is_pair(&event) ? table_integer(event.profile->time_ps[event.freed] - event.profile->time_ps[event.at])
-                                   : table_unknown())
+VALUE(lifetime_ps, is_pair(&event)
+                       ? table_integer(event.profile->time_ps[event.freed] - event.profile->time_ps[event.at])
+                       : table_unknown())
 VALUE(lifetime_ms, is_pair(&event) ? table_real((double)lifetime_ps(context, row).integer / 1e9) : table_unknown())
 VALUE(in_use, table_integer(memory_profile_in_use_bytes(event.profile, event.at)))
 
@@ -108,6 +103,7 @@ VALUE(own_address, has_address(&event) ? address(context, row) : table_unknown()
 #define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
 #define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
 
+/* clang-format off */
 static const struct table_column columns[] = {
     {NUMBER("event", number, NULL), .json = "event", .csv = "event", .help = "number of the event"},
     {TEXT("kind", kind), .json = "kind", .csv = "kind", .help = "kind:pair, never_freed, before_window"},
@@ -142,10 +138,12 @@ static const struct table_column columns[] = {
     {NUMBER("in_use", in_use, "bytes"), .json = "in_use_bytes", .csv = "in_use_bytes", .help = "in use after the event"},
     {.name = NULL},
 };
+/* clang-format on */
 static const struct table_spec spec = {.columns = columns, .sort = "time"};
 
 /* Rows of the pool that begin or end in the window. */
-static int64_t rows_take(struct table_rows *rows, const struct listing *listing, const struct memory_profile_window *window)
+static int64_t rows_take(struct table_rows *rows, const struct listing *listing,
+                         const struct memory_profile_window *window)
 {
     const struct memory_profile_pool *pool = listing->pool;
     const struct memory_profile *profile = listing->profile;
@@ -207,10 +205,12 @@ static void event_write(struct json *json, const struct listing *listing, uint32
     json_key_text(json, "activity", memory_profile_is_free(profile, event) ? "deallocation" : "allocation");
     json_key_int(json, "time_ps", profile->time_ps[event]);
     memory_profile_views_bytes(json, "size_bytes",
-                        memory_profile_has_size(profile, event) ? profile->size_bytes[event] : MEMORY_UNKNOWN);
+                               memory_profile_has_size(profile, event) ? profile->size_bytes[event] : MEMORY_UNKNOWN);
     bool has_requested = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
-    memory_profile_views_bytes(json, "requested_bytes", has_requested ? profile->requested_bytes[event] : MEMORY_UNKNOWN);
-    memory_profile_views_address(json, "address", profile->address[event], (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
+    memory_profile_views_bytes(json, "requested_bytes",
+                               has_requested ? profile->requested_bytes[event] : MEMORY_UNKNOWN);
+    memory_profile_views_address(json, "address", profile->address[event],
+                                 (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
     memory_profile_views_text(json, "op", op(listing, at).text);
     memory_profile_views_text(json, "step_name", step != NULL ? profile->step_names[step_at] : (struct str){"", 0});
     json_key_known(json, "step_num", step != NULL ? step->step_number : -1);
@@ -221,7 +221,7 @@ static void event_write(struct json *json, const struct listing *listing, uint32
     memory_profile_views_state(json, listing->pool, at + 1);
     memory_profile_views_bytes(json, "lifetime_peak_bytes", peak);
     memory_profile_views_bytes(json, "change_bytes",
-                        at > 0 ? profile->heap_bytes[event] - profile->heap_bytes[event - 1] : MEMORY_UNKNOWN);
+                               at > 0 ? profile->heap_bytes[event] - profile->heap_bytes[event - 1] : MEMORY_UNKNOWN);
     json_key(json, "follows_chain");
     if (at > 0)
         json_bool(json, (profile->flags[event] & PROFILE_OFF_CHAIN) == 0);

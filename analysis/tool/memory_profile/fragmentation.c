@@ -24,13 +24,13 @@ static void columns_write(struct json *json, const struct figures *figures, cons
         json_array_begin(json);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t event = figures->pool->first + at[i];
-            int64_t value = column == 0                            ? profile->time_ps[event]
-                            : column == 1                          ? (int64_t)at[i]
-                            : column == 2                          ? memory_profile_free_bytes(profile, event)
-                            : column == 4                          ? memory_profile_waste_chunk(profile, event)
+            int64_t value = column == 0   ? profile->time_ps[event]
+                            : column == 1 ? (int64_t)at[i]
+                            : column == 2 ? memory_profile_free_bytes(profile, event)
+                            : column == 4 ? memory_profile_waste_chunk(profile, event)
                             : column == 5 && memory_profile_waste_fails(figures->pool, event)
                                 ? figures->pool->largest_request_bytes
-                                                                   : MEMORY_UNKNOWN;
+                                : MEMORY_UNKNOWN;
             if (column == 3 && (profile->flags[event] & MEMORY_HAS_FRAGMENTATION) != 0)
                 json_double(json, memory_profile_fragmentation_of(profile, event));
             else if (value == MEMORY_UNKNOWN)
@@ -52,7 +52,8 @@ static void worst_write(struct json *json, const struct figures *figures)
     if (window->end > window->first) {
         uint32_t last = figures->pool->first + window->end - 1;
         range = memory_profile_waste_of(figures->pool, window->first, window->end);
-        range.failing_ps += memory_profile_waste_fails(figures->pool, last) ? window->to_ps - profile->time_ps[last] : 0;
+        range.failing_ps +=
+            memory_profile_waste_fails(figures->pool, last) ? window->to_ps - profile->time_ps[last] : 0;
     }
     uint32_t worst = range.min_at == PROFILE_NONE ? PROFILE_NONE : figures->pool->first + range.min_at;
     json_key(json, "worst");
@@ -83,7 +84,9 @@ static void largest_write(struct json *json, const struct figures *figures)
     json_key_uint(json, "event", figures->pool->largest_request - figures->pool->first);
     json_key_int(json, "time_ps", profile->time_ps[figures->pool->largest_request]);
     json_key_int(json, "size_bytes", figures->pool->largest_request_bytes);
-    memory_profile_views_text(json, "op", memory_profile_text(profile, profile->events.whats[profile->what[figures->pool->largest_request]].op));
+    memory_profile_views_text(
+        json, "op",
+        memory_profile_text(profile, profile->events.whats[profile->what[figures->pool->largest_request]].op));
     json_object_end(json);
 }
 

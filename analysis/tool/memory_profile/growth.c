@@ -132,7 +132,7 @@ static bool boundaries_make(struct growth *growth, struct err *err)
         step_ends(growth);
     else
         launch_ends(growth);
-    qsort(growth->boundaries, growth->boundary_count, sizeof *growth->boundaries, by_time);
+    qsort(growth->boundaries, growth->boundary_count, sizeof(*growth->boundaries), by_time);
     if (growth->boundary_count < 2)
         growth->kind = NULL;
     return true;
@@ -196,11 +196,11 @@ static struct group *group_of(struct growth *growth, uint32_t event)
     const struct memory_what *what = &profile->events.whats[what_at];
     struct str type = memory_profile_views_data_type(profile, what);
     uint64_t key[4] = {what->op, what->shape, type.length, 0};
-    memcpy(&key[3], type.data, type.length < sizeof key[3] ? type.length : sizeof key[3]);
+    memcpy(&key[3], type.data, type.length < sizeof(key[3]) ? type.length : sizeof(key[3]));
     growth->number_of[what_at] = number = table_number(&growth->keys, key);
     if (number == growth->groups.count) {
         struct group *added = chunks_add(&growth->groups);
-        memset(added, 0, sizeof *added);
+        memset(added, 0, sizeof(*added));
         added->event = event;
     }
     return chunks_at(&growth->groups, number);
@@ -222,7 +222,7 @@ static void courses_make(struct growth *growth)
     uint32_t passed = 0;
     table_init(&growth->keys, growth->request->arena, 4);
     growth->number_of = arena_array(growth->request->arena, uint32_t, profile->events.what_count + 1);
-    memset(growth->number_of, 0xFF, profile->events.what_count * sizeof *growth->number_of);
+    memset(growth->number_of, 0xFF, profile->events.what_count * sizeof(*growth->number_of));
     chunks_init(&growth->groups, growth->request->arena, sizeof(struct group));
     growth->whole.bytes = memory_profile_stack_bytes(profile, pool->first) + pool->base_bytes;
     for (uint32_t i = pool->first; i < pool->first + pool->count; i++) {
@@ -264,7 +264,8 @@ static struct line line_of(const void *context, uint32_t row)
     bool is_whole = row == growth->groups.count;
     const struct group *group = is_whole ? NULL : group_at(growth, row);
     return (struct line){growth, is_whole ? &growth->whole : &group->course,
-                         is_whole ? NULL : &growth->profile->events.whats[growth->profile->what[group->event]], is_whole};
+                         is_whole ? NULL : &growth->profile->events.whats[growth->profile->what[group->event]],
+                         is_whole};
 }
 
 #define VALUE(name, expression) TABLE_VALUE(name, const struct line line = line_of(context, row), expression)
@@ -307,8 +308,14 @@ static const struct table_column columns[] = {
     {TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",
      .help = "what allocated it; * stands for any text"},
     {TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
-    {.name = "shape", .type = TABLE_SHAPE, .value = shape, .is_searched = true, .json = "shape", .csv = "shape",
-     .title = "Shape", .help = "shape:[*,2048] · [...,128]"},
+    {.name = "shape",
+     .type = TABLE_SHAPE,
+     .value = shape,
+     .is_searched = true,
+     .json = "shape",
+     .csv = "shape",
+     .title = "Shape",
+     .help = "shape:[*,2048] · [...,128]"},
     {NUMBER("slope", slope, "bytes_per_step"), .json = "slope_bytes_per_step", .csv = "slope_bytes_per_step",
      .title = "Slope", .help = "bytes a step: slope:>1KiB"},
     {NUMBER("first", first, "bytes"), .json = "first_bytes", .csv = "first_bytes", .title = "First",
@@ -380,7 +387,8 @@ static void json_write(const struct growth *growth, const struct table_rows *row
 
 bool memory_profile_growth(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct growth growth = {.request = request, .profile = request->trace, .pool = memory_profile_views_pool(request, err)};
+    struct growth growth = {
+        .request = request, .profile = request->trace, .pool = memory_profile_views_pool(request, err)};
     struct table_rows rows;
     int64_t bytes = 0;
     if (growth.pool == NULL || !boundaries_make(&growth, err) || !table_read(&rows, request, &spec, &growth, err))

@@ -113,7 +113,7 @@ static uint32_t *ranks_of(const struct module_launches *launches, struct arena *
             stem--;
         names[i] = (struct plane_name){{name.data, stem}, {name.data + stem, name.length - stem}, i};
     }
-    qsort(names, launches->plane_count, sizeof *names, by_name);
+    qsort(names, launches->plane_count, sizeof(*names), by_name);
     for (uint32_t i = 0; i < launches->plane_count; i++)
         ranks[names[i].plane] = i;
     return ranks;
@@ -153,7 +153,7 @@ static void lane_write(struct json *json, const struct module_launches *launches
     struct bars bars = {window, arena_array(arena, struct bar, count + 1), 0};
     struct str plane = launches->planes[sorted[0].plane], name = plane;
     if (str_starts(plane, STR(prefix)))
-        name = (struct str){plane.data + sizeof prefix - 1, plane.length - (sizeof prefix - 1)};
+        name = (struct str){plane.data + sizeof(prefix) - 1, plane.length - (sizeof(prefix) - 1)};
     for (size_t i = 0; i < count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, sorted[i].at);
         bar_add(&bars, sorted[i].at, launch->begin_ps, launch->end_ps);
@@ -183,7 +183,7 @@ static void lanes_write(struct json *json, const struct module_launches *launche
         const struct module_launch *launch = chunks_at(&launches->items, i);
         sorted[i] = (struct sorted){ranks[launch->plane_at], launch->plane_at, launch->begin_ps, i};
     }
-    qsort(sorted, count, sizeof *sorted, by_begin);
+    qsort(sorted, count, sizeof(*sorted), by_begin);
     json_key(json, "lanes");
     json_array_begin(json);
     for (size_t i = 0, end; i < count; i = end) {

@@ -15,7 +15,8 @@ struct listing {
     struct memory_profile_live live;
 };
 
-static const char *const field_names[PROFILE_LIVE_FIELDS] = {"op", "step", "region", "dtype", "shape", "thread", "none"};
+static const char *const field_names[PROFILE_LIVE_FIELDS] = {"op",    "step",   "region", "dtype",
+                                                             "shape", "thread", "none"};
 
 /* "same", "none", or a list of fields. */
 static bool fields_read(const struct tool_request *request, unsigned *out, struct err *err)
@@ -28,7 +29,8 @@ static bool fields_read(const struct tool_request *request, unsigned *out, struc
     }
     while (*text != '\0') {
         size_t length = strcspn(text, ","), field;
-        if (!nearest_choose("group", "field", (struct str){text, length}, field_names, PROFILE_LIVE_FIELDS, &field, err))
+        if (!nearest_choose("group", "field", (struct str){text, length}, field_names, PROFILE_LIVE_FIELDS, &field,
+                            err))
             return false;
         *out |= 1u << field;
         text += length + (text[length] == ',');
@@ -77,10 +79,12 @@ static struct group group_of(const void *context, uint32_t row)
     const struct listing *listing = context;
     const struct memory_profile *profile = listing->profile;
     const struct memory_profile_live_group *sums = group_at(listing, row);
-    bool is_single = (listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0 ||
-                     (sums->count == 1 && !listing->live.between.is_asked);
-    return (struct group){listing, profile, sums, &profile->events.whats[profile->what[sums->event]], sums->event,
-                          is_single ? profile->partner[sums->event] : PROFILE_NONE, is_single};
+    bool is_single =
+        (listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0 || (sums->count == 1 && !listing->live.between.is_asked);
+    return (struct group){listing,     profile,
+                          sums,        &profile->events.whats[profile->what[sums->event]],
+                          sums->event, is_single ? profile->partner[sums->event] : PROFILE_NONE,
+                          is_single};
 }
 
 #define VALUE(name, expression) TABLE_VALUE(name, const struct group group = group_of(context, row), expression)
@@ -93,7 +97,8 @@ VALUE(count, table_integer(group.sums->count))
 VALUE(op, IF_GROUPED(PROFILE_LIVE_OP, table_text_if_any(memory_profile_text(group.profile, group.what->op))))
 VALUE(step, IF_GROUPED(PROFILE_LIVE_STEP,
                        table_integer_if(group.profile->step[group.event] >= 0, group.profile->step[group.event])))
-VALUE(region, IF_GROUPED(PROFILE_LIVE_REGION, table_text_if_any(memory_profile_text(group.profile, group.what->region))))
+VALUE(region,
+      IF_GROUPED(PROFILE_LIVE_REGION, table_text_if_any(memory_profile_text(group.profile, group.what->region))))
 VALUE(dtype,
       IF_GROUPED(PROFILE_LIVE_DTYPE, table_text_if_any(memory_profile_views_data_type(group.profile, group.what))))
 VALUE(shape, IF_GROUPED(PROFILE_LIVE_SHAPE, table_text_if_any(memory_profile_text(group.profile, group.what->shape))))
@@ -113,14 +118,14 @@ static void key_write(struct json *json, const void *context, uint32_t row)
     const struct listing *listing = context;
     char text[16];
     if (listing->live.fields >> PROFILE_LIVE_EVENT & 1) {
-        snprintf(text, sizeof text, "e:%u", group_at(listing, row)->event - listing->live.pool->first);
+        snprintf(text, sizeof(text), "e:%u", group_at(listing, row)->event - listing->live.pool->first);
         json_text(json, text);
         return;
     }
     const struct table_value number = step(context, row);
     const struct str parts[] = {op(context, row).text, region(context, row).text, dtype(context, row).text,
                                 shape(context, row).text, thread(context, row).text};
-    memory_profile_views_key(json, parts, sizeof parts / sizeof parts[0],
+    memory_profile_views_key(json, parts, sizeof(parts) / sizeof(parts[0]),
                              number.kind == TABLE_UNKNOWN ? -1 : number.integer);
 }
 
@@ -134,6 +139,7 @@ static void address_write(struct json *json, const void *context, uint32_t row)
 #define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
 #define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
 
+/* clang-format off */
 static const struct table_column columns[] = {
     {TEXT("", NULL), .write = key_write, .json = "key"},
     {NUMBER("size", size, "bytes"), .is_main = true, .json = "size_bytes", .csv = "size_bytes", .title = "Size",
@@ -161,6 +167,7 @@ static const struct table_column columns[] = {
     {NUMBER("died_count", died_count, "count"), .json = "died_count"},
     {.name = NULL},
 };
+/* clang-format on */
 static const struct table_spec spec = {.columns = columns, .sort = "-size"};
 
 /* ---- output ---- */

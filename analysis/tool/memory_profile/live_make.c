@@ -12,7 +12,7 @@ static uint64_t *data_types_of(const struct memory_profile *profile, struct aren
     for (size_t i = 0; i < profile->events.what_count; i++) {
         struct str name = memory_profile_views_data_type(profile, &profile->events.whats[i]);
         uint64_t key[3] = {0, 0, 0}; /* names are at most 24 bytes */
-        memcpy(key, name.data, name.length < sizeof key ? name.length : sizeof key);
+        memcpy(key, name.data, name.length < sizeof(key) ? name.length : sizeof(key));
         numbers[i] = table_number(&names, key);
     }
     return numbers;

@@ -10,8 +10,7 @@ static const char *const live_params[] = {"memory", "time",   "event",  "group",
 static const char *const events_params[] = {"memory", "from",  "to",     "sort", "filter",
                                             "offset", "limit", "format", NULL};
 static const char *const event_params[] = {"memory", "id", NULL};
-static const char *const growth_params[] = {"memory", "boundary", "sort",   "filter",
-                                            "offset", "limit",    "format", NULL};
+static const char *const growth_params[] = {"memory", "boundary", "sort", "filter", "offset", "limit", "format", NULL};
 static const char *const addresses_params[] = {"memory", "time", "event", "width", "low", "high", NULL};
 static const char *const fragmentation_params[] = {"memory", "from", "to", "width", NULL};
 
@@ -33,5 +32,5 @@ const struct tool tool_memory_profile = {
     .title = "Memory Profile",
     .model = TOOL_OF_TRACE,
     .views = views,
-    .view_count = sizeof views / sizeof views[0],
+    .view_count = sizeof(views) / sizeof(views[0]),
 };

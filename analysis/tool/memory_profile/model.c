@@ -35,7 +35,7 @@ double memory_profile_fragmentation_of(const struct memory_profile *profile, uin
     double scale = 1e6;
     if (value <= 0)
         return 0;
-    for (size_t i = 0; i < sizeof min / sizeof min[0] && (double)value < min[i]; i++)
+    for (size_t i = 0; i < sizeof(min) / sizeof(min[0]) && (double)value < min[i]; i++)
         scale *= 10;
     if (value <= 1) {
         double number = (double)(int64_t)((double)value * scale + 0.5) / scale;
@@ -43,7 +43,7 @@ double memory_profile_fragmentation_of(const struct memory_profile *profile, uin
             return number;
     }
     for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        snprintf(text, sizeof(text), "%.*g", digits, (double)value);
         float read = (float)strtod(text, NULL);
         if (read >= value && read <= value)
             break;
@@ -87,7 +87,7 @@ const char *memory_profile_data_type(int32_t number)
         "int4",
         "uint4",
     };
-    return number >= 0 && (size_t)number < sizeof names / sizeof names[0] ? names[number] : NULL;
+    return number >= 0 && (size_t)number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
 }
 
 static int by_number(const void *left, const void *right)
@@ -163,11 +163,11 @@ void memory_profile_steps_build(struct memory_profile *profile, struct arena *ar
     } else {
         profile->step_count = (uint32_t)profile->events.step_count;
         profile->steps = arena_array(arena, struct trace_step, profile->step_count);
-        memcpy(profile->steps, profile->events.steps, profile->step_count * sizeof *profile->steps);
+        memcpy(profile->steps, profile->events.steps, profile->step_count * sizeof(*profile->steps));
         profile->step_names = arena_array(arena, struct str, profile->step_count);
     }
     if (profile->step_count > 0)
-        qsort(profile->steps, profile->step_count, sizeof *profile->steps, by_begin);
+        qsort(profile->steps, profile->step_count, sizeof(*profile->steps), by_begin);
     for (uint32_t i = 0; i < profile->step_count && profile->events.step_count > 0; i++)
         profile->step_names[i] = profile->events.step_names[profile->steps[i].number];
 }

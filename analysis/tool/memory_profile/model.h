@@ -50,16 +50,16 @@ struct memory_profile_pool {
     uint32_t allocation_count, deallocation_count;
     struct pairs_counts pairs;
     uint32_t link_count, break_count; /* of the chain of bytes in use */
-    uint32_t peak_at, min_at;       /* events: first largest, first smallest in use */
+    uint32_t peak_at, min_at;         /* events: first largest, first smallest in use */
     int64_t capacity_bytes;           /* MEMORY_UNKNOWN when not told */
     int64_t lifetime_peak_bytes;      /* largest that the allocator told; MEMORY_UNKNOWN */
     bool has_free, has_fragmentation, has_addresses;
-    struct extremes extremes; /* of bytes in use; places count from `first` */
+    struct extremes extremes;      /* of bytes in use; places count from `first` */
     struct extremes fragmentation; /* empty without has_fragmentation */
-    uint32_t *peaks;          /* events of local peaks, largest first */
+    uint32_t *peaks;               /* events of local peaks, largest first */
     uint32_t peak_count;
-    int64_t base_bytes; /* in use before the first event */
-    uint32_t largest_request;          /* event with the largest one; PROFILE_NONE */
+    int64_t base_bytes;       /* in use before the first event */
+    uint32_t largest_request; /* event with the largest one; PROFILE_NONE */
     int64_t largest_request_bytes;
     struct memory_profile_waste_range *waste; /* of blocks of events; see memory_profile_waste.h */
     /* as XProf reads a file: */
@@ -77,20 +77,20 @@ struct memory_profile {
     float *fragmentation;
     uint32_t *what, *figures, *line, *partner;
     int32_t *step;
-    uint8_t *flags;             /* enum memory_flag and memory_profile_flag */
+    uint8_t *flags;                    /* enum memory_flag and memory_profile_flag */
     struct memory_profile_pool *pools; /* device memory first, then by peak, largest first */
     uint32_t pool_count;
     struct trace_step *steps; /* by begin */
     struct str *step_names;
     uint32_t step_count;
-    int64_t start_ps, end_ps;   /* of the memory events; 0, 0 without any */
-    int64_t recorded_ps;        /* the last moment that is surely recorded: end of the capture, last memory event */
+    int64_t start_ps, end_ps; /* of the memory events; 0, 0 without any */
+    int64_t recorded_ps;      /* the last moment that is surely recorded: end of the capture, last memory event */
     struct memory_profile_notes notes; /* of the file */
 };
 
 /* Takes `events` over. `workers` may be NULL. */
-void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events, const struct workers *workers,
-                   struct arena *arena);
+void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events,
+                                const struct workers *workers, struct arena *arena);
 
 static inline int64_t memory_profile_stack_bytes(const struct memory_profile *profile, uint32_t event)
 {

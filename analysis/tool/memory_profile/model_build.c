@@ -53,8 +53,8 @@ static int larger_first(const void *left, const void *right)
 }
 
 /* Figures of a pool whose columns are complete. */
-static void pool_measure(struct memory_profile *profile, struct memory_profile_pool *pool, const struct workers *workers,
-                         struct arena *arena)
+static void pool_measure(struct memory_profile *profile, struct memory_profile_pool *pool,
+                         const struct workers *workers, struct arena *arena)
 {
     uint32_t min_at, max_at, end = pool->first + pool->count;
     extremes_build(&pool->extremes, in_use_at, pool, pool->count, workers, arena);
@@ -140,12 +140,12 @@ static void pool_make(const struct making *making, uint32_t at, struct arena *ar
     const struct memory_profile_xprof_peak *peak = &making->order->peaks[at];
     const uint32_t *file_at = making->order->file_at;
     *pool = (struct memory_profile_pool){.profile = profile,
-                                  .name = pool->name,
-                                  .kind = pool->kind,
-                                  .first = pool->first,
-                                  .count = pool->count,
-                                  .xprof_lifetime_peak_bytes = peak->lifetime_bytes,
-                                  .xprof_peak_at = file_at == NULL ? peak->at : 0};
+                                         .name = pool->name,
+                                         .kind = pool->kind,
+                                         .first = pool->first,
+                                         .count = pool->count,
+                                         .xprof_lifetime_peak_bytes = peak->lifetime_bytes,
+                                         .xprof_peak_at = file_at == NULL ? peak->at : 0};
     for (uint32_t i = pool->first; file_at != NULL && i < pool->first + pool->count; i++)
         if (file_at[i] == peak->at)
             pool->xprof_peak_at = i;
@@ -225,8 +225,8 @@ static bool shares_make(struct making *making, const struct workers *workers, st
     return is_made;
 }
 
-static void pools_make(struct memory_profile *profile, const struct memory_profile_order *order, const struct workers *workers,
-                       struct arena *arena, struct arena *scratch)
+static void pools_make(struct memory_profile *profile, const struct memory_profile_order *order,
+                       const struct workers *workers, struct arena *arena, struct arena *scratch)
 {
     const struct memory_events *events = &profile->events;
     struct making making = {.profile = profile, .order = order};
@@ -249,13 +249,13 @@ static void pools_make(struct memory_profile *profile, const struct memory_profi
             pool_make(&making, p, arena, pool_scratch);
     }
     if (profile->pool_count > 0)
-        qsort(profile->pools, profile->pool_count, sizeof *profile->pools, larger_first);
+        qsort(profile->pools, profile->pool_count, sizeof(*profile->pools), larger_first);
     for (uint32_t p = 0; p < profile->pool_count; p++)
         profile->pools[p].extremes.curve = &profile->pools[p];
 }
 
-void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events, const struct workers *workers,
-                   struct arena *arena)
+void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events,
+                                const struct workers *workers, struct arena *arena)
 {
     struct arena *scratch = arena_child(arena);
     struct memory_profile_order order;

@@ -51,43 +51,51 @@ void memory_profile_notes_file(struct memory_profile *profile, struct arena *are
             "The file ends at byte %llu inside a message: it was cut while written. Later allocations are not known.",
             (unsigned long long)events->cut_at));
     memory_profile_note(notes, "damaged_event", events->damaged_count + events->launches.damaged_count,
-                 "Events, lines or names that do not decode; they are left out.");
+                        "Events, lines or names that do not decode; they are left out.");
     memory_profile_note(notes, "aggregated_event", events->aggregated_count,
-                 "Memory events without a time of their own (counts of many); they are left out.");
-    memory_profile_note(notes, "encoded_event", events->encoded_count,
-                 "Memory events whose figures stand in their names (MemoryAllocation#key=value,...#), because the tool "
-                 "that recorded them did not take them apart: they are read from there. XProf shows none of them.");
+                        "Memory events without a time of their own (counts of many); they are left out.");
+    memory_profile_note(
+        notes, "encoded_event", events->encoded_count,
+        "Memory events whose figures stand in their names (MemoryAllocation#key=value,...#), because the tool "
+        "that recorded them did not take them apart: they are read from there. XProf shows none of them.");
     memory_profile_note(notes, "unparsed_event", events->unparsed_count, UNPARSED);
-    memory_profile_note(notes, "missing_stat", events->missing_count,
-                 "Memory events that do not tell bytes in use, size or address; what is missing is taken from the "
-                 "events around them, else unknown.");
-    memory_profile_note(notes, "absurd_size", events->absurd_count,
-                 "Sizes below 0 or above 2^48 in memory events, and those that together pass 2^59; they count as not told.");
+    memory_profile_note(
+        notes, "missing_stat", events->missing_count,
+        "Memory events that do not tell bytes in use, size or address; what is missing is taken from the "
+        "events around them, else unknown.");
+    memory_profile_note(
+        notes, "absurd_size", events->absurd_count,
+        "Sizes below 0 or above 2^48 in memory events, and those that together pass 2^59; they count as not told.");
     memory_profile_note(notes, "too_many_pools", events->pool_overflow_count,
-                 "Memory events of further allocators than can be shown; they are left out.");
+                        "Memory events of further allocators than can be shown; they are left out.");
     memory_profile_note(notes, "too_many_lines", events->line_overflow_count,
-                 "Lines of the host's plane after the first 1,048,576; they are left out, with what they hold.");
-    memory_profile_note(notes, "line_bases_differ", other_bases(profile, arena),
-                 "Lines of the trace count their time from another start than the first; times here follow each line's "
-                 "own start (XProf's do not).");
+                        "Lines of the host's plane after the first 1,048,576; they are left out, with what they hold.");
+    memory_profile_note(
+        notes, "line_bases_differ", other_bases(profile, arena),
+        "Lines of the trace count their time from another start than the first; times here follow each line's "
+        "own start (XProf's do not).");
     uint64_t open_count = 0;
     for (uint32_t i = 0; i < profile->step_count; i++)
         open_count += profile->steps[i].end_ps > profile->recorded_ps;
-    memory_profile_note(notes, "step_beyond_end", open_count,
-                 "Steps that end after the last recorded moment: what is live at their end is not known, and growth "
-                 "does not count it.");
-    memory_profile_note(notes, "no_module_launches",
-                 profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0,
-                 "No launches of modules below the curve: the profiler of GPUs writes no line XLA Modules, and the "
-                 "kernels of this trace do not tell their module.");
-    memory_profile_note(notes, "inferred_launch", events->launches.inferred_count,
-                 "Launches of modules on GPUs, told from their kernels: one ends where a kernel of another module begins "
-                 "on its stream, or where an op comes again and another run of the host called it.");
-    memory_profile_note(notes, "unclear_launch", events->launches.unclear_count,
-                 "Kernels of the op that ran before them on their stream, of which the host does not tell whether another "
-                 "run called them: if so, two launches are shown as one.");
-    memory_profile_note(notes, "event_limit", host_events(profile) == RECORDER_EVENTS,
-                 "The trace ends at 1,000,000 events, the limit of the recorder; later allocations are not known.");
+    memory_profile_note(
+        notes, "step_beyond_end", open_count,
+        "Steps that end after the last recorded moment: what is live at their end is not known, and growth "
+        "does not count it.");
+    memory_profile_note(
+        notes, "no_module_launches", profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0,
+        "No launches of modules below the curve: the profiler of GPUs writes no line XLA Modules, and the "
+        "kernels of this trace do not tell their module.");
+    memory_profile_note(
+        notes, "inferred_launch", events->launches.inferred_count,
+        "Launches of modules on GPUs, told from their kernels: one ends where a kernel of another module begins "
+        "on its stream, or where an op comes again and another run of the host called it.");
+    memory_profile_note(
+        notes, "unclear_launch", events->launches.unclear_count,
+        "Kernels of the op that ran before them on their stream, of which the host does not tell whether another "
+        "run called them: if so, two launches are shown as one.");
+    memory_profile_note(
+        notes, "event_limit", host_events(profile) == RECORDER_EVENTS,
+        "The trace ends at 1,000,000 events, the limit of the recorder; later allocations are not known.");
 }
 
 void memory_profile_notes_pool(struct memory_profile_pool *pool)
@@ -98,19 +106,23 @@ void memory_profile_notes_pool(struct memory_profile_pool *pool)
         jumps += i > pool->first && profile->time_ps[i] - profile->time_ps[i - 1] > JUMP_PS;
         inferred += (profile->flags[i] & PROFILE_SIZE_INFERRED) != 0;
     }
-    memory_profile_note(&pool->notes, "chain_break", pool->break_count,
-                 "Events after which the bytes in use are not those before them and their size: events are missing, or "
-                 "their order is not known.");
-    memory_profile_note(&pool->notes, "free_without_allocation", pool->pairs.before_window,
-                 "Frees whose allocation is not in the trace: it was made before the trace began, or the free tells no "
-                 "address.");
-    memory_profile_note(&pool->notes, "allocated_twice", pool->pairs.replaced,
-                 "Allocations at an address that another allocation held: its free was not recorded, it ends there.");
-    memory_profile_note(&pool->notes, "size_inferred", inferred,
-                 "Frees that do not tell their size, as those of TPUs; it is that of their allocation, or the change "
-                 "of bytes in use.");
+    memory_profile_note(
+        &pool->notes, "chain_break", pool->break_count,
+        "Events after which the bytes in use are not those before them and their size: events are missing, or "
+        "their order is not known.");
+    memory_profile_note(
+        &pool->notes, "free_without_allocation", pool->pairs.before_window,
+        "Frees whose allocation is not in the trace: it was made before the trace began, or the free tells no "
+        "address.");
+    memory_profile_note(
+        &pool->notes, "allocated_twice", pool->pairs.replaced,
+        "Allocations at an address that another allocation held: its free was not recorded, it ends there.");
+    memory_profile_note(
+        &pool->notes, "size_inferred", inferred,
+        "Frees that do not tell their size, as those of TPUs; it is that of their allocation, or the change "
+        "of bytes in use.");
     memory_profile_note(&pool->notes, "clock_jump", jumps,
-                 "Gaps of more than an hour between two memory events: a clock jumped, or the trace paused.");
+                        "Gaps of more than an hour between two memory events: a clock jumped, or the trace paused.");
 }
 
 struct memory_profile_reason memory_profile_notes_reason(const struct memory_profile *profile)
@@ -125,24 +137,24 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
                   "called stands behind them and is missing, so none of them can be read."
                 : "The file ends before the events of the host: it was cut while it was written."};
     if (profile->events.is_empty)
-        return (struct memory_profile_reason){
-            "empty_file", "The file is empty (0 bytes): nothing was written to it."};
+        return (struct memory_profile_reason){"empty_file", "The file is empty (0 bytes): nothing was written to it."};
     if (!profile->events.has_host_plane)
-        return (struct memory_profile_reason){"no_host_plane",
-                                       "The trace has no host plane (/host:CPU), where allocators write their events."};
+        return (struct memory_profile_reason){
+            "no_host_plane", "The trace has no host plane (/host:CPU), where allocators write their events."};
     if (profile->events.unparsed_count > 0)
         return (struct memory_profile_reason){"unparsed_events", UNPARSED};
-    return (struct memory_profile_reason){"no_memory_events",
-                                   "The trace holds no memory events. JAX on CPU records none; on GPU and TPU they "
-                                   "need host tracer level 2 or higher: "
-                                   "options = jax.profiler.ProfileOptions(); options.host_tracer_level = 2; "
-                                   "jax.profiler.start_trace(\"/tmp/xprof\", profiler_options=options)"};
+    return (struct memory_profile_reason){
+        "no_memory_events", "The trace holds no memory events. JAX on CPU records none; on GPU and TPU they "
+                            "need host tracer level 2 or higher: "
+                            "options = jax.profiler.ProfileOptions(); options.host_tracer_level = 2; "
+                            "jax.profiler.start_trace(\"/tmp/xprof\", profiler_options=options)"};
 }
 
 struct memory_profile_reason memory_profile_notes_finding(const struct memory_profile_pool *pool)
 {
     const struct memory_profile *profile = pool->profile;
-    int64_t peak = memory_profile_in_use_bytes(profile, pool->peak_at), min = memory_profile_in_use_bytes(profile, pool->min_at);
+    int64_t peak = memory_profile_in_use_bytes(profile, pool->peak_at),
+            min = memory_profile_in_use_bytes(profile, pool->min_at);
     bool is_flat = peak > 0 && (peak - min) <= peak / 100;
     if (is_flat && profile->events.has_tpu_plane)
         return (struct memory_profile_reason){

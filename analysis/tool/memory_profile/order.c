@@ -15,9 +15,9 @@ struct tally {
 };
 
 struct slice {
-    struct tally *tallies;      /* of each pool */
-    uint32_t *next;             /* of each pool: where its next event goes */
-    uint32_t line_before;       /* of the event before the slice; PROFILE_NONE: there is none */
+    struct tally *tallies; /* of each pool */
+    uint32_t *next;        /* of each pool: where its next event goes */
+    uint32_t line_before;  /* of the event before the slice; PROFILE_NONE: there is none */
     int64_t before_ps;
     uint64_t clamped_count, backward_count;
 };
@@ -29,9 +29,9 @@ struct ordering {
     struct memory_profile_order *order;
     struct slice *slices;
     size_t slice_count;
-    bool *is_sorted;          /* of each pool: its events stand in the file in the order of time */
-    uint32_t *places;         /* of the file, in the order of pool and time */
-    struct column spare;      /* room for one more column */
+    bool *is_sorted;     /* of each pool: its events stand in the file in the order of time */
+    uint32_t *places;    /* of the file, in the order of pool and time */
+    struct column spare; /* room for one more column */
 };
 
 /* ---- pools ---- */
@@ -192,9 +192,10 @@ static void file_walk(struct ordering *ordering, struct memory_profile *profile)
         backward_count += ordering->slices[s].backward_count;
     }
     memory_profile_note(&profile->notes, "clock_out_of_range", clamped_count,
-                 "Memory events whose time does not fit beside the others'; they stand at the edge.");
-    memory_profile_note(&profile->notes, "out_of_order", backward_count,
-                 "Memory events that stand in their line before earlier ones; they are shown in the order of time.");
+                        "Memory events whose time does not fit beside the others'; they stand at the edge.");
+    memory_profile_note(
+        &profile->notes, "out_of_order", backward_count,
+        "Memory events that stand in their line before earlier ones; they are shown in the order of time.");
 }
 
 /* ---- order ---- */
@@ -220,8 +221,8 @@ static void merge(const struct ordering *ordering, const uint32_t *from, uint32_
 {
     uint32_t left = a, right = b, at = a;
     while (left < b && right < c)
-        to[at++] = placed_time(ordering, from[right]) < placed_time(ordering, from[left]) ? from[right++]
-                                                                                           : from[left++];
+        to[at++] =
+            placed_time(ordering, from[right]) < placed_time(ordering, from[left]) ? from[right++] : from[left++];
     while (left < b)
         to[at++] = from[left++];
     while (right < c)
@@ -258,7 +259,7 @@ static void by_time(void *task, size_t pool)
         to = swap;
     }
     if (from != ordering->places)
-        memcpy(ordering->places + first, from + first, (size_t)(end - first) * sizeof *from);
+        memcpy(ordering->places + first, from + first, (size_t)(end - first) * sizeof(*from));
 }
 
 /* The order that is wanted; NULL in `file_at` when the file has it. */
@@ -292,15 +293,9 @@ static void slice_gather(void *task, size_t slice, size_t first, size_t end)
     const uint32_t *places = gathering->places;
     (void)slice;
     switch (to->width) {
-    case 8:
-        GATHER(uint64_t);
-        break;
-    case 4:
-        GATHER(uint32_t);
-        break;
-    default: /* flags */
-        GATHER(uint8_t);
-        break;
+    case 8: GATHER(uint64_t); break;
+    case 4: GATHER(uint32_t); break;
+    default: /* flags */ GATHER(uint8_t); break;
     }
 }
 
@@ -333,7 +328,7 @@ static void columns_order(struct memory_profile *profile, struct memory_events *
     profile->figures = column_order(ordering, &events->figures);
     profile->line = column_order(ordering, &events->line);
     profile->step = column_order(ordering, &events->step);
-    ordering->spare.width = sizeof *profile->partner;
+    ordering->spare.width = sizeof(*profile->partner);
     column_resize(&ordering->spare, profile->count);
     profile->partner = &COLUMN_AT(&ordering->spare, uint32_t, 0);
     ordering->spare = events->pool; /* the pools are known */
@@ -341,8 +336,9 @@ static void columns_order(struct memory_profile *profile, struct memory_events *
     column_free(&ordering->spare);
 }
 
-void memory_profile_order_make(struct memory_profile *profile, struct memory_events *events, const struct workers *workers,
-                        struct arena *arena, struct arena *scratch, struct memory_profile_order *order)
+void memory_profile_order_make(struct memory_profile *profile, struct memory_events *events,
+                               const struct workers *workers, struct arena *arena, struct arena *scratch,
+                               struct memory_profile_order *order)
 {
     *order = (struct memory_profile_order){.pool_count = 0};
     struct ordering ordering = {.events = events, .workers = workers, .scratch = scratch, .order = order};

@@ -21,7 +21,8 @@ struct memory_profile_order {
 
 /* Offsets become times, and every column goes into the profile in its final order; those of `events` are let go, or
  * have become its own. profile->partner is there, and holds nothing yet. What `order` holds is in `scratch`. */
-void memory_profile_order_make(struct memory_profile *profile, struct memory_events *events, const struct workers *workers,
-                        struct arena *arena, struct arena *scratch, struct memory_profile_order *order);
+void memory_profile_order_make(struct memory_profile *profile, struct memory_events *events,
+                               const struct workers *workers, struct arena *arena, struct arena *scratch,
+                               struct memory_profile_order *order);
 
 #endif

@@ -117,15 +117,15 @@ static void order_make(struct memory_profile_snapshots *snapshots)
     const struct memory_profile_pool *pool = snapshots->pool;
     struct arena *arena = snapshots->request->arena;
     struct arena *scratch = arena_child(arena);
-    struct placed *placed = arena_raw(scratch, (size_t)pool->count * sizeof *placed);
+    struct placed *placed = arena_raw(scratch, (size_t)pool->count * sizeof(*placed));
     uint32_t count = 0;
     for (uint32_t event = pool->first; event < pool->first + pool->count; event++)
         if (memory_profile_snapshots_is_seen(snapshots->profile, event))
             placed[count++] = (struct placed){memory_profile_snapshots_event_offset(snapshots->profile, event), event};
     if (count > 0) /* lines start at different times */
-        qsort(placed, count, sizeof *placed, by_offset);
+        qsort(placed, count, sizeof(*placed), by_offset);
     snapshots->count = count;
-    snapshots->event = arena_raw(arena, (size_t)count * sizeof *snapshots->event);
+    snapshots->event = arena_raw(arena, (size_t)count * sizeof(*snapshots->event));
     for (uint32_t i = 0; i < count; i++)
         snapshots->event[i] = placed[i].event;
     arena_free(scratch);
@@ -135,7 +135,7 @@ static void order_make(struct memory_profile_snapshots *snapshots)
 static void steps_make(struct memory_profile_snapshots *snapshots)
 {
     int64_t last = -1;
-    snapshots->step = arena_raw(snapshots->request->arena, (size_t)snapshots->count * sizeof *snapshots->step);
+    snapshots->step = arena_raw(snapshots->request->arena, (size_t)snapshots->count * sizeof(*snapshots->step));
     for (uint32_t i = 0; i < snapshots->count; i++) {
         int32_t step = snapshots->profile->step[memory_profile_snapshots_event(snapshots, i)];
         snapshots->step[i] = step < 0 ? last + 1 : step;
@@ -153,7 +153,7 @@ static void frees_tell(struct memory_profile_snapshots *snapshots)
     struct chunks open; /* uint32_t, of each address */
     table_init(&addresses, scratch, 1);
     chunks_init(&open, scratch, sizeof(uint32_t));
-    snapshots->told_by = arena_raw(snapshots->request->arena, (size_t)count * sizeof *snapshots->told_by);
+    snapshots->told_by = arena_raw(snapshots->request->arena, (size_t)count * sizeof(*snapshots->told_by));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t event = memory_profile_snapshots_event(snapshots, i);
         uint32_t number = table_number(&addresses, &profile->address[event]);

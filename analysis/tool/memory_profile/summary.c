@@ -8,7 +8,8 @@
 
 enum { SPARKS = 64 };
 
-void memory_profile_summary_host(struct json *json, const struct memory_profile *profile, const struct memory_profile_summary_names *names)
+void memory_profile_summary_host(struct json *json, const struct memory_profile *profile,
+                                 const struct memory_profile_summary_names *names)
 {
     const struct memory_events *events = &profile->events;
     struct memory_profile_reason reason = memory_profile_notes_reason(profile);
@@ -16,7 +17,7 @@ void memory_profile_summary_host(struct json *json, const struct memory_profile 
     char start[24];
     for (uint32_t i = 0; i < profile->pool_count; i++)
         allocation_count += profile->pools[i].allocation_count;
-    snprintf(start, sizeof start, "%llu", (unsigned long long)events->capture.start_ns);
+    snprintf(start, sizeof(start), "%llu", (unsigned long long)events->capture.start_ns);
     json_object_begin(json);
     json_key_text(json, "host", names->host);
     json_key_text(json, "name", names->host_name);
@@ -63,7 +64,8 @@ static void sparkline_write(struct json *json, const struct memory_profile_pool 
     json_array_end(json);
 }
 
-void memory_profile_summary_pool(struct json *json, const struct memory_profile_pool *pool, const struct memory_profile_summary_names *names)
+void memory_profile_summary_pool(struct json *json, const struct memory_profile_pool *pool,
+                                 const struct memory_profile_summary_names *names)
 {
     static const char *const kinds[] = {
         [PROFILE_DEVICE] = "device", [PROFILE_HOST] = "host", [PROFILE_OTHER] = "unknown"};

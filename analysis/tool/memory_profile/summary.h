@@ -12,8 +12,9 @@ struct memory_profile_summary_names {
 };
 
 /* One object each. */
-void memory_profile_summary_host(struct json *json, const struct memory_profile *profile, const struct memory_profile_summary_names *names);
+void memory_profile_summary_host(struct json *json, const struct memory_profile *profile,
+                                 const struct memory_profile_summary_names *names);
 void memory_profile_summary_pool(struct json *json, const struct memory_profile_pool *pool,
-                          const struct memory_profile_summary_names *names);
+                                 const struct memory_profile_summary_names *names);
 
 #endif

@@ -2,11 +2,11 @@
  * thin.c: see thin.h. */
 #include "tool/memory_profile/thin.h"
 
-uint32_t *memory_profile_thin(const struct memory_profile_pool *pool, const struct memory_profile_window *window, uint32_t width,
-                       struct arena *arena, uint32_t *count)
+uint32_t *memory_profile_thin(const struct memory_profile_pool *pool, const struct memory_profile_window *window,
+                              uint32_t width, struct arena *arena, uint32_t *count)
 {
     uint32_t range = window->end - window->first;
-    uint32_t *at = arena_raw(arena, ((size_t)(range < width * 4 ? range : width * 4) + 1) * sizeof *at);
+    uint32_t *at = arena_raw(arena, ((size_t)(range < width * 4 ? range : width * 4) + 1) * sizeof(*at));
     double span = (double)window->to_ps - (double)window->from_ps;
     *count = 0;
     if (range <= width * 4) {
@@ -21,8 +21,7 @@ uint32_t *memory_profile_thin(const struct memory_profile_pool *pool, const stru
         if (end <= first)
             continue;
         extremes_of(&pool->extremes, first, end, &min_at, &max_at);
-        uint32_t kept[4] = {first, min_at < max_at ? min_at : max_at, min_at < max_at ? max_at : min_at,
-                            end - 1};
+        uint32_t kept[4] = {first, min_at < max_at ? min_at : max_at, min_at < max_at ? max_at : min_at, end - 1};
         for (int i = 0; i < 4; i++)
             if (*count == 0 || kept[i] > at[*count - 1])
                 at[(*count)++] = kept[i];

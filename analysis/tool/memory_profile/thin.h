@@ -7,7 +7,7 @@
 
 /* First, smallest, largest and last event of each of `width` equal parts of the time, ascending;
  * all events of the window when they fit. */
-uint32_t *memory_profile_thin(const struct memory_profile_pool *pool, const struct memory_profile_window *window, uint32_t width,
-                       struct arena *arena, uint32_t *count);
+uint32_t *memory_profile_thin(const struct memory_profile_pool *pool, const struct memory_profile_window *window,
+                              uint32_t width, struct arena *arena, uint32_t *count);
 
 #endif

@@ -152,7 +152,8 @@ static void details_write(struct json *json, const struct drawing *drawing)
     json_array_end(json);
     column_begin(json, "size_bytes");
     for (uint32_t i = 0; i < drawing->count; i++)
-        known(json, profile->size_bytes[first + drawing->at[i]], memory_profile_has_size(profile, first + drawing->at[i]));
+        known(json, profile->size_bytes[first + drawing->at[i]],
+              memory_profile_has_size(profile, first + drawing->at[i]));
     json_array_end(json);
     column_begin(json, "requested_bytes");
     for (uint32_t i = 0; i < drawing->count; i++) {
@@ -164,7 +165,7 @@ static void details_write(struct json *json, const struct drawing *drawing)
     column_begin(json, "address");
     for (uint32_t i = 0; i < drawing->count; i++)
         memory_profile_views_address(json, NULL, profile->address[first + drawing->at[i]],
-                              (profile->flags[first + drawing->at[i]] & MEMORY_HAS_ADDRESS) != 0);
+                                     (profile->flags[first + drawing->at[i]] & MEMORY_HAS_ADDRESS) != 0);
     json_array_end(json);
     index_column(json, drawing, "op", &texts, op_of);
     index_column(json, drawing, "region", &texts, region_of);
@@ -191,7 +192,7 @@ static void window_peak_write(struct json *json, const struct drawing *drawing)
         extremes_of(&pool->extremes, window->first, window->end, &min_at, &max_at);
     json_key(json, "window_peak");
     if (max_at != PROFILE_NONE && memory_profile_in_use_bytes(pool->profile, pool->first + max_at) >=
-                                       memory_profile_views_in_use_after(pool, window->first))
+                                      memory_profile_views_in_use_after(pool, window->first))
         memory_profile_views_point(json, pool, max_at);
     else
         memory_profile_views_level(json, pool, window->first, window->from_ps);

@@ -31,7 +31,8 @@ const struct memory_profile_pool *memory_profile_views_pool(const struct tool_re
     if (pool == NULL && name != NULL)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace has no events of a memory \"%.60s\"", name);
     else if (pool == NULL && request->trace->events.is_cut)
-        err_set(err, ERR_truncated, request->trace->events.cut_at, "%s", memory_profile_notes_reason(request->trace).text);
+        err_set(err, ERR_truncated, request->trace->events.cut_at, "%s",
+                memory_profile_notes_reason(request->trace).text);
     else if (pool == NULL)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace holds no memory events");
     memory_profile_views_notes(request, pool);
@@ -39,7 +40,7 @@ const struct memory_profile_pool *memory_profile_views_pool(const struct tool_re
 }
 
 bool memory_profile_views_window(const struct tool_request *request, const struct memory_profile_pool *pool,
-                          struct memory_profile_window *out, struct err *err)
+                                 struct memory_profile_window *out, struct err *err)
 {
     const struct memory_profile *profile = request->trace;
     if (!tool_param_number(request, "from", -TIME_MAX, TIME_MAX, profile->start_ps, &out->from_ps, err) ||
@@ -54,7 +55,7 @@ bool memory_profile_views_window(const struct tool_request *request, const struc
 }
 
 bool memory_profile_views_moment(const struct tool_request *request, const struct memory_profile_pool *pool,
-                          struct memory_profile_moment *out, struct err *err)
+                                 struct memory_profile_moment *out, struct err *err)
 {
     const struct memory_profile *profile = request->trace;
     const char *time = tool_param_text(request, "time");
@@ -158,7 +159,7 @@ void memory_profile_views_bytes(struct json *json, const char *key, int64_t byte
 void memory_profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known)
 {
     char text[24];
-    snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+    snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
     if (key != NULL)
         json_key(json, key);
     json_text(json, is_known ? text : NULL);
@@ -184,7 +185,7 @@ void memory_profile_views_key(struct json *json, const struct str *parts, size_t
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j <= parts[i].length; j++)
             hash = (hash ^ (j < parts[i].length ? (unsigned char)parts[i].data[j] : 0xFFu)) * 1099511628211ULL;
-    snprintf(text, sizeof text, "g:%016llx", (unsigned long long)hash);
+    snprintf(text, sizeof(text), "g:%016llx", (unsigned long long)hash);
     json_text(json, text);
 }
 

@@ -28,7 +28,7 @@ struct memory_profile_window {
     uint32_t first, end;
 };
 bool memory_profile_views_window(const struct tool_request *request, const struct memory_profile_pool *pool,
-                          struct memory_profile_window *out, struct err *err);
+                                 struct memory_profile_window *out, struct err *err);
 
 /* The moment of the parameters `event` and `time` (the peak without them): how many of the pool's events
  * have happened, and the time. */
@@ -37,7 +37,7 @@ struct memory_profile_moment {
     int64_t time_ps;
 };
 bool memory_profile_views_moment(const struct tool_request *request, const struct memory_profile_pool *pool,
-                          struct memory_profile_moment *out, struct err *err);
+                                 struct memory_profile_moment *out, struct err *err);
 
 /* Writes an object with the state after an event of the pool, counted from its first. */
 void memory_profile_views_point(struct json *json, const struct memory_profile_pool *pool, uint32_t at);

@@ -39,8 +39,8 @@ static void walk(const struct memory_profile_pool *pool, uint32_t first, uint32_
                  struct memory_profile_waste_range *range)
 {
     const struct memory_profile *profile = pool->profile;
-    int64_t min = range->min_at == PROFILE_NONE ? INT64_MAX
-                                                    : memory_profile_waste_chunk(profile, pool->first + range->min_at);
+    int64_t min =
+        range->min_at == PROFILE_NONE ? INT64_MAX : memory_profile_waste_chunk(profile, pool->first + range->min_at);
     int64_t request = pool->largest_request == PROFILE_NONE ? -1 : pool->largest_request_bytes;
     for (uint32_t i = first; i < end; i++) {
         uint32_t event = pool->first + i;
@@ -93,7 +93,8 @@ void memory_profile_waste_build(struct memory_profile_pool *pool, const struct w
     workers_range(workers, count, BLOCK * PROFILE_EVENT_BYTES, slice_build, pool);
 }
 
-struct memory_profile_waste_range memory_profile_waste_of(const struct memory_profile_pool *pool, uint32_t first, uint32_t end)
+struct memory_profile_waste_range memory_profile_waste_of(const struct memory_profile_pool *pool, uint32_t first,
+                                                          uint32_t end)
 {
     struct memory_profile_waste_range range = {PROFILE_NONE, 0};
     uint32_t block = (first + BLOCK - 1) / BLOCK, last = (end - 1) / BLOCK;
@@ -107,10 +108,10 @@ struct memory_profile_waste_range memory_profile_waste_of(const struct memory_pr
     for (; block < last; block++) {
         const struct memory_profile_waste_range *whole = &pool->waste[block];
         range.failing_ps += whole->failing_ps;
-        bool is_less = whole->min_at != PROFILE_NONE &&
-                       (range.min_at == PROFILE_NONE ||
-                        memory_profile_waste_chunk(pool->profile, pool->first + whole->min_at) <
-                            memory_profile_waste_chunk(pool->profile, pool->first + range.min_at));
+        bool is_less =
+            whole->min_at != PROFILE_NONE &&
+            (range.min_at == PROFILE_NONE || memory_profile_waste_chunk(pool->profile, pool->first + whole->min_at) <
+                                                 memory_profile_waste_chunk(pool->profile, pool->first + range.min_at));
         range.min_at = is_less ? whole->min_at : range.min_at;
     }
     walk(pool, last * BLOCK, end, false, &range);

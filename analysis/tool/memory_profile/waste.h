@@ -11,14 +11,15 @@
 
 /* Events and ranges are counted from the pool's first. */
 struct memory_profile_waste_range {
-    uint32_t min_at;  /* first event with the smallest chunk; PROFILE_NONE when none tells it */
+    uint32_t min_at;    /* first event with the smallest chunk; PROFILE_NONE when none tells it */
     int64_t failing_ps; /* how long the largest request would have failed, up to the last event of the range */
 };
 
 /* Sums up blocks of events; nothing for a pool that does not tell what is free. `workers` may be NULL. */
 void memory_profile_waste_build(struct memory_profile_pool *pool, const struct workers *workers, struct arena *arena);
 /* Of [first, end), which is not empty. */
-struct memory_profile_waste_range memory_profile_waste_of(const struct memory_profile_pool *pool, uint32_t first, uint32_t end);
+struct memory_profile_waste_range memory_profile_waste_of(const struct memory_profile_pool *pool, uint32_t first,
+                                                          uint32_t end);
 /* MEMORY_UNKNOWN without both figures. */
 int64_t memory_profile_waste_chunk(const struct memory_profile *profile, uint32_t event);
 /* What was asked for, else what was allocated. */

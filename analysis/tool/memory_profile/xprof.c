@@ -31,7 +31,7 @@ static int64_t told_size(const struct memory_profile *profile, uint32_t event)
 static void address_write(struct json *json, uint64_t address)
 {
     char text[24];
-    size_t at = sizeof text - 1;
+    size_t at = sizeof(text) - 1;
     text[at] = '\0';
     do
         text[--at] = (char)('0' + address % 10);
@@ -58,7 +58,8 @@ static void activity_write(struct json *json, const struct memory_profile_snapsh
 {
     const struct memory_profile *profile = snapshots->profile;
     uint32_t event = memory_profile_snapshots_event(snapshots, place);
-    const struct memory_what *what = &profile->events.whats[profile->what[memory_profile_snapshots_told_by(snapshots, place)]];
+    const struct memory_what *what =
+        &profile->events.whats[profile->what[memory_profile_snapshots_told_by(snapshots, place)]];
     json_key(json, "activityMetadata");
     json_object_begin(json);
     json_key_text(json, "memoryActivity", memory_profile_is_free(profile, event) ? "DEALLOCATION" : "ALLOCATION");
@@ -152,8 +153,8 @@ static void rows_make(const struct memory_profile_snapshots *snapshots, int64_t 
 {
     const struct memory_profile *profile = snapshots->profile;
     uint32_t peak_event = snapshots->pool->xprof_peak_at;
-    int64_t peak_ps = memory_profile_snapshots_event_offset(profile, peak_event), unmapped = profile->heap_bytes[peak_event],
-            freed_unmapped = 0;
+    int64_t peak_ps = memory_profile_snapshots_event_offset(profile, peak_event),
+            unmapped = profile->heap_bytes[peak_event], freed_unmapped = 0;
     struct arena *scratch = arena_child(snapshots->request->arena);
     struct table addresses;
     struct chunks open; /* uint32_t: place of each address */
@@ -185,7 +186,7 @@ static void rows_make(const struct memory_profile_snapshots *snapshots, int64_t 
             rows->items[rows->count++] = row_of(snapshots, CHUNKS_AT(&open, uint32_t, i));
     special_add(rows, unmapped - freed_unmapped, "unused preallocated device memory", "persist/dynamic");
     special_add(rows, memory_profile_stack_bytes(profile, peak_event), "stack", "stack");
-    qsort(rows->items, rows->count, sizeof *rows->items, by_size_and_place);
+    qsort(rows->items, rows->count, sizeof(*rows->items), by_size_and_place);
     arena_free(scratch);
 }
 
@@ -234,7 +235,8 @@ static void summary_write(struct json *json, const struct memory_profile_pool *p
 {
     const struct memory_profile *profile = pool->profile;
     uint32_t event = pool->xprof_peak_at;
-    int64_t free_bytes = memory_profile_free_bytes(profile, event), in_use = memory_profile_in_use_bytes(profile, event);
+    int64_t free_bytes = memory_profile_free_bytes(profile, event),
+            in_use = memory_profile_in_use_bytes(profile, event);
     json_key(json, "profileSummary");
     json_object_begin(json);
     json_key_id(json, "peakBytesUsageLifetime", pool->xprof_lifetime_peak_bytes);
@@ -263,7 +265,8 @@ static void pool_write(struct json *json, const struct tool_request *request, co
     struct memory_profile_snapshots snapshots = {.request = request, .profile = request->trace, .pool = pool};
     struct rows rows = {.count = 0};
     memory_profile_snapshots_make(&snapshots);
-    uint32_t peak = memory_profile_snapshots_last(&snapshots, memory_profile_in_use_bytes(request->trace, pool->xprof_peak_at));
+    uint32_t peak =
+        memory_profile_snapshots_last(&snapshots, memory_profile_in_use_bytes(request->trace, pool->xprof_peak_at));
     int64_t peak_step = peak == PROFILE_NONE ? 0 : memory_profile_snapshots_step(&snapshots, peak);
     rows_make(&snapshots, peak_step, &rows);
     json_object_begin(json);
@@ -298,7 +301,7 @@ static void modules_write(struct json *json, const struct module_launches *launc
         if (!str_starts(plane, STR("/device:TPU:")))
             continue; /* XProf reads those of TPUs alone */
         if (str_starts(plane, STR(prefix)))
-            plane = (struct str){plane.data + sizeof prefix - 1, plane.length - (sizeof prefix - 1)};
+            plane = (struct str){plane.data + sizeof(prefix) - 1, plane.length - (sizeof(prefix) - 1)};
         json_object_begin(json);
         json_key_string(json, "name", launches->names[launch->name_at]);
         json_key_id(json, "startTimePs", launch->offset_ps);
@@ -320,7 +323,7 @@ bool memory_profile_xprof(const struct tool_request *request, struct json *json,
     for (uint32_t i = 0; i < profile->pool_count; i++)
         if (has_seen(&profile->pools[i]))
             pools[count++] = &profile->pools[i];
-    qsort(pools, count, sizeof *pools, by_name);
+    qsort(pools, count, sizeof(*pools), by_name);
     json_object_begin(json);
     json_key(json, "memoryProfilePerAllocator");
     json_object_begin(json);

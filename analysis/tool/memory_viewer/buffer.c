@@ -9,8 +9,8 @@
 static const struct plan_row *row_find(const struct plan *plan, const struct plan_space *space, const char *id)
 {
     static const char prefix[] = "allocation:";
-    bool is_allocation = strncmp(id, prefix, sizeof prefix - 1) == 0;
-    const char *digits = is_allocation ? id + sizeof prefix - 1 : id;
+    bool is_allocation = strncmp(id, prefix, sizeof(prefix) - 1) == 0;
+    const char *digits = is_allocation ? id + sizeof(prefix) - 1 : id;
     char *end;
     long long number = strtoll(digits, &end, 10);
     if (end == digits || *end != '\0')
@@ -36,7 +36,8 @@ static void frame_write(void *context, const struct hlo_frame *frame)
 }
 
 /* Other values in the same allocation at the same offset that share the memory while the row holds it. */
-static void sharers_write(struct json *json, const struct plan *plan, const struct plan_space *space, const struct plan_row *row)
+static void sharers_write(struct json *json, const struct plan *plan, const struct plan_space *space,
+                          const struct plan_row *row)
 {
     json_key(json, "shared_with");
     json_array_begin(json);
@@ -45,7 +46,8 @@ static void sharers_write(struct json *json, const struct plan *plan, const stru
         uint32_t end = row->dies < trace->event_count ? row->dies : trace->event_count;
         for (uint32_t i = row->born; i < end; i++) {
             const struct hlo_event *event = &plan->hlo.events[trace->event_first + i];
-            if (event->kind == HLO_EVENT_SHARE_WITH && event->canonical_at == row->buffer_at && event->buffer_at != HLO_NONE)
+            if (event->kind == HLO_EVENT_SHARE_WITH && event->canonical_at == row->buffer_at &&
+                event->buffer_at != HLO_NONE)
                 json_id(json, event->buffer_id);
         }
     }
@@ -85,7 +87,8 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "id: which buffer?");
     const struct plan_row *row = row_find(request->plan, space, id);
     if (row == NULL)
-        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "no buffer \"%.40s\" takes memory in space %lld", id, (long long)space->space);
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "no buffer \"%.40s\" takes memory in space %lld", id,
+                       (long long)space->space);
     uint32_t row_at = (uint32_t)(row - space->rows);
     const struct memory_viewer_columns_rows rows = {request, space};
     row_ranks_find(space, step, &row_at, 1, request->arena, &ranks);

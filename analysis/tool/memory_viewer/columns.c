@@ -88,10 +88,7 @@ static struct str shape_words(const struct buffer *buffer)
 
 /* ---- numbers ---- */
 
-static bool has_size(const struct buffer *buffer)
-{
-    return buffer->row->unpadded_bytes != SHAPE_UNKNOWN_SIZE;
-}
+static bool has_size(const struct buffer *buffer) { return buffer->row->unpadded_bytes != SHAPE_UNKNOWN_SIZE; }
 
 static struct table_value percent(int64_t part, int64_t whole)
 {
@@ -99,10 +96,7 @@ static struct table_value percent(int64_t part, int64_t whole)
 }
 
 /* Steps in which a row is alive, from and to; all of them when it lives for the whole program. */
-static int64_t first_step(const struct buffer *buffer)
-{
-    return buffer->row->is_indefinite ? 0 : buffer->row->born;
-}
+static int64_t first_step(const struct buffer *buffer) { return buffer->row->is_indefinite ? 0 : buffer->row->born; }
 
 static int64_t end_step(const struct buffer *buffer)
 {
@@ -140,7 +134,7 @@ VALUE(alive_first, table_integer(first_step(&buffer)))
 VALUE(alive_end, table_integer(buffer.space->step_count == 0 ? 1 : end_step(&buffer)))
 VALUE(position, table_integer_if(views_schedule_position(buffer.plan, buffer.row->buffer_at) >= 0,
                                  views_schedule_position(buffer.plan, buffer.row->buffer_at)))
-VALUE(parameter, table_integer_if(buffer.allocation->is_parameter && buffer.allocation->parameter_number >= 0,
+VALUE(parameter, table_integer_if(buffer.allocation->is_parameter &&buffer.allocation->parameter_number >= 0,
                                   buffer.allocation->parameter_number))
 VALUE(allocation, table_integer(buffer.allocation->index))
 VALUE(offset, table_integer(buffer.row->offset_bytes))
@@ -182,11 +176,17 @@ const struct table_column memory_viewer_columns[] = {
      .help = "name of the buffer; * stands for any text"},
     {TEXT("op", opcode), .aliases = "opcode", .json = "opcode", .csv = "opcode", .title = "Opcode",
      .help = "opcode of the instruction"},
-    {.name = "shape", .type = TABLE_SHAPE, .value = shape, .is_searched = true, .json = "shape", .csv = "shape",
-     .title = "Shape", .help = "shape:[*,2048] · [...,128] · bf16[…]"},
+    {.name = "shape",
+     .type = TABLE_SHAPE,
+     .value = shape,
+     .is_searched = true,
+     .json = "shape",
+     .csv = "shape",
+     .title = "Shape",
+     .help = "shape:[*,2048] · [...,128] · bf16[…]"},
     {TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
-    {NUMBER("size", size, "bytes"), .is_main = true, .aliases = "bytes", .json = "bytes", .csv = "size_bytes", .title = "Size",
-     .help = "size:>64MiB · 1GiB..2GiB · >10%"},
+    {NUMBER("size", size, "bytes"), .is_main = true, .aliases = "bytes", .json = "bytes", .csv = "size_bytes",
+     .title = "Size", .help = "size:>64MiB · 1GiB..2GiB · >10%"},
     {NUMBER("size%", size_percent, "percent")},
     {NUMBER("unpadded", unpadded, "bytes"), .json = "unpadded_bytes", .csv = "unpadded_bytes", .title = "Unpadded",
      .help = "bytes without padding"},

@@ -57,7 +57,7 @@ static uint32_t members_collect(const struct plan_space *space, struct member *m
     for (uint32_t i = 0; i < space->row_count; i++)
         if (plan_row_is_alive(&space->rows[i], space->peak_step))
             members[count++] = (struct member){space->rows[i].bytes, i, {"", 0}};
-    qsort(members, count, sizeof *members, by_size);
+    qsort(members, count, sizeof(*members), by_size);
     return count;
 }
 
@@ -75,7 +75,7 @@ static bool culprit_find(const struct memory_viewer_columns_rows *row, struct cu
             continue; /* all of this size together are less than one group */
         for (uint32_t i = first; i < end; i++)
             members[i].shape = row_groups_key(row, members[i].row, ROW_GROUPS_SHAPE);
-        qsort(members + first, end - first, sizeof *members, by_shape);
+        qsort(members + first, end - first, sizeof(*members), by_shape);
         for (uint32_t from = first, to; from < end; from = to) {
             sum = each;
             for (to = from + 1; to < end && str_equal(members[to].shape, members[from].shape); to++)
@@ -96,7 +96,7 @@ static struct common common_of(const struct memory_viewer_columns_rows *row, con
     uint32_t max = 0;
     for (uint32_t i = 0; i < culprit->count; i++)
         texts[i] = row_groups_key(row, culprit->members[i].row, way);
-    qsort(texts, culprit->count, sizeof *texts, by_text);
+    qsort(texts, culprit->count, sizeof(*texts), by_text);
     for (uint32_t from = 0, to; from < culprit->count; from = to) {
         for (to = from + 1; to < culprit->count && str_equal(texts[to], texts[from]);)
             to++;
@@ -114,10 +114,7 @@ static struct common common_of(const struct memory_viewer_columns_rows *row, con
 
 /* ---- the sentence ---- */
 
-static void words(struct json *json, const char *text)
-{
-    json_text(json, text);
-}
+static void words(struct json *json, const char *text) { json_text(json, text); }
 
 static void name(struct json *json, struct str text)
 {
@@ -154,15 +151,15 @@ static void words_of(struct json *json, uint32_t some, uint32_t all, const char 
 {
     char text[96], number[COUNT_TEXT_BYTES];
     if (some == all)
-        snprintf(text, sizeof text, ", %s", what);
+        snprintf(text, sizeof(text), ", %s", what);
     else
-        snprintf(text, sizeof text, ", %s of them %s", size_text_count(number, some), what);
+        snprintf(text, sizeof(text), ", %s of them %s", size_text_count(number, some), what);
     words(json, text);
 }
 
 /* "144 × 36.00 MiB f32[1536,6144] are 29 % of the peak, 72 of them made at models.py:17, in 24 layers." */
-static void sentence_write(const struct memory_viewer_columns_rows *row, struct json *json, const struct culprit *culprit,
-                           struct common line, struct common layer)
+static void sentence_write(const struct memory_viewer_columns_rows *row, struct json *json,
+                           const struct culprit *culprit, struct common line, struct common layer)
 {
     char text[64], size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
     const struct member *first = &culprit->members[0];
@@ -175,7 +172,7 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
         words(json, " ");
     } else {
         char number[COUNT_TEXT_BYTES];
-        snprintf(text, sizeof text, "%s × ", size_text_count(number, culprit->count));
+        snprintf(text, sizeof(text), "%s × ", size_text_count(number, culprit->count));
         words(json, text);
     }
     figure(json, first->bytes, size_text(size, (uint64_t)first->bytes));
@@ -187,7 +184,8 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
     figure(json, culprit->bytes, size_text_share(share, culprit->bytes, row->space->peak_bytes));
     words(json, " of the peak");
     if (culprit->padding_bytes > 0 && culprit->padding_bytes >= culprit->bytes / 100 * SAID_PADDING_PERCENT) {
-        snprintf(text, sizeof text, ", %s of it padding", size_text_share(share, culprit->padding_bytes, culprit->bytes));
+        snprintf(text, sizeof(text), ", %s of it padding",
+                 size_text_share(share, culprit->padding_bytes, culprit->bytes));
         words(json, text);
     }
     if (line.count > 0) {
@@ -195,7 +193,7 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
         name(json, without_folder(line.text));
     }
     if (line.count > 1) {
-        snprintf(text, sizeof text, " and %" PRIu32 " other line%s", line.count - 1, line.count == 2 ? "" : "s");
+        snprintf(text, sizeof(text), " and %" PRIu32 " other line%s", line.count - 1, line.count == 2 ? "" : "s");
         words(json, text);
     }
     uint32_t all = layer.member_count == line.member_count ? line.member_count : culprit->count;
@@ -203,7 +201,7 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
         words_of(json, layer.member_count, all, "in ");
         name(json, layer.text);
     } else if (layer.count > 1) {
-        snprintf(text, sizeof text, "in %" PRIu32 " layers", layer.count);
+        snprintf(text, sizeof(text), "in %" PRIu32 " layers", layer.count);
         words_of(json, layer.member_count, all, text);
     }
     words(json, ".");

@@ -7,10 +7,7 @@
 
 enum { LOCAL_PEAKS_MAX = 64, WIDTH_MAX = 16384 };
 
-static int64_t value_at(const void *curve, uint32_t step)
-{
-    return plan_bytes_at(curve, step);
-}
+static int64_t value_at(const void *curve, uint32_t step) { return plan_bytes_at(curve, step); }
 
 /* The instruction whose event the step is; of a schedule the one at that position. */
 static struct str instruction_at(const struct plan *plan, const struct plan_space *space, uint32_t step)
@@ -29,7 +26,9 @@ static int64_t position_at(const struct plan *plan, const struct plan_space *spa
     if (space->unit != PLAN_UNIT_HEAP_TRACE)
         return step;
     const struct hlo_event *event = &plan->hlo.events[plan->hlo.traces[space->trace_at].event_first + step];
-    return event->kind == HLO_EVENT_ALLOC && event->buffer_at != HLO_NONE ? views_schedule_position(plan, event->buffer_at) : -1;
+    return event->kind == HLO_EVENT_ALLOC && event->buffer_at != HLO_NONE
+               ? views_schedule_position(plan, event->buffer_at)
+               : -1;
 }
 
 static void column_begin(struct json *json, const char *name)
@@ -38,8 +37,8 @@ static void column_begin(struct json *json, const char *name)
     json_array_begin(json);
 }
 
-static void columns_write(struct json *json, const struct plan *plan, const struct plan_space *space, const uint32_t *steps,
-                          uint32_t count)
+static void columns_write(struct json *json, const struct plan *plan, const struct plan_space *space,
+                          const uint32_t *steps, uint32_t count)
 {
     json_key(json, "columns");
     json_object_begin(json);
@@ -112,12 +111,17 @@ bool memory_viewer_curve(const struct tool_request *request, struct json *json, 
     if (to > space->step_count)
         to = space->step_count;
     if (from > to)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "from: %lld is behind the end, %lld", (long long)from, (long long)to);
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "from: %lld is behind the end, %lld", (long long)from,
+                       (long long)to);
     uint32_t count;
-    uint32_t *steps = thin_steps(value_at, space, (uint32_t)from, (uint32_t)to, (uint32_t)width, request->arena, &count);
+    uint32_t *steps =
+        thin_steps(value_at, space, (uint32_t)from, (uint32_t)to, (uint32_t)width, request->arena, &count);
     json_object_begin(json);
     json_key_int(json, "space", space->space);
-    json_key_text(json, "step_unit", space->unit == PLAN_UNIT_HEAP_TRACE ? "heap_trace" : space->unit == PLAN_UNIT_SCHEDULE ? "schedule" : "none");
+    json_key_text(json, "step_unit",
+                  space->unit == PLAN_UNIT_HEAP_TRACE ? "heap_trace"
+                  : space->unit == PLAN_UNIT_SCHEDULE ? "schedule"
+                                                      : "none");
     json_key_uint(json, "step_count", space->step_count);
     json_key_int(json, "from", from);
     json_key_int(json, "to", to);

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-void describe_stack(const struct hlo *hlo, uint32_t frame_at, void (*visit)(void *context, const struct hlo_frame *frame),
-                    void *context)
+void describe_stack(const struct hlo *hlo, uint32_t frame_at,
+                    void (*visit)(void *context, const struct hlo_frame *frame), void *context)
 {
     for (int i = 0; i < DESCRIBE_FRAMES && frame_at < hlo->frame_count; i++) {
         visit(context, &hlo->frames[frame_at]);
@@ -41,7 +41,8 @@ struct describe_source describe_source(const struct hlo *hlo, const struct hlo_d
 {
     struct describe_source innermost = describe_innermost_source(hlo, detail);
     uint32_t user_at = detail->frame_at < hlo->frame_count ? hlo->frames[detail->frame_at].user_at : HLO_NONE;
-    if (user_at == HLO_NONE || (innermost.file.length > 0 && library_of(innermost.file) <= hlo->frames[user_at].library))
+    if (user_at == HLO_NONE ||
+        (innermost.file.length > 0 && library_of(innermost.file) <= hlo->frames[user_at].library))
         return innermost;
     return (struct describe_source){hlo->frames[user_at].file, hlo->frames[user_at].line};
 }
@@ -58,16 +59,13 @@ void describe_name(const struct hlo *hlo, uint32_t buffer_at, struct str instruc
 }
 
 /* Is this byte the second or a later one of a character? */
-static bool is_inside(char byte)
-{
-    return ((unsigned char)byte & 0xC0) == 0x80;
-}
+static bool is_inside(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
 
 /* The text itself, or what is left of it in `room`. A character is not parted: of one that is none, any byte may go. */
 static struct str shortened(struct str text, char room[DESCRIBE_SHORT])
 {
     static const char ellipsis[] = "\xE2\x80\xA6";
-    const size_t mark = sizeof ellipsis - 1, tail_max = DESCRIBE_SHORT / 3;
+    const size_t mark = sizeof(ellipsis) - 1, tail_max = DESCRIBE_SHORT / 3;
     if (text.length <= DESCRIBE_SHORT)
         return text;
     size_t head = DESCRIBE_SHORT - tail_max - mark, tail = tail_max;

@@ -3,9 +3,9 @@
 #ifndef ANALYSIS_TOOL_MEMORY_VIEWER_DESCRIBE_H
 #define ANALYSIS_TOOL_MEMORY_VIEWER_DESCRIBE_H
 
-#include "tool/memory_viewer/plan.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "tool/memory_viewer/plan.h"
 
 /* Where an instruction comes from. */
 struct describe_source {
@@ -16,8 +16,8 @@ struct describe_source {
 /* The frames of an instruction's stack, innermost first, at most DESCRIBE_FRAMES. */
 enum { DESCRIBE_FRAMES = 1024 };
 /* Calls back for each; stops at a circle by the limit. */
-void describe_stack(const struct hlo *hlo, uint32_t frame_at, void (*visit)(void *context, const struct hlo_frame *frame),
-                    void *context);
+void describe_stack(const struct hlo *hlo, uint32_t frame_at,
+                    void (*visit)(void *context, const struct hlo_frame *frame), void *context);
 /* Appends the stack as XProf writes it: "file:line:column" a line. */
 void describe_stack_text(const struct hlo *hlo, uint32_t frame_at, struct buf *out);
 /* What the instruction says of itself: often a line of a library. Source: XProf's hlo_module_utils.cc. */

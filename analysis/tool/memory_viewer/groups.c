@@ -65,6 +65,7 @@ static void largest_id_write(struct json *json, const void *context, uint32_t at
     views_row_id(json, rows->request->plan, &rows->space->rows[group_at(context, at)->first_row]);
 }
 
+/* clang-format off */
 static const struct table_column columns[] = {
     {.name = "key", .type = TABLE_TEXT, .value = key, .json = "key"},
     {.name = "", .type = TABLE_TEXT, .value = key_cell, .csv = "key"},
@@ -81,7 +82,8 @@ static const struct table_column columns[] = {
     {.name = "", .type = TABLE_TEXT, .value = source, .json = "source"},
     {.name = NULL},
 };
-enum { CSV_KEY = 1, COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+/* clang-format on */
+enum { CSV_KEY = 1, COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
 /* ---- sums ---- */
 
@@ -108,7 +110,7 @@ static void members_find(struct listing *listing)
         listing->members[listing->count++] = (struct member){row_groups_key(context, i, listing->way), i};
         listing->bytes = sum_add(listing->bytes, row->bytes);
     }
-    qsort(listing->members, listing->count, sizeof *listing->members, by_key);
+    qsort(listing->members, listing->count, sizeof(*listing->members), by_key);
 }
 
 static void groups_sum(struct listing *listing)
@@ -118,7 +120,8 @@ static void groups_sum(struct listing *listing)
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct plan_row *row = &listing->context.space->rows[members[i].row];
         if (i == 0 || !str_equal(members[i].key, members[i - 1].key))
-            listing->groups[listing->group_count++] = (struct group){.key = members[i].key, .first_row = members[i].row};
+            listing->groups[listing->group_count++] =
+                (struct group){.key = members[i].key, .first_row = members[i].row};
         struct group *group = &listing->groups[listing->group_count - 1];
         group->count++;
         group->bytes = sum_add(group->bytes, row->bytes);
@@ -157,7 +160,7 @@ bool memory_viewer_groups(const struct tool_request *request, struct json *json,
     struct listing listing = {.context = {request, views_space(request, err)}};
     struct table_column own[COLUMN_COUNT];
     const struct table_spec spec = {.columns = own, .filtered = memory_viewer_columns, .sort = "-size"};
-    memcpy(own, columns, sizeof own);
+    memcpy(own, columns, sizeof(own));
     if (listing.context.space == NULL ||
         !views_step(request, listing.context.space, true, &listing.step, &listing.is_all, err) ||
         !row_groups_way(request, &listing.way, err) || !views_paths(request, &listing.has_paths, err) ||

@@ -14,7 +14,8 @@ struct moment {
 };
 
 /* Largest sum over positions of `size` over the values alive there, both ends of a range included. */
-static struct moment peak_of(const struct plan *plan, const struct hlo_ranges *ranges, const int64_t *sizes, struct arena *arena)
+static struct moment peak_of(const struct plan *plan, const struct hlo_ranges *ranges, const int64_t *sizes,
+                             struct arena *arena)
 {
     uint32_t length = plan->schedule.length;
     int64_t *change = arena_array(arena, int64_t, (size_t)length + 2), now = 0;
@@ -44,7 +45,8 @@ static void ranges_write(const struct tool_request *request, struct json *json, 
         if (range->start == HLO_NONE)
             continue;
         request->scratch->length = 0;
-        describe_name(&plan->hlo, i, hlo_instruction_name(&plan->hlo, plan->hlo.buffers[i].instruction_at), request->scratch);
+        describe_name(&plan->hlo, i, hlo_instruction_name(&plan->hlo, plan->hlo.buffers[i].instruction_at),
+                      request->scratch);
         json_object_begin(json);
         json_key_id(json, "id", plan->hlo.buffers[i].id);
         json_key_string(json, "name", describe_str(request->scratch));

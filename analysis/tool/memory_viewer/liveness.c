@@ -21,7 +21,8 @@ static int by_birth(const void *left, const void *right)
     return (a->buffer_at > b->buffer_at) - (a->buffer_at < b->buffer_at);
 }
 
-static uint32_t stays_collect(const struct plan *plan, int64_t space, const struct hlo_ranges *ranges, struct stay *stays)
+static uint32_t stays_collect(const struct plan *plan, int64_t space, const struct hlo_ranges *ranges,
+                              struct stay *stays)
 {
     const struct hlo *hlo = &plan->hlo;
     uint32_t count = 0;
@@ -32,10 +33,14 @@ static uint32_t stays_collect(const struct plan *plan, int64_t space, const stru
             continue;
         const struct hlo_allocation *allocation = &hlo->allocations[buffer->allocation_at];
         if (allocation->color == space && !plan_is_indefinite(allocation))
-            stays[count++] = (struct stay){i, buffer->allocation_at, range->start, range->end + 1, buffer->offset_bytes,
+            stays[count++] = (struct stay){i,
+                                           buffer->allocation_at,
+                                           range->start,
+                                           range->end + 1,
+                                           buffer->offset_bytes,
                                            sum_add(buffer->offset_bytes, plan->bytes[i])};
     }
-    qsort(stays, count, sizeof *stays, by_birth);
+    qsort(stays, count, sizeof(*stays), by_birth);
     return count;
 }
 
@@ -49,8 +54,8 @@ static void overlaps_end(struct stay *stays, uint32_t count, struct arena *arena
         arena_work(arena, alive_count);
         for (uint32_t j = 0; j < alive_count; j++) {
             struct stay *before = &stays[alive[j]];
-            if (before->allocation_at == stays[i].allocation_at && before->low < stays[i].high && stays[i].low < before->high &&
-                before->dies > stays[i].born)
+            if (before->allocation_at == stays[i].allocation_at && before->low < stays[i].high &&
+                stays[i].low < before->high && before->dies > stays[i].born)
                 before->dies = stays[i].born;
             if (before->dies > stays[i].born)
                 alive[kept++] = alive[j];
@@ -60,8 +65,8 @@ static void overlaps_end(struct stay *stays, uint32_t count, struct arena *arena
     }
 }
 
-static void series_build(const struct plan *plan, const struct stay *stays, uint32_t count, const int64_t *unpadded_bytes,
-                         struct arena *arena, struct heap *heap)
+static void series_build(const struct plan *plan, const struct stay *stays, uint32_t count,
+                         const int64_t *unpadded_bytes, struct arena *arena, struct heap *heap)
 {
     int64_t *change = arena_array(arena, int64_t, (size_t)heap->event_count + 2);
     int64_t *unpadded_change = arena_array(arena, int64_t, (size_t)heap->event_count + 2);
@@ -87,7 +92,8 @@ static void series_build(const struct plan *plan, const struct stay *stays, uint
     }
 }
 
-bool liveness_replay(struct plan *plan, int64_t space, const int64_t *unpadded_bytes, struct arena *arena, struct heap *out)
+bool liveness_replay(struct plan *plan, int64_t space, const int64_t *unpadded_bytes, struct arena *arena,
+                     struct heap *out)
 {
     if (plan->schedule.length == 0)
         return false;

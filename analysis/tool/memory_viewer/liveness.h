@@ -12,6 +12,7 @@
 
 /* Fills `out` for the temporary allocations of a space, as heap_replay would.
  * False, and `out` untouched, if the program is not scheduled. */
-bool liveness_replay(struct plan *plan, int64_t space, const int64_t *unpadded_bytes, struct arena *arena, struct heap *out);
+bool liveness_replay(struct plan *plan, int64_t space, const int64_t *unpadded_bytes, struct arena *arena,
+                     struct heap *out);
 
 #endif

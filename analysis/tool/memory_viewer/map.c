@@ -8,8 +8,8 @@
  * that bounds what begins there and counts it. Zooming in, by asking for a
  * smaller range, takes merged ones apart. */
 #include "base/sum.h"
-#include "tool/memory_viewer/describe.h"
 #include "tool/memory_viewer/columns.h"
+#include "tool/memory_viewer/describe.h"
 
 #include <stdlib.h>
 
@@ -44,17 +44,11 @@ static int64_t end_of_life(const struct plan_space *space, const struct plan_row
     return row->dies < space->step_count ? row->dies : space->step_count;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static uint32_t rectangles_collect(const struct plan_space *space, const struct filter *filter, const struct range *range,
-                                   struct rectangle *rectangles)
+static uint32_t rectangles_collect(const struct plan_space *space, const struct filter *filter,
+                                   const struct range *range, struct rectangle *rectangles)
 {
     uint32_t count = 0;
     for (uint32_t i = space->indefinite_row_count; i < space->row_count; i++) {
@@ -64,7 +58,7 @@ static uint32_t rectangles_collect(const struct plan_space *space, const struct 
         if (steps > 0 && bytes > 0 && filter_matches(filter, i))
             rectangles[count++] = (struct rectangle){i, (double)steps * (double)bytes};
     }
-    qsort(rectangles, count, sizeof *rectangles, larger_first);
+    qsort(rectangles, count, sizeof(*rectangles), larger_first);
     return count;
 }
 
@@ -132,28 +126,23 @@ static void rest_write(struct json *json, const struct rest *rest)
     json_object_end(json);
 }
 
-static int64_t grid_columns(const struct range *range)
-{
-    return larger(1, range->width / CELL_COLUMNS);
-}
+static int64_t grid_columns(const struct range *range) { return larger(1, range->width / CELL_COLUMNS); }
 
-static int64_t grid_bands(const struct range *range)
-{
-    return smaller(BANDS, range->width);
-}
+static int64_t grid_bands(const struct range *range) { return smaller(BANDS, range->width); }
 
 /* The cell of the grid in which a row begins. */
 static int64_t cell_of(const struct range *range, const struct plan_row *row)
 {
     int64_t columns = grid_columns(range), bands = grid_bands(range);
     int64_t column = (larger(row->born, range->from) - range->from) * columns / (range->to - range->from);
-    double height = (double)(range->high - range->low), above = (double)(larger(row->offset_bytes, range->low) - range->low);
+    double height = (double)(range->high - range->low),
+           above = (double)(larger(row->offset_bytes, range->low) - range->low);
     int64_t band = (int64_t)(above / height * (double)bands);
     return column * bands + smaller(band, bands - 1);
 }
 
-static void rectangles_write(const struct memory_viewer_columns_rows *row, const struct filter *filter, struct json *json,
-                             const struct range *range)
+static void rectangles_write(const struct memory_viewer_columns_rows *row, const struct filter *filter,
+                             struct json *json, const struct range *range)
 {
     const struct plan_space *space = row->space;
     struct arena *arena = row->request->arena;
@@ -206,17 +195,19 @@ static void band_rest_write(struct json *json, const struct rest *rest, const ch
 }
 
 /* What lives from begin to end: the largest by themselves, the rest added up by category. */
-static void indefinite_write(const struct memory_viewer_columns_rows *row, const struct filter *filter, struct json *json)
+static void indefinite_write(const struct memory_viewer_columns_rows *row, const struct filter *filter,
+                             struct json *json)
 {
     const struct plan_space *space = row->space;
     const struct plan *plan = row->request->plan;
-    struct rectangle *items = arena_array(row->request->arena, struct rectangle, (size_t)space->indefinite_row_count + 1);
+    struct rectangle *items =
+        arena_array(row->request->arena, struct rectangle, (size_t)space->indefinite_row_count + 1);
     struct rest rests[PLAN_CATEGORY_COUNT] = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < space->indefinite_row_count; i++)
         if (filter_matches(filter, i))
             items[count++] = (struct rectangle){i, (double)space->rows[i].bytes};
-    qsort(items, count, sizeof *items, larger_first);
+    qsort(items, count, sizeof(*items), larger_first);
     json_key(json, "indefinite");
     json_array_begin(json);
     for (uint32_t i = 0; i < count; i++) {

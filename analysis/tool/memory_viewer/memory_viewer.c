@@ -5,9 +5,12 @@
 static const char *const no_params[] = {NULL};
 static const char *const space_params[] = {"space", NULL};
 static const char *const curve_params[] = {"space", "width", "from", "to", NULL};
-static const char *const strips_params[] = {"space", "width", "step", "filter", "mark", "order", "first", "count", NULL};
-static const char *const buffers_params[] = {"space", "step", "sort", "filter", "by", "key", "offset", "limit", "format", "paths", NULL};
-static const char *const groups_params[] = {"space", "step", "by", "sort", "filter", "offset", "limit", "format", "paths", NULL};
+static const char *const strips_params[] = {"space", "width", "step",  "filter", "mark",
+                                            "order", "first", "count", NULL};
+static const char *const buffers_params[] = {"space",  "step",  "sort",   "filter", "by", "key",
+                                             "offset", "limit", "format", "paths",  NULL};
+static const char *const groups_params[] = {"space",  "step",  "by",     "sort",  "filter",
+                                            "offset", "limit", "format", "paths", NULL};
 static const char *const window_params[] = {"space", "from", "to", "filter", "limit", NULL};
 static const char *const map_params[] = {"space", "width", "from", "to", "low", "high", "filter", NULL};
 static const char *const buffer_params[] = {"space", "id", "step", NULL};
@@ -29,5 +32,5 @@ const struct tool tool_memory_viewer = {
     .name = "memory_viewer",
     .title = "Memory Viewer",
     .views = views,
-    .view_count = sizeof views / sizeof views[0],
+    .view_count = sizeof(views) / sizeof(views[0]),
 };

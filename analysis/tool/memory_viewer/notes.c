@@ -25,8 +25,9 @@ const char *notes_replay_failure(const struct plan *plan, const struct plan_spac
         return NULL;
     const struct hlo_event *event =
         &plan->hlo.events[plan->hlo.traces[space->trace_at].event_first + space->heap.failure_at];
-    return arena_format(arena, "Buffer %lld in event %u of heap trace %u: %s; the curve ends there, totals and sizes hold.",
-                        (long long)event->buffer_id, space->heap.failure_at, space->trace_at, reasons[space->heap.failure]);
+    return arena_format(
+        arena, "Buffer %lld in event %u of heap trace %u: %s; the curve ends there, totals and sizes hold.",
+        (long long)event->buffer_id, space->heap.failure_at, space->trace_at, reasons[space->heap.failure]);
 }
 
 /* Which allocations the replay of the space moves: one mark per allocation. */
@@ -46,21 +47,25 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
         add(plan, "replay_failed", 1, arena_format(arena, "%s: %s", name, failure));
     if (space->heap.unknown_count > 0)
         add(plan, "unknown_buffers_in_trace", space->heap.unknown_count,
-            arena_format(arena, "%s: %u events name buffers without allocation or instruction; they pass without effect.",
+            arena_format(arena,
+                         "%s: %u events name buffers without allocation or instruction; they pass without effect.",
                          name, space->heap.unknown_count));
     const bool *moved = allocations_moved(plan, space, arena);
     uint32_t touched = 0, untouched = 0; /* untouched: temporary ones that the replay says nothing about */
     for (uint32_t i = 0; i < plan->hlo.allocation_count; i++) {
         const struct hlo_allocation *allocation = &plan->hlo.allocations[i];
         touched += moved[i];
-        untouched += allocation->color == space->space && !plan_is_indefinite(allocation) && allocation->size_bytes > 0 && !moved[i];
+        untouched += allocation->color == space->space && !plan_is_indefinite(allocation) &&
+                     allocation->size_bytes > 0 && !moved[i];
     }
     if (touched > 1)
         add(plan, "several_allocations_in_trace", touched,
-            arena_format(arena, "%s: one heap trace moves buffers of %u allocations; XProf refuses such a program.", name, touched));
+            arena_format(arena, "%s: one heap trace moves buffers of %u allocations; XProf refuses such a program.",
+                         name, touched));
     if (untouched > 0)
         add(plan, "allocations_without_trace", untouched,
-            arena_format(arena, "%s: %u temporary allocations have no heap trace; they are in the total, not in the curve.",
+            arena_format(arena,
+                         "%s: %u temporary allocations have no heap trace; they are in the total, not in the curve.",
                          name, untouched));
     int64_t temporary = space->total_bytes - space->indefinite_bytes;
     if (space->unit == PLAN_UNIT_HEAP_TRACE && space->heap.peak_bytes > temporary)
@@ -80,7 +85,8 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
     if (!hlo->has_assignment)
         add(plan, "no_buffer_assignment", 1,
             "The file holds the program only, no buffer assignment: nothing is known of its memory.");
-    add(plan, "absurd_sizes", insane_size_count, "Sizes and offsets below 0 or above 256 TiB, and sizes that together pass 2 EiB, count as 0.");
+    add(plan, "absurd_sizes", insane_size_count,
+        "Sizes and offsets below 0 or above 256 TiB, and sizes that together pass 2 EiB, count as 0.");
     add(plan, "unknown_unpadded_size", unknown_size_count,
         "Buffers whose shape has no size (unbounded, damaged or of an unknown type) count as unpadded.");
     add(plan, "assigned_without_buffer", hlo->assigned_without_buffer_count,
@@ -88,7 +94,8 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
     add(plan, "buffer_without_instruction", hlo->buffer_without_instruction_count,
         "Logical buffers are defined by instructions that are not in the file; they are left out of the curve.");
     add(plan, "duplicate_buffers", hlo->duplicate_buffer_count, "Logical buffers share an id; the last one counts.");
-    add(plan, "duplicate_instructions", hlo->duplicate_instruction_count, "Instructions share an id; the last one counts.");
+    add(plan, "duplicate_instructions", hlo->duplicate_instruction_count,
+        "Instructions share an id; the last one counts.");
     add(plan, "long_backend_configs", hlo->long_config_count,
         "Backend configurations above 4 MiB are not searched for scoped memory.");
     add(plan, "hidden_spaces", plan->hidden_space_count, "Memory spaces beyond the first 64 are not shown.");

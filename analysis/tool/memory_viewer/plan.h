@@ -22,7 +22,14 @@
 
 #define PLAN_NONE UINT32_MAX
 
-enum plan_category { PLAN_PARAMETER, PLAN_OUTPUT, PLAN_THREAD_LOCAL, PLAN_CONSTANT, PLAN_TEMPORARY, PLAN_CATEGORY_COUNT };
+enum plan_category {
+    PLAN_PARAMETER,
+    PLAN_OUTPUT,
+    PLAN_THREAD_LOCAL,
+    PLAN_CONSTANT,
+    PLAN_TEMPORARY,
+    PLAN_CATEGORY_COUNT
+};
 
 enum plan_unit {
     PLAN_UNIT_NONE,       /* nothing moves: what there is lives from begin to end */
@@ -77,8 +84,8 @@ struct plan {
                                         its shape index picks the element of a tuple, as in XLA */
     struct plan_space *spaces;       /* by total, largest first */
     uint32_t space_count;
-    uint32_t hidden_space_count;     /* spaces that are not shown: more than any platform has */
-    int64_t peak_memory_bytes;       /* XLA's rule: static memory of all spaces + the largest trace */
+    uint32_t hidden_space_count; /* spaces that are not shown: more than any platform has */
+    int64_t peak_memory_bytes;   /* XLA's rule: static memory of all spaces + the largest trace */
     struct tool_note *notes;
     uint32_t note_count;
 };

@@ -35,7 +35,8 @@ const char *plan_category_word(enum plan_category category)
 
 bool plan_is_indefinite(const struct hlo_allocation *allocation)
 {
-    return allocation->is_parameter || allocation->is_live_out || allocation->is_thread_local || allocation->is_constant;
+    return allocation->is_parameter || allocation->is_live_out || allocation->is_thread_local ||
+           allocation->is_constant;
 }
 
 /* ---- sizes ---- */
@@ -106,7 +107,7 @@ static void spaces_find(struct plan *plan, struct arena *arena)
     int64_t *colors = arena_array(arena, int64_t, (size_t)hlo->allocation_count + 1);
     for (uint32_t i = 0; i < hlo->allocation_count; i++)
         colors[i] = hlo->allocations[i].color;
-    qsort(colors, hlo->allocation_count, sizeof *colors, compare_int64);
+    qsort(colors, hlo->allocation_count, sizeof(*colors), compare_int64);
     for (uint32_t i = 0; i < hlo->allocation_count; i++)
         if (i == 0 || colors[i] != colors[i - 1])
             colors[plan->space_count++] = colors[i];
@@ -182,8 +183,8 @@ bool plan_buffer_is_usable(const struct hlo *hlo, uint32_t buffer_at)
 
 uint32_t *plan_traces_owned(const struct hlo *hlo, struct arena *arena)
 {
-    uint32_t *trace_of = arena_raw(arena, ((size_t)hlo->allocation_count + 1) * sizeof *trace_of);
-    memset(trace_of, 0xff, ((size_t)hlo->allocation_count + 1) * sizeof *trace_of);
+    uint32_t *trace_of = arena_raw(arena, ((size_t)hlo->allocation_count + 1) * sizeof(*trace_of));
+    memset(trace_of, 0xff, ((size_t)hlo->allocation_count + 1) * sizeof(*trace_of));
     for (uint32_t i = 0; i < hlo->trace_count; i++) {
         if (hlo->traces[i].event_count == 0)
             continue;
@@ -265,20 +266,29 @@ static void rows_build(const struct plan *plan, struct plan_space *space, struct
             continue;
         uint32_t buffer_at = largest_buffer(plan, allocation);
         int64_t unpadded_bytes = row_unpadded(plan, buffer_at, allocation->size_bytes);
-        space->indefinite_unpadded_bytes += unpadded_bytes == SHAPE_UNKNOWN_SIZE ? allocation->size_bytes : unpadded_bytes;
-        space->rows[space->row_count++] = (struct plan_row){
-            .buffer_at = buffer_at, .allocation_at = i, .bytes = allocation->size_bytes,
-            .unpadded_bytes = unpadded_bytes,
-            .offset_bytes = buffer_at == PLAN_NONE ? 0 : hlo->buffers[buffer_at].offset_bytes,
-            .born = 0, .dies = space->step_count, .is_indefinite = true};
+        space->indefinite_unpadded_bytes +=
+            unpadded_bytes == SHAPE_UNKNOWN_SIZE ? allocation->size_bytes : unpadded_bytes;
+        space->rows[space->row_count++] =
+            (struct plan_row){.buffer_at = buffer_at,
+                              .allocation_at = i,
+                              .bytes = allocation->size_bytes,
+                              .unpadded_bytes = unpadded_bytes,
+                              .offset_bytes = buffer_at == PLAN_NONE ? 0 : hlo->buffers[buffer_at].offset_bytes,
+                              .born = 0,
+                              .dies = space->step_count,
+                              .is_indefinite = true};
     }
     space->indefinite_row_count = space->row_count;
     for (uint32_t i = 0; i < space->heap.hold_count; i++) {
         const struct heap_hold *hold = &space->heap.holds[i];
-        space->rows[space->row_count++] = (struct plan_row){
-            .buffer_at = hold->buffer_at, .allocation_at = hlo->buffers[hold->buffer_at].allocation_at,
-            .bytes = plan->bytes[hold->root_at], .unpadded_bytes = plan->unpadded_bytes[hold->root_at],
-            .offset_bytes = hlo->buffers[hold->root_at].offset_bytes, .born = hold->born, .dies = hold->dies};
+        space->rows[space->row_count++] =
+            (struct plan_row){.buffer_at = hold->buffer_at,
+                              .allocation_at = hlo->buffers[hold->buffer_at].allocation_at,
+                              .bytes = plan->bytes[hold->root_at],
+                              .unpadded_bytes = plan->unpadded_bytes[hold->root_at],
+                              .offset_bytes = hlo->buffers[hold->root_at].offset_bytes,
+                              .born = hold->born,
+                              .dies = hold->dies};
     }
 }
 
@@ -375,7 +385,7 @@ void plan_build(struct plan *plan, struct arena *arena)
     const int64_t *unpadded = unpadded_for_curve(plan, arena);
     for (uint32_t i = 0; i < plan->space_count; i++)
         space_build(plan, &plan->spaces[i], trace_of, unpadded, arena);
-    qsort(plan->spaces, plan->space_count, sizeof *plan->spaces, by_total);
+    qsort(plan->spaces, plan->space_count, sizeof(*plan->spaces), by_total);
     plan->peak_memory_bytes = peak_memory(plan);
     notes_build(plan, insane_count, unknown_count, arena);
 }

@@ -17,13 +17,10 @@ bool row_groups_way(const struct tool_request *request, size_t *way, struct err 
 {
     const char *by = tool_param_text(request, "by");
     *way = 0;
-    return by == NULL || nearest_choose("by", "group", str_of(by), ways, sizeof ways / sizeof ways[0], way, err);
+    return by == NULL || nearest_choose("by", "group", str_of(by), ways, sizeof(ways) / sizeof(ways[0]), way, err);
 }
 
-const char *row_groups_name(size_t way)
-{
-    return ways[way];
-}
+const char *row_groups_name(size_t way) { return ways[way]; }
 
 /* "jit(f)/layer_12/dot_general" to "jit(f)/layer_*", in place. */
 static size_t scope_make(char *text, size_t length)
@@ -42,10 +39,7 @@ static size_t scope_make(char *text, size_t length)
     return kept;
 }
 
-static bool is_letter(char c)
-{
-    return isalpha((unsigned char)c) != 0;
-}
+static bool is_letter(char c) { return isalpha((unsigned char)c) != 0; }
 
 /* Where the word ends that begins at `at` and means a layer: "layers", "encoder_block", "h"; else 0. */
 static size_t layer_word_end(const char *text, size_t length, size_t at)
@@ -55,7 +49,7 @@ static size_t layer_word_end(const char *text, size_t length, size_t at)
     while (end < length && (is_letter(text[end]) || (text[end] == '_' && end + 1 < length && is_letter(text[end + 1]))))
         end++;
     size_t stem = end > at && tolower((unsigned char)text[end - 1]) == 's' ? end - 1 : end;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t own = strlen(words[i]);
         if (stem - at >= own && str_equal_any_case((struct str){text + stem - own, own}, str_of(words[i])))
             return end;

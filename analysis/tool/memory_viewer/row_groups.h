@@ -6,7 +6,15 @@
 #include "tool/memory_viewer/columns.h"
 
 /* Ways of grouping; names in row_groups.c. */
-enum { ROW_GROUPS_SHAPE, ROW_GROUPS_DTYPE, ROW_GROUPS_OPCODE, ROW_GROUPS_CATEGORY, ROW_GROUPS_LINE, ROW_GROUPS_SCOPE, ROW_GROUPS_LAYER };
+enum {
+    ROW_GROUPS_SHAPE,
+    ROW_GROUPS_DTYPE,
+    ROW_GROUPS_OPCODE,
+    ROW_GROUPS_CATEGORY,
+    ROW_GROUPS_LINE,
+    ROW_GROUPS_SCOPE,
+    ROW_GROUPS_LAYER
+};
 
 /* The way that the parameter `by` names, by shape without it; false with an `argument` report. */
 bool row_groups_way(const struct tool_request *request, size_t *way, struct err *err);

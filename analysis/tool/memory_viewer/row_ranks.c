@@ -41,8 +41,8 @@ static int64_t weight_of(const struct plan_row *row, bool by_padding)
     return by_padding ? views_padding(row) : row->bytes;
 }
 
-static void order_rank(const struct plan_space *space, uint32_t step, bool by_padding, const uint32_t *rows, uint32_t count,
-                       struct arena *arena, struct row_ranks *out)
+static void order_rank(const struct plan_space *space, uint32_t step, bool by_padding, const uint32_t *rows,
+                       uint32_t count, struct arena *arena, struct row_ranks *out)
 {
     struct asked *asked = arena_array(arena, struct asked, (size_t)count + 1);
     uint32_t *before = arena_array(arena, uint32_t, (size_t)count + 1), asked_count = 0, program = 0, sum = 0;
@@ -51,7 +51,7 @@ static void order_rank(const struct plan_space *space, uint32_t step, bool by_pa
         if (out[i].program != PLAN_NONE && (weight > 0 || !by_padding))
             asked[asked_count++] = (struct asked){weight, out[i].program, i};
     }
-    qsort(asked, asked_count, sizeof *asked, heavier_first);
+    qsort(asked, asked_count, sizeof(*asked), heavier_first);
     for (uint32_t i = 0; i < space->row_count; i++) {
         const struct plan_row *row = &space->rows[i];
         if (!plan_row_is_alive(row, step))

@@ -9,8 +9,8 @@
  * filter of its own, says of each bar how many of its buffers pass it. */
 #include "base/sum.h"
 #include "input/shape.h"
-#include "tool/memory_viewer/describe.h"
 #include "tool/memory_viewer/columns.h"
+#include "tool/memory_viewer/describe.h"
 
 #include <stdlib.h>
 
@@ -69,13 +69,14 @@ static void single_write(const struct strip *strip, const struct plan_row *row)
     json_key_bool(strip->json, "is_cut", is_cut);
     json_key_known(strip->json, "source_line", source.file.length > 0 && source.line > 0 ? source.line : -1);
     json_key_known(strip->json, "born_step", row->is_indefinite ? -1 : (int64_t)row->born);
-    json_key_known(strip->json, "dies_step", row->is_indefinite || row->dies >= strip->step_count ? -1 : (int64_t)row->dies);
+    json_key_known(strip->json, "dies_step",
+                   row->is_indefinite || row->dies >= strip->step_count ? -1 : (int64_t)row->dies);
 }
 
 static void merged_write(struct json *json)
 {
     static const char *const keys[] = {"name", "shape", "source_file", "source_line", "born_step", "dies_step"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         json_key_null(json, keys[i]);
     json_key_bool(json, "is_cut", false);
 }
@@ -121,7 +122,8 @@ static void strip_write(struct strip *strip, const char *name)
     int64_t total = 0;
     bool is_part = strip->part.order != NULL && strcmp(strip->part.order, name) == 0;
     uint32_t begin = is_part && strip->part.first < strip->count ? (uint32_t)strip->part.first : 0;
-    uint32_t last = is_part && strip->part.count < strip->count - begin ? begin + (uint32_t)strip->part.count : strip->count;
+    uint32_t last =
+        is_part && strip->part.count < strip->count - begin ? begin + (uint32_t)strip->part.count : strip->count;
     for (uint32_t i = begin; i < last; i++)
         total += strip->items[i].weight;
     json_key(strip->json, name);
@@ -161,10 +163,11 @@ static bool part_read(const struct tool_request *request, struct part *part, str
     static const char *const orders[] = {"program", "size", "padding"};
     part->order = tool_param_text(request, "order");
     bool is_known = part->order == NULL;
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0] && !is_known; i++)
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]) && !is_known; i++)
         is_known = strcmp(part->order, orders[i]) == 0;
     if (!is_known)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "order: \"%.40s\" is none of program, size, padding", part->order);
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "order: \"%.40s\" is none of program, size, padding",
+                       part->order);
     return tool_param_number(request, "first", 0, UINT32_MAX, 0, &part->first, err) &&
            tool_param_number(request, "count", 1, UINT32_MAX, UINT32_MAX, &part->count, err);
 }
@@ -181,7 +184,8 @@ bool memory_viewer_strips(const struct tool_request *request, struct json *json,
     bool is_all;
     if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !views_step(request, space, false, &step, &is_all, err) || !part_read(request, &part, err) ||
-        !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &row, request->arena, &filter, err) ||
+        !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &row, request->arena, &filter,
+                     err) ||
         !filter_read(mark_text != NULL ? mark_text : "", memory_viewer_columns, &row, request->arena, &mark, err))
         return false;
     const struct filter *marks = mark_text != NULL ? &mark : NULL;
@@ -201,10 +205,10 @@ bool memory_viewer_strips(const struct tool_request *request, struct json *json,
     json_key(json, "orders");
     json_object_begin(json);
     strip_write(&strip, "program");
-    qsort(items, strip.count, sizeof *items, heavier_first);
+    qsort(items, strip.count, sizeof(*items), heavier_first);
     strip_write(&strip, "size");
     strip.count = items_collect(space, &filter, marks, step, true, items);
-    qsort(items, strip.count, sizeof *items, heavier_first);
+    qsort(items, strip.count, sizeof(*items), heavier_first);
     strip_write(&strip, "padding");
     json_object_end(json);
     json_object_end(json);

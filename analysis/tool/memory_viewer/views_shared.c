@@ -80,7 +80,9 @@ struct str views_row_name(const struct plan *plan, const struct plan_row *row, s
 
 int64_t views_padding(const struct plan_row *row)
 {
-    return row->unpadded_bytes == SHAPE_UNKNOWN_SIZE || row->unpadded_bytes >= row->bytes ? 0 : row->bytes - row->unpadded_bytes;
+    return row->unpadded_bytes == SHAPE_UNKNOWN_SIZE || row->unpadded_bytes >= row->bytes
+               ? 0
+               : row->bytes - row->unpadded_bytes;
 }
 
 void views_row_id(struct json *json, const struct plan *plan, const struct plan_row *row)
@@ -90,7 +92,7 @@ void views_row_id(struct json *json, const struct plan *plan, const struct plan_
         json_id(json, plan->hlo.buffers[row->buffer_at].id);
         return;
     }
-    snprintf(text, sizeof text, "allocation:%lld", (long long)plan->hlo.allocations[row->allocation_at].index);
+    snprintf(text, sizeof(text), "allocation:%lld", (long long)plan->hlo.allocations[row->allocation_at].index);
     json_text(json, text);
 }
 

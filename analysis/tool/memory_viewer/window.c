@@ -3,8 +3,8 @@
  * live, are born and die in it, largest first; all of them, or those that a
  * filter keeps. */
 #include "base/sum.h"
-#include "tool/memory_viewer/describe.h"
 #include "tool/memory_viewer/columns.h"
+#include "tool/memory_viewer/describe.h"
 
 #include <stdlib.h>
 
@@ -36,12 +36,14 @@ struct window {
 static int64_t *series_of(const struct window *window)
 {
     const struct plan_space *space = window->row.space;
-    int64_t *series = arena_array(window->row.request->arena, int64_t, (size_t)(window->to - window->from) + 2), bytes = 0;
+    int64_t *series = arena_array(window->row.request->arena, int64_t, (size_t)(window->to - window->from) + 2),
+            bytes = 0;
     for (uint32_t i = 0; i < space->row_count; i++) {
         const struct plan_row *row = &space->rows[i];
         bool is_before = row->is_indefinite || row->born < window->from;
         uint32_t dies = row->is_indefinite || row->dies > window->to ? window->to : row->dies;
-        if ((!row->is_indefinite && (row->born >= window->to || row->dies < window->from)) || !filter_matches(&window->filter, i))
+        if ((!row->is_indefinite && (row->born >= window->to || row->dies < window->from)) ||
+            !filter_matches(&window->filter, i))
             continue;
         size_t begin = is_before ? 0 : row->born - window->from + 1, end = (size_t)(dies - window->from) + 1;
         if (begin >= end)
@@ -99,7 +101,7 @@ static void changes_write(const struct window *window, struct json *json, const 
         from = row->born < from ? row->born : from;
         to = row->dies > to ? row->dies : to;
     }
-    qsort(items, count, sizeof *items, larger_first);
+    qsort(items, count, sizeof(*items), larger_first);
     json_key(json, key);
     json_object_begin(json);
     json_key_uint(json, "count", count);
@@ -121,15 +123,18 @@ bool memory_viewer_window(const struct tool_request *request, struct json *json,
     struct window window = {.row = {request, views_space(request, err)}};
     const char *filter_text = tool_param_text(request, "filter");
     int64_t from, to;
-    if (window.row.space == NULL || !tool_param_number(request, "from", 0, window.row.space->step_count, 0, &from, err) ||
+    if (window.row.space == NULL ||
+        !tool_param_number(request, "from", 0, window.row.space->step_count, 0, &from, err) ||
         !tool_param_number(request, "to", from, window.row.space->step_count, window.row.space->step_count, &to, err) ||
         !tool_param_number(request, "limit", 0, NAMED_MAX, NAMED_DEFAULT, &window.limit, err) ||
-        !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &window.row, request->arena, &window.filter, err))
+        !filter_read(filter_text != NULL ? filter_text : "", memory_viewer_columns, &window.row, request->arena,
+                     &window.filter, err))
         return false;
     window.from = (uint32_t)from;
     window.to = (uint32_t)to;
     const int64_t *series = series_of(&window);
-    uint32_t last = window.to - window.from, peak = last > 0 ? 1 : 0; /* no step at all: what is there before it stays */
+    uint32_t last = window.to - window.from,
+             peak = last > 0 ? 1 : 0; /* no step at all: what is there before it stays */
     for (uint32_t i = 1; i <= last; i++)
         peak = series[i] > series[peak] ? i : peak;
     json_object_begin(json);

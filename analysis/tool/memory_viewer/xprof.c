@@ -22,7 +22,7 @@ static const char *const palette[] = {
 #include "tool/memory_viewer/xprof_palette.def"
 #undef COLOR
 };
-enum { PALETTE_COUNT = sizeof palette / sizeof palette[0] };
+enum { PALETTE_COUNT = sizeof(palette) / sizeof(palette[0]) };
 
 /* Names of the categories in XProf. */
 static const char *group_name(const struct hlo_allocation *allocation)
@@ -132,7 +132,8 @@ static void bars_collect(struct question *question)
         const struct plan_row *row = &space->rows[i];
         if (row->buffer_at == PLAN_NONE || (row->is_indefinite && space->space != 0))
             continue;
-        if (row->is_indefinite || (space->trace_at != PLAN_NONE && space->heap.has_peak && plan_row_is_alive(row, space->heap.peak_at)))
+        if (row->is_indefinite ||
+            (space->trace_at != PLAN_NONE && space->heap.has_peak && plan_row_is_alive(row, space->heap.peak_at)))
             bar_add(question, row->buffer_at, &small_bytes);
     }
     if (small_bytes > 0) {
@@ -187,7 +188,8 @@ static void peak_write(struct question *question)
     size_t count = question->bar_count;
     if (count == 0)
         return;
-    uint32_t *by_size = arena_array(question->arena, uint32_t, count), *place = arena_array(question->arena, uint32_t, count);
+    uint32_t *by_size = arena_array(question->arena, uint32_t, count),
+             *place = arena_array(question->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++)
         by_size[i] = i;
     xprof_sort(by_size, count, question->bar_bytes);
@@ -238,7 +240,7 @@ static void curve_write(struct question *question)
     json_object_begin(json);
     for (uint32_t i = 0; i < heap->span_count; i++) {
         char key[24];
-        snprintf(key, sizeof key, "%lld", (long long)question->hlo->buffers[heap->spans[i].buffer_at].id);
+        snprintf(key, sizeof(key), "%lld", (long long)question->hlo->buffers[heap->spans[i].buffer_at].id);
         json_key(json, key);
         json_object_begin(json);
         number(json, "start", heap->spans[i].start);
@@ -321,7 +323,8 @@ static void indefinite_list_write(struct question *question)
     bool is_open = false;
     for (uint32_t i = 0; i < question->hlo->allocation_count; i++) {
         const struct hlo_allocation *allocation = &question->hlo->allocations[i];
-        if (allocation->color != question->space->space || !plan_is_indefinite(allocation) || allocation->is_thread_local)
+        if (allocation->color != question->space->space || !plan_is_indefinite(allocation) ||
+            allocation->is_thread_local)
             continue;
         if (!is_open) {
             json_key(question->json, "indefiniteLifetimes");
@@ -340,7 +343,7 @@ struct blocks {
     uint32_t *span_of_buffer; /* in heap.spans, or PLAN_NONE */
     int64_t offset_bytes;     /* of the allocation that is being written */
     double scale_x, scale_y;
-    size_t drawn_count;       /* rectangles large enough to be drawn: they number the colours */
+    size_t drawn_count; /* rectangles large enough to be drawn: they number the colours */
 };
 
 static void block_end(struct question *question, struct blocks *blocks, int64_t offset, int64_t size, int64_t start,
@@ -374,12 +377,12 @@ static void block_write(struct question *question, struct blocks *blocks, const 
     source_write(question, &detail);
     uint32_t bar = question->color_of_buffer[buffer_at];
     size_t color = bar != PLAN_NONE ? bar : blocks->drawn_count;
-    block_end(question, blocks, blocks->offset_bytes + buffer->offset_bytes, question->plan->bytes[buffer_at], span->start,
-              span->limit, palette[color % PALETTE_COUNT]);
+    block_end(question, blocks, blocks->offset_bytes + buffer->offset_bytes, question->plan->bytes[buffer_at],
+              span->start, span->limit, palette[color % PALETTE_COUNT]);
 }
 
-static void allocation_blocks_write(struct question *question, struct blocks *blocks, const struct hlo_allocation *allocation,
-                                    int64_t end_step)
+static void allocation_blocks_write(struct question *question, struct blocks *blocks,
+                                    const struct hlo_allocation *allocation, int64_t end_step)
 {
     struct json *json = question->json;
     json_object_begin(json);
@@ -435,7 +438,8 @@ static bool can_be_replayed(const struct question *question, struct err *err)
     if (space->trace_at == PLAN_NONE)
         return true;
     if (space->heap.failure != HEAP_FINE)
-        return err_set(err, ERR_malformed, ERR_NO_OFFSET, "the heap trace cannot be replayed: event %u", space->heap.failure_at);
+        return err_set(err, ERR_malformed, ERR_NO_OFFSET, "the heap trace cannot be replayed: event %u",
+                       space->heap.failure_at);
     uint32_t first = PLAN_NONE;
     const struct hlo_trace *trace = &question->hlo->traces[space->trace_at];
     for (uint32_t i = 0; i < trace->event_count; i++) {
@@ -460,12 +464,14 @@ bool memory_viewer_xprof(const struct tool_request *request, struct json *json, 
     const struct plan_space *space = plan_space_find(plan, wanted);
     if (space == NULL)
         space = &none;
-    struct question question = {.plan = plan, .hlo = &plan->hlo, .space = space, .json = json, .arena = request->arena,
-                                .scratch = request->scratch};
+    struct question question = {.plan = plan, .hlo = &plan->hlo, .space = space, .json = json};
+    question.arena = request->arena;
+    question.scratch = request->scratch;
     if (!can_be_replayed(&question, err))
         return false;
     bool has_trace = space->trace_at != PLAN_NONE;
-    int64_t moving = has_trace ? space->heap.peak_bytes : 0, moving_unpadded = has_trace ? space->heap.peak_unpadded_bytes : 0;
+    int64_t moving = has_trace ? space->heap.peak_bytes : 0,
+            moving_unpadded = has_trace ? space->heap.peak_unpadded_bytes : 0;
     json_object_begin(json);
     text(json, "moduleName", plan->hlo.name);
     text(json, "entryComputationName", plan->hlo.entry_name);

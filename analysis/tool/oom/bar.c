@@ -10,20 +10,19 @@ enum { NEAR_PARTS = 100 };
 static void stretch_add(struct oom_bar *bar, const char *word, uint64_t bytes, const char *key, const char *look)
 {
     if (bytes > 0 && bar->count < OOM_BAR_STRETCHES)
-        bar->stretches[bar->count++] = (struct oom_stretch){.word = str_of(word), .bytes = bytes, .key = key, .look = look};
+        bar->stretches[bar->count++] =
+            (struct oom_stretch){.word = str_of(word), .bytes = bytes, .key = key, .look = look};
 }
 
-static void figure_add(struct oom_bar *bar, const struct oom_failure *failure, const char *word, enum oom_figure_at at, const char *look)
+static void figure_add(struct oom_bar *bar, const struct oom_failure *failure, const char *word, enum oom_figure_at at,
+                       const char *look)
 {
     const struct oom_figure *figure = oom_figure(failure, at);
     if (figure != NULL)
         stretch_add(bar, word, figure->value, oom_figure_key(at), look);
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
+static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 static uint64_t sum_of(const struct oom_bar *bar)
 {
@@ -44,20 +43,19 @@ static void limit_set(struct oom_bar *bar, const struct oom_failure *failure, co
 }
 
 /* Of the stretch of figure `of`, figure `at` is fragmentation. */
-static void fragmentation_set(struct oom_bar *bar, const struct oom_failure *failure, enum oom_figure_at of, enum oom_figure_at at)
+static void fragmentation_set(struct oom_bar *bar, const struct oom_failure *failure, enum oom_figure_at of,
+                              enum oom_figure_at at)
 {
     const struct oom_figure *lost = oom_figure(failure, at);
     for (size_t i = 0; i < bar->count; i++)
-        if (bar->stretches[i].key == oom_figure_key(of) && lost != NULL && lost->value > 0 && lost->value < bar->stretches[i].bytes) {
+        if (bar->stretches[i].key == oom_figure_key(of) && lost != NULL && lost->value > 0 &&
+            lost->value < bar->stretches[i].bytes) {
             bar->stretches[i].lost_bytes = lost->value;
             bar->stretches[i].lost_key = oom_figure_key(at);
         }
 }
 
-static uint64_t apart(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
+static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 static void rest_add(struct oom_bar *bar, uint64_t whole, const char *word, const char *look)
 {
@@ -70,7 +68,8 @@ static void rest_add(struct oom_bar *bar, uint64_t whole, const char *word, cons
 static void report_bar(struct oom_bar *bar, const struct oom_failure *failure)
 {
     uint64_t whole = failure->figures[OOM_needed_bytes].value;
-    enum oom_figure_at program = oom_figure(failure, OOM_program_bytes) != NULL ? OOM_program_bytes : OOM_requirement_bytes;
+    enum oom_figure_at program =
+        oom_figure(failure, OOM_program_bytes) != NULL ? OOM_program_bytes : OOM_requirement_bytes;
     figure_add(bar, failure, "arguments", OOM_arguments_bytes, "parameter");
     figure_add(bar, failure, "temporaries and code", program, "temporary");
     uint64_t without = sum_of(bar);
@@ -102,7 +101,8 @@ static void compile_bar(struct oom_bar *bar, const struct oom_failure *failure)
 /* Of a chip that tells its cores apart. */
 static void cores_bar(struct oom_bar *bar, const struct oom_failure *failure)
 {
-    static const char *const keys[] = {"buffers.0.size_bytes", "buffers.1.size_bytes"}, *const looks[] = {"temporary", "parameter"};
+    static const char *const keys[] = {"buffers.0.size_bytes", "buffers.1.size_bytes"}, *const looks[] = {"temporary",
+                                                                                                          "parameter"};
     const struct oom_buffers *cores = &failure->lists[OOM_ALLOCATIONS];
     for (size_t i = 0; i < cores->count && i < 2; i++)
         if (cores->items[i].size.is_known && cores->items[i].size.value > 0) {
@@ -127,10 +127,13 @@ static void assignment_bar(struct oom_bar *bar, const struct oom_failure *failur
 /* At run time: what is taken, and the request beside it. */
 static void request_bar(struct oom_bar *bar, const struct oom_failure *failure)
 {
-    static const char *const words[OOM_FIGURE_COUNT] = {
-        [OOM_largest_free_bytes] = "largest hole", [OOM_available_bytes] = "reservable", [OOM_free_bytes] = "free", [OOM_capacity_bytes] = "capacity"};
+    static const char *const words[OOM_FIGURE_COUNT] = {[OOM_largest_free_bytes] = "largest hole",
+                                                        [OOM_available_bytes] = "reservable",
+                                                        [OOM_free_bytes] = "free",
+                                                        [OOM_capacity_bytes] = "capacity"};
     bool has_used = oom_figure(failure, OOM_capacity_bytes) != NULL && oom_figure(failure, OOM_total_bytes) != NULL &&
-                    failure->family != OOM_FAMILY_cpu_alloc && failure->family != OOM_FAMILY_other && failure->family != OOM_FAMILY_tpu_program_load;
+                    failure->family != OOM_FAMILY_cpu_alloc && failure->family != OOM_FAMILY_other &&
+                    failure->family != OOM_FAMILY_tpu_program_load;
     if (has_used)
         figure_add(bar, failure, "in use", OOM_total_bytes, "parameter");
     figure_add(bar, failure, "asked", OOM_needed_bytes, "temporary");

@@ -21,16 +21,13 @@ static int64_t space_of(const struct oom_words *name)
         const char *name;
         int64_t space;
     } spaces[] = {{"hbm", 0}, {"vmem", 1}, {"cmem", 3}, {"smem", 4}};
-    for (size_t i = 0; name->text.data != NULL && i < sizeof spaces / sizeof spaces[0]; i++)
+    for (size_t i = 0; name->text.data != NULL && i < sizeof(spaces) / sizeof(spaces[0]); i++)
         if (str_equal(name->text, str_of(spaces[i].name)))
             return spaces[i].space;
     return 0;
 }
 
-static bool is_usable(const struct oom_figure *figure)
-{
-    return figure->is_known && figure->value <= INT64_MAX;
-}
+static bool is_usable(const struct oom_figure *figure) { return figure->is_known && figure->value <= INT64_MAX; }
 
 bool oom_capacity_read(struct str text, struct arena *arena, struct oom_capacity *out, struct err *err)
 {
@@ -43,9 +40,12 @@ bool oom_capacity_read(struct str text, struct arena *arena, struct oom_capacity
         const struct oom_figure *needed = &result.failures[i].figures[OOM_needed_bytes];
         if (!is_usable(capacity))
             continue;
-        *out = (struct oom_capacity){space_of(&result.failures[i].memory_space), (int64_t)capacity->value,
-                                     is_usable(needed) ? (int64_t)needed->value : -1, (int64_t)capacity->half_unit,
-                                     (size_t)capacity->at, capacity->length};
+        *out = (struct oom_capacity){space_of(&result.failures[i].memory_space),
+                                     (int64_t)capacity->value,
+                                     is_usable(needed) ? (int64_t)needed->value : -1,
+                                     (int64_t)capacity->half_unit,
+                                     (size_t)capacity->at,
+                                     capacity->length};
         return true;
     }
     return false;

@@ -22,13 +22,15 @@ static bool is_output(const struct oom_buffer *buffer)
 
 static bool is_alike(const struct oom_buffer *a, const struct oom_buffer *b)
 {
-    return same_words(&a->shape, &b->shape) && same_figure(&a->size, &b->size) && same_words(&a->source_file, &b->source_file) &&
-           same_figure(&a->source_line, &b->source_line) && is_output(a) == is_output(b);
+    return same_words(&a->shape, &b->shape) && same_figure(&a->size, &b->size) &&
+           same_words(&a->source_file, &b->source_file) && same_figure(&a->source_line, &b->source_line) &&
+           is_output(a) == is_output(b);
 }
 
 static bool is_alike_in_list(const struct oom_buffer *a, const struct oom_buffer *b)
 {
-    return is_alike(a, b) && same_figure(&a->stack_frame_id, &b->stack_frame_id) && same_words(&a->op_name, &b->op_name);
+    return is_alike(a, b) && same_figure(&a->stack_frame_id, &b->stack_frame_id) &&
+           same_words(&a->op_name, &b->op_name);
 }
 
 static size_t groups_make(const struct oom_buffers *buffers, enum oom_list list, struct oom_group *groups)
@@ -79,10 +81,7 @@ struct oom_group oom_group_largest(const struct oom_failure *failure)
     return largest;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
+static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 /* Outputs that lie in the memory of arguments are not further memory: the text says how many bytes they are. */
 static void listed_set(struct oom_verdict *verdict)

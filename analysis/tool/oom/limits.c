@@ -5,7 +5,8 @@
 
 static enum oom_cause cause_of(const struct oom_failure *failure)
 {
-    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes), *free_figure = oom_figure(failure, OOM_free_bytes);
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes),
+                            *free_figure = oom_figure(failure, OOM_free_bytes);
     const struct oom_figure *hole = oom_figure(failure, oom_hole_of(failure));
     if (oom_is_compile(failure) || needed == NULL || free_figure == NULL)
         return OOM_CAUSE_NOT_KNOWN;
@@ -23,8 +24,11 @@ static void cause_set(struct oom_verdict *verdict)
     } causes[] = {
         [OOM_CAUSE_NOT_KNOWN] = {NULL, NULL},
         [OOM_CAUSE_SHORTAGE] = {"shortage", "Less is free than was asked for: memory is short, whatever its order."},
-        [OOM_CAUSE_FRAGMENTATION] = {"fragmentation", "Enough is free, but not in one piece: the memory is fragmented."},
-        [OOM_CAUSE_UNPLACED] = {"unplaced", "Enough is free, and yet there was no place: it lies in pieces, how large the text does not say."},
+        [OOM_CAUSE_FRAGMENTATION] = {"fragmentation",
+                                     "Enough is free, but not in one piece: the memory is fragmented."},
+        [OOM_CAUSE_UNPLACED] =
+            {"unplaced",
+             "Enough is free, and yet there was no place: it lies in pieces, how large the text does not say."},
     };
     verdict->cause = cause_of(verdict->failure);
     verdict->cause_name = causes[verdict->cause].name;
@@ -53,16 +57,14 @@ static void limit_set(struct oom_verdict *verdict, enum oom_figure_at at)
     verdict->limit_phrase = limit == NULL ? NULL : oom_is_compile(verdict->failure) ? "are available" : phrases[at];
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 void oom_limits_set(struct oom_verdict *verdict, struct arena *arena)
 {
     const struct oom_failure *failure = verdict->failure;
     enum oom_figure_at limit_at = oom_limit_of(failure);
-    const struct oom_figure *exceeded = oom_figure(failure, OOM_exceeded_bytes), *needed = oom_figure(failure, OOM_needed_bytes);
+    const struct oom_figure *exceeded = oom_figure(failure, OOM_exceeded_bytes),
+                            *needed = oom_figure(failure, OOM_needed_bytes);
     const struct oom_figure *limit = oom_figure(failure, limit_at), *used = oom_figure(failure, OOM_total_bytes);
     cause_set(verdict);
     limit_set(verdict, limit_at);
@@ -81,7 +83,8 @@ void oom_limits_set(struct oom_verdict *verdict, struct arena *arena)
         return;
     }
     /* It would fit alone; what was in use already takes its place. */
-    bool is_beside = !oom_is_compile(failure) && limit_at == OOM_capacity_bytes && used != NULL && !oom_has_assignment(failure);
+    bool is_beside =
+        !oom_is_compile(failure) && limit_at == OOM_capacity_bytes && used != NULL && !oom_has_assignment(failure);
     if (is_beside && used->value < UINT64_MAX - needed->value && used->value + needed->value > limit->value)
         over_set(verdict, arena, used->value + needed->value - limit->value,
                  larger(used->half_unit, larger(needed->half_unit, limit->half_unit)));

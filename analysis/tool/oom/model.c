@@ -32,11 +32,12 @@ bool oom_is_compile(const struct oom_failure *failure)
 
 bool oom_has_assignment(const struct oom_failure *failure)
 {
-    return !oom_is_compile(failure) && oom_figure(failure, OOM_total_bytes) != NULL && failure->figures[OOM_total_bytes].value > 0 &&
-           oom_figure(failure, OOM_arguments_bytes) != NULL;
+    return !oom_is_compile(failure) && oom_figure(failure, OOM_total_bytes) != NULL &&
+           failure->figures[OOM_total_bytes].value > 0 && oom_figure(failure, OOM_arguments_bytes) != NULL;
 }
 
-static enum oom_figure_at first_known(const struct oom_failure *failure, const enum oom_figure_at *figures, size_t count)
+static enum oom_figure_at first_known(const struct oom_failure *failure, const enum oom_figure_at *figures,
+                                      size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (failure->figures[figures[i]].is_known)
@@ -47,7 +48,8 @@ static enum oom_figure_at first_known(const struct oom_failure *failure, const e
 /* While compiling the capacity decides; later what is free, and of that the largest piece. */
 enum oom_figure_at oom_limit_of(const struct oom_failure *failure)
 {
-    static const enum oom_figure_at limits[] = {OOM_largest_free_bytes, OOM_available_bytes, OOM_free_bytes, OOM_capacity_bytes};
+    static const enum oom_figure_at limits[] = {OOM_largest_free_bytes, OOM_available_bytes, OOM_free_bytes,
+                                                OOM_capacity_bytes};
     size_t first = oom_is_compile(failure) ? 3 : 0;
     return first_known(failure, limits + first, 4 - first);
 }
@@ -65,7 +67,7 @@ const char *oom_space_name(const struct oom_failure *failure, struct arena *aren
     if (space.data == NULL)
         return "";
     char *name = arena_text(arena, space);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (str_equal(space, str_of(known[i])))
             for (char *c = name; *c != '\0'; c++)
                 *c = (char)toupper((unsigned char)*c);

@@ -6,8 +6,8 @@
 #ifndef ANALYSIS_TOOL_OOM_MODEL_H
 #define ANALYSIS_TOOL_OOM_MODEL_H
 
-#include "input/oom/oom.h"
 #include "input/oom/mentions.h"
+#include "input/oom/oom.h"
 
 /* A piece of a sentence: words of ours, a name out of the text, or a size. */
 struct oom_part {
@@ -26,10 +26,10 @@ struct oom_sentence {
 
 /* A figure with its name. */
 struct oom_row {
-    const char *word; /* "capacity"; static */
-    const char *line; /* the same as the command line says it: "there was"; static; NULL: it does not */
-    const char *key;  /* as in struct oom_part */
-    const char *text; /* the size as it is to be printed; NULL: in its own unit */
+    const char *word;  /* "capacity"; static */
+    const char *line;  /* the same as the command line says it: "there was"; static; NULL: it does not */
+    const char *key;   /* as in struct oom_part */
+    const char *text;  /* the size as it is to be printed; NULL: in its own unit */
     const char *after; /* what it is of: "HBM"; "" */
     uint64_t bytes;
     bool is_over;
@@ -38,8 +38,8 @@ struct oom_row {
 /* One stretch of the bar. */
 struct oom_stretch {
     struct str word;
-    const char *key;      /* as in struct oom_part */
-    const char *look;     /* "temporary", "parameter", "output", "constant", "unknown": its colour; static */
+    const char *key;  /* as in struct oom_part */
+    const char *look; /* "temporary", "parameter", "output", "constant", "unknown": its colour; static */
     uint64_t bytes;
     uint64_t lost_bytes;  /* of these, fragmentation */
     const char *lost_key; /* as in struct oom_part */
@@ -50,21 +50,21 @@ enum { OOM_BAR_STRETCHES = 16, OOM_ROW_COUNT = OOM_FIGURE_COUNT + 1 };
 /* Where the memory went. */
 struct oom_bar {
     struct oom_stretch stretches[OOM_BAR_STRETCHES];
-    size_t count;         /* 0: the text does not say */
-    uint64_t whole_bytes; /* the sum of the stretches */
-    const char *of;       /* what the whole is, if it is not what was asked for; "" */
+    size_t count;                       /* 0: the text does not say */
+    uint64_t whole_bytes;               /* the sum of the stretches */
+    const char *of;                     /* what the whole is, if it is not what was asked for; "" */
     const char *limit_word, *limit_key; /* NULL: not known */
     uint64_t limit_bytes;
-    uint64_t over_bytes;  /* 0: it fits */
+    uint64_t over_bytes; /* 0: it fits */
     const char *over_word, *over_text;
-    bool is_itemised;     /* false: one stretch, of which the text does not say what it is */
+    bool is_itemised; /* false: one stretch, of which the text does not say what it is */
 };
 
 /* Equal buffers of a list. */
 struct oom_group {
     const struct oom_buffer *buffer; /* the first of them */
     enum oom_list list;
-    size_t at;                       /* its index in the list */
+    size_t at; /* its index in the list */
     size_t count;
 };
 
@@ -87,29 +87,29 @@ struct oom_verdict {
     const char *fits;    /* "No, it does not fit."; static */
     struct oom_sentence answer, more;
     enum oom_cause cause;
-    const char *cause_name; /* "shortage", …; NULL: not known; static */
-    const char *cause_line; /* one line for a terminal; NULL; static */
+    const char *cause_name;         /* "shortage", …; NULL: not known; static */
+    const char *cause_line;         /* one line for a terminal; NULL; static */
     struct oom_sentence cause_text; /* why; empty when the text does not tell */
-    const char *advice;  /* who yields to whom; NULL; static */
+    const char *advice;             /* who yields to whom; NULL; static */
     bool is_limit_known;
     uint64_t limit_bytes;     /* what the request is held against */
     const char *limit_phrase; /* "are available", "are free", …; static */
     bool is_over_known;
     uint64_t over_bytes; /* of what was asked, past what there was */
     const char *over_text, *over_key;
-    struct oom_row rows[OOM_ROW_COUNT];   /* did it fit? */
+    struct oom_row rows[OOM_ROW_COUNT]; /* did it fit? */
     size_t row_count;
     struct oom_row others[OOM_ROW_COUNT]; /* what else the text states */
     size_t other_count;
-    struct oom_row lines[OOM_ROW_COUNT];  /* all figures that a terminal prints, in its order */
+    struct oom_row lines[OOM_ROW_COUNT]; /* all figures that a terminal prints, in its order */
     size_t line_count;
     struct oom_bar bar;
-    uint64_t listed_bytes;        /* of all listed buffers, each place in memory once */
-    uint64_t listed_shared_bytes; /* of outputs that lie in the memory of arguments: not in listed_bytes */
+    uint64_t listed_bytes;                    /* of all listed buffers, each place in memory once */
+    uint64_t listed_shared_bytes;             /* of outputs that lie in the memory of arguments: not in listed_bytes */
     struct oom_group *groups[OOM_LIST_COUNT]; /* equal buffers of each list, largest sum first */
     size_t group_counts[OOM_LIST_COUNT];
     const char *sureness, *sureness_of, *sureness_reason; /* static */
-    const struct oom_step *steps; /* what to run next */
+    const struct oom_step *steps;                         /* what to run next */
     size_t step_count;
 };
 

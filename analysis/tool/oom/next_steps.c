@@ -98,7 +98,7 @@ void oom_next_steps_set(struct oom_verdict *verdict, struct arena *arena)
 {
     const char *const *lines = after_other;
     size_t count = 0;
-    for (size_t i = sizeof rows / sizeof rows[0]; i-- > 0;)
+    for (size_t i = sizeof(rows) / sizeof(rows[0]); i-- > 0;)
         if (is_row(i, verdict->failure))
             lines = rows[i].lines;
     while (lines[count] != NULL)

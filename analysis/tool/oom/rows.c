@@ -16,7 +16,9 @@ static const char *word_of(const struct oom_failure *failure, enum oom_figure_at
 {
     if (!oom_has_assignment(failure))
         return names[at].word;
-    return at == OOM_program_bytes ? "temporaries" : at == OOM_fragmentation_bytes ? "fragmentation of the whole plan" : names[at].word;
+    return at == OOM_program_bytes         ? "temporaries"
+           : at == OOM_fragmentation_bytes ? "fragmentation of the whole plan"
+                                           : names[at].word;
 }
 
 static const char *line_of(const struct oom_failure *failure, enum oom_figure_at at)
@@ -65,29 +67,38 @@ static bool is_in_bar(const struct oom_bar *bar, enum oom_figure_at at)
 
 void oom_rows_set(struct oom_verdict *verdict, struct arena *arena)
 {
-    static const enum oom_figure_at fit[] = {OOM_needed_bytes, OOM_capacity_bytes, OOM_free_bytes, OOM_available_bytes, OOM_largest_free_bytes};
+    static const enum oom_figure_at fit[] = {OOM_needed_bytes, OOM_capacity_bytes, OOM_free_bytes, OOM_available_bytes,
+                                             OOM_largest_free_bytes};
     static const enum oom_figure_at others[] = {
-        OOM_total_bytes, OOM_program_bytes, OOM_requirement_bytes, OOM_arguments_bytes, OOM_output_bytes, OOM_shared_bytes,
-        OOM_reserved_bytes, OOM_fragmentation_bytes, OOM_temporary_fragmentation_bytes, OOM_available_bytes, OOM_free_bytes};
-    static const enum oom_figure_at before_over[] = {OOM_needed_bytes, OOM_capacity_bytes, OOM_available_bytes, OOM_free_bytes, OOM_largest_free_bytes};
-    static const enum oom_figure_at after_over[] = {
-        OOM_program_bytes, OOM_arguments_bytes, OOM_output_bytes, OOM_shared_bytes, OOM_reserved_bytes, OOM_fragmentation_bytes,
-        OOM_temporary_fragmentation_bytes, OOM_total_bytes};
+        OOM_total_bytes,     OOM_program_bytes,       OOM_requirement_bytes,
+        OOM_arguments_bytes, OOM_output_bytes,        OOM_shared_bytes,
+        OOM_reserved_bytes,  OOM_fragmentation_bytes, OOM_temporary_fragmentation_bytes,
+        OOM_available_bytes, OOM_free_bytes};
+    static const enum oom_figure_at before_over[] = {OOM_needed_bytes, OOM_capacity_bytes, OOM_available_bytes,
+                                                     OOM_free_bytes, OOM_largest_free_bytes};
+    static const enum oom_figure_at after_over[] = {OOM_program_bytes,
+                                                    OOM_arguments_bytes,
+                                                    OOM_output_bytes,
+                                                    OOM_shared_bytes,
+                                                    OOM_reserved_bytes,
+                                                    OOM_fragmentation_bytes,
+                                                    OOM_temporary_fragmentation_bytes,
+                                                    OOM_total_bytes};
     const struct oom_failure *failure = verdict->failure;
     bool is_compile = oom_is_compile(failure);
-    for (size_t i = 0; i < sizeof fit / sizeof fit[0]; i++)
+    for (size_t i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
         if (!is_compile || (fit[i] != OOM_free_bytes && fit[i] != OOM_available_bytes))
             row_add(verdict->rows, &verdict->row_count, failure, fit[i]);
     for (size_t i = 0; is_compile && i < verdict->row_count; i++)
         if (verdict->rows[i].key == oom_figure_key(OOM_capacity_bytes))
             verdict->rows[i].after = oom_space_name(failure, arena);
     over_add(verdict->rows, &verdict->row_count, verdict);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (!has_row(verdict->rows, verdict->row_count, others[i]) && !is_in_bar(&verdict->bar, others[i]))
             row_add(verdict->others, &verdict->other_count, failure, others[i]);
-    for (size_t i = 0; i < sizeof before_over / sizeof before_over[0]; i++)
+    for (size_t i = 0; i < sizeof(before_over) / sizeof(before_over[0]); i++)
         row_add(verdict->lines, &verdict->line_count, failure, before_over[i]);
     over_add(verdict->lines, &verdict->line_count, verdict);
-    for (size_t i = 0; i < sizeof after_over / sizeof after_over[0]; i++)
+    for (size_t i = 0; i < sizeof(after_over) / sizeof(after_over[0]); i++)
         row_add(verdict->lines, &verdict->line_count, failure, after_over[i]);
 }

@@ -27,9 +27,12 @@ static void say_name(struct oom_sentence *sentence, struct str name)
     part_add(sentence, (struct oom_part){.kind = OOM_PART_NAME, .text = name});
 }
 
-static void say_figure(struct oom_sentence *sentence, const struct oom_failure *failure, enum oom_figure_at at, const char *role)
+static void say_figure(struct oom_sentence *sentence, const struct oom_failure *failure, enum oom_figure_at at,
+                       const char *role)
 {
-    part_add(sentence, (struct oom_part){.kind = OOM_PART_SIZE, .bytes = failure->figures[at].value, .key = oom_figure_key(at), .role = role});
+    part_add(sentence,
+             (struct oom_part){
+                 .kind = OOM_PART_SIZE, .bytes = failure->figures[at].value, .key = oom_figure_key(at), .role = role});
 }
 
 /* ---- names ---- */
@@ -42,7 +45,8 @@ static void titles_set(struct oom_verdict *verdict, struct arena *arena)
     verdict->heading = families[failure->family].heading;
     verdict->title = arena_format(arena, "%s%s%s%s%.*s%s", families[failure->family].title, has_space ? " in " : "",
                                   has_space ? oom_space_name(failure, arena) : "", code.data != NULL ? " (" : "",
-                                  (int)(code.data != NULL ? code.length : 0), code.data != NULL ? code.data : "", code.data != NULL ? ")" : "");
+                                  (int)(code.data != NULL ? code.length : 0), code.data != NULL ? code.data : "",
+                                  code.data != NULL ? ")" : "");
 }
 
 static void say_who(struct oom_sentence *sentence, const struct oom_failure *failure)
@@ -71,7 +75,8 @@ static void say_cores(struct oom_sentence *sentence, const struct oom_failure *f
             say(sentence, ", ");
         say_name(sentence, cores->items[i].label.text.data != NULL ? cores->items[i].label.text : STR("part"));
         say(sentence, " uses ");
-        part_add(sentence, (struct oom_part){.kind = OOM_PART_SIZE, .bytes = cores->items[i].size.value, .key = keys[i]});
+        part_add(sentence,
+                 (struct oom_part){.kind = OOM_PART_SIZE, .bytes = cores->items[i].size.value, .key = keys[i]});
     }
 }
 
@@ -91,12 +96,14 @@ static void say_need(struct oom_sentence *sentence, const struct oom_failure *fa
 
 static void say_available(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
 {
-    static const char *const words[OOM_FIGURE_COUNT] = {
-        [OOM_largest_free_bytes] = " in the largest hole.", [OOM_available_bytes] = " can be reserved.", [OOM_free_bytes] = " are free.",
-        [OOM_capacity_bytes] = " in all."};
+    static const char *const words[OOM_FIGURE_COUNT] = {[OOM_largest_free_bytes] = " in the largest hole.",
+                                                        [OOM_available_bytes] = " can be reserved.",
+                                                        [OOM_free_bytes] = " are free.",
+                                                        [OOM_capacity_bytes] = " in all."};
     enum oom_figure_at limit = oom_limit_of(failure);
     if (limit == OOM_FIGURE_COUNT) {
-        bool is_asked_later = failure->family != OOM_FAMILY_tpu_compile && oom_figure(failure, OOM_needed_bytes) != NULL;
+        bool is_asked_later =
+            failure->family != OOM_FAMILY_tpu_compile && oom_figure(failure, OOM_needed_bytes) != NULL;
         say(sentence, is_asked_later ? "; how much is free is not in the text." : ".");
         return;
     }
@@ -122,7 +129,8 @@ static void answer_set(struct oom_verdict *verdict, struct arena *arena)
     }
     say(answer, arena_format(arena, "%s: enough is free (", verdict->title));
     say_figure(answer, failure, OOM_free_bytes, NULL);
-    say(answer, hole == OOM_available_bytes ? "), but what can be reserved in one piece is " : "), but the largest hole is ");
+    say(answer,
+        hole == OOM_available_bytes ? "), but what can be reserved in one piece is " : "), but the largest hole is ");
     say_figure(answer, failure, hole, NULL);
     say(answer, " and ");
     say_who(answer, failure);
@@ -142,7 +150,9 @@ static void say_largest(struct oom_sentence *sentence, const struct oom_failure 
     say(sentence, group.count > 1 ? arena_format(arena, "Largest: %zu × ", group.count) : "Largest: ");
     part_add(sentence, (struct oom_part){.kind = OOM_PART_SIZE,
                                          .bytes = group.buffer->size.value,
-                                         .key = arena_format(arena, "%s.%zu.size_bytes", group.list == OOM_ALLOCATIONS ? "buffers" : "io_buffers", group.at)});
+                                         .key = arena_format(arena, "%s.%zu.size_bytes",
+                                                             group.list == OOM_ALLOCATIONS ? "buffers" : "io_buffers",
+                                                             group.at)});
     if (group.buffer->shape.text.data != NULL) {
         say(sentence, group.buffer->is_shape_of_result ? ", the stack of one kernel, whose result is " : " ");
         say_name(sentence, bare_shape(group.buffer->shape.text));
@@ -180,11 +190,13 @@ static void cause_text_set(struct oom_verdict *verdict)
         say(text, ") than was asked for, however it lies.");
         break;
     case OOM_CAUSE_FRAGMENTATION:
-        say(text, "Fragmentation: the free memory lies in pieces, and no piece is large enough. What was allocated early and is kept for long "
-                  "splits it.");
+        say(text,
+            "Fragmentation: the free memory lies in pieces, and no piece is large enough. What was allocated early and is kept for long "
+            "splits it.");
         break;
     case OOM_CAUSE_UNPLACED:
-        say(text, "Enough is free in all, and yet there was no place: it lies in pieces. The text does not say how large the largest hole is.");
+        say(text,
+            "Enough is free in all, and yet there was no place: it lies in pieces. The text does not say how large the largest hole is.");
         break;
     }
 }
@@ -210,8 +222,9 @@ static void sureness_set(struct oom_verdict *verdict)
         is_rounded |= verdict->failure->figures[i].is_known && verdict->failure->figures[i].half_unit > 0;
     verdict->sureness = is_rounded ? "as printed" : "exact";
     verdict->sureness_of = is_rounded ? "in the error text, rounded there" : "error text";
-    verdict->sureness_reason = is_rounded ? "The compiler or runtime stated these figures itself and rounded each to the last digit shown."
-                                          : "The text states these figures itself.";
+    verdict->sureness_reason =
+        is_rounded ? "The compiler or runtime stated these figures itself and rounded each to the last digit shown."
+                   : "The text states these figures itself.";
 }
 
 void oom_sentences_set(struct oom_verdict *verdict, struct arena *arena)

@@ -47,7 +47,7 @@ static const struct member members[] = {
     {"label", offsetof(struct oom_buffer, label), false},
     {"allocation_type", offsetof(struct oom_buffer, allocation_type), false},
 };
-enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
+enum { MEMBER_COUNT = sizeof(members) / sizeof(members[0]) };
 
 static const void *member_of(const struct oom_buffer *buffer, const struct member *member)
 {
@@ -127,7 +127,8 @@ static void ranges_write(struct json *json, const struct oom_failure *failure)
     words_range(json, "device", &failure->device);
     for (size_t i = 0; i < OOM_FIGURE_COUNT; i++)
         if (failure->figures[i].is_known)
-            range_write(json, oom_figure_key((enum oom_figure_at)i), failure->figures[i].at, failure->figures[i].length);
+            range_write(json, oom_figure_key((enum oom_figure_at)i), failure->figures[i].at,
+                        failure->figures[i].length);
     buffer_ranges(json, "buffers", &failure->lists[OOM_ALLOCATIONS]);
     buffer_ranges(json, "io_buffers", &failure->lists[OOM_ARGUMENTS_AND_OUTPUTS]);
     json_object_end(json);

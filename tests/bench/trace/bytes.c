@@ -20,7 +20,7 @@ size_t bytes_varint_size(uint64_t value)
 
 void bytes_raw(struct bytes *out, const void *data, size_t length)
 {
-    if (length > sizeof out->data - out->length) {
+    if (length > sizeof(out->data) - out->length) {
         fputs("make-trace: a message is too long\n", stderr);
         exit(1);
     }
@@ -40,10 +40,7 @@ void bytes_varint(struct bytes *out, uint64_t value)
     bytes_raw(out, data, length);
 }
 
-static void tag(struct bytes *out, unsigned field, unsigned type)
-{
-    bytes_varint(out, field << 3 | type);
-}
+static void tag(struct bytes *out, unsigned field, unsigned type) { bytes_varint(out, field << 3 | type); }
 
 void bytes_int(struct bytes *out, unsigned field, int64_t value)
 {
@@ -55,11 +52,11 @@ void bytes_double(struct bytes *out, unsigned field, double value)
 {
     uint64_t bits;
     uint8_t data[8];
-    memcpy(&bits, &value, sizeof bits);
+    memcpy(&bits, &value, sizeof(bits));
     for (int i = 0; i < 8; i++)
         data[i] = (uint8_t)(bits >> (8 * i));
     tag(out, field, FIXED64);
-    bytes_raw(out, data, sizeof data);
+    bytes_raw(out, data, sizeof(data));
 }
 
 void bytes_text(struct bytes *out, unsigned field, const char *text)

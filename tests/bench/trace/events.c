@@ -77,15 +77,9 @@ static void add_stat(struct bytes *event, int64_t id, unsigned field, int64_t va
     bytes_message(event, 4, &stat);
 }
 
-void events_add_int(struct bytes *event, enum stat_id id, int64_t value)
-{
-    add_stat(event, id, 4, value);
-}
+void events_add_int(struct bytes *event, enum stat_id id, int64_t value) { add_stat(event, id, 4, value); }
 
-static void add_text(struct bytes *event, int64_t id, int64_t text_id)
-{
-    add_stat(event, id, 7, text_id);
-}
+static void add_text(struct bytes *event, int64_t id, int64_t text_id) { add_stat(event, id, 7, text_id); }
 
 /* A whole number is an integer in the file, as when TraceMe text is parsed. */
 static void add_fraction(struct bytes *event, int64_t id, double value)

@@ -169,7 +169,7 @@ static off_t write_device(struct world *world, int64_t number, off_t at)
     line.size_bytes = events.length;
     append_name(&metadata, 4, 1, "jit_train_step(1234567890)");
     append_name(&metadata, 4, 2, "jit_eval_step(987654321)");
-    snprintf(name, sizeof name, "/device:TPU:%" PRId64, number);
+    snprintf(name, sizeof(name), "/device:TPU:%" PRId64, number);
     struct bytes plane, own = line_head(&line), head;
     plane.length = head.length = 0;
     bytes_int(&plane, 1, number + 1);
@@ -238,7 +238,7 @@ static void name_lines(struct world *world)
 
 int main(int argc, char **argv)
 {
-    struct world *world = calloc(1, sizeof *world);
+    struct world *world = calloc(1, sizeof(*world));
     if (!world)
         world_stop("make-trace");
     world->options = options_read(argc, argv);

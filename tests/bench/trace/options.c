@@ -70,7 +70,7 @@ static int64_t *place_of(struct options *options, const char *name)
         {"--before", &options->before_bytes},   {"--capacity", &options->capacity_bytes},
         {"--others", &options->others},         {"--bad-every", &options->bad_every},
     };
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
         if (strcmp(name, places[i].name) == 0)
             return places[i].place;
     return NULL;

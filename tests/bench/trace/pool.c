@@ -21,27 +21,21 @@ void chunk_push(struct chunk_list *list, struct chunk chunk)
 {
     if (list->count == list->capacity) {
         list->capacity = list->capacity ? 2 * list->capacity : 64;
-        list->chunks = grown(list->chunks, list->capacity * sizeof *list->chunks);
+        list->chunks = grown(list->chunks, list->capacity * sizeof(*list->chunks));
     }
     list->chunks[list->count++] = chunk;
 }
 
-struct chunk chunk_pop(struct chunk_list *list)
-{
-    return list->chunks[--list->count];
-}
+struct chunk chunk_pop(struct chunk_list *list) { return list->chunks[--list->count]; }
 
-static int64_t rounded(int64_t bytes)
-{
-    return (bytes + POOL_CHUNK_BYTES - 1) / POOL_CHUNK_BYTES * POOL_CHUNK_BYTES;
-}
+static int64_t rounded(int64_t bytes) { return (bytes + POOL_CHUNK_BYTES - 1) / POOL_CHUNK_BYTES * POOL_CHUNK_BYTES; }
 
 static struct chunk_list *class_of(struct pool *pool, int64_t bytes)
 {
     for (size_t i = 0; i < pool->class_count; i++)
         if (pool->classes[i].bytes == bytes)
             return &pool->classes[i].list;
-    pool->classes = grown(pool->classes, (pool->class_count + 1) * sizeof *pool->classes);
+    pool->classes = grown(pool->classes, (pool->class_count + 1) * sizeof(*pool->classes));
     pool->classes[pool->class_count] = (struct free_chunks){.bytes = bytes};
     return &pool->classes[pool->class_count++].list;
 }
@@ -70,7 +64,7 @@ void pool_close(struct pool *pool)
     free(pool->classes);
     free(pool->held.chunks);
     free(pool->before.chunks);
-    memset(pool, 0, sizeof *pool);
+    memset(pool, 0, sizeof(*pool));
 }
 
 /* The smallest free chunk that is large enough: where nothing fresh is left, it is given out whole. */

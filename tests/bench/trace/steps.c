@@ -40,11 +40,11 @@ static void name_tensors(struct world *world)
     };
     for (int at = 0; at < LAYERS * KINDS; at++) {
         char op[NAME_BYTES];
-        snprintf(op, sizeof op, "layer_%d/%s", at / KINDS, kinds[at % KINDS].op);
+        snprintf(op, sizeof(op), "layer_%d/%s", at / KINDS, kinds[at % KINDS].op);
         name_tensor(world, at, op, "output", kinds[at % KINDS].shape, kinds[at % KINDS].type, kinds[at % KINDS].bytes);
     }
     char shape[NAME_BYTES];
-    snprintf(shape, sizeof shape, "[%" PRId64 "]", world->options.leak_bytes);
+    snprintf(shape, sizeof(shape), "[%" PRId64 "]", world->options.leak_bytes);
     name_tensor(world, T_SCRATCH, "gradients/AddN", "temp", "[2048,4099]", 1, 2048LL * 4099 * 4);
     name_tensor(world, T_SLOT, "optimizer/slot", "persist", "[4096,4096]", 1, 4096LL * 4096 * 4);
     name_tensor(world, T_BATCH, "input/batch", "dynamic", "[8,2048]", 3, 8LL * 2048 * 4);
