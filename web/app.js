@@ -13,15 +13,15 @@ import { createBanners, createLive } from './widgets/notices.js';
 import { startPane } from './widgets/pane.js';
 import { watchDrops } from './widgets/drop_zone.js';
 import { toast } from './widgets/toast.js';
-import { checkSession, watchReach } from './widgets/reach.js';
+import { checkSession, watchConnection } from './widgets/connection.js';
 import { createBar } from './bar.js';
-import { frameCommands, openHelp, openIntake, openPalette, paletteSources } from './commands.js';
+import { frameCommands, openHelp, openFilesDialog, openPalette, paletteSources } from './commands.js';
 import { lookUp } from './lookup.js';
-import { sayFailure, sayLost, sayNoAnswer, sayNothing, watchParts } from './nothing.js';
+import { sayFailure, sayLost, sayNoAnswer, sayNothing, watchParts } from './empty_state.js';
 import { HOME, pageOf, PAGES } from './pages.js';
 
 /* The other banners belong to what the URL names; the next choice drops them. */
-const KEPT = ['gone', 'token', 'intake'];
+const KEPT = ['gone', 'token', 'files'];
 
 const at = (id) => document.getElementById(id);
 const banners = createBanners(at('banners'));
@@ -68,7 +68,7 @@ const context = {
   /* For screen readers alone: one polite sentence, at most one in 500 ms. */
   tell: createLive(at('live')),
   /* A file or a text of the reader: what it is stands in a banner before anything opens. */
-  takeIn: () => openIntake(takeIn),
+  takeIn: () => openFilesDialog(takeIn),
   /* Reads what the URL names anew. */
   again: () => go(router.route, true),
   /* Where the reason of a failure stands. */
@@ -89,25 +89,25 @@ const context = {
     const host = selection.session.hosts.find((each) => each.id === id);
     if (!host || host === selection.host) return;
     selection = { ...selection, host };
-    bar.drawCrumbs();
+    bar.drawBreadcrumb();
   },
-  setSpaces: (spaces, space, usual = null) => {
-    selection = { ...selection, spaces, space, usual };
-    bar.drawCrumbs();
+  setSpaces: (spaces, space, defaults = null) => {
+    selection = { ...selection, spaces, space, defaults };
+    bar.drawBreadcrumb();
   },
 };
 
-/* given: {files} or {entries} of drop_zone.js. */
-async function takeIn(given) {
+/* dropped: {files} or {entries} of drop_zone.js. */
+async function takeIn(dropped) {
   const end = begin();
   try {
-    const { takeIn: take } = await import('./intake.js');
+    const { takeIn: take } = await import('./open_files.js');
     /* The banner that was pressed is gone: the focus goes to what it opens. */
     const focused = (act) => {
       at('main').focus();
       act();
     };
-    await take(given, {
+    await take(dropped, {
       banners,
       route: () => router.route,
       again: () => focused(context.again),
@@ -153,7 +153,7 @@ async function mountPage(row, signal) {
   page = module.mount(at('main'), context);
 }
 
-/* What a route leaves out is what is shown now: the newest session, the usual page. */
+/* What a route leaves out is what is shown now: the newest session, the default page. */
 function filled(route) {
   return {
     ...route,
@@ -182,7 +182,7 @@ async function go(route, isAgain = false) {
       leavePage();
       page = pageRow = null;
       selection = found;
-      bar.drawCrumbs();
+      bar.drawBreadcrumb();
       bar.drawRail();
       sayLost(found.lost, pageOf(route.tool) ?? PAGES[0]);
       return;
@@ -190,7 +190,7 @@ async function go(route, isAgain = false) {
     await mountPage(row, signal);
     if (signal.aborted) return;
     selection = found;
-    bar.drawCrumbs();
+    bar.drawBreadcrumb();
     bar.drawRail();
     await page.show(found, route);
   } catch (error) {
@@ -254,7 +254,7 @@ async function start() {
   fill(at('find-key'), spokenKey('Ctrl+k'));
   bindPage();
   await takeToken();
-  watchReach({
+  watchConnection({
     banners,
     onBack: () => go(router.route, true),
     onGone: () => page || sayNoAnswer(),

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bar.js: what stands around every page: the breadcrumb, the name of what is shown, the rail of tools, the theme. */
+ * bar.js: what stands around every page: the breadcrumb, the name of what is shown, the rail of tools, the theme.
+ * Its own file: draws what app.js decides. */
 
 import { el, fill, name, svg } from './lib/dom.js';
 import { choose, emptyRoute } from './lib/route.js';
 import { onTheme, startTheme, themeName, turnTheme } from './lib/theme.js';
-import { createCrumbs, crumbLevels, crumbValues } from './widgets/crumbs.js';
+import { createBreadcrumb, breadcrumbLevels, breadcrumbValues } from './widgets/breadcrumb.js';
 import { HOME, PAGES } from './pages.js';
 
 const at = (id) => document.getElementById(id);
@@ -34,10 +35,10 @@ function drawRail(node, entries, current) {
 
 /* The first host, the largest module and the largest space need not stand in the URL; where there are no
  * modules, what is shown without a host is up to the page. */
-function isDefault(row, { session, modules, usual }, level, id) {
+function isDefault(row, { session, modules, defaults }, level, id) {
   const hasModules = row?.levels.includes('module');
-  const defaults = { host: hasModules ? session.hosts[0]?.id : null, module: modules?.modules[0]?.id, space: usual?.space };
-  return level in defaults && defaults[level] === id;
+  const ids = { host: hasModules ? session.hosts[0]?.id : null, module: modules?.modules[0]?.id, space: defaults?.space };
+  return level in ids && ids[level] === id;
 }
 
 function bindTheme() {
@@ -52,11 +53,11 @@ function bindTheme() {
 }
 
 /* here() → {row: of pages.js, selection}: the page that is open and what it shows; routeHere() → the route of it.
- * Out: {drawCrumbs(), drawRail(), entries() of the rail, shownName(): the module that is shown, or of a page without
+ * Out: {drawBreadcrumb(), drawRail(), entries() of the rail, shownName(): the module that is shown, or of a page without
  * modules the session}. */
 export function createBar({ router, here, routeHere }) {
-  const crumbs = createCrumbs(at('crumbs'), {
-    levels: crumbLevels(() => ({ selection: here().selection, route: router.route })),
+  const breadcrumb = createBreadcrumb(at('breadcrumb'), {
+    levels: breadcrumbLevels(() => ({ selection: here().selection, route: router.route })),
     home: el('a', { class: 'crumb-home', href: '?tool=home' }, 'Home'),
     onChoose: (level, id) => {
       const { row, selection } = here();
@@ -81,11 +82,11 @@ export function createBar({ router, here, routeHere }) {
   return {
     shownName,
     entries,
-    drawCrumbs() {
+    drawBreadcrumb() {
       const { row, selection } = here();
-      const values = crumbValues(row === HOME ? null : selection);
+      const values = breadcrumbValues(row === HOME ? null : selection);
       const levels = row?.levels ?? [];
-      crumbs.set(Object.fromEntries(Object.entries(values).map(([level, value]) => [level, levels.includes(level) ? value : null])));
+      breadcrumb.set(Object.fromEntries(Object.entries(values).map(([level, value]) => [level, levels.includes(level) ? value : null])));
       const space = selection?.space;
       fill(at('now'), shownName() && row !== HOME ? [name(shownName()), space ? ['·', name(space.name)] : []].flat() : 'memviewd');
     },

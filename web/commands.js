@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * commands.js: what can be done on every page: keys and commands of the frame. The palette and the
- * dialogs are loaded when they are first opened. */
+ * dialogs are loaded when they are first opened.
+ * Its own file: the rows of keys and commands, to be found by who adds one. */
 
 import { begin } from './lib/activity.js';
 import { bytes, when } from './lib/format.js';
@@ -35,8 +36,8 @@ const loadHelp = () => import('./widgets/help.js');
 export const openSettings = () => withModule(loadHelp, (help) => help.openSettings());
 export const openHelp = () => withModule(loadHelp, (help) => help.openHelp(openSettings));
 
-/* take({files}): see intake.js. */
-export const openIntake = (take) => withModule(() => import('./intake.js'), (intake) => intake.openIntake(take));
+/* take({files}): see open_files.js. */
+export const openFilesDialog = (take) => withModule(() => import('./open_files.js'), (files) => files.openFilesDialog(take));
 
 /* sources: see palette.js. */
 export function openPalette(sources, first = '') {
@@ -102,7 +103,7 @@ export function frameCommands({ open, entries, escape, sources, togglePane, take
       run: () => setSetting('letters', setting('letters') === 'on' ? 'off' : 'on'),
     },
     { does: 'settings', run: () => void openSettings() },
-    { does: 'open a file or paste a text', run: () => void openIntake(takeIn) },
+    { does: 'open a file or paste a text', run: () => void openFilesDialog(takeIn) },
     { does: 'look for new files', run: lookAgain },
     { does: 'about: version, commit, licences', run: () => withModule(loadHelp, (help) => help.openAbout()) },
   ];

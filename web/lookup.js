@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lookup.js: which page and which selection a route means. */
+ * lookup.js: which page and which selection a route means.
+ * Its own file: what a URL means, apart from what is drawn of it. */
 
 import { cutMiddle, visible } from './lib/format.js';
 import { findSession, listSessions, modulesAhead, NOTHING, resolve } from './lib/selection.js';
-import { HOME, nameOf, pageOf, PAGES, usualPage } from './pages.js';
+import { HOME, nameOf, pageOf, PAGES, defaultPage } from './pages.js';
 
 /* Sessions that a bare address looks into. */
 const MAX_LOOKS = 12;
@@ -16,10 +17,10 @@ function hasFigure(row, { session, module }) {
 
 /* Without a tool in the URL: the page that the session asks for, else the first with something to show; without a
  * session either, the newest session that has something: as Home names it. */
-async function lookUpUsual(route, sessions, signal) {
+async function lookUpDefault(route, sessions, signal) {
   if (route.session) {
     const named = await findSession(route.session, sessions, signal);
-    const row = named ? usualPage(named) : PAGES[0];
+    const row = named ? defaultPage(named) : PAGES[0];
     row.load().catch(() => {});
     return { row, found: await resolve(route, row, sessions, signal) };
   }
@@ -53,7 +54,7 @@ export async function lookUp(route, banners, signal) {
   if (named?.isAlone?.(route)) return { row: named, found: { ...NOTHING, sessions } };
   const { row, found } = named
     ? { row: named, found: await resolve(route, named, sessions, signal, ahead) }
-    : await lookUpUsual(route, sessions, signal);
+    : await lookUpDefault(route, sessions, signal);
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
   if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total)
     banners.set('tool', { text: `No session here has anything for the ${nameOf(row)}; showing what was found.` });

@@ -79,6 +79,6 @@ export const nameOf = ({ title }) => title.split(':')[0];
 export const pageOf = (tool) => (tool === 'home' ? HOME : (PAGES.find((page) => page.tool === tool) ?? null));
 
 /* The page of a session that names none: the first that has something to show there. */
-export function usualPage(session) {
+export function defaultPage(session) {
   return PAGES.find((page) => !page.lacks(session)) ?? PAGES[0];
 }

@@ -62,7 +62,7 @@ const VIEWER = {
     '',
     async (page) => {
       if (await page.locator('#menu').isVisible()) await page.click('#menu');
-      await page.locator('.crumbs .selector-button').last().click();
+      await page.locator('.breadcrumb .selector-button').last().click();
     },
   ],
   capacity: ['&capacity=v5p', async () => {}],
@@ -214,8 +214,8 @@ const PAGES = {
   home_paste: [
     '?tool=home',
     async (page) => {
-      await page.locator('.intake button').click();
-      await page.waitForSelector('.intake-text');
+      await page.locator('.open-files button').click();
+      await page.waitForSelector('.files-text');
       await page.keyboard.insertText('RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.');
     },
     'fixtures',

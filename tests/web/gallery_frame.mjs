@@ -155,7 +155,7 @@ export const FRAME = {
   drop_large: [
     VIEWER,
     async (page, { fixture }) => {
-      await page.route('**/api/v1/given**', (route) =>
+      await page.route(/api\/v1\/(given|uploads)/, (route) =>
         route.fulfill({ status: 413, contentType: 'application/problem+json', body: JSON.stringify({ title: 'limit', status: 413, code: 'limit', detail: 'the files would take 3.00 GiB together, more than the 2.00 GiB that are kept', file: null, offset_bytes: null }) }),
       );
       await drop(page, 'host0.xplane.pb', readFileSync(fixture('memprof/memory9.prof')));

@@ -5,7 +5,7 @@
 import { beginRequest } from './activity.js';
 import { count, visible } from './format.js';
 
-const reachListeners = new Set();
+const connectionListeners = new Set();
 let goneSinceMs = 0;
 
 export class Problem extends Error {
@@ -40,15 +40,15 @@ export async function takeToken() {
 }
 
 /* Hears {isGone, sinceMs} whenever the daemon stops or begins to answer. */
-export function onReach(listener) {
-  reachListeners.add(listener);
+export function onConnection(listener) {
+  connectionListeners.add(listener);
 }
 
 function reached(isReached) {
   const wasGone = goneSinceMs !== 0;
   if (isReached === !wasGone) return;
   goneSinceMs = isReached ? 0 : Date.now();
-  for (const listener of reachListeners) listener({ isGone: !isReached, sinceMs: goneSinceMs });
+  for (const listener of connectionListeners) listener({ isGone: !isReached, sinceMs: goneSinceMs });
 }
 
 async function readProblem(response) {

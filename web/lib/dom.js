@@ -78,12 +78,12 @@ export function name(text, className = '') {
 }
 
 /* A name inside a sentence: isolated, cut at a fixed length. */
-export function nameInline(text, most = 48) {
+export function nameInline(text, max = 48) {
   const whole = visible(text);
   return el(
     'bdi',
     { class: 'name-inline', dir: 'ltr', title: cutMiddle(whole, LONGEST_TITLE) },
-    lineApart(cutMiddle(whole, most)),
+    lineApart(cutMiddle(whole, max)),
   );
 }
 

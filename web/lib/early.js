@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * early.js: runs before the first paint, so that a chosen theme does not flash; and asks for all modules of the tool
- * that the URL names, which would else come one import after the other. */
+ * that the URL names, which would else come one import after the other.
+ * Its own file: a script of the page, not a module, run before all others. */
 (() => {
   const MODULES = {}; /* {tool: [addresses]}, filled in by scripts/embed-pages */
   for (const href of MODULES[new URLSearchParams(location.search).get('tool')] ?? [])

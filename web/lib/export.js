@@ -159,12 +159,12 @@ export function captioned(title, { width, height, paint, legend = [] }) {
 
 /* A PNG at `ratio` device pixels a CSS pixel; less where a side would be above 8,192 px. */
 export function toPng(picture, ratio = 2) {
-  const most = Math.min(ratio, MAX_PX / Math.max(picture.width, picture.height));
+  const scale = Math.min(ratio, MAX_PX / Math.max(picture.width, picture.height));
   const canvas = document.createElement('canvas');
-  canvas.width = Math.round(picture.width * most);
-  canvas.height = Math.round(picture.height * most);
+  canvas.width = Math.round(picture.width * scale);
+  canvas.height = Math.round(picture.height * scale);
   const context = canvas.getContext('2d');
-  context.scale(most, most);
+  context.scale(scale, scale);
   replay(picture, context);
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
 }

@@ -192,12 +192,12 @@ export function splitName(text) {
 }
 
 /* Keeps both ends: "jit_train…_step". Counts code points, not halves of them. */
-export function cutMiddle(text, most) {
-  if (text.length <= most) return text;
-  const points = Array.from(text.length > 4 * most ? text.slice(0, 2 * most) + text.slice(-2 * most) : text);
-  if (points.length <= most) return text;
-  const tail = Math.floor((most - 1) * 0.4);
-  const head = most - 1 - tail;
+export function cutMiddle(text, max) {
+  if (text.length <= max) return text;
+  const points = Array.from(text.length > 4 * max ? text.slice(0, 2 * max) + text.slice(-2 * max) : text);
+  if (points.length <= max) return text;
+  const tail = Math.floor((max - 1) * 0.4);
+  const head = max - 1 - tail;
   return `${points.slice(0, head).join('')}\u2026${points.slice(points.length - tail).join('')}`;
 }
 
@@ -228,12 +228,12 @@ export function ago(atMs, nowMs = Date.now()) {
 
 const TIGHT_PX = 16;
 
-/* Smallest 2^k steps for a byte axis: at least `leastPx` apart over `px` for `range` bytes; closer, down to the
+/* Smallest 2^k steps for a byte axis: at least `minPx` apart over `px` for `range` bytes; closer, down to the
  * height of a label, where fewer than three ticks would be left. */
-export function byteStep(range, px, leastPx = 40) {
-  const pxOf = (step) => (step * Math.max(px, leastPx)) / range;
+export function byteStep(range, px, minPx = 40) {
+  const pxOf = (step) => (step * Math.max(px, minPx)) / range;
   let step = 1;
-  while (pxOf(step) < leastPx && (step * 4 <= range || pxOf(step) < TIGHT_PX)) step *= 2;
+  while (pxOf(step) < minPx && (step * 4 <= range || pxOf(step) < TIGHT_PX)) step *= 2;
   return step;
 }
 

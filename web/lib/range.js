@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * range.js: ranges [from, to) of steps, picoseconds or bytes that are zoomed and moved. Pure.
- * A range never leaves `all` and is never narrower than `least`. Bounds may lie between two
+ * A range never leaves `all` and is never narrower than `min`. Bounds may lie between two
  * steps, so that small movements add up; `whole` gives the steps in view. */
 
 function fitted(from, width, [first, end]) {
@@ -10,8 +10,8 @@ function fitted(from, width, [first, end]) {
 }
 
 /* Factor above 1 shows less; what lies at `about` stays where it is. */
-export function zoomed([from, to], all, least, about, factor) {
-  const width = Math.max(Math.min(least, all[1] - all[0]), (to - from) / factor);
+export function zoomed([from, to], all, min, about, factor) {
+  const width = Math.max(Math.min(min, all[1] - all[0]), (to - from) / factor);
   const share = to > from ? (about - from) / (to - from) : 0.5;
   return fitted(about - share * width, width, all);
 }
@@ -22,8 +22,8 @@ export function moved([from, to], all, by) {
 }
 
 /* [a, b) in view with room beside it. */
-export function around([a, b], all, least, room = 0.25) {
-  const width = Math.max(least, (b - a) * (1 + 2 * room));
+export function around([a, b], all, min, room = 0.25) {
+  const width = Math.max(min, (b - a) * (1 + 2 * room));
   return fitted((a + b) / 2 - width / 2, width, all);
 }
 

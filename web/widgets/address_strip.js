@@ -7,7 +7,7 @@ import { bytes, cutMiddle, visible } from '../lib/format.js';
 import { moved, zoomed } from '../lib/range.js';
 import { onTheme, token } from '../lib/theme.js';
 import { bindGestures } from './gestures.js';
-import { createMirror } from './mirror.js';
+import { createKeyboardList } from './keyboard_list.js';
 import { OUTLINE_PX, prepare } from './strips_paint.js';
 
 export const MIN_BYTES = 64 * 1024;
@@ -47,14 +47,14 @@ export function createAddressStrip(actions) {
     if (block) actions.onHover(block, markOf(block));
     else actions.onLeave();
   };
-  const mirror = createMirror({
+  const keyboard = createKeyboardList({
     label: '',
     sentence: actions.sentence,
     onMove: (at) => light(data.blocks[at]),
     onEnter: (at) => actions.onPick(data.blocks[at]),
     onLeave: () => light(null),
   });
-  plot.append(mirror.node);
+  plot.append(keyboard.node);
 
   const blockAt = (x) => {
     const away = (block) => {
@@ -69,7 +69,7 @@ export function createAddressStrip(actions) {
     plot,
     {
       hover: (at) => data && light(blockAt(at.x)),
-      leave: () => !mirror.hasFocus && light(null),
+      leave: () => !keyboard.hasFocus && light(null),
       click: (at) => {
         const block = data && blockAt(at.x);
         if (block) actions.onPick(block);
@@ -130,8 +130,8 @@ export function createAddressStrip(actions) {
       data = { ...next };
       lit = null;
       base.setAttribute('aria-label', label);
-      mirror.setLabel(`${label} Arrow keys move, Enter pins.`);
-      mirror.setItems(data.blocks);
+      keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
+      keyboard.setItems(data.blocks);
       nextFrame(paint);
     },
     setRange(range) {
@@ -187,18 +187,18 @@ function paintBlock(context, block, { x, width }, plotWidth, height, largest) {
   const isLargest = block.kind === 'hole' && block.address === largest;
   if (width < LABEL_FROM_PX || (block.kind === 'hole' && !isLargest)) return;
   const left = Math.max(0, x) + 6;
-  const most = Math.floor((Math.min(plotWidth, x + width) - left - 6) / LETTER_PX);
-  if (most < 4) return;
+  const max = Math.floor((Math.min(plotWidth, x + width) - left - 6) / LETTER_PX);
+  if (max < 4) return;
   context.save();
   context.fillStyle = token(block.kind === 'allocation' || block.kind === 'mixed' ? 'alloc-ink' : 'text');
   context.font = `600 12px ${token('sans')}`;
   context.textBaseline = 'bottom';
   const size = bytes(block.size_bytes);
   /* Half a figure is none, half a name is a name. */
-  const whole = (...texts) => texts.find((text) => text.length <= most) ?? '';
+  const whole = (...texts) => texts.find((text) => text.length <= max) ?? '';
   context.fillText(isLargest ? whole(`largest hole ${size}`, `hole ${size}`, size) : whole(size), left, height - 20);
   context.font = `12px ${token('mono')}`;
-  const word = block.kind === 'before_window' ? whole('before the window', 'before') : cutMiddle(visible(block.op ?? ''), most);
+  const word = block.kind === 'before_window' ? whole('before the window', 'before') : cutMiddle(visible(block.op ?? ''), max);
   context.fillText(word, left, height - 5);
   context.restore();
 }

@@ -9,8 +9,8 @@ import { onTheme, token } from '../lib/theme.js';
 
 const EDGE_PX = 6;
 
-/* onRange([from, to), isEnd). Out: {node, draw({steps, bytes, lastStep, most}), setRange(range), destroy}. */
-export function createBrush({ onRange, least }) {
+/* onRange([from, to), isEnd). Out: {node, draw({steps, bytes, lastStep, max}), setRange(range), destroy}. */
+export function createBrush({ onRange, min }) {
   const canvas = el('canvas', { class: 'brush-base' });
   const box = el('div', { class: 'brush-box' });
   const node = el('div', { class: 'brush', 'aria-hidden': 'true' }, canvas, box);
@@ -31,11 +31,11 @@ export function createBrush({ onRange, least }) {
     if (!context) return;
     context.fillStyle = token('text2');
     context.globalAlpha = 0.45;
-    const { steps, bytes, most } = data;
+    const { steps, bytes, max } = data;
     for (let i = 0; i < steps.length; i++) {
       const from = Math.floor((steps[i] / end()) * wide);
       const to = Math.ceil(((steps[i + 1] ?? end()) / end()) * wide);
-      const tall = Math.round((bytes[i] / most) * high);
+      const tall = Math.round((bytes[i] / max) * high);
       if (to > from) context.clearRect(from, 0, to - from, high);
       context.fillRect(from, high - tall, Math.max(1, to - from), tall);
     }
@@ -58,7 +58,7 @@ export function createBrush({ onRange, least }) {
           ? [hold.range[0], hold.range[1] + by]
           : [stepAt(hold.x), stepAt(x)];
     const low = clamp(Math.min(a, b));
-    return [low, Math.max(clamp(Math.max(a, b)), Math.min(end(), low + least))];
+    return [low, Math.max(clamp(Math.max(a, b)), Math.min(end(), low + min))];
   };
   const kindAt = (x) => {
     const [left, right] = range.map((step) => (step / end()) * node.clientWidth);

@@ -21,9 +21,9 @@ const SNAP_PX = 4;
 export const MIN_STEPS = 8;
 
 const largest = (...lists) => {
-  let most = 1;
-  for (const list of lists) for (const value of list) if (value > most) most = value;
-  return most;
+  let max = 1;
+  for (const list of lists) for (const value of list) if (value > max) max = value;
+  return max;
 };
 
 /* The step under x; where steps are narrower than a pixel, the peak within 4 px of it. */
@@ -47,7 +47,7 @@ export function createCurve(actions) {
   });
   const over = createCurveOver();
   const host = el('div', { class: 'curve-host' });
-  const brush = createBrush({ onRange: actions.onRange, least: MIN_STEPS });
+  const brush = createBrush({ onRange: actions.onRange, min: MIN_STEPS });
   const node = el('div', { class: 'curve' }, host, brush.node, slider);
   let all = null;
   let detail = null;
@@ -67,8 +67,8 @@ export function createCurve(actions) {
     const [from, to] = whole(range);
     const isIn = detail && detail.from <= from && detail.to + 1 >= to;
     const base = isIn ? detail : all;
-    const { capacity, most, label, peak, localPeaks } = all;
-    data = { ...base, base, capacity, most, label, peak, localPeaks, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+    const { capacity, max, label, peak, localPeaks } = all;
+    data = { ...base, base, capacity, max, label, peak, localPeaks, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
   };
   const markAt = (step) => {
     const box = plot.over.getBoundingClientRect();
@@ -169,7 +169,7 @@ export function createCurve(actions) {
     /* The curve of all steps. The same steps with another capacity keep range and moment. */
     draw(next) {
       const isSame = all?.steps === next.steps;
-      all = { ...next, lastStep: next.to, most: largest(next.bytes, next.unpadded) };
+      all = { ...next, lastStep: next.to, max: largest(next.bytes, next.unpadded) };
       if (!isSame) {
         detail = null;
         range = [0, end()];

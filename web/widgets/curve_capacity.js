@@ -11,15 +11,15 @@ const LABEL_PX = 16;
 const FAR_ROOM_PX = 8;
 
 /* Pure: inside the range up to 1.5 times the data. */
-export function isInRange({ capacity, most }) {
-  return Boolean(capacity) && capacity.bytes <= FAR * most;
+export function isInRange({ capacity, max }) {
+  return Boolean(capacity) && capacity.bytes <= FAR * max;
 }
 
 /* Pure: largest byte on the axis. A capacity far above is a label over that of the peak. */
 export function topWith(data, heightPx) {
-  const { most, capacity } = data;
-  if (isInRange(data)) return topOf(Math.max(most, capacity.bytes), heightPx, PEAK_ROOM_PX);
-  return topOf(most, heightPx, capacity ? PEAK_ROOM_PX + FAR_ROOM_PX : PEAK_ROOM_PX);
+  const { max, capacity } = data;
+  if (isInRange(data)) return topOf(Math.max(max, capacity.bytes), heightPx, PEAK_ROOM_PX);
+  return topOf(max, heightPx, capacity ? PEAK_ROOM_PX + FAR_ROOM_PX : PEAK_ROOM_PX);
 }
 
 /* A colour that changes at the capacity: `below` up to it, `above` over it. */

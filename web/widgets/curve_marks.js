@@ -19,8 +19,8 @@ export function stepIncrements() {
 }
 
 /* Largest byte on the axis: room above the peak for its mark and label, and a label above them. */
-export function topOf(most, heightPx, roomPx) {
-  return (most * Math.max(1, heightPx)) / Math.max(1, heightPx - roomPx) || 1;
+export function topOf(max, heightPx, roomPx) {
+  return (max * Math.max(1, heightPx)) / Math.max(1, heightPx - roomPx) || 1;
 }
 
 /* Multiples of a power of two, see byteStep(); none within `clearPx` of the top, where its label would be cut. */

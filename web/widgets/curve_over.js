@@ -17,7 +17,7 @@ export function createCurveOver() {
   let shown = { spans: [], window: null, moment: null, marks: { a: null, b: null } };
   let at = { xOf: null, width: 0, momentX: 0 };
 
-  const stretch = (box, range, least) => {
+  const stretch = (box, range, min) => {
     if (!range) {
       box.hidden = true;
       return;
@@ -26,7 +26,7 @@ export function createCurveOver() {
     const right = Math.min(at.width, at.xOf(range[1]));
     box.hidden = !(right > left - 1 && left <= at.width);
     box.style.left = `${left}px`;
-    box.style.width = `${Math.max(least, right - left)}px`;
+    box.style.width = `${Math.max(min, right - left)}px`;
   };
   /* Where the middle of a step is; hidden where it is out of view. */
   const stand = (line, step) => {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * drop_zone.js: files and folders dropped anywhere on the page, a text pasted anywhere outside a field. */
+ * drop_zone.js: files and folders dropped anywhere on the page, a text pasted anywhere outside a field.
+ * Its own file: needed at start; open_files.js, which reads what is dropped, is loaded when something is. */
 
 import { el, isTyping } from '../lib/dom.js';
 

@@ -6,7 +6,7 @@ import { el } from '../lib/dom.js';
 import { begin, nextFrame } from '../lib/activity.js';
 import { onTheme, token } from '../lib/theme.js';
 import { bindGestures } from './gestures.js';
-import { createTreeMirror } from './icicle_tree.js';
+import { createKeyboardTree } from './icicle_tree.js';
 import { buildTree, makeRects, rectAt, rectOf, visibleRects } from './icicle_layout.js';
 import { paintFrameOutline, paintIcicle, ROW_PX, topOf } from './icicle_paint.js';
 import { prepare } from './strips_paint.js';
@@ -59,7 +59,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     if (!isReady()) return;
     const context = prepare(over, size.width, size.height, size.ratio);
     if (!context) return;
-    const hover = mirror.active >= 0 ? mirror.active : marks.hover;
+    const hover = keyboard.active >= 0 ? keyboard.active : marks.hover;
     const name = hover >= 0 ? tree.frame[hover] : -1;
     let same = 0;
     for (let at = 0; hover > 0 && at < rects.length && same < MAX_SAME; at++) {
@@ -68,7 +68,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       same++;
     }
     for (const [node, kind] of [
-      [hover, mirror.active >= 0 ? 'focus' : 'hover'],
+      [hover, keyboard.active >= 0 ? 'focus' : 'hover'],
       [marks.pin, 'pin'],
     ]) {
       const at = node >= 0 ? rectOf(tree, rects, node) : -1;
@@ -78,7 +78,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       context.fillStyle = token('wash');
       context.fillRect(band[0], 0, band[1] - band[0], size.height);
     }
-    mirror.setPinned(marks.pin);
+    keyboard.setPinned(marks.pin);
   };
   const paint = () => {
     if (!isReady()) return;
@@ -166,8 +166,8 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       to += tree.width[at];
       at = tree.end[at];
     }
-    const most = (tree.width[node] * size.width) / APART_PX;
-    glide(tree.x[node], Math.min(to, tree.x[node] + most));
+    const max = (tree.width[node] * size.width) / APART_PX;
+    glide(tree.x[node], Math.min(to, tree.x[node] + max));
     onMove();
   };
   const zoomTo = (node) => {
@@ -191,7 +191,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     const left = box.left + rects.x[rect];
     return { left, right: left + rects.width[rect], top, bottom: top + ROW_PX };
   };
-  const mirror = createTreeMirror({
+  const keyboard = createKeyboardTree({
     sentence,
     onMove: (node) => {
       show(node);
@@ -205,7 +205,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       nextFrame(paintOver);
     },
   });
-  picture.append(mirror.node);
+  picture.append(keyboard.node);
   /* Scrolls and pans so that a node stands in the picture. */
   function show(node) {
     if (tree.depth[node] < view.base || tree.x[node] >= view.to || tree.x[node] + tree.width[node] <= view.from)
@@ -225,7 +225,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
         else onHover(rects.node[rect], rects.merged[rect], markOf(rect));
       },
       leave() {
-        if (mirror.active < 0) onLeave();
+        if (keyboard.active < 0) onLeave();
       },
       click(place) {
         const rect = at(place);
@@ -278,8 +278,8 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       stopMoving?.();
       marks = { hover: -1, pin: -1 };
       base.setAttribute('aria-label', label);
-      mirror.setLabel(`${label} Arrow keys move, Enter pins and zooms.`);
-      mirror.setTree(tree);
+      keyboard.setLabel(`${label} Arrow keys move, Enter pins and zooms.`);
+      keyboard.setTree(tree);
       const to = zoom ?? 0;
       view.base = tree.depth[to] ?? 0;
       view.from = tree.x[to] ?? 0;
@@ -306,7 +306,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
     zoomBy: (factor) => zoomAbout(size.width / 2, factor),
     panBy: (steps) => pan(steps * PAN),
     show,
-    focus: () => mirror.node.focus(),
+    focus: () => keyboard.node.focus(),
     /* The same drawing elsewhere: {width, height, paint(context)}, or null while there is none. */
     drawing: () =>
       isReady() && {

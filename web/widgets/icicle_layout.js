@@ -56,21 +56,21 @@ function measure({ length, parent, total, self, width, x }) {
 }
 
 /* Room for the rectangles of one picture, used again and again. */
-export function makeRects(most) {
+export function makeRects(max) {
   return {
     length: 0,
-    most,
-    node: new Uint32Array(most),
-    merged: new Uint32Array(most), // how many siblings it stands for; 0 = itself alone
-    x: new Float32Array(most),
-    width: new Float32Array(most),
-    row: new Int32Array(most),
+    max,
+    node: new Uint32Array(max),
+    merged: new Uint32Array(max), // how many siblings it stands for; 0 = itself alone
+    x: new Float32Array(max),
+    width: new Float32Array(max),
+    row: new Int32Array(max),
   };
 }
 
 /* Frames that stand in the window {from, to (unit of total), base (depth of the first row),
- * firstRow, lastRow, px}: siblings too narrow for `leastPx` are one. False when there are more than fit. */
-function collect(tree, window, leastPx, out) {
+ * firstRow, lastRow, px}: siblings too narrow for `minPx` are one. False when there are more than fit. */
+function collect(tree, window, minPx, out) {
   const { depth, width, x, end, length } = tree;
   const { from, to, base, firstRow, lastRow, px } = window;
   const scale = px / (to - from);
@@ -85,7 +85,7 @@ function collect(tree, window, leastPx, out) {
       at = end[at];
       continue;
     }
-    if (wide >= leastPx) {
+    if (wide >= minPx) {
       if (depth[at] >= base + firstRow && !put(out, at, 0, left, wide, depth[at] - base, px)) return false;
       at = depth[at] === lastDepth ? end[at] : at + 1;
       continue;
@@ -93,7 +93,7 @@ function collect(tree, window, leastPx, out) {
     const first = at;
     let many = 0;
     let sum = 0;
-    while (at < length && depth[at] === depth[first] && width[at] * scale < leastPx) {
+    while (at < length && depth[at] === depth[first] && width[at] * scale < minPx) {
       sum += width[at];
       many++;
       at = end[at];
@@ -105,7 +105,7 @@ function collect(tree, window, leastPx, out) {
 }
 
 function put(out, node, merged, left, wide, row, px) {
-  if (out.length === out.most) return false;
+  if (out.length === out.max) return false;
   const at = out.length++;
   const from = Math.max(0, left);
   out.node[at] = node;
@@ -116,10 +116,10 @@ function put(out, node, merged, left, wide, row, px) {
   return true;
 }
 
-/* Fills `out` with at most out.most rectangles: when there are more, narrower ones are joined. */
+/* Fills `out` with at most out.max rectangles: when there are more, narrower ones are joined. */
 export function visibleRects(tree, window, out) {
-  let least = MIN_PX;
-  while (!collect(tree, window, least, out) && least < window.px) least *= 1.2;
+  let min = MIN_PX;
+  while (!collect(tree, window, min, out) && min < window.px) min *= 1.2;
   return out;
 }
 

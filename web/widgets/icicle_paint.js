@@ -67,12 +67,12 @@ function labels(context, rects, look, place, onePx) {
     const node = rects.node[at];
     const isFaded = isHit !== null && !isHit[node];
     const [x, y, width] = boxOf(rects, at, place, onePx);
-    const most = Math.floor((width - 2 * PAD_PX) / LETTER_PX);
-    if (most < 2) continue;
+    const max = Math.floor((width - 2 * PAD_PX) / LETTER_PX);
+    if (max < 2) continue;
     const slot = rects.merged[at] ? look.slotOfMany(node) : look.slot[node];
-    const whole = rects.merged[at] ? counted(rects.merged[at], 'frame') : look.label(node, most);
+    const whole = rects.merged[at] ? counted(rects.merged[at], 'frame') : look.label(node, max);
     context.fillStyle = isFaded ? token('text') : look.palette[slot].ink;
-    context.fillText(cutMiddle(visible(whole), most), x + PAD_PX, y + ROW_PX / 2 - 0.5);
+    context.fillText(cutMiddle(visible(whole), max), x + PAD_PX, y + ROW_PX / 2 - 0.5);
   }
 }
 

@@ -15,7 +15,7 @@ function around(list, node) {
 }
 
 /* sentence(node) names a frame; onMove(node), onEnter(node), onLeave(). */
-export function createTreeMirror({ sentence, onMove, onEnter, onLeave }) {
+export function createKeyboardTree({ sentence, onMove, onEnter, onLeave }) {
   const id = `icicle-${++serial}`;
   const list = el('ul', { id, class: 'hidden', role: 'tree', tabindex: '0' });
   let tree = null;

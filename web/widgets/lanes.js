@@ -6,7 +6,7 @@ import { el, fill, name } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { onTheme, token } from '../lib/theme.js';
-import { createMirror } from './mirror.js';
+import { createKeyboardList } from './keyboard_list.js';
 import { prepare } from './strips_paint.js';
 
 const ROW_PX = 18;
@@ -43,14 +43,14 @@ export function createLanes({ leftPx, ...actions }) {
     const top = box.top + item.row * rowPx;
     return { left: box.left + left, right: box.left + left + width, top, bottom: top + rowPx };
   };
-  const mirror = createMirror({
+  const keyboard = createKeyboardList({
     label: 'Steps and programs that ran',
     sentence: actions.sentence,
     onMove: (at) => light(flat[at]),
     onEnter: (at) => actions.onPick(flat[at]),
     onLeave: () => light(null),
   });
-  plot.append(mirror.node);
+  plot.append(keyboard.node);
 
   const paint = () => {
     const [width, height] = [plot.clientWidth, lanes.length * rowPx];
@@ -82,7 +82,7 @@ export function createLanes({ leftPx, ...actions }) {
   };
   plot.addEventListener('pointermove', (event) => light(itemAt(event)));
   plot.addEventListener('pointerleave', () => {
-    if (!mirror.hasFocus) light(null);
+    if (!keyboard.hasFocus) light(null);
   });
   plot.addEventListener('click', (event) => {
     const item = itemAt(event);
@@ -121,7 +121,7 @@ export function createLanes({ leftPx, ...actions }) {
       const own = lanes.findIndex(({ isOwn }) => isOwn);
       node.scrollTop = Math.max(0, (own + 1) * rowPx - node.clientHeight);
       base.setAttribute('aria-label', label);
-      mirror.setItems(flat);
+      keyboard.setItems(flat);
       nextFrame(paint);
     },
     setRange(next) {
@@ -159,10 +159,10 @@ function paintLane(context, items, top, { boxOf, boxPx, width, lit }) {
     if (box.width < TEXT_FROM_PX) continue;
     const left = Math.max(0, box.left) + 4;
     const room = Math.min(width, box.left + box.width) - left - 4;
-    const most = Math.floor(room / LETTER_PX);
-    if (most < 1) continue;
+    const max = Math.floor(room / LETTER_PX);
+    if (max < 1) continue;
     context.fillStyle = token(item === lit ? 'panel' : 'text');
     const text = visible(item.text);
-    if (text.length <= most || most >= 6) context.fillText(cutMiddle(text, most), left, y + boxPx / 2 + 0.5);
+    if (text.length <= max || max >= 6) context.fillText(cutMiddle(text, max), left, y + boxPx / 2 + 0.5);
   }
 }

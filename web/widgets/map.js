@@ -13,7 +13,7 @@ import { bindGestures } from './gestures.js';
 import { colouring } from './map_colours.js';
 import { arrange, bandAt, bandsOf, rectangleAt } from './map_layout.js';
 import { boxOf, paintAxes, paintBands, paintRectangles, scales } from './map_paint.js';
-import { createMirror } from './mirror.js';
+import { createKeyboardList } from './keyboard_list.js';
 import { paintOutline, prepare } from './strips_paint.js';
 
 const NEAR_PX = 4;
@@ -243,7 +243,7 @@ export function createMap(actions) {
       bottom: page.top + box.y + box.height,
     };
   };
-  const mirror = createMirror({
+  const keyboard = createKeyboardList({
     label: '',
     sentence: actions.sentence,
     onMove: (at) => {
@@ -256,7 +256,7 @@ export function createMap(actions) {
     },
     onLeave: actions.onLeave,
   });
-  node.append(mirror.node);
+  node.append(keyboard.node);
 
   const all = () => ({ steps: [0, answer.step_count], bytes: [0, answer.height_bytes] });
   const ordered = (a, b) => [Math.min(a, b), Math.max(a, b)];
@@ -283,7 +283,7 @@ export function createMap(actions) {
     },
     leave: () => {
       actions.onStep(null);
-      if (!mirror.hasFocus) actions.onLeave();
+      if (!keyboard.hasFocus) actions.onLeave();
     },
     click: (at) => {
       const item = itemAt(at);
@@ -353,9 +353,9 @@ export function createMap(actions) {
       map = { columns: arrange(next.rectangles) };
       recolour();
       base.setAttribute('aria-label', label);
-      mirror.setLabel(`${label} Arrow keys move, Enter pins.`);
+      keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
       const setSize = next.rectangle_count + next.indefinite.length;
-      mirror.setItems([...next.indefinite, ...map.columns.items].map((item) => ({ ...item, setSize })));
+      keyboard.setItems([...next.indefinite, ...map.columns.items].map((item) => ({ ...item, setSize })));
       nextFrame(paint);
     },
     setView(next) {

@@ -167,9 +167,9 @@ export function paintAxes(context, frame, view, isWholeHeight) {
 /* Steps on 1-2-5, at least 70 px apart. */
 function stepTicks(from, to, width) {
   let step = 1;
-  const least = ((to - from) * 70) / Math.max(1, width);
-  for (let ten = 1; step < least; ten *= 10)
-    for (const by of [1, 2, 5]) if (step < least) step = by * ten;
+  const min = ((to - from) * 70) / Math.max(1, width);
+  for (let ten = 1; step < min; ten *= 10)
+    for (const by of [1, 2, 5]) if (step < min) step = by * ten;
   const ticks = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(at);
   return ticks;

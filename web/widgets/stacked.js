@@ -6,7 +6,7 @@ import { el } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
 import { byteStep, bytes, count, unitOf } from '../lib/format.js';
 import { onTheme, token } from '../lib/theme.js';
-import { createMirror } from './mirror.js';
+import { createKeyboardList } from './keyboard_list.js';
 import { prepare } from './strips_paint.js';
 
 const LEFT_PX = 64;
@@ -47,11 +47,11 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
   const columns = () => data.names.length;
   const isReady = () => columns() > 0 && size.width > LEFT_PX && size.height > TOP_PX + BOTTOM_PX;
   const left = (at) => LEFT_PX + ((size.width - LEFT_PX) * at) / columns();
-  const most = () => Math.max(1, ...(tops.at(-1) ?? [1]));
-  const y = (value) => size.height - BOTTOM_PX - ((size.height - TOP_PX - BOTTOM_PX) * value) / most();
+  const max = () => Math.max(1, ...(tops.at(-1) ?? [1]));
+  const y = (value) => size.height - BOTTOM_PX - ((size.height - TOP_PX - BOTTOM_PX) * value) / max();
 
   const paintBase = (context) => {
-    paintAxis(context, { ...data, size, y, most: most() });
+    paintAxis(context, { ...data, size, y, max: max() });
     for (let part = 0; part < data.parts.length; part++) {
       context.fillStyle = data.parts[part].fill();
       for (let at = 0; at < columns(); at++) {
@@ -79,7 +79,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
       ['B', marks.b],
     ])
       if (at >= 0) flag(context, word, (left(at) + left(at + 1)) / 2, size);
-    mirror.setPinned(marks.b >= 0 ? marks.b : marks.a);
+    keyboard.setPinned(marks.b >= 0 ? marks.b : marks.a);
   };
   const paint = () => {
     if (!isReady()) return;
@@ -97,7 +97,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
     const box = plot.getBoundingClientRect();
     return { left: box.left + left(at), right: box.left + left(at + 1), top: box.top + TOP_PX, bottom: box.bottom };
   };
-  const mirror = createMirror({
+  const keyboard = createKeyboardList({
     label: '',
     sentence: (item) => sentence(item.at),
     onMove: (at) => {
@@ -110,7 +110,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
       onLeave();
     },
   });
-  plot.append(mirror.node);
+  plot.append(keyboard.node);
   const at = (event) => columnAt(event.clientX - plot.getBoundingClientRect().left, size.width, columns());
   plot.addEventListener('pointermove', (event) => {
     const column = at(event);
@@ -119,7 +119,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
     else onHover(column, markOf(column));
   });
   plot.addEventListener('pointerleave', () => {
-    if (mirror.hasFocus) return;
+    if (keyboard.hasFocus) return;
     setHover(-1);
     onLeave();
   });
@@ -139,8 +139,8 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
       data = next;
       tops = stackUp(data.parts, columns());
       base.setAttribute('aria-label', data.label);
-      mirror.setLabel(`${data.label} Arrow keys move, Enter chooses A, then B.`);
-      mirror.setItems(data.names.map((_, column) => ({ at: column })));
+      keyboard.setLabel(`${data.label} Arrow keys move, Enter chooses A, then B.`);
+      keyboard.setItems(data.names.map((_, column) => ({ at: column })));
       nextFrame(paint);
     },
     mark(next) {
@@ -155,15 +155,15 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
   };
 }
 
-function paintAxis(context, { isBytes, size, y, most }) {
+function paintAxis(context, { isBytes, size, y, max }) {
   const room = size.height - TOP_PX - BOTTOM_PX;
-  const step = isBytes ? byteStep(most, room) : niceStep(most, room);
-  const unit = unitOf(most);
+  const step = isBytes ? byteStep(max, room) : niceStep(max, room);
+  const unit = unitOf(max);
   context.font = `12px ${token('sans')}`;
   context.textBaseline = 'middle';
   context.textAlign = 'right';
   context.lineWidth = 1;
-  for (let value = 0; value <= most; value += step) {
+  for (let value = 0; value <= max; value += step) {
     context.strokeStyle = token('line');
     context.beginPath();
     const at = Math.round(y(value)) + 0.5;
@@ -171,7 +171,7 @@ function paintAxis(context, { isBytes, size, y, most }) {
     context.lineTo(size.width, at);
     context.stroke();
     context.fillStyle = token('text2');
-    const isLast = value + step > most;
+    const isLast = value + step > max;
     const words = isBytes ? bytes(value, unit, decimals(step, unit)) : count(value);
     context.fillText(isLast || !isBytes ? words : value === 0 ? '0' : words.split(' ')[0], LEFT_PX - 8, at);
   }
@@ -185,9 +185,9 @@ function decimals(step, unit) {
 }
 
 function niceStep(range, px) {
-  const least = (range * 40) / Math.max(px, 40);
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
-  return Math.max(1, [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least) ?? power * 10);
+  const min = (range * 40) / Math.max(px, 40);
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, min)));
+  return Math.max(1, [1, 2, 5, 10].map((each) => each * power).find((each) => each >= min) ?? power * 10);
 }
 
 /* Enough of them to know how wide names are. */
@@ -201,9 +201,9 @@ function paintNames(context, { names, left, size }) {
   const wide = Math.max(1, left(1) - left(0));
   const widest = Math.max(...sampled(names).map((name) => context.measureText(name).width));
   const every = Math.max(1, Math.ceil(Math.min(MAX_LABEL_PX, widest + LABEL_GAP_PX) / wide));
-  const most = Math.max(6, Math.floor((every * wide) / 6.5) - 1);
+  const max = Math.max(6, Math.floor((every * wide) / 6.5) - 1);
   for (let at = 0; at < names.length; at += every) {
-    const short = names[at].length > most ? `…${names[at].slice(-(most - 1))}` : names[at];
+    const short = names[at].length > max ? `…${names[at].slice(-(max - 1))}` : names[at];
     const half = context.measureText(short).width / 2;
     const x = Math.min(size.width - half - 1, (left(at) + left(at + 1)) / 2);
     context.fillText(short, x, size.height - BOTTOM_PX + 6);

@@ -4,7 +4,7 @@
 
 import { el } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
-import { createMirror } from './mirror.js';
+import { createKeyboardList } from './keyboard_list.js';
 import { barAt, barOf, layOut, runsWhere } from './strips_layout.js';
 import { OUTLINE_PX, paintBars, paintMarked, paintOutline, prepare } from './strips_paint.js';
 
@@ -38,14 +38,14 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
       bottom: box.bottom,
     };
   };
-  const mirror = createMirror({
+  const keyboard = createKeyboardList({
     label: '',
     sentence: (item) => sentence(item.bar),
     onMove: (at) => rects[at] && onHover(keyOf(at), bars[at], markOf(at)),
     onEnter: (at) => onPin(bars[at]),
     onLeave,
   });
-  plot.append(mirror.node);
+  plot.append(keyboard.node);
 
   const findKey = (key) => {
     if (!key) return -1;
@@ -67,7 +67,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     const pinned = marks.runs?.(rects, order) ?? [rects[pin]];
     for (const box of pinned) if (box) paintOutline(context, box, size.height, true);
     paintMarked(context, marked, size.height);
-    mirror.setPinned(pin);
+    keyboard.setPinned(pin);
   };
   const paint = () => {
     if (size.width <= 0 || size.height <= 0) return;
@@ -99,7 +99,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     plot.classList.toggle('is-on-mark', isOnMark);
   });
   plot.addEventListener('pointerleave', () => {
-    if (!mirror.hasFocus) onLeave();
+    if (!keyboard.hasFocus) onLeave();
   });
   plot.addEventListener('click', (event) => {
     if (event.detail > 1) return; // the first click did it
@@ -119,9 +119,9 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     draw(next, label) {
       bars = next;
       base.setAttribute('aria-label', label);
-      mirror.setLabel(`${label} Arrow keys move, Enter pins.`);
+      keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
       const setSize = bars.reduce((sum, bar) => sum + bar.count, 0);
-      mirror.setItems(bars.map((bar) => ({ bar, position: bar.first_rank + 1, setSize })));
+      keyboard.setItems(bars.map((bar) => ({ bar, position: bar.first_rank + 1, setSize })));
       nextFrame(paint);
     },
     mark(next) {

@@ -90,9 +90,9 @@ function labels(context, rects, height, isPadding) {
     const size = bytes(bar.bytes);
     if (context.measureText(size).width + 10 <= width) context.fillText(size, x + 6, height - 20);
     context.font = `12px ${token('mono')}`;
-    const most = Math.max(3, Math.floor((width - 12) / 7.3));
+    const max = Math.max(3, Math.floor((width - 12) / 7.3));
     context.fillText(
-      bar.id === null ? counted(bar.count, 'buffer') : cutMiddle(visible(bar.name), most),
+      bar.id === null ? counted(bar.count, 'buffer') : cutMiddle(visible(bar.name), max),
       x + 6,
       height - 5,
     );

@@ -23,7 +23,7 @@ export function createHeader({ state, onSort, onColumns }) {
   const shown = () => columns.filter(isOn);
   const widthOf = (column) => widths.get(column.key) ?? column.width ?? null;
 
-  /* Columns of a fixed width keep it; the others share the rest, and are never narrower than `least`. */
+  /* Columns of a fixed width keep it; the others share the rest, and are never narrower than `min`. */
   const drawWidths = () => {
     const list = shown();
     fill(
@@ -35,8 +35,8 @@ export function createHeader({ state, onSort, onColumns }) {
         return node_;
       }),
     );
-    const least = list.reduce((sum, column) => sum + (widthOf(column) ?? column.least ?? 8), 0);
-    state.table.style.setProperty('--grid-least', `${least}rem`);
+    const min = list.reduce((sum, column) => sum + (widthOf(column) ?? column.min ?? 8), 0);
+    state.table.style.setProperty('--grid-min', `${min}rem`);
   };
   const setWidth = (column, rem) => {
     widths.set(column.key, Math.max(MIN_REM, Math.min(MAX_REM, rem)));

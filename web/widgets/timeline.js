@@ -2,7 +2,7 @@
  * timeline.js: memory over time, with moment, window and marks A and B on it. Zoom and pan stretch what
  * is there at once; whoever owns it asks for more. Hover is an overlay; the base is drawn once.
  *
- * Data: {all: [start, end], range, x (ascending, distinct ps), end, layers, least, most, isFitted, peak:
+ * Data: {all: [start, end], range, x (ascending, distinct ps), end, layers, min, max, isFitted, peak:
  * {step: ps, bytes}, localPeaks, peakWords, label}; see timeline_plot.js. */
 
 import { el } from '../lib/dom.js';

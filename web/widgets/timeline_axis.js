@@ -29,14 +29,14 @@ export function timeLabels(splits) {
   });
 }
 
-/* [low, high] of the byte axis for values between `least` and `most`, with room for marks above. Fitted: as
+/* [low, high] of the byte axis for values between `min` and `max`, with room for marks above. Fitted: as
  * close as the values allow, unless that is nearly the whole height anyway. */
-export function byteRange({ least, most, isFitted }, heightPx, roomPx = 30) {
+export function byteRange({ min, max, isFitted }, heightPx, roomPx = 30) {
   const share = Math.max(1, heightPx) / Math.max(1, heightPx - roomPx);
-  const spread = most - least;
-  const low = least - Math.max(spread * ROOM, most * 0.0005, 1);
-  if (!isFitted || low <= NEAR_ZERO * most) return [0, most * share || 1];
-  return [low, low + Math.max(most - low, most * 0.002) * share];
+  const spread = max - min;
+  const low = min - Math.max(spread * ROOM, max * 0.0005, 1);
+  if (!isFitted || low <= NEAR_ZERO * max) return [0, max * share || 1];
+  return [low, low + Math.max(max - low, max * 0.002) * share];
 }
 
 /* Multiples of a power of two in [low, high], at least 40 px apart. */

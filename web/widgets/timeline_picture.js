@@ -79,10 +79,10 @@ function paintLanes(u, data, lanes, top) {
       if (wide <= 0) continue;
       ctx.fillStyle = token('lane');
       ctx.fillRect(left, y + 2, Math.max(1, wide - 1), ROW_PX - 4);
-      const most = Math.floor((wide - 8) / LETTER_PX);
-      if (most < 1 || (item.text.length > most && most < 6)) continue;
+      const max = Math.floor((wide - 8) / LETTER_PX);
+      if (max < 1 || (item.text.length > max && max < 6)) continue;
       ctx.fillStyle = token('text');
-      ctx.fillText(cutMiddle(visible(item.text), most), left + 4, y + ROW_PX / 2);
+      ctx.fillText(cutMiddle(visible(item.text), max), left + 4, y + ROW_PX / 2);
     }
   }
 }

@@ -24,7 +24,7 @@ const STATES = {
   'with a menu open': async (page) => page.locator('.menu-dots').first().click(),
   'with a selector open': async (page) => {
     if (await page.locator('#menu').isVisible()) await page.click('#menu');
-    await page.locator('.crumbs .selector-button').last().click();
+    await page.locator('.breadcrumb .selector-button').last().click();
     await page.waitForSelector('.selector-option');
   },
   'with its notes open': async (page) => page.locator('.notes-button').first().click(),
@@ -67,8 +67,8 @@ export function run({ test, truth, daemon, open, fixtures }) {
       for (const width of [1440, 390]) {
         const page = await open(`${base}?tool=home`, { width, height: 844, scheme });
         await check(page, `Home at ${width}`);
-        await page.locator('.intake button').click();
-        await page.waitForSelector('.intake-text');
+        await page.locator('.open-files button').click();
+        await page.waitForSelector('.files-text');
         await check(page, 'the box for texts');
         await page.keyboard.press('Escape');
         await page.keyboard.press('Control+k');

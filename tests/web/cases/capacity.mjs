@@ -128,7 +128,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
 
   test('a session without a program after one with: title and cards are not of the one before', async () => {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
-    await page.locator('.crumbs .selector-button').first().click();
+    await page.locator('.breadcrumb .selector-button').first().click();
     await page.locator('.selector-option', { hasText: 'training' }).click();
     await page.waitForURL(/session=/);
     await idle(page);

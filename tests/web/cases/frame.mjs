@@ -113,7 +113,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('letters typed into a field do nothing else', async () => {
     const page = await open(await daemon('--demo'));
-    await page.locator('.crumbs .selector-button').last().click();
+    await page.locator('.breadcrumb .selector-button').last().click();
     await page.waitForSelector('.selector-option');
     await page.keyboard.type('gh?q');
     await idle(page);

@@ -353,7 +353,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       await own.stop();
       again = await startDaemon(binary, ['--demo'], Number(new URL(own.url).port));
       const asked = [];
-      page.on('request', (request) => request.url().includes('/given/') && asked.push(request.url()));
+      page.on('request', (request) => /\/(given|uploads)\//.test(request.url()) && asked.push(request.url()));
       for (const wanted of [1, 1]) {
         await page.reload();
         await page.waitForSelector('.home-grid tbody tr');
@@ -390,9 +390,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('a text typed into the box does the same by keys alone', async () => {
     const page = await open(`${await daemon('--demo')}?tool=home`);
-    await page.locator('.intake button').focus();
+    await page.locator('.open-files button').focus();
     await page.keyboard.press('Enter');
-    await page.waitForSelector('.intake-text');
+    await page.waitForSelector('.files-text');
     await page.keyboard.insertText(oomText().toString());
     await page.keyboard.press('Control+Enter');
     await banner(page, 'This looks like a TPU compile-time OOM');

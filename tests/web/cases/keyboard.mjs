@@ -118,7 +118,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('a selector is opened, searched and closed by keys', async () => {
     const page = await open(await daemon('--demo'));
-    await page.locator('.crumbs .selector-button').last().focus();
+    await page.locator('.breadcrumb .selector-button').last().focus();
     await page.keyboard.press('ArrowDown');
     await page.waitForSelector('.selector-option');
     await page.keyboard.type('vmem');

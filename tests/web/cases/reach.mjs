@@ -52,11 +52,11 @@ const VIEWER = [
   [
     'another memory space',
     async (page) => {
-      await page.locator('.crumbs .selector-button').last().click();
+      await page.locator('.breadcrumb .selector-button').last().click();
       await page.locator('.selector-option', { hasText: 'VMEM' }).first().click();
     },
     async (page) => {
-      await page.locator('.crumbs .selector-button').last().focus();
+      await page.locator('.breadcrumb .selector-button').last().focus();
       await page.keyboard.press('Enter');
       await page.keyboard.type('vmem');
       await page.keyboard.press('Enter');
@@ -107,7 +107,7 @@ const DEVICE = [
 
 const HOME = [
   ['a session', click('.home-grid tbody a'), from('.home-grid tbody a', 'Enter'), inUrl('session'), back],
-  ['the box for files and texts', click('.intake button'), from('.intake button', 'Enter'), countOf('dialog'), escape],
+  ['the box for files and texts', click('.open-files button'), from('.open-files button', 'Enter'), countOf('dialog'), escape],
 ];
 
 const OOM = [

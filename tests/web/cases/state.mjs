@@ -117,7 +117,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('a memory space is chosen by its figure and stands in URL and title', async () => {
     const page = await open(await daemon('--demo'));
-    await page.locator('.crumbs .selector-button').last().click();
+    await page.locator('.breadcrumb .selector-button').last().click();
     await page.waitForSelector('.selector-option');
     const options = await page.locator('.selector-option').allInnerTexts();
     includes(options[0], 'HBM');

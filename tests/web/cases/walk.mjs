@@ -13,7 +13,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.waitForSelector('.panel-strips');
     await idle(page);
     includes(await text(page, '#rail [aria-current="page"]'), 'Viewer');
-    includes(await text(page, '.crumbs'), 'HBM');
+    includes(await text(page, '.breadcrumb'), 'HBM');
     includes(await text(page, 'h1'), 'Needs 300.00 GiB of HBM');
     includes(await text(page, '.panel-strips h2'), 'Live at the peak');
     equal(

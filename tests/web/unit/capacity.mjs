@@ -161,9 +161,9 @@ export function run({ test, equal, includes }) {
   });
   test('a capacity is on the axis up to 1.5 times the data', () => {
     equal(
-      [150, 151, 1].map((bytes) => isInRange({ most: 100, capacity: { bytes } })),
+      [150, 151, 1].map((bytes) => isInRange({ max: 100, capacity: { bytes } })),
       [true, false, true],
     );
-    equal(isInRange({ most: 100, capacity: null }), false);
+    equal(isInRange({ max: 100, capacity: null }), false);
   });
 }

@@ -2,7 +2,7 @@
  * export.mjs: tables that leave the page, and what the palette finds, without a browser. */
 
 import { csvText, markdownText, shownTable } from '../../../web/lib/export.js';
-import { match, rank } from '../../../web/lib/fuzzy.js';
+import { match, rank } from '../../../web/widgets/palette.js';
 import { keyOf, spokenKey } from '../../../web/lib/keys.js';
 import { escapeXml } from '../../../web/lib/picture.js';
 

@@ -26,7 +26,7 @@ const rectangles = (tree, window) => {
   const out = visibleRects(
     tree,
     { from: 0, to: tree.width[0], base: 0, firstRow: 0, lastRow: 99, px: 1000, ...window },
-    makeRects(window?.most ?? 4000),
+    makeRects(window?.max ?? 4000),
   );
   return Array.from({ length: out.length }, (_, at) => [
     out.node[at],
@@ -74,7 +74,7 @@ export function run({ test, equal, truth }) {
   });
 
   test('no picture holds more rectangles than there is room for', () => {
-    const found = rectangles(flat(400), { most: 50 });
+    const found = rectangles(flat(400), { max: 50 });
     truth(found.length <= 50, `${found.length} rectangles`);
     equal(found.reduce((sum, [, row, , width]) => sum + (row === 1 ? width : 0), 0), 1000);
   });

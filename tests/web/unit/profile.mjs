@@ -127,11 +127,11 @@ export function run({ test, equal, truth }) {
     equal(drawn.times, [0, 10, 10, 50]);
     equal(drawn.used, [8, 18, 28, 8]);
     equal(drawn.layers[0].values, [100, 100, 100, 100], 'in use and free');
-    equal([drawn.least, drawn.most], [8, 100]);
+    equal([drawn.min, drawn.max], [8, 100]);
     const columns = columnsOf(drawn);
     equal(columns[0], [0, 10, 11, 50, 100]);
     equal(columns[2].at(-1), 8, 'the last value has a width');
-    equal(timelineOf(answer, { range: [0, 100], isFree: false }).most, 28, 'free is out of the height');
+    equal(timelineOf(answer, { range: [0, 100], isFree: false }).max, 28, 'free is out of the height');
   });
 
   test('a reading names the event that holds, and nothing that is not recorded', () => {
@@ -148,11 +148,11 @@ export function run({ test, equal, truth }) {
   });
 
   test('a fitted byte axis says that it does not begin at 0, any other begins there', () => {
-    const flat = byteRange({ least: 40 * GIB, most: 40.5 * GIB, isFitted: true }, 200);
+    const flat = byteRange({ min: 40 * GIB, max: 40.5 * GIB, isFitted: true }, 200);
     truth(flat[0] > 39 * GIB && flat[0] < 40 * GIB, `starts at ${flat[0]}`);
     truth(axisWords(flat[0]).startsWith('axis starts at 39.9'), axisWords(flat[0]));
-    equal(byteRange({ least: 40 * GIB, most: 40.5 * GIB, isFitted: false }, 200)[0], 0);
-    equal(byteRange({ least: GIB, most: 40 * GIB, isFitted: true }, 200)[0], 0, 'nearly the whole height anyway');
+    equal(byteRange({ min: 40 * GIB, max: 40.5 * GIB, isFitted: false }, 200)[0], 0);
+    equal(byteRange({ min: GIB, max: 40 * GIB, isFitted: true }, 200)[0], 0, 'nearly the whole height anyway');
     equal(axisWords(0), '');
     const ticks = byteTicks(...flat, 200);
     const labels = byteTickLabels(ticks);

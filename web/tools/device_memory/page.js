@@ -7,7 +7,7 @@
 import { get, isAbort, Problem } from '../../lib/api.js';
 import { begin, nextFrame } from '../../lib/activity.js';
 import { el, fill, loadStyle } from '../../lib/dom.js';
-import { dropAgain, dropped } from '../../lib/dropped.js';
+import { uploadAgain, uploaded } from '../../lib/uploads.js';
 import { createStore } from '../../lib/store.js';
 import { explainKeys, explainWith } from '../../widgets/explain.js';
 import { message } from '../../widgets/panel.js';
@@ -159,7 +159,7 @@ async function loadSummary(view) {
     if (error.code === 'gone') throw error;
     const { local } = view.state;
     const isLost = error.status === 404 && local && compared(view.state).shown === local;
-    instead(view, isLost ? dropAgain(local, dropped(local)) : empty.failed('This profile', error), 'Nothing to show.');
+    instead(view, isLost ? uploadAgain(local, uploaded(local)) : empty.failed('This profile', error), 'Nothing to show.');
   }
 }
 

@@ -5,7 +5,7 @@ import { later } from '../../lib/activity.js';
 import { get, isAbort } from '../../lib/api.js';
 import { el, fill, nameInline, prose } from '../../lib/dom.js';
 import { ago, count, counted, visible } from '../../lib/format.js';
-import { droppedSessions, forgotten } from '../../lib/dropped.js';
+import { forgetUpload, uploadedSessions, UPLOADS } from '../../lib/uploads.js';
 import { explainKeys, explainWith, nodesOf } from '../../widgets/explain.js';
 import { message } from '../../widgets/panel.js';
 import { foundText } from './found.js';
@@ -38,10 +38,10 @@ async function listAll(filter, sort, how) {
 /* What this tab dropped and the daemon still holds; what it forgot is not asked for again. */
 async function listDropped(how) {
   const all = await Promise.all(
-    droppedSessions().map((id) =>
-      get(`given/${id.slice(0, 40)}`, {}, how).catch((error) => {
+    uploadedSessions().map((id) =>
+      get(`${UPLOADS}/${id.slice(0, 40)}`, {}, how).catch((error) => {
         if (isAbort(error)) throw error;
-        if (error.status === 404) forgotten(id);
+        if (error.status === 404) forgetUpload(id);
         return { sessions: [] };
       }),
     ),
@@ -93,10 +93,10 @@ function watched(about, lookAgain) {
   );
 }
 
-function intakeZone(context) {
+function openFilesLine(context) {
   return el(
     'div',
-    { class: 'intake' },
+    { class: 'open-files' },
     el('span', {}, 'Drop files or a folder, or paste an error text: xplane.pb · XLA dump · hlo_proto.pb · memory.prof · log'),
     el('button', { type: 'button', class: 'text-button', 'aria-haspopup': 'dialog', on: { click: context.takeIn } }, 'Paste or choose'),
   );
@@ -147,7 +147,7 @@ export function mount(root, context) {
   const tools = createTools(context);
   const body = el('div', { class: 'home-body' });
   root.replaceChildren(
-    el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, intakeZone(context), tools.node, body),
+    el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, openFilesLine(context), tools.node, body),
   );
   let controller = null;
   let route = null;

@@ -77,13 +77,13 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   const count = columns.time_ps.length;
   const used = new Array(count);
   const whole = new Array(count);
-  let least = Infinity;
-  let most = 0;
+  let min = Infinity;
+  let max = 0;
   for (let at = 0; at < count; at++) {
     used[at] = columns.stack_bytes[at] + columns.heap_bytes[at];
     whole[at] = columns.free_bytes[at] === null ? null : used[at] + columns.free_bytes[at];
-    least = Math.min(least, used[at]);
-    most = Math.max(most, used[at], isFree ? (whole[at] ?? 0) : 0);
+    min = Math.min(min, used[at]);
+    max = Math.max(max, used[at], isFree ? (whole[at] ?? 0) : 0);
   }
   const hasStack = columns.stack_bytes.some((value) => value > 0);
   const fragmentation = columns.largest_fragmentation ? largestIn(columns, range) : columns.fragmentation;
@@ -114,8 +114,8 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
     fragmentation,
     shift,
     layers,
-    least: Number.isFinite(least) ? least : 0,
-    most,
+    min: Number.isFinite(min) ? min : 0,
+    max,
     isFitted: !isFree,
     isThinned: data.is_thinned,
     hasStack,
@@ -126,7 +126,7 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
 
 /* The whole run in small, for the brush: the largest of each part of the time, from 0 on. */
 export function overviewOf(data, all) {
-  const { x, used, most } = timelineOf(data, { range: all, isFree: false });
+  const { x, used, max } = timelineOf(data, { range: all, isFree: false });
   const part = Math.max(1, (all[1] - all[0]) / OVERVIEW_PARTS);
   const steps = [];
   const bytes = [];
@@ -139,7 +139,7 @@ export function overviewOf(data, all) {
       bytes.push(used[at]);
     }
   });
-  return { steps, bytes, lastStep: all[1] - all[0] - 1, most: Math.max(1, most) };
+  return { steps, bytes, lastStep: all[1] - all[0] - 1, max: Math.max(1, max) };
 }
 
 /* What is known of the event that stands at index `at` of a drawn timeline. */
@@ -208,7 +208,7 @@ export function lanesOf(data, pool = null) {
  * request of the trace that would have failed. */
 export function fragmentationOf(data, range) {
   const { columns } = data;
-  const most = Math.max(1, ...columns.free_bytes);
+  const max = Math.max(1, ...columns.free_bytes);
   const failing = columns.failed_request_bytes.some((size) => size !== null);
   return {
     all: range.all,
@@ -221,8 +221,8 @@ export function fragmentationOf(data, range) {
       { values: columns.largest_free_bytes, fill: 'area', stroke: 'text', width: 1.25 },
       failing && { values: columns.failed_request_bytes, fill: '', stroke: 'caution', dash: [4, 3], width: 1.5 },
     ].filter(Boolean),
-    least: Math.min(...columns.largest_free_bytes, most),
-    most,
+    min: Math.min(...columns.largest_free_bytes, max),
+    max,
     isFitted: false,
     isThinned: true,
     peak: null,

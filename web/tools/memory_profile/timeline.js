@@ -74,7 +74,7 @@ export function createTimelinePanel(view, actions) {
   /* The brush begins at 0, a trace anywhere. */
   const start = () => state.overview?.start_ps ?? 0;
   const brush = createBrush({
-    least: MIN_PS,
+    min: MIN_PS,
     onRange: ([from, to], isEnd) => actions.onRange([from + start(), to + start()], isEnd),
   });
   const exports = exportEntries({

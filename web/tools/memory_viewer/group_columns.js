@@ -42,7 +42,7 @@ export function groupColumns(largest, by) {
     sortKey: sorts[column.key] ?? null,
     explainGroup: 'group_row',
     isHidden: column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key,
-    least: column.key === 'name' ? 16 : column.least,
+    min: column.key === 'name' ? 16 : column.min,
     cell: (row) => (row.isGroup ? (groupCells[column.key]?.(row) ?? '') : column.cell(row)),
     copy: column.copy && [
       column.copy[0],

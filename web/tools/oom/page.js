@@ -5,7 +5,7 @@
 import { get, isAbort, Problem, problemText } from '../../lib/api.js';
 import { el, fill, loadStyle, name } from '../../lib/dom.js';
 import { cutMiddle, visible } from '../../lib/format.js';
-import { givenName, giveText, keptText } from '../../lib/given.js';
+import { uploadedName, uploadText, keptText } from '../../lib/uploads.js';
 import { listModules } from '../../lib/selection.js';
 import { createMenu } from '../../widgets/menu.js';
 import { createBuffers } from './buffers.js';
@@ -83,7 +83,7 @@ export function mount(root, context) {
     fill(
       source,
       el('span', { class: 'dim' }, 'read from: '),
-      files.length > 1 ? select : found.file ? name(found.file) : name(givenName(found.local)),
+      files.length > 1 ? select : found.file ? name(found.file) : name(uploadedName(found.local)),
       found.failures.length ? createMenu('Verdict', menu) : null,
     );
     other.textContent = found.local ? 'Paste other' : 'Paste a text';
@@ -106,7 +106,7 @@ export function mount(root, context) {
     }
   }
 
-  const sourceOf = (found) => (found.local ? givenName(found.local) : (last.selection?.session?.name ?? ''));
+  const sourceOf = (found) => (found.local ? uploadedName(found.local) : (last.selection?.session?.name ?? ''));
   const aboutOf = (found) => (found.local ? { local: found.local } : { session: found.session, file: found.file });
 
   function drawNothing(found) {
@@ -188,7 +188,7 @@ export function mount(root, context) {
     } catch (error) {
       const kept = error.status === 404 ? keptText(route.local) : null;
       if (kept === null) throw error;
-      return giveText(kept, signal);
+      return uploadText(kept, signal);
     }
   }
 

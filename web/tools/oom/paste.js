@@ -3,7 +3,7 @@
 
 import { isAbort, problemText } from '../../lib/api.js';
 import { el, fill } from '../../lib/dom.js';
-import { giveText } from '../../lib/given.js';
+import { uploadText } from '../../lib/uploads.js';
 
 /* Of what is pasted at once, no more is put into the field: a browser takes seconds to lay out a field of some MiB. */
 const MAX_SHOWN = 64 * 1024;
@@ -31,7 +31,7 @@ export function createPaste({ onGiven }) {
     const { signal } = controller;
     say('');
     try {
-      onGiven(await giveText(what, signal));
+      onGiven(await uploadText(what, signal));
     } catch (error) {
       if (!isAbort(error)) say(problemText(error));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * crumbs.js: the breadcrumb in the bar: Home › session › host › module › memory space.
+ * breadcrumb.js: the breadcrumb in the bar: Home › session › host › module › memory space.
  * On a phone it is a sheet behind the menu button. Each selector lists with figures, largest first (sessions: newest first). */
 
 import { el, fill } from '../lib/dom.js';
@@ -8,7 +8,7 @@ import { listModules, listSessions } from '../lib/selection.js';
 import { createSelector } from './selector.js';
 
 /* levels: [{level, title, load}]; onChoose(level, id). Out: {set({level: {id, label, count} | null})}. */
-export function createCrumbs(node, { levels, home, onChoose }) {
+export function createBreadcrumb(node, { levels, home, onChoose }) {
   const bar = node.closest('.bar');
   const menu = bar.querySelector('#menu');
   const selectors = new Map();
@@ -71,7 +71,7 @@ function moduleLabel(module, modules) {
 }
 
 /* here() → {selection, route}: what is shown now. Out: [{level, title, load(filter, signal)}]. */
-export function crumbLevels(here) {
+export function breadcrumbLevels(here) {
   const sessions = async (filter, signal) => {
     const list = await listSessions(filter, signal);
     const options = list.sessions.map(({ id, name, modified_at_ms: at }) => ({
@@ -113,7 +113,7 @@ export function crumbLevels(here) {
 }
 
 /* Pure: what stands in the breadcrumb: {level: {id, label, count} | null}. */
-export function crumbValues(selection) {
+export function breadcrumbValues(selection) {
   const { session, host, module, modules, sessions, spaces, space } = selection ?? {};
   return {
     session: session ? { id: session.id, label: session.name, count: sessions.total } : null,

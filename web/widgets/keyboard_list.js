@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * mirror.js: the focusable, visually hidden list beside a canvas, for keyboard and
+ * keyboard_list.js: the focusable, visually hidden list beside a canvas, for keyboard and
  * screen reader. At most 200 options stand in the document, around the active one. */
 
 import { el, fill } from '../lib/dom.js';
@@ -9,8 +9,8 @@ const PAGE = 10;
 let serial = 0;
 
 /* onMove(at), onEnter(at), onLeave(); sentence(item) names an option. */
-export function createMirror({ label, sentence, onMove, onEnter, onLeave }) {
-  const id = `mirror-${++serial}`;
+export function createKeyboardList({ label, sentence, onMove, onEnter, onLeave }) {
+  const id = `keyboard-list-${++serial}`;
   const list = el('ul', { id, class: 'hidden', role: 'listbox', tabindex: '0', 'aria-label': label });
   let items = [];
   let active = -1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * intake.js: what dropped files or a pasted text are, and where they open. The first row that knows a file
+ * open_files.js: what dropped files or a pasted text are, and where they open. The first row that knows a file
  * says so; nothing leaves the present view before the reader agrees. */
 
 import { get, post, Problem, problemText } from './lib/api.js';
-import { keepDropped } from './lib/dropped.js';
+import { keepUpload, UPLOADS } from './lib/uploads.js';
 import { el } from './lib/dom.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
-import { nameOf, pageOf, usualPage } from './pages.js';
+import { nameOf, pageOf, defaultPage } from './pages.js';
 import { dialogHead, openDialog } from './widgets/dialog.js';
 import { foundText, lookAt } from './tools/home/found.js';
 
@@ -87,9 +87,9 @@ export function notReadWords(list) {
 const withoutFigures = { worst: null };
 
 /* What the daemon makes of files that it holds: {text, label, link}. */
-async function lookAtHeld(given, { name, left }, signal) {
-  const { sessions, not_read: notRead } = await get(`given/${given.id}`, {}, { signal });
-  const fileTotal = given.files.length;
+async function lookAtHeld(uploaded, { name, left }, signal) {
+  const { sessions, not_read: notRead } = await get(`${UPLOADS}/${uploaded.id}`, {}, { signal });
+  const fileTotal = uploaded.files.length;
   const who = fileTotal > 1 ? counted(fileTotal, 'file') : short(name);
   if (sessions.length === 0) return { text: `${who}: nothing in there can be opened.${notReadWords(notRead)}` };
   const session = leading(sessions);
@@ -98,8 +98,8 @@ async function lookAtHeld(given, { name, left }, signal) {
     return withoutFigures; /* the page that opens says why */
   });
   const counts = { ...session, module_count: found.module_count ?? session.module_count };
-  const page = session.failure ? pageOf('oom') : usualPage(counts);
-  keepDropped(given.id, { name: fileTotal > 1 ? counted(fileTotal, 'file') : name, size_bytes: given.files.reduce((sum, file) => sum + file.size_bytes, 0) });
+  const page = session.failure ? pageOf('oom') : defaultPage(counts);
+  keepUpload(uploaded.id, { name: fileTotal > 1 ? counted(fileTotal, 'file') : name, size_bytes: uploaded.files.reduce((sum, file) => sum + file.size_bytes, 0) });
   return {
     text: `${heldWords(counts, found, { name, fileTotal, sessionTotal: sessions.length, left })}${notReadWords(notRead)}`,
     label: session.failure ? 'Open verdict' : `Open ${nameOf(page)}`,
@@ -107,13 +107,13 @@ async function lookAtHeld(given, { name, left }, signal) {
   };
 }
 
-const give = ({ name, blob }, before, signal) =>
-  post('given', blob, 'application/octet-stream', { name, with: before?.id ?? '' }, { signal });
+const upload = ({ name, blob }, before, signal) =>
+  post(UPLOADS, blob, 'application/octet-stream', { name, with: before?.id ?? '' }, { signal });
 
 async function takeHeld(file, { signal }) {
-  const given = await give(file, null, signal);
+  const uploaded = await upload(file, null, signal);
   /* A text has its own page. */
-  return given.files[0].kind === 'text' ? null : lookAtHeld(given, { name: file.name, left: [] }, signal);
+  return uploaded.files[0].kind === 'text' ? null : lookAtHeld(uploaded, { name: file.name, left: [] }, signal);
 }
 
 /* ---- one file --------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ const KINDS = [
     is: (file) => isProfile(file),
     async take({ name, size_bytes, blob }, { signal }) {
       const profile = await post('profiles', blob, 'application/octet-stream', { name }, { signal });
-      keepDropped(profile.id, { name, size_bytes });
+      keepUpload(profile.id, { name, size_bytes });
       return {
         text: `${short(name)} is a device profile with ${counted(profile.sample_count, 'sample')}.`,
         label: 'Open profile',
@@ -146,7 +146,7 @@ const KINDS = [
     async take({ name, size_bytes, head, blob }, { signal }) {
       const answer = await post('oom', blob, 'application/octet-stream', {}, { signal });
       const text = size_bytes <= 1 << 20 && !isWide({ head }) ? await blob.text() : null;
-      keepDropped(answer.local, { name, size_bytes, text });
+      keepUpload(answer.local, { name, size_bytes, text });
       return { ...textWords(answer), link: { tool: 'oom', local: answer.local } };
     },
   },
@@ -189,19 +189,19 @@ async function recogniseOne({ name, blob }, options) {
 /* ---- several ------------------------------------------------------------------------------ */
 
 /* The daemon was started anew, or let go of what came before: those files have to come again. */
-const isForgotten = (error, given) => given && error instanceof Problem && error.status === 404;
+const isForgotten = (error, uploaded) => uploaded && error instanceof Problem && error.status === 404;
 
-/* {given: the last answer or null, left: names of those that are not used}. */
+/* {uploaded: the last answer or null, left: names of those that are not used}. */
 async function sendAll(sent, { signal, onProgress, mayRestart }) {
   const left = [];
-  let given = null;
+  let uploaded = null;
   for (const [at, file] of sent.entries()) {
     onProgress(`Sending ${count(at + 1)} of ${counted(sent.length, 'file')}: ${short(file.name)}, ${bytes(file.blob.size)}.`);
     try {
-      if (await headOf(file.blob)) given = await give(file, given, signal);
+      if (await headOf(file.blob)) uploaded = await upload(file, uploaded, signal);
       else left.push(file.name);
     } catch (error) {
-      if (isForgotten(error, given)) {
+      if (isForgotten(error, uploaded)) {
         if (mayRestart) return sendAll(sent, { signal, onProgress, mayRestart: false });
         throw new Problem({ code: 'notfound', detail: 'the daemon did not keep the first files until the last had come: it was started anew, or has too little memory for them together' });
       }
@@ -209,14 +209,14 @@ async function sendAll(sent, { signal, onProgress, mayRestart }) {
       left.push(file.name);
     }
   }
-  return { given, left };
+  return { uploaded, left };
 }
 
 async function recogniseAll(files, { signal, onProgress }) {
-  const { given, left } = await sendAll(files.slice(0, MAX_FILES), { signal, onProgress, mayRestart: true });
+  const { uploaded, left } = await sendAll(files.slice(0, MAX_FILES), { signal, onProgress, mayRestart: true });
   left.push(...files.slice(MAX_FILES).map((file) => file.name));
-  if (!given) return { text: `None of ${counted(files.length, 'file')} can be used: no trace, HLO file, device profile or text.` };
-  return lookAtHeld(given, { name: given.files[0].name, left }, signal);
+  if (!uploaded) return { text: `None of ${counted(files.length, 'file')} can be used: no trace, HLO file, device profile or text.` };
+  return lookAtHeld(uploaded, { name: uploaded.files[0].name, left }, signal);
 }
 
 /* files: [{name, blob}], the name with its folders; a blob is a File, or a Blob of a pasted text. Out: {text,
@@ -276,31 +276,31 @@ const sameFiles = (a, b) => a.split('-')[0] === b.split('-')[0];
 
 let underWay = null;
 
-/* given: of drop_zone.js. The frame: {banners, route(): the state in the URL, again(): shows it anew, open(link)}. */
-export async function takeIn(given, { banners, route, again, open }) {
+/* dropped: of drop_zone.js. The frame: {banners, route(): the state in the URL, again(): shows it anew, open(link)}. */
+export async function takeIn(dropped, { banners, route, again, open }) {
   underWay?.abort();
   const own = new AbortController();
   const { signal } = own;
-  const onProgress = (text) => signal.aborted || banners.set('intake', { text, action: { label: 'Cancel', run: () => own.abort() } });
+  const onProgress = (text) => signal.aborted || banners.set('files', { text, action: { label: 'Cancel', run: () => own.abort() } });
   underWay = own;
   try {
     onProgress('Looking at what was dropped.');
-    const { files, refused } = given.files ? { files: given.files, refused: [] } : await filesBelow(given.entries);
+    const { files, refused } = dropped.files ? { files: dropped.files, refused: [] } : await filesBelow(dropped.entries);
     if (files.length === 1) onProgress(`Looking at ${short(files[0].name)}.`);
     const { text, label, link } = await recognise(files, { signal, onProgress });
     signal.throwIfAborted();
     const unread = refused.length ? ` The browser may not read ${named(refused)}.` : '';
     const run = () => {
-      banners.drop('intake');
+      banners.drop('files');
       /* What the URL names already, dropped once more: the same view of it. */
       const { local, session, tool } = route();
       const isAwaited = link.session ? sameFiles(session, link.session) : link.local === local && link.tool === tool;
       if (isAwaited) again();
       else open(link);
     };
-    banners.set('intake', { text: text + unread, action: link && { label, run } });
+    banners.set('files', { text: text + unread, action: link && { label, run } });
   } catch (error) {
-    if (underWay === own) banners.drop('intake');
+    if (underWay === own) banners.drop('files');
     throw error;
   }
 }
@@ -308,9 +308,9 @@ export async function takeIn(given, { banners, route, again, open }) {
 /* ---- for those who do not drop ------------------------------------------------------------ */
 
 /* A text to paste or files to choose; take({files: [{name, blob}]}) */
-export function openIntake(take) {
+export function openFilesDialog(take) {
   const field = el('textarea', {
-    class: 'intake-text mono',
+    class: 'files-text mono',
     rows: '10',
     spellcheck: 'false',
     'aria-label': 'Error text or log',
@@ -318,11 +318,11 @@ export function openIntake(take) {
   });
   openDialog({
     title: 'Paste a text or choose files',
-    className: 'intake-dialog',
+    className: 'files-dialog',
     content: (close) => {
       const file = el('input', {
         type: 'file',
-        class: 'intake-file',
+        class: 'files-choose',
         multiple: true,
         'aria-label': 'Choose files',
         on: {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nothing.js: what is said where a page can draw nothing of what the URL names, and where something failed. */
+ * empty_state.js: what is said where a page can draw nothing of what the URL names, and where something failed.
+ * Its own file: all sentences of the frame about what is missing or failed. */
 
 import { Problem, problemText } from './lib/api.js';
 import { el, fill, name } from './lib/dom.js';
-import { dropAgain, dropped } from './lib/dropped.js';
+import { uploadAgain, uploaded } from './lib/uploads.js';
 import { bytes, count, cutMiddle, visible, when } from './lib/format.js';
 import { copyButton, fact, facts } from './widgets/details.js';
 import { message } from './widgets/panel.js';
@@ -70,7 +71,7 @@ export function watchParts(banners) {
 
 /* The URL names files that were dropped, and the daemon holds them no more. */
 export function sayLost(id, row) {
-  const { title, text } = dropAgain(id, dropped(id));
+  const { title, text } = uploadAgain(id, uploaded(id));
   document.title = nothingTitle('dropped, not stored', row);
   document.body.classList.add('is-plain');
   showInstead('Nothing to show.', { kind: 'empty', title, text });

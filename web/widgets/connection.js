@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * reach.js: says when the daemon does not answer, and when files changed under the page.
- * What is seen stays; the page goes on by itself. */
+ * connection.js: says when the daemon does not answer, and when files changed under the page.
+ * What is seen stays; the page goes on by itself.
+ * Its own file: watches daemon and disk; the frame says what to do then. */
 
-import { get, onReach } from '../lib/api.js';
+import { get, onConnection } from '../lib/api.js';
 import { literal, when } from '../lib/format.js';
 
 const GONE_AFTER_MS = 1500;
@@ -32,7 +33,7 @@ function startHeartbeat(onChange) {
 
 /* onBack(): the daemon answers again. onGone(): it does not, and the banner says so.
  * onChange(): a file was added, changed or removed under the watched folders. */
-export function watchReach({ banners, onBack, onGone, onChange }) {
+export function watchConnection({ banners, onBack, onGone, onChange }) {
   let timer = 0;
   let heartbeat = null;
   const sayGone = (sinceMs) => {
@@ -43,7 +44,7 @@ export function watchReach({ banners, onBack, onGone, onChange }) {
     });
     onGone();
   };
-  onReach(({ isGone, sinceMs }) => {
+  onConnection(({ isGone, sinceMs }) => {
     clearTimeout(timer);
     if (!isGone) {
       banners.drop('gone');
