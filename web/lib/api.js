@@ -73,13 +73,18 @@ function refuseNul(params) {
   if (name) throw new Problem({ status: 400, code: 'argument', detail: `${name}: a text with a NUL in it matches nothing` });
 }
 
-async function request(path, params, signal, sent = {}) {
-  refuseNul(params);
-  const url = new URL(path, document.baseURI);
-  for (const [name, value] of Object.entries(params)) {
+/* The address of api/v1/<path>; what is empty is left out, but for a key. */
+export function apiUrl(path, params) {
+  const url = new URL(`api/v1/${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(params))
     for (const each of [value].flat())
       if (each !== null && each !== undefined && (each !== '' || name === 'key')) url.searchParams.append(name, each);
-  }
+  return url;
+}
+
+async function request(path, params, signal, sent = {}) {
+  refuseNul(params);
+  const url = apiUrl(path, params);
   let response;
   try {
     response = await fetch(url, { ...sent, headers: { Accept: 'application/json', ...sent.headers }, signal });
@@ -97,7 +102,7 @@ async function request(path, params, signal, sent = {}) {
 export async function get(path, params = {}, { signal = null, isQuiet = false } = {}) {
   const end = isQuiet ? () => {} : beginRequest();
   try {
-    return await (await request(`api/v1/${path}`, params, signal)).json();
+    return await (await request(path, params, signal)).json();
   } finally {
     end();
   }
@@ -107,7 +112,7 @@ export async function get(path, params = {}, { signal = null, isQuiet = false } 
 export async function getBytes(path, params = {}, { signal = null } = {}) {
   const end = beginRequest();
   try {
-    return new Uint8Array(await (await request(`api/v1/${path}`, params, signal)).arrayBuffer());
+    return new Uint8Array(await (await request(path, params, signal)).arrayBuffer());
   } finally {
     end();
   }
@@ -117,7 +122,7 @@ export async function getBytes(path, params = {}, { signal = null } = {}) {
 export async function post(path, body, type = 'application/octet-stream', params = {}, { signal = null } = {}) {
   const end = beginRequest();
   try {
-    return await (await request(`api/v1/${path}`, params, signal, { method: 'POST', body, headers: { 'Content-Type': type } })).json();
+    return await (await request(path, params, signal, { method: 'POST', body, headers: { 'Content-Type': type } })).json();
   } finally {
     end();
   }

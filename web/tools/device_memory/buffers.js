@@ -10,10 +10,10 @@ import { createTable } from '../../widgets/table.js';
 import { pagedRows } from '../../widgets/table_rows.js';
 import { addFilter, countFilters } from './state.js';
 import { bufferColumns, inUnit, unitFor, unitWords } from './columns.js';
-import { createRowFilter, csvLink, shareBar } from './parts.js';
+import { createRowFilter, shareBar } from './parts.js';
 import { createLoader } from './load.js';
 import * as empty from './empty.js';
-import { amount, wholeWords } from './text.js';
+import { amount, faultsOf, wholeWords } from './text.js';
 
 const PAGE_ROWS = 100;
 const DEFAULT_SORT = '-total';
@@ -21,23 +21,24 @@ const DEFAULT_SORT = '-total';
 /* Ids of rows are texts. */
 const withIds = (rows) => rows.map((row) => ({ ...row, id: String(row.id) }));
 
-export function createBuffers(view) {
-  const pivot = createPivot(view);
-  const params = () => ({ sort: view.state.sort || DEFAULT_SORT, filter: view.state.filter });
+/* Out: a view for page.js, as all create… of this folder. */
+export function createBuffers({ url, subject, store }) {
+  const pivot = createPivot({ url, subject });
+  const params = () => ({ sort: url.state.sort || DEFAULT_SORT, filter: url.state.filter });
   const panel = createPanel('panel-buffers panel-table', 'Buffers', {
-    menu: exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink(view, 'buffers', params()) }),
+    menu: exportEntries({ name: 'buffers', title: 'Buffers', csv: () => subject.link('buffers', params()) }),
   });
-  const find = createRowFilter(view, 'Filter buffers', ['fn', 'file', 'line', 'name', 'each', 'count', 'total', 'device', 'kind', 'copies']);
+  const find = createRowFilter({ url, subject }, 'Filter buffers', ['fn', 'file', 'line', 'name', 'each', 'count', 'total', 'device', 'kind', 'copies']);
   panel.node.classList.add('has-filter');
   panel.setAside(find.node);
-  const loader = createLoader(view, panel, { what: 'The table', sentence: 'buffers', filter: find });
+  const loader = createLoader(subject, panel, { what: 'The table', sentence: 'buffers', filter: find });
   const table = createTable({
     kind: ['row', 'rows'],
-    onHover: (row) => view.store.set({ hover: row.frame.id }),
-    onLeave: () => view.store.set({ hover: null }),
+    onHover: (row) => store.set({ hover: row.frame.id }),
+    onLeave: () => store.set({ hover: null }),
     onPin: (row) => /* Rows of a difference are no samples of one profile, so that no stack of theirs is listed. */
-      view.summary?.is_diff ? view.pin(row.frame.id) : view.pin(String(row.id) === view.state.group ? null : row.frame.id, String(row.id)),
-    onSort: (sort) => view.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
+      subject.summary?.is_diff ? url.pin(row.frame.id) : url.pin(String(row.id) === url.state.group ? null : row.frame.id, String(row.id)),
+    onSort: (sort) => url.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
   });
   panel.body.append(table.node);
   const draw = (data) => {
@@ -48,7 +49,7 @@ export function createBuffers(view) {
         count: data.matched_count,
         first: withIds(data.rows),
         pageRows: PAGE_ROWS,
-        ask: async (offset, limit, signal) => withIds((await view.ask('buffers', { ...asked, offset, limit }, signal)).data.rows),
+        ask: async (offset, limit, signal) => withIds((await subject.ask('buffers', { ...asked, offset, limit }, signal)).data.rows),
         onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
       }),
       columns: bufferColumns(data),
@@ -58,19 +59,19 @@ export function createBuffers(view) {
       },
       label: 'Buffers by exact size',
     });
-    if (data.total_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
+    if (data.total_count === 0) panel.say(message(empty.noRows(countFilters(url.state), () => faultsOf(subject.summary))));
   };
   return {
     node: el('div', { class: 'device-buffers' }, pivot.node, panel.node),
     async show() {
-      find.set(view.state.filter);
+      find.set(url.state.filter);
       await Promise.all([pivot.show(), loader.load('buffers', { ...params(), limit: PAGE_ROWS }, draw)]);
     },
     forget() {
       loader.forget();
       pivot.forget();
     },
-    light: () => table.mark(null, view.state.group),
+    light: () => table.mark(null, url.state.group),
     focusFind: find.focus,
     destroy() {
       find.destroy();
@@ -80,16 +81,16 @@ export function createBuffers(view) {
 }
 
 /* Devices × kinds; a click on a word or a figure adds it to the filters. */
-function createPivot(view) {
+function createPivot({ url, subject }) {
   const panel = createPanel('panel-pivot', 'By device and kind');
-  const loader = createLoader(view, panel, { what: 'Devices and kinds', sentence: 'devices' });
+  const loader = createLoader(subject, panel, { what: 'Devices and kinds', sentence: 'devices' });
   const filterBy = (pairs) => {
     let patch = {};
     for (const [key, value] of pairs) {
-      const next = addFilter({ filters: { tag: patch.tag ?? view.state.filters.tag } }, 'tag', `${key}=${value}`);
+      const next = addFilter({ filters: { tag: patch.tag ?? url.state.filters.tag } }, 'tag', `${key}=${value}`);
       patch = { ...patch, ...next };
     }
-    view.choose(patch);
+    url.choose(patch);
   };
   const word = (key, value) =>
     value === ''

@@ -11,27 +11,27 @@ import { createLoader } from './load.js';
 import * as empty from './empty.js';
 import { figureOf, siteName, wholeWords } from './text.js';
 
-export function createCallers(view) {
+export function createCallers({ url, subject, store }) {
   let shown = null;
   const panel = createPanel('panel-callers', 'Callers and callees', {
     menu: exportEntries({ name: 'callers', title: 'Callers and callees', table: () => tableOf(shown) }),
   });
-  const loader = createLoader(view, panel, { what: 'Callers', sentence: 'callers' });
+  const loader = createLoader(subject, panel, { what: 'Callers', sentence: 'callers' });
 
   const neighbour = (data, node, { frame, value }) =>
     el(
       'li',
       {
-        class: frame.id === view.store.state.hover ? 'is-hover' : null,
+        class: frame.id === store.state.hover ? 'is-hover' : null,
         'data-frame': frame.id,
         on: {
-          pointerenter: () => view.store.set({ hover: frame.id }),
-          pointerleave: () => view.store.set({ hover: null }),
+          pointerenter: () => store.set({ hover: frame.id }),
+          pointerleave: () => store.set({ hover: null }),
         },
       },
       el(
         'button',
-        { type: 'button', class: 'neighbour', title: visible(`${siteName(frame)}\n${frame.file}`), on: { click: () => view.pin(frame.id) } },
+        { type: 'button', class: 'neighbour', title: visible(`${siteName(frame)}\n${frame.file}`), on: { click: () => url.pin(frame.id) } },
         el('span', { class: 'neighbour-name' }, name(siteName(frame))),
         el('span', { class: 'figure' }, figureOf(data, value), el('span', { class: 'dim' }, ` ${percent(Math.abs(value), Math.abs(node.total))}`)),
         shareBar(Math.abs(value) / (Math.abs(node.total) || 1)),
@@ -75,9 +75,9 @@ export function createCallers(view) {
   return {
     node: panel.node,
     async show() {
-      const frame = view.store.state.pin;
+      const frame = store.state.pin;
       if (frame) await loader.load('callers', { frame }, draw);
-      else await showLargest(view, loader, panel, draw);
+      else await showLargest(subject, loader, panel, draw);
     },
     forget: loader.forget,
     light(hover) {
@@ -89,10 +89,10 @@ export function createCallers(view) {
 }
 
 /* With nothing pinned: the frame that holds most itself. */
-async function showLargest(view, loader, panel, draw) {
-  await view.summaryRead;
-  const top = view.summary?.top[0] ?? null;
-  const frame = top?.frame.id ?? (await largest(view));
+async function showLargest(subject, loader, panel, draw) {
+  await subject.summaryRead;
+  const top = subject.summary?.top[0] ?? null;
+  const frame = top?.frame.id ?? (await largest(subject));
   if (!frame) {
     loader.forget();
     panel.say(message(empty.noFrameChosen('its callers stand here then.')));
@@ -101,9 +101,9 @@ async function showLargest(view, loader, panel, draw) {
   await loader.load('callers', { frame }, draw);
 }
 
-async function largest(view) {
+async function largest(subject) {
   try {
-    const { data } = await view.ask('top', { sort: '-self', limit: 1 });
+    const { data } = await subject.ask('top', { sort: '-self', limit: 1 });
     return data.rows[0]?.frame.id ?? null;
   } catch {
     return null;

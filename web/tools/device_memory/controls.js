@@ -50,31 +50,31 @@ function toggle(word, title, onChange) {
 }
 
 /* Profiles of the session, and what was dropped. */
-function profileOptions(view, filter, first = []) {
-  const found = view.profiles.filter(({ name }) => holds(name, filter));
+function profileOptions(subject, filter, first = []) {
+  const found = subject.profiles.filter(({ name }) => holds(name, filter));
   const options = found.map(({ id, name, size_bytes: size }) => ({ id, label: name, figure: bytes(size) }));
   return { matched: found.length, options: [...first, ...options] };
 }
 
-function nameOf(view, id) {
-  const listed = view.profiles.find((profile) => profile.id === id);
-  return listed?.name ?? view.summary?.profiles.find((profile) => profile.id === id)?.name ?? id;
+function nameOf(subject, id) {
+  const listed = subject.profiles.find((profile) => profile.id === id);
+  return listed?.name ?? subject.summary?.profiles.find((profile) => profile.id === id)?.name ?? id;
 }
 
 /* "memory9.prof ▾ compared with memory1.prof ▾ ⇄" */
-function createProfileChoice(view) {
+function createProfileChoice({ url, subject }) {
   const shown = createSelector({
     title: 'profile',
-    load: async (filter) => profileOptions(view, filter),
-    onChoose: (id) => view.choose(compared(view.state).base ? { b: id } : { a: id, b: '' }),
+    load: async (filter) => profileOptions(subject, filter),
+    onChoose: (id) => url.choose(compared(url.state).base ? { b: id } : { a: id, b: '' }),
   });
   const base = createSelector({
     title: 'profile to compare with',
     load: async (filter) =>
-      profileOptions(view, filter, filter ? [] : [{ id: NOTHING, label: 'nothing', figure: '' }]),
+      profileOptions(subject, filter, filter ? [] : [{ id: NOTHING, label: 'nothing', figure: '' }]),
     onChoose: (id) => {
-      const now = shownId(view);
-      view.choose(id === NOTHING ? { a: now, b: '' } : { a: id, b: now });
+      const now = shownId({ url, subject });
+      url.choose(id === NOTHING ? { a: now, b: '' } : { a: id, b: now });
     },
   });
   const swap = el(
@@ -84,7 +84,7 @@ function createProfileChoice(view) {
       class: 'icon-button',
       'aria-label': 'Swap the two profiles',
       title: 'Swap the two profiles (x)',
-      on: { click: () => view.choose({ a: view.state.b, b: view.state.a }) },
+      on: { click: () => url.choose({ a: url.state.b, b: url.state.a }) },
     },
     '⇄',
   );
@@ -92,15 +92,15 @@ function createProfileChoice(view) {
   return {
     node,
     draw() {
-      const total = view.profiles.length;
-      const { base: baseId } = compared(view.state);
-      const id = shownId(view);
+      const total = subject.profiles.length;
+      const { base: baseId } = compared(url.state);
+      const id = shownId({ url, subject });
       if (!id) {
         fill(node);
         return;
       }
-      shown.set({ id, label: nameOf(view, id), count: total });
-      base.set({ id: baseId || NOTHING, label: baseId ? nameOf(view, baseId) : 'nothing', count: total });
+      shown.set({ id, label: nameOf(subject, id), count: total });
+      base.set({ id: baseId || NOTHING, label: baseId ? nameOf(subject, baseId) : 'nothing', count: total });
       fill(
         node,
         shown.node,
@@ -111,62 +111,109 @@ function createProfileChoice(view) {
 }
 
 /* The profile on the page: of the URL, else the daemon's choice (the last). */
-export function shownId(view) {
-  return compared(view.state).shown || (view.summary?.profiles.find(({ role }) => role === 'profile')?.id ?? '');
+function shownId({ url, subject }) {
+  return compared(url.state).shown || (subject.summary?.profiles.find(({ role }) => role === 'profile')?.id ?? '');
 }
 
 /* What the filter field offers: values of labels, then function names that are on the page. */
-function hintsOf(view) {
-  const { summary } = view;
+function hintsOf({ summary, names }) {
   if (!summary) return [];
   const tags = [
     ...summary.devices.map(({ name }) => `device=${name}`),
     ...summary.kinds.map(({ name }) => `kind=${name}`),
   ];
-  return [...tags, ...(view.names ?? [])].slice(0, MAX_HINTS);
+  return [...tags, ...names].slice(0, MAX_HINTS);
 }
 
 /* What is chosen, where the controls are folded: "memory9.prof, by line, 2 filters". */
-function foldedWords(view) {
-  const id = shownId(view);
-  const { base } = compared(view.state);
-  const filters = countFilters(view.state);
+function foldedWords({ url, subject }) {
+  const id = shownId({ url, subject });
+  const { base } = compared(url.state);
+  const filters = countFilters(url.state);
   return [
-    id ? cutMiddle(visible(nameOf(view, id)), 24) : '',
-    base ? `against ${cutMiddle(visible(nameOf(view, base)), 24)}` : '',
-    GRAINS.find(({ by }) => by === view.state.by)?.word,
+    id ? cutMiddle(visible(nameOf(subject, id)), 24) : '',
+    base ? `against ${cutMiddle(visible(nameOf(subject, base)), 24)}` : '',
+    GRAINS.find(({ by }) => by === url.state.by)?.word,
     filters ? counted(filters, 'filter') : '',
   ]
     .filter(Boolean)
     .join(', ');
 }
 
-export function createControls(view) {
-  const tabs = createTabs({
-    label: 'Views of this profile',
-    tabs: VIEWS.map(({ view: id, word }, at) => ({ id, word, key: String(at + 1) })),
-    onChoose: (id) => view.choose({ view: id === 'flame' ? '' : id, sort: '', filter: '' }),
-  });
-  const profiles = createProfileChoice(view);
+/* What can be measured, as the file names it. */
+function drawMetrics(select, { summary }, metric) {
+  const types = summary?.sample_types ?? [];
+  const bytesName = types.find(({ unit }) => unit === 'bytes')?.name;
+  const others = types.filter(({ name }) => name !== bytesName);
+  fill(
+    select,
+    bytesName || types.length === 0 ? el('option', { value: 'bytes' }, 'bytes') : null,
+    others.map(({ name, unit }) => {
+      const word = unit === 'count' && others.length === 1 ? 'count' : name;
+      return el('option', { value: word }, word);
+    }),
+  );
+  select.value = metric;
+  if (select.selectedIndex < 0) select.selectedIndex = 0;
+}
+
+/* The filters, with what the daemon says of each. Out: {node, focus(), draw() → is one at fault?}. */
+function createFilterChips({ url, subject }) {
   const chips = createChips({
     kinds: KINDS,
     label: 'Filters',
     placeholder: 'function, file or label=value',
     onAdd: (kind, text) => {
       const read = kind === 'focus' ? readChip(text, ['device', 'kind']) : { name: kind, expression: text };
-      view.choose(addFilter(view.state, read.name, read.expression));
+      url.choose(addFilter(url.state, read.name, read.expression));
     },
   });
-  const metric = choice('Figures', [['bytes', 'bytes']], (value) =>
-    view.choose({ metric: value === 'bytes' ? '' : value }),
-  );
+  return {
+    node: chips.node,
+    focus: chips.focus,
+    draw() {
+      const { state } = url;
+      const told = new Map((subject.summary?.filters ?? []).map((each) => [`${each.parameter} ${each.expression}`, each]));
+      const all = FILTERS.flatMap((name) => state.filters[name].map((expression) => ({ name, expression })));
+      const said = all.map(({ name, expression }) => {
+        const found = told.get(`${name} ${expression}`);
+        return { found, fault: found ? chipFault(found) : '' };
+      });
+      const faults = said.map(({ fault }) => fault).filter(Boolean);
+      chips.set({
+        chips: all.map(({ name, expression }, at) => ({
+          ...chipWords(name, expression),
+          text: said[at].fault || `${name} ${expression}`,
+          faultAt: said[at].found?.fault_at ?? null,
+          isEmpty: said[at].found?.matched_count === 0,
+          onDrop: () => url.choose(dropFilter(state, name, expression)),
+        })),
+        faults,
+        hints: hintsOf(subject),
+        onClear: () => url.choose(dropFilters()),
+      });
+      return faults.length > 0;
+    },
+  };
+}
+
+/* Out: {node, draw(), panelAttributes(view), focusFilter()}. */
+export function createControls({ url, subject }) {
+  const tabs = createTabs({
+    label: 'Views of this profile',
+    tabs: VIEWS.map(({ view: id, word }, at) => ({ id, word, key: String(at + 1) })),
+    onChoose: (id) => url.choose({ view: id === 'flame' ? '' : id, sort: '', filter: '' }),
+  });
+  const profiles = createProfileChoice({ url, subject });
+  const chips = createFilterChips({ url, subject });
+  const metric = choice('Figures', [['bytes', 'bytes']], (value) => url.choose({ metric: value === 'bytes' ? '' : value }));
   const grain = choice(
     'Grain',
     GRAINS.map(({ by, word }) => [by, word]),
-    (value) => view.choose({ by: value === 'line' ? '' : value, pin: null }),
+    (value) => url.choose({ by: value === 'line' ? '' : value, pin: null }),
   );
   const machinery = toggle('machinery', 'Show the frames of JAX, Flax, IPython and Python itself', (isOn) =>
-    view.choose({ machinery: isOn ? '1' : '', pin: null }),
+    url.choose({ machinery: isOn ? '1' : '', pin: null }),
   );
   const choices = el(
     'div',
@@ -191,59 +238,21 @@ export function createControls(view) {
     unfold.setAttribute('aria-expanded', String(!isFolded));
   };
   fold(true);
-  const drawMetrics = () => {
-    const types = view.summary?.sample_types ?? [];
-    const usual = types.find(({ unit }) => unit === 'bytes')?.name;
-    const others = types.filter(({ name }) => name !== usual);
-    fill(
-      metric,
-      usual || types.length === 0 ? el('option', { value: 'bytes' }, 'bytes') : null,
-      others.map(({ name, unit }) =>
-        el('option', { value: unit === 'count' && others.length === 1 ? 'count' : name }, unit === 'count' && others.length === 1 ? 'count' : name),
-      ),
-    );
-    metric.value = view.state.metric;
-    if (metric.selectedIndex < 0) metric.selectedIndex = 0;
-  };
-  const drawChips = () => {
-    const { state, summary } = view;
-    const told = new Map((summary?.filters ?? []).map((each) => [`${each.parameter} ${each.expression}`, each]));
-    const all = FILTERS.flatMap((name) => state.filters[name].map((expression) => ({ name, expression })));
-    const said = all.map(({ name, expression }) => {
-      const found = told.get(`${name} ${expression}`);
-      return { found, fault: found ? chipFault(found) : '' };
-    });
-    if (said.some(({ fault }) => fault)) fold(false);
-    chips.set({
-      chips: all.map(({ name, expression }, at) => ({
-        ...chipWords(name, expression),
-        text: said[at].fault || `${name} ${expression}`,
-        faultAt: said[at].found?.fault_at ?? null,
-        isEmpty: said[at].found?.matched_count === 0,
-        onDrop: () => view.choose(dropFilter(state, name, expression)),
-      })),
-      faults: said.map(({ fault }) => fault).filter(Boolean),
-      hints: hintsOf(view),
-      onClear: () => view.choose(dropFilters()),
-    });
-  };
   return {
     node,
     draw() {
-      tabs.set(view.state.view);
-      unfold.textContent = foldedWords(view);
+      tabs.set(url.state.view);
+      unfold.textContent = foldedWords({ url, subject });
       profiles.draw();
-      drawMetrics();
-      drawChips();
-      grain.value = view.state.by;
-      machinery.box.checked = view.state.isMachinery;
+      drawMetrics(metric, subject, url.state.metric);
+      if (chips.draw()) fold(false);
+      grain.value = url.state.by;
+      machinery.box.checked = url.state.isMachinery;
     },
     panelAttributes: tabs.panelAttributes,
     focusFilter() {
       fold(false);
       chips.focus();
     },
-    /* What the filters say of themselves, for a view that is empty. */
-    faults: () => (view.summary?.filters ?? []).map(chipFault).filter(Boolean),
   };
 }

@@ -17,24 +17,23 @@ const MAX_SAMPLES = 1000;
 const LISTED = 12;
 
 /* Out: {light(hover, pin), clear()}. */
-export function createDetailsOf(view) {
-  const pane = view.context.details;
+export function createDetailsOf({ url, subject, pane, relight }) {
   const known = new Map();
   let key = '';
   let shown = '';
   let takeBack = null;
 
   const read = async (id) => {
-    const mine = view.key;
+    const mine = subject.key;
     try {
       const [callers, traces] = await Promise.all([
-        view.ask('callers', { frame: id }),
-        view.ask('traces', { frame: id, limit: view.state.group ? MAX_SAMPLES : SAMPLES }),
+        subject.ask('callers', { frame: id }),
+        subject.ask('traces', { frame: id, limit: url.state.group ? MAX_SAMPLES : SAMPLES }),
       ]);
-      if (mine !== view.key) return;
+      if (mine !== subject.key) return;
       known.set(id, { callers: callers.data, traces: traces.data });
       shown = '';
-      view.light();
+      relight();
     } catch (error) {
       if (!isAbort(error) && !(error instanceof Problem)) throw error;
     }
@@ -45,14 +44,14 @@ export function createDetailsOf(view) {
   };
   return {
     light(hover, pin) {
-      if (!view.summary) return;
-      if (key !== view.key) {
+      if (!subject.summary) return;
+      if (key !== subject.key) {
         known.clear();
-        key = view.key;
+        key = subject.key;
         shown = '';
       }
       const id = pin ?? hover;
-      const now = `${id} ${Boolean(pin)} ${known.has(id)} ${view.state.group}`;
+      const now = `${id} ${Boolean(pin)} ${known.has(id)} ${url.state.group}`;
       if (now === shown) return;
       if (id && !known.has(id)) {
         if (shown.split(' ')[0] !== id) want(id);
@@ -61,8 +60,8 @@ export function createDetailsOf(view) {
       if (!id) takeBack?.();
       shown = now;
       const found = id ? known.get(id) : null;
-      if (found?.callers.nodes.length) pane.show(frameDetails(view, found, Boolean(pin)));
-      else if (!id) pane.show(pageDetails(view));
+      if (found?.callers.nodes.length) pane.show(frameDetails({ url, subject }, found, Boolean(pin)));
+      else if (!id) pane.show(pageDetails(subject));
     },
     clear() {
       takeBack?.();
@@ -76,11 +75,11 @@ export function createDetailsOf(view) {
 const act = (word, title, run) =>
   el('button', { type: 'button', class: 'text-button', title, on: { click: run } }, word);
 
-function frameDetails(view, { callers: data, traces }, isPinned) {
+function frameDetails({ url }, { callers: data, traces }, isPinned) {
   const node = data.nodes[0];
   const { frame } = node;
   const whole = frame.line ? `${frame.file}:${frame.line}` : frame.file;
-  const add = (kind) => () => view.choose(addFilter(view.state, kind, quoted(frame.function || frame.file)));
+  const add = (kind) => () => url.choose(addFilter(url.state, kind, quoted(frame.function || frame.file)));
   const neighbours = (list, word) =>
     list.length
       ? folded(
@@ -91,7 +90,7 @@ function frameDetails(view, { callers: data, traces }, isPinned) {
               {},
               el(
                 'button',
-                { type: 'button', class: 'site-button', on: { click: () => view.pin(each.frame.id) } },
+                { type: 'button', class: 'site-button', on: { click: () => url.pin(each.frame.id) } },
                 el('bdi', { dir: 'ltr', class: 'mono' }, siteName(each.frame)),
               ),
               el('span', { class: 'figure dim' }, ` ${amount(data.metric, each.value)}`),
@@ -104,7 +103,7 @@ function frameDetails(view, { callers: data, traces }, isPinned) {
     subject: frame.function || frame.name,
     isPinned,
     parts: [
-      isPinned ? groupPart(view, data.metric, traces) : null,
+      isPinned ? groupPart(url, data.metric, traces) : null,
       facts(
         fact('total', amountNode(data.metric, node.total)),
         fact('self', amountNode(data.metric, node.self)),
@@ -124,10 +123,10 @@ function frameDetails(view, { callers: data, traces }, isPinned) {
             act('without it', 'Leave out stacks through it (ignore)', add('ignore')),
             act('hide', 'Take the frame out of all stacks', add('hide')),
             act('from here', 'Cut away what is above it (show from)', add('show_from')),
-            act('callers', 'Callers and callees (4)', () => view.choose({ view: 'callers' })),
-            act('source', 'Its file, line by line (5)', () => view.choose({ view: 'source' })),
+            act('callers', 'Callers and callees (4)', () => url.choose({ view: 'callers' })),
+            act('source', 'Its file, line by line (5)', () => url.choose({ view: 'source' })),
             act('sandwich', 'All its callers above, all its callees below', () =>
-              view.choose({ view: '', pivot: frame.id }),
+              url.choose({ view: '', pivot: frame.id }),
             ),
           )
         : null,
@@ -136,8 +135,8 @@ function frameDetails(view, { callers: data, traces }, isPinned) {
 }
 
 /* The group of equal buffers that was chosen, with its whole stack. */
-function groupPart(view, metric, traces) {
-  const { group } = view.state;
+function groupPart(url, metric, traces) {
+  const { group } = url.state;
   const trace = group ? traces.rows.find(({ id }) => String(id) === group) : null;
   if (!trace) return null;
   const frames = new Map(traces.frames.map((frame) => [frame.id, frame]));
@@ -155,7 +154,7 @@ function groupPart(view, metric, traces) {
           {},
           el(
             'button',
-            { type: 'button', class: 'site-button', on: { click: () => view.pin(id) } },
+            { type: 'button', class: 'site-button', on: { click: () => url.pin(id) } },
             el('bdi', { dir: 'ltr', class: 'mono' }, frames.has(id) ? siteName(frames.get(id)) : id),
           ),
         ),
@@ -213,8 +212,8 @@ function perDevice(metric, traces) {
 
 const CAPTURED = { gzip: 'as the file says', profile: 'as the profile says', file: 'time of the file' };
 
-function pageDetails(view) {
-  const { summary } = view;
+function pageDetails(subject) {
+  const { summary } = subject;
   const { metric } = summary;
   const list = (rows) =>
     rows.slice(0, LISTED).map((row) =>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * explain.js: what the figures of the Device Memory page are made of. Pure: what the page
- * knows in, cards of explain.js out. Loaded when the first card is opened. */
+ * knows in, cards of explain.js out. */
+// Its own file: loaded when the first card is opened.
 
 import { count, counted, percent, visible } from '../../lib/format.js';
 import { countFilters } from './state.js';
@@ -17,16 +18,16 @@ const filesOf = (summary, role = 'profile') =>
     .join(', ');
 const input = (metric, name, value, note = '') =>
   isBytes(metric) ? { name, bytes: value, note } : { name, text: count(value), note };
-const passing = (view) => {
-  const many = countFilters(view.state);
+const passing = (state) => {
+  const many = countFilters(state);
   return many ? ` that pass ${counted(many, 'filter')}` : '';
 };
 
-function total(view, { summary }) {
+function total(summary, state) {
   const { metric } = summary;
   return {
     title: `${amount(metric, summary.total)} live`,
-    formula: `the sum over ${counted(summary.sample_count, 'sample')}${passing(view)}; sizes of \u22121 (unknown) are counted and left out of the sum`,
+    formula: `the sum over ${counted(summary.sample_count, 'sample')}${passing(state)}; sizes of \u22121 (unknown) are counted and left out of the sum`,
     inputs: [
       ...summary.kinds.map((kind) => input(metric, kind.name, kind.total, counted(kind.count, 'allocation'))),
       input(metric, 'total', summary.total),
@@ -38,13 +39,13 @@ function total(view, { summary }) {
   };
 }
 
-function kind(view, { summary }, name) {
+function kind(summary, state, name) {
   const { metric } = summary;
   const found = summary.kinds.find((each) => each.name === name);
   const unknown = name === 'executable' ? summary.executable_unknown_count : 0;
   return {
     title: `${amount(metric, found?.total ?? 0)} in ${counted(found?.count ?? 0, name)}`,
-    formula: `the sum over the samples whose label \`kind\` is \`${visible(name)}\`${passing(view)}`,
+    formula: `the sum over the samples whose label \`kind\` is \`${visible(name)}\`${passing(state)}`,
     inputs: summary.devices.map((device) => input(metric, device.name, device.total, 'all kinds')),
     file: filesOf(summary),
     field: '`Profile.sample[].label[]` with the key `kind`',
@@ -56,7 +57,7 @@ function kind(view, { summary }, name) {
   };
 }
 
-function change(view, { summary }) {
+function change(summary) {
   const { metric } = summary;
   return {
     title: `${signedAmount(metric, summary.total)}`,
@@ -74,31 +75,32 @@ function change(view, { summary }) {
 }
 
 /* A frame that the page has: of the sentence or of the details. */
-function frame(view, { summary }, id, what) {
+function site(summary, { isMachinery }, id) {
   const { metric } = summary;
   const known = summary.top.find((each) => each.frame.id === id);
   if (!known) return null;
   return {
     title: `${visible(known.frame.name)}: ${amount(metric, known.self)}`,
-    formula: `${what}: ${amount(metric, known.self)} of ${amount(metric, summary.percent_base)} = ${percent(Math.abs(known.self), summary.percent_base)}`,
+    formula: `what was made at this line itself: ${amount(metric, known.self)} of ${amount(metric, summary.percent_base)} = ${percent(Math.abs(known.self), summary.percent_base)}`,
     inputs: [input(metric, 'made here', known.self, counted(known.count, 'group'))],
     file: filesOf(summary),
     field: '`Profile.sample[].location_id[]`, innermost first',
-    confidence: view.state.isMachinery ? 'exact' : 'guess',
-    why: view.state.isMachinery
+    confidence: isMachinery ? 'exact' : 'guess',
+    why: isMachinery
       ? 'The frame is the innermost of the stack.'
       : 'Bytes go to the nearest frame that is not of JAX, Flax, IPython or Python itself; which files those are is told by their paths.',
   };
 }
 
 /* key: "total", "kind:buffer", "change", "site:ID". Null when there is nothing to say. */
-export function cardOf(view, key) {
-  if (!view.summary) return null;
+export function cardOf({ summary }, state, key) {
+  if (!summary) return null;
+
   const at = key.indexOf(':');
   const [word, rest] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)];
-  if (word === 'total') return view.summary.is_diff ? change(view, view) : total(view, view);
-  if (word === 'kind') return kind(view, view, rest);
-  if (word === 'change') return change(view, view);
-  if (word === 'site') return frame(view, view, rest, 'what was made at this line itself');
+  if (word === 'total') return summary.is_diff ? change(summary) : total(summary, state);
+  if (word === 'kind') return kind(summary, state, rest);
+  if (word === 'change') return change(summary);
+  if (word === 'site') return site(summary, state, rest);
   return null;
 }

@@ -8,12 +8,12 @@ import { count, counted, visible } from '../../lib/format.js';
 import { onTheme } from '../../lib/theme.js';
 import { downloadLink, exportEntries } from '../../widgets/export_menu.js';
 import { createLegend } from '../../widgets/legend.js';
+import { pathOf } from '../../widgets/icicle_layout.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { countFilters, quoted } from './state.js';
 import { createLoader } from './load.js';
 import { createPart } from './part.js';
-import { csvLink, shareBar } from './parts.js';
-import { drawPath } from './path.js';
+import { shareBar } from './parts.js';
 import { createTopPanel } from './top.js';
 import { findPath } from './tree.js';
 import * as empty from './empty.js';
@@ -22,9 +22,10 @@ import * as say from './text.js';
 const ASK_AFTER_MS = 120;
 const MAX_DEVICES = 16;
 const MAX_PIN = 1800;
+const MAX_CRUMBS = 12;
 
-export function createFlame(view) {
-  const flame = { view, whole: null, parts: [], shown: '', takeBack: null };
+export function createFlame({ url, subject, store, hint }) {
+  const flame = { url, subject, store, hint, whole: null, parts: [], shown: '', takeBack: null };
   build(flame);
   const main = () => flame.parts[0];
   return {
@@ -43,7 +44,7 @@ export function createFlame(view) {
     zoomBy: (factor) => flame.parts.forEach((part) => part.icicle.zoomBy(factor)),
     panBy: (steps) => flame.parts.forEach((part) => part.icicle.panBy(steps)),
     showAll() {
-      if (view.state.pin) view.pin(null);
+      if (url.state.pin) url.pin(null);
       else for (const part of flame.parts) part.icicle.zoomTo(0);
     },
     showPin: () => flame.parts.forEach((part) => part.nodeOfPin() > 0 && part.zoomToPin()),
@@ -61,7 +62,7 @@ export function createFlame(view) {
 /* ---- the panel --------------------------------------------------------------------- */
 
 function build(flame) {
-  const { view } = flame;
+  const { url, subject, store } = flame;
   flame.find = el('input', {
     type: 'search',
     class: 'device-find',
@@ -71,7 +72,7 @@ function build(flame) {
     on: {
       input: () => {
         flame.takeBack?.();
-        flame.takeBack = later(() => view.context.move({ find: flame.find.value }), ASK_AFTER_MS);
+        flame.takeBack = later(() => url.move({ find: flame.find.value }), ASK_AFTER_MS);
       },
       keydown: (event) => onFindKey(flame, event),
     },
@@ -79,11 +80,11 @@ function build(flame) {
   flame.foundText = el('span', { class: 'device-found', role: 'status' });
   flame.invert = el('input', {
     type: 'checkbox',
-    on: { change: () => view.choose({ invert: flame.invert.checked ? '1' : '', pin: null }) },
+    on: { change: () => url.choose({ invert: flame.invert.checked ? '1' : '', pin: null }) },
   });
   flame.split = el('input', {
     type: 'checkbox',
-    on: { change: () => view.choose({ group: flame.split.checked ? 'device' : '', pivot: '' }) },
+    on: { change: () => url.choose({ group: flame.split.checked ? 'device' : '', pivot: '' }) },
   });
   const toggle = (box, word, title) => el('label', { class: 'device-toggle', title }, box, word);
   flame.invertLabel = toggle(flame.invert, 'invert', 'Call sites on top, their callers below (v)');
@@ -94,13 +95,13 @@ function build(flame) {
   flame.panel = createPanel('panel-flame', 'Flame graph', { menu: menuOf(flame) });
   flame.panel.setAside(flame.foundText, flame.splitLabel, flame.invertLabel, flame.find);
   flame.panel.body.append(flame.legend.node, flame.path, flame.partsNode);
-  flame.top = createTopPanel(view, { isShort: true });
-  flame.loader = createLoader(view, flame.panel, { what: 'The flame graph', sentence: 'call stacks' });
-  flame.subLoader = createLoader(view, flame.panel, { what: 'This part of the flame graph', sentence: 'more call stacks' });
+  flame.top = createTopPanel({ url, subject, store }, { isShort: true });
+  flame.loader = createLoader(subject, flame.panel, { what: 'The flame graph', sentence: 'call stacks' });
+  flame.subLoader = createLoader(subject, flame.panel, { what: 'This part of the flame graph', sentence: 'more call stacks' });
   flame.node = el('div', { class: 'device-flame' }, flame.panel.node, flame.top.node);
   flame.stopTheme = onTheme(() => {
     for (const part of flame.parts) part.recolour();
-    if (flame.parts[0]?.read) drawLegend(flame);
+    if (flame.parts[0]?.shown.read) drawLegend(flame);
   });
 }
 
@@ -116,7 +117,7 @@ function menuOf(flame) {
   });
   const collapsed = {
     word: 'Stacks, one a line (collapsed)',
-    run: () => downloadLink(csvLink(flame.view, 'traces', {}, 'collapsed')),
+    run: () => downloadLink(flame.subject.link('traces', {}, 'collapsed')),
   };
   return () => [entries(), collapsed];
 }
@@ -126,7 +127,7 @@ function onFindKey(flame, event) {
   else if (event.key === 'Escape') {
     if (flame.find.value) {
       flame.find.value = '';
-      flame.view.context.move({ find: '' });
+      flame.url.move({ find: '' });
     } else flame.find.blur();
   } else return;
   event.preventDefault();
@@ -136,18 +137,18 @@ function onFindKey(flame, event) {
 /* ---- loading ------------------------------------------------------------------------ */
 
 /* "" = one icicle, else what there are several of. */
-function modeOf({ view }) {
-  if (view.state.pivot) return 'pivot';
-  return view.state.isSplit && (view.summary?.devices.length ?? 0) > 1 ? 'device' : '';
+function modeOf({ url, subject }) {
+  if (url.state.pivot) return 'pivot';
+  return url.state.isSplit && (subject.summary?.devices.length ?? 0) > 1 ? 'device' : '';
 }
 
 async function show(flame) {
-  const { view } = flame;
-  const { state } = view;
+  const { subject } = flame;
+  const { state } = flame.url;
   flame.invert.checked = state.isInverted;
   flame.split.checked = state.isSplit;
   if (document.activeElement !== flame.find) flame.find.value = state.find;
-  if (state.isSplit) await view.summaryRead;
+  if (state.isSplit) await subject.summaryRead;
   const mode = modeOf(flame);
   const params = state.isInverted && mode !== 'pivot' ? { invert: '1' } : {};
   if (mode === 'pivot') await showPivot(flame);
@@ -155,15 +156,15 @@ async function show(flame) {
   else await showWhole(flame, params);
   search(flame);
   await flame.top.show();
-  flame.splitLabel.hidden = !state.isSplit && (view.summary?.devices.length ?? 0) < 2;
+  flame.splitLabel.hidden = !state.isSplit && (subject.summary?.devices.length ?? 0) < 2;
 }
 
 /* A click pins a frame and zooms to it; again lets go. A path too long for a link is its last frame alone. */
 function pickOf(flame) {
   return (path, id) => {
-    const { view } = flame;
+    const { url } = flame;
     const pin = path.length > MAX_PIN ? id : path;
-    view.pin(!pin || pin === view.state.pin ? null : pin);
+    url.pin(!pin || pin === url.state.pin ? null : pin);
   };
 }
 
@@ -173,7 +174,7 @@ function setParts(flame, makers) {
   if (flame.shape === shape) return;
   flame.shape = shape;
   flame.parts.forEach((part) => part.destroy());
-  flame.parts = makers.map((options) => createPart(flame.view, { onPick: pickOf(flame), ...options }));
+  flame.parts = makers.map((options) => createPart(flame, { onPick: pickOf(flame), ...options }));
   fill(
     flame.partsNode,
     flame.parts.map(({ node }) => node),
@@ -196,28 +197,28 @@ async function showWhole(flame, params) {
 }
 
 function drawWhole(flame, data, at) {
-  const { view } = flame;
+  const { url, subject } = flame;
   const [part] = flame.parts;
-  const known = at && !data.is_diff ? part.files : null;
+  const known = at && !data.is_diff ? part.shown.colours?.files : null;
   const frames = data.nodes.depth.length - 1;
   part.setHeading();
-  part.draw(data, { at, known, label: say.flameLabel(view.summary ?? data, frames, view.state.isInverted) });
+  part.draw(data, { at, known, label: say.flameLabel(subject.summary ?? data, frames, url.state.isInverted) });
   said(flame, data, frames);
 }
 
 /* Title, legend, and why nothing is there. */
 function said(flame, data, frames) {
-  const { view, panel } = flame;
-  const deepest = Math.max(...flame.parts.map(({ read }) => read.tree.deepest + 1));
+  const { url, subject, panel } = flame;
+  const deepest = Math.max(...flame.parts.map(({ shown }) => shown.read.tree.deepest + 1));
   const rows = modeOf(flame) === 'pivot' ? 2 * deepest + 6 : deepest;
   panel.node.style.setProperty('--icicle-rows', rows);
   flame.title = data.is_diff ? 'Flame graph of the change' : 'Flame graph';
-  view.names = [...new Set(flame.parts[0].read.names.function.filter(Boolean))];
+  subject.names = [...new Set(flame.parts[0].shown.read.names.function.filter(Boolean))];
   panel.setTitle(flame.title, el('span', { class: 'dim' }, ` ${counted(frames, 'frame')}${leftOutWords(data)}`));
   drawLegend(flame);
   if (frames > 0) return;
-  const many = countFilters(view.state);
-  panel.say(message(many ? empty.noMatch(many, view.controls.faults()) : empty.noSamples()));
+  const many = countFilters(url.state);
+  panel.say(message(many ? empty.noMatch(many, say.faultsOf(subject.summary)) : empty.noSamples()));
 }
 
 const isThinned = ({ left_out: left }) => left?.node_count > 0 && left.below > 0;
@@ -234,39 +235,70 @@ function drawLegend(flame) {
   flame.legend.set(
     flame.parts[0].legend().map(({ file, ...entry }) => ({
       ...entry,
-      onClick: file ? () => flame.view.choose({ focus: [...flame.view.state.filters.focus, quoted(file)] }) : null,
+      onClick: file ? () => flame.url.choose({ focus: [...flame.url.state.filters.focus, quoted(file)] }) : null,
     })),
   );
 }
 
 /* A pinned frame that the whole picture leaves out, or of which it leaves much out, is asked for. */
 async function showPinned(flame, params) {
-  const { pin } = flame.view.state;
+  const { pin } = flame.url.state;
   const [part] = flame.parts;
-  if (part.root !== '' && !`${pin}.`.startsWith(`${part.root}.`)) drawWhole(flame, flame.whole, '');
-  const { read, root } = part;
+  if (part.shown.root !== '' && !`${pin}.`.startsWith(`${part.shown.root}.`)) drawWhole(flame, flame.whole, '');
+  const { data, read, root } = part.shown;
   const found = findPath(read, root ? pin.slice(root.length + 1) : pin);
   const isPath = pin.includes('.') || found.isWhole;
-  const isThin = isThinned(part.data) && read.tree.width[found.node] < read.tree.width[0] / 2;
+  const isThin = isThinned(data) && read.tree.width[found.node] < read.tree.width[0] / 2;
   if (pin && isPath && (!found.isWhole || (isThin && root !== pin)))
-    await flame.subLoader.load('flame', { ...params, at: pin }, () => {}).then((data) => data && drawWhole(flame, data, pin));
+    await flame.subLoader.load('flame', { ...params, at: pin }, () => {}).then((found) => found && drawWhole(flame, found, pin));
   else flame.subLoader.forget();
   part.zoomToPin();
-  drawPath(flame, part);
+  drawPath(flame, part.shown, part.nodeOfPin());
+}
+
+/* The frames above the one that is pinned, each a way back: all › main › fit. shown: of part.js. */
+function drawPath({ url, path, whole }, { read, root }, node) {
+  path.hidden = node <= 0 && root === '';
+  if (path.hidden) return;
+  const above = [];
+  let ids = '';
+  const add = (id, text) => {
+    ids = ids ? `${ids}.${id}` : id;
+    above.push({ ids, text });
+  };
+  for (const id of root.split('.').filter(Boolean)) {
+    const at = whole.frames.id.indexOf(id);
+    add(id, at >= 0 ? say.frameText(whole, at) : id);
+  }
+  for (const each of pathOf(read.tree, Math.max(0, node)).slice(1))
+    add(read.names.id[read.tree.frame[each]], read.names.text[read.tree.frame[each]]);
+  const hidden = Math.max(0, above.length - MAX_CRUMBS);
+  fill(
+    path,
+    crumb(url, '', 'all', false),
+    hidden ? [' › ', el('span', { class: 'dim' }, `${counted(hidden, 'frame')} …`)] : null,
+    above.slice(hidden).map(({ ids: way, text }, at, list) => [' › ', crumb(url, way, text, at === list.length - 1)]),
+  );
+}
+
+function crumb(url, way, text, isLast) {
+  const words = el('bdi', { dir: 'ltr', class: 'mono' }, text);
+  if (isLast) return el('span', { class: 'path-here', 'aria-current': 'true' }, words);
+  return el('button', { type: 'button', class: 'path-step', on: { click: () => url.pin(way || null) } }, words);
 }
 
 /* ---- several ------------------------------------------------------------------------- */
 
 /* All callers of a frame above it, all it called below. */
 async function showPivot(flame) {
-  const { view } = flame;
-  const { pivot } = view.state;
+  const { url, store } = flame;
+  const { pivot } = url.state;
   const data = await flame.loader.load('flame', { pivot }, () => {
     flame.shown = '';
   });
   if (!data || flame.shown === pivot) return;
   flame.shown = pivot;
-  const onPick = (path, id) => view.pin(id === view.store.state.pin ? null : id);
+  const onPick = (path, id) => url.pin(id === store.state.pin ? null : id);
   setParts(flame, [{ isFlipped: true, onPick }, { onPick }]);
   flame.partsNode.classList.remove('is-split');
   const at = data.frames.id.indexOf(pivot);
@@ -274,7 +306,7 @@ async function showPivot(flame) {
   const [above, below] = flame.parts;
   const stacks = 'stacks through it';
   above.draw({ ...data, nodes: data.callers }, { rootName: stacks, isRootHidden: true, label: `Callers of ${rootName}, nearest first.` });
-  below.draw(data, { rootName: stacks, isRootHidden: true, known: data.is_diff ? null : above.files, label: `What ${rootName} called.` });
+  below.draw(data, { rootName: stacks, isRootHidden: true, known: data.is_diff ? null : above.shown.colours.files, label: `What ${rootName} called.` });
   above.setHeading('Callers, the nearest below');
   below.setHeading('Callees');
   fill(
@@ -282,7 +314,7 @@ async function showPivot(flame) {
     'Sandwich of ',
     el('bdi', { dir: 'ltr', class: 'mono path-here' }, rootName),
     ' ',
-    el('button', { type: 'button', class: 'text-button', on: { click: () => view.choose({ pivot: '' }) } }, 'back to all'),
+    el('button', { type: 'button', class: 'text-button', on: { click: () => url.choose({ pivot: '' }) } }, 'back to all'),
   );
   flame.path.hidden = false;
   said(flame, data, data.nodes.depth.length + data.callers.depth.length - 1);
@@ -290,18 +322,18 @@ async function showPivot(flame) {
 
 /* One icicle a device, largest first, each at the full width of its place. */
 async function showDevices(flame, params) {
-  const { view } = flame;
-  const devices = view.summary.devices.slice(0, MAX_DEVICES);
-  const shown = JSON.stringify([view.key, devices.map(({ name }) => name), params]);
+  const { url, subject } = flame;
+  const devices = subject.summary.devices.slice(0, MAX_DEVICES);
+  const shown = JSON.stringify([subject.key, devices.map(({ name }) => name), params]);
   if (flame.shown === shown) {
     flame.parts.forEach((part) => part.zoomToPin());
     return;
   }
-  const others = view.state.filters.tag.filter((tag) => !tag.startsWith('device='));
-  const end = flame.panel.wait('Reading call stacks of each device.', () => view.choose({ group: '' }));
+  const others = url.state.filters.tag.filter((tag) => !tag.startsWith('device='));
+  const end = flame.panel.wait('Reading call stacks of each device.', () => url.choose({ group: '' }));
   try {
     const answers = await Promise.all(
-      devices.map(({ name }) => view.ask('flame', { ...params, tag: [...others, `device=${name}`] })),
+      devices.map(({ name }) => subject.ask('flame', { ...params, tag: [...others, `device=${name}`] })),
     );
     flame.shown = shown;
     flame.loader.forget();
@@ -314,8 +346,8 @@ async function showDevices(flame, params) {
       const part = flame.parts[at];
       frames += data.nodes.depth.length - 1;
       part.draw(data, {
-        known: at && !data.is_diff ? flame.parts[0].files : null,
-        label: `${visible(devices[at].name)}: ${say.flameLabel(data, data.nodes.depth.length - 1, view.state.isInverted)}`,
+        known: at && !data.is_diff ? flame.parts[0].shown.colours.files : null,
+        label: `${visible(devices[at].name)}: ${say.flameLabel(data, data.nodes.depth.length - 1, url.state.isInverted)}`,
       });
       part.setHeading(
         el('bdi', { dir: 'ltr', class: 'mono' }, visible(devices[at].name)),
@@ -333,9 +365,9 @@ async function showDevices(flame, params) {
 /* ---- search ---------------------------------------------------------------------------- */
 
 function search(flame) {
-  const { find } = flame.view.state;
+  const { find } = flame.url.state;
   const [part] = flame.parts;
-  if (!part?.read) return;
+  if (!part?.shown.read) return;
   const all = flame.parts.map((each) => each.search(find));
   if (!find) {
     fill(flame.foundText);
@@ -344,18 +376,18 @@ function search(flame) {
   const isPivot = modeOf(flame) === 'pivot';
   const total = isPivot ? all[0].total : all.reduce((sum, each) => sum + each.total, 0);
   const nodes = all.reduce((sum, each) => sum + each.nodes.length, 0);
-  const isThin = isThinned(part.data);
-  const words = say.foundSentence(part.data, { matched_total: total, matched_count: nodes }, nodes);
+  const isThin = isThinned(part.shown.data);
+  const words = say.foundSentence(part.shown.data, { matched_total: total, matched_count: nodes }, nodes);
   fill(flame.foundText, all[0].isLiteral ? 'searched as it stands: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
   if (isThin && !isPivot) exactSearch(flame, find, nodes);
 }
 
 /* Of what is too small to be sent, the daemon knows the sum. */
 async function exactSearch(flame, find, nodes) {
-  const { view } = flame;
+  const { url, subject } = flame;
   try {
-    const { data } = await view.ask('flame', { search: find, least: '1', ...(view.state.isInverted ? { invert: '1' } : {}) });
-    if (view.state.find !== find || !data.search || data.search.is_literal) return;
+    const { data } = await subject.ask('flame', { search: find, least: '1', ...(url.state.isInverted ? { invert: '1' } : {}) });
+    if (url.state.find !== find || !data.search || data.search.is_literal) return;
     fill(flame.foundText, say.foundSentence(data, data.search, Math.max(nodes, 1)));
   } catch {
     /* the bound stays */

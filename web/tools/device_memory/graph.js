@@ -16,8 +16,8 @@ import { createLoader } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
-export function createGraph(view) {
-  const state = { view, data: null, nodes: [], edges: [] };
+export function createGraph({ url, subject, store, hint }) {
+  const state = { url, subject, store, data: null, nodes: [], edges: [] };
   state.panel = createPanel('panel-graph', 'Call graph', {
     menu: exportEntries({
       name: 'graph',
@@ -31,15 +31,15 @@ export function createGraph(view) {
     }),
   });
   state.graph = createPicture({
-    onPick: (id) => id && view.pin(id === view.store.state.pin ? null : id),
-    onHover: (id) => view.store.set({ hover: id }),
-    onLeave: () => view.store.set({ hover: null }),
-    onHint: () => view.context.say?.('Click the graph or hold Ctrl to zoom'),
+    onPick: (id) => id && url.pin(id === store.state.pin ? null : id),
+    onHover: (id) => store.set({ hover: id }),
+    onLeave: () => store.set({ hover: null }),
+    onHint: () => hint('Click the graph or hold Ctrl to zoom'),
   });
   state.said = el('p', { class: 'graph-said', role: 'status' });
   state.list = el('ol', { class: 'graph-list', 'aria-label': 'Functions of the call graph' });
   state.panel.body.append(state.said, el('div', { class: 'graph-body' }, state.graph.node, state.list));
-  state.loader = createLoader(view, state.panel, { what: 'The call graph', sentence: 'the call graph' });
+  state.loader = createLoader(subject, state.panel, { what: 'The call graph', sentence: 'the call graph' });
   return {
     node: state.panel.node,
     async show() {
@@ -56,7 +56,7 @@ export function createGraph(view) {
     zoomBy: state.graph.zoomBy,
     panBy: state.graph.panBy,
     showAll: state.graph.fit,
-    showPin: () => view.store.state.pin && state.graph.centre(view.store.state.pin),
+    showPin: () => store.state.pin && state.graph.centre(store.state.pin),
     destroy() {
       hideTooltip();
       stopLayout();
@@ -80,7 +80,7 @@ function linesOf(data, { frame, self, total }) {
 const growth = (data, value) => (data.is_diff ? (value > 0 ? 'is-grown' : value < 0 ? 'is-shrunk' : '') : '');
 
 async function draw(state, data) {
-  const { view, panel, said } = state;
+  const { url, subject, panel, said } = state;
   state.data = data;
   const base = Math.abs(data.percent_base) || 1;
   const index = new Map(data.nodes.map(({ frame }, at) => [frame.id, at]));
@@ -102,11 +102,11 @@ async function draw(state, data) {
       className: growth(data, edge.value),
     }));
   panel.setTitle('Call graph', el('span', { class: 'dim' }, ` ${counted(data.nodes.length, 'function')}, shares of ${say.wholeWords(data, 'all')}`));
-  fill(state.list, data.nodes.map((node) => listRow(view, data, node)));
+  fill(state.list, data.nodes.map((node) => listRow(state, data, node)));
   if (data.nodes.length === 0) {
     panel.say(
       message(
-        countFilters(view.state) ? empty.noMatch(countFilters(view.state), view.controls.faults()) : empty.noStacks(),
+        countFilters(url.state) ? empty.noMatch(countFilters(url.state), say.faultsOf(subject.summary)) : empty.noStacks(),
       ),
     );
     return;
@@ -127,7 +127,7 @@ async function draw(state, data) {
   }
 }
 
-function listRow(view, data, { frame, self, total }) {
+function listRow({ url, store }, data, { frame, self, total }) {
   return el(
     'li',
     { 'data-id': frame.id },
@@ -138,9 +138,9 @@ function listRow(view, data, { frame, self, total }) {
         class: 'neighbour',
         title: visible(`${frame.name}\n${frame.file}`),
         on: {
-          click: () => view.pin(frame.id === view.store.state.pin ? null : frame.id),
-          pointerenter: () => view.store.set({ hover: frame.id }),
-          pointerleave: () => view.store.set({ hover: null }),
+          click: () => url.pin(frame.id === store.state.pin ? null : frame.id),
+          pointerenter: () => store.set({ hover: frame.id }),
+          pointerleave: () => store.set({ hover: null }),
         },
       },
       el('span', { class: 'neighbour-name' }, name(say.siteName(frame))),
@@ -155,8 +155,8 @@ function listRow(view, data, { frame, self, total }) {
   );
 }
 
-function light({ view, graph, list }) {
-  const { hover, pin } = view.store.state;
+function light({ store, graph, list }) {
+  const { hover, pin } = store.state;
   graph.mark({ hover, pin });
   for (const row of list.children) {
     row.classList.toggle('is-hover', row.dataset.id === hover);

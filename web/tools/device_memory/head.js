@@ -25,7 +25,7 @@ function nodesOf(parts, isSecond = false) {
 }
 
 /* "init_state train.py:88 7.72 GiB (62 % of all)": a click pins it everywhere. */
-function mostList(view, summary) {
+function mostList({ url, store }, summary) {
   const items = say.mostItems(summary);
   if (items.length === 0) return null;
   return el(
@@ -41,9 +41,9 @@ function mostList(view, summary) {
           class: 'site-button',
           title: visible(`${text}\n${frame.file}`),
           on: {
-            click: () => view.pin(frame.id),
-            pointerenter: () => view.store.set({ hover: frame.id }),
-            pointerleave: () => view.store.set({ hover: null }),
+            click: () => url.pin(frame.id),
+            pointerenter: () => store.set({ hover: frame.id }),
+            pointerleave: () => store.set({ hover: null }),
           },
         },
         el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(text, SITE)),
@@ -59,7 +59,7 @@ function mostList(view, summary) {
 
 /* Out: {node, show(summary, notes), lead(parts or null), say(sentence), setNotRead(list)}; lead: what a view
  * puts before all, while it is the one shown. */
-export function createHead(view) {
+export function createHead({ url, subject, store }) {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('div', { class: 'answer-more' });
@@ -77,13 +77,13 @@ export function createHead(view) {
   let leading = null;
   const sentence = (summary) => {
     if (summary.is_diff) return say.changeSentence(summary);
-    const many = countFilters(view.state);
+    const many = countFilters(url.state);
     return summary.sample_count === 0 && many ? say.nothingSentence(summary, many) : say.liveSentence(summary);
   };
   const drawTitle = () => {
-    const { summary } = view;
+    const { summary } = subject;
     if (!summary) return;
-    const isLed = leading !== null && view.state.view === 'series';
+    const isLed = leading !== null && url.state.view === 'series';
     const own = nodesOf(sentence(summary), isLed);
     fill(
       title,
@@ -103,11 +103,11 @@ export function createHead(view) {
     node,
     show(summary, nextNotes) {
       notes = nextNotes;
-      const passed = say.filteredSentence(summary, countFilters(view.state));
+      const passed = say.filteredSentence(summary, countFilters(url.state));
       drawTitle();
       fill(
         more,
-        mostList(view, summary),
+        mostList({ url, store }, summary),
         passed ? el('p', { class: 'device-passed' }, prose(passed)) : null,
         summary.stackless_count > 0
           ? el(

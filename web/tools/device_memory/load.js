@@ -5,13 +5,12 @@
 import { isAbort, Problem } from '../../lib/api.js';
 import { stopped } from '../../lib/failure.js';
 import { message } from '../../widgets/panel.js';
-import { commonParams } from './state.js';
 import * as empty from './empty.js';
 
 /* what: "The flame graph"; sentence: said after a second; filter: the field whose text may be refused, then
  * what was drawn stays. Out: {load(name, params, draw), forget()}; load resolves with the data, with the one
  * that is drawn already if nothing changed, else with null; forget() also takes back what it said. */
-export function createLoader(view, panel, { what, sentence, filter = null }) {
+export function createLoader(subject, panel, { what, sentence, filter = null }) {
   let key = '';
   let last = null;
   let controller = null;
@@ -22,7 +21,7 @@ export function createLoader(view, panel, { what, sentence, filter = null }) {
   };
   return {
     async load(name, params, draw) {
-      const next = JSON.stringify([view.session, commonParams(view.state, view.session), name, params]);
+      const next = JSON.stringify([subject.key, name, params]);
       if (next === key) return last;
       controller?.abort();
       controller = new AbortController();
@@ -32,11 +31,11 @@ export function createLoader(view, panel, { what, sentence, filter = null }) {
       const cancel = () => {
         controller.abort();
         key = '';
-        say(stopped(sentence, view.again));
+        say(stopped(sentence, subject.again));
       };
       const end = panel.wait(`Reading ${sentence}.`, cancel);
       try {
-        const { data } = await view.ask(name, params, signal);
+        const { data } = await subject.ask(name, params, signal);
         if (signal.aborted) return null;
         hasSaid = false;
         panel.show();

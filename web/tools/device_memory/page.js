@@ -4,22 +4,23 @@
  *
  * Reads top down: build the page, load what the URL names, light what is hovered or pinned. */
 
-import { get, isAbort, Problem } from '../../lib/api.js';
+import { apiUrl, get, isAbort, Problem } from '../../lib/api.js';
 import { begin, nextFrame } from '../../lib/activity.js';
 import { el, fill, loadStyle } from '../../lib/dom.js';
 import { uploadAgain, uploaded } from '../../lib/uploads.js';
 import { createStore } from '../../lib/store.js';
 import { explainKeys, explainWith } from '../../widgets/explain.js';
 import { message } from '../../widgets/panel.js';
-import { dismissTooltip, hideTooltip, showTooltip } from '../../widgets/tooltip.js';
+import { dismissTooltip, hideTooltip } from '../../widgets/tooltip.js';
 import { createControls } from './controls.js';
 import { createDetailsOf } from './details.js';
 import { createHead } from './head.js';
-import { keysOf } from './keys.js';
-import { commonParams, compared, countFilters, pinned, stateOf } from './state.js';
+import { commonParams, compared, countFilters, pinned, stateOf, swapped, VIEWS } from './state.js';
 import { createFlame } from './flame.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
+
+const ZOOM = 1.5;
 
 /* The flame graph is there at once; the other views are loaded when they are first opened. */
 const MAKERS = {
@@ -32,34 +33,49 @@ const MAKERS = {
   series: async () => (await import('./series.js')).createSeries,
 };
 
+/* What stands in the URL, and the gestures that change it. */
+const urlOf = (context) => ({
+  state: stateOf({}),
+  choose: (patch) => patch && context.choose(patch),
+  move: context.move,
+  pin: (path, group) => context.choose(pinned(path, group)),
+});
+
+/* What is asked of the daemon, and what is known of it. key: of equal questions equal; names: of functions that are drawn. */
+function subjectOf(view) {
+  const common = () => commonParams(view.url.state, view.subject.session);
+  return {
+    session: '',
+    key: '',
+    profiles: [],
+    names: [],
+    summary: null,
+    summaryRead: null,
+    common,
+    ask: (name, params = {}, signal = view.controller.signal) => get(`device_memory/${name}`, { ...common(), ...params }, { signal }),
+    /* Link to the whole table as the daemon writes it. */
+    link: (name, params, format = 'csv') => apiUrl(`device_memory/${name}`, { ...common(), ...params, format }).href,
+    again: () => void openTab(view),
+  };
+}
+
 /* context: of app.js. Out: {show(selection, route), hear(route), escape(), unmount()}. */
 export function mount(root, context) {
   const view = {
-    root,
     context,
+    url: urlOf(context),
     store: createStore({ hover: null, pin: null }),
-    session: '',
-    sessionName: '',
-    profiles: [],
-    state: stateOf({}),
-    summary: null,
+    hint: (words) => context.say?.(words),
     tabs: new Map(),
     tab: null,
     controller: new AbortController(),
   };
-  view.ask = (name, params = {}, signal = view.controller.signal) =>
-    get(`device_memory/${name}`, { ...commonParams(view.state, view.session), ...params }, { signal });
-  view.choose = (patch) => patch && context.choose(patch);
-  view.pin = (path, group) => context.choose(pinned(path, group));
-  view.tooltip = showTooltip;
-  view.untip = hideTooltip;
-  view.light = () => lightUp(view);
-  view.again = () => void openTab(view);
+  view.subject = subjectOf(view);
   const styled = loadStyle('device.css');
-  build(view);
-  view.store.subscribe(() => nextFrame(view.light));
+  build(view, root);
+  view.store.subscribe(() => nextFrame(() => lightUp(view)));
   context.bind([...keysOf(view), ...explainKeys()], 'Device Memory');
-  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(view, key));
+  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(view.subject, view.url.state, key));
   return {
     show: (selection, route) => Promise.all([styled, show(view, selection, route)]),
     hear: (route) => apply(view, route),
@@ -74,30 +90,28 @@ export function mount(root, context) {
   };
 }
 
-function build(view) {
-  view.head = createHead(view);
-  view.controls = createControls(view);
-  view.details = createDetailsOf(view);
+function build(view, root) {
+  const { url, subject, store, context } = view;
+  view.head = createHead({ url, subject, store });
+  view.controls = createControls({ url, subject });
+  view.details = createDetailsOf({ url, subject, pane: context.details, relight: () => lightUp(view) });
   view.place = el('div', { class: 'device-views' });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   const body = el('div', { class: 'device-body' }, view.controls.node, view.wholePage, view.place);
-  fill(view.root, el('div', { class: 'device' }, view.head.node, body));
+  fill(root, el('div', { class: 'device' }, view.head.node, body));
 }
 
 /* ---- loading ------------------------------------------------------------------- */
 
 /* selection: what the frame found; without a session, what was dropped on the page is shown. */
 async function show(view, selection, route) {
-  view.session = selection.session?.id ?? '';
-  view.sessionName = selection.session?.name ?? '';
-  view.state = stateOf(route);
-  view.profiles = [];
-  view.summary = null;
-  view.key = '';
+  const { url, subject } = view;
+  url.state = stateOf(route);
+  Object.assign(subject, { session: selection.session?.id ?? '', profiles: [], names: [], summary: null, key: '' });
   view.controller.abort();
   for (const tab of view.tabs.values()) tab.forget();
-  const hasNone = !view.session || selection.session.profile_count === 0;
-  if (hasNone && !compared(view.state).shown) {
+  const hasNone = !subject.session || selection.session.profile_count === 0;
+  if (hasNone && !compared(url.state).shown) {
     instead(view, empty.noProfiles(), 'No device profile to show.');
     view.controls.node.hidden = true;
     return;
@@ -106,16 +120,15 @@ async function show(view, selection, route) {
 }
 
 /* What there is to choose from, and what could not be read. */
-async function listProfiles(view) {
-  if (!view.session) return;
-  const { session } = view;
+async function listProfiles({ subject, controls, head }) {
+  const { session } = subject;
+  if (!session) return;
   try {
     const list = await get(`sessions/${encodeURIComponent(session)}/profiles`);
-    if (session !== view.session) return;
-    view.profiles = list.profiles;
-    view.notRead = list.not_read;
-    view.controls.draw();
-    view.head.setNotRead(list.not_read);
+    if (session !== subject.session) return;
+    subject.profiles = list.profiles;
+    controls.draw();
+    head.setNotRead(list.not_read);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
   }
@@ -123,42 +136,44 @@ async function listProfiles(view) {
 
 /* Shows what the route says; asks only for what changed. */
 async function apply(view, route) {
-  view.state = stateOf(route);
-  const key = JSON.stringify([view.session, commonParams(view.state, view.session)]);
-  const isOther = key !== view.key;
+  const { url, subject } = view;
+  url.state = stateOf(route);
+  const key = JSON.stringify(subject.common());
+  const isOther = key !== subject.key;
   if (isOther) {
-    view.key = key;
+    subject.key = key;
     view.controller.abort();
     view.controller = new AbortController();
     hideTooltip();
   }
   view.controls.draw();
-  const path = view.state.pin;
+  const path = url.state.pin;
   view.store.set({ pin: path ? path.slice(path.lastIndexOf('.') + 1) : null });
-  if (isOther) view.summaryRead = loadSummary(view);
-  await Promise.all([view.summaryRead, openTab(view)]);
+  if (isOther) subject.summaryRead = loadSummary(view);
+  await Promise.all([subject.summaryRead, openTab(view)]);
 }
 
 async function loadSummary(view) {
+  const { url, subject } = view;
   const { signal } = view.controller;
   try {
-    const { data, notes } = await view.ask('summary');
+    const { data, notes } = await subject.ask('summary');
     if (signal.aborted) return;
-    view.summary = data;
+    subject.summary = data;
     view.wholePage.hidden = true;
     view.place.hidden = view.controls.node.hidden = false;
     view.context.setTitle(say.titleOf(data));
-    if (data.sample_count === 0 && countFilters(view.state) === 0)
+    if (data.sample_count === 0 && countFilters(url.state) === 0)
       instead(view, empty.noSamples(data), 'Nothing is live in this profile.');
     view.head.show(data, notes);
     view.controls.draw();
-    view.light();
+    lightUp(view);
   } catch (error) {
     if (isAbort(error) || signal.aborted) return;
     if (!(error instanceof Problem)) throw error;
     if (error.code === 'gone') throw error;
-    const { local } = view.state;
-    const isLost = error.status === 404 && local && compared(view.state).shown === local;
+    const { local } = url.state;
+    const isLost = error.status === 404 && local && compared(url.state).shown === local;
     instead(view, isLost ? uploadAgain(local, uploaded(local)) : empty.failed('This profile', error), 'Nothing to show.');
   }
 }
@@ -167,7 +182,7 @@ async function loadSummary(view) {
 function instead(view, content, sentence) {
   view.head.say(sentence);
   view.place.hidden = true;
-  view.controls.node.hidden = !view.session;
+  view.controls.node.hidden = !view.subject.session;
   fill(view.wholePage, message(content));
   view.wholePage.hidden = false;
   view.details.clear();
@@ -175,12 +190,14 @@ function instead(view, content, sentence) {
 }
 
 async function openTab(view) {
-  const { view: name } = view.state;
+  const { view: name } = view.url.state;
   if (!view.tabs.has(name)) {
     const end = begin();
     const create = await MAKERS[name]().finally(end);
-    if (!view.tabs.has(name)) view.tabs.set(name, create(view));
-    if (view.state.view !== name) return;
+    /* Each takes of it by name what it uses. */
+    const { url, subject, store, hint, head } = view;
+    if (!view.tabs.has(name)) view.tabs.set(name, create({ url, subject, store, hint, lead: head.lead }));
+    if (view.url.state.view !== name) return;
   }
   const tab = view.tabs.get(name);
   if (tab !== view.tab) {
@@ -193,7 +210,7 @@ async function openTab(view) {
     for (const [attribute, value] of Object.entries(attributes)) view.place.setAttribute(attribute, value);
   }
   await tab.show();
-  view.light();
+  lightUp(view);
 }
 
 /* ---- what is lit ------------------------------------------------------------------- */
@@ -208,8 +225,48 @@ function lightUp(view) {
 function escape(view) {
   if (dismissTooltip()) return true;
   if (view.tab?.escape?.()) return true;
-  if (!view.state.pin) return false;
-  view.pin(null);
+  if (!view.url.state.pin) return false;
+  view.url.pin(null);
   return true;
 }
 
+/* ---- keys ------------------------------------------------------------------------------ */
+
+/* Keys; also entries of the palette and of `?`. */
+function keysOf(view) {
+  const { url } = view;
+  const tab = () => view.tab;
+  const has = (name) => () => typeof tab()?.[name] === 'function';
+  return [
+    ...VIEWS.map(({ view: id, word }, at) => ({
+      keys: [String(at + 1)],
+      does: `view ${word}`,
+      run: () => url.choose({ view: id === 'flame' ? '' : id, sort: '', filter: '' }),
+    })),
+    { keys: ['/'], does: 'to the filter or the search of this view', run: () => (tab()?.focusFind ?? view.controls.focusFilter)() },
+    { keys: ['w', '+', '='], does: 'zoom in', isOn: has('zoomBy'), run: () => tab().zoomBy(ZOOM) },
+    { keys: ['s', '-', '−'], does: 'zoom out', isOn: has('zoomBy'), run: () => tab().zoomBy(1 / ZOOM) },
+    { keys: ['a'], does: 'pan left', isOn: has('panBy'), run: () => tab().panBy(-1) },
+    { keys: ['d'], does: 'pan right', isOn: has('panBy'), run: () => tab().panBy(1) },
+    { keys: ['0'], does: 'show all', isOn: has('showAll'), run: () => tab().showAll() },
+    { keys: ['f'], does: 'to the pinned frame', isOn: has('showPin'), run: () => tab().showPin() },
+    { keys: ['n'], does: 'next match', isOn: has('nextMatch'), run: () => tab().nextMatch(1) },
+    { keys: ['N'], does: 'previous match', isOn: has('nextMatch'), run: () => tab().nextMatch(-1) },
+    {
+      keys: ['v'],
+      does: 'leaves first or roots first',
+      run: () => url.choose({ invert: url.state.isInverted ? '' : '1', pin: null }),
+    },
+    {
+      keys: ['l'],
+      does: 'frames of JAX and Python on or off',
+      run: () => url.choose({ machinery: url.state.isMachinery ? '' : '1', pin: null }),
+    },
+    {
+      keys: ['x'],
+      does: 'swap A and B',
+      isOn: () => swapped(url.state) !== null,
+      run: () => url.choose(swapped(url.state)),
+    },
+  ];
+}

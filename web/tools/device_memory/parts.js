@@ -3,16 +3,7 @@
 
 import { svg } from '../../lib/dom.js';
 import { createFilter } from '../../widgets/filter.js';
-import { commonParams } from './state.js';
 import { amount } from './text.js';
-
-/* Link to the whole table as the daemon writes it. */
-export function csvLink(view, name, params, format = 'csv') {
-  const url = new URL(`api/v1/device_memory/${name}`, document.baseURI);
-  for (const [key, value] of Object.entries({ ...commonParams(view.state, view.session), ...params, format }))
-    for (const each of [value].flat()) if (each !== '' && each !== null && each !== undefined) url.searchParams.append(key, each);
-  return url.href;
-}
 
 const FIELDS = {
   fn: 'function',
@@ -29,17 +20,17 @@ const FIELDS = {
 };
 
 /* The field that filters the rows of a table; what is in it stands in the URL. names: of FIELDS. */
-export function createRowFilter(view, label, names) {
+export function createRowFilter({ url, subject }, label, names) {
   const valuesOf = (name) => {
-    const list = () => (name === 'device' ? view.summary?.devices : view.summary?.kinds) ?? [];
-    const words = () => list().map((each) => ({ value: each.name, figure: amount(view.summary.metric, each.total) }));
+    const list = () => (name === 'device' ? subject.summary?.devices : subject.summary?.kinds) ?? [];
+    const words = () => list().map((each) => ({ value: each.name, figure: amount(subject.summary.metric, each.total) }));
     return ['device', 'kind'].includes(name) ? { values: async () => words() } : {};
   };
   return createFilter({
     label,
     placeholder: 'filter the rows, e.g. fn:init >1MiB',
     fields: names.map((name) => ({ name, says: FIELDS[name], ...valuesOf(name) })),
-    onFilter: (filter, isTyping) => (isTyping ? view.context.move({ filter }) : view.choose({ filter })),
+    onFilter: (filter, isTyping) => (isTyping ? url.move({ filter }) : url.choose({ filter })),
   });
 }
 

@@ -12,37 +12,43 @@ import { sparkline } from '../../widgets/sparkline.js';
 import { createStacked } from '../../widgets/stacked.js';
 import { createTable } from '../../widgets/table.js';
 import { localRows, pagedRows } from '../../widgets/table_rows.js';
+import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { moved, pickProfile, seriesParams } from './state.js';
 import { seriesColumns } from './columns.js';
-import { csvLink } from './parts.js';
 import { createLoader } from './load.js';
-import { createOrder } from './order.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
 const COLOURS = ['parameter', 'output', 'activation', 'optimizer', 'temporary', 'constant', 'collective', 'gradient'];
 const PAGE_ROWS = 200;
 const DEFAULT_SORT = '-growth';
+const ORDERS = [
+  ['name', 'order: name'],
+  ['time', 'order: time taken'],
+  ['hand', 'order: by hand'],
+];
 
-export function createSeries(view) {
-  const series = { view, data: null };
-  const params = () => ({ ...seriesParams(view.state, view.session), base: [], sort: view.state.sort || DEFAULT_SORT });
+const MAX_BY_HAND = 100;
+
+export function createSeries({ url, subject, store, lead }) {
+  const series = { url, subject, store, data: null };
+  const params = () => ({ ...seriesParams(url.state, subject.session), base: [], sort: url.state.sort || DEFAULT_SORT });
   series.legend = createLegend('Colours of the call sites');
   series.chart = createStacked({
     sentence: (at) => say.profileSentence(series.data, at),
-    onHover: (at, mark) => view.tooltip(`s:${at}`, say.profileLines(series.data, at), mark),
-    onLeave: () => view.untip(),
-    onPick: (at) => view.choose(pickProfile(view.state, series.data.profiles[at].id)),
+    onHover: (at, mark) => showTooltip(`s:${at}`, say.profileLines(series.data, at), mark),
+    onLeave: () => hideTooltip(),
+    onPick: (at) => url.choose(pickProfile(url.state, series.data.profiles[at].id)),
   });
   series.order = createOrder({
     onOrder: (order) =>
-      view.choose({
+      url.choose({
         order: order === 'name' ? '' : order,
         files: order === 'hand' ? series.data.profiles.map(({ id }) => id) : [],
       }),
     onMove: (from, to) =>
-      view.choose({ order: 'hand', files: moved(series.data.profiles.map(({ id }) => id), from, to) }),
-    onPick: (at) => view.choose(pickProfile(view.state, series.data.profiles[at].id)),
+      url.choose({ order: 'hand', files: moved(series.data.profiles.map(({ id }) => id), from, to) }),
+    onPick: (at) => url.choose(pickProfile(url.state, series.data.profiles[at].id)),
   });
   series.panel = createPanel('panel-series', 'Live bytes of each profile', {
     menu: exportEntries({
@@ -52,7 +58,7 @@ export function createSeries(view) {
         const drawing = series.chart.drawing();
         return drawing ? { ...drawing, legend: legendOf(series).map(({ word, fill: colour }) => ({ word, colour })) } : null;
       },
-      csv: () => csvLink(view, 'series', params()),
+      csv: () => subject.link('series', params()),
     }),
   });
   series.panel.setAside(series.legend.node, series.order.select);
@@ -61,21 +67,21 @@ export function createSeries(view) {
   series.panel.body.append(series.chart.node, series.marksText, series.order.list, series.left);
   series.table = createTable({
     kind: ['call site', 'call sites'],
-    onHover: (row) => view.store.set({ hover: row.frame.id }),
-    onLeave: () => view.store.set({ hover: null }),
-    onPin: (row) => view.pin(row.frame.id),
-    onSort: (sort) => view.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
+    onHover: (row) => store.set({ hover: row.frame.id }),
+    onLeave: () => store.set({ hover: null }),
+    onPin: (row) => url.pin(row.frame.id),
+    onSort: (sort) => url.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
   });
   series.sites = createPanel('panel-sites panel-table', 'Call sites');
   series.sites.body.append(series.table.node);
-  series.loader = createLoader(view, series.panel, { what: 'The series', sentence: 'all profiles' });
+  series.loader = createLoader(subject, series.panel, { what: 'The series', sentence: 'all profiles' });
   return {
     node: el('div', { class: 'device-series' }, series.panel.node, series.sites.node),
     async show() {
       const data = await series.loader.load('series', params(), (found) => draw(series, found, params()));
       if (!data) return;
       mark(series);
-      view.head.lead(data.profiles.length > 1 ? say.seriesSentence(data) : null);
+      lead(data.profiles.length > 1 ? say.seriesSentence(data) : null);
     },
     forget: series.loader.forget,
     light() {},
@@ -89,7 +95,7 @@ export function createSeries(view) {
 /* ---- drawing ------------------------------------------------------------------------- */
 
 function draw(series, data, asked) {
-  const { view, panel, sites } = series;
+  const { url, panel, sites } = series;
   series.data = data;
   sites.node.hidden = data.profiles.length < 2;
   fill(
@@ -119,7 +125,7 @@ function draw(series, data, asked) {
     isBytes: say.isBytes(data.metric),
     label: say.seriesLabel(data),
   });
-  series.order.set(view.state.order, data.profiles);
+  series.order.set(url.state.order, data.profiles);
   drawTable(series, data, asked);
 }
 
@@ -158,7 +164,7 @@ const legendOf = ({ parts }) =>
   parts.map(({ word, fill: colour }) => ({ word: cutMiddle(word, 36), title: word, fill: colour() }));
 
 function drawTable(series, data, asked) {
-  const { view } = series;
+  const { subject } = series;
   const withIds = (rows) => rows.map((row, at) => ({ ...row, id: `${row.frame.id}:${row.callee ?? ''}:${at}` }));
   const first = withIds(data.sites);
   series.sites.setTitle('Call sites', el('span', { class: 'dim' }, ` ${say.verdictCounts(data.verdict_counts)}`));
@@ -171,7 +177,7 @@ function drawTable(series, data, asked) {
             first,
             pageRows: PAGE_ROWS,
             ask: async (offset, limit, signal) =>
-              withIds((await view.ask('series', { ...asked, offset, limit }, signal)).data.sites),
+              withIds((await subject.ask('series', { ...asked, offset, limit }, signal)).data.sites),
           }),
     columns: seriesColumns(
       data,
@@ -188,9 +194,9 @@ function drawTable(series, data, asked) {
 
 /* A and B, in the chart and in words. */
 function mark(series) {
-  const { view, data } = series;
+  const { url, data } = series;
   const index = (id) => (id ? data.profiles.findIndex((profile) => profile.id === id) : -1);
-  const { a, b } = view.state;
+  const { a, b } = url.state;
   series.chart.mark({ a: index(a), b: index(b) });
   const named = (id) => cutMiddle(visible(data.profiles[index(id)]?.name ?? id), 40);
   const at = (id) => data.profiles[index(id)]?.total ?? 0;
@@ -201,12 +207,87 @@ function mark(series) {
           `A ${named(a)}, B ${named(b)}: `,
           el('strong', {}, say.changeWords(data.metric, at(b) - at(a))),
           ` (${percent(Math.abs(at(b) - at(a)), at(a))} of A). Every view shows this difference. `,
-          el('button', { type: 'button', class: 'text-button', on: { click: () => view.choose({ a: b, b: a }) } }, 'swap (x)'),
+          el('button', { type: 'button', class: 'text-button', on: { click: () => url.choose({ a: b, b: a }) } }, 'swap (x)'),
           ' ',
-          el('button', { type: 'button', class: 'text-button', on: { click: () => view.choose({ a: '', b: '' }) } }, 'clear'),
+          el('button', { type: 'button', class: 'text-button', on: { click: () => url.choose({ a: '', b: '' }) } }, 'clear'),
         ]
       : a
         ? `A ${named(a)}${data.profiles[index(a)]?.captured_at_ms ? ` (${when(data.profiles[index(a)].captured_at_ms)})` : ''}. Click a second profile to see the difference.`
         : 'Click a profile to see it; a second one gives the difference.',
   );
+}
+
+/* ---- the order of the profiles ------------------------------------------------------- */
+
+/* By name, by the time they were taken, or by hand (drag, or Alt+↑ ↓ in the list). Out: {select, list, set(order, profiles)}. */
+function createOrder({ onOrder, onMove, onPick }) {
+  const select = el(
+    'select',
+    { class: 'device-choice', 'aria-label': 'Order of the profiles', on: { change: () => onOrder(select.value) } },
+    ORDERS.map(([value, word]) => el('option', { value }, word)),
+  );
+  const list = el('ol', { class: 'order-list', 'aria-label': 'Profiles in order; drag them, or Alt and arrow up or down' });
+  let dragged = -1;
+  let focusAt = -1;
+
+  const row = (profile, at, total) =>
+    el(
+      'li',
+      {
+        class: 'order-row',
+        draggable: 'true',
+        on: {
+          dragstart: (event) => {
+            dragged = at;
+            event.dataTransfer.effectAllowed = 'move';
+            event.dataTransfer.setData('text/plain', profile.name);
+          },
+          dragover: (event) => dragged >= 0 && event.preventDefault(),
+          drop: (event) => {
+            event.preventDefault();
+            event.stopPropagation();
+            if (dragged >= 0 && dragged !== at) onMove(dragged, at);
+            dragged = -1;
+          },
+          dragend: () => {
+            dragged = -1;
+          },
+        },
+      },
+      el(
+        'button',
+        {
+          type: 'button',
+          class: 'site-button',
+          on: {
+            click: () => onPick(at),
+            keydown: (event) => {
+              const to = at + (event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : NaN);
+              if (!event.altKey || !(to >= 0 && to < total)) return;
+              event.preventDefault();
+              event.stopPropagation();
+              focusAt = to;
+              onMove(at, to);
+            },
+          },
+        },
+        el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(visible(profile.name), 40)),
+      ),
+      profile.captured_at_ms ? el('span', { class: 'dim' }, ` ${when(profile.captured_at_ms)}`) : null,
+    );
+  return {
+    select,
+    list,
+    set(order, profiles) {
+      /* A link holds no more of them. */
+      const isTooMany = profiles.length > MAX_BY_HAND;
+      select.lastChild.disabled = isTooMany;
+      select.title = isTooMany ? `By hand: up to ${MAX_BY_HAND} profiles` : '';
+      select.value = order;
+      list.hidden = order !== 'hand';
+      fill(list, list.hidden ? [] : profiles.map((profile, at) => row(profile, at, profiles.length)));
+      if (focusAt >= 0) list.children[focusAt]?.querySelector('button').focus();
+      focusAt = -1;
+    },
+  };
 }

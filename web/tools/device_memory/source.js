@@ -16,9 +16,9 @@ const AROUND = 12;
 const FAR = 400;
 const MAX_SHOWN = 2000;
 
-export function createSource(view) {
+export function createSource({ subject, store }) {
   const panel = createPanel('panel-source', 'Source');
-  const loader = createLoader(view, panel, { what: 'The source', sentence: 'source lines' });
+  const loader = createLoader(subject, panel, { what: 'The source', sentence: 'source lines' });
   const said = el('div', { class: 'source-said' });
   const lines = el('div', { class: 'source-lines', tabindex: '0', role: 'region', 'aria-label': 'Source lines' });
   panel.body.append(said, lines);
@@ -28,14 +28,14 @@ export function createSource(view) {
     panel.setAside(copyButton(data.file));
     const text = await readText(data.file, largestLine(data));
     fill(said, text.reason !== null ? message(empty.noSource(data.file, text.reason)) : text.isCut ? el('p', { class: 'dim' }, cutText(text, data)) : null);
-    fill(lines, table(view, data, text));
+    fill(lines, table(data, text));
     lines.querySelector('.is-here')?.scrollIntoView({ block: 'center' });
   };
   return {
     node: panel.node,
     async show() {
-      if (!view.store.state.pin) await view.summaryRead;
-      const frame = view.store.state.pin ?? view.summary?.top[0]?.frame.id ?? null;
+      if (!store.state.pin) await subject.summaryRead;
+      const frame = store.state.pin ?? subject.summary?.top[0]?.frame.id ?? null;
       if (!frame || frame === 'none' || frame === 'machinery') {
         loader.forget();
         panel.say(message(empty.noFrameChosen('the lines of its file stand here then.')));
@@ -87,7 +87,7 @@ function wantedLines(figures, { lines, first, isCut }) {
   return [...wanted].sort((a, b) => a - b);
 }
 
-function table(view, data, text) {
+function table(data, text) {
   const figures = new Map();
   for (const { line, self, total } of data.lines) {
     const known = figures.get(line) ?? { self: 0, total: 0 };

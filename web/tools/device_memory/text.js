@@ -220,6 +220,9 @@ export function chipFault({ expression, matched_count: found, fault, nearest, pa
   return `No ${what} matches "${short(expression)}".${nearest ? ` Nearest: ${short(nearest)}.` : ''}`;
 }
 
+/* What the filters say of themselves, for a view that is empty. */
+export const faultsOf = (summary) => (summary?.filters ?? []).map(chipFault).filter(Boolean);
+
 /* ---- series ---------------------------------------------------------------------- */
 
 export const VERDICTS = {

@@ -8,11 +8,11 @@ import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
 import { pagedRows } from '../../widgets/table_rows.js';
 import { countFilters } from './state.js';
-import { csvLink, createRowFilter } from './parts.js';
+import { createRowFilter } from './parts.js';
 import { createLoader } from './load.js';
 import { topColumns } from './columns.js';
 import * as empty from './empty.js';
-import { amount } from './text.js';
+import { amount, faultsOf } from './text.js';
 
 const PAGE_ROWS = 100;
 const DEFAULT_SORT = '-total';
@@ -21,28 +21,28 @@ const DEFAULT_SORT = '-total';
 const withIds = (rows) => rows.map((row) => ({ ...row, id: row.frame.id }));
 
 /* isShort: below the flame graph, without filter and order of its own. */
-export function createTopPanel(view, { isShort = false } = {}) {
+export function createTopPanel({ url, subject, store }, { isShort = false } = {}) {
   const params = () =>
     isShort
       ? { sort: shortSort }
-      : { sort: view.state.sort || DEFAULT_SORT, filter: view.state.filter };
+      : { sort: url.state.sort || DEFAULT_SORT, filter: url.state.filter };
   let shortSort = DEFAULT_SORT;
   const panel = createPanel('panel-top panel-table', 'Top', {
-    menu: exportEntries({ name: 'top', title: 'Top', csv: () => csvLink(view, 'top', params()) }),
+    menu: exportEntries({ name: 'top', title: 'Top', csv: () => subject.link('top', params()) }),
   });
-  const find = isShort ? null : createRowFilter(view, 'Filter functions', ['fn', 'file', 'line', 'name', 'self', 'total', 'count', 'each']);
+  const find = isShort ? null : createRowFilter({ url, subject }, 'Filter functions', ['fn', 'file', 'line', 'name', 'self', 'total', 'count', 'each']);
   if (find) {
     panel.node.classList.add('has-filter');
     panel.setAside(find.node);
   }
-  const loader = createLoader(view, panel, { what: 'The table', sentence: 'functions', filter: find });
+  const loader = createLoader(subject, panel, { what: 'The table', sentence: 'functions', filter: find });
   const table = createTable({
     kind: ['row', 'rows'],
-    onHover: (row) => view.store.set({ hover: row.id }),
-    onLeave: () => view.store.set({ hover: null }),
-    onPin: (row) => view.pin(row.id === view.store.state.pin ? null : row.id),
+    onHover: (row) => store.set({ hover: row.id }),
+    onLeave: () => store.set({ hover: null }),
+    onPin: (row) => url.pin(row.id === store.state.pin ? null : row.id),
     onSort: (sort) => {
-      if (!isShort) view.choose({ sort: sort === DEFAULT_SORT ? '' : sort });
+      if (!isShort) url.choose({ sort: sort === DEFAULT_SORT ? '' : sort });
       else {
         shortSort = sort;
         show();
@@ -53,14 +53,14 @@ export function createTopPanel(view, { isShort = false } = {}) {
 
   const draw = (data) => {
     const asked = params();
-    panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.total_count, rowWord(view.state.by))}`));
+    panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.total_count, rowWord(url.state.by))}`));
     table.show({
       source: pagedRows({
         count: data.matched_count,
         first: withIds(data.rows),
         pageRows: PAGE_ROWS,
         ask: async (offset, limit, signal) =>
-          withIds((await view.ask('top', { ...asked, offset, limit }, signal)).data.rows),
+          withIds((await subject.ask('top', { ...asked, offset, limit }, signal)).data.rows),
         onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
       }),
       columns: topColumns(data),
@@ -68,10 +68,10 @@ export function createTopPanel(view, { isShort = false } = {}) {
       foot: footOf(data),
       label: 'Functions by what they hold',
     });
-    if (data.total_count === 0) panel.say(message(empty.noRows(countFilters(view.state), view.controls.faults)));
+    if (data.total_count === 0) panel.say(message(empty.noRows(countFilters(url.state), () => faultsOf(subject.summary))));
   };
   const show = async () => {
-    find?.set(view.state.filter);
+    find?.set(url.state.filter);
     await loader.load('top', { ...params(), limit: PAGE_ROWS }, draw);
   };
   return {
@@ -97,7 +97,7 @@ function footOf(data) {
   };
 }
 
-export function createTop(view) {
-  const { focusFind, ...panel } = createTopPanel(view);
+export function createTop(parts) {
+  const { focusFind, ...panel } = createTopPanel(parts);
   return { ...panel, focusFind };
 }

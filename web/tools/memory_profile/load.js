@@ -2,7 +2,7 @@
  * load.js: asks the daemon for what the Memory Profile shows, and turns answers into
  * what the widgets want. All but asker is pure. */
 
-import { get } from '../../lib/api.js';
+import { apiUrl, get } from '../../lib/api.js';
 
 export const PAGE_ROWS = 100;
 const PARTS = 160;
@@ -16,10 +16,7 @@ export function asker(place, signal) {
 
 /* Link to all rows as CSV. */
 export function csvLink(place, view, params) {
-  const url = new URL(`api/v1/memory_profile/${view}`, document.baseURI);
-  for (const [name, value] of Object.entries({ ...place, ...params, format: 'csv' }))
-    if (value !== '' && value !== null && value !== undefined) url.searchParams.set(name, value);
-  return url.href;
+  return apiUrl(`memory_profile/${view}`, { ...place, ...params, format: 'csv' }).href;
 }
 
 /* The pool that the URL names, else the worst. */
