@@ -4,43 +4,60 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { UNIT_COUNT = 7 };
 
-static int decimals_of(size_t unit, int kib_decimals) { return unit == 0 ? 0 : unit == 1 ? kib_decimals : 2; }
+/* `bytes` in a unit with so many decimals, as a whole number of the last one; a tie goes to the even digit. */
+static uint64_t rounded(uint64_t bytes, unsigned unit, unsigned decimals)
+{
+    const unsigned shift = 10 * unit;
+    const uint64_t one = (uint64_t)1 << shift;
+    uint64_t figure = bytes >> shift, rest = bytes & (one - 1);
+    for (; decimals > 0; decimals--) {
+        rest *= 10; /* below 10 × 2^60 */
+        figure = 10 * figure + (rest >> shift);
+        rest &= one - 1;
+    }
+    return figure + (2 * rest > one || (2 * rest == one && figure % 2 == 1));
+}
 
 /* Writes `bytes` in a unit of at least `min_unit`. What rounds to 1024 of a unit is 1 of the next. */
-static const char *write_size(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals, size_t min_unit)
+static const char *write_size(char text[SIZE_TEXT_BYTES], const char *sign, uint64_t bytes, unsigned kib_decimals,
+                              unsigned min_unit)
 {
     static const char *const units[UNIT_COUNT] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    static const double halves[] = {0.5, 0.05, 0.005}; /* of the last digit, by the number of decimals */
-    size_t unit = 0;
-    for (; unit + 1 < UNIT_COUNT; unit++) {
-        double size = bytes < 0 ? -bytes : bytes;
-        if (unit >= min_unit && size < 1024 - halves[decimals_of(unit, kib_decimals)])
+    static const unsigned scales[] = {1, 10, 100}; /* by the number of decimals */
+    unsigned unit = min_unit, decimals;
+    uint64_t figure;
+    for (;; unit++) {
+        decimals = unit == 0 ? 0 : unit == 1 ? kib_decimals : 2;
+        figure = rounded(bytes, unit, decimals);
+        if (unit + 1 == UNIT_COUNT || figure < (uint64_t)1024 * scales[decimals])
             break;
-        bytes /= 1024;
     }
-    snprintf(text, SIZE_TEXT_BYTES, "%.*f %s", decimals_of(unit, kib_decimals), bytes, units[unit]);
+    int length = snprintf(text, SIZE_TEXT_BYTES, "%s%" PRIu64, sign, figure / scales[decimals]);
+    if (decimals > 0)
+        length += snprintf(text + length, SIZE_TEXT_BYTES - (size_t)length, ".%0*" PRIu64, (int)decimals,
+                           figure % scales[decimals]);
+    snprintf(text + length, SIZE_TEXT_BYTES - (size_t)length, " %s", units[unit]);
     return text;
 }
 
-const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes) { return write_size(text, (double)bytes, 1, 0); }
+const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes) { return write_size(text, "", bytes, 1, 0); }
 
-const char *size_text_rounded(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals)
+const char *size_text_column(char text[SIZE_TEXT_BYTES], int64_t bytes)
 {
-    return write_size(text, bytes, kib_decimals, 0);
+    return write_size(text, bytes < 0 ? "-" : "", bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes, 2, 0);
 }
 
 const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t resolution_bytes)
 {
-    size_t unit = 0;
-    while (unit + 1 < UNIT_COUNT && ((uint64_t)1 << 10 * (unit + 1)) / 100 <= resolution_bytes)
+    unsigned unit = 0;
+    while (resolution_bytes > 0 && unit + 1 < UNIT_COUNT && ((uint64_t)1 << 10 * (unit + 1)) / 100 <= resolution_bytes)
         unit++;
-    return write_size(text, (double)bytes, 1, resolution_bytes == 0 ? 0 : unit);
+    return write_size(text, "", bytes, 1, unit);
 }
 
 const char *size_text_share(char text[SHARE_TEXT_BYTES], int64_t part, int64_t whole)

@@ -9,10 +9,11 @@ enum { SIZE_TEXT_BYTES = 24, SHARE_TEXT_BYTES = 24, COUNT_TEXT_BYTES = 32 };
 
 /* Writes "134.00 MiB": powers of 1024, B whole, KiB with one decimal, above with two, as XLA prints sizes. The unit is
  * the largest in which the figure, as printed, is at least 1: one byte less than a GiB is "1.00 GiB", never
- * "1024.00 MiB". Returns `text`. */
+ * "1024.00 MiB". Figures are exact, a tie goes to the even digit: 1.125 GiB is "1.12 GiB". The pages do the same
+ * (web/lib/format.js), both by tests/fixtures/sizes.txt. Returns `text`. */
 const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes);
-/* The same for a size that may be negative, with so many decimals for KiB: in a column two, as MiB beside them have. */
-const char *size_text_rounded(char text[SIZE_TEXT_BYTES], double bytes, int kib_decimals);
+/* The same for a size in a column, which may be negative: KiB with two decimals, as MiB beside them have. */
+const char *size_text_column(char text[SIZE_TEXT_BYTES], int64_t bytes);
 /* The same for a size that is known to `resolution_bytes` only (0: exactly), such as the difference of two figures that
  * were printed as GiB with two decimals: in no unit whose last printed digit would be finer. */
 const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t resolution_bytes);

@@ -51,7 +51,7 @@ static void print_figures(const struct oom_verdict *verdict)
     for (size_t at = 0; at < verdict->line_count; at++) {
         const struct oom_row *row = &verdict->lines[at];
         if (row->line)
-            printf("  %-26s %12s\n", row->line, row->text ? row->text : size_text_rounded(size, (double)row->bytes, 2));
+            printf("  %-26s %12s\n", row->line, row->text ? row->text : size_text_column(size, (int64_t)row->bytes));
     }
     if (verdict->cause_line)
         printf("  %s\n", verdict->cause_line);
@@ -62,7 +62,7 @@ static void print_group(const struct oom_group *group)
     char size[SIZE_TEXT_BYTES];
     const struct oom_buffer *buffer = group->buffer;
     const struct str name = buffer->op_name.text.data ? buffer->op_name.text : buffer->label.text;
-    printf("  %12s", buffer->size.is_known ? size_text_rounded(size, (double)buffer->size.value, 2) : "?");
+    printf("  %12s", buffer->size.is_known ? size_text_column(size, (int64_t)buffer->size.value) : "?");
     if (group->count > 1)
         printf(" ×%-3zu ", group->count);
     else

@@ -24,7 +24,7 @@ static const char *text(const cJSON *object, const char *name)
 /* "200.00 GiB"; "-" when it is not known. */
 static const char *size(char out[SIZE_TEXT_BYTES], double bytes)
 {
-    return isnan(bytes) ? "-" : size_text_rounded(out, bytes, 2);
+    return isnan(bytes) ? "-" : size_text_column(out, bytes < 0x1p63 ? (int64_t)bytes : INT64_MAX);
 }
 
 /* Names come out of profiles: only printable ones reach the terminal. */

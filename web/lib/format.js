@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * format.js: the only place that turns numbers, times and names of files into text.
- * Bytes are IEC (KiB one decimal, above it two), signs are + and U+2212.
+ * Bytes are IEC (KiB one decimal, above it two; tests/fixtures/sizes.txt), signs are + and U+2212.
  * Everything here is pure: same input, same text. */
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-const SPOKEN = ['bytes', 'kibibytes', 'mebibytes', 'gibibytes', 'tebibytes'];
-const DECIMALS = [0, 1, 2, 2, 2];
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const SPOKEN = ['bytes', 'kibibytes', 'mebibytes', 'gibibytes', 'tebibytes', 'pebibytes', 'exbibytes'];
+const DECIMALS = [0, 1, 2, 2, 2, 2, 2];
 
 export const MINUS = '\u2212';
 export const TIMES = '\u00d7';
@@ -15,8 +15,16 @@ function group(digits) {
   return digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
+/* toFixed() takes a tie up; here it goes to the even digit, as in C. A half of the last digit is a binary fraction:
+ * times a power of two, which is exact, a tie is an odd number. */
+function toFixedEven(size, decimals) {
+  const text = size.toFixed(decimals);
+  const isTie = (size * 2 ** (decimals + 1)) % 2 === 1;
+  return isTie && Number(text.at(-1)) % 2 ? text.slice(0, -1) + (Number(text.at(-1)) - 1) : text;
+}
+
 function fixed(value, decimals) {
-  const [whole, part] = Math.abs(value).toFixed(decimals).split('.');
+  const [whole, part] = toFixedEven(Math.abs(value), decimals).split('.');
   const isZero = !/[1-9]/.test(whole + (part ?? ''));
   return (value < 0 && !isZero ? MINUS : '') + group(whole) + (part ? `.${part}` : '');
 }

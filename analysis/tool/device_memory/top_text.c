@@ -12,7 +12,7 @@ enum { VALUE_TEXT = 32, PERCENT_TEXT = 16 };
 static void value_text(char out[VALUE_TEXT], int64_t value, struct str unit)
 {
     if (str_equal(unit, STR("bytes")))
-        size_text_rounded(out, (double)value, 2);
+        size_text_column(out, value);
     else
         snprintf(out, VALUE_TEXT, "%lld", (long long)value);
 }
