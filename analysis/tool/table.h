@@ -145,9 +145,9 @@ void table_take_all(struct table_rows *rows, uint32_t row_count);
 /* The format is `name`. */
 bool table_is_format(const struct table_rows *rows, const char *name);
 
-/* "columns": what a page needs to show them: name, title, type, unit, field (member of a row), csv, help; those with
- * a title only. */
-void table_columns_write(const struct table_column *columns, struct json *json);
+/* "columns" (or `key`): what a page needs to show them and to filter by them: name, aliases, title, type, unit, field
+ * (member of a row), csv, help; those with a title, and with a name and a help. */
+void table_columns_write(const struct table_column *columns, const char *key, struct json *json);
 /* "total_count", "matched_count", "offset", "columns". */
 void table_head_write(const struct table_rows *rows, struct json *json);
 /* "rows" (or `key`): those of the page, as objects. */

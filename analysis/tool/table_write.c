@@ -27,15 +27,21 @@ void table_row_write(const struct table_column *columns, const void *context, ui
     }
 }
 
-void table_columns_write(const struct table_column *columns, struct json *json)
+void table_columns_write(const struct table_column *columns, const char *key, struct json *json)
 {
-    json_key(json, "columns");
+    json_key(json, key);
     json_array_begin(json);
     for (; columns->name != NULL; columns++) {
-        if (columns->title == NULL)
+        const char *aliases = columns->aliases;
+        if (columns->title == NULL && (columns->help == NULL || columns->name[0] == '\0'))
             continue;
         json_object_begin(json);
         json_key_text(json, "name", columns->name);
+        json_key(json, "aliases");
+        json_array_begin(json);
+        for (struct str alias; table_word_next(&aliases, &alias);)
+            json_string(json, alias);
+        json_array_end(json);
         json_key_text(json, "title", columns->title);
         json_key_text(json, "type", columns->type == TABLE_NUMBER ? "number" : "text");
         json_key_text(json, "unit", columns->unit);
@@ -52,7 +58,7 @@ void table_head_write(const struct table_rows *rows, struct json *json)
     json_key_uint(json, "total_count", rows->taken);
     json_key_uint(json, "matched_count", rows->matched);
     json_key_int(json, "offset", rows->offset);
-    table_columns_write(rows->spec->columns, json);
+    table_columns_write(rows->spec->columns, "columns", json);
 }
 
 void table_rows_write(const struct table_rows *rows, const char *key, struct json *json)

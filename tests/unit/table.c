@@ -154,13 +154,14 @@ START_TEST(rows_are_written_as_their_columns_say)
     struct json json = JSON_INIT(&out);
     json_object_begin(&json);
     table_row_write(columns, NULL, 9, &json);
-    table_columns_write(columns, &json);
+    table_columns_write(columns, "columns", &json);
     json_object_end(&json);
     buf_char(&out, '\0');
-    ck_assert_str_eq(out.data,
-                     "{\"size_bytes\":null,\"name\":\"fusion.2\",\"columns\":[{\"name\":\"size\",\"title\":\"Size\","
-                     "\"type\":\"number\",\"unit\":\"bytes\",\"field\":\"size_bytes\",\"csv\":\"size_bytes\","
-                     "\"help\":\"what it takes\"}]}");
+    ck_assert_str_eq(
+        out.data, "{\"size_bytes\":null,\"name\":\"fusion.2\",\"columns\":[{\"name\":\"size\",\"aliases\":[\"bytes\"],"
+                  "\"title\":\"Size\","
+                  "\"type\":\"number\",\"unit\":\"bytes\",\"field\":\"size_bytes\",\"csv\":\"size_bytes\","
+                  "\"help\":\"what it takes\"}]}");
     buf_free(&out);
     arena_end();
 }

@@ -5,6 +5,31 @@
 const MIB = 1024 ** 2;
 const NOW = Date.UTC(2025, 10, 21, 12, 2);
 
+/* `columns` of an answer with a table. rows: [name, title, unit of a number or null, field, head in CSV]. */
+export const columnsOf = (rows) =>
+  rows.map(([name, title, unit, field, csv = field]) => ({
+    name,
+    aliases: [],
+    title,
+    type: unit === null ? 'text' : 'number',
+    unit,
+    field,
+    csv,
+    help: `what ${name} is`,
+  }));
+
+export const BUFFER_COLUMNS = columnsOf([
+  ['name', 'Name', null, 'name'],
+  ['op', 'Opcode', null, 'opcode'],
+  ['shape', 'Shape', null, 'shape'],
+  ['size', 'Size', 'bytes', 'bytes', 'size_bytes'],
+  ['pad', 'Padding', 'bytes', 'padding_bytes'],
+  ['cat', 'Kind', null, 'category'],
+  ['line', 'Source', null, null, 'source'],
+  ['born', 'Born', 'step', 'born_step'],
+  ['dies', 'Dies', 'step', 'dies_step'],
+]);
+
 export function makeWorld(change = {}) {
   const name = change.name ?? 'jit_train_step';
   const buffers = change.buffers ?? [
@@ -207,6 +232,7 @@ function view(world, name, query) {
       matched_bytes: live,
       largest_bytes: ordered[0]?.bytes ?? 0,
       offset: 0,
+      columns: BUFFER_COLUMNS,
       rows: ordered,
     };
   }

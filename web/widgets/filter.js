@@ -5,7 +5,7 @@
  *
  *   const filter = createFilter({
  *     label: 'Filter buffers',
- *     fields: [{ name: 'cat', says: 'kind of memory', values: async (signal) => [{ value: 'parameter', figure: '1.21 GiB' }] }],
+ *     fields: () => [{ name: 'cat', says: 'kind of memory', values: async (signal) => [{ value: 'parameter', figure: '1.21 GiB' }] }],
  *     onFilter: (text, isTyping) => …,     isTyping: the URL is written over; else it is a choice
  *   });
  *   filter.set(route.filter);              what the URL says

@@ -47,7 +47,7 @@ export function valueOptions(values, text) {
     }));
 }
 
-/* onTake(text, isWhole). Out: {node, open(), close(), onKey(event) → true if it was for the list}. */
+/* fields() → [{name, says, values}]; onTake(text, isWhole). Out: {node, open(), close(), onKey(event) → true if it was for the list}. */
 export function createCompletion({ id, input, fields, onTake }) {
   const list = createListbox({ id, input, label: 'Proposals', className: 'filter-list', onTake: (option) => take(option) });
   const { node } = list;
@@ -87,10 +87,10 @@ export function createCompletion({ id, input, fields, onTake }) {
   const open = async () => {
     const { field: typedField } = partsOf(lastTerm(input.value).term);
     if (typedField === null) {
-      show(fieldOptions(fields, input.value));
+      show(fieldOptions(fields(), input.value));
       return;
     }
-    const field = fields.find((each) => each.name === typedField.toLowerCase());
+    const field = fields().find((each) => each.name === typedField.toLowerCase());
     if (!field?.values) {
       close();
       return;

@@ -67,7 +67,7 @@ export function createHeader({ state, onSort, onColumns }) {
         'aria-colindex': String(at + 1),
         'aria-sort': direction,
         'data-rank': rank > 0 ? String(rank + 1) : null,
-        title: column.hint ?? (column.sortKey ? 'Click sorts; Shift+click adds a second order.' : null),
+        title: [column.hint, column.sortKey && 'Click sorts; Shift+click adds a second order.'].filter(Boolean).join('\n') || null,
         on: {
           click: (event) => {
             if (!event.target.closest('.grid-edge')) sortBy(at, event.shiftKey);

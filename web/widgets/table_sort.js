@@ -13,11 +13,14 @@ export function formatSort(keys) {
   return keys.map(({ key, isDescending }) => `${isDescending ? '-' : ''}${key}`).join(',');
 }
 
+/* A key of an order is that of a column under any of its names. */
+const isOf = (column) => ({ key }) => key === column.sortKey || column.aliases?.includes(key);
+
 /* The order after a click on the header of `column`: largest first for figures, then reversed;
  * `isAdded` (Shift) keeps the first key and makes the column the second. */
 export function nextSort(text, column, isAdded = false) {
   const keys = parseSort(text);
-  const at = keys.findIndex(({ key }) => key === column.sortKey);
+  const at = keys.findIndex(isOf(column));
   const own = {
     key: column.sortKey,
     isDescending: at < 0 ? Boolean(column.isNumber) : !keys[at].isDescending,
@@ -30,7 +33,7 @@ export function nextSort(text, column, isAdded = false) {
 /* {direction: "ascending" | "descending" | null, rank: 0 …} of a column. */
 export function sortOf(text, column) {
   const keys = parseSort(text);
-  const rank = column.sortKey ? keys.findIndex(({ key }) => key === column.sortKey) : -1;
+  const rank = column.sortKey ? keys.findIndex(isOf(column)) : -1;
   if (rank < 0) return { direction: null, rank };
   return { direction: keys[rank].isDescending ? 'descending' : 'ascending', rank };
 }

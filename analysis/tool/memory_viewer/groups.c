@@ -73,7 +73,7 @@ static const struct table_column columns[] = {
      .title = "Count × each", .help = "≤: they differ, and no one is larger."},
     {.name = "size", .type = TABLE_NUMBER, .value = size, .unit = "bytes", .json = "bytes", .csv = "size_bytes",
      .title = "Total"},
-    {.name = "padding", .aliases = "pad", .type = TABLE_NUMBER, .value = padding, .unit = "bytes",
+    {.name = "pad", .aliases = "padding", .type = TABLE_NUMBER, .value = padding, .unit = "bytes",
      .json = "padding_bytes", .csv = "padding_bytes", .title = "Padding"},
     {.name = "largest", .type = TABLE_NUMBER, .value = largest, .unit = "bytes", .json = "largest_bytes",
      .csv = "largest_bytes"},
@@ -150,7 +150,8 @@ static void json_write(const struct listing *listing, struct json *json)
     json_key_int(json, "largest_bytes", largest);
     json_key_uint(json, "group_count", listing->group_count);
     json_key_int(json, "offset", rows->offset);
-    table_columns_write(columns, json);
+    table_columns_write(columns, "columns", json);
+    table_columns_write(memory_viewer_columns, "member_columns", json);
     table_rows_write(rows, "groups", json);
     json_object_end(json);
 }

@@ -261,7 +261,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.waitForSelector('.banner');
     includes(await text(page, '.banner'), 'What you see stays; trying again every 5 s.');
     includes(await text(page, 'h1'), '300.00 GiB');
-    await page.locator('.panel-table th.c-padding').click();
+    await page.locator('.panel-table th.c-pad').click();
     await page.waitForTimeout(300);
     equal(await page.locator('.panel-table tbody tr[data-id]').count(), 2, 'rows of the table');
     const asked = page.waitForRequest('**/api/v1/about');

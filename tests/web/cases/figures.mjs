@@ -39,7 +39,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       'Needs 33.49 GiB of HBM; 15.75 GiB are available: over by 17.74 GiB (total, with fragmentation). Peak live 33.41 GiB at step 376 of 1,018.',
     );
     equal((await cells(page, 'c-size'))[0], '2.00');
-    includes((await cells(page, 'c-source'))[0], '.py:');
+    includes((await cells(page, 'c-line'))[0], '.py:');
     includes(await text(page, '.group'), '2.00 GiB bf16[16,16,2048,2048] are');
     await page.finish();
   });
@@ -48,7 +48,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
     const page = await open(await daemon(join(fixtures, 'dumps/d-tile-padding')));
     includes(await text(page, 'h1'), 'Needs 520.25 GiB of HBM');
     includes(await text(page, '.error-text summary'), '520.25G');
-    equal((await cells(page, 'c-padding'))[0].includes('×'), true);
+    equal((await cells(page, 'c-pad'))[0].includes('×'), true);
     await page.finish();
   });
 

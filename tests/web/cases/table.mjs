@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drag } from '../acts.mjs';
 import { idle, pixels, text } from '../harness.mjs';
-import { answerer, makeBuffer, makeWorld } from '../canned.mjs';
+import { answerer, BUFFER_COLUMNS, makeBuffer, makeWorld } from '../canned.mjs';
 
 const MIB = 1024 ** 2;
 const SEED = 'dumps/seed-matmul-327680';
@@ -36,6 +36,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
         matched_bytes: bytes,
         largest_bytes: rowCount * 1024,
         offset,
+        columns: BUFFER_COLUMNS,
         rows: Array.from({ length: Math.min(limit, rowCount - offset) }, (_, index) => row(offset + index)),
       };
       return { json: { tool: 'memory_viewer', view: 'buffers', params: {}, notes: [], data } };
@@ -103,15 +104,15 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.waitForURL(/sort=name/);
     await idle(page);
     equal(await names(page), ['fusion.31', 'xor_convert_fusion']);
-    await page.locator('.panel-table th.c-opcode').focus();
+    await page.locator('.panel-table th.c-op').focus();
     await page.keyboard.press('Shift+Enter');
-    await page.waitForURL(/sort=name,opcode/);
+    await page.waitForURL(/sort=name,op/);
     await idle(page);
-    equal(await page.locator('.panel-table th.c-opcode').getAttribute('data-rank'), '2');
-    truth(await page.evaluate(() => document.activeElement.matches('th.c-opcode')), 'the order took the focus away');
+    equal(await page.locator('.panel-table th.c-op').getAttribute('data-rank'), '2');
+    truth(await page.evaluate(() => document.activeElement.matches('th.c-op')), 'the order took the focus away');
     await page.goBack();
     await idle(page);
-    equal(await page.locator('.panel-table th.c-opcode').getAttribute('data-rank'), null);
+    equal(await page.locator('.panel-table th.c-op').getAttribute('data-rank'), null);
     await page.finish();
   });
 

@@ -29,7 +29,7 @@ export function createRowFilter({ url, subject }, label, names) {
   return createFilter({
     label,
     placeholder: 'filter the rows, e.g. fn:init >1MiB',
-    fields: names.map((name) => ({ name, says: FIELDS[name], ...valuesOf(name) })),
+    fields: () => names.map((name) => ({ name, says: FIELDS[name], ...valuesOf(name) })),
     onFilter: (filter, isTyping) => (isTyping ? url.move({ filter }) : url.choose({ filter })),
   });
 }

@@ -116,7 +116,7 @@ export function createProfileTable(view, name, actions) {
   const filter = createFilter({
     label: `Filter ${kind.kind[1]}`,
     placeholder: 'filter, e.g. >1MiB op:mul ( / )',
-    fields: filterFields(view, name),
+    fields: () => filterFields(view, name),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
   const group = name === 'live' ? createGroupChoice((by) => context.choose({ group: by, sort: '' })) : null;

@@ -1,204 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0
- * columns.js: columns and footer of the table of buffers. One unit a
- * column, said in the header; what would print 0.00 is printed in its own unit. */
+ * columns.js: how the table of buffers, one by one or in groups that open, draws the columns that the answer names; and
+ * its footer. */
 
-import {
-  bytes,
-  bytesIn,
-  bytesInColumn,
-  count,
-  counted,
-  exactBytes,
-  expansion,
-  sourceLine,
-  splitShape,
-  unitName,
-  unitOf,
-} from '../../lib/format.js';
+import { bytes, bytesIn, bytesInColumn, count, counted, expansion, sourceLine, splitShape, unitOf } from '../../lib/format.js';
 import { el, figure, name, titled } from '../../lib/dom.js';
 import { categoryWord, swatch } from '../../widgets/categories.js';
+import { inUnit, tableColumns } from '../../widgets/table_columns.js';
+import { wordsOf } from './groups.js';
 
-const isKnown = (value) => value !== null && value !== undefined;
-
-export function inUnit(value, unit) {
-  const { text, isOwn } = bytesInColumn(value, unit);
-  const node = el('span', { class: isOwn ? 'figure dim' : 'figure', title: exactBytes(value) }, text);
-  /* Cards on a phone have no header that says the unit. */
-  return isOwn ? node : [node, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
-}
+const dim = (text) => el('span', { class: 'dim' }, text);
+const kind = (category) => [swatch(category), categoryWord(category)];
 
 function padding(row) {
-  if (!isKnown(row.unpadded_bytes)) return el('span', { class: 'dim' }, 'not known');
+  if (row.unpadded_bytes === null) return dim('not known');
   if (row.padding_bytes === 0) return '–';
-  return [
-    figure(row.padding_bytes),
-    expansion(row.expansion) ? el('span', { class: 'dim figure' }, ` ${expansion(row.expansion)}`) : null,
-  ];
+  return [figure(row.padding_bytes), expansion(row.expansion) ? el('span', { class: 'dim figure' }, ` ${expansion(row.expansion)}`) : null];
 }
 
 const wholeSource = (row) => (row.source_line ? `${row.source_file}:${row.source_line}` : (row.source_file ?? ''));
 
 function source(row) {
   const text = sourceLine(row.source_file, row.source_line);
-  if (!text) return el('span', { class: 'dim' }, row.category === 'parameter' ? 'argument' : '–');
-  return titled(name(text), wholeSource(row));
+  return text ? titled(name(text), wholeSource(row)) : dim(row.category === 'parameter' ? 'argument' : '–');
 }
 
-const step = (value, row, edge) => {
-  if (row.is_indefinite) return el('span', { class: 'dim' }, edge);
-  return isKnown(value) ? el('span', { class: 'figure' }, count(value)) : '–';
-};
+function step(value, row, edge) {
+  if (row.is_indefinite) return dim(edge);
+  return value === null ? '–' : el('span', { class: 'figure' }, count(value));
+}
 
-const text = (key, of) => ({ cell: (row) => (of(row) ? name(of(row)) : '–'), copy: [key, (row) => of(row) || ''] });
+/* What a buffer's columns look like here; the unit is that of all sizes. */
+const ownOf = (unit) => ({
+  size: { in: unit, explain: 'size', card: 'figure', width: 6.75 },
+  pad: { explain: 'padding', width: 8.25, cell: padding },
+  name: { card: 'title', isTree: true },
+  shape: { card: 'line', cell: (row) => name(splitShape(row.shape)[0]) },
+  line: { explain: 'source', isSource: true, card: 'line', value: wholeSource, cell: source },
+  cat: { explain: 'kind', width: 6.5, cell: (row) => kind(row.category) },
+  op: { width: 6.25 },
+  born: { explain: 'alive', width: 4.25, cell: (row) => step(row.born_step, row, 'start') },
+  dies: { explain: 'alive', width: 4.25, cell: (row) => step(row.dies_step, row, 'end') },
+  scope: { isHidden: true },
+  dtype: { width: 5, isHidden: true },
+  unpadded: { explain: 'unpadded', width: 6.5, isHidden: true },
+  alloc: { explain: 'allocation', width: 6, isHidden: true, value: (row) => Number(row.allocation.index) },
+  offset: { explain: 'allocation', width: 6.5, isHidden: true, value: (row) => row.allocation.offset_bytes },
+});
 
-/* Columns of buffers. `largest` fixes the unit of the sizes. */
-export function columnsOf(largest) {
-  const unit = unitOf(largest);
-  return [
-    {
-      key: 'size',
-      explain: 'size',
-      title: `Size, ${unitName(unit)}`,
-      className: 'c-size',
-      card: 'figure',
-      width: 6.75,
-      isNumber: true,
-      sortKey: 'size',
-      cell: (row) => inUnit(row.bytes, unit),
-      copy: ['size_bytes', (row) => row.bytes],
-    },
-    {
-      key: 'padding',
-      explain: 'padding',
-      title: 'Padding',
-      className: 'c-padding',
-      width: 8.25,
-      isNumber: true,
-      sortKey: 'padding',
-      cell: padding,
-      copy: ['padding_bytes', (row) => row.padding_bytes],
-    },
-    {
-      key: 'name',
-      title: 'Name',
-      className: 'c-name',
-      card: 'title',
-      sortKey: 'name',
-      isTree: true,
-      ...text('name', (row) => row.name),
-    },
-    {
-      key: 'shape',
-      title: 'Shape',
-      className: 'c-shape',
-      card: 'line',
-      sortKey: 'shape',
-      cell: (row) => name(splitShape(row.shape)[0]),
-      copy: ['shape', (row) => row.shape],
-    },
-    {
-      key: 'source',
-      explain: 'source',
-      title: 'Source',
-      className: 'c-source',
-      isSource: true,
-      card: 'line',
-      sortKey: 'source',
-      cell: source,
-      copy: ['source', wholeSource],
-    },
-    {
-      key: 'kind',
-      explain: 'kind',
-      title: 'Kind',
-      className: 'c-kind',
-      width: 6.5,
-      sortKey: 'category',
-      cell: (row) => [swatch(row.category), categoryWord(row.category)],
-      copy: ['category', (row) => row.category],
-    },
-    {
-      key: 'opcode',
-      title: 'Opcode',
-      className: 'c-opcode',
-      width: 6.25,
-      sortKey: 'opcode',
-      ...text('opcode', (row) => row.opcode),
-    },
-    {
-      key: 'born',
-      explain: 'alive',
-      title: 'Born',
-      className: 'c-born',
-      width: 4.25,
-      isNumber: true,
-      sortKey: 'born',
-      cell: (row) => step(row.born_step, row, 'start'),
-      copy: ['born_step', (row) => row.born_step],
-    },
-    {
-      key: 'dies',
-      explain: 'alive',
-      title: 'Dies',
-      className: 'c-dies',
-      width: 4.25,
-      isNumber: true,
-      sortKey: 'dies',
-      cell: (row) => step(row.dies_step, row, 'end'),
-      copy: ['dies_step', (row) => row.dies_step],
-    },
-    {
-      key: 'scope',
-      title: 'Op scope',
-      className: 'c-scope',
-      sortKey: 'scope',
-      isHidden: true,
-      ...text('op_name', (row) => row.op_name),
-    },
-    {
-      key: 'dtype',
-      title: 'Dtype',
-      className: 'c-dtype',
-      width: 5,
-      sortKey: 'dtype',
-      isHidden: true,
-      ...text('dtype', (row) => row.dtype),
-    },
-    {
-      key: 'unpadded',
-      explain: 'unpadded',
-      title: 'Unpadded',
-      className: 'c-unpadded',
-      width: 6.5,
-      isNumber: true,
-      sortKey: 'unpadded',
-      isHidden: true,
-      cell: (row) => (isKnown(row.unpadded_bytes) ? figure(row.unpadded_bytes) : '–'),
-      copy: ['unpadded_bytes', (row) => row.unpadded_bytes],
-    },
-    {
-      key: 'allocation',
-      explain: 'allocation',
-      title: 'Allocation',
-      className: 'c-allocation',
-      width: 6,
-      isNumber: true,
-      isHidden: true,
-      cell: (row) => el('span', { class: 'figure' }, count(Number(row.allocation.index))),
-      copy: ['allocation_index', (row) => Number(row.allocation.index)],
-    },
-    {
-      key: 'offset',
-      explain: 'allocation',
-      title: 'Offset',
-      className: 'c-offset',
-      width: 6.5,
-      isNumber: true,
-      isHidden: true,
-      cell: (row) => figure(row.allocation.offset_bytes),
-      copy: ['allocation_offset_bytes', (row) => row.allocation.offset_bytes],
-    },
-  ];
+/* ---- groups ---- */
+
+function keyCell(row, by) {
+  if (row.key === '') return dim(wordsOf(by).none);
+  if (by === 'category') return kind(row.key);
+  if (by !== 'line') return name(by === 'shape' ? splitShape(row.key)[0] : row.key);
+  return titled(name(row.key.slice(row.key.lastIndexOf('/') + 1)), row.key);
+}
+
+/* "13 × 2.00 GiB", or "28 × ≤ 2.00 GiB" where they differ. */
+function amount(row) {
+  if (!row.isGroup) return '';
+  const isAlike = row.count * row.largest_bytes === row.bytes;
+  return [el('span', { class: 'figure' }, `${count(row.count)} ×\u00a0${isAlike ? '' : '≤\u00a0'}`), figure(row.largest_bytes)];
+}
+
+/* Left out of groups until the reader turns them on. */
+const OF_ONE = new Set(['op', 'born', 'dies']);
+/* The column that is the group itself. */
+const SAME = { shape: 'shape', line: 'line', category: 'cat' };
+
+/* The columns of buffers, with what a group says in their place. */
+function groupColumns(buffers, said, unit, by) {
+  const { word } = wordsOf(by);
+  const [amounts, ...others] = tableColumns(said, {
+    count: { width: 10.5, card: 'line', explainGroup: 'group_row', cell: amount, copy: ['count', (row) => (row.isGroup ? row.count : 1)] },
+    size: { in: unit },
+    pad: { cell: (row) => (row.padding_bytes ? figure(row.padding_bytes) : '–') },
+  });
+  const key = { key: 'name', title: `${word[0].toUpperCase()}${word.slice(1)}`, sortKey: 'key', cell: (row) => keyCell(row, by), copy: ['key', (row) => row.key] };
+  const columns = buffers.map((column) => {
+    const own = [key, ...others].find((each) => each.key === column.key);
+    return {
+      ...column,
+      title: own?.title ?? column.title,
+      sortKey: own?.sortKey ?? null,
+      explainGroup: 'group_row',
+      isHidden: column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key,
+      min: column.key === 'name' ? 16 : column.min,
+      cell: (row) => (row.isGroup ? (own?.cell(row) ?? '') : column.cell(row)),
+      copy: [column.copy[0], (row) => (row.isGroup ? (own?.copy[1](row) ?? null) : column.copy[1](row))],
+    };
+  });
+  return [columns[0], amounts, ...columns.slice(1)];
+}
+
+/* Columns of an answer `buffers`, or of an answer `groups` by that way. */
+export function columnsOf(data, by = '') {
+  const unit = unitOf(data.largest_bytes || data.total_bytes);
+  const buffers = tableColumns(by ? data.member_columns : data.columns, ownOf(unit));
+  return by ? groupColumns(buffers, data.columns, unit, by) : buffers;
 }
 
 /* Pure: "391 buffers, 33.41 GiB", or of what a filter keeps "37 of 391 buffers, 30.10 of 33.41 GiB". */
@@ -211,7 +110,8 @@ export function footText({ matched_count: matched, matched_bytes: part, total_co
 }
 
 /* What the filter or a rectangle leaves out, as a row; so that the sum is whole. */
-export function footOf(answer, unit, { filter, within }) {
+export function footOf(answer, { filter, within }) {
+  const unit = unitOf(answer.largest_bytes || answer.total_bytes);
   const rest = answer.total_count - answer.matched_count;
   return {
     rest: rest > 0 && {

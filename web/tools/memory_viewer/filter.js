@@ -17,29 +17,8 @@ const VALUES = {
   scope: ['scope', (key) => (/[\s",]/.test(key) ? typed(key) : `${key}/*`)],
 };
 
-const FIELDS = [
-  ['cat', 'kind: parameter, output, constant, temporary'],
-  ['op', 'opcode of the instruction'],
-  ['line', 'source file and line'],
-  ['scope', 'op name of the framework'],
-  ['shape', 'shape:[*,2048] · [...,128] · bf16[…]'],
-  ['dtype', 'element type'],
-  ['name', 'name of the buffer; * stands for any text'],
-  ['size', 'size:>64MiB · 1GiB..2GiB · >10%'],
-  ['pad', 'padding: pad:>1MiB · >10%'],
-  ['unpadded', 'bytes without padding'],
-  ['alive', 'live at a step: alive:1536 · 100..200'],
-  ['covers', 'offsets that it takes: covers:1GiB..2GiB'],
-  ['born', 'first step: born:<100'],
-  ['dies', 'last step'],
-  ['lives', 'number of steps: lives:>1000'],
-  ['offset', 'place in its allocation'],
-  ['alloc', 'number of its allocation'],
-  ['id', 'number of the buffer'],
-];
-
-export function filterFields(view) {
-  const valuesOf = (name) => {
+export function valuesOfFields(view) {
+  return (name) => {
     const known = VALUES[name];
     if (!known) return null;
     const [by, typedOf] = known;
@@ -52,5 +31,4 @@ export function filterFields(view) {
         .map((group) => ({ value: group.key, figure: bytes(group.bytes), typed: typedOf(group.key) }));
     };
   };
-  return FIELDS.map(([name, says]) => ({ name, says, values: valuesOf(name) }));
 }

@@ -3,28 +3,22 @@
  * open; paged, sorted and filtered by the daemon. What is asked stands in the URL: step, filter, sort, group. */
 
 import { el } from '../../lib/dom.js';
-import { count, counted, cutMiddle, spokenBytes, unitOf, visible } from '../../lib/format.js';
+import { count, counted, cutMiddle, spokenBytes, visible } from '../../lib/format.js';
 import { isAbort, Problem } from '../../lib/api.js';
-import { lazy } from '../../lib/lazy.js';
 import { createFilter } from '../../widgets/filter.js';
 import { createPanel } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
+import { filterFields } from '../../widgets/table_columns.js';
 import { groupedRows, pagedRows } from '../../widgets/table_rows.js';
 import { columnsOf, footOf } from './columns.js';
-import { filterFields } from './filter.js';
+import { valuesOfFields } from './filter.js';
 import { createGroupChoice, groupedBy, wayOf } from './groups.js';
 import { askWithin } from './load.js';
 import * as say from './text.js';
 import { failed, why } from './why.js';
 
-const groupParts = lazy(() => import('./group_columns.js'));
-
 const PAGE_ROWS = 100;
-const MAX_KEYS = 4;
 const DEFAULT_SORT = '-size';
-/* Columns by which buffers and groups are sorted. */
-const ROW_SORT = /^-?(size|padding|unpadded|name|shape|source|category|opcode|born|dies|scope|dtype)$/;
-const GROUP_SORT = /^-?(size|count|padding|largest|key)$/;
 
 /* view: {ask, space, records, context}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
  * Out: {panel, load(), hear(), mark(hover, pin), rankOf(id, order), groupOf(id), focusFilter(), beside(id, direction), destroy()}. */
@@ -40,7 +34,7 @@ export function createBuffersTable(view, actions) {
   const filter = createFilter({
     label: 'Filter buffers',
     placeholder: 'filter, e.g. >64MiB cat:temporary ( / )',
-    fields: filterFields(view),
+    fields: () => filterFields(said?.member_columns ?? said?.columns ?? [], valuesOfFields(view)),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
   const group = createGroupChoice((by) => context.choose(groupedBy(by, context.route)));
@@ -50,6 +44,7 @@ export function createBuffersTable(view, actions) {
   let good = null; // the last filter that the daemon took
   let drawnStep = null;
   let said = null; // the last answer
+  let refused = null; // the order that the daemon does not know
   panel.node.classList.add('has-filter');
   panel.node.dataset.explain = 'table';
   panel.setAside(filter.node, group.node);
@@ -66,7 +61,7 @@ export function createBuffersTable(view, actions) {
       space: space.space,
       step: space.replay_error || view.place.within ? 'all' : isStep ? step : 'peak',
       filter: text,
-      sort: (isOrder(way, sort) ? sort : '') || DEFAULT_SORT,
+      sort: (refused === orderOf(way, sort) ? '' : sort) || DEFAULT_SORT,
       by: way,
     };
   }
@@ -78,7 +73,7 @@ export function createBuffersTable(view, actions) {
   function sayUnknown() {
     const { sort, group: by } = context.route;
     const isGroup = !by || wayOf(by) !== '';
-    const isSort = !sort || isOrder(wayOf(by), sort);
+    const isSort = !sort || refused !== orderOf(wayOf(by), sort);
     if (isGroup) context.banners.drop('group');
     else context.banners.set('group', { text: `Buffers are not grouped by ${cutMiddle(visible(by), 40)} here; listing them one by one.` });
     if (isSort) context.banners.drop('sort');
@@ -106,7 +101,10 @@ export function createBuffersTable(view, actions) {
       if (!(error instanceof Problem)) throw error;
       /* What is seen stays; the page asks again once the daemon is back. */
       if (error.code === 'gone' && said) asked = '';
-      else if (isOfFilter(error)) await refuse(error, params, key);
+      else if (isOfSort(error)) {
+        refused = orderOf(params.by, params.sort);
+        await load();
+      } else if (isOfFilter(error)) await refuse(error, params, key);
       else panel.say(failed('The table', error));
     } finally {
       end();
@@ -122,13 +120,10 @@ export function createBuffersTable(view, actions) {
   async function ask(params, key) {
     const asks = askWithin(view.ask, view.place.within);
     const { by, ...rest } = params;
-    const [{ data }, groups] = await Promise.all([
-      by ? asks('groups', { ...params, limit: PAGE_ROWS }) : asks('buffers', { ...rest, limit: PAGE_ROWS }),
-      by ? groupParts.with((each) => each) : null,
-    ]);
+    const { data } = await asks(by ? 'groups' : 'buffers', { ...(by ? params : rest), limit: PAGE_ROWS });
     if (asked !== key) return;
     said = data;
-    if (by) drawGroups(data, params, asks, groups.groupColumns);
+    if (by) drawGroups(data, params, asks);
     else drawRows(data, params, asks);
     drawnStep = key.replace(JSON.stringify(params.filter), '');
   }
@@ -140,11 +135,17 @@ export function createBuffersTable(view, actions) {
   };
   const onProblem = (error) => error.code !== 'gone' && panel.say(failed('The table', error));
 
-  function show(data, params, parts) {
+  function show(data, params, source) {
     const where = whereText(data, view);
     panel.show();
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${where}`));
-    table.show({ sort: params.sort, label: `Buffers ${where}`, ...parts });
+    table.show({
+      sort: params.sort,
+      label: `Buffers ${where}`,
+      columns: columnsOf(data, params.by),
+      foot: footOf(data, kept(params)),
+      source,
+    });
     if (data.total_count === 0) panel.say(why('noBuffers'));
     else if (view.place.within && data.matched_count === 0) panel.say(why('noneWithin', data.total_count, params.filter));
     filter.forget();
@@ -154,21 +155,11 @@ export function createBuffersTable(view, actions) {
   function drawRows(data, params, asks) {
     const { by, ...rest } = params;
     ranks.clear();
-    show(data, params, {
-      source: pagedRows({
-        count: data.matched_count,
-        first: keep(data.rows),
-        pageRows: PAGE_ROWS,
-        ask: async (offset, limit, signal) =>
-          keep((await asks('buffers', { ...rest, offset, limit }, signal)).data.rows),
-        onProblem,
-      }),
-      columns: columnsOf(data.largest_bytes || data.total_bytes),
-      foot: footOf(data, unitOf(data.largest_bytes || data.total_bytes), kept(params)),
-    });
+    const ask = async (offset, limit, signal) => keep((await asks('buffers', { ...rest, offset, limit }, signal)).data.rows);
+    show(data, params, pagedRows({ count: data.matched_count, first: keep(data.rows), pageRows: PAGE_ROWS, ask, onProblem }));
   }
 
-  function drawGroups(data, params, asks, groupColumns) {
+  function drawGroups(data, params, asks) {
     groupsById.clear();
     const named = (groups) => {
       const rows = groups.map((each) => ({ ...each, id: `g:${each.key}` }));
@@ -190,21 +181,9 @@ export function createBuffersTable(view, actions) {
         onProblem,
       });
     ranks.clear();
-    show(data, params, {
-      source: groupedRows({
-        groups: pagedRows({
-          count: data.group_count,
-          first: named(data.groups),
-          pageRows: PAGE_ROWS,
-          ask: async (offset, limit, signal) =>
-            named((await asks('groups', { ...params, offset, limit }, signal)).data.groups),
-          onProblem,
-        }),
-        membersOf: members,
-      }),
-      columns: groupColumns(data.largest_bytes || data.total_bytes, params.by),
-      foot: footOf(data, unitOf(data.largest_bytes || data.total_bytes), kept(params)),
-    });
+    const ask = async (offset, limit, signal) => named((await asks('groups', { ...params, offset, limit }, signal)).data.groups);
+    const groups = pagedRows({ count: data.group_count, first: named(data.groups), pageRows: PAGE_ROWS, ask, onProblem });
+    show(data, params, groupedRows({ groups, membersOf: members }));
   }
 
   return {
@@ -235,9 +214,8 @@ export function createBuffersTable(view, actions) {
   };
 }
 
-/* Several columns behind each other; groups by one. */
-const isOrder = (way, sort) => (way ? GROUP_SORT.test(sort) : sort.split(',').length <= MAX_KEYS && sort.split(',').every((key) => ROW_SORT.test(key)));
-
+const orderOf = (way, sort) => `${way} ${sort}`;
+const isOfSort = (error) => error.code === 'argument' && /^sort: /.test(error.message);
 const isOfFilter = (error) => error.code === 'argument' && /^filter: /.test(error.message);
 
 /* Spoken when a filter took effect. */
