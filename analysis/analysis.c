@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * analysis.c: see analysis.h. Texts are in analysis_oom.c, subjects in
+ * analysis.c: see analysis.h. Subjects are read in
  * analysis_subject.c, what is asked of them in analysis_answer.c. */
 #include "analysis.h"
 

@@ -114,6 +114,7 @@ enum analysis_subject_kind {
     ANALYSIS_MODULE,  /* one HLO program, decoded and replayed */
     ANALYSIS_TRACE,   /* the memory events of a trace's host: what its allocators did over time */
     ANALYSIS_PROFILE, /* a device profile (profile.proto, gzip or not, by any producer) */
+    ANALYSIS_TEXT,    /* the out-of-memory texts of a log (gzip or not, of any size) */
 };
 
 struct analysis_subject; /* opaque */
@@ -123,12 +124,17 @@ struct analysis_reading {
     enum analysis_subject_kind kind;
     const struct analysis_program *program; /* of a module: which one of the file */
     const struct workers *workers; /* of a trace: read a large one side by side, if its source can be; or NULL */
+    bool with_mentions;            /* of a text without a failure: its lines that speak of memory as well */
     uint64_t limit_bytes;          /* memory that it may take; 0 = no limit */
 };
 
+/* A text is read in one pass and needs less than this. */
+#define ANALYSIS_TEXT_MAX_BYTES ((uint64_t)48 << 20)
+
 /* NULL on error: `unsupported` for other files, `malformed` for what cannot be decoded, `limit` past the limit. A
  * trace without memory events gives a subject without pools, and the reason (analysis_trace_reason); of the others 63
- * bytes an event stay. Free with analysis_subject_free. */
+ * bytes an event stay. A text without a failure, and bytes that are no text, give one without failures. Free with
+ * analysis_subject_free. */
 struct analysis_subject *analysis_subject_read(const struct source *source, const struct analysis_reading *reading,
                                                struct err *err);
 /* Memory that it holds, for a cache's accounts. */
@@ -163,18 +169,12 @@ bool analysis_capacity_from_text(const char *text, size_t length, struct analysi
 
 /* ---- Out-of-memory texts -------------------------------------------------------- */
 
-/* Reads every out-of-memory text in a log (gzip or not, of any size, in one pass and less than 48 MiB) and decides what
- * each distinct failure means; equal replicas are counted. No failure in it, or bytes that are no text, give none; with
- * found.report_line_count > 0 the lines are those of a compile that went well. `with_mentions`: of a log without a
- * failure, the lines that speak of memory as well. NULL on error: io, limit, malformed gzip. */
-struct oom_report *analysis_oom_read(const struct source *source, bool with_mentions, struct err *err);
-void analysis_oom_free(struct oom_report *report);
+/* What each distinct failure of a text means; equal replicas are counted. Without a failure, but with
+ * found.report_line_count > 0, the lines are those of a compile that went well. Lives as long as the subject. */
+const struct oom_report *analysis_text_report(const struct analysis_subject *text);
 
 /* One object a failure, into an array that is open in `json`; `file`, if not NULL, becomes the last member of each. */
 void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json);
-/* All of a report as members of an object that is open in `json`: schema OomAnswer in docs/openapi.yaml, from
- * "size_bytes" on. */
-void analysis_oom_write_answer(const struct oom_report *report, struct json *json);
 
 /* Appends the bytes [from, to) of a log, unpacked; fewer at its end. Errors: io, malformed gzip. */
 bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err);
@@ -229,9 +229,9 @@ struct analysis_question {
 
 /* Answers a view of a tool. On success `out` holds the answer's bytes: JSON
  * {"tool","view","params","data","notes"}; for the view "xprof" the bare object
- * that XProf sends; for a table with format=csv, CSV.
+ * that XProf sends; for "report" of a text a bare object as well; for a table with format=csv, CSV.
  * Errors: notfound (tool, view, space, buffer), argument (unknown or broken
- * parameter), limit, malformed (the module cannot be replayed: view "xprof"). */
+ * parameter; a subject of another kind than the view's), limit, malformed (the module cannot be replayed: view "xprof"). */
 bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err);
 
 /* ---- What a profile or a trace says of itself ------------------------------------- */

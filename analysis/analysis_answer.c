@@ -13,7 +13,7 @@
 
 /* tool.h, which stands below analysis.h, says the same in its own words. */
 _Static_assert((int)TOOL_OF_MODULE == (int)ANALYSIS_MODULE && (int)TOOL_OF_TRACE == (int)ANALYSIS_TRACE &&
-                   (int)TOOL_OF_PROFILES == (int)ANALYSIS_PROFILE,
+                   (int)TOOL_OF_PROFILES == (int)ANALYSIS_PROFILE && (int)TOOL_OF_TEXT == (int)ANALYSIS_TEXT,
                "one order of kinds");
 
 static const struct tool *const tools[] = {
@@ -142,8 +142,9 @@ static void answer(struct job *job, const void *in, void *out, struct err *err)
     request.params = params;
     request.arena = &job->arena;
     request.notes = &notes;
-    for (uint32_t i = 0; asked->model == TOOL_OF_MODULE && i < request.plan->note_count; i++)
-        tool_note(&request, request.plan->notes[i].code, request.plan->notes[i].count, request.plan->notes[i].text);
+    const struct plan *plan = asked->model == TOOL_OF_MODULE ? request.model : NULL;
+    for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
+        tool_note(&request, plan->notes[i].code, plan->notes[i].count, plan->notes[i].text);
     view_answer(asked->view, asked->question->tool, &request, err);
 }
 
@@ -179,15 +180,30 @@ static bool answer_about_profiles(struct asked *asked, struct buf *out, struct e
     return is_answered;
 }
 
+/* All are of the kind that the view is about; of profiles some may not have been read. */
+static bool uses_check(const struct analysis_question *question, enum tool_model model, struct err *err)
+{
+    bool is_fit = model == TOOL_OF_PROFILES || (question->use_count == 1 && question->uses[0].subject != NULL);
+    for (size_t i = 0; i < question->use_count && is_fit; i++)
+        is_fit = question->uses[i].subject == NULL || (int)question->uses[i].subject->kind == (int)model;
+    return is_fit || err_set(err, ERR_argument, ERR_NO_OFFSET, "the view \"%s\" of \"%s\" is about something else",
+                             question->view, question->tool);
+}
+
+static const void *model_of(const struct analysis_subject *subject)
+{
+    return subject->kind == ANALYSIS_MODULE  ? (const void *)&subject->plan
+           : subject->kind == ANALYSIS_TRACE ? (const void *)&subject->trace
+                                             : (const void *)&subject->report;
+}
+
 bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err)
 {
     struct asked asked = {.question = question};
     asked.view = view_find(question, &asked.model, err);
-    if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err))
+    if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err) ||
+        !uses_check(question, asked.model, err))
         return false;
-    if (asked.model == TOOL_OF_PROFILES)
-        return answer_about_profiles(&asked, out, err);
-    const struct analysis_subject *subject = question->uses[0].subject;
-    return answer_about(&asked, asked.model == TOOL_OF_MODULE ? (const void *)&subject->plan : &subject->trace, out,
-                        err);
+    return asked.model == TOOL_OF_PROFILES ? answer_about_profiles(&asked, out, err)
+                                           : answer_about(&asked, model_of(question->uses[0].subject), out, err);
 }

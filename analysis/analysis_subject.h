@@ -9,6 +9,7 @@
 #include "tool/device_memory/profile_set.h"
 #include "tool/memory_profile/model.h"
 #include "tool/memory_viewer/plan.h"
+#include "tool/oom/model.h"
 
 struct analysis_subject {
     enum analysis_subject_kind kind;
@@ -22,6 +23,7 @@ struct analysis_subject {
             struct pprof pprof;   /* ANALYSIS_PROFILE */
             int64_t packed_at_ms; /* from the gzip header; 0: none */
         };
+        struct oom_report report; /* ANALYSIS_TEXT */
     };
 };
 
@@ -29,6 +31,7 @@ struct analysis_subject {
 void analysis_module_fill(struct job *job, const void *in, void *to, struct err *err);
 void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err);
 void analysis_profile_fill(struct job *job, const void *in, void *to, struct err *err);
+void analysis_text_fill(struct job *job, const void *in, void *to, struct err *err);
 
 /* When a gzip says it was packed, Unix time in ms; 0: not said, or no gzip. */
 int64_t analysis_profile_packed_at_ms(const struct source *source);

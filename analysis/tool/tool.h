@@ -13,10 +13,6 @@
 
 #include <stdbool.h>
 
-struct plan;
-struct profile_set;
-struct memory_profile;
-
 struct tool_param {
     const char *name;
     const char *value;
@@ -35,12 +31,7 @@ struct tool_notes {
 };
 
 struct tool_request {
-    union { /* what the question is about, as the tool's `model` says */
-        const void *model;
-        const struct plan *plan;
-        const struct memory_profile *trace;
-        const struct profile_set *profiles;
-    };
+    const void *model; /* what the question is about, as the tool's `model` says */
     const struct tool_param *params;
     size_t param_count;
     struct arena *arena; /* for this answer alone */
@@ -58,8 +49,9 @@ struct tool_view {
     const char *const *repeatable_names; /* parameters that may come more than once; ends with NULL; may be NULL */
 };
 
-/* What a tool's views are about: what `model` of the request points to. */
-enum tool_model { TOOL_OF_MODULE, TOOL_OF_TRACE, TOOL_OF_PROFILES };
+/* What a tool's views are about: what `model` of the request points to: struct plan, memory_profile, profile_set or
+ * oom_report. */
+enum tool_model { TOOL_OF_MODULE, TOOL_OF_TRACE, TOOL_OF_PROFILES, TOOL_OF_TEXT };
 
 struct tool {
     const char *name, *title;

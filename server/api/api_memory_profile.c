@@ -114,6 +114,9 @@ static int64_t spread_of(const struct overview *overview)
 
 static void write_overview(struct json *json, const struct overview *overview)
 {
+    json->out->failed |= overview->hosts.failed;
+    for (size_t at = 0; at < overview->count; at++)
+        json->out->failed |= overview->ranked[at].text.failed;
     json_key(json, "reason");
     if (overview->count > 0 || !overview->reason_code) {
         json_null(json);

@@ -45,7 +45,7 @@ struct response *api_profile_give(const struct server *server, const struct requ
         response = api_check_type(request, TYPES);
     if (!response && strlen(name) > 255)
         response = response_problem(400, "argument", "the name is longer than 255 bytes");
-    if (!response && !subjects_add(server->store, request->body, name, &one, &err))
+    if (!response && !subjects_add(server->store, ANALYSIS_PROFILE, request->body, name, &one, &err))
         response = (one.hold.is_passing ? response_passing_err : response_err)(&err, name);
     if (!response) {
         struct buf buf = BUF_INIT;

@@ -2,7 +2,6 @@
  * api_view.c: what a tool says: any view of the core's table of tools. */
 #include "server/api/choice.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A device profile as a file, for pprof. */
@@ -35,24 +34,6 @@ static struct response *response_in(const struct request *request, const struct 
     return response;
 }
 
-static struct response *answer(const struct request *request, const struct analysis_view *view,
-                               const struct choice *choice)
-{
-    struct err err = ERR_INIT;
-    struct analysis_question question = {.tool = view->tool, .view = view->view, .uses = choice->uses};
-    question.use_count = choice->count;
-    question.has_source = choice->server->source_root_count > 0;
-    struct analysis_param *params = api_core_params(request, choice_names(view->kind), &question.param_count);
-    question.params = params;
-    bool is_passing;
-    struct body *body = subjects_answer(choice->server->store, choice->key ? NULL : &choice->place, choice->key,
-                                        &question, &err, &is_passing);
-    free(params);
-    if (!body)
-        return (is_passing ? response_passing_err : response_err)(&err, choice->file);
-    return response_in(request, choice, body);
-}
-
 struct response *api_view(const struct server *server, const struct request *request)
 {
     struct analysis_view view;
@@ -61,9 +42,12 @@ struct response *api_view(const struct server *server, const struct request *req
         return response_problem(404, "notfound", "there is no such tool or view");
     if (view.kind == ANALYSIS_TRACE && strcmp(view.view, "summary") == 0)
         return api_memory_profile(server, request);
+    if (view.kind == ANALYSIS_TEXT)
+        return api_oom(server, request);
     struct response *response = choice_open(&choice, server, request, &view);
-    if (!response)
-        response = answer(request, &view, &choice);
+    struct body *body = response ? NULL : choice_answer(&choice, request, &view, &response);
+    if (body)
+        response = response_in(request, &choice, body);
     choice_close(&choice);
     return response;
 }

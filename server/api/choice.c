@@ -10,12 +10,7 @@
 /* Rows of a table in one answer. */
 enum { MAX_ROWS = 1000 };
 
-/* ---- profiles ----------------------------------------------------------------------- */
-
-static bool is_given_id(const char *text)
-{
-    return strlen(text) == SUBJECTS_ID_SIZE - 1 && strspn(text, "0123456789abcdef") == SUBJECTS_ID_SIZE - 1;
-}
+/* ---- subjects that are held: profiles, and an uploaded text ----------------------------- */
 
 static const struct snapshot_profile *find_profile(const struct snapshot_session *session, const char *id)
 {
@@ -29,7 +24,7 @@ static const struct snapshot_profile *find_profile(const struct snapshot_session
 static void make_room(struct choice *choice)
 {
     size_t capacity = choice->capacity, needed = choice->count + 1;
-    choice->ones = memory_grow(choice->ones, &choice->capacity, needed, sizeof(*choice->ones));
+    choice->subjects = memory_grow(choice->subjects, &choice->capacity, needed, sizeof(*choice->subjects));
     if (choice->capacity == capacity)
         return;
     choice->uses = realloc(choice->uses, choice->capacity * sizeof(*choice->uses));
@@ -45,22 +40,22 @@ static void add(struct choice *choice, const char *id, const struct snapshot_pro
     make_room(choice);
     size_t at = choice->count++;
     choice->errs[at] = (struct err)ERR_INIT;
-    const struct subjects_place place = {.kind = ANALYSIS_PROFILE, .file = profile ? &profile->file->place : NULL};
+    const struct subjects_place place = {.kind = choice->kind, .file = profile ? &profile->file->place : NULL};
+    struct subject *subject = &choice->subjects[at];
     if (profile)
-        subjects_open(store, &place, &choice->ones[at], &choice->errs[at]);
+        subjects_open(store, &place, subject, &choice->errs[at]);
     else
-        subjects_find(store, id, &choice->ones[at], &choice->errs[at]);
-    const struct subject *one = &choice->ones[at];
+        subjects_find(store, choice->kind, id, subject, &choice->errs[at]);
     choice->uses[at] = (struct analysis_use){
-        .subject = one->core,
+        .subject = subject->core,
         .id = id,
-        .name = profile     ? profile->file->name
-                : one->name ? one->name
-                            : id,
-        .size_bytes = one->core ? one->size_bytes
-                      : profile ? profile->file->identity.size_bytes
-                                : 0,
-        .modified_at_ms = one->modified_at_ms,
+        .name = profile         ? profile->file->name
+                : subject->name ? subject->name
+                                : id,
+        .size_bytes = subject->core ? subject->size_bytes
+                      : profile     ? profile->file->identity.size_bytes
+                                    : 0,
+        .modified_at_ms = subject->modified_at_ms,
         .is_base = is_base,
         .code = choice->errs[at].code,
     };
@@ -74,28 +69,28 @@ static struct response *add_named(struct choice *choice, const struct request *r
         bool is_base = strcmp(param->name, "base") == 0;
         if ((!is_base && strcmp(param->name, "profile") != 0) || param->value[0] == '\0')
             continue;
-        const struct snapshot_profile *profile = find_profile(choice->subject.session, param->value);
-        if (!profile && !is_given_id(param->value))
-            return choice->subject.session ? response_problem(404, "notfound", "the session has no profile of that id")
-                                           : response_problem(400, "argument", "the parameter session is missing");
+        const struct snapshot_profile *profile = find_profile(choice->about.session, param->value);
+        if (!profile && !subjects_is_id(ANALYSIS_PROFILE, param->value))
+            return choice->about.session ? response_problem(404, "notfound", "the session has no profile of that id")
+                                         : response_problem(400, "argument", "the parameter session is missing");
         add(choice, param->value, profile, is_base);
     }
     return NULL;
 }
 
-/* Names one that is beside a series: it can be choice for. */
+/* Names one that is beside a series: it can be chosen by profile=. */
 static void add_other(struct choice *choice, const struct snapshot_profile *profile)
 {
     make_room(choice);
     size_t at = choice->count++;
-    choice->ones[at] = (struct subject){0};
+    choice->subjects[at] = (struct subject){0};
     choice->errs[at] = (struct err)ERR_INIT;
     choice->uses[at] = (struct analysis_use){.id = profile->id, .name = profile->file->name};
 }
 
 static void add_series(struct choice *choice)
 {
-    const struct snapshot_session *session = choice->subject.session;
+    const struct snapshot_session *session = choice->about.session;
     bool *is_chosen = memory_new(session->profile_count * sizeof(*is_chosen));
     profile_series_choose(session, is_chosen);
     for (size_t at = 0; at < session->profile_count; at++) {
@@ -112,7 +107,7 @@ static void add_series(struct choice *choice)
 /* Without profile=: those of a series, else the last one. */
 static struct response *add_default(struct choice *choice, bool is_series)
 {
-    const struct snapshot_session *session = choice->subject.session;
+    const struct snapshot_session *session = choice->about.session;
     for (size_t at = 0; at < choice->count; at++) {
         if (!choice->uses[at].is_base)
             return NULL;
@@ -140,19 +135,23 @@ static struct response *check_read(struct choice *choice)
     for (size_t at = 0; at < choice->count; at++) {
         bool is_needed = choice->uses[at].is_base || read_count == 0;
         if (!choice->uses[at].subject && is_needed)
-            return (choice->ones[at].hold.is_passing ? response_passing_err : response_err)(&choice->errs[at],
-                                                                                            choice->uses[at].name);
+            return (choice->subjects[at].hold.is_passing ? response_passing_err : response_err)(&choice->errs[at],
+                                                                                                choice->uses[at].name);
     }
     return NULL;
 }
 
+/* Of one that cannot be read, all that an answer says of it. */
 static char *key_of(const struct choice *choice)
 {
     struct buf keys = BUF_INIT;
     for (size_t at = 0; at < choice->count; at++) {
         const struct analysis_use *use = &choice->uses[at];
         buf_format(&keys, "%s%s=%s:%zu:%s,", use->is_base ? "-" : "+", use->id,
-                   use->subject ? choice->ones[at].key : "", strlen(use->name), use->name);
+                   use->subject ? choice->subjects[at].key : "", strlen(use->name), use->name);
+        if (!use->subject)
+            buf_format(&keys, "%d:%llu:%zu:%s,", (int)use->code, (unsigned long long)use->size_bytes,
+                       strlen(use->reason), use->reason);
     }
     buf_char(&keys, '\0');
     if (keys.failed)
@@ -173,7 +172,7 @@ static struct response *choose_profiles(struct choice *choice, const struct requ
     if (id_count > 1)
         return response_problem(400, "argument", "the parameter \"session\" is given more than once");
     if (id && id[0])
-        response = api_open(choice->server, id, NULL, &choice->subject);
+        response = api_open(choice->server, id, NULL, &choice->about);
     if (!response)
         response = add_named(choice, request);
     if (!response)
@@ -194,7 +193,7 @@ static struct response *open_session(struct choice *choice, const struct request
     struct response *refusal = listing_check_once(request);
     return refusal ? refusal
                    : api_open(choice->server, request_param(request, "session", NULL),
-                              request_param(request, "host", NULL), &choice->subject);
+                              request_param(request, "host", NULL), &choice->about);
 }
 
 static struct response *choose_module(struct choice *choice, const struct request *request,
@@ -206,7 +205,7 @@ static struct response *choose_module(struct choice *choice, const struct reques
     (void)view;
     if (refusal)
         return refusal;
-    if (!modules_find(choice->server->store, choice->subject.session, choice->subject.host, id[0] ? id : NULL,
+    if (!modules_find(choice->server->store, choice->about.session, choice->about.host, id[0] ? id : NULL,
                       &choice->modules, &err, &file))
         return response_err(&err, file);
     const struct modules_entry *entry = &choice->modules.entries[0];
@@ -221,16 +220,64 @@ static struct response *choose_trace(struct choice *choice, const struct request
 {
     struct response *refusal = open_session(choice, request);
     (void)view;
-    if (!refusal && choice->subject.session->kind != SNAPSHOT_TRACE)
+    if (!refusal && choice->about.session->kind != SNAPSHOT_TRACE)
         refusal = response_problem(404, "notfound", "this session is no profiler trace: it has no memory events");
     if (refusal)
         return refusal;
-    const struct snapshot_host *host = choice->subject.host;
+    const struct snapshot_host *host = choice->about.host;
     if (!host)
-        host = subjects_worst_host(choice->server->store, choice->subject.session);
+        host = subjects_worst_host(choice->server->store, choice->about.session);
     choice->place = (struct subjects_place){.kind = ANALYSIS_TRACE, .file = &host->file->place};
     choice->file = host->file->path;
     choice->part_id = host->id;
+    return NULL;
+}
+
+/* ---- texts -------------------------------------------------------------------------- */
+
+/* The text of a session: the one named, else the first with a failure, else the first. */
+static const struct snapshot_file *find_text(const struct snapshot_session *session, const char *name)
+{
+    const struct snapshot_file *found = NULL;
+    for (size_t at = 0; at < session->text_count; at++) {
+        const struct snapshot_text *text = &session->texts[at];
+        bool is_wanted = name[0] ? strcmp(text->file->name, name) == 0 : text->verdict.failure_count > 0;
+        if (is_wanted)
+            return text->file;
+        if (!name[0] && !found)
+            found = text->file;
+    }
+    return found;
+}
+
+static struct response *choose_uploaded_text(struct choice *choice, const struct request *request, const char *id)
+{
+    if (request_param(request, "session", NULL) || request_param(request, "file", NULL))
+        return response_problem(400, "argument", "give either session (and file), or local");
+    if (!subjects_is_id(ANALYSIS_TEXT, id))
+        return response_problem(400, "argument", "local must be 32 hex digits");
+    add(choice, id, NULL, false);
+    choice->key = memory_text(id);
+    return choice->uses[0].subject ? NULL : response_err(&choice->errs[0], NULL);
+}
+
+static struct response *choose_text(struct choice *choice, const struct request *request,
+                                    const struct analysis_view *view)
+{
+    const char *local = request_param(request, "local", NULL), *name = request_param(request, "file", "");
+    (void)view;
+    if (local)
+        return choose_uploaded_text(choice, request, local);
+    struct response *refusal = api_open(choice->server, request_param(request, "session", NULL), NULL, &choice->about);
+    if (refusal)
+        return refusal;
+    const struct snapshot_file *file = find_text(choice->about.session, name);
+    if (!file)
+        return response_problem(
+            404, "notfound", name[0] ? "the session has no text of that name" : "the session has no error text or log");
+    choice->place = (struct subjects_place){.kind = ANALYSIS_TEXT, .file = &file->place};
+    choice->file = file->path;
+    choice->part_id = file->name;
     return NULL;
 }
 
@@ -239,6 +286,7 @@ static struct response *choose_trace(struct choice *choice, const struct request
 static const char *const MODULE_NAMES[] = {"session", "host", "module", NULL};
 static const char *const TRACE_NAMES[] = {"session", "host", NULL};
 static const char *const PROFILE_NAMES[] = {"session", "profile", "base", NULL};
+static const char *const TEXT_NAMES[] = {"session", "file", "local", NULL};
 
 static const struct chooser {
     const char *const *names;
@@ -247,25 +295,43 @@ static const struct chooser {
     [ANALYSIS_MODULE] = {MODULE_NAMES, choose_module},
     [ANALYSIS_TRACE] = {TRACE_NAMES, choose_trace},
     [ANALYSIS_PROFILE] = {PROFILE_NAMES, choose_profiles},
+    [ANALYSIS_TEXT] = {TEXT_NAMES, choose_text},
 };
-
-const char *const *choice_names(enum analysis_subject_kind kind) { return CHOOSERS[kind].names; }
 
 struct response *choice_open(struct choice *choice, const struct server *server, const struct request *request,
                              const struct analysis_view *view)
 {
     choice->server = server;
+    choice->kind = view->kind;
     return CHOOSERS[view->kind].choose(choice, request, view);
 }
 
 void choice_close(struct choice *choice)
 {
     for (size_t at = 0; at < choice->count; at++)
-        subjects_close(&choice->ones[at]);
-    free(choice->ones);
+        subjects_close(&choice->subjects[at]);
+    free(choice->subjects);
     free(choice->uses);
     free(choice->errs);
     free(choice->key);
     modules_close(&choice->modules);
-    api_close(&choice->subject);
+    api_close(&choice->about);
+}
+
+struct body *choice_answer(const struct choice *choice, const struct request *request, const struct analysis_view *view,
+                           struct response **refusal)
+{
+    struct err err = ERR_INIT;
+    struct analysis_question question = {.tool = view->tool, .view = view->view, .uses = choice->uses};
+    question.use_count = choice->count;
+    question.has_source = choice->server->source_root_count > 0;
+    struct analysis_param *params = api_core_params(request, CHOOSERS[view->kind].names, &question.param_count);
+    question.params = params;
+    bool is_passing;
+    struct body *body = subjects_answer(choice->server->store, choice->key ? NULL : &choice->place, choice->key,
+                                        &question, &err, &is_passing);
+    free(params);
+    if (!body)
+        *refusal = (is_passing ? response_passing_err : response_err)(&err, choice->file);
+    return body;
 }

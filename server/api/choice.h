@@ -3,7 +3,8 @@
  *
  * A module: session=, host=, module= (its id; else the largest). A trace: session=, host= (else
  * the worst). Profiles: profile= and base=, each the id of one of the session= or the hash of an
- * uploaded one, as many as wanted; without profile= those of a series, else the last. */
+ * uploaded one, as many as wanted; without profile= those of a series, else the last. A text:
+ * session=, file= (its name; else the first with a failure), or local=, the hash of an uploaded one. */
 #ifndef SERVER_API_CHOICE_H
 #define SERVER_API_CHOICE_H
 
@@ -12,24 +13,27 @@
 
 struct choice {
     const struct server *server;
-    struct api_subject subject;  /* without a session when none was named */
+    enum analysis_subject_kind kind;
+    struct api_subject about;    /* without a session when none was named */
     struct modules modules;      /* of a module: the first entry is it */
-    struct subjects_place place; /* of a module or a trace */
-    /* of profiles */
-    struct subject *ones;
+    struct subjects_place place; /* of a module, a trace or a text on disk */
+    /* of profiles and of an uploaded text */
+    struct subject *subjects;
     struct analysis_use *uses;
     struct err *errs;
     size_t count, capacity;
     char *key;           /* tells them and their roles from all others; NULL with a place */
     const char *file;    /* named in errors, or NULL */
-    const char *part_id; /* of the module or the host */
+    const char *part_id; /* of the module, the host or the text on disk: a name in the session */
 };
 
-/* The parameters that choose, which are not the view's own; ends with NULL. */
-const char *const *choice_names(enum analysis_subject_kind kind);
 /* Fills `choice` (zeroed), or the refusal; choice_close in any case. */
 struct response *choice_open(struct choice *choice, const struct server *server, const struct request *request,
                              const struct analysis_view *view);
 void choice_close(struct choice *choice);
+/* What the view says of the choice, with the other parameters of the request; a reference of its own. NULL, and the
+ * refusal. */
+struct body *choice_answer(const struct choice *choice, const struct request *request, const struct analysis_view *view,
+                           struct response **refusal);
 
 #endif

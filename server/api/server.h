@@ -8,7 +8,6 @@
 #include "server/store/given.h"
 #include "server/store/store.h"
 #include "server/store/subjects.h"
-#include "server/store/texts.h"
 
 #include <stdint.h>
 

@@ -28,19 +28,20 @@ struct explaining {
 static void explain_log(struct explaining *explaining, const char *path, bool is_named)
 {
     struct err err = ERR_INIT;
-    struct oom_report *report = explain_read(path, &err);
-    if (!report) {
+    struct analysis_subject *text = explain_read(path, &err);
+    if (!text) {
         log_line("%s: %s", path, err.text);
         explaining->unreadable_count++;
         return;
     }
+    const struct oom_report *report = analysis_text_report(text);
     explaining->read_count++;
     explaining->understood_count += report->found.failure_count > 0 || report->found.report_line_count > 0;
     if (explaining->is_json)
         analysis_oom_write_failures(report, explaining->has_names ? path : NULL, &explaining->json);
     else if (is_named || report->found.failure_count > 0)
         explain_text(path, report);
-    analysis_oom_free(report);
+    analysis_subject_free(text);
 }
 
 static bool has_ending(const char *name, const char *ending)

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const struct analysis_reading READING = {.kind = ANALYSIS_TEXT, .limit_bytes = ANALYSIS_TEXT_MAX_BYTES};
+
 static int64_t copy_read(void *context, uint64_t offset, void *into, size_t size)
 {
     const int *descriptor = context;
@@ -33,41 +35,41 @@ static bool copy(int from, FILE *to)
     }
 }
 
-static struct oom_report *read_stream(int from, struct err *err)
+static struct analysis_subject *read_stream(int from, struct err *err)
 {
     struct stat status;
     FILE *file = tmpfile();
-    struct oom_report *report = NULL;
+    struct analysis_subject *text = NULL;
     if (!file || !copy(from, file) || fstat(fileno(file), &status) != 0) {
         err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
     } else {
         int descriptor = fileno(file);
         struct source source = {.context = &descriptor, .read = copy_read, .size_bytes = (uint64_t)status.st_size};
-        report = analysis_oom_read(&source, false, err);
+        text = analysis_subject_read(&source, &READING, err);
     }
     if (file)
         fclose(file);
-    return report;
+    return text;
 }
 
-static struct oom_report *read_file(const char *path, struct err *err)
+static struct analysis_subject *read_file(const char *path, struct err *err)
 {
     const struct files_place place = {.root = path, .path = ""};
     struct file *file = files_open(&place, err);
     if (!file)
         return NULL;
-    struct oom_report *report = analysis_oom_read(files_source(file), false, err);
+    struct analysis_subject *text = analysis_subject_read(files_source(file), &READING, err);
     files_close(file);
-    return report;
+    return text;
 }
 
-static struct oom_report *fail(struct err *err)
+static struct analysis_subject *fail(struct err *err)
 {
     err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
     return NULL;
 }
 
-struct oom_report *explain_read(const char *path, struct err *err)
+struct analysis_subject *explain_read(const char *path, struct err *err)
 {
     struct stat status;
     if (strcmp(path, "-") == 0)
@@ -79,7 +81,7 @@ struct oom_report *explain_read(const char *path, struct err *err)
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return fail(err);
-    struct oom_report *report = read_stream(descriptor, err);
+    struct analysis_subject *text = read_stream(descriptor, err);
     close(descriptor);
-    return report;
+    return text;
 }

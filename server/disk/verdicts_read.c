@@ -50,15 +50,14 @@ bool verdicts_read(const struct files_place *place, const atomic_bool *is_stoppi
     bool is_long = whole->size_bytes > MAX_BYTES && !files_is_gzip(file);
     struct files_tail tail = {whole, is_long ? whole->size_bytes - MAX_BYTES : 0, is_stopping};
     struct source source = files_tail_source(&tail);
-    struct oom_report *report = analysis_oom_read(&source, false, err);
-    bool is_good = report != NULL;
-    if (!is_good)
+    const struct analysis_reading reading = {.kind = ANALYSIS_TEXT, .limit_bytes = ANALYSIS_TEXT_MAX_BYTES};
+    struct analysis_subject *text = analysis_subject_read(&source, &reading, err);
+    *verdict = (struct verdict){0};
+    if (!text)
         files_tail_fail(&tail, err);
-    else if (report->found.failure_count > 0)
-        fill(report, verdict);
-    else
-        *verdict = (struct verdict){0};
-    analysis_oom_free(report);
+    else if (analysis_text_report(text)->found.failure_count > 0)
+        fill(analysis_text_report(text), verdict);
+    analysis_subject_free(text);
     files_close(file);
-    return is_good;
+    return text != NULL;
 }

@@ -42,10 +42,10 @@ struct store *store_new(uint64_t memory_bytes)
         [STORE_CONTENTS] = {32 * mib, any, CACHE_FACT},
         [STORE_TOTALS] = {32 * mib, any, CACHE_FACT},
         [STORE_ANSWERS] = {64 * mib, 32 * mib, CACHE_ANSWER},
-        [STORE_TEXTS] = {32 * mib, any, CACHE_ANSWER},
         [STORE_MODULES] = {256 * mib, any, CACHE_READ},
         [STORE_TRACES] = {memory_bytes / 2, any, CACHE_READ},
         [STORE_PROFILES] = {256 * mib, any, CACHE_READ},
+        [STORE_TEXTS] = {64 * mib, any, CACHE_READ},
         [STORE_UPLOADED_PROFILES] = {256 * mib, any, CACHE_UPLOADED},
         [STORE_UPLOADED_TEXTS] = {128 * mib, any, CACHE_UPLOADED},
         /* The files are in the account; what is made of the sets may be as much and not more. */
@@ -63,7 +63,7 @@ struct cache *store_cache(const struct store *store) { return store->cache; }
 
 struct account *store_account(const struct store *store) { return store->account; }
 
-const struct workers *store_hands(const struct store *store) { return thread_pool_workers(store->thread_pool); }
+const struct workers *store_workers(const struct store *store) { return thread_pool_workers(store->thread_pool); }
 
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
 {

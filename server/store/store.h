@@ -28,13 +28,14 @@ enum {
     STORE_CONTENTS, /* what a file holds */
     STORE_TOTALS,   /* sums of each of its programs */
     STORE_ANSWERS,  /* bodies: subjects.h */
-    STORE_TEXTS,    /* what was found in texts on disk: texts.h */
     STORE_MODULES,  /* subjects.h, as the following */
     STORE_TRACES,
     STORE_PROFILES,
+    STORE_TEXTS,
     STORE_UPLOADED_PROFILES,
-    STORE_UPLOADED_TEXTS, /* texts.h */
-    STORE_UPLOADED_SETS,  /* given.h */
+    STORE_UPLOADED_TEXTS,
+    STORE_UPLOADED_SETS, /* given.h */
+    STORE_NONE,          /* behind the last */
 };
 
 /* `memory_bytes`: what all that takes from the account may take together. */
@@ -42,7 +43,7 @@ struct store *store_new(uint64_t memory_bytes);
 struct cache *store_cache(const struct store *store);
 struct account *store_account(const struct store *store);
 /* Threads that read a large trace side by side. */
-const struct workers *store_hands(const struct store *store);
+const struct workers *store_workers(const struct store *store);
 /* Before the first question, if at all: see cache.h. */
 void store_on_wait(struct store *store, const struct cache_waiting *waiting);
 const struct cache_waiting *store_waiting(const struct store *store);

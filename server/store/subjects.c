@@ -11,37 +11,53 @@
 #define MIB ((uint64_t)1 << 20)
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 
-/* What each kind may take while it is read, and where it is kept. */
+/* What each kind may take while it is read, where it is kept, and what tells it from the others. */
 static const struct kind {
     struct account_share plain, packed; /* of gzip, of which a module is no part */
     bool takes_what_is_left;            /* what nobody looks at goes only for the least that it needs */
-    size_t shelf;
-    const char *busy; /* why it cannot be read now */
+    size_t shelf, uploaded_shelf;       /* STORE_NONE: none is uploaded */
+    size_t id_length;                   /* of an uploaded one */
+    const char *name;
 } KINDS[] = {
     /* Programs of real compilers take two to three times their size. */
     [ANALYSIS_MODULE] = {{8, 8 * MIB, 64, 64 * MIB, 4096 * MIB},
                          {8, 8 * MIB, 64, 64 * MIB, 4096 * MIB},
                          false,
                          STORE_MODULES,
-                         "other programs take up the memory now; ask again"},
+                         STORE_NONE,
+                         0,
+                         "program"},
     /* Real ones take less than their size; a packed one may be many times larger. */
     [ANALYSIS_TRACE] = {{1, 64 * MIB, 4, 64 * MIB, UINT64_MAX},
                         {1, 64 * MIB, 32, 64 * MIB, UINT64_MAX},
                         false,
                         STORE_TRACES,
-                        "other programs take up the memory now; ask again"},
+                        STORE_NONE,
+                        0,
+                        "trace"},
     /* Mostly they are packed. */
     [ANALYSIS_PROFILE] = {{16, 4 * MIB, 256, 32 * MIB, 2048 * MIB},
                           {16, 4 * MIB, 256, 32 * MIB, 2048 * MIB},
                           true,
                           STORE_PROFILES,
-                          "others take up the memory now; ask again"},
+                          STORE_UPLOADED_PROFILES,
+                          64,
+                          "profile"},
+    /* What is found in one takes little, however long it is. */
+    [ANALYSIS_TEXT] = {{1, 4 * MIB, 1, ANALYSIS_TEXT_MAX_BYTES, ANALYSIS_TEXT_MAX_BYTES},
+                       {1, 4 * MIB, 1, ANALYSIS_TEXT_MAX_BYTES, ANALYSIS_TEXT_MAX_BYTES},
+                       true,
+                       STORE_TEXTS,
+                       STORE_UPLOADED_TEXTS,
+                       32,
+                       "text"},
 };
 
 struct kept {
     struct analysis_subject *core;
     struct account *account;
-    uint64_t taken_bytes; /* from it */
+    uint64_t taken_bytes;  /* from it */
+    struct upload *upload; /* of an uploaded text */
     uint64_t size_bytes;
     int64_t modified_at_ms;
     char *key, *name;
@@ -52,7 +68,8 @@ struct making {
     struct store *store;
     struct analysis_reading reading;
     const struct source *source;
-    struct file *file; /* NULL for an upload */
+    struct file *file;     /* NULL for an upload */
+    struct upload *upload; /* NULL for a file */
     uint64_t size_bytes;
     const char *key, *name;
 };
@@ -62,6 +79,7 @@ static void free_kept(void *value)
     struct kept *kept = value;
     analysis_subject_free(kept->core);
     account_give(kept->account, kept->taken_bytes);
+    upload_release(kept->upload);
     free(kept->key);
     free(kept->name);
     free(kept);
@@ -79,20 +97,34 @@ static uint64_t take_room(const struct making *making, uint64_t *max)
     return taken_bytes > 0 ? taken_bytes : account_need(account, min, kind->takes_what_is_left ? min : *max);
 }
 
+/* A text may be so long that the end of the daemon cannot wait for it, and a log grows while it is read. */
+static struct analysis_subject *read_text(const struct making *making, struct err *err)
+{
+    struct files_tail whole = {making->source, 0, store_is_stopping(making->store)};
+    const struct source until_stopped = files_tail_source(&whole);
+    struct analysis_subject *core = analysis_subject_read(&until_stopped, &making->reading, err);
+    if (!core)
+        files_tail_fail(&whole, err);
+    return core;
+}
+
 static void *make(void *context, struct cache_made *made, struct err *err)
 {
     struct making *making = context;
+    bool is_text = making->reading.kind == ANALYSIS_TEXT;
     struct account *account = store_account(making->store);
     struct err change = ERR_INIT;
     uint64_t max, taken_bytes = take_room(making, &max);
     if (taken_bytes == 0) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "%s", KINDS[making->reading.kind].busy);
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory to read the %s now; ask again",
+                KINDS[making->reading.kind].name);
         made->is_passing = account_is_passing(account, taken_bytes, max, err);
         return NULL;
     }
     making->reading.limit_bytes = taken_bytes;
-    struct analysis_subject *core = analysis_subject_read(making->source, &making->reading, err);
-    if (making->file && !files_unchanged(making->file, &change)) {
+    struct analysis_subject *core =
+        is_text ? read_text(making, err) : analysis_subject_read(making->source, &making->reading, err);
+    if (making->file && (core || !is_text) && !(is_text ? files_only_grew : files_unchanged)(making->file, &change)) {
         analysis_subject_free(core);
         core = NULL;
         *err = change;
@@ -108,7 +140,8 @@ static void *make(void *context, struct cache_made *made, struct err *err)
     kept->modified_at_ms = making->file ? files_identity(making->file)->modified_at_ns / 1000000 : 0;
     kept->key = memory_text(making->key);
     kept->name = making->name ? memory_text(making->name) : NULL;
-    made->cost_bytes = kept->taken_bytes;
+    kept->upload = is_text && making->upload ? upload_hold(making->upload) : NULL;
+    made->cost_bytes = kept->taken_bytes + (kept->upload ? kept->upload->size : 0);
     return kept;
 }
 
@@ -123,6 +156,7 @@ static bool get(struct store *store, size_t shelf, const char *key, struct makin
     subject->core = kept->core;
     subject->key = kept->key;
     subject->name = kept->name;
+    subject->upload = kept->upload;
     subject->size_bytes = kept->size_bytes;
     subject->modified_at_ms = kept->modified_at_ms;
     return true;
@@ -145,7 +179,7 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
 {
     char *key = key_of(place, files_identity(file));
     struct making making = {.store = store, .source = files_source(file), .file = file, .key = key};
-    making.reading = (struct analysis_reading){place->kind, place->program, store_hands(store), 0};
+    making.reading = (struct analysis_reading){place->kind, place->program, store_workers(store), true, 0};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
     bool is_good = get(store, KINDS[place->kind].shelf, key, &making, subject, err);
     free(key);
@@ -161,22 +195,31 @@ bool subjects_open(struct store *store, const struct subjects_place *place, stru
     return is_good;
 }
 
-bool subjects_add(struct store *store, const struct upload *upload, const char *name, struct subject *subject,
-                  struct err *err)
+bool subjects_add(struct store *store, enum analysis_subject_kind kind, struct upload *upload, const char *name,
+                  struct subject *subject, struct err *err)
 {
-    char id[SUBJECTS_ID_SIZE];
+    char id[SHA256_TEXT_SIZE];
     const struct source source = upload_source(upload);
     sha256_text(upload->data ? upload->data : "", upload->size, id);
-    struct making making = {.store = store, .source = &source, .size_bytes = upload->size, .key = id, .name = name};
-    making.reading.kind = ANALYSIS_PROFILE;
-    return get(store, STORE_UPLOADED_PROFILES, id, &making, subject, err);
+    id[KINDS[kind].id_length] = '\0';
+    struct making making = {
+        .store = store, .source = &source, .upload = upload, .size_bytes = upload->size, .key = id, .name = name};
+    making.reading = (struct analysis_reading){.kind = kind, .with_mentions = true};
+    return get(store, KINDS[kind].uploaded_shelf, id, &making, subject, err);
 }
 
-bool subjects_find(struct store *store, const char *id, struct subject *subject, struct err *err)
+bool subjects_find(struct store *store, enum analysis_subject_kind kind, const char *id, struct subject *subject,
+                   struct err *err)
 {
-    return get(store, STORE_UPLOADED_PROFILES, id, NULL, subject, err) ||
-           (!err_is_set(err) &&
-            err_set(err, ERR_notfound, ERR_NO_OFFSET, "this profile is not kept here, or not any more: give it again"));
+    return get(store, KINDS[kind].uploaded_shelf, id, NULL, subject, err) ||
+           (!err_is_set(err) && err_set(err, ERR_notfound, ERR_NO_OFFSET,
+                                        "this %s is not kept here, or not any more: give it again", KINDS[kind].name));
+}
+
+bool subjects_is_id(enum analysis_subject_kind kind, const char *text)
+{
+    size_t length = KINDS[kind].id_length;
+    return length > 0 && strlen(text) == length && strspn(text, "0123456789abcdef") == length;
 }
 
 void subjects_close(struct subject *subject)

@@ -3,7 +3,7 @@
  * answers to views on it.
  *
  * One of a file is kept under the identity that the file has now, an uploaded one by
- * the hash of its bytes. Threads: any number. */
+ * the hash of its bytes. Of a text on disk only what was found in it is kept, not its bytes. Threads: any number. */
 #ifndef SERVER_STORE_SUBJECTS_H
 #define SERVER_STORE_SUBJECTS_H
 
@@ -12,13 +12,13 @@
 #include "server/store/upload.h"
 
 #define SUBJECTS_UPLOAD_LIMIT_BYTES ((size_t)64 << 20)
-enum { SUBJECTS_ID_SIZE = 65 }; /* SHA-256 as text */
 
 /* One that is looked at; subjects_close once with each that was filled, fine with {0}. */
 struct subject {
     const struct analysis_subject *core; /* NULL: see the error */
     const char *key;                     /* tells its bytes from all others of its kind; text */
-    const char *name;                    /* of an uploaded one; else NULL */
+    const char *name;                    /* of an uploaded profile; else NULL */
+    const struct upload *upload;         /* the bytes of an uploaded text; else NULL */
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of a file; 0 of an uploaded one */
     struct cache_hold hold; /* is_passing after a failure: only others took the memory */
@@ -27,17 +27,21 @@ struct subject {
 /* Where one lies. */
 struct subjects_place {
     enum analysis_subject_kind kind;
-    const struct files_place *file;         /* of a trace or a profile */
+    const struct files_place *file;         /* of all but a module */
     const struct store_file *opened;        /* of a module: its file, */
     const struct analysis_program *program; /* and which of the file's contents */
 };
 
 bool subjects_open(struct store *store, const struct subjects_place *place, struct subject *subject, struct err *err);
-/* Keeps the device profile that `upload` decodes to. */
-bool subjects_add(struct store *store, const struct upload *upload, const char *name, struct subject *subject,
-                  struct err *err);
+/* Keeps the profile or the text in `upload`; of a text the bytes too (a reference is taken). `name` may be NULL. */
+bool subjects_add(struct store *store, enum analysis_subject_kind kind, struct upload *upload, const char *name,
+                  struct subject *subject, struct err *err);
 /* One that was uploaded before; `notfound` when it is not kept any more. */
-bool subjects_find(struct store *store, const char *id, struct subject *subject, struct err *err);
+bool subjects_find(struct store *store, enum analysis_subject_kind kind, const char *id, struct subject *subject,
+                   struct err *err);
+/* Can it be the id (the key) of an uploaded one? The first letters of the SHA-256 of its bytes: 64 of a profile's, 32 of
+ * a text's. */
+bool subjects_is_id(enum analysis_subject_kind kind, const char *text);
 void subjects_close(struct subject *subject);
 
 /* The host of a trace session whose worst pool is the worst of all; the first without any. Reads every host. */

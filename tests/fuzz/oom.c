@@ -57,13 +57,15 @@ static void check_verdict(const struct oom_verdict *verdict)
         abort();
 }
 
-static cJSON *failures_of(const struct oom_report *report)
+static cJSON *failures_of(const struct analysis_subject *text)
 {
+    const struct analysis_use use = {.subject = text};
+    const struct analysis_question question = {.tool = "oom", .view = "report", .uses = &use, .use_count = 1};
+    const struct oom_report *report = analysis_text_report(text);
     struct buf out = BUF_INIT;
-    struct json json = JSON_INIT(&out);
-    json_object_begin(&json);
-    analysis_oom_write_answer(report, &json);
-    json_object_end(&json);
+    struct err err = ERR_INIT;
+    if (!analysis_answer(&question, &out, &err))
+        abort();
     cJSON *answer = cJSON_ParseWithLength(out.data, out.length);
     cJSON *failures = cJSON_DetachItemFromObjectCaseSensitive(answer, "failures");
     if (!failures || (size_t)cJSON_GetArraySize(failures) != report->found.failure_count)
@@ -86,9 +88,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (analysis_capacity_from_text((const char *)data, size, &capacity) &&
         (capacity.offset > size || capacity.length > size - capacity.offset))
         abort();
-    struct oom_report *report = analysis_oom_read(&source, true, &err);
-    if (report) {
-        cJSON *failures = failures_of(report), *failure;
+    const struct analysis_reading reading = {
+        .kind = ANALYSIS_TEXT, .with_mentions = true, .limit_bytes = ANALYSIS_TEXT_MAX_BYTES};
+    struct analysis_subject *text = analysis_subject_read(&source, &reading, &err);
+    if (text) {
+        const struct oom_report *report = analysis_text_report(text);
+        cJSON *failures = failures_of(text), *failure;
         bool is_packed = size > 1 && data[0] == 0x1f && data[1] == 0x8b;
         cJSON_ArrayForEach(failure, failures)
         {
@@ -100,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (report->mentions)
             check_mentions(&source, report->mentions, is_packed ? UINT64_MAX : size);
         cJSON_Delete(failures);
-        analysis_oom_free(report);
+        analysis_subject_free(text);
     } else if (err.code == ERR_none || err.text[0] == '\0') {
         abort();
     }

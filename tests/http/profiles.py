@@ -51,6 +51,19 @@ def test_profiles_are_found_by_content_and_in_the_order_of_people(t):
     equal([(row["file"], row["code"]) for row in left_out], [("run/notes.prof", "unsupported")])
 
 
+def test_profiles_that_cannot_be_read_are_told_apart(t):
+    """why one of a series cannot be read is told of the file as it is, not as it was when it was asked first"""
+    path, whole = "run/memory2.prof", inputs.profile([sample(100 * at) for at in range(1, 9)])
+    for at in (1, 2, 3):
+        t.write(f"run/memory{at}.prof", whole)
+    daemon = t.serve(t.folder())
+    session, reasons = session_of(daemon, "run"), set()
+    for bytes_left in (whole[:-3], b"", b"# no profile"):
+        t.write(path, bytes_left)
+        reasons.add(view(daemon, "series", session=session)["left_out"][0]["reason"])
+    equal(len(reasons), 3, reasons)
+
+
 def test_profiles_named_one_by_one_are_a_series(t):
     paths = [t.write(f"{at}/memory{at}.prof", inputs.profile([sample(100 * at)])) for at in (1, 2, 3)]
     daemon = t.serve(*paths)

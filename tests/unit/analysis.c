@@ -155,16 +155,36 @@ END_TEST
 
 START_TEST(views_are_listed)
 {
-    static const char *const tools[] = {"memory_viewer", "memory_profile", "device_memory"};
-    size_t counts[3] = {0}, tool = 0, at = 0;
+    static const char *const tools[] = {"memory_viewer", "memory_profile", "device_memory", "oom"};
+    size_t counts[4] = {0}, tool = 0, at = 0;
     for (struct analysis_view view; analysis_view_at(at, &view); at++) {
-        while (tool < 3 && strcmp(view.tool, tools[tool]) != 0) /* in the order of the menu */
+        while (tool < 4 && strcmp(view.tool, tools[tool]) != 0) /* in the order of the menu */
             tool++;
-        ck_assert_uint_lt(tool, 3);
+        ck_assert_uint_lt(tool, 4);
         ck_assert(view.tool_title[0] && view.view[0] && view.param_names);
         counts[tool]++;
     }
-    ck_assert(counts[0] && counts[1] && counts[2]);
+    ck_assert(counts[0] && counts[1] && counts[2] && counts[3]);
+}
+END_TEST
+
+START_TEST(a_view_refuses_a_subject_of_another_kind)
+{
+    struct bytes bytes;
+    bytes_open(&bytes, "nothing of note\n", 16);
+    struct analysis_subject *text = subject_text(&bytes.source, true, &err);
+    ck_assert_ptr_nonnull(text);
+    size_t at = 0;
+    for (struct analysis_view view; analysis_view_at(at, &view); at++) {
+        struct buf out = BUF_INIT;
+        struct err refusal = ERR_INIT;
+        bool is_answered = subject_answer(text, view.tool, view.view, NULL, 0, &out, &refusal);
+        ck_assert_int_eq(is_answered, view.kind == ANALYSIS_TEXT);
+        ck_assert_int_eq(refusal.code, is_answered ? ERR_none : ERR_argument);
+        buf_free(&out);
+    }
+    analysis_subject_free(text);
+    bytes_close(&bytes);
 }
 END_TEST
 
@@ -181,6 +201,7 @@ int main(void)
     tcase_add_test(tests, a_cut_trace_gives_what_came_before);
     tcase_add_test(tests, memory_limits_are_kept);
     tcase_add_test(tests, views_are_listed);
+    tcase_add_test(tests, a_view_refuses_a_subject_of_another_kind);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "bytes.h"
+#include "subject.h"
 
 #include <cjson/cJSON.h>
 
@@ -23,13 +24,14 @@ static inline struct oom_answer oom_ask(const char *text, size_t length)
     struct json json = JSON_INIT(&out);
     struct err err = ERR_INIT;
     bytes_open(&bytes, text, length);
-    struct oom_report *report = analysis_oom_read(&bytes.source, false, &err);
-    ck_assert_msg(report != NULL, "%s", err.text);
+    struct analysis_subject *subject = subject_text(&bytes.source, false, &err);
+    ck_assert_msg(subject != NULL, "%s", err.text);
+    const struct oom_report *report = analysis_text_report(subject);
     json_array_begin(&json);
     analysis_oom_write_failures(report, NULL, &json);
     json_array_end(&json);
     answer.explanation = report->found;
-    analysis_oom_free(report);
+    analysis_subject_free(subject);
     answer.failures = cJSON_ParseWithLength(out.data, out.length);
     ck_assert_msg(answer.failures != NULL, "%.*s", (int)out.length, out.data);
     ck_assert_uint_eq((size_t)cJSON_GetArraySize(answer.failures), answer.explanation.failure_count);

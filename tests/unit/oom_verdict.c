@@ -5,24 +5,25 @@
 
 #include "base/size_text.h"
 
-static struct oom_report *read_text(const char *text, size_t length)
+static struct analysis_subject *read_text(const char *text, size_t length)
 {
     struct bytes bytes;
     struct err err = ERR_INIT;
     bytes_open(&bytes, text, length);
-    struct oom_report *report = analysis_oom_read(&bytes.source, false, &err);
-    ck_assert_msg(report != NULL && report->found.failure_count == 1, "%s: %.100s", err.text, text);
+    struct analysis_subject *subject = subject_text(&bytes.source, false, &err);
+    ck_assert_msg(subject != NULL && analysis_text_report(subject)->found.failure_count == 1, "%s: %.100s", err.text,
+                  text);
     bytes_close(&bytes);
-    return report;
+    return subject;
 }
 
-static struct oom_report *read_fixture(const char *path)
+static struct analysis_subject *read_fixture(const char *path)
 {
     struct bytes bytes;
     bytes_load(&bytes, path);
-    struct oom_report *report = read_text(bytes.data, bytes.length);
+    struct analysis_subject *subject = read_text(bytes.data, bytes.length);
     bytes_close(&bytes);
-    return report;
+    return subject;
 }
 
 /* The words of a sentence, sizes as they are printed. */
@@ -59,37 +60,37 @@ static const struct {
 
 START_TEST(a_request_is_held_against_what_there_was)
 {
-    struct oom_report *report = read_text(limits[_i].text, strlen(limits[_i].text));
-    const struct oom_verdict *verdict = &report->verdicts[0];
+    struct analysis_subject *subject = read_text(limits[_i].text, strlen(limits[_i].text));
+    const struct oom_verdict *verdict = &analysis_text_report(subject)->verdicts[0];
     ck_assert_str_eq(verdict->is_over_known ? verdict->over_text : "", limits[_i].over);
     ck_assert_str_eq(verdict->is_limit_known ? verdict->limit_phrase : "", limits[_i].limit);
     ck_assert_int_eq(verdict->cause, limits[_i].cause);
     ck_assert_int_eq(verdict->cause_line != NULL, limits[_i].cause != OOM_CAUSE_NOT_KNOWN);
-    analysis_oom_free(report);
+    analysis_subject_free(subject);
 }
 END_TEST
 
 START_TEST(the_stack_of_a_kernel_has_not_the_size_of_its_result)
 {
-    struct oom_report *report = read_fixture("tests/fixtures/oom/0.10.0-libtpu0.0.40-v5e-scoped.txt");
+    struct analysis_subject *subject = read_fixture("tests/fixtures/oom/0.10.0-libtpu0.0.40-v5e-scoped.txt");
     char words[512];
-    ck_assert_str_eq(words_of(&report->verdicts[0].more, words),
+    ck_assert_str_eq(words_of(&analysis_text_report(subject)->verdicts[0].more, words),
                      "Over by 24.00 MiB. Largest: 40.00 MiB, the stack of one kernel, whose result is f32[4096,4096].");
-    analysis_oom_free(report);
+    analysis_subject_free(subject);
 }
 END_TEST
 
 /* 13.50 of the 15.75 GiB of arguments are outputs as well. */
 START_TEST(outputs_in_the_memory_of_arguments_count_once)
 {
-    struct oom_report *report = read_fixture("tests/fixtures/oom/0.10.0-libtpu0.0.40-v5e-adamlin.txt");
-    const struct oom_verdict *verdict = &report->verdicts[0];
+    struct analysis_subject *subject = read_fixture("tests/fixtures/oom/0.10.0-libtpu0.0.40-v5e-adamlin.txt");
+    const struct oom_verdict *verdict = &analysis_text_report(subject)->verdicts[0];
     char words[512], size[SIZE_TEXT_BYTES];
     ck_assert_str_eq(words_of(&verdict->more, words), "Over by 2.00 GiB. Largest: 3 × 4.50 GiB f32[36864,32768].");
     ck_assert_uint_eq(verdict->groups[OOM_ARGUMENTS_AND_OUTPUTS][0].count, 3);
     ck_assert_str_eq(size_text(size, verdict->listed_bytes), "17.75 GiB");
     ck_assert_str_eq(size_text(size, verdict->listed_shared_bytes), "13.50 GiB");
-    analysis_oom_free(report);
+    analysis_subject_free(subject);
 }
 END_TEST
 
@@ -100,15 +101,15 @@ START_TEST(fragmentation_of_all_is_not_that_of_the_temporaries)
         "  parameter allocation:   10.04GiB\n  constant allocation:    24.6KiB\n  maybe_live_out allocation:   28.74GiB\n"
         "  preallocated temp allocation:  154.06GiB\n  preallocated temp fragmentation:   24.75MiB (0.02%)\n"
         "  total allocation:  192.84GiB\n  total fragmentation:    9.71GiB (5.03%)\nPeak buffers:\n\tBuffer 1:\n\t\tSize: 38.10GiB\n";
-    struct oom_report *report = read_text(text, sizeof(text) - 1);
-    const struct oom_bar *bar = &report->verdicts[0].bar;
+    struct analysis_subject *subject = read_text(text, sizeof(text) - 1);
+    const struct oom_bar *bar = &analysis_text_report(subject)->verdicts[0].bar;
     char size[SIZE_TEXT_BYTES];
     ck_assert_uint_eq(bar->count, 3);
     ck_assert_str_eq(bar->stretches[2].word.data, "temporaries");
     ck_assert_str_eq(size_text(size, bar->stretches[2].bytes), "154.06 GiB");
     ck_assert_str_eq(size_text(size, bar->stretches[2].lost_bytes), "24.75 MiB");
     ck_assert_str_eq(size_text(size, bar->whole_bytes), "192.84 GiB");
-    analysis_oom_free(report);
+    analysis_subject_free(subject);
 }
 END_TEST
 
@@ -118,13 +119,13 @@ START_TEST(the_bar_names_each_core_by_its_own_name)
     static const char text[] =
         "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: TensorCore Hbm usage: 20.00G, SparseCore Hbm usage 0B, "
         "exceeding available bytes: 16.00G\n";
-    struct oom_report *report = read_text(text, sizeof(text) - 1);
-    const struct oom_bar *bar = &report->verdicts[0].bar;
+    struct analysis_subject *subject = read_text(text, sizeof(text) - 1);
+    const struct oom_bar *bar = &analysis_text_report(subject)->verdicts[0].bar;
     char size[SIZE_TEXT_BYTES];
     ck_assert_uint_eq(bar->count, 1);
     ck_assert_str_eq(bar->stretches[0].word.data, "TensorCore");
     ck_assert_str_eq(size_text(size, bar->stretches[0].bytes), "20.00 GiB");
-    analysis_oom_free(report);
+    analysis_subject_free(subject);
 }
 END_TEST
 
@@ -134,9 +135,9 @@ START_TEST(figures_say_whether_they_were_rounded)
                                         "Out of memory while trying to allocate 7.34GiB."};
     static const char *const words[] = {"exact", "as printed"};
     for (size_t i = 0; i < 2; i++) {
-        struct oom_report *report = read_text(texts[i], strlen(texts[i]));
-        ck_assert_str_eq(report->verdicts[0].sureness, words[i]);
-        analysis_oom_free(report);
+        struct analysis_subject *subject = read_text(texts[i], strlen(texts[i]));
+        ck_assert_str_eq(analysis_text_report(subject)->verdicts[0].sureness, words[i]);
+        analysis_subject_free(subject);
     }
 }
 END_TEST

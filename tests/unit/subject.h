@@ -27,6 +27,13 @@ static inline struct analysis_subject *subject_profile(const struct source *sour
     return analysis_subject_read(source, &reading, report);
 }
 
+static inline struct analysis_subject *subject_text(const struct source *source, bool with_mentions, struct err *report)
+{
+    const struct analysis_reading reading = {
+        .kind = ANALYSIS_TEXT, .with_mentions = with_mentions, .limit_bytes = ANALYSIS_TEXT_MAX_BYTES};
+    return analysis_subject_read(source, &reading, report);
+}
+
 static inline bool subject_answer(const struct analysis_subject *subject, const char *tool, const char *view,
                                   const struct analysis_param *params, size_t param_count, struct buf *out,
                                   struct err *report)

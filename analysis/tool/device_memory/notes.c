@@ -16,7 +16,7 @@ static void note_negatives(const struct study *study)
 
 void device_memory_notes_left_out(const struct tool_request *request)
 {
-    const struct profile_set *set = request->profiles;
+    const struct profile_set *set = request->model;
     uint64_t other_count = 0;
     for (uint32_t i = 0; i < set->count; i++)
         other_count += set->items[i].is_other;

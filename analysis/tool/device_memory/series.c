@@ -47,7 +47,7 @@ static int by_time(const void *left, const void *right)
 
 static bool order_profiles(struct listing *listing, struct err *err)
 {
-    const struct profile_set *set = listing->request->profiles;
+    const struct profile_set *set = listing->request->model;
     const char *order = tool_param_text(listing->request, "order");
     static const char *const orders[] = {"name", "time", "given"};
     size_t chosen = 0;
@@ -266,7 +266,7 @@ static const struct table_spec spec = {columns, .sort = "-growth,-last,name", .l
 
 static void write_profiles(const struct listing *listing, struct json *json)
 {
-    const struct profile_set *set = listing->request->profiles;
+    const struct profile_set *set = listing->request->model;
     json_key(json, "profiles");
     json_array_begin(json);
     for (uint32_t i = 0; i < listing->count; i++) {

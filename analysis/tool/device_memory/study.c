@@ -87,7 +87,7 @@ static bool any_base(const struct profile_set *set)
 /* The one profile of a set, or all of them as one. */
 static bool find_profile(struct study *study, struct err *err)
 {
-    const struct profile_set *set = study->request->profiles;
+    const struct profile_set *set = study->request->model;
     bool subtracts = false, is_normalized = false;
     if (!read_switch(study->request, "subtract", false, &subtracts, err) ||
         !read_switch(study->request, "normalize", false, &is_normalized, err))

@@ -137,7 +137,7 @@ static int64_t total_of(const struct study *study, const struct pprof *pprof)
 
 static void write_profiles(const struct study *study, struct json *json)
 {
-    const struct profile_set *set = study->request->profiles;
+    const struct profile_set *set = study->request->model;
     json_key(json, "profiles");
     json_array_begin(json);
     for (uint32_t i = 0; i < set->count; i++) {
@@ -206,7 +206,7 @@ bool device_memory_summary(const struct tool_request *request, struct json *json
     json_key_int(json, "executable_total", executables->total);
     json_key_uint(json, "stackless_count", study.stackless_count);
     json_key_uint(json, "sample_count", study.sample_count);
-    json_key_bool(json, "has_source", request->profiles->has_source);
+    json_key_bool(json, "has_source", ((const struct profile_set *)request->model)->has_source);
     write_shares("devices", devices, device_count, json);
     write_shares("kinds", kinds, kind_count, json);
     write_top(&study, json);

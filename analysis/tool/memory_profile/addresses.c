@@ -199,7 +199,7 @@ static void blocks_write(struct json *json, const struct address_map *map, int64
 bool memory_profile_addresses(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct address_map map = {
-        .request = request, .profile = request->trace, .pool = memory_profile_views_pool(request, err)};
+        .request = request, .profile = request->model, .pool = memory_profile_views_pool(request, err)};
     int64_t width;
     if (map.pool == NULL || !memory_profile_views_moment(request, map.pool, &map.moment, err) ||
         !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err))

@@ -164,7 +164,7 @@ static int64_t rows_take(struct table_rows *rows, const struct listing *listing,
 
 bool memory_profile_events(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {request, request->trace, memory_profile_views_pool(request, err)};
+    struct listing listing = {request, request->model, memory_profile_views_pool(request, err)};
     struct memory_profile_window window;
     struct table_rows rows;
     if (listing.pool == NULL || !memory_profile_views_window(request, listing.pool, &window, err) ||
@@ -232,7 +232,7 @@ static void event_write(struct json *json, const struct listing *listing, uint32
 
 bool memory_profile_event(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {request, request->trace, memory_profile_views_pool(request, err)};
+    struct listing listing = {request, request->model, memory_profile_views_pool(request, err)};
     int64_t id;
     if (listing.pool == NULL || !tool_param_number(request, "id", 0, INT64_MAX, -1, &id, err))
         return false;

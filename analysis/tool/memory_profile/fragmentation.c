@@ -16,7 +16,7 @@ static void columns_write(struct json *json, const struct figures *figures, cons
 {
     static const char *const names[] = {
         "time_ps", "event", "free_bytes", "fragmentation", "largest_free_bytes", "failed_request_bytes"};
-    const struct memory_profile *profile = figures->request->trace;
+    const struct memory_profile *profile = figures->request->model;
     json_key(json, "columns");
     json_object_begin(json);
     for (int column = 0; column < 6; column++) {
@@ -46,7 +46,7 @@ static void columns_write(struct json *json, const struct figures *figures, cons
 /* The moment of the window with the smallest largest chunk, and how long the largest request would have failed. */
 static void worst_write(struct json *json, const struct figures *figures)
 {
-    const struct memory_profile *profile = figures->request->trace;
+    const struct memory_profile *profile = figures->request->model;
     const struct memory_profile_window *window = &figures->window;
     struct memory_profile_waste_range range = {PROFILE_NONE, 0};
     if (window->end > window->first) {
@@ -74,7 +74,7 @@ static void worst_write(struct json *json, const struct figures *figures)
 
 static void largest_write(struct json *json, const struct figures *figures)
 {
-    const struct memory_profile *profile = figures->request->trace;
+    const struct memory_profile *profile = figures->request->model;
     json_key(json, "largest_request");
     if (figures->pool->largest_request == PROFILE_NONE) {
         json_null(json);

@@ -388,7 +388,7 @@ static void json_write(const struct growth *growth, const struct table_rows *row
 bool memory_profile_growth(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct growth growth = {
-        .request = request, .profile = request->trace, .pool = memory_profile_views_pool(request, err)};
+        .request = request, .profile = request->model, .pool = memory_profile_views_pool(request, err)};
     struct table_rows rows;
     int64_t bytes = 0;
     if (growth.pool == NULL || !boundaries_make(&growth, err) || !table_read(&rows, request, &spec, &growth, err))

@@ -215,7 +215,7 @@ static void extent(const struct memory_profile *profile, int64_t *start_ps, int6
 
 bool memory_profile_lanes(const struct tool_request *request, struct json *json, struct err *err)
 {
-    const struct memory_profile *profile = request->trace;
+    const struct memory_profile *profile = request->model;
     int64_t width, start_ps, end_ps;
     struct window window;
     extent(profile, &start_ps, &end_ps);

@@ -254,7 +254,7 @@ static void answer_write(struct json *json, const struct listing *listing, const
 
 bool memory_profile_live(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {.request = request, .profile = request->trace};
+    struct listing listing = {.request = request, .profile = request->model};
     struct memory_profile_moment moment;
     struct table_rows rows;
     int64_t bytes = 0;

@@ -125,7 +125,7 @@ static int64_t spread_of(const struct memory_profile *profile)
 
 bool memory_profile_summary(const struct tool_request *request, struct json *json, struct err *err)
 {
-    const struct memory_profile *profile = request->trace;
+    const struct memory_profile *profile = request->model;
     const struct memory_profile_summary_names names = {NULL, NULL, NULL};
     struct memory_profile_reason reason = memory_profile_notes_reason(profile);
     (void)err;

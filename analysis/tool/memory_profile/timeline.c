@@ -29,7 +29,7 @@ static void known(struct json *json, int64_t value, bool is_known)
 
 static void fragmentation_column(struct json *json, const struct drawing *drawing)
 {
-    const struct memory_profile *profile = drawing->request->trace;
+    const struct memory_profile *profile = drawing->request->model;
     column_begin(json, "fragmentation");
     for (uint32_t i = 0; i < drawing->count; i++) {
         uint32_t event = drawing->pool->first + drawing->at[i];
@@ -63,7 +63,7 @@ static void largest_fragmentation_column(struct json *json, const struct drawing
 
 static void columns_write(struct json *json, const struct drawing *drawing)
 {
-    const struct memory_profile *profile = drawing->request->trace;
+    const struct memory_profile *profile = drawing->request->model;
     uint32_t first = drawing->pool->first;
     json_key(json, "columns");
     json_object_begin(json);
@@ -110,7 +110,7 @@ static uint32_t told_by(const struct memory_profile *profile, uint32_t event)
 static void index_column(struct json *json, const struct drawing *drawing, const char *name, struct table *texts,
                          struct str (*text_of)(const struct memory_profile *, const struct memory_what *))
 {
-    const struct memory_profile *profile = drawing->request->trace;
+    const struct memory_profile *profile = drawing->request->model;
     column_begin(json, name);
     for (uint32_t i = 0; i < drawing->count; i++) {
         uint32_t event = drawing->pool->first + drawing->at[i];
@@ -140,7 +140,7 @@ static struct str shape_of(const struct memory_profile *profile, const struct me
 
 static void details_write(struct json *json, const struct drawing *drawing)
 {
-    const struct memory_profile *profile = drawing->request->trace;
+    const struct memory_profile *profile = drawing->request->model;
     uint32_t first = drawing->pool->first;
     struct table texts;
     table_init(&texts, drawing->request->arena, 2);
@@ -224,6 +224,7 @@ static void before_write(struct json *json, const struct drawing *drawing)
 
 bool memory_profile_timeline(const struct tool_request *request, struct json *json, struct err *err)
 {
+    const struct memory_profile *profile = request->model;
     struct drawing drawing = {.request = request, .pool = memory_profile_views_pool(request, err)};
     int64_t width, details;
     if (drawing.pool == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
@@ -235,8 +236,8 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
     memory_profile_views_memory(json, drawing.pool);
     json_key_int(json, "from_ps", drawing.window.from_ps);
     json_key_int(json, "to_ps", drawing.window.to_ps);
-    json_key_int(json, "start_ps", request->trace->start_ps);
-    json_key_int(json, "end_ps", request->trace->end_ps);
+    json_key_int(json, "start_ps", profile->start_ps);
+    json_key_int(json, "end_ps", profile->end_ps);
     json_key_uint(json, "event_count", drawing.window.end - drawing.window.first);
     json_key_bool(json, "is_thinned", drawing.count < drawing.window.end - drawing.window.first);
     json_key_bool(json, "has_free", drawing.pool->has_free);

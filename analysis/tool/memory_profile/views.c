@@ -27,12 +27,12 @@ static const struct memory_profile_pool *pool_find(const struct memory_profile *
 const struct memory_profile_pool *memory_profile_views_pool(const struct tool_request *request, struct err *err)
 {
     const char *name = tool_param_text(request, "memory");
-    const struct memory_profile_pool *pool = pool_find(request->trace, name);
+    const struct memory_profile *profile = request->model;
+    const struct memory_profile_pool *pool = pool_find(profile, name);
     if (pool == NULL && name != NULL)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace has no events of a memory \"%.60s\"", name);
-    else if (pool == NULL && request->trace->events.is_cut)
-        err_set(err, ERR_truncated, request->trace->events.cut_at, "%s",
-                memory_profile_notes_reason(request->trace).text);
+    else if (pool == NULL && profile->events.is_cut)
+        err_set(err, ERR_truncated, profile->events.cut_at, "%s", memory_profile_notes_reason(profile).text);
     else if (pool == NULL)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace holds no memory events");
     memory_profile_views_notes(request, pool);
@@ -42,7 +42,7 @@ const struct memory_profile_pool *memory_profile_views_pool(const struct tool_re
 bool memory_profile_views_window(const struct tool_request *request, const struct memory_profile_pool *pool,
                                  struct memory_profile_window *out, struct err *err)
 {
-    const struct memory_profile *profile = request->trace;
+    const struct memory_profile *profile = request->model;
     if (!tool_param_number(request, "from", -TIME_MAX, TIME_MAX, profile->start_ps, &out->from_ps, err) ||
         !tool_param_number(request, "to", -TIME_MAX, TIME_MAX, profile->end_ps, &out->to_ps, err))
         return false;
@@ -57,7 +57,7 @@ bool memory_profile_views_window(const struct tool_request *request, const struc
 bool memory_profile_views_moment(const struct tool_request *request, const struct memory_profile_pool *pool,
                                  struct memory_profile_moment *out, struct err *err)
 {
-    const struct memory_profile *profile = request->trace;
+    const struct memory_profile *profile = request->model;
     const char *time = tool_param_text(request, "time");
     int64_t event;
     if (!tool_param_number(request, "event", 0, (int64_t)pool->count - 1, -1, &event, err))
@@ -191,7 +191,8 @@ void memory_profile_views_key(struct json *json, const struct str *parts, size_t
 
 void memory_profile_views_notes(const struct tool_request *request, const struct memory_profile_pool *pool)
 {
-    const struct memory_profile_notes *sets[] = {&request->trace->notes, pool != NULL ? &pool->notes : NULL};
+    const struct memory_profile *profile = request->model;
+    const struct memory_profile_notes *sets[] = {&profile->notes, pool != NULL ? &pool->notes : NULL};
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; sets[s] != NULL && i < sets[s]->count; i++)
             tool_note(request, sets[s]->items[i].code, sets[s]->items[i].count, sets[s]->items[i].text);

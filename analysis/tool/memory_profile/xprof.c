@@ -262,11 +262,11 @@ static void points_write(struct json *json, const struct memory_profile_snapshot
 
 static void pool_write(struct json *json, const struct tool_request *request, const struct memory_profile_pool *pool)
 {
-    struct memory_profile_snapshots snapshots = {.request = request, .profile = request->trace, .pool = pool};
+    struct memory_profile_snapshots snapshots = {.request = request, .profile = request->model, .pool = pool};
     struct rows rows = {.count = 0};
     memory_profile_snapshots_make(&snapshots);
     uint32_t peak =
-        memory_profile_snapshots_last(&snapshots, memory_profile_in_use_bytes(request->trace, pool->xprof_peak_at));
+        memory_profile_snapshots_last(&snapshots, memory_profile_in_use_bytes(request->model, pool->xprof_peak_at));
     int64_t peak_step = peak == PROFILE_NONE ? 0 : memory_profile_snapshots_step(&snapshots, peak);
     rows_make(&snapshots, peak_step, &rows);
     json_object_begin(json);
@@ -315,7 +315,7 @@ static void modules_write(struct json *json, const struct module_launches *launc
 
 bool memory_profile_xprof(const struct tool_request *request, struct json *json, struct err *err)
 {
-    const struct memory_profile *profile = request->trace;
+    const struct memory_profile *profile = request->model;
     const struct memory_profile_pool **pools =
         arena_array(request->arena, const struct memory_profile_pool *, (size_t)profile->pool_count + 1);
     uint32_t count = 0;

@@ -56,7 +56,7 @@ static void sharers_write(struct json *json, const struct plan *plan, const stru
 
 static void place_write(const struct tool_request *request, struct json *json, const struct plan_row *row)
 {
-    const struct plan *plan = request->plan;
+    const struct plan *plan = request->model;
     struct hlo_detail detail = {.frame_at = HLO_NONE};
     struct str computation = {"", 0};
     request->scratch->length = 0;
@@ -85,7 +85,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
         return false;
     if (id == NULL)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "id: which buffer?");
-    const struct plan_row *row = row_find(request->plan, space, id);
+    const struct plan_row *row = row_find(request->model, space, id);
     if (row == NULL)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "no buffer \"%.40s\" takes memory in space %lld", id,
                        (long long)space->space);
@@ -96,7 +96,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     table_row_write(memory_viewer_columns, &rows, row_at, json);
     views_ranks_write(json, &ranks);
     place_write(request, json, row);
-    sharers_write(json, request->plan, space, row);
+    sharers_write(json, request->model, space, row);
     json_key_bool(json, "is_live_at_peak", plan_row_is_alive(row, space->peak_step));
     json_key(json, "share_of_peak");
     json_double(json, space->peak_bytes > 0 ? (double)row->bytes / (double)space->peak_bytes : 0);

@@ -17,7 +17,7 @@ struct buffer {
 static struct buffer buffer_of(const void *context, uint32_t at)
 {
     const struct memory_viewer_columns_rows *rows = context;
-    const struct plan *plan = rows->request->plan;
+    const struct plan *plan = rows->request->model;
     const struct plan_row *row = &rows->space->rows[at];
     return (struct buffer){rows, plan, rows->space, row, &plan->hlo.allocations[row->allocation_at]};
 }
@@ -41,7 +41,7 @@ static struct describe_source place_of(const struct buffer *buffer)
 
 struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *rows, uint32_t at)
 {
-    return views_row_name(rows->request->plan, &rows->space->rows[at], rows->request->scratch);
+    return views_row_name(rows->request->model, &rows->space->rows[at], rows->request->scratch);
 }
 
 struct str memory_viewer_columns_category(const struct memory_viewer_columns_rows *rows, uint32_t at)

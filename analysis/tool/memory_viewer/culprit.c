@@ -228,7 +228,7 @@ void culprit_write(const struct tool_request *request, struct json *json, const 
     json_double(json, space->peak_bytes > 0 ? (double)culprit.bytes / (double)space->peak_bytes : 0);
     json_key_string(json, "shape", culprit.members[0].shape);
     json_key(json, "first_id");
-    views_row_id(json, request->plan, &space->rows[culprit.members[0].row]);
+    views_row_id(json, request->model, &space->rows[culprit.members[0].row]);
     json_key_string(json, "line", line.text);
     json_key_uint(json, "line_count", line.count);
     json_key_string(json, "layer", layer.text);

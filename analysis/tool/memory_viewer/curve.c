@@ -89,14 +89,14 @@ static void peaks_write(struct json *json, const struct tool_request *request, c
                                  request->arena, &count);
     json_key(json, "peak");
     if (space->has_peak_step)
-        point_write(json, request->plan, space, space->peak_step);
+        point_write(json, request->model, space, space->peak_step);
     else
         json_null(json);
     json_key(json, "local_peaks");
     json_array_begin(json);
     for (uint32_t i = 0; i < count && space->has_peak_step; i++)
         if (steps[i] != space->peak_step)
-            point_write(json, request->plan, space, steps[i]);
+            point_write(json, request->model, space, steps[i]);
     json_array_end(json);
 }
 
@@ -127,7 +127,7 @@ bool memory_viewer_curve(const struct tool_request *request, struct json *json, 
     json_key_int(json, "to", to);
     json_key_bool(json, "is_thinned", count < (uint32_t)(to - from));
     json_key_int(json, "indefinite_bytes", space->indefinite_bytes);
-    columns_write(json, request->plan, space, steps, count);
+    columns_write(json, request->model, space, steps, count);
     peaks_write(json, request, space);
     json_object_end(json);
     return true;

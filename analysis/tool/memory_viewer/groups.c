@@ -62,7 +62,7 @@ VALUE(source, table_text(memory_viewer_columns_source(context, group->first_row)
 static void largest_id_write(struct json *json, const void *context, uint32_t at)
 {
     const struct memory_viewer_columns_rows *rows = context;
-    views_row_id(json, rows->request->plan, &rows->space->rows[group_at(context, at)->first_row]);
+    views_row_id(json, rows->request->model, &rows->space->rows[group_at(context, at)->first_row]);
 }
 
 /* clang-format off */

@@ -37,7 +37,7 @@ static struct moment peak_of(const struct plan *plan, const struct hlo_ranges *r
 
 static void ranges_write(const struct tool_request *request, struct json *json, const struct hlo_ranges *ranges)
 {
-    const struct plan *plan = request->plan;
+    const struct plan *plan = request->model;
     json_key(json, "values");
     json_array_begin(json);
     for (uint32_t i = 0; i < plan->hlo.buffer_count; i++) {
@@ -60,7 +60,7 @@ static void ranges_write(const struct tool_request *request, struct json *json, 
 
 bool memory_viewer_live_range(const struct tool_request *request, struct json *json, struct err *err)
 {
-    const struct plan *plan = request->plan;
+    const struct plan *plan = request->model;
     struct hlo_ranges ranges;
     (void)err;
     hlo_ranges_build(&plan->hlo, &plan->schedule, request->arena, &ranges);

@@ -85,7 +85,7 @@ static void rectangle_write(const struct memory_viewer_columns_rows *row, struct
     const struct plan_row *buffer = &row->space->rows[at];
     json_object_begin(json);
     json_key(json, "id");
-    views_row_id(json, row->request->plan, buffer);
+    views_row_id(json, row->request->model, buffer);
     json_key_uint(json, "count", 1);
     json_key_uint(json, "from", buffer->born);
     json_key_int(json, "to", end_of_life(row->space, buffer));
@@ -173,7 +173,7 @@ static void band_write(const struct memory_viewer_columns_rows *row, struct json
     const struct plan_row *buffer = &row->space->rows[at];
     json_object_begin(json);
     json_key(json, "id");
-    views_row_id(json, row->request->plan, buffer);
+    views_row_id(json, row->request->model, buffer);
     json_key_uint(json, "count", 1);
     json_key_int(json, "bytes", buffer->bytes);
     json_key_int(json, "padding_bytes", views_padding(buffer));
@@ -199,7 +199,7 @@ static void indefinite_write(const struct memory_viewer_columns_rows *row, const
                              struct json *json)
 {
     const struct plan_space *space = row->space;
-    const struct plan *plan = row->request->plan;
+    const struct plan *plan = row->request->model;
     struct rectangle *items =
         arena_array(row->request->arena, struct rectangle, (size_t)space->indefinite_row_count + 1);
     struct rest rests[PLAN_CATEGORY_COUNT] = {0};

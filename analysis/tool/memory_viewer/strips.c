@@ -48,13 +48,14 @@ struct strip {
 
 static enum plan_category category_of(const struct strip *strip, uint32_t at)
 {
-    return plan_category_of(&strip->request->plan->hlo.allocations[strip->items[at].row->allocation_at]);
+    const struct plan *plan = strip->request->model;
+    return plan_category_of(&plan->hlo.allocations[strip->items[at].row->allocation_at]);
 }
 
 /* What a tooltip needs, so that hovering asks nothing more. */
 static void single_write(const struct strip *strip, const struct plan_row *row)
 {
-    const struct plan *plan = strip->request->plan;
+    const struct plan *plan = strip->request->model;
     struct buf *scratch = strip->request->scratch;
     struct hlo_detail detail = {.frame_at = HLO_NONE};
     if (row->buffer_at != PLAN_NONE)
@@ -100,7 +101,7 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
     json_object_begin(json);
     json_key(json, "id");
     if (end - first == 1)
-        views_row_id(json, strip->request->plan, row);
+        views_row_id(json, strip->request->model, row);
     else
         json_null(json);
     json_key_uint(json, "count", end - first);

@@ -56,7 +56,7 @@ static void sums_write(struct json *json, const struct plan_space *space)
 
 static void space_write(const struct tool_request *request, struct json *json, const struct plan_space *space)
 {
-    const struct plan *plan = request->plan;
+    const struct plan *plan = request->model;
     bool is_vmem = space->space == 1 && plan->hlo.scoped_vmem_bytes > 0;
     json_object_begin(json);
     json_key_int(json, "space", space->space);
@@ -83,7 +83,7 @@ static void space_write(const struct tool_request *request, struct json *json, c
 
 bool memory_viewer_summary(const struct tool_request *request, struct json *json, struct err *err)
 {
-    const struct plan *plan = request->plan;
+    const struct plan *plan = request->model;
     (void)err;
     json_object_begin(json);
     module_write(json, plan);

@@ -10,7 +10,7 @@
 
 const struct plan_space *views_space(const struct tool_request *request, struct err *err)
 {
-    const struct plan *plan = request->plan;
+    const struct plan *plan = request->model;
     int64_t wanted, default_value = plan->space_count > 0 ? plan->spaces[0].space : 0;
     if (!tool_param_number(request, "space", INT64_MIN, INT64_MAX, default_value, &wanted, err))
         return NULL;

@@ -77,7 +77,7 @@ static void named_write(const struct window *window, struct json *json, uint32_t
     const struct plan_row *row = &window->row.space->rows[at];
     json_object_begin(json);
     json_key(json, "id");
-    views_row_id(json, window->row.request->plan, row);
+    views_row_id(json, window->row.request->model, row);
     bool is_cut = describe_short(json, "name", memory_viewer_columns_name(&window->row, at));
     json_key_int(json, "bytes", row->bytes);
     json_key_uint(json, "step", change == DIES ? row->dies : row->born);

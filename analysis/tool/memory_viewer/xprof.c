@@ -459,7 +459,7 @@ bool memory_viewer_xprof(const struct tool_request *request, struct json *json, 
     int64_t wanted;
     if (!tool_param_number(request, "space", INT64_MIN, INT64_MAX, 0, &wanted, err))
         return false;
-    const struct plan *plan = request->plan;
+    const struct plan *plan = request->model;
     struct plan_space none = plan_space_empty(wanted);
     const struct plan_space *space = plan_space_find(plan, wanted);
     if (space == NULL)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom.c: see verdict.h. */
+ * oom.c: the verdicts of a log (see verdict.h) and the table of its views. */
 #include "tool/oom/verdict.h"
+#include "tool/oom/write_json.h"
+#include "tool/tool.h"
 
 const struct oom_verdict *oom_verdicts_make(const struct oom_result *found, struct arena *arena)
 {
@@ -16,3 +18,23 @@ const struct oom_verdict *oom_verdicts_make(const struct oom_result *found, stru
     }
     return verdicts;
 }
+
+static bool report_answer(const struct tool_request *request, struct json *json, struct err *err)
+{
+    (void)err;
+    json_object_begin(json);
+    oom_write_json_answer(json, request->model);
+    json_object_end(json);
+    return true;
+}
+
+static const char *const no_params[] = {NULL};
+static const struct tool_view views[] = {{"report", no_params, report_answer, true, NULL}};
+
+const struct tool tool_oom = {
+    .name = "oom",
+    .title = "OOM",
+    .model = TOOL_OF_TEXT,
+    .views = views,
+    .view_count = sizeof(views) / sizeof(views[0]),
+};

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * analysis_oom.c: see analysis.h, "Capacity" and "Out-of-memory texts". */
-#include "analysis.h"
+ * analysis_text.c: what an error text is to the door; the capacity that one states. */
+#include "analysis_subject.h"
 
 #include "input/oom/scan.h"
-#include "job.h"
 #include "tool/oom/capacity.h"
 #include "tool/oom/verdict.h"
 #include "tool/oom/write_json.h"
-
-#define TEXT_LIMIT_BYTES ((uint64_t)48 << 20)
 
 struct capacity_question {
     struct str text;
@@ -28,7 +25,7 @@ bool analysis_capacity_from_text(const char *text, size_t length, struct analysi
     struct job job = {.gzip = NULL};
     struct err err = ERR_INIT;
     struct capacity_question question = {.text = {text, length}};
-    arena_init(&job.arena, TEXT_LIMIT_BYTES, &err);
+    arena_init(&job.arena, ANALYSIS_TEXT_MAX_BYTES, &err);
     job_try(&job, capacity_find, NULL, &question, &err);
     arena_free(&job.arena);
     if (err_is_set(&err) || !question.has_capacity)
@@ -48,35 +45,24 @@ bool analysis_capacity_from_text(const char *text, size_t length, struct analysi
 
 /* ---- error texts ---- */
 
-static void report_read(struct job *job, const void *in, void *out, struct err *err)
+void analysis_text_fill(struct job *job, const void *in, void *to, struct err *err)
 {
-    const bool *with_mentions = in;
-    struct oom_report *report = out;
+    struct oom_report *report = &((struct analysis_subject *)to)->report;
     if (!oom_scan(job->source, &job->arena, &report->found, err))
         return;
     report->verdicts = oom_verdicts_make(&report->found, &job->arena);
-    if (*with_mentions && report->found.failure_count == 0) {
+    if (((const struct analysis_reading *)in)->with_mentions && report->found.failure_count == 0) {
         struct oom_mentions *mentions = arena_array(&job->arena, struct oom_mentions, 1);
         if (oom_mentions_read(job->source, &job->arena, mentions, err))
             report->mentions = mentions;
     }
 }
 
-struct oom_report *analysis_oom_read(const struct source *source, bool with_mentions, struct err *err)
-{
-    return job_make(source, TEXT_LIMIT_BYTES, sizeof(struct oom_report), report_read, &with_mentions, err);
-}
-
-void analysis_oom_free(struct oom_report *report) { job_made_free(report); }
+const struct oom_report *analysis_text_report(const struct analysis_subject *text) { return &text->report; }
 
 void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json)
 {
     oom_write_json_failures(json, report, file);
-}
-
-void analysis_oom_write_answer(const struct oom_report *report, struct json *json)
-{
-    oom_write_json_answer(json, report);
 }
 
 struct window {
@@ -105,7 +91,7 @@ bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to
     const struct window window = {from, to};
     if (to <= from)
         return true;
-    if (!job_run(&job, source, TEXT_LIMIT_BYTES, window_copy, &window, out, err))
+    if (!job_run(&job, source, ANALYSIS_TEXT_MAX_BYTES, window_copy, &window, out, err))
         return false;
     arena_free(&job.arena);
     return true;
