@@ -118,7 +118,9 @@ def test_next_steps_come_with_each_failure(t):
     early = b"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available.\n"
     answer = give(daemon, early + LOAD)
     equal([failure["family"] for failure in answer["failures"]], ["tpu_compile", "tpu_program_load"])
-    commands = [[step["text"] for step in steps if step["kind"] == "command"] for steps in answer["next_steps"]]
+    assert "next_steps" not in answer, "they stand in the verdicts"
+    steps = [failure["verdict"]["next_steps"] for failure in answer["failures"]]
+    commands = [[step["text"] for step in each if step["kind"] == "command"] for each in steps]
     assert "--xla_tpu_impure_oom_fast_exit_threshold=-1" in commands[0][0], commands
     assert any("tpu_log_allocations_on_oom" in command for command in commands[1]), commands
 
@@ -144,7 +146,8 @@ def test_no_step_hides_a_command_in_a_sentence(t):
     daemon = t.serve(t.folder())
     names = ("oom-bfc", "oom-gpu", "oom-frameworks", "oom-tpu-compile", "oom-tpu-run", "oom-f-vmem-pallas-scratch")
     for name in names:
-        for steps in give(daemon, t.fixture(f"text/{name}.txt"))["next_steps"]:
+        for failure in give(daemon, t.fixture(f"text/{name}.txt"))["failures"]:
+            steps = failure["verdict"]["next_steps"]
             assert any(step["kind"] == "command" for step in steps), (name, steps)
             equal([step["text"] for step in steps
                    if step["kind"] == "text" and re.search(r"jax\.|pltpu\.|[A-Z]_[A-Z]+=|--\w", step["text"])], [], name)

@@ -27,6 +27,17 @@ static void words_write(struct json *json, const char *key, const struct oom_wor
         json_key_null(json, key);
 }
 
+/* Opens an object under `key`, or says null and false. */
+static bool object_open(struct json *json, const char *key, bool is_there)
+{
+    json_key(json, key);
+    if (is_there)
+        json_object_begin(json);
+    else
+        json_null(json);
+    return is_there;
+}
+
 /* ---- what a buffer has, by key ---- */
 
 struct member {
@@ -198,12 +209,8 @@ static void rows_write(struct json *json, const char *key, const struct oom_row 
 
 static void limit_write(struct json *json, const struct oom_bar *bar)
 {
-    json_key(json, "limit");
-    if (bar->limit_word == NULL) {
-        json_null(json);
+    if (!object_open(json, "limit", bar->limit_word != NULL))
         return;
-    }
-    json_object_begin(json);
     json_key_text(json, "word", bar->limit_word);
     json_key_uint(json, "bytes", bar->limit_bytes);
     json_key_text(json, "key", bar->limit_key);
@@ -212,12 +219,8 @@ static void limit_write(struct json *json, const struct oom_bar *bar)
 
 static void bar_write(struct json *json, const struct oom_bar *bar)
 {
-    json_key(json, "bar");
-    if (bar->count == 0) {
-        json_null(json);
+    if (!object_open(json, "bar", bar->count > 0))
         return;
-    }
-    json_object_begin(json);
     json_key(json, "parts");
     json_array_begin(json);
     for (size_t i = 0; i < bar->count; i++) {
@@ -243,6 +246,7 @@ static void bar_write(struct json *json, const struct oom_bar *bar)
 
 static void steps_write(struct json *json, const struct oom_verdict *verdict)
 {
+    json_key(json, "next_steps");
     json_array_begin(json);
     for (size_t i = 0; i < verdict->step_count; i++) {
         json_object_begin(json);
@@ -276,7 +280,6 @@ static void verdict_write(struct json *json, const struct oom_verdict *verdict)
     json_key_text(json, "sureness", verdict->sureness);
     json_key_text(json, "sureness_of", verdict->sureness_of);
     json_key_text(json, "sureness_reason", verdict->sureness_reason);
-    json_key(json, "next_steps");
     steps_write(json, verdict);
     json_object_end(json);
 }
@@ -315,12 +318,8 @@ void oom_write_json_failures(struct json *json, const struct oom_report *report,
 
 static void usage_write(struct json *json, const struct oom_usage *usage)
 {
-    json_key(json, "usage");
-    if (!usage->used.is_known || !usage->capacity.is_known) {
-        json_null(json);
+    if (!object_open(json, "usage", usage->used.is_known && usage->capacity.is_known))
         return;
-    }
-    json_object_begin(json);
     json_key_text(json, "memory_space", usage->memory_space.text.data);
     json_key_uint(json, "used_bytes", usage->used.value);
     json_key_uint(json, "capacity_bytes", usage->capacity.value);
@@ -329,12 +328,8 @@ static void usage_write(struct json *json, const struct oom_usage *usage)
 
 static void mentions_write(struct json *json, const struct oom_mentions *mentions)
 {
-    json_key(json, "lines");
-    if (mentions == NULL) {
-        json_null(json);
+    if (!object_open(json, "lines", mentions != NULL))
         return;
-    }
-    json_object_begin(json);
     json_key(json, "mentions");
     json_array_begin(json);
     for (size_t i = 0; i < mentions->count; i++) {
@@ -361,11 +356,6 @@ void oom_write_json_answer(struct json *json, const struct oom_report *report)
     oom_write_json_failures(json, report, NULL);
     json_array_end(json);
     json_key_uint(json, "left_out_count", found->left_out_count);
-    json_key(json, "next_steps");
-    json_array_begin(json);
-    for (size_t i = 0; i < found->failure_count; i++)
-        steps_write(json, &report->verdicts[i]);
-    json_array_end(json);
     json_key_uint(json, "report_line_count", found->report_line_count);
     usage_write(json, &found->usage);
     mentions_write(json, report->mentions);

@@ -10,7 +10,7 @@
 void oom_write_json_failures(struct json *json, const struct oom_report *report, const char *file);
 
 /* All that the daemon answers about a log, as members of an object that is open: "size_bytes", "encoding", "failures",
- * "left_out_count", "next_steps", "report_line_count", "usage", "lines", "looked_for". */
+ * "left_out_count", "report_line_count", "usage", "lines", "looked_for". */
 void oom_write_json_answer(struct json *json, const struct oom_report *report);
 
 #endif
