@@ -176,6 +176,15 @@ const struct oom_report *analysis_text_report(const struct analysis_subject *tex
 /* One object a failure, into an array that is open in `json`; `file`, if not NULL, becomes the last member of each. */
 void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json);
 
+/* A failure of a report beside the plan of its program: do they say the same, and which buffers are meant. NULL on
+ * error: notfound for a program without a plan, limit. Its texts are those of the report and of the module. Free with analysis_oom_comparison_free. */
+struct oom_comparison *analysis_oom_compare(const struct oom_verdict *verdict, const struct analysis_subject *module,
+                                            struct err *err);
+void analysis_oom_comparison_free(struct oom_comparison *comparison);
+/* An object, as the next value of `json`: schema OomPlan in docs/openapi.yaml. */
+void analysis_oom_write_comparison(const struct oom_comparison *comparison, const struct oom_verdict *verdict,
+                                   struct json *json);
+
 /* Appends the bytes [from, to) of a log, unpacked; fewer at its end. Errors: io, malformed gzip. */
 bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err);
 

@@ -27,6 +27,7 @@ struct response *api_session(const struct server *server, const struct request *
 struct response *api_modules(const struct server *server, const struct request *request);
 struct response *api_oom(const struct server *server, const struct request *request);
 struct response *api_oom_give(const struct server *server, const struct request *request);
+struct response *api_oom_plan(const struct server *server, const struct request *request);
 struct response *api_oom_text(const struct server *server, const struct request *request);
 struct response *api_given(const struct server *server, const struct request *request);
 struct response *api_given_add(const struct server *server, const struct request *request);

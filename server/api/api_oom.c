@@ -88,8 +88,6 @@ struct response *api_oom_give(const struct server *server, const struct request 
     return response;
 }
 
-/* ---- the text itself ---------------------------------------------------------------- */
-
 static bool read_offset(const struct request *request, const char *name, uint64_t default_value, uint64_t *offset)
 {
     const char *text = request_param(request, name, NULL);
@@ -102,6 +100,108 @@ static bool read_offset(const struct request *request, const char *name, uint64_
     *offset = strtoull(text, &end, 10);
     return *end == '\0';
 }
+
+/* ---- beside the plan of its program ------------------------------------------------ */
+
+static const char *name_of(const struct modules_entry *entry)
+{
+    return entry->program ? entry->program->name : entry->file->group->stem;
+}
+
+/* The module that a failure is about: of that name, of several the one with the largest total; else, where none is
+ * named, the only one. */
+static const struct modules_entry *module_of(struct store *store, struct modules *modules,
+                                             const struct oom_failure *failure)
+{
+    const struct str name = failure->module.text;
+    const struct modules_entry *chosen = NULL;
+    size_t count = 0;
+    if (!name.data)
+        return modules->entry_count == 1 ? &modules->entries[0] : NULL;
+    for (size_t at = 0; at < modules->entry_count; at++)
+        if (str_equal(str_of(name_of(&modules->entries[at])), name))
+            modules->entries[count++] = modules->entries[at];
+    modules->entry_count = count;
+    if (count > 1)
+        modules_read_totals(store, modules);
+    for (size_t at = 0; at < count; at++) {
+        const struct modules_entry *entry = &modules->entries[at];
+        if (!chosen || entry->largest_total_bytes > chosen->largest_total_bytes ||
+            (entry->largest_total_bytes == chosen->largest_total_bytes && strcmp(entry->id, chosen->id) < 0))
+            chosen = entry;
+    }
+    return chosen;
+}
+
+static void write_plan(struct json *json, struct store *store, const struct modules_entry *entry,
+                       const struct oom_verdict *verdict)
+{
+    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    struct subject subject = {0};
+    struct err err = ERR_INIT;
+    struct oom_comparison *comparison = NULL;
+    if (entry->program && subjects_open(store, &place, &subject, &err))
+        comparison = analysis_oom_compare(verdict, subject.core, &err);
+    json_key(json, "plan");
+    if (comparison)
+        analysis_oom_write_comparison(comparison, verdict, json);
+    else
+        json_null(json);
+    analysis_oom_comparison_free(comparison);
+    subjects_close(&subject);
+}
+
+static struct response *answer_plan(struct store *store, const struct choice *choice, const struct oom_verdict *verdict)
+{
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct modules modules;
+    modules_open(store, choice->about.session, NULL, &modules);
+    const struct modules_entry *entry = module_of(store, &modules, verdict->failure);
+    json_object_begin(&json);
+    json_key(&json, "module");
+    if (entry) {
+        json_object_begin(&json);
+        json_key_text(&json, "id", entry->id);
+        json_key_text(&json, "name", name_of(entry));
+        json_key_bool(&json, "is_named", verdict->failure->module.text.data != NULL);
+        json_object_end(&json);
+        write_plan(&json, store, entry, verdict);
+    } else {
+        json_null(&json);
+        json_key_null(&json, "plan");
+    }
+    json_object_end(&json);
+    modules_close(&modules);
+    return response_json(&buf);
+}
+
+struct response *api_oom_plan(const struct server *server, const struct request *request)
+{
+    static const char *const NAMES[] = {"session", "file", "report", NULL};
+    const struct analysis_view view = view_of_texts();
+    struct choice choice = {0};
+    struct subject text = {0};
+    uint64_t report_at;
+    struct err err = ERR_INIT;
+    struct response *response = listing_check_names(request, NAMES);
+    if (!response && !read_offset(request, "report", 1, &report_at))
+        response = response_problem(400, "argument", "report is a number, from 1");
+    if (!response)
+        response = choice_open(&choice, server, request, &view);
+    if (!response && !subjects_open(server->store, &choice.place, &text, &err))
+        response = (text.hold.is_passing ? response_passing_err : response_err)(&err, choice.file);
+    const struct oom_report *report = response ? NULL : analysis_text_report(text.core);
+    if (report && (report_at == 0 || report_at > report->found.failure_count))
+        response = response_problem(404, "notfound", "the text has no report of that number");
+    else if (report)
+        response = answer_plan(server->store, &choice, &report->verdicts[report_at - 1]);
+    subjects_close(&text);
+    choice_close(&choice);
+    return response;
+}
+
+/* ---- the text itself ---------------------------------------------------------------- */
 
 static bool read_window(const struct choice *choice, uint64_t from, uint64_t to, struct buf *out, struct err *err)
 {

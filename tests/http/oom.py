@@ -153,6 +153,53 @@ def test_no_step_hides_a_command_in_a_sentence(t):
                    if step["kind"] == "text" and re.search(r"jax\.|pltpu\.|[A-Z]_[A-Z]+=|--\w", step["text"])], [], name)
 
 
+# ---- beside the plan ----
+
+
+def words(sentence):
+    return "".join(part if isinstance(part, str) else part.get("name") or part["text"] or f"<{part['bytes']}>" for part in sentence)
+
+
+def plan_of(t, dump, text, **names):
+    """what the daemon says of a text beside the program of a dump, whose own text is left out"""
+    folder = os.path.join(t.fixtures, "dumps", dump)
+    for name in os.listdir(folder):
+        if name.endswith((".hlo.pb", ".hlo.pb.gz")):
+            with open(os.path.join(folder, name), "rb") as file:
+                t.write(f"{dump}/{name}", file.read())
+    t.write(f"{dump}/error.txt", text)
+    daemon = t.serve(t.folder())
+    session = next(one for one in daemon.get_json("/api/v1/sessions")["sessions"] if one["name"].endswith(dump))
+    return daemon, session["id"], daemon.get_json("/api/v1/oom/plan", session=session["id"], **names)
+
+
+def test_a_text_is_compared_with_the_plan_of_its_program(t):
+    """XLA's report of the seed program: 200 GiB of output and 100 GiB of temporaries"""
+    text = t.fixture("dumps/seed-matmul-327680/error.txt")
+    daemon, session, answer = plan_of(t, "seed-matmul-327680", text)
+    plan, gib = answer["plan"], 2**30
+    equal((answer["module"]["name"], answer["module"]["is_named"], plan["space"]), ("jit_f", True, 0))
+    equal([(part["word"], part["bytes"]) for part in plan["bar"]["parts"]], [("outputs", 200 * gib), ("temporaries", 100 * gib)])
+    said = words(plan["agreement"])
+    assert said.startswith(f"Text and plan agree: <{300 * gib}> in the text, <{300 * gib}> in the plan."), said
+    assert f"temporaries are <{100 * gib}> of it." in said, said
+    equal(words(plan["largest"]), f"Largest in the plan: <{200 * gib}> bf16[327680,327680].")
+    for query, status in (("report=2", 404), ("report=0", 404), ("report=x", 400), ("file=other.txt", 404), ("space=0", 400)):
+        equal(daemon.ask(f"/api/v1/oom/plan?session={session}&{query}").status, status, query)
+
+
+def test_listed_buffers_are_found_in_the_plan(t):
+    _, _, answer = plan_of(t, "seed-matmul-327680", t.fixture("oom/0.6.2-libtpu0.0.17-v5e-seed-exit1.txt"))
+    plan = answer["plan"]
+    equal([match and match["name"] for match in plan["buffers"]], ["xor_convert_fusion"])
+    equal((plan["io_buffers"], plan["bar"], plan["largest"]), ([], None, []))
+
+
+def test_a_text_of_another_program_is_not_compared(t):
+    _, _, answer = plan_of(t, "seed-matmul-327680", LOAD)
+    equal(answer, {"module": None, "plan": None})
+
+
 # ---- folders ----
 
 

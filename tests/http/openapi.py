@@ -14,7 +14,7 @@ DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 # what names the thing that a tool's views are about
 WHERE = {"memory_viewer": ("session", "host", "module"), "memory_profile": ("session", "host"),
          "device_memory": ("session", "profile", "base"), "oom": ("session", "file", "local")}
-OTHER = {"/api/v1/oom/text"} # below a tool's name, and no view
+OTHER = {"/api/v1/oom/plan", "/api/v1/oom/text"} # below a tool's name, and no view
 LOGIN = {"Content-Type": "application/json"}
 
 
@@ -268,6 +268,9 @@ def walk_texts(walk):
         far = "" if one != text else "from=300000000&to=300000001"
         equal(walk.ask(one, address_of(one, walk.sessions["cut.log.gz"], far)).status, 422)
         equal(walk.ask(one, address_of(one, walk.sessions["bomb.log.gz"], far)).status, 413)
+    plan = "/api/v1/oom/plan"
+    for name, status in (("cut.log.gz", 422), ("bomb.log.gz", 413), ("run", 404)):
+        equal(walk.ask(plan, address_of(plan, walk.sessions[name])).status, status, name)
     for wrong in ("from=x", "from=-1", "from=5&to=4", "to=2000000", "from=99999999999999999999"):
         equal(walk.ask(text, address_of(text, walk.sessions["job/train.log"], wrong)).status, 400, wrong)
     plain = {"Content-Type": "text/plain; charset=utf-8"}

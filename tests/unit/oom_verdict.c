@@ -142,6 +142,64 @@ START_TEST(figures_say_whether_they_were_rounded)
 }
 END_TEST
 
+/* ---- beside the plan of the seed program: 200 GiB of output, 100 GiB of temporaries ---- */
+
+#define SEED "tests/fixtures/dumps/seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb"
+#define TOTAL(asked, there)                                                                                            \
+    "Ran out of memory on HBM, the total memory required for HLO temporaries (" asked                                  \
+    ") exceeds available HBM (" there "). HLO module: jit_f."
+
+static const struct {
+    const char *text, *agreement, *largest;
+    size_t stretch_count; /* of the bar of the plan; 0: the text has its own */
+} comparisons[] = {
+    {TOTAL("300.00G", "15.75G"),
+     "Text and plan agree: 300.00 GiB in the text, 300.00 GiB in the plan. That total, which the text may call HLO temporaries, "
+     "holds arguments and outputs as well; temporaries are 100.00 GiB of it. The text states a total alone; the bar is of the plan.",
+     "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
+    {TOTAL("300.00G", "299.03G"),
+     "Text and plan agree: 300.00 GiB in the text, 300.00 GiB in the plan. It is over by 0.97 GiB as the text rounds; the plan's "
+     "total is 993.28 MiB more than the 299.03 GiB stated. That total, which the text may call HLO temporaries, holds arguments and "
+     "outputs as well; temporaries are 100.00 GiB of it. The text states a total alone; the bar is of the plan.",
+     "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
+    {TOTAL("310.00G", "15.75G"),
+     "Text and plan disagree: 310.00 GiB in the text, 300.00 GiB in the plan, 10.00 GiB less. The plan may be of another compile of "
+     "the program: with other flags, or before the last change. The text states a total alone; the bar is of the plan.",
+     "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
+    {"Attempting to reserve 310.00G at the bottom of memory. That was not possible. There are 2.00G free.",
+     "The text asks for 310.00 GiB in one piece, which need not be all of the program; its plan takes 300.00 GiB of HBM.",
+     "Largest in the plan: 200.00 GiB bf16[327680,327680].", 0},
+    {"Ran out of memory in memory space smem. Used 2.00M of 1.00M smem. Exceeded smem capacity by 1.00M.",
+     "The plan of the program takes nothing of SMEM; the text asks for 2.00 MiB.", "", 0},
+    {"Ran out of memory in memory space vmem while allocating on stack for %f = f32[8,8]{1,0} custom-call(). Scoped allocation with "
+     "size 96.00M and limit 16.00M exceeded scoped vmem limit by 80.00M.",
+     "Text and plan speak of different things: the 96.00 MiB are asked for inside one kernel, and no plan lists that. The plan takes "
+     "3.75 MiB of VMEM.",
+     "", 0},
+};
+
+START_TEST(a_text_and_the_plan_of_its_program_are_compared)
+{
+    struct bytes bytes;
+    struct err err = ERR_INIT;
+    char words[512];
+    bytes_load(&bytes, SEED);
+    struct analysis_contents *contents = analysis_contents_read(&bytes.source, &err);
+    struct analysis_subject *module = subject_module(&bytes.source, &contents->programs[0], 0, &err);
+    struct analysis_subject *text = read_text(comparisons[_i].text, strlen(comparisons[_i].text));
+    struct oom_comparison *made = analysis_oom_compare(&analysis_text_report(text)->verdicts[0], module, &err);
+    ck_assert_msg(made != NULL, "%s", err.text);
+    ck_assert_str_eq(words_of(&made->agreement, words), comparisons[_i].agreement);
+    ck_assert_str_eq(words_of(&made->largest, words), comparisons[_i].largest);
+    ck_assert_uint_eq(made->bar.count, comparisons[_i].stretch_count);
+    analysis_oom_comparison_free(made);
+    analysis_subject_free(text);
+    analysis_subject_free(module);
+    analysis_contents_free(contents);
+    bytes_close(&bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("oom_verdict");
@@ -152,6 +210,8 @@ int main(void)
     tcase_add_test(tests, fragmentation_of_all_is_not_that_of_the_temporaries);
     tcase_add_test(tests, the_bar_names_each_core_by_its_own_name);
     tcase_add_test(tests, figures_say_whether_they_were_rounded);
+    tcase_add_loop_test(tests, a_text_and_the_plan_of_its_program_are_compared, 0,
+                        (int)(sizeof(comparisons) / sizeof(comparisons[0])));
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

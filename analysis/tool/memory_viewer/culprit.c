@@ -67,6 +67,8 @@ static bool culprit_find(const struct memory_viewer_columns_rows *row, struct cu
     struct member *members = arena_array(arena, struct member, (size_t)row->space->row_count + 1);
     uint32_t count = members_collect(row->space, members), end;
     *best = (struct culprit){0};
+    if (row->space->heap.failure != HEAP_FINE && row->space->trace_at != PLAN_NONE)
+        return false;
     for (uint32_t first = 0; first < count; first = end) {
         int64_t each = members[first].bytes, sum = 0;
         for (end = first; end < count && members[end].bytes == each; end++)
@@ -208,12 +210,25 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
     json_array_end(json);
 }
 
+bool culprit_largest(const struct tool_request *request, const struct plan_space *space, uint32_t *count,
+                     int64_t *each_bytes, struct str *shape)
+{
+    const struct memory_viewer_columns_rows row = {request, space};
+    struct culprit culprit;
+    if (!culprit_find(&row, &culprit))
+        return false;
+    *count = culprit.count;
+    *each_bytes = culprit.members[0].bytes;
+    *shape = culprit.members[0].shape;
+    return true;
+}
+
 void culprit_write(const struct tool_request *request, struct json *json, const struct plan_space *space)
 {
     struct memory_viewer_columns_rows row = {request, space};
     struct culprit culprit;
     json_key(json, "culprit");
-    if ((space->heap.failure != HEAP_FINE && space->trace_at != PLAN_NONE) || !culprit_find(&row, &culprit)) {
+    if (!culprit_find(&row, &culprit)) {
         json_null(json);
         return;
     }

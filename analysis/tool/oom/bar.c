@@ -7,7 +7,7 @@
 /* A part of the whole that is smaller is rounding. */
 enum { NEAR_PARTS = 100 };
 
-static void stretch_add(struct oom_bar *bar, const char *word, uint64_t bytes, const char *key, const char *look)
+void oom_bar_add(struct oom_bar *bar, const char *word, uint64_t bytes, const char *key, const char *look)
 {
     if (bytes > 0 && bar->count < OOM_BAR_STRETCHES)
         bar->stretches[bar->count++] =
@@ -19,7 +19,7 @@ static void figure_add(struct oom_bar *bar, const struct oom_failure *failure, c
 {
     const struct oom_figure *figure = oom_figure(failure, at);
     if (figure != NULL)
-        stretch_add(bar, word, figure->value, oom_figure_key(at), look);
+        oom_bar_add(bar, word, figure->value, oom_figure_key(at), look);
 }
 
 static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
@@ -61,7 +61,7 @@ static void rest_add(struct oom_bar *bar, uint64_t whole, const char *word, cons
 {
     uint64_t sum = sum_of(bar);
     if (bar->count > 0 && sum < whole && whole - sum > whole / NEAR_PARTS)
-        stretch_add(bar, word, whole - sum, NULL, look);
+        oom_bar_add(bar, word, whole - sum, NULL, look);
 }
 
 /* The rows of a compiler's report that add up to what it asks for: newer releases leave the reserved part out. */
@@ -86,14 +86,14 @@ static void compile_bar(struct oom_bar *bar, const struct oom_failure *failure)
     uint64_t whole = failure->figures[OOM_needed_bytes].value;
     const char *key = oom_figure_key(OOM_needed_bytes);
     if (oom_is_form(failure, "scoped_vmem"))
-        stretch_add(bar, "one kernel", whole, key, "temporary");
+        oom_bar_add(bar, "one kernel", whole, key, "temporary");
     else if (oom_is_form(failure, "allocation_exceeds"))
-        stretch_add(bar, "one buffer", whole, key, "temporary");
+        oom_bar_add(bar, "one buffer", whole, key, "temporary");
     else
         report_bar(bar, failure);
     if (bar->count == 0) {
         bar->is_itemised = false;
-        stretch_add(bar, "not itemised in the text", whole, key, "unknown");
+        oom_bar_add(bar, "not itemised in the text", whole, key, "unknown");
     }
     limit_set(bar, failure, "capacity", OOM_capacity_bytes);
 }
@@ -106,7 +106,7 @@ static void cores_bar(struct oom_bar *bar, const struct oom_failure *failure)
     const struct oom_buffers *cores = &failure->lists[OOM_ALLOCATIONS];
     for (size_t i = 0; i < cores->count && i < 2; i++)
         if (cores->items[i].size.is_known && cores->items[i].size.value > 0) {
-            stretch_add(bar, "part", cores->items[i].size.value, keys[i], looks[i]);
+            oom_bar_add(bar, "part", cores->items[i].size.value, keys[i], looks[i]);
             if (cores->items[i].label.text.data != NULL)
                 bar->stretches[bar->count - 1].word = cores->items[i].label.text;
         }

@@ -73,3 +73,47 @@ const char *oom_space_name(const struct oom_failure *failure, struct arena *aren
                 *c = (char)toupper((unsigned char)*c);
     return name;
 }
+
+bool oom_is_space(const struct oom_failure *failure, const char *name)
+{
+    const struct str space = failure->memory_space.text;
+    return str_equal_any_case(space.data != NULL ? space : STR("hbm"), str_of(name));
+}
+
+struct str oom_bare_shape(struct str shape)
+{
+    const char *layout = shape.length > 0 && shape.data[0] != '(' ? memchr(shape.data, '{', shape.length) : NULL;
+    return layout != NULL ? (struct str){shape.data, (size_t)(layout - shape.data)} : shape;
+}
+
+/* ---- sentences ---- */
+
+void oom_say_part(struct oom_sentence *sentence, struct oom_part part)
+{
+    if (sentence->count < OOM_SENTENCE_PARTS)
+        sentence->parts[sentence->count++] = part;
+}
+
+void oom_say(struct oom_sentence *sentence, const char *words)
+{
+    oom_say_part(sentence, (struct oom_part){.kind = OOM_PART_WORDS, .text = str_of(words)});
+}
+
+void oom_say_name(struct oom_sentence *sentence, struct str name)
+{
+    oom_say_part(sentence, (struct oom_part){.kind = OOM_PART_NAME, .text = name});
+}
+
+void oom_say_figure(struct oom_sentence *sentence, const struct oom_failure *failure, enum oom_figure_at at,
+                    const char *role)
+{
+    oom_say_part(sentence, (struct oom_part){.kind = OOM_PART_SIZE,
+                                             .bytes = failure->figures[at].value,
+                                             .key = oom_figure_key(at),
+                                             .role = role});
+}
+
+void oom_say_size(struct oom_sentence *sentence, uint64_t bytes)
+{
+    oom_say_part(sentence, (struct oom_part){.kind = OOM_PART_SIZE, .bytes = bytes});
+}

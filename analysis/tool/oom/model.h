@@ -18,7 +18,7 @@ struct oom_part {
     const char *role; /* of a size: "main", "over" or NULL */
 };
 
-enum { OOM_SENTENCE_PARTS = 16 };
+enum { OOM_SENTENCE_PARTS = 20 };
 struct oom_sentence {
     struct oom_part parts[OOM_SENTENCE_PARTS];
     size_t count; /* 0: there is nothing to say */
@@ -111,6 +111,23 @@ struct oom_verdict {
     const char *sureness, *sureness_of, *sureness_reason; /* static */
     const struct oom_step *steps;                         /* what to run next */
     size_t step_count;
+};
+
+/* A buffer of a program's plan. */
+struct oom_plan_buffer {
+    uint64_t bytes;
+    struct str id; /* of a pin in the Memory Viewer */
+    struct str name, shape, op_name;
+};
+
+/* A failure beside the plan of its program, where that is at hand. */
+struct oom_comparison {
+    bool has_space; /* false: the plan has nothing of that name */
+    int64_t space;
+    struct oom_sentence agreement; /* do they say the same, and what makes the difference */
+    struct oom_sentence largest;   /* of the plan, where the text lists no buffer; else empty */
+    struct oom_bar bar;            /* of the plan, where the text gives a total alone; else count 0 */
+    const struct oom_plan_buffer **matches[OOM_LIST_COUNT]; /* for each listed buffer that of the plan, or NULL */
 };
 
 struct oom_report {

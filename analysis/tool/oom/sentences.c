@@ -11,30 +11,6 @@ static const struct {
 #include "input/oom/families.def"
 };
 
-static void part_add(struct oom_sentence *sentence, struct oom_part part)
-{
-    if (sentence->count < OOM_SENTENCE_PARTS)
-        sentence->parts[sentence->count++] = part;
-}
-
-static void say(struct oom_sentence *sentence, const char *words)
-{
-    part_add(sentence, (struct oom_part){.kind = OOM_PART_WORDS, .text = str_of(words)});
-}
-
-static void say_name(struct oom_sentence *sentence, struct str name)
-{
-    part_add(sentence, (struct oom_part){.kind = OOM_PART_NAME, .text = name});
-}
-
-static void say_figure(struct oom_sentence *sentence, const struct oom_failure *failure, enum oom_figure_at at,
-                       const char *role)
-{
-    part_add(sentence,
-             (struct oom_part){
-                 .kind = OOM_PART_SIZE, .bytes = failure->figures[at].value, .key = oom_figure_key(at), .role = role});
-}
-
 /* ---- names ---- */
 
 static void titles_set(struct oom_verdict *verdict, struct arena *arena)
@@ -52,16 +28,9 @@ static void titles_set(struct oom_verdict *verdict, struct arena *arena)
 static void say_who(struct oom_sentence *sentence, const struct oom_failure *failure)
 {
     if (failure->module.text.data != NULL)
-        say_name(sentence, failure->module.text);
+        oom_say_name(sentence, failure->module.text);
     else
-        say(sentence, families[failure->family].who);
-}
-
-/* A shape without its layout; of a tuple all of it. */
-static struct str bare_shape(struct str shape)
-{
-    const char *layout = shape.length > 0 && shape.data[0] != '(' ? memchr(shape.data, '{', shape.length) : NULL;
-    return layout != NULL ? (struct str){shape.data, (size_t)(layout - shape.data)} : shape;
+        oom_say(sentence, families[failure->family].who);
 }
 
 /* ---- the first sentence ---- */
@@ -72,11 +41,11 @@ static void say_cores(struct oom_sentence *sentence, const struct oom_failure *f
     const struct oom_buffers *cores = &failure->lists[OOM_ALLOCATIONS];
     for (size_t i = 0; i < cores->count && i < 2; i++) {
         if (i > 0)
-            say(sentence, ", ");
-        say_name(sentence, cores->items[i].label.text.data != NULL ? cores->items[i].label.text : STR("part"));
-        say(sentence, " uses ");
-        part_add(sentence,
-                 (struct oom_part){.kind = OOM_PART_SIZE, .bytes = cores->items[i].size.value, .key = keys[i]});
+            oom_say(sentence, ", ");
+        oom_say_name(sentence, cores->items[i].label.text.data != NULL ? cores->items[i].label.text : STR("part"));
+        oom_say(sentence, " uses ");
+        oom_say_part(sentence,
+                     (struct oom_part){.kind = OOM_PART_SIZE, .bytes = cores->items[i].size.value, .key = keys[i]});
     }
 }
 
@@ -84,13 +53,13 @@ static void say_need(struct oom_sentence *sentence, const struct oom_failure *fa
 {
     if (oom_figure(failure, OOM_needed_bytes) != NULL) {
         say_who(sentence, failure);
-        say(sentence, oom_is_compile(failure) ? " needs " : " asks for ");
-        say_figure(sentence, failure, OOM_needed_bytes, "main");
+        oom_say(sentence, oom_is_compile(failure) ? " needs " : " asks for ");
+        oom_say_figure(sentence, failure, OOM_needed_bytes, "main");
     } else if (oom_is_form(failure, "core_usage") && failure->lists[OOM_ALLOCATIONS].count > 0) {
         say_cores(sentence, failure);
     } else {
         say_who(sentence, failure);
-        say(sentence, " does not fit; the text gives no size");
+        oom_say(sentence, " does not fit; the text gives no size");
     }
 }
 
@@ -104,16 +73,16 @@ static void say_available(struct oom_sentence *sentence, const struct oom_failur
     if (limit == OOM_FIGURE_COUNT) {
         bool is_asked_later =
             failure->family != OOM_FAMILY_tpu_compile && oom_figure(failure, OOM_needed_bytes) != NULL;
-        say(sentence, is_asked_later ? "; how much is free is not in the text." : ".");
+        oom_say(sentence, is_asked_later ? "; how much is free is not in the text." : ".");
         return;
     }
-    say(sentence, "; ");
-    say_figure(sentence, failure, limit, NULL);
+    oom_say(sentence, "; ");
+    oom_say_figure(sentence, failure, limit, NULL);
     const char *space = oom_is_compile(failure) ? oom_space_name(failure, arena) : "";
     if (oom_is_compile(failure))
-        say(sentence, arena_format(arena, "%s%s are available.", space[0] != '\0' ? " of " : "", space));
+        oom_say(sentence, arena_format(arena, "%s%s are available.", space[0] != '\0' ? " of " : "", space));
     else
-        say(sentence, words[limit]);
+        oom_say(sentence, words[limit]);
 }
 
 static void answer_set(struct oom_verdict *verdict, struct arena *arena)
@@ -122,21 +91,21 @@ static void answer_set(struct oom_verdict *verdict, struct arena *arena)
     struct oom_sentence *answer = &verdict->answer;
     enum oom_figure_at hole = oom_hole_of(failure);
     if (verdict->cause != OOM_CAUSE_FRAGMENTATION) {
-        say(answer, arena_format(arena, "%s: ", verdict->title));
+        oom_say(answer, arena_format(arena, "%s: ", verdict->title));
         say_need(answer, failure);
         say_available(answer, failure, arena);
         return;
     }
-    say(answer, arena_format(arena, "%s: enough is free (", verdict->title));
-    say_figure(answer, failure, OOM_free_bytes, NULL);
-    say(answer,
-        hole == OOM_available_bytes ? "), but what can be reserved in one piece is " : "), but the largest hole is ");
-    say_figure(answer, failure, hole, NULL);
-    say(answer, " and ");
+    oom_say(answer, arena_format(arena, "%s: enough is free (", verdict->title));
+    oom_say_figure(answer, failure, OOM_free_bytes, NULL);
+    oom_say(answer, hole == OOM_available_bytes ? "), but what can be reserved in one piece is "
+                                                : "), but the largest hole is ");
+    oom_say_figure(answer, failure, hole, NULL);
+    oom_say(answer, " and ");
     say_who(answer, failure);
-    say(answer, " asks for ");
-    say_figure(answer, failure, OOM_needed_bytes, "main");
-    say(answer, ": fragmentation, not shortage.");
+    oom_say(answer, " asks for ");
+    oom_say_figure(answer, failure, OOM_needed_bytes, "main");
+    oom_say(answer, ": fragmentation, not shortage.");
 }
 
 /* ---- the second: over by how much, what is largest ---- */
@@ -147,17 +116,17 @@ static void say_largest(struct oom_sentence *sentence, const struct oom_failure 
     size_t listed = failure->lists[OOM_ALLOCATIONS].count + failure->lists[OOM_ARGUMENTS_AND_OUTPUTS].count;
     if (group.count == 0 || (group.count == 1 && listed == 1 && group.buffer->shape.text.data == NULL))
         return;
-    say(sentence, group.count > 1 ? arena_format(arena, "Largest: %zu × ", group.count) : "Largest: ");
-    part_add(sentence, (struct oom_part){.kind = OOM_PART_SIZE,
-                                         .bytes = group.buffer->size.value,
-                                         .key = arena_format(arena, "%s.%zu.size_bytes",
-                                                             group.list == OOM_ALLOCATIONS ? "buffers" : "io_buffers",
-                                                             group.at)});
+    oom_say(sentence, group.count > 1 ? arena_format(arena, "Largest: %zu × ", group.count) : "Largest: ");
+    oom_say_part(sentence, (struct oom_part){.kind = OOM_PART_SIZE,
+                                             .bytes = group.buffer->size.value,
+                                             .key = arena_format(
+                                                 arena, "%s.%zu.size_bytes",
+                                                 group.list == OOM_ALLOCATIONS ? "buffers" : "io_buffers", group.at)});
     if (group.buffer->shape.text.data != NULL) {
-        say(sentence, group.buffer->is_shape_of_result ? ", the stack of one kernel, whose result is " : " ");
-        say_name(sentence, bare_shape(group.buffer->shape.text));
+        oom_say(sentence, group.buffer->is_shape_of_result ? ", the stack of one kernel, whose result is " : " ");
+        oom_say_name(sentence, oom_bare_shape(group.buffer->shape.text));
     }
-    say(sentence, ".");
+    oom_say(sentence, ".");
 }
 
 static void more_set(struct oom_verdict *verdict, struct arena *arena)
@@ -165,13 +134,13 @@ static void more_set(struct oom_verdict *verdict, struct arena *arena)
     const struct oom_failure *failure = verdict->failure;
     struct oom_sentence *more = &verdict->more;
     if (verdict->is_over_known && verdict->cause != OOM_CAUSE_FRAGMENTATION) {
-        say(more, oom_is_compile(failure) ? "Over by " : "Short by ");
-        part_add(more, (struct oom_part){.kind = OOM_PART_SIZE,
-                                         .text = str_of(verdict->over_text),
-                                         .bytes = verdict->over_bytes,
-                                         .key = verdict->over_key,
-                                         .role = "over"});
-        say(more, ". ");
+        oom_say(more, oom_is_compile(failure) ? "Over by " : "Short by ");
+        oom_say_part(more, (struct oom_part){.kind = OOM_PART_SIZE,
+                                             .text = str_of(verdict->over_text),
+                                             .bytes = verdict->over_bytes,
+                                             .key = verdict->over_key,
+                                             .role = "over"});
+        oom_say(more, ". ");
     }
     if (!oom_is_form(failure, "core_usage"))
         say_largest(more, failure, arena);
@@ -185,17 +154,19 @@ static void cause_text_set(struct oom_verdict *verdict)
     switch (verdict->cause) {
     case OOM_CAUSE_NOT_KNOWN: break;
     case OOM_CAUSE_SHORTAGE:
-        say(text, "Shortage: less is free in all (");
-        say_figure(text, verdict->failure, OOM_free_bytes, NULL);
-        say(text, ") than was asked for, however it lies.");
+        oom_say(text, "Shortage: less is free in all (");
+        oom_say_figure(text, verdict->failure, OOM_free_bytes, NULL);
+        oom_say(text, ") than was asked for, however it lies.");
         break;
     case OOM_CAUSE_FRAGMENTATION:
-        say(text,
+        oom_say(
+            text,
             "Fragmentation: the free memory lies in pieces, and no piece is large enough. What was allocated early and is kept for long "
             "splits it.");
         break;
     case OOM_CAUSE_UNPLACED:
-        say(text,
+        oom_say(
+            text,
             "Enough is free in all, and yet there was no place: it lies in pieces. The text does not say how large the largest hole is.");
         break;
     }

@@ -17,6 +17,37 @@ void oom_rows_set(struct oom_verdict *verdict, struct arena *arena);
 void oom_sentences_set(struct oom_verdict *verdict, struct arena *arena);
 void oom_next_steps_set(struct oom_verdict *verdict, struct arena *arena);
 
+/* Adds to a sentence: any part; words (static or the report's), a name out of the text, a size that the text states, one that it
+ * does not. What does not fit in is left out. */
+void oom_say_part(struct oom_sentence *sentence, struct oom_part part);
+void oom_say(struct oom_sentence *sentence, const char *words);
+void oom_say_name(struct oom_sentence *sentence, struct str name);
+void oom_say_figure(struct oom_sentence *sentence, const struct oom_failure *failure, enum oom_figure_at at,
+                    const char *role);
+void oom_say_size(struct oom_sentence *sentence, uint64_t bytes);
+/* A shape without its layout; of a tuple all of it. */
+struct str oom_bare_shape(struct str shape);
+/* A further stretch, unless it is empty or there is no room. */
+void oom_bar_add(struct oom_bar *bar, const char *word, uint64_t bytes, const char *key, const char *look);
+
+/* What the plan of a program has in the memory space that a failure is about. */
+struct oom_plan {
+    int64_t space;
+    const char *space_name;                                             /* NULL: the plan has no such space */
+    uint64_t total_bytes, argument_bytes, output_bytes, constant_bytes; /* outputs: with memory of their own */
+    uint64_t temporary_bytes, fragmentation_bytes;
+    uint32_t largest_count; /* equal buffers that take most at the peak; 0: not known */
+    uint64_t largest_bytes; /* of one of them */
+    struct str largest_shape;
+    const struct oom_plan_buffer *buffers; /* alive at the peak, largest first */
+    size_t buffer_count;
+};
+/* Texts and buffers of `plan` must live as long. */
+void oom_comparison_make(const struct oom_verdict *verdict, const struct oom_plan *plan, struct arena *arena,
+                         struct oom_comparison *out);
+/* Is it the memory space that a failure is about? A text that names none speaks of device memory. */
+bool oom_is_space(const struct oom_failure *failure, const char *name);
+
 /* The figure of a failure, or NULL when the text does not state it. */
 const struct oom_figure *oom_figure(const struct oom_failure *failure, enum oom_figure_at at);
 const char *oom_figure_key(enum oom_figure_at at);

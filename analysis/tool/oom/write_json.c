@@ -284,6 +284,38 @@ static void verdict_write(struct json *json, const struct oom_verdict *verdict)
     json_object_end(json);
 }
 
+static void matches_write(struct json *json, const char *key, const struct oom_verdict *verdict,
+                          const struct oom_comparison *comparison, enum oom_list list)
+{
+    json_key(json, key);
+    json_array_begin(json);
+    for (size_t i = 0; i < verdict->failure->lists[list].count; i++) {
+        const struct oom_plan_buffer *match = comparison->matches[list][i];
+        if (match == NULL) {
+            json_null(json);
+            continue;
+        }
+        json_object_begin(json);
+        json_key_string(json, "id", match->id);
+        json_key_string(json, "name", match->name);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void oom_write_json_comparison(struct json *json, const struct oom_verdict *verdict,
+                               const struct oom_comparison *comparison)
+{
+    json_object_begin(json);
+    json_key_known(json, "space", comparison->has_space ? comparison->space : -1);
+    sentence_write(json, "agreement", &comparison->agreement);
+    sentence_write(json, "largest", &comparison->largest);
+    bar_write(json, &comparison->bar);
+    matches_write(json, "buffers", verdict, comparison, OOM_ALLOCATIONS);
+    matches_write(json, "io_buffers", verdict, comparison, OOM_ARGUMENTS_AND_OUTPUTS);
+    json_object_end(json);
+}
+
 /* ---- a failure, a log ---- */
 
 static void failure_write(struct json *json, const struct oom_verdict *verdict, const char *file)

@@ -9,6 +9,10 @@
 /* One object a failure, into an array that is open. `file` names the log as the last member of each; NULL: not. */
 void oom_write_json_failures(struct json *json, const struct oom_report *report, const char *file);
 
+/* A failure beside the plan of its program, as an object. */
+void oom_write_json_comparison(struct json *json, const struct oom_verdict *verdict,
+                               const struct oom_comparison *comparison);
+
 /* All that the daemon answers about a log, as members of an object that is open: "size_bytes", "encoding", "failures",
  * "left_out_count", "report_line_count", "usage", "lines", "looked_for". */
 void oom_write_json_answer(struct json *json, const struct oom_report *report);

@@ -16,7 +16,6 @@ import { answer } from '../../../web/tools/memory_viewer/answer.js';
 import { culpritParts, madeOf, waste } from '../../../web/tools/memory_viewer/text.js';
 import { createRecords } from '../../../web/tools/memory_viewer/load.js';
 import { footText } from '../../../web/tools/memory_viewer/columns.js';
-import { agreement } from '../../../web/tools/oom/plan.js';
 
 const GIB = 1024 ** 3;
 const space = {
@@ -51,21 +50,6 @@ const bar = (id, bytes, padding = 0, extra = {}) => ({
 });
 
 export function run({ test, equal }) {
-  test('only what a compiler asks for is compared with its plan', () => {
-    const failure = { form: 'total_only', phase: 'compile', memory_space: 'hbm', needed_bytes: 310 * GIB };
-    const plan = { space: { total_bytes: 300 * GIB } };
-    equal(
-      agreement(failure, plan),
-      'Text and plan disagree: 310.00 GiB in the text, 300.00 GiB in the plan, 10.00 GiB less. The plan may be of another compile of the program: with other flags, or before the last change.',
-    );
-    for (const other of [{ phase: 'load' }, { phase: 'run' }, { phase: null }, { form: 'allocation_exceeds' }])
-      equal(
-        agreement({ ...failure, ...other }, plan),
-        'The text asks for 310.00 GiB in one piece, which need not be all of the program; its plan takes 300.00 GiB of HBM.',
-      );
-    equal(agreement(failure, { space: null }), 'The plan of the program takes nothing of HBM; the text asks for 310.00 GiB.');
-  });
-
   test('the answer is a sentence with its figures', () => {
     const { needs, peak } = answer(space);
     equal(

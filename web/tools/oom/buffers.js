@@ -7,7 +7,6 @@ import { createPanel } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
 import { localRows } from '../../widgets/table_rows.js';
 import { sortRows } from '../../widgets/table_sort.js';
-import { matchRows, planRows } from './plan.js';
 
 const ROW_REM = 1.75;
 const MAX_ROWS = 12;
@@ -26,6 +25,29 @@ export function rowsOf(failure) {
       times: buffer.unpadded_bytes > 0 && buffer.size_bytes > 0 ? buffer.size_bytes / buffer.unpadded_bytes : null,
     })),
   );
+}
+
+/* The buffers of the plan as rows of the table, where the text lists none. */
+function planRows(buffers) {
+  return buffers.map((buffer, place) => ({
+    id: `plan.${buffer.id}`,
+    list: 'plan',
+    place,
+    keys: [],
+    size_bytes: buffer.bytes,
+    unpadded_bytes: buffer.unpadded_bytes,
+    padding_bytes: buffer.padding_bytes,
+    shape: buffer.shape.replace(/\{.*$/, ''),
+    op_name: buffer.op_name || null,
+    source_file: buffer.source_file || null,
+    source_line: buffer.source_line || null,
+    stack_frame_id: null,
+    label: null,
+    allocation_type: buffer.category,
+    name: buffer.op_name || buffer.name,
+    times: buffer.unpadded_bytes > 0 ? buffer.bytes / buffer.unpadded_bytes : null,
+    buffer,
+  }));
 }
 
 /* Pure: what leaves the page. */
@@ -49,15 +71,16 @@ const shapeCell = (row) => [row.is_shape_of_result ? el('span', { class: 'dim' }
 
 const text = (key) => (row) => (row[key] === null ? el('span', { class: 'dim' }, '–') : name(row[key]));
 
-function footOf(rows, verdict, plan) {
-  if (!plan) {
-    const { listed_bytes: listed, listed_shared_bytes: shared } = verdict;
+/* listed: of the plan, where the text lists none; else null. */
+function footOf(rows, verdict, listed) {
+  if (!listed) {
+    const { listed_bytes: sum, listed_shared_bytes: shared } = verdict;
     const twice = shared > 0 ? ` Outputs of ${bytes(shared)} lie in the memory of arguments and are not counted again.` : '';
-    return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(listed)}.${twice} They need not be alive at the same time.`;
+    return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}.${twice} They need not be alive at the same time.`;
   }
   const sum = rows.reduce((all, row) => all + (row.size_bytes ?? 0), 0);
-  const rest = plan.total - rows.length;
-  const left = rest > 0 ? `, and ${count(rest)} more of ${bytes(plan.space.peak_bytes - sum)}` : '';
+  const rest = listed.total_count - rows.length;
+  const left = rest > 0 ? `, and ${count(rest)} more of ${bytes(listed.total_bytes - sum)}` : '';
   return `${counted(rows.length, 'buffer')} alive at the peak, ${bytes(sum)}${left}. The text itself lists none.`;
 }
 
@@ -100,11 +123,11 @@ function columnsOf(rows, unit, linkTo) {
   ].filter(Boolean);
 }
 
-/* figures: see figures.js; context: of the frame. Out: {panel, show(failure, plan: of planOf() or null)}. */
+/* figures: of marked.js; context: of the frame. Out: {panel, show(failure, plan: of planFor() of verdict.js or null)}. */
 export function createBuffers(figures, context, menu) {
   const panel = createPanel('panel-table panel-oom-table', 'Largest buffers', { menu });
   let rows = [];
-  let plan = null;
+  let listed = null;
   let shown = [];
   let columns = [];
   let verdict = null;
@@ -135,7 +158,7 @@ export function createBuffers(figures, context, menu) {
       columns,
       source: localRows(shown),
       sort,
-      foot: { rest: null, text: footOf(rows, verdict, plan) },
+      foot: { rest: null, text: footOf(rows, verdict, listed) },
     });
   };
   return {
@@ -143,22 +166,16 @@ export function createBuffers(figures, context, menu) {
     get rows() {
       return rows;
     },
-    show(failure, planNow) {
+    show(failure, plan) {
       ({ verdict } = failure);
-      rows = rowsOf(failure);
-      plan = rows.length === 0 ? planNow : null;
-      if (plan) rows = planRows(plan);
-      else if (planNow) {
-        const buffers = matchRows(rows, planNow.buffers);
-        rows = rows.map((row) => ({ ...row, buffer: buffers.get(row.id) ?? null }));
-      }
-      const linkTo = ({ id }) =>
-        context.link(planNow.session.id, { tool: 'memory_viewer', module: planNow.module.id, space: planNow.space.space, pin: { kind: 'b', id } });
+      rows = rowsOf(failure).map((row) => ({ ...row, buffer: plan?.[row.list][row.place] ?? null }));
+      listed = rows.length === 0 ? (plan?.listed ?? null) : null;
+      if (listed) rows = planRows(listed.rows);
       panel.node.hidden = rows.length === 0;
       if (!rows.length) return;
-      columns = columnsOf(rows, unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0))), linkTo);
+      columns = columnsOf(rows, unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0))), plan?.linkTo);
       table.node.style.minHeight = `${ROW_REM * (Math.min(rows.length, MAX_ROWS) + 2) + 0.25}rem`;
-      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, plan ? ` alive at the peak, step ${count(plan.space.peak_step ?? 0)}, in the plan` : ' as the text lists them'));
+      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, listed ? ` alive at the peak, step ${count(listed.step ?? 0)}, in the plan` : ' as the text lists them'));
       panel.show();
       drawRows();
     },

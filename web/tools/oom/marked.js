@@ -1,16 +1,140 @@
 /* SPDX-License-Identifier: Apache-2.0
- * marked.js: the text as given, with the ranges of the figures marked. Of a long text only the
+ * marked.js: the text as given, with the ranges of the figures marked, and figures that know where they stand in it.
+ * Hovering or focusing one lights its place, a click goes there; and the other way round. Of a long text only the
  * failure and what stands around it is here; more is fetched when asked for. */
 
 import { getBytes, isAbort, problemText } from '../../lib/api.js';
-import { el, fill } from '../../lib/dom.js';
-import { bytes, visible } from '../../lib/format.js';
+import { el, fill, nameInline } from '../../lib/dom.js';
+import { bytes, exactBytes, visible } from '../../lib/format.js';
 import { createPanel, message } from '../../widgets/panel.js';
-import { marksOf, piecesOf, windowAround } from './marks.js';
 
 const AROUND = 2048;
 const MAX = 192 * 1024;
 const STEP = 32 * 1024;
+
+/* ---- from ranges to pieces: pure; ranges count bytes, so pieces are cut from bytes and decoded each ---- */
+
+/* [{begin, end, keys: [key]}], ascending, without overlaps; of two that overlap the earlier named stays. */
+export function marksOf(ranges) {
+  const kept = [];
+  const add = ([begin, end], key) => {
+    const same = kept.find((mark) => mark.begin === begin && mark.end === end);
+    if (same) same.keys.push(key);
+    else if (!kept.some((mark) => begin < mark.end && mark.begin < end)) kept.push({ begin, end, keys: [key] });
+  };
+  const { text, buffers, io_buffers: io, ...figures } = ranges;
+  for (const [key, range] of Object.entries(figures)) add(range, key);
+  for (const [list, rows] of [['buffers', buffers], ['io_buffers', io]]) {
+    for (const [at, row] of rows.entries()) {
+      for (const [key, range] of Object.entries(row)) if (key !== 'label' || !row.shape) add(range, `${list}.${at}.${key}`);
+    }
+  }
+  return kept.sort((a, b) => a.begin - b.begin);
+}
+
+/* The bytes [from, from + data.length) of a text as pieces: {text, keys, isRead}. `whole`: the range of the
+ * failure itself; what lies outside was not understood as part of it. */
+export function piecesOf(data, from, marks, whole, encoding) {
+  const decoder = new TextDecoder(encoding);
+  const end = from + data.length;
+  const cuts = new Set([from, end]);
+  for (const at of [...marks.flatMap((mark) => [mark.begin, mark.end]), ...(whole ?? [])]) if (at > from && at < end) cuts.add(at);
+  const places = [...cuts].sort((a, b) => a - b);
+  const byBegin = new Map(marks.map((mark) => [mark.begin, mark]));
+  const pieces = [];
+  let open = null;
+  for (let i = 0; i + 1 < places.length; i++) {
+    const [begin, stop] = [places[i], places[i + 1]];
+    open = byBegin.get(begin) ?? (open && begin < open.end ? open : null);
+    pieces.push({
+      text: decoder.decode(data.subarray(begin - from, stop - from)),
+      keys: open?.keys ?? [],
+      isRead: Boolean(whole && begin >= whole[0] && begin < whole[1]),
+    });
+  }
+  return pieces;
+}
+
+/* Where to look: the failure with a little around it, at most `most` bytes. */
+export function windowAround(whole, size, around, most) {
+  const [begin, end] = whole ?? [0, 0];
+  const from = Math.max(0, begin - around);
+  return [from, Math.min(size, Math.max(end + around, from + 2 * around), from + most)];
+}
+
+/* ---- figures ---- */
+
+/* root: what holds the figures. Out: see below; `text`, of createMarked(), is set later. */
+export function createFigures(root) {
+  const of = (key) => [...root.querySelectorAll('[data-key]')].filter((node) => node.dataset.key === key);
+  const hears = (key) => ({
+    click: () => self.toText(key),
+    pointerenter: () => self.light([key]),
+    pointerleave: () => self.light([]),
+    focus: () => self.light([key]),
+    blur: () => self.light([]),
+  });
+  const self = {
+    text: null,
+    rows: null, // {light(keys), jump(key) → true}: the table of buffers
+    /* Lights figures, rows and marks of these keys, and nothing else. */
+    light(keys) {
+      for (const node of root.querySelectorAll('[data-key]')) node.classList.toggle('is-lit', keys.includes(node.dataset.key));
+      self.rows?.light(keys);
+      self.text?.lightUp(keys);
+    },
+    /* From the text to the figure. */
+    jump(keys) {
+      const node = keys.flatMap(of).find((each) => each.tagName === 'BUTTON');
+      if (node) {
+        node.focus({ preventScroll: true });
+        node.scrollIntoView({ block: 'nearest' });
+      } else keys.some((key) => self.rows?.jump(key));
+    },
+    toText: (key) => self.text?.jump([key]),
+    /* A figure as a button, if the text states it. */
+    node(value, key, className = '', text = bytes(value)) {
+      if (!key) return el('span', { class: `figure ${className}`, title: exactBytes(value) }, text);
+      return el(
+        'button',
+        {
+          type: 'button',
+          class: `figure figure-link ${className}`,
+          'data-key': key,
+          title: `${exactBytes(value)}, as printed. Shows its place in the text.`,
+          on: hears(key),
+        },
+        text,
+      );
+    },
+    /* The same of a word. */
+    word(text, key) {
+      return el(
+        'button',
+        {
+          type: 'button',
+          class: 'figure figure-link',
+          'data-key': key,
+          title: 'Shows its place in the text.',
+          on: hears(key),
+        },
+        nameInline(text, 40),
+      );
+    },
+    /* Parts of a sentence, see text.js. */
+    sentence(parts) {
+      const classes = { main: 'answer-figure', over: 'over' };
+      return parts.map((part) => {
+        if (typeof part === 'string') return visible(part);
+        if (part.name !== undefined) return nameInline(part.name, 60);
+        return self.node(part.bytes, part.key, classes[part.role] ?? '', part.text ?? undefined);
+      });
+    },
+  };
+  return self;
+}
+
+/* ---- the text ---- */
 
 const shown = (text) =>
   text
@@ -27,7 +151,33 @@ function aligned(from, data, encoding) {
   return { from: from + skip, data: data.subarray(skip) };
 }
 
-/* figures: {light(keys), jump(key)}, see figures.js. */
+function markNode(piece, figures) {
+  const isBuffer = piece.keys.every((key) => key.includes('.'));
+  return el(
+    'mark',
+    {
+      'data-keys': piece.keys.join(' '),
+      tabindex: isBuffer ? '-1' : '0',
+      role: 'button',
+      title: 'Go to this figure',
+      on: {
+        click: () => figures.jump(piece.keys),
+        keydown: (event) => {
+          if (event.key !== 'Enter' && event.key !== ' ') return;
+          event.preventDefault();
+          figures.jump(piece.keys);
+        },
+        pointerenter: () => figures.light(piece.keys),
+        pointerleave: () => figures.light([]),
+        focus: () => figures.light(piece.keys),
+        blur: () => figures.light([]),
+      },
+    },
+    shown(piece.text),
+  );
+}
+
+/* figures: of createFigures(). */
 export function createMarked(figures, actions) {
   const panel = createPanel('panel-oom-text', 'Text as given');
   const pre = el('pre', { class: 'oom-text', tabindex: '0', 'aria-label': 'Text as given' });
@@ -38,32 +188,6 @@ export function createMarked(figures, actions) {
   let now = null; // {about, failure, size, encoding, from, to}
   let controller = null;
 
-  function markNode(piece) {
-    const isBuffer = piece.keys.every((key) => key.includes('.'));
-    return el(
-      'mark',
-      {
-        'data-keys': piece.keys.join(' '),
-        tabindex: isBuffer ? '-1' : '0',
-        role: 'button',
-        title: 'Go to this figure',
-        on: {
-          click: () => figures.jump(piece.keys),
-          keydown: (event) => {
-            if (event.key !== 'Enter' && event.key !== ' ') return;
-            event.preventDefault();
-            figures.jump(piece.keys);
-          },
-          pointerenter: () => figures.light(piece.keys),
-          pointerleave: () => figures.light([]),
-          focus: () => figures.light(piece.keys),
-          blur: () => figures.light([]),
-        },
-      },
-      shown(piece.text),
-    );
-  }
-
   function draw(data) {
     const whole = now.failure?.ranges.text ?? null;
     const at = aligned(now.from, data, now.encoding);
@@ -71,7 +195,7 @@ export function createMarked(figures, actions) {
     fill(
       pre,
       pieces.map((piece) =>
-        piece.keys.length ? markNode(piece) : el('span', { class: piece.isRead ? 'is-read' : 'is-unread' }, shown(piece.text)),
+        piece.keys.length ? markNode(piece, figures) : el('span', { class: piece.isRead ? 'is-read' : 'is-unread' }, shown(piece.text)),
       ),
     );
     before.hidden = now.from === 0;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * parts.js: the panels of a failure: whether it fitted, where it went, what to run next; and what is
- * said when there is no failure. */
+ * parts.js: the panels of a failure: whether it fitted, where it went as one bar held against what there was, what to run
+ * next, the menu of exports; and what is said when there is no failure. */
 
-import { el, fill, nameInline } from '../../lib/dom.js';
-import { count, counted, visible } from '../../lib/format.js';
+import { el, figure, fill, nameInline } from '../../lib/dom.js';
+import { saveText } from '../../lib/export.js';
+import { bytes, count, counted, percent, visible } from '../../lib/format.js';
+import { factsLine, fileName } from '../../lib/subject.js';
+import { exportEntries } from '../../widgets/export_menu.js';
 import { command, createPanel, message } from '../../widgets/panel.js';
-import { drawBar } from './bar.js';
-import { agreement, isOfPlan, planBarOf } from './plan.js';
+import { copyText } from '../../widgets/toast.js';
+import { tableOf } from './buffers.js';
 import * as say from './text.js';
 
 export function createFit(figures) {
@@ -39,21 +42,74 @@ export function createFit(figures) {
   };
 }
 
+/* ---- the bar: red is only what lies above the limit ---- */
+
+function piece(className, size, scale, attributes = {}) {
+  const node = el('span', { class: className, ...attributes });
+  node.style.width = `${(100 * size) / Math.max(1, scale)}%`;
+  return node;
+}
+
+/* Of a part that holds fragmentation, that is a piece of its own. */
+function partPieces(part, scale) {
+  const word = visible(part.word);
+  const lost = part.fragmentation_bytes;
+  const whole = piece(`oom-part look-${part.look}`, part.bytes - lost, scale, { title: `${word} ${bytes(part.bytes)}`, 'data-key': part.key });
+  if (!lost) return [whole];
+  return [whole, piece('oom-part look-lost', lost, scale, { title: `fragmentation ${bytes(lost)}, of ${word}`, 'data-key': part.fragmentation_key })];
+}
+
+/* figureOf(bytes, key) → the node of a figure that lights its range. */
+function drawBar(bar, figureOf) {
+  const scale = Math.max(bar.whole_bytes, bar.limit?.bytes ?? 0);
+  const track = el('div', { class: 'oom-bar', role: 'img', 'aria-label': say.barText(bar) }, bar.parts.flatMap((part) => partPieces(part, scale)));
+  const held = bar.limit
+    ? el(
+        'div',
+        { class: 'oom-limit', 'aria-hidden': 'true' },
+        piece('oom-within', Math.min(bar.limit.bytes, scale), scale, { 'data-key': bar.limit.key }),
+        bar.over_bytes > 0 ? piece('oom-over', Math.min(bar.over_bytes, scale), scale) : null,
+      )
+    : null;
+  return el('div', { class: 'oom-bars' }, track, held, drawLegend(bar, figureOf));
+}
+
+function drawLegend(bar, figureOf) {
+  const swatch = (look) => el('span', { class: `swatch look-${look}`, 'aria-hidden': 'true' });
+  const line = (className) => el('span', { class: className, 'aria-hidden': 'true' });
+  const own = (value, text = bytes(value), className = 'strong') => figure(value, text, className);
+  const share = (part) => (bar.parts.length > 1 ? el('span', { class: 'dim' }, ` ${percent(part, bar.whole_bytes)} of all`) : null);
+  const sized = (value, key) => (key ? figureOf(value, key) : own(value));
+  const entries = bar.parts.flatMap((part) => [
+    el('li', {}, swatch(part.look), `${visible(part.word)} `, sized(part.bytes, part.key), share(part.bytes)),
+    part.fragmentation_bytes > 0
+      ? el('li', {}, swatch('lost'), 'of which fragmentation ', sized(part.fragmentation_bytes, part.fragmentation_key), share(part.fragmentation_bytes))
+      : null,
+  ]);
+  return el(
+    'ul',
+    { class: 'oom-legend', 'aria-label': 'What the bar is made of' },
+    entries,
+    bar.parts.length > 1 ? el('li', {}, 'in all ', own(bar.whole_bytes), bar.of ? el('span', { class: 'dim' }, ` ${bar.of}`) : null) : null,
+    bar.limit ? el('li', {}, line('key-line'), `${bar.limit.word} `, figureOf(bar.limit.bytes, bar.limit.key)) : null,
+    bar.over_bytes > 0 ? el('li', {}, line('key-line key-over'), `${bar.over_word} `, own(bar.over_bytes, bar.over_text, 'strong over')) : null,
+  );
+}
+
 export function createWhere(figures, menu) {
   const panel = createPanel('panel-oom-where', 'Where did it all go?', { menu });
   return {
     panel,
-    /* plan: of planOf(), or null. Where the text gives a total alone, the plan says what it is made of. */
+    /* plan: of the answer oom/plan, or null. Where the text gives a total alone, the plan says what it is made of. */
     show(failure, plan = null) {
       const { bar: told, other_figures: others } = failure.verdict;
-      const bar = (!told?.is_itemised && plan && isOfPlan(failure) && planBarOf(plan, failure)) || told;
-      const said = plan ? agreement(failure, plan) : '';
+      const bar = plan?.bar ?? told;
       fill(
         panel.body,
         bar
           ? drawBar(bar, (value, key) => figures.node(value, key, 'strong'))
           : el('p', {}, 'The text does not say what the memory was used for.'),
-        said ? el('p', { class: 'oom-agreement' }, said, bar === told ? null : el('span', { class: 'dim' }, ' The text states a total alone; the bar is of the plan.')) : null,
+        plan?.agreement.length ? el('p', { class: 'oom-agreement' }, figures.sentence(plan.agreement)) : null,
         el(
           'ul',
           { class: 'oom-legend oom-others', 'aria-label': 'What else the text states' },
@@ -162,4 +218,18 @@ export function nothingFound(found, onLine) {
       : null;
   const looked = el('details', { class: 'folded' }, el('summary', {}, 'Sentences that were looked for'), el('ol', {}, found.looked_for.map((each) => el('li', {}, visible(each)))));
   return { title, node: el('div', { class: 'oom-nothing' }, message({ title: '', text }), button, list, isReport ? null : looked) };
+}
+
+/* now() → {failure, rows}. Entries of the ⋯ menu. */
+export function menuOf(now) {
+  const table = exportEntries({ name: 'oom', title: () => visible(now().failure.verdict.title), table: () => tableOf(now().rows) });
+  return () => {
+    const { failure } = now();
+    if (!failure) return [];
+    return [
+      { word: 'Verdict (Markdown) to the clipboard', run: () => copyText(say.verdictText(failure, tableOf(now().rows), factsLine())) },
+      { word: 'Figures (JSON)', run: () => saveText(`${JSON.stringify([failure], null, 1)}\n`, fileName('oom', 'json'), 'application/json') },
+      table(),
+    ];
+  };
 }

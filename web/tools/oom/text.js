@@ -3,7 +3,8 @@
  * nothing failed. Pure. The verdict itself comes from the daemon, as sentences whose parts are words, {name} and
  * {bytes, key, text, role}. */
 
-import { bytes, count, counted, cutMiddle, splitShape, TIMES, visible } from '../../lib/format.js';
+import { markdownText, shownTable } from '../../lib/export.js';
+import { bytes, count, counted, cutMiddle, TIMES, visible } from '../../lib/format.js';
 
 const PHASES = { compile: 'compile time', load: 'program load', run: 'run time' };
 const WORDS = [
@@ -20,12 +21,6 @@ export const phaseName = (phase) => PHASES[phase] ?? '';
 /* A sentence without its links. */
 export const plain = (parts) =>
   parts.map((part) => (typeof part === 'string' ? visible(part) : part.name !== undefined ? visible(part.name) : (part.text ?? bytes(part.bytes)))).join('');
-
-/* What the plan of the program adds to the second sentence, for a text that lists no buffer. culprit: of the plan. */
-export function plannedParts(failure, culprit) {
-  if (!culprit || failure.buffers.length + failure.io_buffers.length > 0) return [];
-  return [`Largest in the plan: ${culprit.count > 1 ? `${count(culprit.count)} ${TIMES} ` : ''}`, { bytes: culprit.each_bytes, key: null }, ' ', { name: splitShape(culprit.shape)[0] }, '.'];
-}
 
 /* Words that the text states: [{word, text, key}]. */
 export const wordRows = (failure) =>
@@ -64,4 +59,26 @@ export function documentTitle(failure, source) {
   const size = failure && isKnown(failure.needed_bytes) ? bytes(failure.needed_bytes) : '';
   const parts = [failure ? size : 'no failure', cutMiddle(visible(failure?.module || source), 60), 'OOM'];
   return `${parts.filter(Boolean).join(' · ')} – memviewd`;
+}
+
+/* Pure: the bar as a sentence. */
+export function barText(bar) {
+  const parts = bar.parts.map((part) => `${visible(part.word)} ${bytes(part.bytes)}`).join(', ');
+  const over = bar.over_bytes > 0 ? `, ${bar.over_word} ${bar.over_text}` : '';
+  const limit = bar.limit ? ` Held against ${bar.limit.word} ${bytes(bar.limit.bytes)}${over}.` : '';
+  return `${parts}: ${bytes(bar.whole_bytes)} in all.${limit}`;
+}
+
+/* Pure: the whole verdict for a bug report. */
+export function verdictText(failure, table, facts) {
+  const { verdict } = failure;
+  const lines = [
+    `**${plain([...verdict.answer, ' ', ...verdict.more]).trim()}**`,
+    facts,
+    ...verdict.figures.map((row) => `- ${row.word}: ${row.text ?? bytes(row.bytes)}${row.after ? ` (${visible(row.after)})` : ''}`),
+    verdict.bar ? `- where: ${barText(verdict.bar)}` : '',
+    plain(verdict.cause_text),
+  ].filter(Boolean);
+  const rows = table.rows.length ? markdownText(shownTable(table), 'Largest buffers', '') : '';
+  return `${lines.join('\n')}\n${rows ? `\n${rows}` : ''}`;
 }
