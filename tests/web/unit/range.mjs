@@ -3,7 +3,7 @@
 
 import { around, following, isAll, moved, nearest, whole, zoomed } from '../../../web/lib/range.js';
 import { arrange, bandAt, bandsOf, rectangleAt } from '../../../web/widgets/map_layout.js';
-import { toggledCategory } from '../../../web/tools/memory_viewer/only.js';
+import { toggledCategory } from '../../../web/tools/memory_viewer/filter.js';
 
 export function run({ test, equal, truth }) {
   const all = [0, 1000];

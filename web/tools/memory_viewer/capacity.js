@@ -3,9 +3,10 @@
  * choice of another one. The choice stands in the URL. */
 
 import { isAbort, Problem } from '../../lib/api.js';
-import { canChoose, capacityOf, findDevice, parseSize, readDevices } from '../../lib/capacity.js';
+import { canChoose, capacityOf, deviceCapacity, findDevice, parseSize, readDevices, sizeCapacity } from '../../lib/capacity.js';
 import { bytes, cutMiddle, visible } from '../../lib/format.js';
 import { createSelector } from '../../widgets/selector.js';
+import { optionFigure } from './answer.js';
 
 /* The list is asked only if the URL names a device. A failure is no reason to show nothing. */
 export async function devicesFor(wanted) {
@@ -36,7 +37,6 @@ export function createChooser(view) {
   const selector = createSelector({
     title: 'device',
     load: async (filter) => {
-      const { capacityOptions } = await import('./capacity_options.js');
       const options = capacityOptions({
         devices: await readDevices(),
         filter,
@@ -66,4 +66,30 @@ export function createChooser(view) {
       selector.set(next);
     },
   };
+}
+
+const AS_RECORDED = 'as recorded';
+
+/* Pure: the options of the choice, those of the program's own platform first. */
+function capacityOptions({ devices, filter, wanted, recorded, space, platform }) {
+  const text = filter.toLowerCase();
+  const isLike = (...names) => names.some((name) => name.toLowerCase().includes(text));
+  const options = isLike(AS_RECORDED)
+    ? [{ id: '', label: AS_RECORDED, figure: recorded ? optionFigure(space, recorded) : 'not known' }]
+    : [];
+  for (const size of new Set([filter, filter ? '' : wanted].filter((each) => parseSize(each) !== null)))
+    options.push({
+      id: size.replace(/\s/g, ''),
+      label: size === filter ? 'a size of your own' : 'the size in the address',
+      figure: optionFigure(space, sizeCapacity(parseSize(size))),
+    });
+  const rank = (device) => (device.platform === platform ? 0 : 1);
+  for (const device of [...devices].sort((a, b) => rank(a) - rank(b)))
+    if (isLike(device.name, device.title))
+      options.push({
+        id: device.name,
+        label: device.title,
+        figure: optionFigure(space, deviceCapacity(device)),
+      });
+  return options;
 }

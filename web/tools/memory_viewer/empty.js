@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * empty.js: what stands where nothing can be drawn: what is missing, why,
- * and the command that fills it. Pure; each answer is {title, text, kind}. */
+ * and the command that fills it. Each answer is {title, text, kind} for message() of panel.js. */
 
-import { whyOf } from '../../lib/failure.js';
+import { failure, whyOf } from '../../lib/failure.js';
 import { bytes, capital, count, cutMiddle, literal } from '../../lib/format.js';
+import { message } from '../../widgets/panel.js';
 
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
 const short = (text) => literal(cutMiddle(text, 60));
@@ -103,6 +104,17 @@ export function noMatch(order) {
   };
 }
 
+/* A strip by padding of buffers that have none. */
+export function noPadding(buffers, where) {
+  return {
+    title: 'No padding.',
+    text:
+      buffers === 1
+        ? `The one buffer live ${where} is not padded.`
+        : `None of the ${count(buffers)} buffers live ${where} is padded.`,
+  };
+}
+
 /* A table of what overlaps a rectangle, where nothing does. */
 export function noneWithin(buffers, filter) {
   return {
@@ -118,3 +130,6 @@ export function noBuffers(where = 'at the peak') {
       : 'Every buffer of this memory space is born later or dead already.';
   return { title: `Nothing is live ${where}.`, text };
 }
+
+/* The message that something could not be read. */
+export const failed = (what, problem) => message(failure(what, problem));

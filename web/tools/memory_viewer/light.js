@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * light.js: what is hovered and pinned is lit in every view of the Memory Viewer and stands in its pane;
- * what keys do with the panels. */
+ * what keys do with the panels and with the pin: centre it, zoom to it, go to the next. */
 
 import { Problem } from '../../lib/api.js';
 import { later, nextFrame } from '../../lib/activity.js';
 import { cutMiddle, visible } from '../../lib/format.js';
 import { lazy } from '../../lib/lazy.js';
+import { around, moved, whole } from '../../lib/range.js';
 import { pinText } from '../../lib/route.js';
+import { MIN_STEPS } from '../../widgets/curve.js';
 import { isPhone } from '../../widgets/phone_tabs.js';
 import { buffersKey } from '../../widgets/strips.js';
-import { pageDetails } from './about.js';
+import { bufferDetails, mergedDetails, pageDetails } from './details.js';
 import { wayOf } from './groups.js';
+import { windowWords } from './text.js';
 
 const PANE_AFTER_MS = 40;
 /* What takes the focus in a panel: the first of these that is there. */
 const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', '[role="grid"] tbody [tabindex="0"]', '.fold', '.menu-dots'];
-const paneParts = lazy(() => import('./details.js'));
 const groupParts = lazy(() => import('./pinned_group.js'));
 
 /* What the URL pins: a buffer, or a group of the table. What is in no strip and no row is asked for by itself; what is
@@ -100,15 +102,14 @@ export function lightUp(view) {
 function showDetails(view, id, hover, isPinned) {
   if (!view.space) return;
   const { details } = view.context;
-  const mine = (view.inPane = {});
+  const mine = (view.inPane = {}); // while the parts of a group are loaded
   const record = id === null ? null : view.records.get(id);
   const group = isPinned ? groupOf(view) : null;
   const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
-  const show = (of) => paneParts.with((parts) => view.inPane === mine && details.show(of(parts)));
   if (group)
     groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.space, view.place, (row) => pinItem(view, row))));
-  else if (record) show((parts) => parts.bufferDetails(record, view.space, isPinned));
-  else if (merged) show((parts) => parts.mergedDetails(merged, view.space));
+  else if (record) details.show(bufferDetails(record, view.space, isPinned));
+  else if (merged) details.show(mergedDetails(merged, view.space));
   else details.show(view.window.now?.details() ?? pageDetails(view.space));
 }
 
@@ -126,4 +127,46 @@ function spanOf(record, space) {
   if (record.is_indefinite) return [0, space.step_count];
   if (record.born_step === null || record.born_step === undefined) return null;
   return [record.born_step, record.dies_step ?? space.step_count];
+}
+
+/* ---- what keys and a double click do with the pin ---- */
+
+/* The pinned buffer in the middle; the second time its life fills the view. */
+export function centrePin(view) {
+  const { pin } = view.store.state;
+  const spans = spansOf(view, pin);
+  if (spans.length === 0) return;
+  const span = [spans[0][0], spans[spans.length - 1][1]];
+  const { place } = view;
+  const [from, to] = place.range;
+  const isAgain = view.centred === pin && !place.isWhole;
+  view.centred = pin;
+  const all = [0, view.space.step_count];
+  if (isAgain || place.isWhole) place.setRange(around(span, all, MIN_STEPS));
+  else place.setRange(moved([from, to], all, (span[0] + span[1] - from - to) / 2));
+}
+
+/* A double click on a buffer: pinned, and its life fills the view. */
+export async function zoomTo(view, id) {
+  if (view.store.state.pin !== id) view.context.pin(id);
+  if (!view.records.isWhole(id)) await view.records.read(id).catch(() => {});
+  const [span] = spansOf(view, id);
+  if (span) view.place.setRange(around(span, [0, view.space.step_count], MIN_STEPS));
+}
+
+/* The offsets of the window are typed; one that is only begun ends at the moment, and without one it takes the steps
+ * in view. */
+export async function editOffsets(view) {
+  const { place, space } = view;
+  const [from, to] = whole(place.range);
+  if (to <= from) return;
+  const window = () => place.shownWindow ?? [from, to - 1];
+  const take = (offsets) => (offsets || place.window) && place.setWindow(window(), offsets);
+  await view.window.with(({ line }) => line.editOffsets(place.offsets, `Offsets of ${windowWords(space, window())}`, take));
+}
+
+/* The next buffer in the order of the table. */
+export async function byBuffer(view, direction) {
+  const row = await view.table.beside(view.store.state.pin, direction);
+  if (row) pinItem(view, row);
 }

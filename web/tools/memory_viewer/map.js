@@ -1,96 +1,421 @@
 /* SPDX-License-Identifier: Apache-2.0
- * map.js: the panel of the allocation map. It folds where there is no room; what draws it is loaded
- * when it is to be seen, or a key asks for it. */
+ * map.js: the panel of the allocation map: the picture, its colours, the search in it. It folds where there is no room,
+ * and is asked for once it is to be seen. */
 
-import { nextFrame } from '../../lib/activity.js';
+import { later, nextFrame } from '../../lib/activity.js';
+import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { el, fill } from '../../lib/dom.js';
-import { lazy } from '../../lib/lazy.js';
+import { bytes, count, counted, percent, spokenBytes, visible } from '../../lib/format.js';
+import { around, whole } from '../../lib/range.js';
 import { onSetting, setSetting, setting } from '../../lib/settings.js';
 import { explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
-import { createPanel } from '../../widgets/panel.js';
+import { createMap, MIN_BYTES } from '../../widgets/map.js';
+import { COLOUR_WORDS, COLOURS } from '../../widgets/map_colours.js';
+import { createPanel, message } from '../../widgets/panel.js';
+import { isPhone } from '../../widgets/phone_tabs.js';
+import { askFiltered } from './load.js';
+import { mergedText, nameOf, unitWord } from './text.js';
+
+const ASK_AFTER_MS = 120;
+const MAX_FOUND = 1000;
+const ROOM = 0.25;
+
+/* Pure: tooltip of a rectangle or band: name; size and share; source and life. */
+export function mapLines(item, space) {
+  const share = `${percent(item.bytes, space.peak_bytes)} of the peak`;
+  const life =
+    item.from === undefined
+      ? 'lives for the whole program'
+      : `${unitWord(space)}s ${count(item.from)} to ${count(item.to)}`;
+  if (item.id === null) return [[mergedText(item)], [`together ${share}`], [life]];
+  const padding = item.padding_bytes > 0 ? ` · padding ${bytes(item.padding_bytes)}` : '';
+  const source = (item.source ?? '').slice((item.source ?? '').lastIndexOf('/') + 1);
+  return [nameOf(item), [`${bytes(item.bytes)} · ${share}${padding}`], source ? [{ name: source }, ` · ${life}`] : [life]];
+}
+
+function sentenceOf(item, space) {
+  if (item.id === null) return `${counted(item.count, 'buffer')} drawn as one, ${spokenBytes(item.bytes)}.`;
+  const life =
+    item.from === undefined ? 'alive for the whole program' : `alive from ${unitWord(space)} ${count(item.from)} to ${count(item.to)}`;
+  return `${visible(item.name).slice(0, 200)}, ${spokenBytes(item.bytes)}, ${percent(item.bytes, space.peak_bytes).replace(' %', ' percent').replace('<', 'under')} of the peak, ${life}.`;
+}
+
+function labelOf(answer, space) {
+  return `Allocation map of ${visible(space.name)}: ${counted(answer.rectangle_count, 'buffer')} in ${spokenBytes(answer.height_bytes)} over ${count(answer.step_count)} ${unitWord(space)}s, ${counted(answer.indefinite_count, 'buffer')} for the whole program.`;
+}
+
+function legendOf(classes) {
+  return el(
+    'ul',
+    { class: 'legend', 'aria-label': 'Colours of the map' },
+    classes.map((look) => {
+      const square = el('span', { class: 'swatch swatch-any', 'aria-hidden': 'true' });
+      square.style.background = look.fill();
+      return el('li', {}, square, look.word);
+    }),
+  );
+}
+
+/* ---- folding ---- */
 
 /* Where the four panels have no room one above the other. */
 const wide = matchMedia('(min-width: 62.5rem) and (min-height: 40rem)');
 const low = matchMedia('(max-height: 50rem)');
 const isFolded = () => wide.matches && (setting('map') || (low.matches ? 'shut' : 'open')) === 'shut';
 
-/* actions: as of map_view.js. Out: {panel, load(), start(route), hear(route), setView(), setPlace(), fit(offsets),
- * mark(hover, pin, group), showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
-export function createMapPanel(view, actions) {
-  const exports = exportEntries({
-    name: 'map',
-    title: 'Allocation map',
-    drawing: () => !panel.body.hidden && !isFolded() && (part.now?.map.drawing() ?? null),
-    table: () => part.now.map.table(),
-  });
-  const panel = createPanel('panel-map', 'Allocation map', {
-    menu: () => [
-      exports(),
-      { word: 'Show all', key: '0', run: () => view.showAll() },
-      { word: 'Next colour', key: 'c', run: () => nextColour() },
-      { word: 'Centre the pin', key: 'f', run: () => view.centrePin(), why: view.store.state.pin === null ? 'nothing is pinned' : '' },
-      explainEntry('map'),
-    ],
-  });
-  const part = lazy(
-    () => import('./map_view.js'),
-    ({ createMapView }) => createMapView(view, panel, () => !isFolded(), actions),
-  );
-  let shown = null; // once the space that is open was asked for
-  const show = () => {
-    shown ??= Promise.resolve(part.with((it) => it.start())).then(() => nextFrame(view.light));
-    return shown;
-  };
-  const use = async (act) => {
-    await show();
-    act(part.now);
-  };
-  const nextColour = () => use((it) => it.nextColour());
-  const foldButton = el('button', {
+/* The button that folds the panel; onDraw() after it was folded or opened. Out: how to stop. */
+function foldable(panel, onDraw) {
+  const button = el('button', {
     type: 'button',
     class: 'fold',
     'aria-label': 'Allocation map',
     on: { click: () => setSetting('map', isFolded() ? 'open' : 'shut') },
   });
-  panel.head.prepend(foldButton);
-  panel.node.dataset.explain = 'map';
-  const drawFold = () => {
-    const isShut = isFolded();
-    panel.node.classList.toggle('is-folded', isShut);
-    foldButton.setAttribute('aria-expanded', String(!isShut));
-    fill(foldButton, isShut ? '▸' : '▾');
-    if (isShut || !view.space) return;
-    if (shown) part.now?.load();
-    else show();
+  const draw = () => {
+    panel.node.classList.toggle('is-folded', isFolded());
+    button.setAttribute('aria-expanded', String(!isFolded()));
+    fill(button, isFolded() ? '▸' : '▾');
+    onDraw();
   };
-  const offFold = onSetting((name) => name === 'map' && drawFold());
-  for (const each of [wide, low]) each.addEventListener('change', drawFold);
-  drawFold();
-  if (!isFolded()) part.warm();
+  panel.head.prepend(button);
+  const offFold = onSetting((name) => name === 'map' && draw());
+  for (const each of [wide, low]) each.addEventListener('change', draw);
+  draw();
+  return () => {
+    offFold();
+    for (const each of [wide, low]) each.removeEventListener('change', draw);
+  };
+}
+
+/* ---- search ---- */
+
+/* The field that finds buffers on the map. ask(text) → rows of the table of buffers, {data}; onFound(items),
+ * onShow(item): the next of them is pinned. */
+function createSearch({ view, onFound, onShow }) {
+  const { context } = view;
+  let find = '';
+  let matches = [];
+  let takeBack = null;
+  const found = el('span', { class: 'dim', role: 'status' });
+  const input = el('input', {
+    class: 'small-field',
+    type: 'search',
+    placeholder: 'find',
+    'aria-label': 'Find buffers on the map',
+    on: {
+      input: () => context.move({ find: input.value.trim() }),
+      keydown: (event) => {
+        if (event.key === 'Enter') byMatch(event.shiftKey ? -1 : 1);
+        else if (event.key === 'Escape') input.blur();
+        else return;
+        event.preventDefault();
+      },
+    },
+  });
+  const say = (items, text, isWrong = false) => {
+    matches = items;
+    if (isWrong) input.setAttribute('aria-invalid', 'true');
+    else input.removeAttribute('aria-invalid');
+    fill(found, text);
+    onFound(items);
+  };
+  const search = async () => {
+    const { space } = view;
+    const text = find;
+    if (!space || !text) {
+      say([], '');
+      return;
+    }
+    try {
+      const params = { space: space.space, step: 'all', filter: text, sort: 'born', limit: MAX_FOUND };
+      const { data } = await view.ask('buffers', params);
+      if (text !== find || view.space !== space) return;
+      view.records.add(data.rows);
+      say(
+        data.rows.map((row) => itemOfRow(row, space)),
+        data.matched_count === 0 ? 'none found' : `${count(data.matched_count)} found · n, N`,
+      );
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      say([], problemText(error), true);
+    }
+  };
+  /* Pins the next match and brings it into view. */
+  function byMatch(direction) {
+    if (matches.length === 0) return;
+    const at = matches.findIndex((item) => item.id === view.store.state.pin);
+    const next = matches[(at < 0 ? (direction > 0 ? 0 : matches.length - 1) : at + direction + matches.length) % matches.length];
+    context.pin(next.id);
+    onShow(next);
+  }
+  return {
+    nodes: [input, found],
+    byMatch,
+    focus: () => input.focus(),
+    /* A space was opened. */
+    start(text) {
+      find = text;
+      if (document.activeElement !== input) input.value = find;
+      takeBack?.();
+      return search();
+    },
+    hear(text) {
+      if (text === find) return;
+      find = text;
+      if (document.activeElement !== input) input.value = find;
+      takeBack?.();
+      takeBack = later(search, ASK_AFTER_MS);
+    },
+    stop: () => takeBack?.(),
+  };
+}
+
+/* ---- colours ---- */
+
+/* As it stands in the URL, where the first is left out. */
+const inUrl = (colour) => (colour === COLOURS[0] ? '' : colour);
+
+/* The choice of a colour and the legend; map: of widgets/map.js. */
+function createColours(context, map) {
+  let colour = COLOURS[0];
+  const legend = el('span');
+  const chooser = el(
+    'select',
+    { class: 'small-select', 'aria-label': 'Colour by', on: { change: () => context.choose({ color: inUrl(chooser.value) }) } },
+    COLOURS.map((name) => el('option', { value: name }, `by ${COLOUR_WORDS[name]}`)),
+  );
+  /* The kinds have their legend above the strips, which a phone does not show beside the map. */
+  const draw = () => fill(legend, colour === COLOURS[0] && !isPhone() ? null : legendOf(map.classes));
+  return {
+    chooser,
+    legend,
+    draw,
+    next: () => context.choose({ color: inUrl(COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length]) }),
+    hear(wanted, isFirst = false) {
+      const next = COLOURS.includes(wanted) ? wanted : COLOURS[0];
+      if (next === (wanted || COLOURS[0])) context.banners.drop('color');
+      else if (isFirst)
+        context.banners.set('color', { text: `There is no colour by ${visible(wanted).slice(0, 40)} here; colouring by category.` });
+      if (next === colour && !isFirst) return;
+      colour = next;
+      chooser.value = next;
+      map.setColour(next);
+      if (!isFirst) draw();
+    },
+  };
+}
+
+/* ---- the panel ---- */
+
+/* What is asked of the map: the steps and offsets in view. onData(data, params), onProblem(error, params).
+ * Out: {load() → once it is drawn, isAsked()}. The same question again has the same answer. */
+function createLoader({ view, widthOf, onData, onProblem }) {
+  let asked = { question: '', controller: null, done: null };
+  const read = async (params, mine) => {
+    const { space } = view;
+    try {
+      const { data } = await askFiltered(view, 'map', params, mine.controller.signal);
+      if (view.space === space) onData(data, params);
+    } catch (error) {
+      if (isAbort(error)) return;
+      mine.question = '';
+      if (!(error instanceof Problem)) throw error;
+      onProblem(error, params);
+    }
+  };
+  return {
+    isAsked: () => asked.question !== '',
+    load() {
+      const { space, place } = view;
+      if (!space || space.replay_error || space.step_unit === 'none' || isFolded()) return null;
+      const [from, to] = whole(place.range);
+      const [bottom, top] = place.bytes ? whole(place.bytes) : [null, null];
+      const width = Math.ceil(widthOf() / 64) * 64;
+      const params = { space: space.space, width, from, to, low: bottom, high: top, filter: view.context.route.filter };
+      const question = JSON.stringify([view.ask.serial, params]);
+      if (question !== asked.question) {
+        asked.controller?.abort();
+        asked = { question, controller: new AbortController() };
+        asked.done = read(params, asked);
+      }
+      return asked.done;
+    },
+  };
+}
+
+/* What the map does with the place: it sets it, and shows it. height(): bytes of all offsets. */
+function placeOnMap(view, height) {
+  const { place } = view;
+  const fitBytes = (offsets, room) => place.setBytes(around(offsets, [0, height()], MIN_BYTES, room));
+  return {
+    shown: () => ({ moment: place.moment, window: place.shownWindow, offsets: place.offsets, marks: place.marks }),
+    inView: () => ({ from: place.range[0], to: place.range[1], low: place.bytes?.[0] ?? 0, high: place.bytes?.[1] ?? height() }),
+    fitBytes,
+    setView({ from, to, low: bottom, high: top }) {
+      place.setBytes(bottom <= 0 && top >= height() ? null : [bottom, top]);
+      place.setRange([from, to]);
+    },
+    /* Zooms until the item, or the parts of it, fill the view. */
+    open(item) {
+      if (item.from === undefined) return;
+      const room = item.id === null ? 0 : ROOM;
+      fitBytes([item.low_bytes, item.high_bytes], room);
+      place.setRange(around([item.from, item.to], [0, view.space.step_count], 8, room));
+    },
+    /* Moves until the item is in view. */
+    bring(item) {
+      if (item.from === undefined) return;
+      const [from, to] = place.range;
+      if (item.to <= from || item.from >= to) place.setRange(around([item.from, item.to], [0, view.space.step_count], to - from, 0));
+      const [bottom, top] = place.bytes ?? [0, height()];
+      if (item.high_bytes <= bottom || item.low_bytes >= top)
+        place.setBytes(around([item.low_bytes, item.high_bytes], [0, height()], top - bottom, 0));
+    },
+  };
+}
+
+function titleOf(data, space) {
+  const isMerged = data.rectangles.some((item) => item.id === null);
+  const merged = isMerged ? ', small ones merged: zoom in' : '';
+  return el('span', { class: 'dim' }, ` ${unitWord(space)}s × offset · ${counted(data.rectangle_count, 'buffer')}${merged}`);
+}
+
+/* actions: onHover(item, mark, lines), onLeave(), onPin(item), onStep(step | null), onHint().
+ * Out: {panel, load(), start(route), hear(route), setView(), setPlace(), fit(offsets), mark(hover, pin, group),
+ * showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
+export function createMapPanel(view, actions) {
+  const { place } = view;
+  let height = 1;
+  let takeBack = null;
+  const at = placeOnMap(view, () => height);
+  const map = createMap({
+    ...actions,
+    onHover: (item, mark) => actions.onHover(item, mark, mapLines(item, view.space)),
+    sentence: (item) => sentenceOf(item, view.space),
+    onMoment: (step) => place.setMoment(step),
+    onWindow: (window, offsets) => place.setWindow(window, offsets),
+    onView: at.setView,
+    onAll: () => view.showAll(),
+    onOpen: at.open,
+    onWidth() {
+      if (!loader.isAsked()) return;
+      takeBack?.();
+      takeBack = later(load, ASK_AFTER_MS);
+    },
+  });
+  const exports = exportEntries({
+    name: 'map',
+    title: 'Allocation map',
+    drawing: () => (panel.body.hidden || isFolded() ? null : map.drawing()),
+    table: () => map.table(),
+  });
+  const panel = createPanel('panel-map', 'Allocation map', {
+    menu: () => [
+      exports(),
+      { word: 'Show all', key: '0', run: () => view.showAll() },
+      { word: 'Next colour', key: 'c', run: colours.next },
+      { word: 'Centre the pin', key: 'f', run: () => view.centrePin(), why: view.store.state.pin === null ? 'nothing is pinned' : '' },
+      explainEntry('map'),
+    ],
+  });
+  const colours = createColours(view.context, map);
+  const search = createSearch({ view, onFound: map.setMatches, onShow: at.bring });
+  panel.node.dataset.explain = 'map';
+  panel.setAside(colours.legend, el('span', { class: 'map-controls' }, colours.chooser, search.nodes));
+  panel.body.append(map.node);
+
+  const onData = (data, { filter }) => {
+    const { space } = view;
+    height = Math.max(1, data.height_bytes);
+    view.records.add(data.rectangles.map(recordOf));
+    view.records.add(data.indefinite.map((item) => ({ ...item, is_indefinite: true })));
+    panel.show();
+    map.draw(data, labelOf(data, space));
+    map.setView(at.inView());
+    map.setPlace({ ...at.shown(), peak: space.peak_step });
+    panel.setTitle('Allocation map', titleOf(data, space));
+    colours.draw();
+    if (data.rectangle_count === 0 && place.isWhole && !place.bytes && !(filter && data.indefinite.length))
+      panel.say(message(filter ? NOTHING_MATCHES : nothingMoves(space)));
+    nextFrame(view.light);
+  };
+  const onProblem = (error, { filter }) => {
+    /* A filter that cannot be read is explained where it is typed. */
+    if (error.status === 400 && filter) return;
+    panel.say(message({ kind: 'error', title: 'The map could not be read.', text: problemText(error) }));
+  };
+  const loader = createLoader({ view, widthOf: () => map.width, onData, onProblem });
+  const { load } = loader;
+  const unfold = foldable(panel, load);
+  const itemOf = (id) => {
+    const record = id === null ? null : view.records.get(id);
+    return id === null ? null : (map.itemOf(id) ?? (record?.allocation ? itemOfRow(record, view.space) : null));
+  };
 
   return {
     panel,
-    load: () => (shown ? part.now?.load() : null),
-    /* A space was opened. What the URL asks of a map that is folded is heard as well. */
-    start(route) {
-      shown = null;
-      return isFolded() && !route.find && !route.color ? null : show();
+    load,
+    /* A space was opened. */
+    async start(route) {
+      colours.hear(route.color, true);
+      await load();
+      await search.start(route.find);
     },
-    hear: (route) => shown && part.now?.hear(route),
-    setView: () => part.now?.setView(),
-    setPlace: () => part.now?.setPlace(),
-    fit: (offsets) => part.now?.fit(offsets),
-    mark: (...lit) => part.now?.mark(...lit),
-    showStep: (step) => part.now?.map.showStep(step),
-    search: (direction) => use((it) => it.search(direction)),
-    focusFind: () => use((it) => it.focusFind()),
-    nextColour,
-    cancel: () => part.now?.map.cancel() ?? false,
+    hear(route) {
+      colours.hear(route.color);
+      search.hear(route.find);
+    },
+    setView: () => map.setView(at.inView()),
+    setPlace: () => map.setPlace(at.shown()),
+    /* Offsets that are to fill the view. */
+    fit: (offsets) => height > 1 && at.fitBytes(offsets, 0),
+    mark: (hover, pin, group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group, view.space) }),
+    showStep: map.showStep,
+    search: search.byMatch,
+    focusFind: search.focus,
+    nextColour: colours.next,
+    cancel: map.cancel,
     destroy() {
-      offFold();
-      for (const each of [wide, low]) each.removeEventListener('change', drawFold);
-      part.now?.destroy();
+      takeBack?.();
+      search.stop();
+      unfold();
+      map.destroy();
     },
+  };
+}
+
+/* What is known of a buffer from its rectangle. */
+function recordOf(item) {
+  return { id: item.id, name: item.name, is_cut: item.is_cut, bytes: item.bytes, padding_bytes: item.padding_bytes, category: item.category, born_step: item.from, dies_step: item.to };
+}
+
+/* The rectangle of a row of the table. */
+function itemOfRow(row, space) {
+  if (row.is_indefinite) return { ...row, from: undefined };
+  const low = row.allocation.offset_bytes;
+  return { ...row, from: row.born_step, to: row.dies_step ?? space.step_count, low_bytes: low, high_bytes: low + row.bytes };
+}
+
+const NONE = [];
+const itemsOfGroups = new WeakMap();
+
+/* Of a group that is pinned: the same as long as it is. */
+function itemsOf(group, space) {
+  if (!group) return NONE;
+  if (!itemsOfGroups.has(group)) itemsOfGroups.set(group, group.all.rows.map((row) => itemOfRow(row, space)));
+  return itemsOfGroups.get(group);
+}
+
+const NOTHING_MATCHES = { title: 'Nothing matches the filter.', text: 'No buffer of any step passes it.' };
+
+function nothingMoves(space) {
+  return {
+    title: 'Nothing has an offset that changes.',
+    text:
+      space.indefinite_bytes === 0
+        ? `No buffer of ${visible(space.name)} is born or dies.`
+        : `Every buffer of ${visible(space.name)} lives for the whole program; the strips above show them by size.`,
   };
 }

@@ -23,10 +23,9 @@ import { createStrips } from './strips.js';
 import { createBuffersTable } from './table.js';
 import { asker, createRecords, gatherNotes } from './load.js';
 import { createChooser, devicesFor } from './capacity.js';
-import { toggledCategory } from './only.js';
+import { toggledCategory } from './filter.js';
 import { viewerKeys } from './keys.js';
-import { byBuffer, centrePin, editOffsets, zoomTo } from './acts.js';
-import { lightUp, pinItem, refresh, setPin, toPanel } from './light.js';
+import { byBuffer, centrePin, editOffsets, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './light.js';
 import { createMapPanel } from './map.js';
 import { createPlace } from './place.js';
 import {
@@ -39,7 +38,7 @@ import {
   showSpace,
 } from './views.js';
 import * as say from './text.js';
-import { failed, why } from './why.js';
+import { failed, noAssignment, noHlo, noSpaces, unreadableModule, unreadableSession } from './empty.js';
 
 const short = (text) => cutMiddle(visible(text), 60);
 
@@ -79,6 +78,7 @@ export function mount(root, context) {
       loadWindow(view).then(() => refresh(view));
       if (view.marked !== view.place.within) loadStrips(view).then(() => refresh(view));
     },
+    fit: (offsets) => view.map.fit(offsets),
     marks: () => {
       view.map.setPlace();
       loadMarks(view).then(() => refresh(view));
@@ -304,13 +304,13 @@ async function show(view, selection, route) {
   view.bars = route.bars;
   const { module, problem, session } = selection;
   if (problem) {
-    only(view, why('unreadableSession', session, problem), `${short(session.name)} cannot be read.`, saidOf(view, selection));
+    only(view, message(unreadableSession(session, problem)), `${short(session.name)} cannot be read.`, saidOf(view, selection));
     return;
   }
   if (!module) {
     only(
       view,
-      why('noHlo', selection.modules.notes, session.kind === 'trace' ? view.context.link(session.id, { tool: 'memory_profile' }) : ''),
+      message(noHlo(selection.modules.notes, session.kind === 'trace' ? view.context.link(session.id, { tool: 'memory_profile' }) : '')),
       selection.modules.notes.some(({ code }) => code === 'cut')
         ? 'Nothing to show: the trace was cut short.'
         : 'Nothing to show: this session has no program.',
@@ -319,7 +319,7 @@ async function show(view, selection, route) {
     return;
   }
   if (module.error) {
-    only(view, why('unreadableModule', module, selection.modules.total), `${short(module.name)} cannot be read.`, saidOf(view, selection));
+    only(view, message(unreadableModule(module, selection.modules.total)), `${short(module.name)} cannot be read.`, saidOf(view, selection));
     return;
   }
   const stop = () => {
@@ -356,7 +356,7 @@ async function load(view, selection, route, signal) {
   if (spaces.length === 0) {
     only(
       view,
-      why(module.has_buffer_assignment ? 'noSpaces' : 'noAssignment', view.module),
+      message((module.has_buffer_assignment ? noSpaces : noAssignment)(view.module)),
       `${short(view.module.name)}: what it needs is not in this file.`,
       said,
     );
@@ -391,13 +391,11 @@ function saidOf(view, { session, modules }, detail = null, notes = []) {
 
 const SAYS_NOTHING = { notes: [], errorTexts: [], failure: null };
 
-/* One message, or a promise of it, instead of all panels. */
+/* One message instead of all panels. */
 function only(view, content, sentence, said = SAYS_NOTHING) {
   view.said = said;
   view.head.say(sentence, said);
-  const mine = (view.instead = {});
-  view.wholePage.replaceChildren();
-  Promise.resolve(content).then((node) => view.instead === mine && view.wholePage.replaceChildren(node));
+  view.wholePage.replaceChildren(content);
   view.wholePage.hidden = false;
   for (const panel of view.panels) panel.node.hidden = true;
   view.tabs.node.hidden = true;

@@ -8,7 +8,7 @@ import { nextMarks, swappedMarks } from '../../lib/marks.js';
 import { following, isAll, moved, nearest, zoomed } from '../../lib/range.js';
 import { MIN_STEPS } from '../../widgets/curve.js';
 import { peakBeside } from '../../widgets/curve_keys.js';
-import { coversTerm, readOpened } from './only.js';
+import { coversTerm, readOpened } from './filter.js';
 import { offsetWords, unitWord } from './text.js';
 
 const ASK_AFTER_MS = 120;
@@ -80,214 +80,262 @@ export function readPlace(space, route) {
   return { step: step === space.peak_step ? null : step, range, bytes, window, offsets, marks, said };
 }
 
-/* hooks: marks(), moment(step), momentAtRest() and rangeAtRest(range) 120 ms after the last movement, the first
- * at once after a click, range([from, to)), window(). They are called after the part of the place that changed. */
-export function createPlace(view, hooks) {
-  let place = NOWHERE;
+const allOf = ({ space }) => [0, space.step_count];
+const hasSteps = ({ space }) => Boolean(space) && space.step_unit !== 'none' && space.step_count > 0;
+
+/* Steps and offsets in view. at: the place as it is now, of which `range` and `bytes` are set here; hooks: range(), at
+ * once, and rangeAtRest(), 120 ms after the last movement. */
+function rangeIn(view, at, hooks) {
   let takeBack = null;
-  let isHeld = false; // the hand still moves the moment
-  let takeBackMoment = null;
-  let marked = null; // where a window begins that keys select
-
-  const all = () => [0, view.space.step_count];
-  const range = () => place.range ?? all();
-  const moment = () => place.step ?? view.space.peak_step ?? 0;
-  const hasSteps = () => view.space && view.space.step_unit !== 'none' && view.space.step_count > 0;
-
-  const adopt = (route) => {
-    const { said, ...next } = readPlace(view.space, route);
-    for (const name of ['step', 'range', 'bytes', 'window', 'offsets', 'marks', 'bars']) {
-      if (said[name]) view.context.banners.set(name, { text: said[name] });
-      else view.context.banners.drop(name);
-    }
-    const before = place;
-    /* Between two steps the hand is more exact than the URL. */
-    const kept = (name) => place[name] && nearest(place[name]).join() === next[name]?.join();
-    place = { ...next, range: kept('range') ? place.range : next.range, bytes: kept('bytes') ? place.bytes : next.bytes };
-    return before;
-  };
-  const soon = (task) => {
-    takeBack?.();
-    takeBack = later(task, ASK_AFTER_MS);
-  };
-  const momentRests = () => {
-    isHeld = false;
-    hooks.momentAtRest();
-  };
-  const momentMoved = () => {
-    takeBackMoment?.();
-    takeBackMoment = null;
-    if (marked !== null) hooks.window();
-    hooks.moment(moment());
-    if (isHeld) takeBackMoment = later(momentRests, ASK_AFTER_MS);
-    else momentRests();
-  };
+  const now = () => at.range ?? allOf(view);
   const rest = () => {
-    hooks.range(range());
-    soon(() => {
+    hooks.range(now());
+    takeBack?.();
+    takeBack = later(() => {
       /* As the URL has it, so that a reload gives the same picture. */
-      place = { ...place, range: place.range && nearest(place.range), bytes: place.bytes && nearest(place.bytes) };
-      hooks.range(range());
-      hooks.rangeAtRest(range());
-    });
+      Object.assign(at, { range: at.range && nearest(at.range), bytes: at.bytes && nearest(at.bytes) });
+      hooks.range(now());
+      hooks.rangeAtRest(now());
+    }, ASK_AFTER_MS);
   };
-  const put = (next) => {
-    place = { ...place, range: isAll(next, all()) ? null : next };
-    const [from, to] = place.range ? nearest(place.range) : [null, null];
+  const set = (next) => {
+    if (!hasSteps(view)) return;
+    at.range = isAll(next, allOf(view)) ? null : next;
+    const [from, to] = at.range ? nearest(at.range) : [null, null];
     view.context.move({ from: from || null, to: to === view.space.step_count ? null : to });
     rest();
   };
   /* Offsets in view; null: all. */
-  const putBytes = (next) => {
-    place = { ...place, bytes: next };
+  const setBytes = (next) => {
+    if (!hasSteps(view)) return;
+    at.bytes = next;
     const [low, high] = next ? nearest(next) : [null, null];
     view.context.move({ low, high });
     rest();
   };
   return {
-    get step() {
-      return place.step;
+    now,
+    rest,
+    set,
+    setBytes,
+    stop: () => takeBack?.(),
+    showAll() {
+      if (!hasSteps(view)) return;
+      set(allOf(view));
+      setBytes(null);
     },
-    get moment() {
-      return moment();
+    /* Notches in, or out when negative; about the moment if it is in view. */
+    zoom(notches, moment) {
+      if (!hasSteps(view)) return;
+      const [from, to] = now();
+      const about = moment >= from && moment < to ? moment + 0.5 : (from + to) / 2;
+      set(zoomed(now(), allOf(view), MIN_STEPS, about, NOTCH ** notches));
     },
-    get isPeak() {
-      return place.step === null;
+    pan(direction) {
+      if (!hasSteps(view)) return;
+      const [from, to] = now();
+      set(moved(now(), allOf(view), direction * PAN_SHARE * (to - from)));
     },
-    get isMoving() {
-      return isHeld;
+    toWindow() {
+      const [a, b] = at.window;
+      set(zoomed([a, b + 1], allOf(view), MIN_STEPS, (a + b + 1) / 2, 1));
     },
-    get range() {
-      return range();
+  };
+}
+
+/* The moment. at.step: null at the peak; hooks: moment(step), at once, and momentAtRest(), 120 ms after the last movement
+ * of a hand, else at once. */
+function momentIn(view, at, range, hooks) {
+  let takeBack = null;
+  let isHeld = false; // the hand still moves it
+  const now = () => at.step ?? view.space.peak_step ?? 0;
+  const rests = () => {
+    isHeld = false;
+    hooks.momentAtRest();
+  };
+  const isMoved = () => {
+    takeBack?.();
+    takeBack = null;
+    hooks.moment(now());
+    if (isHeld) takeBack = later(rests, ASK_AFTER_MS);
+    else rests();
+  };
+  /* isHand: the hand is still moving, or a key may be held down. */
+  const set = (step, isHand = false) => {
+    if (!hasSteps(view)) return;
+    const to = Math.max(0, Math.min(view.space.step_count - 1, step));
+    const patch = { step: to === view.space.peak_step ? null : to, bars: '' };
+    const next = following(range.now(), allOf(view), to);
+    if (next.join() !== range.now().join()) range.set(next);
+    const before = at.step;
+    isHeld = isHand;
+    if (isHand) view.context.move(patch);
+    else view.context.choose(patch);
+    if (before === at.step && isHeld) isMoved();
+  };
+  return {
+    now,
+    set,
+    isMoved,
+    isMoving: () => isHeld,
+    byPeak(direction) {
+      if (!hasSteps(view) || !view.drawn) return;
+      const next = peakBeside(view.drawn, now(), direction);
+      if (next !== now()) set(next);
     },
-    get isWhole() {
-      return place.range === null;
-    },
-    get window() {
-      return place.window;
-    },
-    /* Offsets [low, high) that the window takes; null: all. */
-    get offsets() {
-      return place.offsets;
-    },
-    /* What is drawn: the window, or what it would be if it ended now. */
-    get shownWindow() {
-      return place.window ?? (marked === null ? null : [Math.min(marked, moment()), Math.max(marked, moment())]);
-    },
-    /* Where a window begins that keys select; null: none was begun. */
-    get begun() {
-      return place.window ? null : marked;
-    },
-    /* Terms of a filter that keep what overlaps a window with offsets; "" without one. */
-    get within() {
-      const { window, offsets } = place;
-      return offsets ? `alive:${window[0]}..${window[1]} ${coversTerm(offsets)}` : '';
-    },
-    /* A space was opened: reads the place, calls nothing. */
-    start(route) {
+    stop() {
       takeBack?.();
-      takeBackMoment?.();
       isHeld = false;
-      marked = null;
-      place = NOWHERE;
-      adopt(route);
     },
-    hear(route) {
-      if (!view.space) return;
-      const before = adopt(route);
-      if (before.step !== place.step) momentMoved();
-      if (before.range?.join() !== place.range?.join() || before.bytes?.join() !== place.bytes?.join()) rest();
-      if (before.window?.join() !== place.window?.join() || before.offsets?.join() !== place.offsets?.join()) {
-        marked = null;
-        hooks.window();
-      }
-      if (before.marks.a !== place.marks.a || before.marks.b !== place.marks.b) hooks.marks();
-    },
-    /* isMoved: the hand is still moving, or a key may be held down. */
-    setMoment(step, isMoved = false) {
-      if (!hasSteps()) return;
-      const to = Math.max(0, Math.min(view.space.step_count - 1, step));
-      const patch = { step: to === view.space.peak_step ? null : to, bars: '' };
-      const next = following(range(), all(), to);
-      if (next.join() !== range().join()) put(next);
-      const before = place.step;
-      isHeld = isMoved;
-      if (isMoved) view.context.move(patch);
-      else view.context.choose(patch);
-      if (before === place.step && isHeld) momentMoved();
-    },
-    setWindow(window, offsets = null) {
-      view.context.choose({ sel: window?.join('-') ?? '', offsets: offsets?.join('-') ?? '' });
+  };
+}
+
+/* The selected window and the two marks: at.window, at.offsets, at.marks; hooks: window(). */
+function windowIn(view, at, moment, hooks) {
+  let begun = null; // where a window begins that keys select
+  const choose = (window, offsets = null) => view.context.choose({ sel: window?.join('-') ?? '', offsets: offsets?.join('-') ?? '' });
+  const begin = (step) => {
+    begun = step;
+    hooks.window();
+  };
+  /* What is drawn: the window, or what it would be if it ended now. */
+  const shown = () => at.window ?? (begun === null ? null : [Math.min(begun, moment.now()), Math.max(begun, moment.now())]);
+  return {
+    choose,
+    shown,
+    begun: () => (at.window ? null : begun),
+    isChanged: () => begin(null),
+    isBegun: () => begun !== null,
+    forget() {
+      begun = null;
     },
     /* False if there is none, and none was begun. */
-    letWindowGo() {
-      if (marked !== null) {
-        marked = null;
-        hooks.window();
-      } else if (place.window) this.setWindow(null);
+    letGo() {
+      if (begun !== null) begin(null);
+      else if (at.window) choose(null);
       else return false;
       return true;
     },
+    /* By keys: the first call begins a window at the moment, the second ends it there, the third clears it. */
+    mark() {
+      if (!hasSteps(view)) return;
+      if (at.window) choose(null);
+      else if (begun !== null) choose(shown());
+      else begin(moment.now());
+    },
+    /* Terms of a filter that keep what overlaps a window with offsets; "" without one. */
+    within: () => (at.offsets ? `alive:${at.window[0]}..${at.window[1]} ${coversTerm(at.offsets)}` : ''),
+  };
+}
+
+/* Takes what the URL says into `at`; what does not exist becomes a banner. */
+function adopt({ space, context }, at, route) {
+  const { said, ...next } = readPlace(space, route);
+  for (const name of ['step', 'range', 'bytes', 'window', 'offsets', 'marks', 'bars']) {
+    if (said[name]) context.banners.set(name, { text: said[name] });
+    else context.banners.drop(name);
+  }
+  /* Between two steps the hand is more exact than the URL. */
+  const kept = (name) => at[name] && nearest(at[name]).join() === next[name]?.join();
+  Object.assign(at, next, { range: kept('range') ? at.range : next.range, bytes: kept('bytes') ? at.bytes : next.bytes });
+}
+
+/* view: {space, drawn, context} as they are now. hooks: marks(), moment(step), momentAtRest(), range([from, to)),
+ * rangeAtRest(range), window(), fit(offsets). They are called after the part of the place that changed. */
+export function createPlace(view, hooks) {
+  const at = { ...NOWHERE };
+  const range = rangeIn(view, at, hooks);
+  const moment = momentIn(view, at, range, {
+    ...hooks,
+    moment(step) {
+      if (window.isBegun()) hooks.window();
+      hooks.moment(step);
+    },
+  });
+  const window = windowIn(view, at, moment, hooks);
+  const stop = () => {
+    range.stop();
+    moment.stop();
+  };
+  return {
+    ...{ stop, setRange: range.set, setBytes: range.setBytes, showAll: range.showAll, pan: range.pan },
+    ...{ setMoment: moment.set, byPeak: moment.byPeak },
+    ...{ setWindow: window.choose, letWindowGo: window.letGo, markWindow: window.mark },
+    /* null: the peak. */
+    get step() {
+      return at.step;
+    },
+    get moment() {
+      return moment.now();
+    },
+    get isPeak() {
+      return at.step === null;
+    },
+    get isMoving() {
+      return moment.isMoving();
+    },
+    get range() {
+      return range.now();
+    },
+    get isWhole() {
+      return at.range === null;
+    },
+    get bytes() {
+      return at.bytes;
+    },
+    get window() {
+      return at.window;
+    },
+    /* Offsets [low, high) that the window takes; null: all. */
+    get offsets() {
+      return at.offsets;
+    },
+    get shownWindow() {
+      return window.shown();
+    },
+    /* Where a window begins that keys select; null: none was begun. */
+    get begun() {
+      return window.begun();
+    },
+    get within() {
+      return window.within();
+    },
     get marks() {
-      return place.marks;
+      return at.marks;
+    },
+    /* A space was opened: reads the place, calls nothing. */
+    start(route) {
+      stop();
+      window.forget();
+      Object.assign(at, NOWHERE);
+      adopt(view, at, route);
+    },
+    hear(route) {
+      if (!view.space) return;
+      const before = { ...at };
+      const isOther = (name) => before[name]?.join() !== at[name]?.join();
+      adopt(view, at, route);
+      if (before.step !== at.step) moment.isMoved();
+      if (isOther('range') || isOther('bytes')) range.rest();
+      if (isOther('window') || isOther('offsets')) window.isChanged();
+      if (before.marks.a !== at.marks.a || before.marks.b !== at.marks.b) hooks.marks();
+    },
+    zoom: (notches) => range.zoom(notches, moment.now()),
+    zoomToWindow() {
+      if (!at.window) return false;
+      range.toWindow();
+      if (at.offsets) hooks.fit(at.offsets);
+      return true;
     },
     /* The moment becomes A, then B; the third time both go. */
     mark() {
-      if (hasSteps()) view.context.choose(nextMarks(place.marks, moment()));
+      if (hasSteps(view)) view.context.choose(nextMarks(at.marks, moment.now()));
     },
     swapMarks() {
-      const swapped = swappedMarks(place.marks);
+      const swapped = swappedMarks(at.marks);
       if (swapped) view.context.choose(swapped);
       return Boolean(swapped);
     },
     clearMarks: () => view.context.choose({ a: '', b: '' }),
-    /* By keys: the first call begins a window at the moment, the second ends it there, the third clears it. */
-    markWindow() {
-      if (!hasSteps()) return;
-      if (place.window) this.setWindow(null);
-      else if (marked !== null) this.setWindow(this.shownWindow);
-      else {
-        marked = moment();
-        hooks.window();
-      }
-    },
-    setRange: (next) => hasSteps() && put(next),
-    setBytes: (next) => hasSteps() && putBytes(next),
-    get bytes() {
-      return place.bytes;
-    },
-    showAll() {
-      if (!hasSteps()) return;
-      put(all());
-      putBytes(null);
-    },
-    /* Notches in, or out when negative; about the moment if it is in view. */
-    zoom(notches) {
-      if (!hasSteps()) return;
-      const [from, to] = range();
-      const at = moment() >= from && moment() < to ? moment() + 0.5 : (from + to) / 2;
-      put(zoomed(range(), all(), MIN_STEPS, at, NOTCH ** notches));
-    },
-    pan(direction) {
-      if (!hasSteps()) return;
-      const [from, to] = range();
-      put(moved(range(), all(), direction * PAN_SHARE * (to - from)));
-    },
-    zoomToWindow() {
-      if (!place.window) return false;
-      const [a, b] = place.window;
-      put(zoomed([a, b + 1], all(), MIN_STEPS, (a + b + 1) / 2, 1));
-      if (place.offsets) view.map.fit(place.offsets);
-      return true;
-    },
-    byPeak(direction) {
-      if (!hasSteps() || !view.drawn) return;
-      const next = peakBeside(view.drawn, moment(), direction);
-      if (next !== moment()) this.setMoment(next);
-    },
-    stop() {
-      takeBack?.();
-      takeBackMoment?.();
-    },
   };
 }

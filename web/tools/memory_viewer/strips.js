@@ -5,19 +5,18 @@
 import { later } from '../../lib/activity.js';
 import { el, fill } from '../../lib/dom.js';
 import { bytes, count, counted } from '../../lib/format.js';
-import { onTheme } from '../../lib/theme.js';
+import { onTheme, token } from '../../lib/theme.js';
 import { explained, explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
-import { legend } from '../../widgets/categories.js';
+import { categoryFill, categoryWord, legend } from '../../widgets/categories.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createStrip } from '../../widgets/strips.js';
 import { askedWidth, joinMerged, weigh } from '../../widgets/strips_layout.js';
 import { stripLabel, stripTitle, unitWord, whereWords } from './text.js';
-import { why } from './why.js';
+import { noBuffers, noMatch, noPadding } from './empty.js';
 
 const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
-const withPicture = (make) => import('./strips_picture.js').then(make);
 const HINT = ' · hover names a buffer, click keeps it';
 
 /* actions: onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar), sentence(bar), onWidth(width),
@@ -64,8 +63,8 @@ export function createStrips(actions) {
   const exports = exportEntries({
     name: 'strips',
     title: () => panel.node.querySelector('h2').firstChild.textContent,
-    drawing: () => bars.program.length > 0 && withPicture(({ stripsDrawing }) => stripsDrawing(ORDERS, parts, bars)),
-    table: () => withPicture(({ stripsTable }) => stripsTable(ORDERS, bars)),
+    drawing: () => bars.program.length > 0 && stripsDrawing(parts, bars),
+    table: () => stripsTable(bars),
   });
   panel.setMenu(() => [exports(), explainEntry('strips')]);
 
@@ -89,7 +88,7 @@ export function createStrips(actions) {
       );
       panel.setAside(legend(seen, { onOnly: actions.onOnly, chosen }), el('span', { class: 'key-hatch' }, 'hatched: padding'));
       if (answer.buffer_count === 0) {
-        panel.say(why('noBuffers', where));
+        panel.say(message(noBuffers(where)));
         return;
       }
       panel.show();
@@ -112,17 +111,6 @@ export function createStrips(actions) {
   };
 }
 
-/* Most programs have none: this is said without loading anything. */
-function noPadding(buffers, where) {
-  return {
-    title: 'No padding.',
-    text:
-      buffers === 1
-        ? `The one buffer live ${where} is not padded.`
-        : `None of the ${count(buffers)} buffers live ${where} is padded.`,
-  };
-}
-
 function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, space, where, opened, onAll }) {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   const sum = bars.reduce((all, bar) => all + weigh(bar, order), 0);
@@ -133,8 +121,7 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   said.hidden = !isEmpty;
   node.classList.toggle('is-empty', isEmpty);
   if (isEmpty) {
-    const reason = isFiltered ? why('noMatch', order) : message(noPadding(answer.buffer_count, where));
-    Promise.resolve(reason).then((node) => fill(said, node));
+    fill(said, message(isFiltered ? noMatch(order) : noPadding(answer.buffer_count, where)));
   }
   const of = order === 'padding' ? ' of padding' : '';
   const part = opened && bars.length ? `${count(opened.first + 1)} to ${count(opened.first + total)}, ` : '';
@@ -147,4 +134,47 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   );
   fill(axis, el('span', {}, '0'), el('span', {}, bytes(sum)));
   strip.draw(bars, stripLabel(order, bars, space, where));
+}
+
+/* ---- the three as a picture and as a table, for the menu of their panel ---- */
+
+const PICTURE = { width: 1000, height: 96, gap: 34 };
+
+/* One strip below the other, each with its name and sum. */
+function stripsDrawing(parts, bars) {
+  const shown = ORDERS.filter((order) => bars[order].length > 0);
+  const { width, height, gap } = PICTURE;
+  const kinds = new Set(Object.values(bars).flatMap((order) => order.map((bar) => bar.category || 'mixed')));
+  return {
+    width,
+    height: shown.length * (height + gap) - 8,
+    paint(context) {
+      for (const order of shown) {
+        const { strip, node } = parts.get(order);
+        context.font = `600 13px ${token('sans')}`;
+        context.fillStyle = token('text');
+        context.fillText(node.querySelector('h3').textContent, 0, 14);
+        context.save();
+        context.translate(0, 22);
+        strip.paintInto(context, width, height);
+        context.restore();
+        context.translate(0, height + gap);
+      }
+    },
+    legend: [
+      ...[...kinds].map((kind) => ({ word: categoryWord(kind), colour: categoryFill(kind) })),
+      { word: 'hatched: padding', colour: token('text2'), kind: 'hatch' },
+    ],
+  };
+}
+
+/* Every bar; a merged one says how many buffers it holds. */
+function stripsTable(bars) {
+  const keys = ['order', 'id', 'name', 'buffers', 'bytes', 'unpadded_bytes', 'padding_bytes', 'category'];
+  return {
+    columns: keys.map((key) => ({ key })),
+    rows: ORDERS.flatMap((order) =>
+      bars[order].map((bar) => ({ ...bar, order, buffers: bar.count, name: bar.id === null ? 'merged' : bar.name })),
+    ),
+  };
 }

@@ -6,7 +6,7 @@ import { el } from '../../lib/dom.js';
 import { count, counted, cutMiddle, spokenBytes, visible } from '../../lib/format.js';
 import { isAbort, Problem } from '../../lib/api.js';
 import { createFilter } from '../../widgets/filter.js';
-import { createPanel } from '../../widgets/panel.js';
+import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
 import { filterFields } from '../../widgets/table_columns.js';
 import { groupedRows, pagedRows } from '../../widgets/table_rows.js';
@@ -15,16 +15,141 @@ import { valuesOfFields } from './filter.js';
 import { createGroupChoice, groupedBy, wayOf } from './groups.js';
 import { askWithin } from './load.js';
 import * as say from './text.js';
-import { failed, why } from './why.js';
+import { failed, noBuffers, noneWithin } from './empty.js';
+import { setSetting } from '../../lib/settings.js';
+import { isWithoutPaths } from '../../lib/subject.js';
+import { explainEntry } from '../../widgets/explain.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { copyText } from '../../widgets/toast.js';
 
 const PAGE_ROWS = 100;
 const DEFAULT_SORT = '-size';
 
-/* view: {ask, space, records, context}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
+/* What is known of the rows that were shown: places of buffers in the strips' orders, groups by their ids. */
+function createKnown(records) {
+  const ranks = new Map();
+  const groups = new Map();
+  return {
+    rankOf: (id, order) => ranks.get(id)?.[order] ?? null,
+    groupOf: (id) => groups.get(id) ?? null,
+    clear() {
+      ranks.clear();
+      groups.clear();
+    },
+    buffers(rows) {
+      records.add(rows);
+      for (const row of rows) ranks.set(row.id, row.ranks);
+      return rows;
+    },
+    groups(rows) {
+      const named = rows.map((each) => ({ ...each, id: `g:${each.key}` }));
+      for (const row of named) groups.set(row.id, row);
+      return named;
+    },
+  };
+}
+
+/* The rows of an answer to `params`, further pages by `asks`: buffers, or groups that open to theirs. */
+function sourceOf(data, { by, ...params }, asks, known, onProblem) {
+  const more = (view, of, pick) => async (offset, limit, signal) => pick((await asks(view, { ...of, offset, limit }, signal)).data);
+  const paged = (count, first, ask) => pagedRows({ count, first, pageRows: PAGE_ROWS, ask, onProblem });
+  const buffers = (page) => known.buffers(page.rows);
+  const groups = (page) => known.groups(page.groups);
+  known.clear();
+  if (!by) return paged(data.matched_count, buffers(data), more('buffers', params, buffers));
+  return groupedRows({
+    groups: paged(data.group_count, groups(data), more('groups', { ...params, by }, groups)),
+    membersOf: (group) => paged(group.count, null, more('buffers', { ...params, by, sort: DEFAULT_SORT, key: group.key }, buffers)),
+  });
+}
+
+/* What the URL asks of the table; an order that the daemon refused gives way to the default. */
+function wantedOf({ context, space, place }, refused) {
+  const { filter, sort, step, group } = context.route;
+  const isStep = Number.isInteger(step) && step >= 0 && step < space.step_count;
+  const by = wayOf(group);
+  return {
+    space: space.space,
+    step: space.replay_error || place.within ? 'all' : isStep ? step : 'peak',
+    sort: (refused === orderOf(by, sort) ? '' : sort) || DEFAULT_SORT,
+    filter,
+    by,
+  };
+}
+
+/* An order and a grouping that are not here are named, and the usual ones shown. */
+function sayUnknown({ banners, route: { sort, group } }, refused) {
+  const say = (name, text) => (text ? banners.set(name, { text }) : banners.drop(name));
+  const isGroup = !group || wayOf(group) !== '';
+  const isSort = !sort || refused !== orderOf(wayOf(group), sort);
+  say('group', isGroup ? '' : `Buffers are not grouped by ${cutMiddle(visible(group), 40)} here; listing them one by one.`);
+  say('sort', isSort ? '' : `There is no order ${cutMiddle(visible(sort), 40)} here; the largest come first.`);
+}
+
+/* Asks for what the URL wants. onAnswer(data, params, asks, isNewFilter), onFilterProblem(error), onProblem(error).
+ * Out: {load(), wanted(), isNew(), said: the last answer}. A filter that is refused leaves what the last good one
+ * showed, at the step of now. */
+function createLoader(view, { onStart, onAnswer, onFilterProblem, onProblem }) {
+  let asked = '';
+  let good = null; // the last filter that the daemon took
+  let drawn = null; // what was asked last, without the filter
+  let said = null;
+  let refused = null; // the order that the daemon does not know
+  const wanted = () => wantedOf(view, refused);
+  const questionOf = (params) => JSON.stringify([params, view.place.within, view.ask.serial]);
+  const withoutFilter = (params) => questionOf({ ...params, filter: '' });
+
+  async function ask(params, key, isNewFilter) {
+    const asks = askWithin(view.ask, view.place.within);
+    const { by, ...rest } = params;
+    const { data } = await asks(by ? 'groups' : 'buffers', { ...(by ? params : rest), limit: PAGE_ROWS });
+    if (asked !== key) return;
+    said = data;
+    drawn = withoutFilter(params);
+    onAnswer(data, params, asks, isNewFilter);
+  }
+  async function load() {
+    if (!view.space) return;
+    const params = wanted();
+    const key = questionOf(params);
+    asked = key;
+    sayUnknown(view.context, refused);
+    const end = onStart(params);
+    try {
+      await ask(params, key, good !== null && good !== params.filter);
+      if (asked === key) good = params.filter;
+    } catch (error) {
+      if (isAbort(error) || asked !== key) return;
+      if (!(error instanceof Problem)) throw error;
+      /* What is seen stays; the page asks again once the daemon is back. */
+      if (error.code === 'gone' && said) asked = '';
+      else if (isOfSort(error) && params.sort !== DEFAULT_SORT) {
+        refused = orderOf(params.by, params.sort);
+        await load();
+      } else if (isOfFilter(error)) {
+        onFilterProblem(error);
+        if (good === null || drawn !== withoutFilter(params)) await ask({ ...params, filter: good ?? '' }, key).catch(() => {});
+      } else onProblem(error);
+    } finally {
+      end();
+    }
+  }
+  return {
+    load,
+    wanted,
+    isNew: () => Boolean(view.space) && questionOf(wanted()) !== asked,
+    get said() {
+      return said;
+    },
+  };
+}
+
+/* view: {ask, space, records, place, context}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
  * Out: {panel, load(), hear(), mark(hover, pin), rankOf(id, order), groupOf(id), focusFilter(), beside(id, direction), destroy()}. */
 export function createBuffersTable(view, actions) {
   const panel = createPanel('panel-table', 'Buffers');
   const { context } = view;
+  const known = createKnown(view.records);
   const table = createTable({
     kind: ['buffer', 'buffers'],
     ...actions,
@@ -34,106 +159,33 @@ export function createBuffersTable(view, actions) {
   const filter = createFilter({
     label: 'Filter buffers',
     placeholder: 'filter, e.g. >64MiB cat:temporary ( / )',
-    fields: () => filterFields(said?.member_columns ?? said?.columns ?? [], valuesOfFields(view)),
+    fields: () => filterFields(loader.said?.member_columns ?? loader.said?.columns ?? [], valuesOfFields(view)),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
   const group = createGroupChoice((by) => context.choose(groupedBy(by, context.route)));
-  const ranks = new Map();
-  const groupsById = new Map();
-  let asked = '';
-  let good = null; // the last filter that the daemon took
-  let drawnStep = null;
-  let said = null; // the last answer
-  let refused = null; // the order that the daemon does not know
+  const onProblem = (error) => panel.say(failed('The table', error));
+  const loader = createLoader(view, {
+    onStart(params) {
+      filter.set(params.filter);
+      group.set(params.by);
+      return panel.wait('', null);
+    },
+    onAnswer(data, params, asks, isNewFilter) {
+      show(data, params, sourceOf(data, params, asks, known, (error) => error.code !== 'gone' && onProblem(error)));
+      if (isNewFilter) context.tell(filterSentence(data, kept(params)));
+      if (params.filter === context.route.filter) filter.accept();
+    },
+    onFilterProblem: filter.refuse,
+    onProblem,
+  });
   panel.node.classList.add('has-filter');
   panel.node.dataset.explain = 'table';
   panel.setAside(filter.node, group.node);
   panel.body.append(table.node);
-  panel.setMenu(async () => (await import('./table_menu.js')).tableMenu({ view, table, wanted }));
+  panel.setMenu(() => tableMenu({ view, table, wanted: loader.wanted }));
 
-  /* What the URL asks of the table. */
-  function wanted() {
-    const { filter: text, sort, step, group: by } = context.route;
-    const { space } = view;
-    const isStep = Number.isInteger(step) && step >= 0 && step < space.step_count;
-    const way = wayOf(by);
-    return {
-      space: space.space,
-      step: space.replay_error || view.place.within ? 'all' : isStep ? step : 'peak',
-      filter: text,
-      sort: (refused === orderOf(way, sort) ? '' : sort) || DEFAULT_SORT,
-      by: way,
-    };
-  }
-
+  /* What leaves out rows, for words. */
   const kept = ({ filter: text }) => ({ filter: text, within: view.place.within });
-  const questionOf = (params) => JSON.stringify([params, view.place.within, view.ask.serial]);
-
-  /* An order and a grouping that are not here are named, and the usual ones shown. */
-  function sayUnknown() {
-    const { sort, group: by } = context.route;
-    const isGroup = !by || wayOf(by) !== '';
-    const isSort = !sort || refused !== orderOf(wayOf(by), sort);
-    if (isGroup) context.banners.drop('group');
-    else context.banners.set('group', { text: `Buffers are not grouped by ${cutMiddle(visible(by), 40)} here; listing them one by one.` });
-    if (isSort) context.banners.drop('sort');
-    else context.banners.set('sort', { text: `There is no order ${cutMiddle(visible(sort), 40)} here; the largest come first.` });
-  }
-
-  /* A filter that is refused leaves what the last good one showed, at the step of now. */
-  async function load() {
-    if (!view.space) return;
-    const params = wanted();
-    sayUnknown();
-    const key = questionOf(params);
-    asked = key;
-    filter.set(params.filter);
-    group.set(params.by);
-    const end = panel.wait('', null);
-    try {
-      await ask(params, key);
-      if (asked !== key) return;
-      if (good !== null && good !== params.filter) context.tell(filterSentence(said, kept(params)));
-      good = params.filter;
-      filter.accept();
-    } catch (error) {
-      if (isAbort(error) || asked !== key) return;
-      if (!(error instanceof Problem)) throw error;
-      /* What is seen stays; the page asks again once the daemon is back. */
-      if (error.code === 'gone' && said) asked = '';
-      else if (isOfSort(error)) {
-        refused = orderOf(params.by, params.sort);
-        await load();
-      } else if (isOfFilter(error)) await refuse(error, params, key);
-      else panel.say(failed('The table', error));
-    } finally {
-      end();
-    }
-  }
-
-  async function refuse(error, params, key) {
-    filter.refuse(error);
-    const isDrawn = good !== null && drawnStep === key.replace(JSON.stringify(params.filter), '');
-    if (!isDrawn) await ask({ ...params, filter: good ?? '' }, key).catch(() => {});
-  }
-
-  async function ask(params, key) {
-    const asks = askWithin(view.ask, view.place.within);
-    const { by, ...rest } = params;
-    const { data } = await asks(by ? 'groups' : 'buffers', { ...(by ? params : rest), limit: PAGE_ROWS });
-    if (asked !== key) return;
-    said = data;
-    if (by) drawGroups(data, params, asks);
-    else drawRows(data, params, asks);
-    drawnStep = key.replace(JSON.stringify(params.filter), '');
-  }
-
-  const keep = (rows) => {
-    view.records.add(rows);
-    for (const row of rows) ranks.set(row.id, row.ranks);
-    return rows;
-  };
-  const onProblem = (error) => error.code !== 'gone' && panel.say(failed('The table', error));
 
   function show(data, params, source) {
     const where = whereText(data, view);
@@ -146,67 +198,30 @@ export function createBuffersTable(view, actions) {
       foot: footOf(data, kept(params)),
       source,
     });
-    if (data.total_count === 0) panel.say(why('noBuffers'));
-    else if (view.place.within && data.matched_count === 0) panel.say(why('noneWithin', data.total_count, params.filter));
+    if (data.total_count === 0) panel.say(message(noBuffers()));
+    else if (view.place.within && data.matched_count === 0) panel.say(message(noneWithin(data.total_count, params.filter)));
     filter.forget();
     actions.onDraw();
   }
 
-  function drawRows(data, params, asks) {
-    const { by, ...rest } = params;
-    ranks.clear();
-    const ask = async (offset, limit, signal) => keep((await asks('buffers', { ...rest, offset, limit }, signal)).data.rows);
-    show(data, params, pagedRows({ count: data.matched_count, first: keep(data.rows), pageRows: PAGE_ROWS, ask, onProblem }));
-  }
-
-  function drawGroups(data, params, asks) {
-    groupsById.clear();
-    const named = (groups) => {
-      const rows = groups.map((each) => ({ ...each, id: `g:${each.key}` }));
-      for (const row of rows) groupsById.set(row.id, row);
-      return rows;
-    };
-    const members = (of) =>
-      pagedRows({
-        count: of.count,
-        pageRows: PAGE_ROWS,
-        ask: async (offset, limit, signal) => {
-          const { data: page } = await asks(
-            'buffers',
-            { ...params, sort: DEFAULT_SORT, key: of.key, offset, limit },
-            signal,
-          );
-          return keep(page.rows);
-        },
-        onProblem,
-      });
-    ranks.clear();
-    const ask = async (offset, limit, signal) => named((await asks('groups', { ...params, offset, limit }, signal)).data.groups);
-    const groups = pagedRows({ count: data.group_count, first: named(data.groups), pageRows: PAGE_ROWS, ask, onProblem });
-    show(data, params, groupedRows({ groups, membersOf: members }));
-  }
-
   return {
     panel,
-    load,
+    load: loader.load,
     /* Another step, filter, order or grouping. */
-    hear() {
-      const isNew = view.space && questionOf(wanted()) !== asked;
-      return isNew ? load() : null;
-    },
+    hear: () => (loader.isNew() ? loader.load() : null),
     mark: table.mark,
     /* Scrolls to a buffer that was pinned elsewhere, where its place is known. */
     reveal(id) {
-      const { filter: text, sort, by } = wanted();
+      const { filter: text, sort, by } = loader.wanted();
       const rank = by || text || view.place.within || sort !== DEFAULT_SORT ? null : view.records.get(id)?.ranks?.size;
       if (rank !== null && rank !== undefined) table.reveal(rank);
       else table.revealId(id);
     },
-    groupOf: (id) => groupsById.get(id) ?? null,
+    groupOf: known.groupOf,
     focusFilter: filter.focus,
     beside: table.beside,
     /* Place of a buffer in an order of the strips at this step, if it is known. */
-    rankOf: (id, order) => ranks.get(id)?.[order] ?? null,
+    rankOf: known.rankOf,
     destroy() {
       filter.destroy();
       table.destroy();
@@ -229,4 +244,46 @@ function whereText(data, { space, place }) {
   if (space.step_unit === 'none') return 'at the peak';
   const at = `${say.unitWord(space)} ${count(data.step)}`;
   return data.step === space.peak_step ? `at the peak · ${at}` : `live at ${at}`;
+}
+
+/* ---- what stands behind ⋯ ---- */
+
+/* Address of all rows that the filter keeps, as CSV. */
+function csvLink(view, wanted) {
+  const { by, filter, ...rest } = wanted;
+  const kept = [view.place.within, filter].filter(Boolean).join(' ');
+  const params = { ...view.ask.place, ...rest, filter: kept, by, format: 'csv', paths: isWithoutPaths() ? 'without' : '' };
+  const url = new URL(`api/v1/memory_viewer/${by ? 'groups' : 'buffers'}`, document.baseURI);
+  for (const [name, value] of Object.entries(params)) if (value !== '') url.searchParams.set(name, value);
+  return url.href;
+}
+
+/* wanted(): what is asked for now. Out: entries of menu.js. */
+function tableMenu({ view, table, wanted }) {
+  const exports = exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink(view, wanted()) });
+  const rowLink = () => {
+    const row = table.activeRow;
+    return row ? view.context.linkHere({ pin: row.isGroup ? { kind: 'g', id: row.key } : { kind: 'b', id: row.id } }) : null;
+  };
+  return [
+    exports(),
+    {
+      word: 'Leave out source paths',
+      isOn: isWithoutPaths(),
+      run: () => setSetting('paths', isWithoutPaths() ? 'with' : 'without'),
+    },
+    explainEntry('table'),
+    { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => table.copy('tabs') },
+    { word: 'Copy chosen rows as Markdown', run: () => table.copy('markdown') },
+    {
+      word: 'Copy link to the row',
+      why: rowLink() ? '' : 'no row is chosen',
+      run: () => copyText(new URL(rowLink(), document.baseURI).href),
+    },
+    ...table.columns().map(({ key, title, isShown }) => ({
+      word: `Column ${title.replace(/, [KMGT]?i?B$/, '')}`,
+      isOn: isShown,
+      run: () => table.setColumnShown(key, !isShown),
+    })),
+  ];
 }

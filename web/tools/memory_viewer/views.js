@@ -11,9 +11,10 @@ import { askFiltered, curveOf, usualSpace } from './load.js';
 import { capacityLabel, pageTitle } from './answer.js';
 import { devicesFor, settleCapacity } from './capacity.js';
 import { failureParts, failureTitle } from './failure.js';
-import { categoriesOf, coversTerm, readOpened } from './only.js';
+import { categoriesOf, coversTerm, readOpened } from './filter.js';
 import * as say from './text.js';
-import { failed, why } from './why.js';
+import { message } from '../../widgets/panel.js';
+import { cannotReplay, failed, noPositions } from './empty.js';
 
 const CURVE_WIDTH = 1024;
 
@@ -136,8 +137,8 @@ export function loadStrips(view) {
 
 function loadCurve(view) {
   const { space, curvePanel } = view;
-  if (space.replay_error) return curvePanel.say(why('cannotReplay', view.module.name, space.replay_error));
-  if (space.step_unit === 'none') return curvePanel.say(why('noPositions', space));
+  if (space.replay_error) return curvePanel.say(message(cannotReplay(view.module.name, space.replay_error)));
+  if (space.step_unit === 'none') return curvePanel.say(message(noPositions(space)));
   const width = widthOf(view);
   return fillPanel(view, curvePanel, 'The curve', 'curve', { width }, (data) => {
     view.drawn = curveOf(data);
