@@ -122,6 +122,25 @@ def test_the_demo_shows_memory_over_time(t):
         equal((rows[0]["op"], rows[0]["verdict"], rows[0]["slope_bytes_per_step"]), ("metrics/append", "grows", 1 << 20), rows[0])
 
 
+def test_a_row_of_memory_is_found_by_its_key(t):
+    """also where another filter or the page leaves it out; and the largest free chunk at the peak is that of the curve"""
+    daemon = t.serve("--demo")
+    session = daemon.session_id("training")
+    for view, group in (("live", "op"), ("live", "same"), ("growth", "")):
+        ask = lambda **more: daemon.get_json(f"/api/v1/memory_profile/{view}", session=session, group=group, **more)["data"]
+        rows = [row for row in ask(limit=1000)["rows"] if row["key"].startswith("g:")]
+        assert len(rows) > 2, (view, group)
+        for row in rows[::3]:
+            found = ask(filter="key:" + row["key"], limit=1)
+            equal((found["matched_count"], found["rows"]), (1, [row]))
+    for pool in daemon.get_json("/api/v1/memory_profile/summary", session=session)["data"]["pools"]:
+        peak = pool["peak"]
+        data = daemon.get_json("/api/v1/memory_profile/fragmentation", session=session, memory=pool["memory"],
+                               **{"from": peak["time_ps"], "to": peak["time_ps"] + 1})["data"]
+        equal(pool["peak_largest_free_bytes"], data["columns"]["largest_free_bytes"][-1])
+        assert abs(pool["peak_largest_free_bytes"] - peak["free_bytes"] * (1 - peak["fragmentation"])) <= 1, pool
+
+
 def test_pages_of_events_are_those_of_the_whole_list(t):
     """only the rows of a page are put in order: against the CSV, which has all of them"""
     daemon = t.serve("--demo")

@@ -3,6 +3,8 @@
  * shows together: several hosts, launches of programs, a leak, what was there before. Every figure is
  * computed here from the list of events, in the plainest way. */
 
+import { columnsOf } from './canned.mjs';
+
 const MIB = 1024 ** 2;
 const STEP_PS = 10e9;
 const CAPACITY = 1024 * MIB;
@@ -89,8 +91,8 @@ function summaryOf(pools, hosts, reason, notes = []) {
       pool_count: pools.length,
       step_count: 20,
       launch_count: 20,
-      start_ps: 0,
-      end_ps: 1,
+      start_ps: Math.min(...pools.map((pool) => pool.events[0].time)),
+      end_ps: Math.max(...pools.map((pool) => pool.events.at(-1).time)),
       profile_start_unix_ns: null,
       has_tpu: false,
       has_gpu: true,
@@ -110,6 +112,7 @@ function summaryOf(pools, hosts, reason, notes = []) {
       capacity_bytes: CAPACITY,
       capacity_source: 'reserved + in use + free of the events',
       peak: point(pool.peak),
+      peak_largest_free_bytes: Math.floor((CAPACITY - pool.peak.used) * 0.9),
       lifetime_peak_bytes: pool.peak.used,
       least_bytes: Math.min(...pool.events.map((event) => event.used)),
       first_bytes: pool.events[0].used,
@@ -132,6 +135,38 @@ function stateAt(pool, time) {
   const at = pool.events.filter((event) => event.time <= time).at(-1);
   return at ?? { ...pool.events[0], time, event: null, used: pool.events[0].used - pool.events[0].size, step: null };
 }
+
+const TEXTS = ['op', 'region', 'dtype', 'shape', 'thread'].map((name) => [name, name[0].toUpperCase() + name.slice(1), null, name]);
+const COLUMNS = {
+  live: columnsOf([
+    ['size', 'Size', 'bytes', 'size_bytes'],
+    ['requested', 'Requested', 'bytes', 'requested_bytes'],
+    ['count', 'Count', 'count', 'count'],
+    ['step', 'Step', 'step', 'step'],
+    ...TEXTS,
+    ['born', 'Born', 'bytes', 'born_bytes'],
+    ['died', 'Died', 'bytes', 'died_bytes'],
+  ]),
+  events: columnsOf([
+    ['time', 'Time', 'ps', 'time_ps'],
+    ['size', 'Size', 'bytes', 'size_bytes'],
+    ['requested', 'Requested', 'bytes', 'requested_bytes'],
+    ['step', 'Step', 'step', 'step'],
+    ...TEXTS,
+    ['address', 'Address', null, 'address'],
+    ['lifetime', 'Lifetime', 'ps', 'lifetime_ps'],
+    ['freed_by', 'Freed by', null, 'freed_by'],
+    ['freed_step', 'Freed in', 'step', 'freed_step'],
+  ]),
+  growth: columnsOf([
+    ...TEXTS.filter(([name]) => ['op', 'dtype', 'shape'].includes(name)),
+    ['slope', 'Slope', 'bytes_per_step', 'slope_bytes_per_step'],
+    ['first', 'First', 'bytes', 'first_bytes'],
+    ['size', 'Last', 'bytes', 'last_bytes'],
+    ['grown', 'Grew in', 'count', 'grown_count'],
+    ['verdict', 'Verdict', null, 'verdict'],
+  ]),
+};
 
 const number = (query, name) => (query.has(name) ? Number(query.get(name)) : null);
 
@@ -196,6 +231,7 @@ function lanes(pool, query) {
 }
 
 function matches(row, filter) {
+  if (filter?.startsWith('key:')) return row.key === filter.slice(4);
   return !filter || JSON.stringify([row.op, row.shape, row.dtype]).includes(filter.replace(/^op:/, '').replaceAll('"', ''));
 }
 
@@ -255,6 +291,7 @@ function live(pool, query) {
     matched_bytes: sum(rows),
     matched_allocation_count: rows.length,
     offset: 0,
+    columns: COLUMNS.live,
     rows,
     remainders: [{ code: 'before_window', size_bytes: before, count: null, text: 'bytes in use at its start' }],
     rows_bytes: sum(all),
@@ -296,7 +333,7 @@ function events(pool, query) {
   }));
   const kept = rows.filter((row) => matches(row, query.get('filter')));
   const offset = number(query, 'offset') ?? 0;
-  return { total_count: rows.length, matched_count: kept.length, matched_bytes: 0, offset, rows: kept.slice(offset, offset + 100) };
+  return { total_count: rows.length, matched_count: kept.length, matched_bytes: 0, offset, columns: COLUMNS.events, rows: kept.slice(offset, offset + 100) };
 }
 
 function event(pool, query) {
@@ -357,6 +394,7 @@ function growth(pool) {
     total_count: 1,
     matched_count: 1,
     offset: 0,
+    columns: COLUMNS.growth,
     rows: [{ ...of('metrics/append'), key: 'g:metrics/append', op: 'metrics/append', dtype: 'f32', shape: '[1048576]' }],
   };
 }

@@ -285,10 +285,11 @@ VALUE(shrunk, table_integer(line.course->shrunk_count))
 VALUE(verdict, table_text(str_of(verdicts[verdict_of(line.growth, line.course)])))
 VALUE(verdict_rank, table_integer(verdict_of(line.growth, line.course)))
 
-static void key_write(struct json *json, const void *context, uint32_t row)
+static struct table_value key(const void *context, uint32_t row)
 {
+    const struct growth *growth = context;
     const struct str parts[] = {op(context, row).text, dtype(context, row).text, shape(context, row).text};
-    memory_profile_views_key(json, parts, 3, 0);
+    return table_text(memory_profile_views_key(growth->request->scratch, parts, 3, 0));
 }
 
 static void sparks_write(struct json *json, const void *context, uint32_t row)
@@ -304,7 +305,7 @@ static void sparks_write(struct json *json, const void *context, uint32_t row)
 #define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
 
 static const struct table_column columns[] = {
-    {TEXT("", NULL), .write = key_write, .json = "key"},
+    {TEXT("key", key), .json = "key"},
     {TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",
      .help = "what allocated it; * stands for any text"},
     {TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},

@@ -7,8 +7,6 @@
 #include "tool/memory_profile/views.h"
 #include "tool/table.h"
 
-#include <stdio.h>
-
 struct listing {
     const struct tool_request *request;
     const struct memory_profile *profile;
@@ -113,20 +111,20 @@ VALUE(died, IF_BETWEEN(group.sums->died_bytes))
 VALUE(died_count, IF_BETWEEN(group.sums->died_count))
 
 /* The group's identity, from what it is grouped by. */
-static void key_write(struct json *json, const void *context, uint32_t row)
+static struct table_value key(const void *context, uint32_t row)
 {
     const struct listing *listing = context;
-    char text[16];
+    struct buf *scratch = listing->request->scratch;
     if (listing->live.fields >> PROFILE_LIVE_EVENT & 1) {
-        snprintf(text, sizeof(text), "e:%u", group_at(listing, row)->event - listing->live.pool->first);
-        json_text(json, text);
-        return;
+        scratch->length = 0;
+        buf_format(scratch, "e:%u", group_at(listing, row)->event - listing->live.pool->first);
+        return table_text((struct str){scratch->data, scratch->length});
     }
     const struct table_value number = step(context, row);
     const struct str parts[] = {op(context, row).text, region(context, row).text, dtype(context, row).text,
                                 shape(context, row).text, thread(context, row).text};
-    memory_profile_views_key(json, parts, sizeof(parts) / sizeof(parts[0]),
-                             number.kind == TABLE_UNKNOWN ? -1 : number.integer);
+    return table_text(memory_profile_views_key(scratch, parts, sizeof(parts) / sizeof(parts[0]),
+                                               number.kind == TABLE_UNKNOWN ? -1 : number.integer));
 }
 
 static void address_write(struct json *json, const void *context, uint32_t row)
@@ -141,7 +139,7 @@ static void address_write(struct json *json, const void *context, uint32_t row)
 
 /* clang-format off */
 static const struct table_column columns[] = {
-    {TEXT("", NULL), .write = key_write, .json = "key"},
+    {TEXT("key", key), .json = "key"},
     {NUMBER("size", size, "bytes"), .is_main = true, .json = "size_bytes", .csv = "size_bytes", .title = "Size",
      .help = "size:>1MiB · 1KiB..2MiB"},
     {NUMBER("requested", requested, "bytes"), .json = "requested_bytes", .csv = "requested_bytes", .title = "Requested",

@@ -178,15 +178,15 @@ struct str memory_profile_views_data_type(const struct memory_profile *profile, 
     return length < shape.length && shape.data[length] == '[' ? (struct str){shape.data, length} : (struct str){"", 0};
 }
 
-void memory_profile_views_key(struct json *json, const struct str *parts, size_t count, int64_t number)
+struct str memory_profile_views_key(struct buf *scratch, const struct str *parts, size_t count, int64_t number)
 {
-    char text[24];
     uint64_t hash = 14695981039346656037ULL ^ (uint64_t)number; /* FNV-1a */
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j <= parts[i].length; j++)
             hash = (hash ^ (j < parts[i].length ? (unsigned char)parts[i].data[j] : 0xFFu)) * 1099511628211ULL;
-    snprintf(text, sizeof(text), "g:%016llx", (unsigned long long)hash);
-    json_text(json, text);
+    scratch->length = 0;
+    buf_format(scratch, "g:%016llx", (unsigned long long)hash);
+    return (struct str){scratch->data, scratch->length};
 }
 
 void memory_profile_views_notes(const struct tool_request *request, const struct memory_profile_pool *pool)

@@ -58,8 +58,8 @@ void memory_profile_views_bytes(struct json *json, const char *key, int64_t byte
 void memory_profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known);
 /* The data type's name in `scratch`-free storage: a TensorFlow name, or the type that the shape begins with; empty. */
 struct str memory_profile_views_data_type(const struct memory_profile *profile, const struct memory_what *what);
-/* "g:…": a group's identity, from its texts and a number. */
-void memory_profile_views_key(struct json *json, const struct str *parts, size_t count, int64_t number);
+/* "g:…": a group's identity, from its texts and a number; in `scratch`. */
+struct str memory_profile_views_key(struct buf *scratch, const struct str *parts, size_t count, int64_t number);
 /* Adds the notes of the file and of the pool to the answer. */
 void memory_profile_views_notes(const struct tool_request *request, const struct memory_profile_pool *pool);
 

@@ -65,6 +65,52 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     await page.finish();
   });
 
+  test('profile pins: a step and a launch that were picked stand in the URL, and are there after a reload', async () => {
+    const world = () => makeWorld({ intercept: profileAnswers({ steps: 20 }) });
+    for (const [lane, kind, heading] of [
+      [0, 's', 'Step'],
+      [1, 'l', 'Program launch'],
+    ]) {
+      const page = await show('', { canned: answerer(world()) });
+      const box = await page.locator('.lanes-plot').boundingBox();
+      await page.mouse.click(box.x + box.width / 2, box.y + 18 * lane + 9);
+      await idle(page);
+      const pin = await inUrl(page, 'pin');
+      truth(pin?.startsWith(`${kind}:`), `pin of a ${heading}: ${pin}`);
+      truth(pin.includes(await inUrl(page, 'sel')), 'it is the window too');
+      const said = await text(page, '#details');
+      includes(said, heading);
+      await reload(page);
+      equal(await text(page, '#details'), said);
+      await page.keyboard.press('Escape');
+      await idle(page);
+      equal([await inUrl(page, 'pin'), (await inUrl(page, 'sel')) !== null], [null, true], 'the window stays');
+      await page.goto(`${page.url()}&pin=${kind}:1-2${kind === 'l' ? ':0' : ''}`);
+      await idle(page);
+      includes(await text(page, '#details'), 'of this trace begins and ends there');
+      await page.finish();
+    }
+  });
+
+  test('profile pins: a group far down a long list is asked for by its name', async () => {
+    const url = await daemon('--demo');
+    const page = await open(`${url}?tool=memory_profile&group=op`);
+    const asked = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith('/live')) asked.push([searchParams.get('filter'), searchParams.get('limit')]);
+    });
+    await page.locator('.panel-live tbody tr:not(:has(.inferred))').first().click();
+    await idle(page);
+    const pin = await inUrl(page, 'pin');
+    const said = await text(page, '#details');
+    await page.goto(`${url}?tool=memory_profile&group=op&filter=op:nothing&pin=${pin}`);
+    await idle(page);
+    equal(asked.at(-1), [`key:${pin}`, '1']);
+    equal(await text(page, '#details'), said);
+    await page.finish();
+  });
+
   test('profile pins: a key or a drag takes back what the pane said of the event under the pointer', async () => {
     const page = await show('');
     const hover = async () => {

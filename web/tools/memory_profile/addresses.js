@@ -24,75 +24,95 @@ const ASK_AFTER_MS = 120;
 const PICTURE = { width: 960, height: 56, axis: 24 };
 const hex = (number) => `0x${Math.round(number).toString(16)}`;
 
-/* actions: onPickBlock(block), onMoment(ps), onRange(range, isEnd). Out: {panels, load(), hear(), setPinned, destroy()}. */
-export function createAddresses(view, actions) {
-  const map = createMap(view, actions);
-  const waste = createWaste(view, actions);
+/* Out: {panels, load(), hear(), setPinned, beside, reset(), destroy()}. */
+export function createAddresses({ trace, url, onPickBlock }) {
+  const map = createMap({ trace, url, onPickBlock });
+  const waste = createWaste({ trace, url });
+  const both = [map, waste];
   return {
-    panels: [map.panel, waste.panel],
-    load: () => Promise.all([map.load(), waste.load()]),
-    hear: () => Promise.all([map.hear(), waste.hear()]),
+    panels: both.map(({ panel }) => panel),
+    load: () => Promise.all(both.map(({ load }) => load())),
+    hear: () => both.forEach(({ hear }) => hear()),
     setPinned: map.setPinned,
     beside: map.beside,
-    reset() {
-      map.reset();
-      waste.reset();
-    },
-    destroy() {
-      map.destroy();
-      waste.destroy();
-    },
+    reset: () => both.forEach(({ reset }) => reset()),
+    destroy: () => both.forEach(({ destroy }) => destroy()),
   };
 }
 
-/* What several panels do: ask, show, or say why not. */
-async function filled(panel, what, question, isCurrent, draw) {
-  const end = panel.wait('', null);
-  try {
-    const { data } = await question();
-    if (!isCurrent()) return;
-    if (data.reason) {
-      panel.say(message(empty.reasonOf(data.reason)));
-      return;
+/* The answer of one panel: asked for once for the same question, at once or when it has come to rest. */
+function createReader({ panel, what, keyOf, question, draw }) {
+  let asked = '';
+  let takeBack = null;
+  const load = async () => {
+    const key = keyOf();
+    asked = key;
+    const end = panel.wait('', null);
+    try {
+      const { data } = await question();
+      if (asked !== key) return;
+      if (data.reason) {
+        panel.say(message(empty.reasonOf(data.reason)));
+        return;
+      }
+      panel.show();
+      draw(data);
+    } catch (error) {
+      if (isAbort(error) || asked !== key) return;
+      if (!(error instanceof Problem)) throw error;
+      panel.say(message(empty.failed(what, error)));
+    } finally {
+      end();
     }
-    panel.show();
-    draw(data);
-  } catch (error) {
-    if (isAbort(error) || !isCurrent()) return;
-    if (!(error instanceof Problem)) throw error;
-    panel.say(message(empty.failed(what, error)));
-  } finally {
-    end();
-  }
+  };
+  return {
+    load,
+    /* True if it asks. */
+    hear() {
+      if (keyOf() === asked) return false;
+      takeBack?.();
+      takeBack = later(() => {
+        takeBack = null;
+        load();
+      }, ASK_AFTER_MS);
+      return true;
+    },
+    reset() {
+      asked = '';
+    },
+    stop: () => takeBack?.(),
+  };
 }
 
-function createMap(view, actions) {
-  const { context } = view;
+const widthOf = ({ width }) => Math.min(4096, Math.max(64, Math.ceil(width / 64) * 64));
+
+/* ---- blocks and holes ------------------------------------------------------------ */
+
+/* [from, to) of the addresses, counted from the lowest in view. */
+const allOf = ({ first, last, low }) => [Number(first) - Number(low), Number(last) - Number(low)];
+
+function createMap({ trace, url, onPickBlock }) {
   const answer = el('p', { class: 'tab-answer' });
   const axis = el('p', { class: 'strip-axis', 'aria-hidden': 'true' });
   let data = null;
-  let asked = '';
-  let takeBack = null;
   const exports = exportEntries({
     name: 'memory-profile-addresses',
     title: () => panel.node.querySelector('h2').textContent,
     drawing: () => data && !panel.body.hidden && mapDrawing(strip, data),
     table: () => tableOf(data),
   });
-  const panel = createPanel('panel-inner panel-addresses', 'Addresses', {
-    menu: () => [exports(), explainEntry('hole')],
-  });
+  const panel = createPanel('panel-inner panel-addresses', 'Addresses', { menu: () => [exports(), explainEntry('hole')] });
   panel.node.dataset.explain = 'hole';
   const strip = createAddressStrip({
     onHover: (block, mark) =>
       showTooltip(`a:${block.address}`, say.blockLines(block).map((line) => nodesOf(line)), mark),
     onLeave: hideTooltip,
-    onPick: actions.onPickBlock,
+    onPick: onPickBlock,
     onRange: (range, isEnd) => {
-      const [low, high] = range.map((offset) => Math.round(offset + base()));
-      context.move(isAll(range, allOf(data)) ? { low: null, high: null } : { low, high });
+      const [low, high] = range.map((offset) => Math.round(offset + Number(data.low)));
+      url.move(isAll(range, allOf(data)) ? { low: null, high: null } : { low, high });
       strip.setRange(range);
-      if (isEnd) context.choose({});
+      if (isEnd) url.choose({});
     },
     onHint: () => {},
     sentence: say.blockSentence,
@@ -103,56 +123,32 @@ function createMap(view, actions) {
     el('span', { class: 'key key-before' }, 'inferred'),
     el('span', { class: 'dim' }, 'gap: hole'),
   );
-  const base = () => Number(data.low);
-  const allOf = (from) => [Number(from.first) - Number(from.low), Number(from.last) - Number(from.low)];
   const params = () => {
-    const { low, high } = context.route;
+    const { low, high } = url.route;
     const isPart = Number.isInteger(low) && Number.isInteger(high) && high > low;
-    return {
-      time: view.wanted.time ?? 'peak',
-      ...(isPart ? { low: hex(low), high: hex(high) } : {}),
-    };
+    return { time: url.wanted.time ?? 'peak', ...(isPart ? { low: hex(low), high: hex(high) } : {}) };
   };
-  const keyOf = () => JSON.stringify([view.place, params(), view.serial]);
-  const load = () => {
-    const key = keyOf();
-    asked = key;
-    const width = Math.min(4096, Math.max(64, Math.ceil(strip.width / 64) * 64));
-    return filled(
-      panel,
-      'The address map',
-      () => view.ask('addresses', { ...params(), width }),
-      () => asked === key,
-      (found) => {
-        data = found;
-        const where = say.momentWords({ ...found, step: null }, view.wanted.time === null);
-        panel.setTitle('Addresses ', el('span', { class: 'dim' }, where));
-        fill(answer, nodesOf(say.addressAnswer(found)));
-        strip.draw(
-          {
-            blocks: found.blocks,
-            all: allOf(found),
-            range: [0, found.span_bytes],
-            largest: found.largest_hole?.address ?? '',
-          },
-          `Addresses of what is live, ${say.addressAnswer(found).map((part) => part.text ?? part).join('')}`,
-        );
-        fill(axis, el('span', {}, found.low), el('span', {}, bytes(found.span_bytes)), el('span', {}, found.high));
-      },
+  const draw = (found) => {
+    data = found;
+    const said = say.addressAnswer(found);
+    panel.setTitle('Addresses ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted.time === null)));
+    fill(answer, nodesOf(said));
+    strip.draw(
+      { blocks: found.blocks, all: allOf(found), range: [0, found.span_bytes], largest: found.largest_hole?.address ?? '' },
+      `Addresses of what is live, ${said.map((part) => part.text ?? part).join('')}`,
     );
+    fill(axis, el('span', {}, found.low), el('span', {}, bytes(found.span_bytes)), el('span', {}, found.high));
   };
+  const reader = createReader({
+    panel,
+    what: 'The address map',
+    keyOf: () => JSON.stringify([trace.key, params()]),
+    question: () => trace.ask('addresses', { ...params(), width: widthOf(strip) }),
+    draw,
+  });
   return {
     panel,
-    load,
-    hear() {
-      if (keyOf() === asked) return null;
-      takeBack?.();
-      takeBack = later(() => {
-        takeBack = null;
-        load();
-      }, ASK_AFTER_MS);
-      return null;
-    },
+    ...reader,
     setPinned: strip.setPinned,
     /* The block of one event beside that of `id`, by address; the first without one; null at the ends. */
     beside(id, direction) {
@@ -160,22 +156,28 @@ function createMap(view, actions) {
       const at = blocks.findIndex((block) => `e:${block.event}` === id);
       return (at < 0 ? blocks[0] : blocks[at + direction]) ?? null;
     },
-    reset() {
-      asked = '';
-    },
     destroy() {
-      takeBack?.();
+      reader.stop();
       strip.destroy();
     },
   };
 }
 
-function createWaste(view, actions) {
+/* ---- what the free memory is worth ------------------------------------------------ */
+
+function wasteLines({ columns }, at) {
+  const failed = columns.failed_request_bytes[at];
+  return [
+    [time(columns.time_ps[at], 1e6)],
+    [`${bytes(columns.free_bytes[at])} free, largest chunk ${bytes(columns.largest_free_bytes[at])}`],
+    failed === null ? ['every request of the trace would fit'] : [`a request of ${bytes(failed)} would fail`],
+  ];
+}
+
+function createWaste({ trace, url }) {
   const answer = el('p', { class: 'tab-answer' });
-  let asked = '';
   let data = null;
   let drawn = null;
-  let takeBack = null;
   const title = 'Free memory and its largest chunk';
   const exports = exportEntries({
     name: 'memory-profile-fragmentation',
@@ -188,28 +190,17 @@ function createWaste(view, actions) {
       ),
     }),
   });
-  const panel = createPanel('panel-inner panel-fragmentation', title, {
-    menu: () => [exports(), explainEntry('chunk')],
-  });
+  const panel = createPanel('panel-inner panel-fragmentation', title, { menu: () => [exports(), explainEntry('chunk')] });
   panel.node.dataset.explain = 'chunk';
-  const lines = (at) => {
-    const { columns } = data;
-    const failed = columns.failed_request_bytes[at];
-    return [
-      [time(columns.time_ps[at], 1e6)],
-      [`${bytes(columns.free_bytes[at])} free, largest chunk ${bytes(columns.largest_free_bytes[at])}`],
-      failed === null ? ['every request of the trace would fit'] : [`a request of ${bytes(failed)} would fail`],
-    ];
-  };
   const chart = createTimeline({
     className: 'timeline-small',
-    onHover: (at, mark) => showTooltip(`f:${data.columns.time_ps[at]}`, lines(at), mark),
+    onHover: (at, mark) => showTooltip(`f:${data.columns.time_ps[at]}`, wasteLines(data, at), mark),
     onLeave: hideTooltip,
-    onMoment: actions.onMoment,
-    onRange: actions.onRange,
-    onSelect: actions.onSelect,
+    onMoment: url.setTime,
+    onRange: url.setRange,
+    onSelect: url.setWindow,
     onHint: () => {},
-    sentence: (at) => lines(at).flat().join(', '),
+    sentence: (at) => wasteLines(data, at).flat().join(', '),
   });
   panel.body.append(answer, el('div', { class: 'time-chart' }, chart.node));
   const failing = el('span', { class: 'key-line key-failing', hidden: true }, 'request that would have failed');
@@ -218,50 +209,35 @@ function createWaste(view, actions) {
     el('span', { class: 'key-line key-solid' }, 'largest free chunk that the figures imply'),
     failing,
   );
-  const keyOf = () => JSON.stringify([view.place, view.range(), view.serial]);
-  const load = () => {
-    const key = keyOf();
-    asked = key;
-    const [from, to] = view.range();
-    const params = isAll([from, to], view.all) ? {} : { from, to };
-    return filled(
-      panel,
-      'The fragmentation',
-      () => view.ask('fragmentation', { ...params, width: Math.max(64, Math.ceil(chart.width / 64) * 64) }),
-      () => asked === key,
-      (found) => {
-        data = found;
-        fill(answer, nodesOf(say.fragmentationAnswer(found)));
-        failing.hidden = found.columns.failed_request_bytes.every((size) => size === null);
-        drawn = fragmentationOf(found, { all: view.all, range: view.range() });
-        chart.draw({ ...drawn, label: 'Free memory and the largest free chunk over time.' });
-        place();
-      },
-    );
+  const place = () => chart.set({ moment: url.wanted.time ?? trace.pool.peak.time_ps, window: url.wanted.window });
+  const question = () => {
+    const [from, to] = url.range();
+    return trace.ask('fragmentation', { ...(url.isZoomed() ? { from, to } : {}), width: widthOf(chart) });
   };
-  const place = () => chart.set({ moment: view.wanted.time ?? view.pool.peak.time_ps, window: view.wanted.window });
+  const draw = (found) => {
+    data = found;
+    fill(answer, nodesOf(say.fragmentationAnswer(found)));
+    failing.hidden = found.columns.failed_request_bytes.every((size) => size === null);
+    drawn = fragmentationOf(found, { all: trace.all, range: url.range() });
+    chart.draw({ ...drawn, label: 'Free memory and the largest free chunk over time.' });
+    place();
+  };
+  const reader = createReader({ panel, what: 'The fragmentation', keyOf: () => JSON.stringify([trace.key, url.range()]), question, draw });
   return {
     panel,
-    load,
+    ...reader,
     hear() {
       place();
-      if (keyOf() === asked) return;
-      chart.setRange(view.range());
-      takeBack?.();
-      takeBack = later(() => {
-        takeBack = null;
-        load();
-      }, ASK_AFTER_MS);
-    },
-    reset() {
-      asked = '';
+      if (reader.hear()) chart.setRange(url.range());
     },
     destroy() {
-      takeBack?.();
+      reader.stop();
       chart.destroy();
     },
   };
 }
+
+/* ---- pictures and tables ----------------------------------------------------------- */
 
 function tableOf(data) {
   const names = ['address', 'size_bytes', 'kind', 'count', 'op', 'dtype', 'shape', 'step', 'used_bytes'];

@@ -1,64 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * columns.js: columns of what is live, of the pairs of events and of growth. One unit a
+ * columns.js: how the columns of what is live, of the pairs of events and of growth are drawn. One unit a
  * column, said in the header; what would print 0.00 is printed in its own unit. */
 
-import { bytesInColumn, count, duration, exactBytes, signedBytes, timeIn, timesUnit, unitName, unitOf } from '../../lib/format.js';
+import { count, duration, signedBytes, timeIn, timesUnit, unitOf } from '../../lib/format.js';
 import { el, name } from '../../lib/dom.js';
 import { sparkline } from '../../widgets/sparkline.js';
+import { tableColumns } from '../../widgets/table_columns.js';
 import { growthWords, verdictWord } from './text.js';
 
 const isKnown = (value) => value !== null && value !== undefined;
 const none = () => el('span', { class: 'dim' }, '–');
 
-export function inUnit(value, unit) {
-  if (!isKnown(value)) return none();
-  const { text, isOwn } = bytesInColumn(value, unit);
-  const node = el('span', { class: isOwn ? 'figure dim' : 'figure', title: exactBytes(value) }, text);
-  /* Cards on a phone have no header that says the unit. */
-  return isOwn ? node : [node, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
-}
-
-function size(key, title, unit, of, more = {}) {
-  return {
-    key,
-    title: `${title}, ${unitName(unit)}`,
-    className: `c-${key}`,
-    width: 6.75,
-    isNumber: true,
-    sortKey: key,
-    card: key === 'size' ? 'figure' : undefined,
-    cell: (row) => inUnit(of(row), unit),
-    explain: 'size',
-    copy: [`${key}_bytes`, of],
-    ...more,
-  };
-}
-
-function number(key, title, of, more = {}) {
-  return {
-    key,
-    title,
-    className: `c-${key}`,
-    width: 4.5,
-    isNumber: true,
-    sortKey: key,
-    cell: (row) => (isKnown(of(row)) ? el('span', { class: 'figure' }, count(of(row))) : none()),
-    copy: [key, of],
-    ...more,
-  };
-}
-
-function text(key, title, of, more = {}) {
-  return {
-    key,
-    title,
-    className: `c-${key}`,
-    sortKey: key,
-    cell: (row) => (of(row) ? name(of(row)) : none()),
-    copy: [key, (row) => of(row) ?? ''],
-    ...more,
-  };
-}
+/* The unit of the largest of some figures of rows. */
+export const unitFor = (rows, fields) =>
+  unitOf(rows.reduce((max, row) => Math.max(max, ...fields.map((field) => Math.abs(row[field] ?? 0))), 0));
 
 /* code: [what it is, where its figure comes from, shortly]. */
 const REMAINDERS = {
@@ -93,37 +48,34 @@ function unlessSaid(columns, rows, keys) {
   );
 }
 
-/* rows: those listed first; hasMarks: born and died between A and B. */
-export function liveColumns(rows, largest, hasMarks) {
-  const unit = unitOf(largest);
-  const marks = hasMarks
-    ? [
-        size('born', 'Born', unit, (row) => row.born_bytes, { explain: 'between' }),
-        size('died', 'Died', unit, (row) => row.died_bytes, { explain: 'between' }),
-      ]
-    : [];
-  const columns = [
-    size('size', 'Size', unit, (row) => row.size_bytes),
-    size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 8.25, isHidden: hasMarks }),
-    ...marks,
-    number('count', 'Count', (row) => row.count, { card: 'line', cell: countOf }),
-    text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),
-    number('step', 'Step', (row) => row.step, { width: 3.5 }),
-    text('region', 'Region', (row) => row.region, { width: 4.75 }),
-    text('dtype', 'Dtype', (row) => row.dtype, { width: 5 }),
-    text('shape', 'Shape', (row) => row.shape, { card: 'line', width: 8.5 }),
-    text('thread', 'Thread', (row) => row.thread, { width: 10, isHidden: true }),
-    {
-      key: 'source',
-      title: 'Figure from',
-      className: 'c-figure-source',
-      width: 8.75,
-      isHidden: hasMarks,
-      cell: sourceOf,
-      copy: ['source', (row) => (row.isRemainder ? row.text : `${row.count} events`)],
-    },
-  ];
-  return unlessSaid(columns, rows, ['step', 'region', 'dtype', 'shape']);
+/* data: the answer; rows: those listed first. Between A and B it also says what was born and died. */
+export function liveColumns(data, rows) {
+  const hasMarks = Boolean(data.between);
+  const size = { in: unitFor(rows, ['size_bytes']), width: 6.75, explain: 'size' };
+  const mark = hasMarks && { ...size, explain: 'between' };
+  const columns = tableColumns(data.columns, {
+    size: { ...size, card: 'figure' },
+    requested: { ...size, width: 8.25, isHidden: hasMarks },
+    born: mark,
+    died: mark,
+    count: { width: 4.5, card: 'line', cell: countOf },
+    op: { card: 'title', cell: opOf },
+    step: { width: 3.5 },
+    region: { width: 4.75 },
+    dtype: { width: 5 },
+    shape: { card: 'line', width: 8.5 },
+    thread: { width: 10, isHidden: true },
+  });
+  const source = {
+    key: 'source',
+    title: 'Figure from',
+    className: 'c-figure-source',
+    width: 8.75,
+    isHidden: hasMarks,
+    cell: sourceOf,
+    copy: ['source', (row) => (row.isRemainder ? row.text : `${row.count} events`)],
+  };
+  return unlessSaid([...columns, source], rows, ['step', 'region', 'dtype', 'shape']);
 }
 
 const inMs = (ps) => (isKnown(ps) ? ps / 1e9 : null);
@@ -140,44 +92,29 @@ function lifetimeOf(row) {
     : el('span', { class: 'dim' }, 'not known');
 }
 
-/* The figures of a column of times share the unit of the largest. */
-export function eventColumns(rows, largest, endPs) {
-  const unit = unitOf(largest);
-  const columns = [
-    {
-      key: 'time',
+/* Of a trace that ends at `endPs`: the figures of a column of times share the unit of the largest. */
+export function eventColumns(data, rows, endPs) {
+  const size = { in: unitFor(rows, ['size_bytes']), explain: 'size' };
+  const columns = tableColumns(data.columns, {
+    time: {
       title: `Time, ${timesUnit(endPs).name}`,
-      className: 'c-time',
       width: 7,
-      isNumber: true,
-      sortKey: 'time',
       cell: whenOf(timesUnit(endPs)),
       copy: ['time_ms', (row) => inMs(row.time_ps)],
     },
-    size('size', 'Size', unit, (row) => row.size_bytes),
-    size('requested', 'Requested', unit, (row) => row.requested_bytes, { width: 8.5, isHidden: true }),
-    text('op', 'Op', (row) => row.op, { card: 'title' }),
-    text('address', 'Address', (row) => row.address, { width: 9, sortKey: null }),
-    {
-      key: 'lifetime',
-      card: 'line',
-      title: 'Lifetime',
-      className: 'c-lifetime',
-      width: 7,
-      isNumber: true,
-      sortKey: 'lifetime',
-      cell: lifetimeOf,
-      explain: 'lasting',
-      copy: ['lifetime_ms', (row) => inMs(row.lifetime_ps)],
-    },
-    text('freed_by', 'Freed by', (row) => row.freed_by ?? (row.freed_ps === null ? '' : row.freed_thread)),
-    number('step', 'Step', (row) => row.step, { width: 3.5 }),
-    number('freed_step', 'Freed in', (row) => row.freed_step, { width: 5.5, sortKey: null }),
-    text('region', 'Region', (row) => row.region, { width: 6, isHidden: true }),
-    text('dtype', 'Dtype', (row) => row.dtype, { width: 5.5 }),
-    text('shape', 'Shape', (row) => row.shape, { card: 'line' }),
-    text('thread', 'Thread', (row) => row.thread, { width: 10, isHidden: true }),
-  ];
+    size: { ...size, width: 6.75, card: 'figure' },
+    requested: { ...size, width: 8.5, isHidden: true },
+    op: { card: 'title' },
+    address: { width: 9, sortKey: null },
+    lifetime: { card: 'line', width: 7, cell: lifetimeOf, explain: 'lasting', copy: ['lifetime_ms', (row) => inMs(row.lifetime_ps)] },
+    freed_by: { value: (row) => row.freed_by ?? (row.freed_ps === null ? '' : row.freed_thread) },
+    step: { width: 3.5 },
+    freed_step: { width: 5.5, sortKey: null },
+    region: { width: 6, isHidden: true },
+    dtype: { width: 5.5 },
+    shape: { card: 'line' },
+    thread: { width: 10, isHidden: true },
+  });
   return unlessSaid(columns, rows, ['op', 'step', 'freed_step', 'freed_by', 'dtype', 'shape', 'address']);
 }
 
@@ -187,47 +124,42 @@ function slopeOf(row) {
   return el('span', { class: `figure ${mark ? className : ''}` }, signedBytes(Math.round(row.slope_bytes_per_step)), mark);
 }
 
-/* boundary: "step" or "launch". */
-export function growthColumns(largest, boundary) {
-  const unit = unitOf(largest);
-  return [
-    {
-      key: 'slope',
-      card: 'line',
+/* Told from step to step, or from launch to launch. */
+export function growthColumns(data, rows) {
+  const { boundary } = data;
+  const size = { in: unitFor(rows, ['first_bytes', 'last_bytes']), width: 6.75, explain: 'slope' };
+  const course = {
+    key: 'sparkline',
+    title: `Each ${boundary}`,
+    className: 'c-sparkline',
+    width: 6.5,
+    cell: (row) => sparkline(row.sparkline_bytes, `Live at each ${boundary}`),
+  };
+  const [slope, verdict, ...others] = tableColumns(data.columns, {
+    slope: {
       title: `Slope a ${boundary}`,
-      className: 'c-slope',
+      card: 'line',
       width: boundary === 'launch' ? 9.75 : 8.5,
-      isNumber: true,
-      sortKey: 'slope',
       cell: slopeOf,
       explain: 'slope',
       copy: [`slope_bytes_per_${boundary}`, (row) => row.slope_bytes_per_step],
     },
-    {
-      key: 'verdict',
-      title: 'Verdict',
+    verdict: {
       className: 'c-growth-verdict',
       width: 5.5,
-      sortKey: 'verdict',
       cell: (row) => el('span', { title: growthWords(row, boundary) }, verdictWord(row.verdict)),
       copy: ['verdict', (row) => verdictWord(row.verdict)],
     },
-    {
-      key: 'sparkline',
-      title: `Each ${boundary}`,
-      className: 'c-sparkline',
-      width: 6.5,
-      cell: (row) => sparkline(row.sparkline_bytes, `Live at each ${boundary}`),
-    },
-    size('first', 'First', unit, (row) => row.first_bytes, { sortKey: null, explain: 'slope' }),
-    size('size', 'Last', unit, (row) => row.last_bytes, { explain: 'slope', copy: ['last_bytes', (row) => row.last_bytes] }),
-    number('grown', `Grew in`, (row) => row.grown_count, {
+    first: { ...size, sortKey: null },
+    size: { ...size, card: 'figure' },
+    grown: {
       width: 6.5,
       sortKey: null,
       cell: (row) => el('span', { class: 'figure' }, `${count(row.grown_count)} of ${count(row.step_count)}`),
-    }),
-    text('op', 'Op', (row) => row.op, { cell: opOf, card: 'title' }),
-    text('dtype', 'Dtype', (row) => row.dtype, { width: 5.5 }),
-    text('shape', 'Shape', (row) => row.shape, { card: 'line' }),
-  ];
+    },
+    op: { card: 'title', cell: opOf },
+    dtype: { width: 5.5 },
+    shape: { card: 'line' },
+  });
+  return [slope, verdict, course, ...others];
 }

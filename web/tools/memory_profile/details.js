@@ -89,10 +89,15 @@ export function groupDetails(row, list) {
   };
 }
 
-/* kind: of a pin whose row there is none of now. */
+const ABSENT = {
+  w: ['Growth', 'No row of growth has this op, data type and shape.'],
+  s: ['Step', 'No step of this trace begins and ends there.'],
+  l: ['Program launch', 'No launch of this trace begins and ends there.'],
+};
+
+/* kind: of a pin that names nothing that is there now. */
 export function absentDetails(kind) {
-  const [heading, words] =
-    kind === 'w' ? ['Growth', 'No row of growth has this op, data type and shape.'] : ['Group', 'Nothing of what is pinned is live at this moment.'];
+  const [heading, words] = ABSENT[kind] ?? ['Group', 'Nothing of what is pinned is live at this time.'];
   return { heading, subject: '', isPinned: true, parts: [el('p', {}, words)] };
 }
 
@@ -148,7 +153,7 @@ export function readingDetails(reading) {
 }
 
 /* What the page shows. programs: [{name, href, bytes}] of the same session. */
-export function pageDetails(pool, data, programs) {
+export function pageDetails(pool, programs) {
   const { chain } = pool;
   return {
     heading: 'This page',

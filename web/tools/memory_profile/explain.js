@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * explain.js: what the figures of the Memory Profile are made of. Pure: what the page knows
- * in, cards of explain.js out. Loaded when the first card is opened. */
+ * in (`trace` of page.js, what is drawn of it, rowOf(id)), cards of explain.js out. Loaded when the first card is opened. */
 
 import { bytes, count, percent, time, visible } from '../../lib/format.js';
 
@@ -46,13 +46,13 @@ function capacity(view) {
 
 function free(view) {
   const { peak: at } = view.pool;
-  const largest = at.free_bytes * (1 - (at.fragmentation ?? 0));
+  const largest = view.pool.peak_largest_free_bytes;
   return {
     title: `Free ${bytes(at.free_bytes)} at the peak`,
     formula: `fragmentation = 1 − largest free chunk ÷ free = ${percent(at.fragmentation ?? 0, 1)}, so the largest free chunk has ${bytes(at.free_bytes)} × ${percent(1 - (at.fragmentation ?? 0), 1)} = ${bytes(largest)}.`,
     inputs: [
-      { name: 'largest free chunk', bytes: Math.round(largest) },
-      { name: 'in smaller holes', bytes: at.free_bytes - Math.round(largest) },
+      { name: 'largest free chunk', bytes: largest },
+      { name: 'in smaller holes', bytes: at.free_bytes - largest },
       { name: 'free', bytes: at.free_bytes },
     ],
     file: fileOf(view),
@@ -91,8 +91,7 @@ function spread(view) {
 }
 
 function curve(view) {
-  const { data } = view.timeline;
-  const { pool } = view;
+  const { pool, drawn: data } = view;
   return {
     title: 'Memory over time',
     formula:
@@ -114,9 +113,6 @@ function curve(view) {
   };
 }
 
-const ROWS = ['live', 'events', 'growth'];
-const rowOf = (view, id) => view.tabsOf[ROWS.includes(view.wanted.view) ? view.wanted.view : 'live'].rowOf(id);
-
 const REMAINDERS = {
   stack: ['What the runtime set aside for itself, after the event at this moment.', 'bytes_reserved', 'exact'],
   before_window: [
@@ -137,7 +133,7 @@ const REMAINDERS = {
 };
 
 function size(view, id) {
-  const row = rowOf(view, id);
+  const row = view.rowOf(id);
   const remainder = row?.isRemainder ? REMAINDERS[row.code] : null;
   if (remainder)
     return {
@@ -171,7 +167,7 @@ function size(view, id) {
 }
 
 function between(view, id) {
-  const row = rowOf(view, id);
+  const row = view.rowOf(id);
   return {
     title: `Born ${bytes(row?.born_bytes ?? 0)}, died ${bytes(row?.died_bytes ?? 0)}`,
     formula: 'Between the moments A and B: born are the allocations whose event lies between them, died those whose free does. What is born and dies between them counts in both.',
@@ -188,7 +184,7 @@ function between(view, id) {
 }
 
 function lifetime(view, id) {
-  const row = rowOf(view, id);
+  const row = view.rowOf(id);
   const isPair = row?.kind === 'pair';
   return {
     title: isPair ? `Lifetime ${time(row.lifetime_ps, 1e6)}` : 'Lifetime not known',
@@ -203,7 +199,7 @@ function lifetime(view, id) {
 }
 
 function slope(view, id) {
-  const row = rowOf(view, id);
+  const row = view.rowOf(id);
   const line = 'The line of least squares through what is live at each boundary';
   return {
     title: row ? `${bytes(Math.abs(row.slope_bytes_per_step))} a step` : 'Growth',

@@ -2,34 +2,57 @@
  * head.js: the answer of the page, and the pools of all hosts, worst first. */
 
 import { el, figure, fill, name, showWithin } from '../../lib/dom.js';
-import { bytesWithin } from '../../lib/format.js';
+import { bytesWithin, count } from '../../lib/format.js';
 import { explained, nodesOf } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
 import { sparkline } from '../../widgets/sparkline.js';
 import { answer, ends, poolName, poolSentence, second } from './text.js';
 
-/* Out: {node, show({pool, hostCount, notes, links}), say(sentence, notes)}. links: nodes behind what was found of the pool. */
-export function createHead() {
+/* The plan explains what the allocator does not: named where the line is flat. */
+function programLinks({ pool, programs, session }, link) {
+  const [first] = programs.list;
+  if (!first || pool.finding?.code !== 'flat_line') return [];
+  const all = el('a', { href: link(session.id, { tool: 'memory_viewer' }) }, `all ${count(programs.count)} programs`);
+  return [
+    programs.list.length > 1 ? ' The largest plan: ' : ' Its plan: ',
+    el('a', { href: first.href }, name(first.name)),
+    first.bytes ? [' (', figure(first.bytes), ')'] : '',
+    programs.list.length > 1 ? ['; ', all] : '',
+    '.',
+  ];
+}
+
+/* What a session without memory events leads to. */
+export function programsMessage({ session, programs }, link) {
+  const what = programs.count === 1 ? 'The plan of its program is in the ' : `The plans of its ${programs.count} programs are in the `;
+  return el('p', { class: 'message' }, what, el('a', { href: link(session.id, { tool: 'memory_viewer' }) }, 'Memory Viewer'), '.');
+}
+
+/* link: of the context, see app.js. Out: {node, show(): of the trace as it is now, say(sentence, notes)}. */
+export function createHead({ trace, link }) {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('p', { class: 'answer-more' });
   const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
+  const start = (nodes, notes) => {
+    fill(title, el('span', { class: 'answer-first' }, nodes));
+    fill(aside, notesButton(notes));
+  };
   return {
     node,
-    show({ pool, hostCount, notes, links = [] }) {
-      fill(title, el('span', { class: 'answer-first' }, nodesOf(answer(pool, hostCount))));
-      fill(aside, notesButton(notes));
+    show() {
+      const { pool, summary, notes } = trace;
+      start(nodesOf(answer(pool, summary.hosts.length)), notes);
       const [found, ...others] = pool.finding ? second(pool) : [null, ...second(pool)];
       fill(
         more,
-        [...ends(notes).map(nodesOf), found ? [nodesOf(found), links] : null, ...others.map(nodesOf)]
+        [...ends(notes).map(nodesOf), found ? [nodesOf(found), programLinks(trace, link)] : null, ...others.map(nodesOf)]
           .filter(Boolean)
           .map((nodes) => [el('span', {}, nodes), ' ']),
       );
     },
     say(sentence, notes = []) {
-      fill(title, el('span', { class: 'answer-first' }, sentence));
-      fill(aside, notesButton(notes));
+      start(sentence, notes);
       fill(more);
     },
   };

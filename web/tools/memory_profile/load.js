@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * load.js: asks the daemon for what the Memory Profile shows, and turns answers into
- * what the widgets want. All but asker is pure. */
+ * what the widgets want. All but what asks is pure. */
 
 import { apiUrl, get } from '../../lib/api.js';
+import { listModules } from '../../lib/selection.js';
 
 export const PAGE_ROWS = 100;
 const PARTS = 160;
@@ -12,6 +13,18 @@ const OVERVIEW_PARTS = 600;
 export function asker(place, signal) {
   return (view, params = {}, own = null) =>
     get(`memory_profile/${view}`, { ...place, ...params }, { signal: own ? AbortSignal.any([signal, own]) : signal });
+}
+
+/* Programs of a session, largest first: {list: [{name, key, bytes, href}], count}. link: of the context, see app.js. */
+export async function listPrograms(session, link, signal) {
+  const { modules, total } = await listModules(session, '', '', signal);
+  const list = modules.map((module) => ({
+    name: module.name,
+    key: module.key,
+    bytes: module.largest_total_bytes,
+    href: link(session, { tool: 'memory_viewer', module: module.id }),
+  }));
+  return { list, count: total };
 }
 
 /* Link to all rows as CSV. */
@@ -186,8 +199,9 @@ export function lanesOf(data, pool = null) {
     isJoined: item.merged_count > 1,
     item,
   });
-  const launch = (isInferred) => (item) => ({
+  const launch = (isInferred, lane) => (item) => ({
     kind: 'launch',
+    lane,
     isInferred,
     from: item.start_ps,
     to: item.end_ps,
@@ -197,8 +211,26 @@ export function lanesOf(data, pool = null) {
   });
   return [
     data.steps.length ? { title: 'steps', items: data.steps.map(step) } : null,
-    ...data.lanes.map((lane) => ({ title: lane.name, isOwn: isOwn(lane), items: lane.launches.map(launch(lane.is_inferred)) })),
+    ...data.lanes.map((lane, at) => ({ title: lane.name, isOwn: isOwn(lane), items: lane.launches.map(launch(lane.is_inferred, at)) })),
   ].filter(Boolean);
+}
+
+/* The URL's name of a run that was picked: "s:FROM-TO" of a step, "l:FROM-TO:LANE" of a launch; it may be of several
+ * that are too short to draw apart. */
+export const runPin = ({ kind, from, to, lane }) => (kind === 'step' ? { kind: 's', id: `${from}-${to}` } : { kind: 'l', id: `${from}-${to}:${lane}` });
+
+/* The question for the run of such a name: all that lies in it as one box. */
+export function runQuestion(id) {
+  const [from, to] = id.split(':')[0].split('-').map(Number);
+  return { from, to, width: 1, memory: null };
+}
+
+/* That run in the answer; null if it is not in this trace. */
+export function runIn(data, id) {
+  const [span, lane] = id.split(':');
+  const found = lanesOf(data).flatMap(({ items }) => items);
+  const kind = lane === undefined ? 'step' : 'launch';
+  return found.find((run) => run.kind === kind && (lane === undefined || run.lane === Number(lane)) && `${run.from}-${run.to}` === span) ?? null;
 }
 
 /* What one chart of the fragmentation answer draws: what is free, the largest chunk of it, and the largest

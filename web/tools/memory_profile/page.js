@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * page.js: what the allocator did over time. Answer, memory ids of all hosts, timeline, and at a
- * moment: what is live, the events, growth, addresses. All that is chosen stands in the URL.
+ * page.js: what the allocator did over time. Answer, memory ids of all hosts, timeline, and at one
+ * time: what is live, the events, growth, addresses. All that is chosen stands in the URL.
  *
- * Reads top down: build the views, load what the URL names, hear what changes in it. */
+ * Reads top down: build the views, load what the URL names, hear what changes in it. Three owners: `url` is what was
+ * chosen, `trace` what was read, the views draw both; each view takes by name what it uses. */
 
 import { get, isAbort, Problem } from '../../lib/api.js';
-import { el, figure, fill, loadStyle, name } from '../../lib/dom.js';
-import { count, cutMiddle, visible } from '../../lib/format.js';
+import { el, fill, loadStyle } from '../../lib/dom.js';
+import { cutMiddle, visible } from '../../lib/format.js';
 import { isAll } from '../../lib/range.js';
-import { listModules } from '../../lib/selection.js';
 import { explainKeys, explainWith } from '../../widgets/explain.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createTabs } from '../../widgets/tabs.js';
 import { dismissTooltip, hideTooltip } from '../../widgets/tooltip.js';
 import { createAddresses } from './addresses.js';
 import * as empty from './empty.js';
-import { createHead, createPools, poolsTitle } from './head.js';
-import { bindProfileKeys } from './keys.js';
-import { asker, choosePool } from './load.js';
+import { createHead, createPools, poolsTitle, programsMessage } from './head.js';
+import { profileKeys } from './keys.js';
+import { asker, choosePool, listPrograms } from './load.js';
 import { createPins } from './pins.js';
 import { changed, rangeOf, rangePatch, wantedOf } from './state.js';
 import { createProfileTable } from './table.js';
@@ -33,33 +33,88 @@ const TABS = [
 
 const short = (text) => cutMiddle(visible(text), 60);
 
+/* What was read. key: of equal traces and memory ids equal; all: [start, end) of the trace in ps; programs: of the
+ * same session, {list, count}. */
+const emptyTrace = () => ({
+  session: null,
+  summary: null,
+  pool: null,
+  place: null,
+  key: '',
+  ask: null,
+  all: [0, 1],
+  notes: [],
+  programs: { list: [], count: 0 },
+});
+
+/* What was chosen, and the gestures that choose. With isEnd false the hand is still moving: what depends on it waits. */
+function urlOf(view) {
+  const { context, trace } = view;
+  return {
+    wanted: wantedOf(context.route, null),
+    get route() {
+      return context.route;
+    },
+    choose: context.choose,
+    move: context.move,
+    range: () => rangeOf(view.url.wanted, trace.all),
+    isZoomed: () => !isAll(view.url.range(), trace.all),
+    setRange(range, isEnd) {
+      const patch = rangePatch(range, trace.all);
+      if (isEnd) context.choose(patch);
+      else context.move(patch);
+    },
+    setTime(time, isEnd = true) {
+      if (isEnd) context.choose({ time: time === trace.pool.peak.time_ps ? null : time });
+      else drawOnly(view, { time }, {});
+    },
+    setWindow(range, isEnd) {
+      if (isEnd) context.choose({ sel: range ? `${range[0]}-${range[1]}` : '' });
+      else drawOnly(view, { window: range }, { isMoving: true });
+    },
+    toggle: (layer) => toggleLayer(view.url, layer),
+  };
+}
+
+/* Under the hand what moves is only drawn; what depends on it follows at the end. */
+function drawOnly({ url, pins, timeline }, patch, how) {
+  pins.forget();
+  url.wanted = { ...url.wanted, ...patch };
+  timeline.place(how);
+}
+
+/* layer: "free" or "fragmentation". */
+function toggleLayer({ route, wanted, choose }, layer) {
+  const without = (list) => list.filter((word) => word !== layer);
+  const isOn = layer === 'free' ? wanted.isFree : wanted.isFragmentation;
+  choose({
+    hide: isOn ? [...without(route.hide), layer] : without(route.hide),
+    show: isOn || layer !== 'free' ? without(route.show) : [...without(route.show), layer],
+  });
+}
+
 /* context: see app.js. Out: {show(selection, route), hear(route), escape(), unmount()}. */
 export function mount(root, context) {
-  const view = {
-    root,
-    context,
-    controller: null,
-    serial: 0,
-    session: null,
-    summary: null,
-    pool: null,
-    place: null,
-    ask: null,
-    all: [0, 1],
-    wanted: wantedOf(context.route, null),
-    programs: [],
-  };
-  view.range = () => rangeOf(view.wanted, view.all);
-  view.isZoomed = () => !isAll(view.range(), view.all);
-  view.toggleFree = () => toggleLayer(view, 'free');
-  view.toggleFragmentation = () => toggleLayer(view, 'fragmentation');
-  view.byRow = (direction) => byRow(view, direction);
-  view.focusFilter = () => view.tabsOf[view.wanted.view].focusFilter?.();
+  const view = { context, controller: null, serial: 0, trace: emptyTrace() };
+  view.url = urlOf(view);
   const styled = loadStyle('profile.css');
-  build(view);
-  bindProfileKeys(view);
+  build(view, root);
+  const { trace, url, timeline, pins, tabsOf } = view;
+  context.bind(
+    profileKeys({
+      trace,
+      url,
+      timeline,
+      pins,
+      say: context.say,
+      byRow: (direction) => byRow(view, direction),
+      focusFilter: () => tabsOf[url.wanted.view].focusFilter?.(),
+    }),
+    'Memory Profile',
+  );
   context.bind(explainKeys(), 'Figures');
-  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(view, key));
+  const rowOf = (id) => (tabsOf[url.wanted.view].rowOf ?? tabsOf.live.rowOf)(id);
+  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf({ ...trace, drawn: timeline.data, rowOf }, key));
   return {
     async show(selection, route) {
       await styled;
@@ -70,63 +125,53 @@ export function mount(root, context) {
     unmount() {
       view.controller?.abort();
       stopCards();
-      view.pins.destroy();
+      pins.destroy();
       hideTooltip();
-      view.timeline.destroy();
-      Object.values(view.tabsOf).forEach((tab) => tab.destroy());
+      timeline.destroy();
+      Object.values(tabsOf).forEach((tab) => tab.destroy());
     },
   };
 }
 
 /* ---- views ------------------------------------------------------------------ */
 
-function build(view) {
-  const { context } = view;
-  const setMoment = (time, isEnd = true) => moveMoment(view, time, isEnd);
-  const setRange = (range, isEnd) => moveTo(view, range, isEnd);
-  const setWindow = (range, isEnd) => selectWindow(view, range, isEnd);
-  view.pins = createPins(view);
-  view.head = createHead();
+function build(view, root) {
+  const { context, trace, url } = view;
+  view.head = createHead({ trace, link: context.link });
   view.pools = createPools((pool) => choosePoolOf(view, pool));
   view.poolsPanel = createPanel('panel-pools', 'Memory ids');
   view.poolsPanel.body.append(view.pools.node);
-  view.timeline = createTimelinePanel(view, {
-    onReading: view.pins.hover,
-    onMoment: setMoment,
-    onRange: setRange,
-    onSelect: setWindow,
-    onPickRun: view.pins.pickRun,
-    onLayer: (what) => toggleLayer(view, what),
-    onZoomWindow: () => context.choose(rangePatch(view.wanted.window, view.all)),
-    onClearWindow: () => context.choose({ sel: '' }),
+  view.timeline = createTimelinePanel({
+    trace,
+    url,
+    spanOf: () => view.pins.span,
+    onReading: (reading) => view.pins.hover(reading),
+    onPickRun: (run) => view.pins.pickRun(run),
   });
-  const tableActions = { onHover: () => {}, onLeave: () => {}, onPin: view.pins.pin, onDraw: view.pins.mark };
+  const onPin = (row, name) => view.pins.pin(row, name);
+  const tableOf = (name) => createProfileTable(name, { trace, url, onPin, onDraw: () => view.pins.mark() });
   view.tabsOf = {
-    live: createProfileTable(view, 'live', tableActions),
-    events: createProfileTable(view, 'events', tableActions),
-    growth: createProfileTable(view, 'growth', tableActions),
-    addresses: createAddresses(view, {
-      onMoment: setMoment,
-      onRange: setRange,
-      onSelect: setWindow,
-      onPickBlock: (block) => block.event !== null && view.pins.pin(block, 'addresses'),
-    }),
+    live: tableOf('live'),
+    events: tableOf('events'),
+    growth: tableOf('growth'),
+    addresses: createAddresses({ trace, url, onPickBlock: (block) => block.event !== null && onPin(block, 'addresses') }),
   };
+  view.pins = createPins({ trace, url, timeline: view.timeline, tabsOf: view.tabsOf, pane: context.details, banners: context.banners });
   view.tabs = createTabs({
     tabs: TABS,
-    label: 'What to see of the moment',
+    label: 'What to see of this time',
     onChoose: (id) => context.choose({ view: id === TABS[0].id ? '' : id, sort: '' }),
   });
   view.tabBody = el('div', {});
-  view.tabsNode = el('div', { class: 'panel panel-tabs' }, view.tabs.node, view.tabBody);
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
-  view.parts = [view.poolsPanel.node, view.timeline.panel.node, view.tabsNode];
-  fill(view.root, el('div', { class: 'viewer profile' }, view.head.node, view.wholePage, view.parts));
+  const tabsNode = el('div', { class: 'panel panel-tabs' }, view.tabs.node, view.tabBody);
+  view.parts = [view.poolsPanel.node, view.timeline.panel.node, tabsNode];
+  fill(root, el('div', { class: 'viewer profile' }, view.head.node, view.wholePage, view.parts));
 }
 
 /* A reason, and nothing else. */
 function only(view, content, sentence, notes = []) {
-  view.pool = null;
+  view.trace.pool = null;
   fill(view.wholePage, message(content));
   view.wholePage.hidden = false;
   for (const part of view.parts) part.hidden = true;
@@ -137,13 +182,14 @@ function only(view, content, sentence, notes = []) {
 
 /* ---- loading ---------------------------------------------------------------- */
 
+/* selection.ahead: the summary of the session that the URL names, if it was asked for before its page was there. */
 async function show(view, selection, route) {
   view.controller?.abort();
   view.controller = new AbortController();
   view.serial++;
   const { signal } = view.controller;
-  const { session } = selection;
-  view.session = session;
+  const { session, ahead } = selection;
+  view.trace.session = session;
   view.pins.reset();
   hideTooltip();
   const stop = () => {
@@ -152,8 +198,9 @@ async function show(view, selection, route) {
   };
   const end = view.timeline.panel.wait(`Reading the events of ${short(session.name)}.`, stop);
   try {
-    const answer = await get('memory_profile/summary', { session: session.id }, { signal });
-    view.summary = answer.data;
+    const answer = await (ahead ?? get('memory_profile/summary', { session: session.id }, { signal }));
+    if (signal.aborted) return;
+    view.trace.summary = answer.data;
     await showSummary(view, route, answer.notes, signal);
   } catch (error) {
     if (isAbort(error)) return;
@@ -165,7 +212,7 @@ async function show(view, selection, route) {
 }
 
 async function showSummary(view, route, notes, signal) {
-  const { summary } = view;
+  const { summary } = view.trace;
   if (summary.pools.length === 0) {
     const reason = summary.reason ?? { code: 'no_memory_events', text: '' };
     const said = [...notes, ...summary.hosts.flatMap((host) => host.notes)];
@@ -178,9 +225,10 @@ async function showSummary(view, route, notes, signal) {
   await showPool(view, route, notes, signal);
 }
 
-/* One memory id of one host. */
+/* One memory id of one host. The summary says where its time begins and ends, so all else is asked for at once. */
 async function showPool(view, route, notes, signal) {
-  const { summary, session, context } = view;
+  const { trace, url, context } = view;
+  const { summary, session } = trace;
   let pool = choosePool(summary.pools, route);
   if (!pool) {
     context.banners.set('warning-0', {
@@ -189,85 +237,44 @@ async function showPool(view, route, notes, signal) {
     pool = choosePool(summary.pools, { host: route.host, memory: '' });
   }
   const host = summary.hosts.find((each) => each.host === pool.host);
-  Object.assign(view, {
+  const place = { session: session.id, host: pool.host, memory: pool.memory };
+  Object.assign(trace, {
     pool,
-    peakTime: pool.peak.time_ps,
-    notes: [...notes, ...say.silentHosts(summary.hosts), ...(host?.notes ?? []), ...pool.notes],
-    programs: [],
+    place,
+    key: JSON.stringify([view.serial, place]),
+    ask: asker(place, signal),
+    all: [host.start_ps, Math.max(host.end_ps, host.start_ps + 1)],
+    notes: [...notes, ...say.silentHosts(summary.hosts), ...host.notes, ...pool.notes],
+    programs: { list: [], count: 0 },
   });
   context.setHost(pool.host);
-  view.place = { session: session.id, host: pool.host, memory: pool.memory };
-  view.ask = asker(view.place, signal);
-  view.wanted = wantedOf(route, pool);
+  url.wanted = wantedOf(route, pool);
   view.pins.reset();
   view.tabsOf.addresses.reset();
   view.pools.draw(summary, pool);
   view.poolsPanel.setTitle(...poolsTitle(summary));
   view.poolsPanel.node.hidden = summary.pools.length === 1;
   context.setTitle(say.pageTitle(pool, session.name));
-  sayAnswer(view);
-  await view.timeline.load();
+  view.head.show();
   showTab(view);
-  await Promise.all([withPins(view, loadTab(view), true), showPrograms(view, signal)]);
-}
-
-function sayAnswer(view) {
-  view.head.show({
-    pool: view.pool,
-    hostCount: view.summary.hosts.length,
-    notes: view.notes,
-    links: programLinks(view),
-  });
-}
-
-/* The plan explains what the allocator does not: named where the line is flat. */
-function programLinks(view) {
-  const { programs, session, context } = view;
-  const [first] = programs;
-  if (!first || view.pool?.finding?.code !== 'flat_line') return [];
-  const all = el('a', { href: context.link(session.id, { tool: 'memory_viewer' }) }, `all ${count(view.programCount)} programs`);
-  return [
-    programs.length > 1 ? ' The largest plan: ' : ' Its plan: ',
-    el('a', { href: first.href }, name(first.name)),
-    first.bytes ? [' (', figure(first.bytes), ')'] : '',
-    programs.length > 1 ? ['; ', all] : '',
-    '.',
-  ];
+  await Promise.all([view.timeline.load(), withPins(view, loadTab(view), true), showPrograms(view, signal)]);
 }
 
 /* Programs of the same session, largest first; nothing is lost if they cannot be read. */
-async function showPrograms(view, signal) {
-  const { context, session } = view;
+async function showPrograms({ trace, context, head, pins, wholePage }, signal) {
   try {
-    const { modules, total } = await listModules(session.id, '', '', signal);
-    view.programCount = total;
-    view.programs = modules.map((module) => ({
-      name: module.name,
-      key: module.key,
-      bytes: module.largest_total_bytes,
-      href: context.link(session.id, { tool: 'memory_viewer', module: module.id }),
-    }));
-    if (!view.pool && total > 0)
-      view.wholePage.append(
-        el(
-          'p',
-          { class: 'message' },
-          total === 1 ? 'The plan of its program is in the ' : `The plans of its ${total} programs are in the `,
-          el('a', { href: context.link(session.id, { tool: 'memory_viewer' }) }, 'Memory Viewer'),
-          '.',
-        ),
-      );
-    if (view.pool) {
-      sayAnswer(view);
-      view.pins.show();
-    }
+    trace.programs = await listPrograms(trace.session.id, context.link, signal);
+    if (trace.pool) {
+      head.show();
+      pins.show();
+    } else if (trace.programs.count > 0) wholePage.append(programsMessage(trace, context.link));
   } catch (error) {
     if (!isAbort(error) && !(error instanceof Problem)) throw error;
   }
 }
 
 function showTab(view) {
-  const { view: id } = view.wanted;
+  const { view: id } = view.url.wanted;
   const tab = view.tabsOf[id];
   view.tabs.set(id);
   for (const [name, value] of Object.entries(view.tabs.panelAttributes(id))) view.tabBody.setAttribute(name, value);
@@ -278,53 +285,53 @@ function showTab(view) {
   );
 }
 
-function loadTab(view) {
-  return view.tabsOf[view.wanted.view].load();
-}
+const loadTab = (view) => view.tabsOf[view.url.wanted.view].load();
 
 /* ---- what changes in the URL -------------------------------------------------- */
 
 async function hear(view, route) {
-  if (!view.summary || view.summary.pools.length === 0) return;
-  const before = view.wanted;
-  const pool = choosePool(view.summary.pools, route);
-  if (pool && pool !== view.pool) {
+  const { trace, url, timeline, pins } = view;
+  if (!trace.summary || trace.summary.pools.length === 0) return;
+  const before = url.wanted;
+  const pool = choosePool(trace.summary.pools, route);
+  if (pool && pool !== trace.pool) {
     await changePool(view, route);
     return;
   }
-  view.wanted = { ...wantedOf(route, view.pool), span: before.span };
-  const what = changed(before, view.wanted);
-  if (what.has('isFree') || what.has('isFragmentation')) view.timeline.draw();
-  if (what.has('range') || what.has('window')) view.pins.forget();
-  if (what.has('range')) view.timeline.moved();
-  else view.timeline.place();
+  url.wanted = wantedOf(route, trace.pool);
+  const what = changed(before, url.wanted);
+  if (what.has('isFree') || what.has('isFragmentation')) timeline.draw();
+  if (what.has('range') || what.has('window')) pins.forget();
+  if (what.has('range')) timeline.moved();
+  else timeline.place();
   if (what.has('view')) showTab(view);
-  await withPins(view, view.tabsOf[view.wanted.view].hear(), what.has('pin'));
+  await withPins(view, view.tabsOf[url.wanted.view].hear(), what.has('pin'));
 }
 
 /* A pinned row is looked for in what the table shows now; an event is read beside it. */
-async function withPins(view, table, isChanged) {
-  const isOfRow = view.pins.isOfRow();
-  await Promise.all([table, isChanged && !isOfRow ? view.pins.load() : null]);
-  if (isOfRow) await view.pins.load();
+async function withPins({ pins }, table, isChanged) {
+  const isOfRow = pins.isOfRow();
+  await Promise.all([table, isChanged && !isOfRow ? pins.load() : null]);
+  if (isOfRow) await pins.load();
 }
 
 async function changePool(view, route) {
-  const end = view.timeline.panel.wait('', null);
+  const { panel } = view.timeline;
+  const end = panel.wait('', null);
   try {
     await showPool(view, route, [], view.controller.signal);
   } catch (error) {
     if (isAbort(error)) return;
     if (!(error instanceof Problem)) throw error;
-    view.timeline.panel.say(message(empty.failed('The timeline', error)));
+    panel.say(message(empty.failed('The timeline', error)));
   } finally {
     end();
   }
 }
 
-function choosePoolOf(view, pool) {
-  const worst = view.summary.pools[0];
-  view.context.choose({
+function choosePoolOf({ trace, context }, pool) {
+  const worst = trace.summary.pools[0];
+  context.choose({
     host: pool === worst ? '' : pool.host,
     memory: pool === worst ? '' : pool.memory,
     time: null,
@@ -339,59 +346,18 @@ function choosePoolOf(view, pool) {
   });
 }
 
-function moveTo(view, range, isEnd) {
-  const patch = rangePatch(range, view.all);
-  if (isEnd) view.context.choose(patch);
-  else view.context.move(patch);
-}
-
-/* Under the hand the moment is only drawn; what depends on it follows at the end. */
-function moveMoment(view, time, isEnd) {
-  if (isEnd) {
-    view.context.choose({ time: time === view.peakTime ? null : time });
-    return;
-  }
-  view.pins.forget();
-  view.wanted = { ...view.wanted, time };
-  view.timeline.place();
-}
-
-function selectWindow(view, range, isEnd) {
-  const sel = range ? `${range[0]}-${range[1]}` : '';
-  if (isEnd) view.context.choose({ sel });
-  else {
-    view.pins.forget();
-    view.wanted = { ...view.wanted, window: range };
-    view.timeline.place({ isMoving: true });
-  }
-}
-
-/* what: "free" or "fragmentation". */
-function toggleLayer(view, what) {
-  const { route } = view.context;
-  const without = (list) => list.filter((word) => word !== what);
-  const isOn = what === 'free' ? view.wanted.isFree : view.wanted.isFragmentation;
-  view.context.choose({
-    hide: isOn ? [...without(route.hide), what] : without(route.hide),
-    show: isOn || what !== 'free' ? without(route.show) : [...without(route.show), what],
-  });
-}
-
 /* The row or block beside the pinned one. */
-async function byRow(view, direction) {
-  const { view: kind } = view.wanted;
-  const row = await view.tabsOf[kind].beside(view.pins.rowIn(kind), direction);
-  if (row) view.pins.pin(row, kind);
+async function byRow({ url, tabsOf, pins }, direction) {
+  const { view: kind } = url.wanted;
+  const row = await tabsOf[kind].beside(pins.rowIn(kind), direction);
+  if (row) pins.pin(row, kind);
 }
 
 /* One step back: tooltip, pin, window. True if there was one. */
-function escape(view) {
-  const { context } = view;
+function escape({ url, pins }) {
   if (dismissTooltip()) return true;
-  if (view.pins.release()) return true;
-  if (view.wanted.window) {
-    context.choose({ sel: '' });
-    return true;
-  }
-  return false;
+  if (pins.release()) return true;
+  if (!url.wanted.window) return false;
+  url.choose({ sel: '' });
+  return true;
 }

@@ -5,7 +5,7 @@ import { isAll } from '../../lib/range.js';
 import { pinText } from '../../lib/route.js';
 import { markOf, windowOf } from './load.js';
 
-const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40})$/;
+const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4})$/;
 const VIEWS = ['live', 'events', 'growth', 'addresses'];
 /* Below this share of what there is, the free area leaves no height for the curve. */
 const MIN_SHARE = 0.4;

@@ -149,7 +149,7 @@ export function readingSentence(reading) {
 /* ---- the tables ----------------------------------------------------------------- */
 
 /* "at 812.4 ms (step 3)", "at the peak, 812.4 ms (step 3)" */
-export function momentWords(data, isPeak) {
+export function timeWords(data, isPeak) {
   return `${isPeak ? 'at the peak, ' : 'at '}${time(data.time_ps, 1e6)}${stepWords(data.step)}`;
 }
 

@@ -6,7 +6,6 @@ import { later } from '../../lib/activity.js';
 import { isAbort, Problem } from '../../lib/api.js';
 import { el, figure, fill } from '../../lib/dom.js';
 import { bytes, count, counted, duration, signedBytes, time, visible } from '../../lib/format.js';
-import { isAll } from '../../lib/range.js';
 import { token } from '../../lib/theme.js';
 import { createBrush } from '../../widgets/brush.js';
 import { explainEntry, nodesOf } from '../../widgets/explain.js';
@@ -31,185 +30,206 @@ const KEYS = 'Arrow keys go from event to event, p to the peak.';
 
 const askedWidth = (px) => Math.min(MAX_PX, Math.max(64, Math.ceil(px / 64) * 64));
 
-/* view: {ask, context, wanted, pool}; actions: onReading(reading | null), onMoment(ps, isEnd), onRange(range, isEnd),
- * onSelect(range, isEnd), onPickRun(run). Out: {panel, load(), refine(), apply(), …}. */
-export function createTimelinePanel(view, actions) {
-  const hint = el('span', { class: 'hint-now', role: 'status', hidden: true }, 'Click the chart or hold Ctrl to zoom');
-  const legend = createLegend((what) => actions.onLayer(what));
-  const state = { data: null, drawn: null, overview: null, lanes: [], takeBack: null, asked: 0 };
-  let hintTimer = 0;
+/* spanOf(): the life of what is pinned, or null; onReading(reading | null); onPickRun(run). Out: {panel, slider, load(),
+ * moved(), draw(), place(), data, …}. */
+export function createTimelinePanel({ trace, url, spanOf, onReading, onPickRun }) {
+  const state = { trace, url, spanOf, data: null, drawn: null, overview: null, runs: [], takeBack: null, asked: 0 };
+  const hint = createHint();
+  state.legend = createLegend(url.toggle);
+  state.chart = createChart(state, onReading, hint.show);
+  state.lanes = createRuns(url, onPickRun);
+  /* The brush begins at 0, a trace anywhere. */
+  state.brush = createBrush({
+    min: MIN_PS,
+    onRange: ([from, to], isEnd) => url.setRange([from + trace.all[0], to + trace.all[0]], isEnd),
+  });
+  state.brushRow = el('div', { class: 'brush-row' }, state.brush.node);
+  state.brushRow.style.paddingLeft = `${LEFT_PX}px`;
+  state.line = createWindowLine({ trace, url });
+  const { chart, lanes } = state;
+  const panel = createPanel('panel-time', 'Memory over time', { menu: () => [exportsOf(state)(), explainEntry('curve')] });
+  panel.node.dataset.explain = 'curve';
+  panel.body.append(state.line.node, el('div', { class: 'time-chart' }, chart.node), lanes.node, state.brushRow);
+  panel.setAside(hint.node, ...state.legend.nodes);
+  state.panel = panel;
+  return {
+    panel,
+    slider: chart.slider,
+    load: () => load(state),
+    draw: () => draw(state),
+    place: (how) => place(state, how),
+    /* Another range: shown at once, asked for when it has come to rest. */
+    moved() {
+      chart.setRange(url.range());
+      lanes.setRange(url.range());
+      place(state);
+      state.takeBack?.();
+      state.takeBack = later(() => {
+        state.takeBack = null;
+        ask(state);
+      }, ASK_AFTER_MS);
+    },
+    get data() {
+      return state.data;
+    },
+    /* Time of the event `far` events after the one at `ps`, in what is drawn. */
+    beside(ps, far) {
+      const { x, times } = state.drawn;
+      const at = Math.max(0, Math.min(x.length - 1, chart.indexAt(ps) + far));
+      /* Events of one instant are one place on the axis. */
+      let to = at;
+      while (times[to] === ps && to + Math.sign(far) >= 0 && to + Math.sign(far) < x.length) to += Math.sign(far);
+      return times[to];
+    },
+    destroy() {
+      state.takeBack?.();
+      hint.destroy();
+      chart.destroy();
+      lanes.destroy();
+      state.brush.destroy();
+    },
+  };
+}
 
-  const chart = createTimeline({
+/* ---- its parts ------------------------------------------------------------------ */
+
+function createHint() {
+  const node = el('span', { class: 'hint-now', role: 'status', hidden: true }, 'Click the chart or hold Ctrl to zoom');
+  let timer = 0;
+  return {
+    node,
+    show() {
+      node.hidden = false;
+      clearTimeout(timer);
+      timer = setTimeout(() => (node.hidden = true), HINT_MS);
+    },
+    destroy: () => clearTimeout(timer),
+  };
+}
+
+function createChart(state, onReading, onHint) {
+  const { url } = state;
+  const read = (at) => readAt(state.drawn, state.drawn.of, at);
+  return createTimeline({
     onHover: (at, mark) => {
-      const reading = readAt(state.drawn, state.data, at);
+      const reading = read(at);
       showTooltip(
         `t:${reading.time_ps}:${reading.event}`,
         say.readingLines(reading).map((line) => nodesOf(line)),
         mark,
       );
-      actions.onReading(reading);
+      onReading(reading);
     },
     onLeave: () => {
       hideTooltip();
-      actions.onReading(null);
+      onReading(null);
     },
-    onMoment: actions.onMoment,
-    onRange: actions.onRange,
-    onSelect: actions.onSelect,
-    onHint: () => {
-      hint.hidden = false;
-      clearTimeout(hintTimer);
-      hintTimer = setTimeout(() => (hint.hidden = true), HINT_MS);
-    },
-    sentence: (at) => say.readingSentence(readAt(state.drawn, state.data, at)),
+    onMoment: url.setTime,
+    onRange: url.setRange,
+    onSelect: url.setWindow,
+    onHint,
+    sentence: (at) => say.readingSentence(read(at)),
   });
-  const lanes = createLanes({
+}
+
+const createRuns = (url, onPick) =>
+  createLanes({
     leftPx: LEFT_PX,
     onHover: (run, mark) => showTooltip(`l:${run.kind}:${run.from}`, runLines(run), mark),
     onLeave: hideTooltip,
-    onPick: actions.onPickRun,
-    onZoom: (run) => actions.onRange([run.from, Math.max(run.to, run.from + MIN_PS)], true),
+    onPick,
+    onZoom: (run) => url.setRange([run.from, Math.max(run.to, run.from + MIN_PS)], true),
     sentence: (run) => runLines(run).flat().join(', '),
   });
-  /* The brush begins at 0, a trace anywhere. */
-  const start = () => state.overview?.start_ps ?? 0;
-  const brush = createBrush({
-    min: MIN_PS,
-    onRange: ([from, to], isEnd) => actions.onRange([from + start(), to + start()], isEnd),
-  });
-  const exports = exportEntries({
+
+const exportsOf = (state) =>
+  exportEntries({
     name: 'memory-profile-timeline',
     title: 'Memory over time',
-    drawing: () => state.drawn && !panel.body.hidden && drawing(),
+    drawing: () =>
+      state.drawn &&
+      !state.panel.body.hidden &&
+      timelineDrawing(state.drawn, state.runs, state.chart.width, pictureLegend(state.drawn)),
     table: () => tableOf(state.data),
   });
-  const panel = createPanel('panel-time', 'Memory over time', { menu: () => [exports(), explainEntry('curve')] });
-  panel.node.dataset.explain = 'curve';
-  const line = createWindowLine(view, {
-    onZoom: actions.onZoomWindow,
-    onClear: actions.onClearWindow,
-    onMoment: actions.onMoment,
-  });
-  const brushRow = el('div', { class: 'brush-row' }, brush.node);
-  brushRow.style.paddingLeft = `${LEFT_PX}px`;
-  panel.body.append(line.node, el('div', { class: 'time-chart' }, chart.node), lanes.node, brushRow);
-  panel.setAside(hint, ...legend.nodes);
 
-  const rangeNow = () => view.range();
-  const draw = () => {
-    const { data } = state;
-    if (!data) return;
-    const isFree = view.wanted.isFree && data.has_free;
-    const isPart = !isAll(rangeNow(), view.all);
-    const hasFragmentation = view.wanted.isFragmentation && data.has_fragmentation;
-    state.drawn = timelineOf(data, { range: rangeNow(), isFree, hasFragmentation });
-    legend.set({ data, isFree, hasFragmentation, hasStack: state.drawn.hasStack });
-    panel.setTitle(
-      'Memory over time',
-      el('span', { class: 'dim' }, ` ${titleWords(data, rangeNow(), isPart)}`),
-    );
-    state.drawn.peakWords = `peak ${bytes(data.peak.in_use_bytes)}, ${time(data.peak.time_ps)}`;
-    chart.draw({
-      ...state.drawn,
-      label: say.timelineLabel(view.pool, data),
-      keys: KEYS,
-    });
-    lanes.setRight(hasFragmentation ? SHARE_PX : RIGHT_PX);
-    brushRow.style.paddingRight = `${hasFragmentation ? SHARE_PX : RIGHT_PX}px`;
-    place();
-  };
-  const drawing = () =>
-    timelineDrawing(state.drawn, state.lanes, chart.width, pictureLegend(state.drawn));
-  const place = ({ isMoving = false } = {}) => {
-    const { wanted } = view;
-    if (isMoving) line.say(wanted.window);
-    else line.load();
-    chart.set({
-      moment: wanted.time ?? state.data?.peak.time_ps ?? null,
-      window: wanted.window,
-      span: wanted.span ?? null,
-      a: wanted.a,
-      b: wanted.b,
-    });
-    brush.setRange(rangeNow().map((ps) => ps - start()));
-  };
-  const laneWidth = () => askedWidth(lanes.width || chart.width);
+/* ---- drawing -------------------------------------------------------------------- */
 
-  const ask = async () => {
-    const mine = ++state.asked;
-    const [from, to] = rangeNow();
-    const params = isAll([from, to], view.all) ? {} : { from, to };
-    const end = panel.wait('', null);
-    try {
-      const [timeline, runs] = await Promise.all([
-        view.ask('timeline', { ...params, width: askedWidth(chart.width), details: 1 }),
-        view.ask('lanes', { from, to, width: laneWidth(), memory: null }),
-      ]);
-      if (mine !== state.asked) return;
-      state.data = timeline.data;
-      panel.show();
-      draw();
-      state.lanes = lanesOf(runs.data, view.pool);
-      lanes.draw(state.lanes, rangeNow(), laneLabel(runs.data));
-    } catch (error) {
-      if (isAbort(error) || mine !== state.asked) return;
-      if (!(error instanceof Problem)) throw error;
-      panel.say(message(empty.failed('The timeline', error)));
-    } finally {
-      end();
-    }
-  };
-
-  return {
-    panel,
-    slider: chart.slider,
-    /* The whole run first: it says where the trace begins and ends. */
-    async load() {
-      state.data = null;
-      state.overview = (await view.ask('timeline', { width: OVERVIEW_PX })).data;
-      view.all = [state.overview.start_ps, Math.max(state.overview.end_ps, state.overview.start_ps + 1)];
-      brush.draw(overviewOf(state.overview, view.all));
-      state.takeBack?.();
-      state.takeBack = null;
-      await ask();
-    },
-    /* Another range: shown at once, asked for when it has come to rest. */
-    moved() {
-      chart.setRange(rangeNow());
-      lanes.setRange(rangeNow());
-      place();
-      state.takeBack?.();
-      state.takeBack = later(() => {
-        state.takeBack = null;
-        ask();
-      }, ASK_AFTER_MS);
-    },
-    draw,
-    place,
-    get data() {
-      return state.data;
-    },
-    /* Moment of the event `far` events after the one at `ps`, in what is drawn. */
-    beside(ps, far) {
-      const { x, times } = state.drawn;
-      const at = Math.max(0, Math.min(x.length - 1, chart.indexAt(ps) + far));
-      /* Events of one instant are one moment. */
-      let to = at;
-      while (times[to] === ps && to + Math.sign(far) >= 0 && to + Math.sign(far) < x.length) to += Math.sign(far);
-      return times[to];
-    },
-    readMoment(ps) {
-      return state.drawn?.x.length ? readAt(state.drawn, state.data, chart.indexAt(ps)) : null;
-    },
-    destroy() {
-      state.takeBack?.();
-      clearTimeout(hintTimer);
-      chart.destroy();
-      lanes.destroy();
-      brush.destroy();
-    },
-  };
+function draw(state) {
+  const { data, trace, url, chart } = state;
+  if (!data) return;
+  const range = url.range();
+  const isFree = url.wanted.isFree && data.has_free;
+  const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
+  state.drawn = { ...timelineOf(data, { range, isFree, hasFragmentation }), of: data };
+  state.legend.set({ data, isFree, hasFragmentation, hasStack: state.drawn.hasStack });
+  state.panel.setTitle('Memory over time', el('span', { class: 'dim' }, ` ${titleWords(data, range, url.isZoomed())}`));
+  state.drawn.peakWords = `peak ${bytes(data.peak.in_use_bytes)}, ${time(data.peak.time_ps)}`;
+  chart.draw({ ...state.drawn, label: say.timelineLabel(trace.pool, data), keys: KEYS });
+  const rightPx = hasFragmentation ? SHARE_PX : RIGHT_PX;
+  state.lanes.setRight(rightPx);
+  state.brushRow.style.paddingRight = `${rightPx}px`;
+  place(state);
 }
+
+/* What lies on the chart. isMoving: the window is under the hand. */
+function place({ data, trace, url, spanOf, line, chart, brush }, { isMoving = false } = {}) {
+  if (!data) return;
+  const { wanted } = url;
+  if (isMoving) line.say(wanted.window);
+  else line.load();
+  chart.set({
+    moment: wanted.time ?? trace.pool?.peak.time_ps ?? null,
+    window: wanted.window,
+    span: spanOf(),
+    a: wanted.a,
+    b: wanted.b,
+  });
+  brush.setRange(url.range().map((ps) => ps - trace.all[0]));
+}
+
+/* ---- asking --------------------------------------------------------------------- */
+
+/* Another trace or memory id: the whole run in small, and what is in view. */
+async function load(state) {
+  const { trace, brush } = state;
+  state.data = null;
+  state.takeBack?.();
+  state.takeBack = null;
+  const whole = async () => {
+    const { ask: asks } = trace;
+    const { data } = await asks('timeline', { width: OVERVIEW_PX });
+    if (asks === trace.ask) brush.draw(overviewOf(data, trace.all));
+  };
+  await Promise.all([whole(), ask(state)]);
+}
+
+async function ask(state) {
+  const { trace, url, chart, lanes, panel } = state;
+  const mine = ++state.asked;
+  const [from, to] = url.range();
+  const end = panel.wait('', null);
+  try {
+    const [timeline, runs] = await Promise.all([
+      trace.ask('timeline', { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1 }),
+      trace.ask('lanes', { from, to, width: askedWidth(lanes.width || chart.width), memory: null }),
+    ]);
+    if (mine !== state.asked) return;
+    state.data = timeline.data;
+    panel.show();
+    draw(state);
+    state.runs = lanesOf(runs.data, trace.pool);
+    lanes.draw(state.runs, url.range(), laneLabel(runs.data));
+  } catch (error) {
+    if (isAbort(error) || mine !== state.asked) return;
+    if (!(error instanceof Problem)) throw error;
+    panel.say(message(empty.failed('The timeline', error)));
+  } finally {
+    end();
+  }
+}
+
+/* ---- words ---------------------------------------------------------------------- */
 
 /* ", born 12.00 GiB in 24, died 3.00 GiB in 6, +9.00 GiB from before to after" */
 function changeWords(between) {
@@ -220,9 +240,12 @@ function changeWords(between) {
   );
 }
 
-/* A line under the title: what the selected window holds. actions: onZoom(), onClear(), onMoment(ps). Out: {node, load()}. */
-function createWindowLine(view, { onZoom, onClear, onMoment }) {
-  const { node, words } = selectedLine(onZoom, onClear);
+/* A line under the title: what the selected window holds. Out: {node, say(window), load()}. */
+function createWindowLine({ trace, url }) {
+  const { node, words } = selectedLine(
+    () => url.setRange(url.wanted.window, true),
+    () => url.setWindow(null, true),
+  );
   let asked = '';
   const show = ([from, to], { window_peak: peak, event_count: eventCount }, between) => {
     const hasEvents = eventCount > 0;
@@ -236,7 +259,7 @@ function createWindowLine(view, { onZoom, onClear, onMoment }) {
       hasEvents
         ? el(
             'button',
-            { type: 'button', class: 'link-button', on: { click: () => onMoment(peak.time_ps) } },
+            { type: 'button', class: 'link-button', on: { click: () => url.setTime(peak.time_ps) } },
             `at ${time(peak.time_ps)}`,
           )
         : 'in use',
@@ -254,8 +277,8 @@ function createWindowLine(view, { onZoom, onClear, onMoment }) {
     },
     /* The window of the URL, or none. */
     async load() {
-      const { window } = view.wanted;
-      const key = JSON.stringify([window, view.place, view.serial]);
+      const { window } = url.wanted;
+      const key = JSON.stringify([window, trace.key]);
       if (key === asked) return;
       asked = key;
       if (!window) {
@@ -265,8 +288,8 @@ function createWindowLine(view, { onZoom, onClear, onMoment }) {
       const [from, to] = window;
       try {
         const [timeline, live] = await Promise.all([
-          view.ask('timeline', { from, to, width: WINDOW_PX }),
-          view.ask('live', { time: to, a: from, b: to, limit: 1 }),
+          trace.ask('timeline', { from, to, width: WINDOW_PX }),
+          trace.ask('live', { time: to, a: from, b: to, limit: 1 }),
         ]);
         if (asked === key) show(window, timeline.data, live.data.between);
       } catch (error) {
