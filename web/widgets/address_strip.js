@@ -2,13 +2,13 @@
  * address_strip.js: an address range to scale: blocks, and the holes between them. */
 
 import { el } from '../lib/dom.js';
-import { nextFrame } from '../lib/activity.js';
 import { bytes, cutMiddle, visible } from '../lib/format.js';
 import { moved, zoomed } from '../lib/range.js';
-import { onTheme, token } from '../lib/theme.js';
+import { token } from '../lib/theme.js';
+import { createLayers, markIn } from './canvas.js';
 import { bindGestures } from './gestures.js';
 import { createKeyboardList } from './keyboard_list.js';
-import { OUTLINE_PX, prepare } from './strips_paint.js';
+import { OUTLINE_PX } from './strips_paint.js';
 
 export const MIN_BYTES = 64 * 1024;
 const LABEL_FROM_PX = 64;
@@ -20,32 +20,25 @@ const FILLS = { allocation: 'alloc-heap', before_window: 'panel', mixed: 'alloc-
  * Data: {blocks: [{offset_bytes, size_bytes, kind, used_bytes, op, …}], span, all: [first, last] as offsets from
  * `low` of the answer, range}. Out: {node, width, draw, setRange, setPinned, paintInto, destroy}. */
 export function createAddressStrip(actions) {
-  const base = el('canvas', { role: 'img', class: 'strip-base' });
-  const over = el('canvas', { 'aria-hidden': 'true', class: 'strip-over' });
-  const plot = el('div', { class: 'strip-plot address-plot' }, base, over);
+  const layers = createLayers({ name: 'strip', outsetPx: OUTLINE_PX, isReady: () => data !== null, paint, paintOver });
+  const plot = el('div', { class: 'strip-plot address-plot' }, layers.nodes);
   let data = null;
   let lit = null;
   let pinned = null;
 
-  const size = () => [plot.clientWidth, plot.clientHeight, window.devicePixelRatio || 1];
-  const xOf = (offset, width = plot.clientWidth) =>
-    ((offset - data.range[0]) / Math.max(1, data.range[1] - data.range[0])) * width;
-  const offsetAt = (x) => data.range[0] + (x / Math.max(1, plot.clientWidth)) * (data.range[1] - data.range[0]);
-  const boxOf = (block, width) => {
-    const left = xOf(block.offset_bytes, width);
-    return { x: left, width: Math.max(1, xOf(block.offset_bytes + block.size_bytes, width) - left) };
-  };
-  const markOf = (block) => {
-    const box = plot.getBoundingClientRect();
-    const { x, width } = boxOf(block);
-    return { left: box.left + Math.max(0, x), right: box.left + Math.min(box.width, x + width), top: box.top, bottom: box.bottom };
-  };
+  const boxOf = (block, width = plot.clientWidth) => blockBox(block, data.range, width);
   const light = (block) => {
     if (block === lit) return;
     lit = block;
-    nextFrame(paintOver);
-    if (block) actions.onHover(block, markOf(block));
-    else actions.onLeave();
+    layers.repaintOver();
+    if (!block) {
+      actions.onLeave();
+      return;
+    }
+    const page = plot.getBoundingClientRect();
+    const { x, width } = boxOf(block);
+    const [left, right] = [Math.max(0, x), Math.min(page.width, x + width)];
+    actions.onHover(block, markIn(page, { x: left, y: 0, width: right - left, height: page.height }));
   };
   const keyboard = createKeyboardList({
     label: '',
@@ -55,71 +48,39 @@ export function createAddressStrip(actions) {
     onLeave: () => light(null),
   });
   plot.append(keyboard.node);
-
-  const blockAt = (x) => {
-    const away = (block) => {
-      const box = boxOf(block);
-      return Math.max(box.x - x, x - box.x - box.width, 0);
-    };
-    let best = null;
-    for (const block of data.blocks) if (!best || away(block) < away(best)) best = block;
-    return best && away(best) <= NEAR_PX ? best : null;
-  };
-  bindGestures(
-    plot,
-    {
-      hover: (at) => data && light(blockAt(at.x)),
-      leave: () => !keyboard.hasFocus && light(null),
-      click: (at) => {
-        const block = data && blockAt(at.x);
-        if (block) actions.onPick(block);
-      },
-      double: () => data && actions.onRange(data.all, true),
-      select: (from, to, isEnd) => {
-        if (!to || !data || !isEnd) return;
-        const ends = [offsetAt(Math.min(from.x, to.x)), offsetAt(Math.max(from.x, to.x))];
-        actions.onRange(zoomed(ends, data.all, MIN_BYTES, (ends[0] + ends[1]) / 2, 1), true);
-      },
-      pan: (dx, dy, isEnd) =>
-        data && actions.onRange(moved(data.range, data.all, offsetAt(0) - offsetAt(dx)), isEnd),
-      zoom: (at, factor) =>
-        data && actions.onRange(zoomed(data.range, data.all, MIN_BYTES, offsetAt(at.x), factor), false),
-      hint: actions.onHint,
+  layers.watch(plot);
+  const offsetAt = (x) => data.range[0] + (x / Math.max(1, plot.clientWidth)) * (data.range[1] - data.range[0]);
+  const blockAt = (x) => nearest(data.blocks, boxOf, x);
+  bindGestures(plot, {
+    hover: (at) => data && light(blockAt(at.x)),
+    leave: () => !keyboard.hasFocus && light(null),
+    click: (at) => {
+      const block = data && blockAt(at.x);
+      if (block) actions.onPick(block);
     },
-    { owner: plot },
-  );
-  const paint = () => {
-    const [width, height, ratio] = size();
-    if (!data || width <= 0 || height <= 0) return;
-    const context = prepare(base, width, height, ratio);
-    if (!context) return;
-    paintBlocks(context, width, height);
-    paintOver();
-  };
-  const paintBlocks = (context, width, height) => {
+    double: () => data && actions.onRange(data.all, true),
+    select: (from, to, isEnd) => {
+      if (!to || !data || !isEnd) return;
+      const ends = [offsetAt(Math.min(from.x, to.x)), offsetAt(Math.max(from.x, to.x))];
+      actions.onRange(zoomed(ends, data.all, MIN_BYTES, (ends[0] + ends[1]) / 2, 1), true);
+    },
+    pan: (dx, dy, isEnd) => data && actions.onRange(moved(data.range, data.all, offsetAt(0) - offsetAt(dx)), isEnd),
+    zoom: (at, factor) => data && actions.onRange(zoomed(data.range, data.all, MIN_BYTES, offsetAt(at.x), factor), false),
+    hint: actions.onHint,
+  });
+  function paint(context, { width, height }) {
     for (const block of data.blocks) paintBlock(context, block, boxOf(block, width), width, height, data.largest);
-  };
-  const paintOver = () => {
-    const [width, height, ratio] = size();
-    if (!data || width <= 0) return;
-    const context = prepare(over, width + 2 * OUTLINE_PX, height + 2 * OUTLINE_PX, ratio);
-    if (!context) return;
-    context.translate(OUTLINE_PX, OUTLINE_PX);
+  }
+  function paintOver(context, { width, height }) {
     const held = pinned === null ? null : data.blocks.find((block) => block.event === pinned);
-    for (const [block, colour] of [
-      [lit, 'text'],
-      [held, 'accent'],
-    ]) {
+    for (const [block, colour] of [[lit, 'text'], [held, 'accent']]) {
       if (!block) continue;
-      const box = boxOf(block);
+      const box = boxOf(block, width);
       context.strokeStyle = token(colour);
       context.lineWidth = 2;
       context.strokeRect(box.x - 1, -1, box.width + 2, height + 2);
     }
-  };
-  const watch = new ResizeObserver(() => nextFrame(paint));
-  watch.observe(plot);
-  const offTheme = onTheme(() => nextFrame(paint));
+  }
 
   return {
     node: plot,
@@ -129,19 +90,19 @@ export function createAddressStrip(actions) {
     draw(next, label) {
       data = { ...next };
       lit = null;
-      base.setAttribute('aria-label', label);
+      layers.base.setAttribute('aria-label', label);
       keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
       keyboard.setItems(data.blocks);
-      nextFrame(paint);
+      layers.repaint();
     },
     setRange(range) {
       if (!data) return;
       data.range = range;
-      nextFrame(paint);
+      layers.repaint();
     },
     setPinned(event) {
       pinned = event;
-      nextFrame(paintOver);
+      layers.repaintOver();
     },
     /* The same range on another context, see picture.js. */
     paintInto(context, width, height) {
@@ -149,17 +110,31 @@ export function createAddressStrip(actions) {
       context.beginPath();
       context.rect(0, 0, width, height);
       context.clip();
-      paintBlocks(context, width, height);
+      paint(context, { width, height });
       context.restore();
       context.strokeStyle = token('line');
       context.lineWidth = 1;
       context.strokeRect(0.5, 0.5, width - 1, height - 1);
     },
-    destroy() {
-      watch.disconnect();
-      offTheme();
-    },
+    destroy: layers.destroy,
   };
+}
+
+/* Pure: where a block stands in a strip that shows offsets [from, to) over `width` pixels. */
+function blockBox({ offset_bytes: offset, size_bytes: size }, [from, to], width) {
+  const xOf = (at) => ((at - from) / Math.max(1, to - from)) * width;
+  return { x: xOf(offset), width: Math.max(1, xOf(offset + size) - xOf(offset)) };
+}
+
+/* Pure: the block at x, else the nearest within 4 px, else null. */
+function nearest(blocks, boxOf, x) {
+  const away = (block) => {
+    const box = boxOf(block);
+    return Math.max(box.x - x, x - box.x - box.width, 0);
+  };
+  let best = null;
+  for (const block of blocks) if (!best || away(block) < away(best)) best = block;
+  return best && away(best) <= NEAR_PX ? best : null;
 }
 
 /* What is inferred has a dotted outline; the largest hole says its size. */

@@ -3,16 +3,16 @@
  * moves, hover and pin on an overlay. It knows trees (icicle_layout.js), no profiles. */
 
 import { el } from '../lib/dom.js';
-import { begin, nextFrame } from '../lib/activity.js';
-import { onTheme, token } from '../lib/theme.js';
+import { begin } from '../lib/activity.js';
+import { token } from '../lib/theme.js';
+import { createLayers, markIn } from './canvas.js';
 import { bindGestures } from './gestures.js';
 import { createKeyboardTree } from './icicle_tree.js';
 import { buildTree, makeRects, rectAt, rectOf, visibleRects } from './icicle_layout.js';
 import { paintFrameOutline, paintIcicle, ROW_PX, topOf } from './icicle_paint.js';
-import { prepare } from './strips_paint.js';
 
 const MAX_RECTS = 8000;
-const MAX_PX = 8192;
+const MAX_SPACE_PX = 8e6;
 const SNAP_PX = 4;
 const APART_PX = 8;
 const MOVE_MS = 120;
@@ -27,107 +27,229 @@ const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
  * isFlipped: the root stands at the bottom.
  * Out: see the end of this function; look is that of icicle_paint.js. */
 export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, onAll = () => {}, onHint = () => {}, isFlipped = false }) {
-  const base = el('canvas', { role: 'img', class: 'icicle-base' });
-  const over = el('canvas', { 'aria-hidden': 'true', class: 'icicle-over' });
-  const picture = el('div', { class: 'icicle-picture' }, base, over);
+  const state = {
+    tree: buildTree({ depth: [], frame: [], total: [], self: [] }),
+    rects: makeRects(MAX_RECTS),
+    base: 0, // depth of the first row
+    look: null,
+    isHit: null,
+    marks: { hover: -1, pin: -1 },
+    band: null, // what is being selected, px
+    isFresh: false, // a tree that was not painted yet
+    isFlipped,
+  };
+  const layers = createLayers({
+    name: 'icicle',
+    isReady: () => state.look !== null && state.tree.length > 0,
+    paint: (context) => paintBase(context, state),
+    paintOver(context) {
+      paintOver(context, state, keyboard.active);
+      keyboard.setPinned(state.marks.pin);
+    },
+    onSize() {
+      picture.style.height = `${layers.size.height}px`;
+      rows.fit();
+    },
+  });
+  const picture = el('div', { class: 'icicle-picture' }, layers.nodes);
   const spacer = el('div', { class: 'icicle-spacer' });
   const scroll = el('div', { class: 'icicle' }, picture, spacer);
-  const rects = makeRects(MAX_RECTS);
-  const view = { from: 0, to: 1, base: 0 };
-  let tree = buildTree({ depth: [], frame: [], total: [], self: [] });
-  let look = null;
-  let isHit = null;
-  let size = { width: 0, height: 0, ratio: 1 };
-  let marks = { hover: -1, pin: -1 };
-  let stopMoving = null;
-  let band = null; // what is being selected, px
-  let isFresh = false; // a tree that was not painted yet
-
-  /* Rows of the tree, or of the picture if those are more. */
-  const rowCount = () => Math.max(tree.deepest - view.base + 1, Math.floor(size.height / ROW_PX));
-  const place = () => ({ scrollPx: scroll.scrollTop, ratio: size.ratio, rows: isFlipped ? rowCount() : 0, isHit });
-  const rowsInView = () => {
-    const first = Math.floor(scroll.scrollTop / ROW_PX);
-    const last = Math.floor((scroll.scrollTop + size.height - 1) / ROW_PX);
-    if (!isFlipped) return { firstRow: first, lastRow: last };
-    return { firstRow: Math.max(0, rowCount() - 1 - last), lastRow: Math.max(0, rowCount() - 1 - first) };
+  const span = createSpan(() => state.tree.width[0] ?? 1, layers.repaint);
+  Object.assign(state, { scroll, size: layers.size, span });
+  const rows = scrolledRows(state, spacer);
+  const byHand = (act) => (...how) => {
+    act(...how);
+    onMove();
   };
-  const isReady = () => look !== null && tree.length > 0 && size.width > 0 && size.height > 0;
-
-  /* ---- drawing ---- */
-  const paintOver = () => {
-    if (!isReady()) return;
-    const context = prepare(over, size.width, size.height, size.ratio);
-    if (!context) return;
-    const hover = keyboard.active >= 0 ? keyboard.active : marks.hover;
-    const name = hover >= 0 ? tree.frame[hover] : -1;
-    let same = 0;
-    for (let at = 0; hover > 0 && at < rects.length && same < MAX_SAME; at++) {
-      if (rects.merged[at] || tree.frame[rects.node[at]] !== name || rects.node[at] === hover) continue;
-      paintFrameOutline(context, rects, at, place(), 'same');
-      same++;
-    }
-    for (const [node, kind] of [
-      [hover, keyboard.active >= 0 ? 'focus' : 'hover'],
-      [marks.pin, 'pin'],
-    ]) {
-      const at = node >= 0 ? rectOf(tree, rects, node) : -1;
-      if (at >= 0) paintFrameOutline(context, rects, at, place(), kind);
-    }
-    if (band) {
-      context.fillStyle = token('wash');
-      context.fillRect(band[0], 0, band[1] - band[0], size.height);
-    }
-    keyboard.setPinned(marks.pin);
+  const moves = {
+    /* A node and what it holds, or all. */
+    zoomTo(node) {
+      const { tree } = state;
+      if (!tree.length) return;
+      const to = Math.max(0, node ?? 0);
+      rows.setBase(tree.depth[to]);
+      span.glide(tree.x[to], tree.x[to] + (tree.width[to] || 1));
+    },
+    takeApart: byHand((node, many) => span.glide(...apart(state, node, many))),
+    zoomAbout: byHand((px, factor) => span.zoomAbout(px / layers.size.width, factor)),
+    pan: byHand(span.pan),
+    glide: byHand(span.glide),
   };
-  const paint = () => {
-    if (!isReady()) return;
-    const context = prepare(base, size.width, size.height, size.ratio);
-    if (!context) return;
-    visibleRects(tree, { ...view, ...rowsInView(), px: size.width }, rects);
-    paintIcicle(context, tree, rects, look, place());
-    paintOver();
-    if (isFresh) performance.mark('flame drawn');
-    isFresh = false;
+  /* Scrolls and pans so that a node stands in the picture. */
+  const show = (node) => {
+    const { tree } = state;
+    if (tree.depth[node] < state.base || tree.x[node] >= span.to || tree.x[node] + tree.width[node] <= span.from)
+      moves.zoomTo(tree.depth[node] < state.base ? node : 0);
+    rows.reveal(node);
+    layers.draw();
   };
-  const toRoot = () => {
-    scroll.scrollTop = isFlipped ? scroll.scrollHeight : 0;
-  };
-  const fit = () => {
-    const rows = Math.max(1, tree.deepest - view.base + 1);
-    const wasAtRoot = isFlipped && scroll.scrollTop + size.height >= scroll.scrollHeight - 1;
-    spacer.style.height = `${Math.max(0, Math.min(8e6, rows * ROW_PX) - size.height)}px`;
-    if (wasAtRoot) toRoot();
-  };
-  const watch = new ResizeObserver(() => {
-    size = {
-      width: Math.min(scroll.clientWidth, MAX_PX),
-      height: Math.min(scroll.clientHeight, MAX_PX),
-      ratio: window.devicePixelRatio || 1,
-    };
-    picture.style.height = `${size.height}px`;
-    fit();
-    nextFrame(paint);
+  const markOf = (rect) => markIn(picture.getBoundingClientRect(), frameBox(state, rect));
+  const keyboard = createKeyboardTree({
+    sentence,
+    onMove(node) {
+      show(node);
+      const rect = rectOf(state.tree, state.rects, node);
+      onHover(node, 0, rect >= 0 ? markOf(rect) : picture.getBoundingClientRect());
+      layers.repaintOver();
+    },
+    onEnter: onPick,
+    onLeave() {
+      onLeave();
+      layers.repaintOver();
+    },
   });
-  watch.observe(scroll);
-  const stopTheme = onTheme(() => nextFrame(paint));
+  picture.append(keyboard.node);
+  layers.watch(scroll);
+  bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOver: layers.repaintOver, onHover, onLeave, onPick, onAll, onHint });
+  scroll.addEventListener('scroll', layers.repaint, { passive: true });
+  return icicleApi(state, { layers, keyboard, rows, moves, show });
+}
 
-  /* ---- the window ---- */
-  const set = (from, to) => {
-    const whole = tree.width[0] ?? 1;
-    const wide = Math.min(whole, Math.max(whole * MIN_SHARE, to - from));
-    view.from = Math.max(0, Math.min(whole - wide, from));
-    view.to = view.from + wide;
-    nextFrame(paint);
+/* What whoever owns an icicle may do with it. */
+function icicleApi(state, { layers, keyboard, rows, moves, show }) {
+  const { span, scroll } = state;
+  const set = (patch, repaint) => {
+    Object.assign(state, patch);
+    repaint();
   };
+  return {
+    node: scroll,
+    get tree() {
+      return state.tree;
+    },
+    get look() {
+      return state.look;
+    },
+    get size() {
+      return { ...state.size };
+    },
+    get window() {
+      return { from: span.from, to: span.to, base: state.base };
+    },
+    /* zoom: node to show, or null for all. */
+    draw(tree, look, label, zoom = null) {
+      const to = zoom ?? 0;
+      Object.assign(state, { tree, look, isHit: null, isFresh: true, marks: { hover: -1, pin: -1 }, base: tree.depth[to] ?? 0 });
+      layers.base.setAttribute('aria-label', label);
+      keyboard.setLabel(`${label} Arrow keys move, Enter pins and zooms.`);
+      keyboard.setTree(tree);
+      span.put(tree.x[to] ?? 0, (tree.x[to] ?? 0) + (tree.width[to] || 1));
+      rows.fit();
+      rows.toRoot();
+      layers.repaint();
+    },
+    mark(next) {
+      const { hover, pin } = state.marks;
+      const isSame = next.hover === hover && next.pin === pin;
+      set({ marks: next }, () => isSame || layers.repaintOver());
+    },
+    /* isHit[node] or null: the others fade. */
+    search: (isHit) => set({ isHit }, layers.repaint),
+    recolour: (look) => set({ look }, layers.repaint),
+    zoomTo: moves.zoomTo,
+    zoomBy: (factor) => moves.zoomAbout(state.size.width / 2, factor),
+    panBy: (steps) => moves.pan(steps * PAN),
+    show,
+    focus: () => keyboard.node.focus(),
+    /* The same drawing elsewhere: {width, height, paint(context)}, or null while there is none. */
+    drawing: () =>
+      layers.isReady() && {
+        width: state.size.width,
+        height: Math.min(state.size.height, (state.tree.deepest - state.base + 1) * ROW_PX),
+        paint: (context) => paintIcicle(context, state.tree, state.rects, state.look, { ...placeOf(state), ratio: 1 }),
+      },
+    destroy() {
+      span.stop();
+      layers.destroy();
+    },
+  };
+}
+
+/* ---- what is drawn ---------------------------------------------------------------- */
+
+/* Rows of the tree, or of the picture if those are more. */
+const rowCount = ({ tree, base, size }) => Math.max(tree.deepest - base + 1, Math.floor(size.height / ROW_PX));
+
+/* For icicle_paint.js. */
+const placeOf = (state) => ({
+  scrollPx: state.scroll.scrollTop,
+  ratio: state.size.ratio,
+  rows: state.isFlipped ? rowCount(state) : 0,
+  isHit: state.isHit,
+});
+
+const frameBox = (state, rect) => ({
+  x: state.rects.x[rect],
+  y: topOf(state.rects.row[rect], placeOf(state)),
+  width: state.rects.width[rect],
+  height: ROW_PX,
+});
+
+function rowsInView(state) {
+  const { scrollTop } = state.scroll;
+  const firstRow = Math.floor(scrollTop / ROW_PX);
+  const lastRow = Math.floor((scrollTop + state.size.height - 1) / ROW_PX);
+  if (!state.isFlipped) return { firstRow, lastRow };
+  const last = rowCount(state) - 1;
+  return { firstRow: Math.max(0, last - lastRow), lastRow: Math.max(0, last - firstRow) };
+}
+
+function paintBase(context, state) {
+  const { tree, rects, span, size } = state;
+  visibleRects(tree, { from: span.from, to: span.to, base: state.base, ...rowsInView(state), px: size.width }, rects);
+  paintIcicle(context, tree, rects, state.look, placeOf(state));
+  if (state.isFresh) performance.mark('flame drawn');
+  state.isFresh = false;
+}
+
+/* focused: the node that the keyboard is at, or -1. */
+function paintOver(context, state, focused) {
+  const { tree, rects, marks, band, size } = state;
+  const place = placeOf(state);
+  const hover = focused >= 0 ? focused : marks.hover;
+  const name = hover >= 0 ? tree.frame[hover] : -1;
+  let same = 0;
+  for (let at = 0; hover > 0 && at < rects.length && same < MAX_SAME; at++) {
+    if (rects.merged[at] || tree.frame[rects.node[at]] !== name || rects.node[at] === hover) continue;
+    paintFrameOutline(context, rects, at, place, 'same');
+    same++;
+  }
+  for (const [node, kind] of [[hover, focused >= 0 ? 'focus' : 'hover'], [marks.pin, 'pin']]) {
+    const at = node >= 0 ? rectOf(tree, rects, node) : -1;
+    if (at >= 0) paintFrameOutline(context, rects, at, place, kind);
+  }
+  if (!band) return;
+  context.fillStyle = token('wash');
+  context.fillRect(band[0], 0, band[1] - band[0], size.height);
+}
+
+/* ---- what part of the tree is shown ------------------------------------------------ */
+
+/* Across: [from, to) in the unit of the tree's widths, never wider than whole(). */
+function createSpan(whole, onChange) {
+  const span = { from: 0, to: 1, put, glide, zoomAbout, pan, stop: () => stopMoving?.() };
+  let stopMoving = null;
+
+  function set(from, to) {
+    const all = whole();
+    const wide = Math.min(all, Math.max(all * MIN_SHARE, to - from));
+    span.from = Math.max(0, Math.min(all - wide, from));
+    span.to = span.from + wide;
+    onChange();
+  }
+  /* There at once, as it is. */
+  function put(from, to) {
+    stopMoving?.();
+    Object.assign(span, { from, to });
+  }
   /* Moves there in a few frames, at once for those who want no motion. */
-  const glide = (from, to) => {
+  function glide(from, to) {
     stopMoving?.();
     if (isStill()) {
       set(from, to);
       return;
     }
-    const start = { from: view.from, to: view.to };
+    const start = { from: span.from, to: span.to };
     const end = begin();
     let frame = 0;
     let beganMs = 0;
@@ -145,76 +267,68 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       end();
     };
     frame = requestAnimationFrame(step);
-  };
-  const zoomAbout = (px, factor) => {
-    const wide = view.to - view.from;
-    const at = view.from + (px / size.width) * wide;
-    const next = Math.min(tree.width[0], wide / factor);
-    set(at - (px / size.width) * next, at - (px / size.width) * next + next);
-    onMove();
-  };
-  const pan = (share) => {
-    const by = (view.to - view.from) * share;
-    set(view.from + by, view.to + by);
-    onMove();
-  };
-  /* Frames that are drawn as one come apart: the first, which is the largest, is wide enough to be seen. */
-  const takeApart = (node, many) => {
-    let to = tree.x[node];
-    let at = node;
-    for (let i = 0; i < many; i++) {
-      to += tree.width[at];
-      at = tree.end[at];
-    }
-    const max = (tree.width[node] * size.width) / APART_PX;
-    glide(tree.x[node], Math.min(to, tree.x[node] + max));
-    onMove();
-  };
-  const zoomTo = (node) => {
-    if (!tree.length) return;
-    const to = Math.max(0, node ?? 0);
-    const isNew = view.base !== tree.depth[to];
-    view.base = tree.depth[to];
-    fit();
-    if (isNew) toRoot();
-    glide(tree.x[to], tree.x[to] + (tree.width[to] || 1));
-  };
+  }
+  function zoomAbout(share, factor) {
+    const wide = span.to - span.from;
+    const next = Math.min(whole(), wide / factor);
+    const from = span.from + share * (wide - next);
+    set(from, from + next);
+  }
+  function pan(share) {
+    const by = (span.to - span.from) * share;
+    set(span.from + by, span.to + by);
+  }
+  return span;
+}
 
-  /* ---- pointer ---- */
+/* Downwards: the picture stays, a spacer below it makes the box scroll by rows. */
+function scrolledRows(state, spacer) {
+  const { scroll } = state;
+  const toRoot = () => {
+    scroll.scrollTop = state.isFlipped ? scroll.scrollHeight : 0;
+  };
+  const fit = () => {
+    const px = Math.min(MAX_SPACE_PX, Math.max(1, state.tree.deepest - state.base + 1) * ROW_PX);
+    const wasAtRoot = state.isFlipped && scroll.scrollTop + state.size.height >= scroll.scrollHeight - 1;
+    spacer.style.height = `${Math.max(0, px - state.size.height)}px`;
+    if (wasAtRoot) toRoot();
+  };
+  return {
+    fit,
+    toRoot,
+    setBase(base) {
+      const isNew = base !== state.base;
+      state.base = base;
+      fit();
+      if (isNew) toRoot();
+    },
+    reveal(node) {
+      const top = topOf(state.tree.depth[node] - state.base, { ...placeOf(state), scrollPx: 0 });
+      if (top < scroll.scrollTop) scroll.scrollTop = top;
+      else if (top + ROW_PX > scroll.scrollTop + state.size.height) scroll.scrollTop = top + ROW_PX - state.size.height;
+    },
+  };
+}
+
+/* Pure: frames that are drawn as one come apart: the first, which is the largest, is wide enough to be seen. */
+function apart({ tree, size }, node, many) {
+  let to = tree.x[node];
+  let at = node;
+  for (let i = 0; i < many; i++) {
+    to += tree.width[at];
+    at = tree.end[at];
+  }
+  return [tree.x[node], Math.min(to, tree.x[node] + (tree.width[node] * size.width) / APART_PX)];
+}
+
+/* ---- pointer and wheel -------------------------------------------------------------- */
+
+function bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOver, onHover, onLeave, onPick, onAll, onHint }) {
+  const { rects, scroll, span, size } = state;
   const at = ({ x, y }) => {
     const line = Math.floor((y + scroll.scrollTop) / ROW_PX);
-    return rectAt(rects, x, isFlipped ? rowCount() - 1 - line : line, SNAP_PX);
+    return rectAt(rects, x, state.isFlipped ? rowCount(state) - 1 - line : line, SNAP_PX);
   };
-  const markOf = (rect) => {
-    const box = picture.getBoundingClientRect();
-    const top = box.top + topOf(rects.row[rect], place());
-    const left = box.left + rects.x[rect];
-    return { left, right: left + rects.width[rect], top, bottom: top + ROW_PX };
-  };
-  const keyboard = createKeyboardTree({
-    sentence,
-    onMove: (node) => {
-      show(node);
-      const rect = rectOf(tree, rects, node);
-      onHover(node, 0, rect >= 0 ? markOf(rect) : picture.getBoundingClientRect());
-      nextFrame(paintOver);
-    },
-    onEnter: onPick,
-    onLeave: () => {
-      onLeave();
-      nextFrame(paintOver);
-    },
-  });
-  picture.append(keyboard.node);
-  /* Scrolls and pans so that a node stands in the picture. */
-  function show(node) {
-    if (tree.depth[node] < view.base || tree.x[node] >= view.to || tree.x[node] + tree.width[node] <= view.from)
-      zoomTo(tree.depth[node] < view.base ? node : 0);
-    const top = topOf(tree.depth[node] - view.base, { ...place(), scrollPx: 0 });
-    if (top < scroll.scrollTop) scroll.scrollTop = top;
-    else if (top + ROW_PX > scroll.scrollTop + size.height) scroll.scrollTop = top + ROW_PX - size.height;
-    paint();
-  }
   bindGestures(
     picture,
     {
@@ -229,7 +343,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       },
       click(place) {
         const rect = at(place);
-        if (rect >= 0 && rects.merged[rect]) takeApart(rects.node[rect], rects.merged[rect]);
+        if (rect >= 0 && rects.merged[rect]) moves.takeApart(rects.node[rect], rects.merged[rect]);
         else if (rect >= 0) onPick(rects.node[rect]);
       },
       double(place) {
@@ -237,87 +351,20 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
       },
       /* A stretch of the plot is marked, then shown. */
       select(from, to, isEnd) {
-        band = to && !isEnd ? [Math.min(from.x, to.x), Math.max(from.x, to.x)] : null;
-        nextFrame(paintOver);
+        const [left, right] = to ? [Math.min(from.x, to.x), Math.max(from.x, to.x)] : [];
+        state.band = to && !isEnd ? [left, right] : null;
+        repaintOver();
         if (!to || !isEnd) return;
-        const scale = (view.to - view.from) / size.width;
-        glide(view.from + Math.min(from.x, to.x) * scale, view.from + Math.max(from.x, to.x) * scale);
-        onMove();
+        const scale = (span.to - span.from) / size.width;
+        moves.glide(span.from + left * scale, span.from + right * scale);
       },
       pan(dx, dy) {
         scroll.scrollTop -= dy;
-        pan(-dx / size.width);
+        moves.pan(-dx / size.width);
       },
-      zoom: (place, factor) => zoomAbout(place.x, factor),
+      zoom: (place, factor) => moves.zoomAbout(place.x, factor),
       hint: onHint,
     },
     { owner: scroll },
   );
-  scroll.addEventListener('scroll', () => nextFrame(paint), { passive: true });
-
-  return {
-    node: scroll,
-    get tree() {
-      return tree;
-    },
-    get look() {
-      return look;
-    },
-    get size() {
-      return { ...size };
-    },
-    get window() {
-      return { ...view };
-    },
-    /* zoom: node to show, or null for all. */
-    draw(next, nextLook, label, zoom = null) {
-      tree = next;
-      look = nextLook;
-      isHit = null;
-      isFresh = true;
-      stopMoving?.();
-      marks = { hover: -1, pin: -1 };
-      base.setAttribute('aria-label', label);
-      keyboard.setLabel(`${label} Arrow keys move, Enter pins and zooms.`);
-      keyboard.setTree(tree);
-      const to = zoom ?? 0;
-      view.base = tree.depth[to] ?? 0;
-      view.from = tree.x[to] ?? 0;
-      view.to = view.from + (tree.width[to] || 1);
-      fit();
-      toRoot();
-      nextFrame(paint);
-    },
-    mark(next) {
-      const isSame = next.hover === marks.hover && next.pin === marks.pin;
-      marks = next;
-      if (!isSame) nextFrame(paintOver);
-    },
-    /* isHit[node] or null: the others fade. */
-    search(next) {
-      isHit = next;
-      nextFrame(paint);
-    },
-    recolour(nextLook) {
-      look = nextLook;
-      nextFrame(paint);
-    },
-    zoomTo,
-    zoomBy: (factor) => zoomAbout(size.width / 2, factor),
-    panBy: (steps) => pan(steps * PAN),
-    show,
-    focus: () => keyboard.node.focus(),
-    /* The same drawing elsewhere: {width, height, paint(context)}, or null while there is none. */
-    drawing: () =>
-      isReady() && {
-        width: size.width,
-        height: Math.min(size.height, (tree.deepest - view.base + 1) * ROW_PX),
-        paint: (context) => paintIcicle(context, tree, rects, look, { ...place(), ratio: 1 }),
-      },
-    destroy() {
-      stopMoving?.();
-      stopTheme();
-      watch.disconnect();
-    },
-  };
 }

@@ -3,11 +3,10 @@
  * 1 px were joined by the daemon and say how many they are. */
 
 import { el, fill, name } from '../lib/dom.js';
-import { nextFrame } from '../lib/activity.js';
 import { cutMiddle, visible } from '../lib/format.js';
-import { onTheme, token } from '../lib/theme.js';
+import { token } from '../lib/theme.js';
+import { bindMarks, createLayers, markIn } from './canvas.js';
 import { createKeyboardList } from './keyboard_list.js';
-import { prepare } from './strips_paint.js';
 
 const ROW_PX = 18;
 /* Many lanes are lower, so that all are seen. */
@@ -21,8 +20,8 @@ const NEAR_PX = 4;
  * lanes: [{title, isOwn, items: [{from, to, text, isJoined, isInferred}]}], items ascending. Out: {node, draw(lanes, range), setRange, mark, destroy}. */
 export function createLanes({ leftPx, ...actions }) {
   const titles = el('div', { class: 'lanes-titles' });
-  const base = el('canvas', { role: 'img', class: 'lanes-base' });
-  const plot = el('div', { class: 'lanes-plot' }, base);
+  const layers = createLayers({ name: 'lanes', paint });
+  const plot = el('div', { class: 'lanes-plot' }, layers.nodes);
   const node = el('div', { class: 'lanes' }, titles, plot);
   let lanes = [];
   let flat = [];
@@ -37,11 +36,21 @@ export function createLanes({ leftPx, ...actions }) {
     const right = Math.min(plot.clientWidth + 2, xOf(item.to));
     return { left, width: Math.max(1, right - left) };
   };
-  const markOf = (item) => {
-    const box = plot.getBoundingClientRect();
+  function paint(context, { width }) {
+    context.font = `${rowPx < ROW_PX ? 11 : 12}px ${token('sans')}`;
+    context.textBaseline = 'middle';
+    lanes.forEach((lane, row) => paintLane(context, lane.items, row * rowPx, { boxOf, boxPx: rowPx - (rowPx < ROW_PX ? 2 : 4), width, lit }));
+  }
+  const light = (item) => {
+    if (item === lit) return;
+    lit = item;
+    layers.repaint();
+    if (!item) {
+      actions.onLeave();
+      return;
+    }
     const { left, width } = boxOf(item);
-    const top = box.top + item.row * rowPx;
-    return { left: box.left + left, right: box.left + left + width, top, bottom: top + rowPx };
+    actions.onHover(item, markIn(plot.getBoundingClientRect(), { x: left, y: item.row * rowPx, width, height: rowPx }));
   };
   const keyboard = createKeyboardList({
     label: 'Steps and programs that ran',
@@ -51,50 +60,23 @@ export function createLanes({ leftPx, ...actions }) {
     onLeave: () => light(null),
   });
   plot.append(keyboard.node);
-
-  const paint = () => {
-    const [width, height] = [plot.clientWidth, lanes.length * rowPx];
-    if (width <= 0 || height <= 0) return;
-    const context = prepare(base, width, height, window.devicePixelRatio || 1);
-    if (!context) return;
-    context.font = `${rowPx < ROW_PX ? 11 : 12}px ${token('sans')}`;
-    context.textBaseline = 'middle';
-    lanes.forEach((lane, row) => paintLane(context, lane.items, row * rowPx, { boxOf, boxPx: rowPx - (rowPx < ROW_PX ? 2 : 4), width, lit }));
-  };
-  const light = (item) => {
-    if (item === lit) return;
-    lit = item;
-    nextFrame(paint);
-    if (item) actions.onHover(item, markOf(item));
-    else actions.onLeave();
-  };
-  /* The box under the pointer, else the nearest within 4 px. */
-  const itemAt = (event) => {
-    const box = plot.getBoundingClientRect();
-    const lane = lanes[Math.floor((event.clientY - box.top) / rowPx)];
-    const x = event.clientX - box.left;
-    const away = (item) => {
-      const { left, width } = boxOf(item);
-      return Math.max(left - x, x - left - width, 0);
-    };
-    const near = (lane?.items ?? []).filter((item) => away(item) <= NEAR_PX).sort((a, b) => away(a) - away(b));
-    return near[0] ?? null;
-  };
-  plot.addEventListener('pointermove', (event) => light(itemAt(event)));
-  plot.addEventListener('pointerleave', () => {
-    if (!keyboard.hasFocus) light(null);
+  layers.watch(plot);
+  bindMarks(plot, {
+    /* The box under the pointer, else the nearest within 4 px. */
+    markAt({ x, y }) {
+      const away = (item) => {
+        const { left, width } = boxOf(item);
+        return Math.max(left - x, x - left - width, 0);
+      };
+      const near = (lanes[Math.floor(y / rowPx)]?.items ?? []).filter((item) => away(item) <= NEAR_PX);
+      return near.sort((a, b) => away(a) - away(b))[0] ?? null;
+    },
+    keyboard,
+    onHover: light,
+    onLeave: () => light(null),
+    onClick: actions.onPick,
+    onDouble: actions.onZoom,
   });
-  plot.addEventListener('click', (event) => {
-    const item = itemAt(event);
-    if (item) actions.onPick(item);
-  });
-  plot.addEventListener('dblclick', (event) => {
-    const item = itemAt(event);
-    if (item) actions.onZoom(item);
-  });
-  const watch = new ResizeObserver(() => nextFrame(paint));
-  watch.observe(plot);
-  const offTheme = onTheme(() => nextFrame(paint));
 
   return {
     node,
@@ -120,21 +102,18 @@ export function createLanes({ leftPx, ...actions }) {
       plot.style.height = `${lanes.length * rowPx}px`;
       const own = lanes.findIndex(({ isOwn }) => isOwn);
       node.scrollTop = Math.max(0, (own + 1) * rowPx - node.clientHeight);
-      base.setAttribute('aria-label', label);
+      layers.base.setAttribute('aria-label', label);
       keyboard.setItems(flat);
-      nextFrame(paint);
+      layers.measure();
     },
     setRange(next) {
       range = next;
-      nextFrame(paint);
+      layers.repaint();
     },
     setRight(px) {
       plot.style.marginRight = `${px}px`;
     },
-    destroy() {
-      watch.disconnect();
-      offTheme();
-    },
+    destroy: layers.destroy,
   };
 }
 

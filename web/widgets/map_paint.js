@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * map_paint.js: draws an allocation map: bands of what lives from begin to end, axes, and
- * rectangles, batched by colour. Only what is in view is drawn. */
+ * rectangles, batched by colour, of which only what is in view; and what lies on it and moves. */
 
-import { bytes, count, counted, cutMiddle, visible } from '../lib/format.js';
+import { bytes, bytesApart, count, counted, cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
+import { paintOutlines } from './canvas.js';
 import { byteLabels, byteSplits } from './curve_marks.js';
+import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
 
+const AXIS_PX = 22;
+const BAND_PX = 30;
+const BAND_GAP_PX = 4;
+const FRAMED_PX = 6;
 const GAP_FROM_PX = 4;
 const LABEL_WIDE_PX = 56;
 const LABEL_HIGH_PX = 30;
@@ -14,33 +20,53 @@ const MERGED_ALPHA = 0.55;
 const FADED_ALPHA = 0.2;
 const FONT = () => `13px ${token('sans')}`;
 
-/* frame: {left, width, top, height}: the plot in CSS pixels; view: {from, to, low, high}. */
-export function scales({ left, width, top, height }, { from, to, low, high }) {
-  const perStep = width / Math.max(1e-9, to - from);
-  const perByte = height / Math.max(1e-9, high - low);
+/* Pure: the plot of a map of this size, in CSS pixels, and its scales; view: {from, to, low, high}. */
+export function mapPlot({ width: wide, height: high, ratio }, view, hasBands) {
+  const bandHeight = hasBands ? BAND_PX : 0;
+  const top = hasBands ? BAND_PX + BAND_GAP_PX : 0;
+  const width = Math.max(1, wide - LEFT_PX - RIGHT_PX);
+  const height = Math.max(1, high - top - AXIS_PX);
+  const perStep = width / Math.max(1e-9, view.to - view.from);
+  const perByte = height / Math.max(1e-9, view.high - view.low);
   return {
-    x: (step) => left + (step - from) * perStep,
-    y: (byte) => top + height - (byte - low) * perByte,
-    stepAt: (x) => from + (x - left) / perStep,
-    byteAt: (y) => low + (top + height - y) / perByte,
+    left: LEFT_PX,
+    right: LEFT_PX + width,
+    top,
+    bottom: top + height,
+    width,
+    height,
+    bandHeight,
+    ratio,
+    view,
     perStep,
     perByte,
+    x: (step) => LEFT_PX + (step - view.from) * perStep,
+    y: (byte) => top + height - (byte - view.low) * perByte,
+    stepAt: (x) => view.from + (x - LEFT_PX) / perStep,
+    byteAt: (y) => view.low + (top + height - y) / perByte,
   };
 }
 
-/* {x, y, width, height} on whole device pixels, cut to the frame; null when out of view. */
-export function boxOf(frame, scale, from, to, low, high, ratio) {
-  const right = frame.left + frame.width;
-  const bottom = frame.top + frame.height;
-  const x1 = Math.max(frame.left, scale.x(from));
-  const x2 = Math.min(right, scale.x(to));
-  const y1 = Math.max(frame.top, scale.y(high));
-  const y2 = Math.min(bottom, scale.y(low));
-  if (x2 < x1 || y2 < y1 || x1 > right || y1 > bottom || x2 < frame.left || y2 < frame.top) return null;
+/* {x, y, width, height} on whole device pixels, cut to the plot; null when out of view. */
+export function boxOf(plot, from, to, low, high) {
+  const { left, right, top, bottom, ratio } = plot;
+  const x1 = Math.max(left, plot.x(from));
+  const x2 = Math.min(right, plot.x(to));
+  const y1 = Math.max(top, plot.y(high));
+  const y2 = Math.min(bottom, plot.y(low));
+  if (x2 < x1 || y2 < y1 || x1 > right || y1 > bottom || x2 < left || y2 < top) return null;
   const snap = (value) => Math.round(value * ratio) / ratio;
   const x = snap(x1);
   const y = snap(y1);
   return { x, y, width: Math.max(1 / ratio, snap(x2) - x), height: Math.max(1 / ratio, snap(y2) - y) };
+}
+
+/* Where an item is drawn: its rectangle, its band, or the place that is known of it otherwise; or null. */
+export function boxOfItem(plot, bands, item) {
+  const band = bands.find((each) => each.item === item || (item.id !== null && each.item.id === item.id));
+  if (band) return { x: plot.left, y: band.y, width: plot.width, height: band.height };
+  if (item.from === undefined || item.low_bytes === undefined) return null;
+  return boxOf(plot, item.from, item.to, item.low_bytes, item.high_bytes);
 }
 
 function label(context, box, item, ink) {
@@ -66,14 +92,14 @@ function notch(context, box) {
 
 /* map: {columns, slots (class of each rectangle), colouring, found: Set of ids, or null}; what a search did not
  * find is faded. Out: how many were drawn. */
-export function paintRectangles(context, map, frame, view, ratio) {
+export function paintRectangles(context, map, plot) {
   const { columns, slots, colouring, found } = map;
-  const scale = scales(frame, view);
+  const { view, ratio } = plot;
   const groups = colouring.classes.map(() => []);
   let drawn = 0;
   for (let at = 0; at < columns.length; at++) {
     if (columns.from[at] >= view.to || columns.to[at] <= view.from) continue;
-    const box = boxOf(frame, scale, columns.from[at], columns.to[at], columns.low[at], columns.high[at], ratio);
+    const box = boxOf(plot, columns.from[at], columns.to[at], columns.low[at], columns.high[at]);
     if (!box) continue;
     groups[slots[at]].push(at, box);
     drawn++;
@@ -117,34 +143,33 @@ export function paintRectangles(context, map, frame, view, ratio) {
   return drawn;
 }
 
-export function paintBands(context, bands, colouring, { left, width, bandTop, bandHeight }) {
+export function paintBands(context, bands, colouring, { left, width, bandHeight }) {
   for (const { item, y, height } of bands) {
     const look = colouring.classes[colouring.classOf(item)];
     context.fillStyle = look.fill();
-    context.fillRect(left, bandTop + y, width, height >= GAP_FROM_PX ? height - 1 : height);
+    context.fillRect(left, y, width, height >= GAP_FROM_PX ? height - 1 : height);
     if (height < 14) continue;
     context.fillStyle = look.ink();
     context.font = `600 12px ${token('sans')}`;
     context.textBaseline = 'middle';
     const name = item.id === null ? `in ${counted(item.count, 'buffer')}` : ` ${cutMiddle(visible(item.name), 40)}`;
-    context.fillText(`${bytes(item.bytes)} ${name}`, left + 6, bandTop + y + height / 2);
+    context.fillText(`${bytes(item.bytes)} ${name}`, left + 6, y + height / 2);
   }
   context.strokeStyle = token('line');
   context.lineWidth = 1;
-  context.strokeRect(left + 0.5, bandTop + 0.5, width - 1, bandHeight - 1);
+  context.strokeRect(left + 0.5, 0.5, width - 1, bandHeight - 1);
 }
 
 /* Offsets at the left, steps below; every byte tick a power of two. */
-export function paintAxes(context, frame, view, isWholeHeight) {
-  const { left, width, top, height } = frame;
-  const scale = scales(frame, view);
+export function paintAxes(context, plot) {
+  const { left, width, top, height, view } = plot;
   context.font = FONT();
   context.textAlign = 'right';
   context.textBaseline = 'middle';
   const splits = byteSplits(view.high, height * (view.high / Math.max(1, view.high - view.low))).filter((at) => at >= view.low);
   const labels = byteLabels([0, ...splits.filter((at) => at > 0)]).slice(splits[0] === 0 ? 0 : 1);
   splits.forEach((at, index) => {
-    const y = scale.y(at);
+    const y = plot.y(at);
     if (y < top - 1 || y > top + height + 1) return;
     context.fillStyle = token('line');
     context.fillRect(left, Math.round(y), width, 1);
@@ -155,13 +180,13 @@ export function paintAxes(context, frame, view, isWholeHeight) {
   context.textAlign = 'center';
   context.fillStyle = token('text2');
   for (const step of stepTicks(view.from, view.to, width)) {
-    const x = scale.x(step);
+    const x = plot.x(step);
     context.fillRect(Math.round(x), top + height, 1, 4);
     const half = context.measureText(count(step)).width / 2;
     context.fillText(count(step), Math.min(left + width - half, x), top + height + 6);
   }
   context.textAlign = 'left';
-  if (!isWholeHeight) context.fillText(`offsets from ${bytes(view.low)}`, left + 4, top + 2);
+  if (view.low > 0) context.fillText(`offsets from ${bytes(view.low)}`, left + 4, top + 2);
 }
 
 /* Steps on 1-2-5, at least 70 px apart. */
@@ -173,4 +198,105 @@ function stepTicks(from, to, width) {
   const ticks = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(at);
   return ticks;
+}
+
+/* Frames around what a search found; a small box has no room for one. */
+export function paintFound(context, boxes) {
+  context.strokeStyle = token('accent');
+  context.lineWidth = 1.5;
+  for (const box of boxes)
+    if (box && box.height >= FRAMED_PX && box.width >= FRAMED_PX) context.strokeRect(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1);
+}
+
+/* ---- what lies on a map and moves ---------------------------------------------- */
+
+/* Words with an edge of panel around them, on whatever lies below. */
+function paintWords(context, text, x, y) {
+  context.lineWidth = 3;
+  context.strokeStyle = token('panel');
+  context.strokeText(text, x, y);
+  context.fillStyle = token('text');
+  context.fillText(text, x, y);
+}
+
+/* A line down the middle of a step; false where that is out of view. */
+export function paintStep(context, plot, step, colour) {
+  const x = plot.x(step + 0.5);
+  if (x < plot.left - 1 || x > plot.right + 1) return false;
+  context.fillStyle = token(colour);
+  context.fillRect(Math.round(x) - 0.5, plot.top, 1, plot.height);
+  return true;
+}
+
+/* The window; with offsets it is a rectangle with an edge, which may lie outside of the view. What a drag would select
+ * is said above it or, at the upper edge, in it. */
+function paintWindow(context, plot, { window: [first, last], offsets }, isDragged) {
+  const { view } = plot;
+  const [low, high] = offsets ?? [view.low, view.high];
+  const box = boxOf(plot, first, last + 1, low, high);
+  if (!box || first >= view.to || last + 1 <= view.from || low >= view.high || high <= view.low) return;
+  context.fillStyle = token('wash');
+  context.fillRect(box.x, box.y, box.width, box.height);
+  if (!offsets) return;
+  const [x, y] = [plot.x(first), plot.y(high)];
+  context.save();
+  context.beginPath();
+  context.rect(plot.left - 2, plot.top - 2, plot.width + 4, plot.height + 4); /* an edge at the plot's edge is whole */
+  context.clip();
+  for (const [name, wide] of [['panel', 4], ['accent', 2]]) {
+    context.strokeStyle = token(name);
+    context.lineWidth = wide;
+    context.strokeRect(x, y, plot.x(last + 1) - x, plot.y(low) - y);
+  }
+  context.restore();
+  if (!isDragged) return;
+  context.font = `600 12px ${token('sans')}`;
+  context.textBaseline = 'bottom';
+  const text = bytesApart(low, high).join(' to ');
+  const from = Math.min(box.x, plot.right + RIGHT_PX - context.measureText(text).width - 4);
+  paintWords(context, text, from, box.y - plot.top > 18 ? box.y - 3 : box.y + 17);
+}
+
+export function paintPeak(context, plot, peak) {
+  const { left, right, top, view } = plot;
+  const x = plot.x(peak + 0.5);
+  if (x < left || x > right) return;
+  context.fillStyle = token('text');
+  context.beginPath();
+  context.moveTo(x - 5, top);
+  context.lineTo(x + 5, top);
+  context.lineTo(x, top + 9);
+  context.closePath();
+  context.fill();
+  context.font = `600 12px ${token('sans')}`;
+  context.textBaseline = 'top';
+  const isRight = x + 44 < right;
+  context.textAlign = isRight ? 'left' : 'right';
+  /* Below "offsets from …", where that stands. */
+  paintWords(context, 'peak', x + (isRight ? 8 : -8), view.low > 0 && x < left + 160 ? top + 16 : top);
+  context.textAlign = 'left';
+}
+
+/* A marked moment, with its letter at the foot. */
+function paintFlag(context, plot, letter, step) {
+  if (!paintStep(context, plot, step, 'accent')) return;
+  const x = Math.round(plot.x(step + 0.5));
+  context.fillRect(x, plot.bottom - 16, 14, 16);
+  context.font = `600 12px ${token('sans')}`;
+  context.textBaseline = 'middle';
+  context.fillStyle = token('panel');
+  context.fillText(letter, x + 3, plot.bottom - 8);
+}
+
+/* selected: {window, offsets} or null; step: the one under the pointer; peak, moment and marks {a, b}: steps or null;
+ * hovered, pinned: a box or null each, group: boxes. */
+export function paintMapOver(context, plot, { selected, isDragged, step, peak, moment, marks, hovered, pinned, group }) {
+  if (selected) paintWindow(context, plot, selected, isDragged);
+  if (peak !== null) paintPeak(context, plot, peak);
+  if (step !== null) paintStep(context, plot, step, 'text2');
+  if (moment !== null) paintStep(context, plot, moment, 'accent');
+  if (hovered) paintOutlines(context, [hovered], false);
+  if (pinned) paintOutlines(context, [pinned], true);
+  if (group.length) paintOutlines(context, group, true);
+  for (const [name, at] of Object.entries(marks)) if (at !== null) paintFlag(context, plot, name.toUpperCase(), at);
 }

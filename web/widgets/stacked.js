@@ -3,11 +3,10 @@
  * marked A and B. Hover and marks are drawn on an overlay. */
 
 import { el } from '../lib/dom.js';
-import { nextFrame } from '../lib/activity.js';
 import { byteStep, bytes, count, unitOf } from '../lib/format.js';
-import { onTheme, token } from '../lib/theme.js';
+import { token } from '../lib/theme.js';
+import { bindMarks, createLayers, markIn } from './canvas.js';
 import { createKeyboardList } from './keyboard_list.js';
-import { prepare } from './strips_paint.js';
 
 const LEFT_PX = 64;
 const BOTTOM_PX = 22;
@@ -35,22 +34,26 @@ export function columnAt(x, width, columns) {
 /* In: sentence(column), onHover(column, mark), onLeave(), onPick(column).
  * Out: {node, draw({parts: [{fill(), values}], names, isBytes, label}), mark({a, b}), drawing(), destroy()}. */
 export function createStacked({ sentence, onHover, onLeave, onPick }) {
-  const base = el('canvas', { role: 'img', class: 'stacked-base' });
-  const over = el('canvas', { 'aria-hidden': 'true', class: 'stacked-over' });
-  const plot = el('div', { class: 'stacked' }, base, over);
   let data = { parts: [], names: [], isBytes: true, label: '' };
   let tops = [];
   let marks = { a: -1, b: -1 };
   let hover = -1;
-  let size = { width: 0, height: 0, ratio: 1 };
-
   const columns = () => data.names.length;
-  const isReady = () => columns() > 0 && size.width > LEFT_PX && size.height > TOP_PX + BOTTOM_PX;
+  const layers = createLayers({
+    name: 'stacked',
+    isReady: () => columns() > 0 && size.width > LEFT_PX && size.height > TOP_PX + BOTTOM_PX,
+    paint,
+    paintOver,
+  });
+  const { size } = layers;
+  const plot = el('div', { class: 'stacked' }, layers.nodes);
+
   const left = (at) => LEFT_PX + ((size.width - LEFT_PX) * at) / columns();
   const max = () => Math.max(1, ...(tops.at(-1) ?? [1]));
   const y = (value) => size.height - BOTTOM_PX - ((size.height - TOP_PX - BOTTOM_PX) * value) / max();
+  const boxOf = (at) => ({ x: left(at), y: TOP_PX, width: left(at + 1) - left(at), height: size.height - TOP_PX - BOTTOM_PX });
 
-  const paintBase = (context) => {
+  function paint(context) {
     paintAxis(context, { ...data, size, y, max: max() });
     for (let part = 0; part < data.parts.length; part++) {
       context.fillStyle = data.parts[part].fill();
@@ -65,93 +68,59 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
       }
     }
     paintNames(context, { names: data.names, left, size });
-  };
-  const paintOver = () => {
-    if (!isReady()) return;
-    const context = prepare(over, size.width, size.height, size.ratio);
-    if (!context) return;
+  }
+  function paintOver(context) {
     if (hover >= 0) {
+      const box = boxOf(hover);
       context.fillStyle = token('hover');
-      context.fillRect(left(hover), TOP_PX, left(hover + 1) - left(hover), size.height - TOP_PX - BOTTOM_PX);
+      context.fillRect(box.x, box.y, box.width, box.height);
     }
-    for (const [word, at] of [
-      ['A', marks.a],
-      ['B', marks.b],
-    ])
-      if (at >= 0) flag(context, word, (left(at) + left(at + 1)) / 2, size);
+    for (const [name, at] of Object.entries(marks))
+      if (at >= 0) flag(context, name.toUpperCase(), (left(at) + left(at + 1)) / 2, size);
     keyboard.setPinned(marks.b >= 0 ? marks.b : marks.a);
-  };
-  const paint = () => {
-    if (!isReady()) return;
-    const context = prepare(base, size.width, size.height, size.ratio);
-    if (!context) return;
-    paintBase(context);
-    paintOver();
-  };
+  }
   const setHover = (at) => {
     if (at === hover) return;
     hover = at;
-    nextFrame(paintOver);
+    layers.repaintOver();
   };
-  const markOf = (at) => {
-    const box = plot.getBoundingClientRect();
-    return { left: box.left + left(at), right: box.left + left(at + 1), top: box.top + TOP_PX, bottom: box.bottom };
+  const show = (at) => {
+    setHover(at);
+    onHover(at, markIn(plot.getBoundingClientRect(), { ...boxOf(at), height: size.height - TOP_PX }));
   };
-  const keyboard = createKeyboardList({
-    label: '',
-    sentence: (item) => sentence(item.at),
-    onMove: (at) => {
-      setHover(at);
-      onHover(at, markOf(at));
-    },
-    onEnter: onPick,
-    onLeave: () => {
-      setHover(-1);
-      onLeave();
-    },
-  });
-  plot.append(keyboard.node);
-  const at = (event) => columnAt(event.clientX - plot.getBoundingClientRect().left, size.width, columns());
-  plot.addEventListener('pointermove', (event) => {
-    const column = at(event);
-    setHover(column);
-    if (column < 0) onLeave();
-    else onHover(column, markOf(column));
-  });
-  plot.addEventListener('pointerleave', () => {
-    if (keyboard.hasFocus) return;
+  const leave = () => {
     setHover(-1);
     onLeave();
+  };
+  const keyboard = createKeyboardList({ label: '', sentence: (item) => sentence(item.at), onMove: show, onEnter: onPick, onLeave: leave });
+  plot.append(keyboard.node);
+  layers.watch(plot);
+  bindMarks(plot, {
+    markAt({ x }) {
+      const at = columnAt(x, size.width, columns());
+      return at < 0 ? null : at;
+    },
+    keyboard,
+    onHover: show,
+    onLeave: leave,
+    onClick: onPick,
   });
-  plot.addEventListener('click', (event) => {
-    const column = at(event);
-    if (column >= 0) onPick(column);
-  });
-  const watch = new ResizeObserver(() => {
-    size = { width: plot.clientWidth, height: plot.clientHeight, ratio: window.devicePixelRatio || 1 };
-    nextFrame(paint);
-  });
-  watch.observe(plot);
-  const stopTheme = onTheme(() => nextFrame(paint));
   return {
     node: plot,
     draw(next) {
       data = next;
       tops = stackUp(data.parts, columns());
-      base.setAttribute('aria-label', data.label);
+      layers.base.setAttribute('aria-label', data.label);
       keyboard.setLabel(`${data.label} Arrow keys move, Enter chooses A, then B.`);
       keyboard.setItems(data.names.map((_, column) => ({ at: column })));
-      nextFrame(paint);
+      layers.repaint();
     },
     mark(next) {
       marks = next;
-      nextFrame(paintOver);
+      layers.repaintOver();
     },
-    drawing: () => isReady() && { width: size.width, height: size.height, paint: paintBase },
-    destroy() {
-      watch.disconnect();
-      stopTheme();
-    },
+    drawing: () => layers.isReady() && { width: size.width, height: size.height, paint },
+    destroy: layers.destroy,
   };
 }
 

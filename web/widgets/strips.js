@@ -3,12 +3,10 @@
  * follows its bytes. The base is drawn once; hover and pin are drawn on an overlay. */
 
 import { el } from '../lib/dom.js';
-import { nextFrame } from '../lib/activity.js';
+import { bindMarks, createLayers, markIn, paintOutlines } from './canvas.js';
 import { createKeyboardList } from './keyboard_list.js';
 import { barAt, barOf, layOut, runsWhere } from './strips_layout.js';
-import { OUTLINE_PX, paintBars, paintMarked, paintOutline, prepare } from './strips_paint.js';
-
-const MAX_PX = 8192;
+import { OUTLINE_PX, paintBars, paintMarked } from './strips_paint.js';
 
 /* Keys of hover: a buffer, or a merged bar of one strip. */
 export const buffersKey = (id) => `b:${id}`;
@@ -18,26 +16,16 @@ export const mergedKey = (order, at) => `m:${order}:${at}`;
  * Out: {node, draw(bars, label), mark({hover, pin, rankOf, runs}), repaint, width}. hover, pin: keys; runs(rects, order):
  * the boxes of a pinned group, if one is. */
 export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom = null }) {
-  const base = el('canvas', { role: 'img', class: 'strip-base' });
-  const over = el('canvas', { 'aria-hidden': 'true', class: 'strip-over' });
-  const plot = el('div', { class: 'strip-plot' }, base, over);
   let bars = [];
   let rects = [];
   let marked = []; // boxes of bars that hold what the daemon was asked to mark
-  let size = { width: 0, height: 0, ratio: 1 };
   let marks = { hover: null, pin: null, rankOf: () => null };
-  let isOnMark = false;
+  const layers = createLayers({ name: 'strip', outsetPx: OUTLINE_PX, paint, paintOver });
+  const plot = el('div', { class: 'strip-plot' }, layers.nodes);
 
   const keyOf = (at) => (bars[at].id === null ? mergedKey(order, at) : buffersKey(bars[at].id));
-  const markOf = (at, box = plot.getBoundingClientRect()) => {
-    const rect = rects[at];
-    return {
-      left: box.left + rect.x,
-      right: box.left + rect.x + rect.width,
-      top: box.top,
-      bottom: box.bottom,
-    };
-  };
+  const boxAt = ({ x, width }) => ({ x, y: 0, width, height: layers.size.height });
+  const markOf = (at, box = plot.getBoundingClientRect()) => markIn(box, { ...boxAt(rects[at]), height: box.height });
   const keyboard = createKeyboardList({
     label: '',
     sentence: (item) => sentence(item.bar),
@@ -56,59 +44,31 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     const id = key.slice(2);
     return barOf(rects, id, marks.rankOf(id, order));
   };
-  const paintOver = () => {
-    if (size.width <= 0 || size.height <= 0) return;
-    const context = prepare(over, size.width + 2 * OUTLINE_PX, size.height + 2 * OUTLINE_PX, size.ratio);
-    if (!context) return;
-    context.translate(OUTLINE_PX, OUTLINE_PX);
+  function paint(context, { width, height, ratio }) {
+    rects = layOut(bars, order, width, ratio);
+    marked = runsWhere(rects, (bar) => bar.marked_count > 0);
+    paintBars(context, rects, order, width, height);
+  }
+  function paintOver(context, { height }) {
     const pin = findKey(marks.pin);
     const hover = findKey(marks.hover);
-    if (rects[hover] && hover !== pin) paintOutline(context, rects[hover], size.height, false);
+    if (rects[hover] && hover !== pin) paintOutlines(context, [boxAt(rects[hover])], false);
     const pinned = marks.runs?.(rects, order) ?? [rects[pin]];
-    for (const box of pinned) if (box) paintOutline(context, box, size.height, true);
-    paintMarked(context, marked, size.height);
+    for (const rect of pinned) if (rect) paintOutlines(context, [boxAt(rect)], true);
+    paintMarked(context, marked, height);
     keyboard.setPinned(pin);
-  };
-  const paint = () => {
-    if (size.width <= 0 || size.height <= 0) return;
-    const context = prepare(base, size.width, size.height, size.ratio);
-    if (!context) return;
-    rects = layOut(bars, order, size.width, size.ratio);
-    marked = runsWhere(rects, (bar) => bar.marked_count > 0);
-    paintBars(context, rects, order, size.width, size.height);
-    paintOver();
-  };
-  const watch = new ResizeObserver(() => {
-    const width = Math.min(plot.clientWidth, MAX_PX);
-    size = { width, height: Math.min(plot.clientHeight, MAX_PX), ratio: window.devicePixelRatio || 1 };
-    nextFrame(paint);
-  });
-  try {
-    watch.observe(plot, { box: 'device-pixel-content-box' });
-  } catch {
-    watch.observe(plot);
   }
-
-  plot.addEventListener('pointermove', (event) => {
-    const box = plot.getBoundingClientRect(); // once, before anything changes
-    const at = barAt(rects, event.clientX - box.left);
-    if (at < 0) onLeave();
-    else onHover(keyOf(at), bars[at], markOf(at, box));
-    if ((at >= 0) === isOnMark) return;
-    isOnMark = at >= 0;
-    plot.classList.toggle('is-on-mark', isOnMark);
-  });
-  plot.addEventListener('pointerleave', () => {
-    if (!keyboard.hasFocus) onLeave();
-  });
-  plot.addEventListener('click', (event) => {
-    if (event.detail > 1) return; // the first click did it
-    const at = barAt(rects, event.clientX - plot.getBoundingClientRect().left);
-    if (at >= 0) onPin(bars[at]);
-  });
-  plot.addEventListener('dblclick', (event) => {
-    const at = barAt(rects, event.clientX - plot.getBoundingClientRect().left);
-    if (at >= 0 && bars[at].id !== null) onZoom?.(bars[at]);
+  layers.watch(plot);
+  bindMarks(plot, {
+    markAt({ x }) {
+      const at = barAt(rects, x);
+      return at < 0 ? null : at;
+    },
+    keyboard,
+    onHover: (at, box) => onHover(keyOf(at), bars[at], markOf(at, box)),
+    onLeave,
+    onClick: (at, event) => event.detail > 1 || onPin(bars[at]), // the first click did it
+    onDouble: (at) => bars[at].id !== null && onZoom?.(bars[at]),
   });
 
   return {
@@ -118,26 +78,22 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     },
     draw(next, label) {
       bars = next;
-      base.setAttribute('aria-label', label);
+      layers.base.setAttribute('aria-label', label);
       keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
       const setSize = bars.reduce((sum, bar) => sum + bar.count, 0);
       keyboard.setItems(bars.map((bar) => ({ bar, position: bar.first_rank + 1, setSize })));
-      nextFrame(paint);
+      layers.repaint();
     },
     mark(next) {
       const isSame = next.hover === marks.hover && next.pin === marks.pin && next.runs === marks.runs;
       marks = next;
-      if (!isSame) nextFrame(paintOver);
+      if (!isSame) layers.repaintOver();
     },
     /* The same bars on another context, see picture.js. */
     paintInto(context, width, height) {
       paintBars(context, layOut(bars, order, width, 1), order, width, height);
     },
-    repaint() {
-      nextFrame(paint);
-    },
-    destroy() {
-      watch.disconnect();
-    },
+    repaint: layers.repaint,
+    destroy: layers.destroy,
   };
 }

@@ -15,18 +15,6 @@ const NOTCH_PX = 3;
 /* The overlay is larger than the plot by this much on each side, so that outlines are whole. */
 export const OUTLINE_PX = 4;
 
-/* Sizes the backing store if need be and clears it; returns a context in CSS pixels. */
-export function prepare(canvas, width, height, ratio) {
-  const wanted = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
-  if (canvas.width !== wanted[0]) [canvas.width] = wanted;
-  if (canvas.height !== wanted[1]) [, canvas.height] = wanted;
-  const context = canvas.getContext('2d');
-  if (!context) return null;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  return context;
-}
-
 function byColour(rects) {
   const groups = new Map();
   for (const rect of rects) {
@@ -122,15 +110,4 @@ export function paintBars(context, rects, order, width, height) {
 export function paintMarked(context, boxes, height) {
   context.fillStyle = token('accent');
   for (const { x, width } of boxes) context.fillRect(x, height + 1, width, OUTLINE_PX - 1);
-}
-
-/* 2 px in the text colour (hovered) or the accent (pinned), and 1 px of panel between, so
- * that it shows beside every fill. */
-export function paintOutline(context, rect, height, isPinned) {
-  context.strokeStyle = token('panel');
-  context.lineWidth = 1;
-  context.strokeRect(rect.x - 0.5, -0.5, rect.width + 1, height + 1);
-  context.strokeStyle = token(isPinned ? 'accent' : 'text');
-  context.lineWidth = 2;
-  context.strokeRect(rect.x - 2, -2, rect.width + 4, height + 4);
 }

@@ -135,7 +135,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('m marks A, then B: flags, what lies between; x swaps, m clears; Back and reload', async () => {
     const page = await open(`${await daemon('--demo')}?step=100`);
-    const flags = () => page.locator('.curve-mark:visible .curve-flag').allInnerTexts();
+    const flags = () => page.locator('.curve-mark:visible .curve-mark-word').allInnerTexts();
     await page.keyboard.press('m');
     await page.waitForURL(/[?&]a=100(&|$)/);
     await idle(page);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * chart.js: what the curve and the timeline have in common: a plot of uPlot that follows its box and the theme, what
+ * lies over it and moves, the slider that is its value for the keyboard. */
+
+import { el } from '../lib/dom.js';
+import { nextFrame } from '../lib/activity.js';
+import { onTheme } from '../lib/theme.js';
+import { bindGestures } from './gestures.js';
+
+/* In: className; beside: what stands between plot and slider; overlay: {flagClass: of marks, isFlagOnTop: of the moment,
+ * unit: width of a value on the x axis}; isReady(height): is there something to draw; make(host, place) → the plot, which
+ * calls place() when its scales are settled; stretch(plot): other data, or another range; label(); gestures. Out: see the
+ * end of this function. */
+export function createChart({ className, beside = [], overlay, isReady, make, stretch, label, gestures }) {
+  const slider = el('div', { class: 'curve-slider', role: 'slider', tabindex: '0', 'aria-orientation': 'horizontal' });
+  const host = el('div', { class: 'curve-host' });
+  const node = el('div', { class: className }, host, beside, slider);
+  const over = createOverlay(overlay);
+  let bound = null;
+  const place = () => chart.plot && over.place((value) => chart.plot.valToPos(value, 'x'), chart.plot.over.clientWidth);
+  const paint = () => {
+    const [width, height] = [host.clientWidth, host.clientHeight];
+    if (width <= 0 || height <= 0 || !isReady(height)) return;
+    if (!chart.plot) {
+      chart.plot = make(host, place);
+      chart.plot.over.append(over.node);
+      chart.plot.ctx.canvas.setAttribute('role', 'img');
+      bound = bindGestures(chart.plot.over, gestures, { owner: node });
+    } else {
+      if (chart.plot.width !== width || chart.plot.height !== height) chart.plot.setSize({ width, height });
+      stretch(chart.plot);
+    }
+    chart.plot.ctx.canvas.setAttribute('aria-label', label());
+    place();
+  };
+  const redraw = () => chart.plot?.redraw(false, true);
+  const watch = new ResizeObserver(() => nextFrame(paint));
+  const offTheme = onTheme(() => nextFrame(redraw));
+  watch.observe(host);
+  const destroyPlot = () => {
+    chart.plot?.destroy();
+    chart.plot = null;
+  };
+  const chart = {
+    node,
+    host,
+    slider,
+    over,
+    plot: null,
+    place,
+    repaint: () => nextFrame(paint),
+    destroyPlot,
+    /* The line of a value in the window, for what stands beside it. */
+    markAt(value) {
+      const box = chart.plot.over.getBoundingClientRect();
+      const x = box.left + chart.plot.valToPos(value, 'x');
+      return { left: x - 1, right: x + 1, top: box.top + 8, bottom: box.bottom };
+    },
+    setSlider(label, [min, max]) {
+      slider.setAttribute('aria-label', label);
+      slider.setAttribute('aria-valuemin', String(min));
+      slider.setAttribute('aria-valuemax', String(max));
+    },
+    say(value, text) {
+      slider.setAttribute('aria-valuenow', String(value));
+      if (text !== null) slider.setAttribute('aria-valuetext', text);
+    },
+    cancel: () => bound?.cancel() ?? false,
+    destroy() {
+      watch.disconnect();
+      offTheme();
+      destroyPlot();
+    },
+  };
+  return chart;
+}
+
+/* What lies on a chart and moves without drawing it again: the lives of what is lit, the selected window, the moment,
+ * marks A and B. Out: {node, set(patch), place(xOf, width), isOnGrip(place)}; xOf(value) → pixels from the left of the plot. */
+function createOverlay({ flagClass, isFlagOnTop, unit }) {
+  const makeSpan = () => el('div', { class: 'curve-span', hidden: true });
+  const spans = [makeSpan()];
+  const window = el('div', { class: 'curve-window', hidden: true });
+  const moment = el('div', { class: 'curve-moment', hidden: true }, el('span', { class: 'curve-grip' }));
+  const flags = ['a', 'b'].map((name) =>
+    el('div', { class: flagClass, hidden: true }, el('span', { class: `${flagClass}-word` }, name.toUpperCase())),
+  );
+  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, spans, isFlagOnTop ? [moment, flags] : [flags, moment]);
+  let shown = { spans: [], window: null, moment: null, marks: { a: null, b: null } };
+  let at = { xOf: null, width: 0, momentX: 0 };
+
+  const stretch = (box, range, min) => {
+    if (!range) {
+      box.hidden = true;
+      return;
+    }
+    const left = Math.max(0, at.xOf(range[0]));
+    const right = Math.min(at.width, at.xOf(range[1]));
+    box.hidden = !(right > left - 1 && left <= at.width);
+    box.style.left = `${left}px`;
+    box.style.width = `${Math.max(min, right - left)}px`;
+  };
+  /* At the middle of its unit; hidden where it is out of view. */
+  const stand = (line, value) => {
+    const x = value === null ? NaN : at.xOf(value + unit / 2);
+    line.hidden = !(x >= -1 && x <= at.width + 1);
+    line.style.transform = `translateX(${x || 0}px)`;
+    return x;
+  };
+  const place = () => {
+    if (!at.xOf) return;
+    for (const [i, box] of spans.entries()) stretch(box, shown.spans[i], 2);
+    stretch(window, shown.window, 1);
+    at.momentX = stand(moment, shown.moment);
+    stand(flags[0], shown.marks.a);
+    stand(flags[1], shown.marks.b);
+  };
+  return {
+    node,
+    set(patch) {
+      shown = { ...shown, ...patch };
+      while (spans.length < shown.spans.length) {
+        spans.push(makeSpan());
+        spans[0].after(spans[spans.length - 1]);
+      }
+      place();
+    },
+    place(xOf, width) {
+      at = { ...at, xOf, width };
+      place();
+    },
+    /* The handle at the head of the moment. */
+    isOnGrip: ({ x, y }) => !moment.hidden && y <= 16 && Math.abs(x - at.momentX) <= 9,
+  };
+}
