@@ -20,26 +20,7 @@ export function createBrush({ onRange, min }) {
 
   const end = () => (data ? data.lastStep + 1 : 1);
   const stepAt = (x) => (x / Math.max(1, node.clientWidth)) * end();
-  const paint = () => {
-    const ratio = window.devicePixelRatio || 1;
-    const wide = Math.round(node.clientWidth * ratio);
-    const high = Math.round(node.clientHeight * ratio);
-    if (!data || wide <= 0 || high <= 0) return;
-    canvas.width = wide;
-    canvas.height = high;
-    const context = canvas.getContext('2d');
-    if (!context) return;
-    context.fillStyle = token('text2');
-    context.globalAlpha = 0.45;
-    const { steps, bytes, max } = data;
-    for (let i = 0; i < steps.length; i++) {
-      const from = Math.floor((steps[i] / end()) * wide);
-      const to = Math.ceil(((steps[i + 1] ?? end()) / end()) * wide);
-      const tall = Math.round((bytes[i] / max) * high);
-      if (to > from) context.clearRect(from, 0, to - from, high);
-      context.fillRect(from, high - tall, Math.max(1, to - from), tall);
-    }
-  };
+  const paint = () => data && paintOutline(canvas, node, data);
   const place = () => {
     const wide = node.clientWidth;
     box.style.left = `${(range[0] / end()) * wide}px`;
@@ -112,4 +93,26 @@ export function createBrush({ onRange, min }) {
       offTheme();
     },
   };
+}
+
+/* The curve as a grey area, in device pixels. */
+function paintOutline(canvas, { clientWidth, clientHeight }, { steps, bytes, lastStep, max }) {
+  const ratio = window.devicePixelRatio || 1;
+  const wide = Math.round(clientWidth * ratio);
+  const high = Math.round(clientHeight * ratio);
+  if (wide <= 0 || high <= 0) return;
+  canvas.width = wide;
+  canvas.height = high;
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  context.fillStyle = token('text2');
+  context.globalAlpha = 0.45;
+  const xOf = (step) => (step / (lastStep + 1)) * wide;
+  for (let i = 0; i < steps.length; i++) {
+    const from = Math.floor(xOf(steps[i]));
+    const to = Math.ceil(xOf(steps[i + 1] ?? lastStep + 1));
+    const tall = Math.round((bytes[i] / max) * high);
+    if (to > from) context.clearRect(from, 0, to - from, high);
+    context.fillRect(from, high - tall, Math.max(1, to - from), tall);
+  }
 }

@@ -17,8 +17,9 @@
 import { later } from '../lib/activity.js';
 import { el, fill } from '../lib/dom.js';
 import { partsOf, placeOfByte, splitTerms } from '../lib/filter_text.js';
-import { visible } from '../lib/format.js';
+import { capital, visible } from '../lib/format.js';
 import { createCompletion } from './filter_list.js';
+import { comboField } from './listbox.js';
 
 const TYPED_AFTER_MS = 300;
 let serial = 0;
@@ -31,76 +32,182 @@ function isOpen(text) {
   return (last.match(/"/g) ?? []).length % 2 === 1 || /\[[^\]]*$/.test(last) || last === '-' || /^-?[<>]=?$/.test(last);
 }
 
-export function createFilter({ label, fields, onFilter, placeholder = 'filter' }) {
-  const id = `filter-${++serial}`;
-  const chipsNode = el('span', { class: 'filter-chips' });
+/* The terms that are kept, as chips; ← and → go through them and on into `input`. Out: {node, draw(terms, wrong), focusLast()};
+ * wrong: place in the whole text, or null. */
+function createTerms(input, { edit, remove }) {
+  const node = el('span', { class: 'filter-chips' });
+  const button = (className, label, run, content) =>
+    el('button', { type: 'button', class: className, tabindex: '-1', 'aria-label': label, on: { click: run } }, content);
+  const chip = (text, at, isWrong) =>
+    el(
+      'span',
+      { class: isWrong ? 'chip is-wrong' : 'chip' },
+      button(
+        'chip-text',
+        `Term ${visible(text)}${isWrong ? ', not understood' : ''}: Enter edits, Delete removes`,
+        () => edit(at),
+        el('bdi', {}, visible(text)),
+      ),
+      button('chip-drop', `Remove ${visible(text)}`, () => remove(at), '×'),
+    );
+  const focus = (at) => (node.children[at]?.firstChild ?? input).focus();
+  node.addEventListener('keydown', (event) => {
+    const at = [...node.children].indexOf(event.target.closest('.chip'));
+    if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'ArrowLeft') focus(Math.max(0, at - 1));
+    else if (event.key === 'ArrowRight') focus(at + 1);
+    else if (event.key === 'Delete' || event.key === 'Backspace') remove(at);
+    else if (event.key === 'Escape') input.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return {
+    node,
+    draw(terms, wrong) {
+      let from = 0;
+      fill(
+        node,
+        terms.map((text, at) => {
+          const isWrong = wrong !== null && wrong >= from && wrong <= from + text.length;
+          from += text.length + 1;
+          return chip(text, at, isWrong);
+        }),
+      );
+    },
+    focusLast: () => focus(node.children.length - 1),
+  };
+}
+
+/* The field of what is typed; a wrong term is drawn under its own text. Out: {node, input, underline(term or null)}. */
+function createTyped({ id, label }) {
   const under = el('span', { class: 'filter-under', 'aria-hidden': 'true' });
-  const input = el('input', {
-    type: 'text',
+  const input = comboField({
     class: 'filter-input',
-    role: 'combobox',
     'aria-label': label,
     'aria-expanded': 'false',
-    'aria-autocomplete': 'list',
     'aria-controls': `${id}-list`,
     'aria-describedby': `${id}-said`,
-    autocomplete: 'off',
-    spellcheck: 'false',
-    placeholder,
   });
-  const said = el('p', { class: 'filter-said', id: `${id}-said`, role: 'status', hidden: true });
+  const follow = () => {
+    under.style.transform = `translateX(${-input.scrollLeft}px)`;
+  };
+  input.addEventListener('scroll', follow);
+  return {
+    node: el('span', { class: 'filter-edit' }, under, input),
+    input,
+    underline(term) {
+      if (!term) fill(under);
+      else fill(under, input.value.slice(0, term.from), el('span', { class: 'filter-wrong' }, term.text));
+      follow();
+    },
+  };
+}
+
+const termsOf = (text) => splitTerms(text).map((term) => term.text);
+
+/* Pure: the text with another field in the term at `place`. */
+function withField(text, place, name) {
+  const term = splitTerms(text).find(({ to }) => place <= to);
+  if (!term) return text;
+  const { sign, value } = partsOf(term.text);
+  return `${text.slice(0, term.from)}${sign}${name}:${value}${text.slice(term.to)}`;
+}
+
+/* Why the daemon refused it, and the field that it may have meant. */
+function refusal(problem, use) {
+  const why = visible(problem.message).replace(/^filter: /, '');
+  const guess = /Did you mean (\w+)\?/.exec(why)?.[1] ?? null;
+  return [
+    `${capital(why)}${/[.?]$/.test(why) ? '' : '.'} `,
+    guess && el('button', { type: 'button', class: 'text-button', on: { click: () => use(guess) } }, `Use ${guess}`),
+    ' The last good result stays.',
+  ];
+}
+
+/* All that is seen of a filter. act: {edit(at), remove(at), clear(), take(text, isWhole)}.
+ * Out: {node, input, list, terms, said(parts or null), draw(chips, wrong)}. */
+function createField({ label, fields, placeholder }, act) {
+  const id = `filter-${++serial}`;
+  const typed = createTyped({ id, label });
+  const { input } = typed;
+  const terms = createTerms(input, act);
+  const saying = el('p', { class: 'filter-said', id: `${id}-said`, role: 'status', hidden: true });
   const clear = el(
     'button',
-    { type: 'button', class: 'filter-clear', 'aria-label': 'Clear the filter', hidden: true, on: { click: () => change([], '') } },
+    { type: 'button', class: 'filter-clear', 'aria-label': 'Clear the filter', hidden: true, on: { click: act.clear } },
     '×',
   );
-  const line = el(
-    'div',
-    { class: 'filter-line', role: 'group', 'aria-label': label },
-    chipsNode,
-    el('span', { class: 'filter-edit' }, under, input),
-    clear,
-  );
-  const list = createCompletion({ id, input, fields, onTake: take });
-  const node = el('div', { class: 'filter' }, line, list.node, said);
-  let chips = [];
-  let sent = '';
+  const line = el('div', { class: 'filter-line', role: 'group', 'aria-label': label }, terms.node, typed.node, clear);
+  const list = createCompletion({ id, input, fields, onTake: act.take });
+  return {
+    node: el('div', { class: 'filter' }, line, list.node, saying),
+    input,
+    list,
+    terms,
+    said(parts) {
+      if (parts) fill(saying, parts);
+      saying.hidden = !parts;
+    },
+    draw(chips, wrong) {
+      const before = chips.join(' ').length + (chips.length ? 1 : 0);
+      const isInTyped = wrong !== null && wrong >= before;
+      terms.draw(chips, wrong);
+      clear.hidden = chips.length === 0 && input.value === '';
+      input.placeholder = chips.length ? '' : placeholder;
+      input.setAttribute('aria-invalid', String(wrong !== null));
+      typed.underline(isInTyped ? (splitTerms(input.value).find(({ to }) => wrong - before <= to) ?? null) : null);
+    },
+  };
+}
+
+/* When the daemon is asked: for a choice at once, for what is typed once it rests. */
+function createAsking(textNow, isReady, onFilter) {
+  const asking = { sent: '', send, stop: () => takeBack?.() };
   let takeBack = null;
-  let wrong = null; // {place} in the whole text
-
-  const whole = () => [...chips, input.value.trim()].filter(Boolean).join(' ');
-
-  /* What is asked for now; while typing, once it rests. */
+  const give = (isTyping) => {
+    const text = textNow();
+    if (text === asking.sent && isTyping) return;
+    asking.sent = text;
+    onFilter(text, isTyping);
+  };
   function send(isTyping) {
     takeBack?.();
     takeBack = null;
-    const text = whole();
-    if (isTyping) {
+    if (!isTyping) give(false);
+    else
       takeBack = later(() => {
         takeBack = null;
-        if (!isOpen(input.value)) give(whole(), true);
+        if (isReady()) give(true);
       }, TYPED_AFTER_MS);
-    } else give(text, false);
   }
-  function give(text, isTyping) {
-    if (text === sent && isTyping) return;
-    sent = text;
-    onFilter(text, isTyping);
-  }
+  return asking;
+}
+
+export function createFilter({ label, fields, onFilter, placeholder = 'filter' }) {
+  const clear = () => change([], '');
+  const field = createField({ label, fields, placeholder }, { edit, remove, take, clear });
+  const { node, input, list, terms } = field;
+  let chips = [];
+  let wrong = null; // place of the fault in the whole text
+  const whole = () => [...chips, input.value.trim()].filter(Boolean).join(' ');
+  const asking = createAsking(whole, () => !isOpen(input.value), onFilter);
+  const draw = () => field.draw(chips, wrong);
+
   function change(nextChips, text, isTyping = false) {
     chips = nextChips;
     input.value = text;
     wrong = null;
     draw();
     input.focus();
-    send(isTyping);
+    asking.send(isTyping);
   }
   /* Terms behind each other become chips. */
   function commit() {
-    chips = [...chips, ...splitTerms(input.value).map((term) => term.text)];
+    chips = [...chips, ...termsOf(input.value)];
     input.value = '';
     draw();
-    send(false);
+    asking.send(false);
   }
   function take(text, isWhole) {
     input.value = text;
@@ -111,92 +218,25 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     }
   }
   function edit(at) {
-    const rest = splitTerms(input.value).map((term) => term.text);
-    change([...chips.filter((_, index) => index !== at), ...rest], chips[at], true);
+    change([...chips.filter((_, index) => index !== at), ...termsOf(input.value)], chips[at], true);
   }
   function remove(at) {
-    change(
-      chips.filter((_, index) => index !== at),
-      input.value,
-    );
+    change(chips.filter((_, index) => index !== at), input.value);
   }
+  const right = () => {
+    wrong = null;
+    field.said(null);
+    draw();
+  };
 
-  /* ---- drawing ---- */
-
-  function draw() {
-    const before = chips.join(' ').length + (chips.length ? 1 : 0);
-    let from = 0;
-    fill(
-      chipsNode,
-      chips.map((text, at) => {
-        const isWrong = wrong !== null && wrong >= from && wrong <= from + text.length;
-        from += text.length + 1;
-        return chip(text, at, isWrong);
-      }),
-    );
-    clear.hidden = chips.length === 0 && input.value === '';
-    input.placeholder = chips.length ? '' : placeholder;
-    underline(before);
-  }
-  function chip(text, at, isWrong) {
-    const main = el(
-      'button',
-      {
-        type: 'button',
-        class: 'chip-text',
-        tabindex: '-1',
-        'aria-label': `Term ${visible(text)}${isWrong ? ', not understood' : ''}: Enter edits, Delete removes`,
-        on: { click: () => edit(at) },
-      },
-      el('bdi', {}, visible(text)),
-    );
-    const drop = el(
-      'button',
-      {
-        type: 'button',
-        class: 'chip-drop',
-        tabindex: '-1',
-        'aria-label': `Remove ${visible(text)}`,
-        on: { click: () => remove(at) },
-      },
-      '×',
-    );
-    return el('span', { class: isWrong ? 'chip is-wrong' : 'chip' }, main, drop);
-  }
-  /* The wrong term among what is typed, drawn under the field's own text. */
-  function underline(before) {
-    const term =
-      wrong === null || wrong < before
-        ? null
-        : splitTerms(input.value).find(({ to }) => wrong - before <= to) ?? null;
-    input.setAttribute('aria-invalid', String(wrong !== null));
-    if (!term) fill(under);
-    else fill(under, input.value.slice(0, term.from), el('span', { class: 'filter-wrong' }, term.text));
-    under.style.transform = `translateX(${-input.scrollLeft}px)`;
-  }
-
-  /* ---- keys ---- */
-
-  const chipAt = (at) => chipsNode.children[at]?.firstChild;
-  chipsNode.addEventListener('keydown', (event) => {
-    const at = [...chipsNode.children].indexOf(event.target.closest('.chip'));
-    if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'ArrowLeft') chipAt(Math.max(0, at - 1)).focus();
-    else if (event.key === 'ArrowRight') (chipAt(at + 1) ?? input).focus();
-    else if (event.key === 'Delete' || event.key === 'Backspace') remove(at);
-    else if (event.key === 'Escape') input.focus();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
   input.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const isAtBegin = input.selectionStart === 0 && input.selectionEnd === 0;
+    const isAtBegin = chips.length > 0 && input.selectionStart === 0 && input.selectionEnd === 0;
     if (list.onKey(event)) {
       /* done there */
     } else if (event.key === 'Enter') commit();
-    else if (event.key === 'Backspace' && isAtBegin && chips.length) edit(chips.length - 1);
-    else if (event.key === 'ArrowLeft' && isAtBegin && chips.length) chipAt(chips.length - 1).focus();
+    else if (event.key === 'Backspace' && isAtBegin) edit(chips.length - 1);
+    else if (event.key === 'ArrowLeft' && isAtBegin) terms.focusLast();
     else if (event.key === 'Escape' && input.value !== '') change(chips, '');
     else if (event.key === 'Escape') input.blur();
     else return;
@@ -204,14 +244,9 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     event.stopPropagation();
   });
   input.addEventListener('input', () => {
-    wrong = null;
-    said.hidden = true;
-    draw();
-    send(true);
+    right();
+    asking.send(true);
     list.open();
-  });
-  input.addEventListener('scroll', () => {
-    under.style.transform = `translateX(${-input.scrollLeft}px)`;
   });
   node.addEventListener('focusout', (event) => {
     if (node.contains(event.relatedTarget)) return;
@@ -224,51 +259,24 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     focus: () => input.focus(),
     /* What the URL asks; what is being typed stays as it is. */
     set(text) {
-      if (text === whole() || (document.activeElement === input && text === sent)) return;
-      sent = text;
-      chips = splitTerms(text).map((term) => term.text);
+      if (text === whole() || (document.activeElement === input && text === asking.sent)) return;
+      asking.sent = text;
+      chips = termsOf(text);
       input.value = '';
-      wrong = null;
-      said.hidden = true;
-      draw();
+      right();
     },
     /* Values that were proposed belong to another moment. */
-    forget: () => list.forget(),
-    accept() {
-      wrong = null;
-      said.hidden = true;
-      draw();
-    },
+    forget: list.forget,
+    accept: right,
     /* problem: of the daemon, with the place of the fault in bytes. */
     refuse(problem) {
-      const text = whole();
-      wrong = placeOfByte(text, problem.offsetBytes ?? 0);
-      const why = visible(problem.message).replace(/^filter: /, '');
-      const guess = /Did you mean (\w+)\?/.exec(why)?.[1] ?? null;
-      fill(
-        said,
-        `${why.charAt(0).toUpperCase()}${why.slice(1)}${/[.?]$/.test(why) ? '' : '.'} `,
-        guess && el('button', { type: 'button', class: 'text-button', on: { click: () => replaceField(guess) } }, `Use ${guess}`),
-        ' The last good result stays.',
-      );
-      said.hidden = false;
+      wrong = placeOfByte(whole(), problem.offsetBytes ?? 0);
+      field.said(refusal(problem, (name) => change(termsOf(withField(whole(), wrong, name)), '')));
       draw();
     },
     destroy() {
-      takeBack?.();
+      asking.stop();
       list.close();
     },
   };
-
-  function replaceField(name) {
-    const text = whole();
-    const term = splitTerms(text).find(({ to }) => wrong <= to);
-    if (!term) return;
-    const { sign, value } = partsOf(term.text);
-    const next = `${text.slice(0, term.from)}${sign}${name}:${value}${text.slice(term.to)}`;
-    change(
-      splitTerms(next).map((each) => each.text),
-      '',
-    );
-  }
 }

@@ -19,12 +19,59 @@ document.addEventListener('pointerdown', (event) => {
 
 const distance = ([a, b]) => Math.hypot(a.x - b.x, a.y - b.y);
 
+/* What a drag that begins so does; grip: the thing under the pointer that is dragged by itself. */
+const kindOf = ({ pointerType, shiftKey, button }, grip) =>
+  pointerType === 'touch' || shiftKey || button === 1 ? 'pan' : (grip ?? 'select');
+
+const pinchOf = ([a, b]) => ({
+  kind: 'pinch',
+  apart: Math.max(1, distance([a, b])),
+  middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 },
+});
+
 /* Sideways and vertical movement of a wheel in pixels, and whether it zooms. */
 function wheelOf(event) {
   const unit = event.deltaMode === 1 ? LINE_PX : event.deltaMode === 2 ? 400 : 1;
   const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
   const along = event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX;
   return { isSideways, dx: along * unit, dy: event.deltaY * unit };
+}
+
+function report(handlers, drag, to, isEnd) {
+  const { kind, from, last } = drag;
+  if (kind === 'pan') handlers.pan?.(to.x - last.x, to.y - last.y, isEnd);
+  else if (kind === 'select') handlers.select?.(from, to, isEnd);
+  else handlers.drag?.(kind, to, isEnd);
+  drag.last = to;
+}
+
+function placeIn(node, { clientX, clientY }) {
+  const { left, top } = node.getBoundingClientRect();
+  return { x: clientX - left, y: clientY - top };
+}
+
+function bindWheel(node, owner, handlers) {
+  let hint = null;
+  const wheel = (event) => {
+    const { isSideways, dx, dy } = wheelOf(event);
+    const isForced = event.ctrlKey || event.metaKey;
+    const isActive = active === owner || owner.contains(document.activeElement);
+    if (isSideways && !isForced) {
+      event.preventDefault();
+      handlers.pan?.(-dx, 0, true);
+    } else if (isForced || isActive) {
+      event.preventDefault();
+      const isFine = isForced && Math.abs(dy) < 50;
+      handlers.zoom?.(placeIn(node, event), NOTCH ** ((-dy * (isFine ? 5 : 1)) / NOTCH_PX), event.altKey);
+    } else {
+      hint?.();
+      hint = later(() => handlers.hint?.(), HINT_AFTER_MS);
+    }
+  };
+  node.addEventListener('wheel', wheel, { passive: false });
+  owner.addEventListener('focusin', () => {
+    active = owner;
+  });
 }
 
 /* handlers (each may be absent):
@@ -39,38 +86,20 @@ export function bindGestures(node, handlers, { owner = node } = {}) {
   const pointers = new Map();
   let press = null;
   let drag = null;
-  let hint = null;
   let isSwallowed = false;
 
-  const placeOf = (event) => {
-    const box = node.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  };
+  const placeOf = (event) => placeIn(node, event);
   const stopPress = () => {
     press?.();
     press = null;
   };
-  const kindOf = (event, at) => {
-    if (event.pointerType === 'touch') return 'pan';
-    if (event.shiftKey || event.button === 1) return 'pan';
-    return handlers.grip?.(at) ?? 'select';
-  };
-  const report = (to, isEnd) => {
-    const { kind, from, last } = drag;
-    if (kind === 'pan') handlers.pan?.(to.x - last.x, to.y - last.y, isEnd);
-    else if (kind === 'select') handlers.select?.(from, to, isEnd);
-    else handlers.drag?.(kind, to, isEnd);
-    drag.last = to;
-  };
   const pinch = () => {
-    const [a, b] = [...pointers.values()];
-    const apart = Math.max(1, distance([a, b]));
-    const middle = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
+    const next = pinchOf([...pointers.values()]);
     if (drag?.kind === 'pinch') {
-      handlers.zoom?.(middle, apart / drag.apart, false);
-      handlers.pan?.(middle.x - drag.middle.x, middle.y - drag.middle.y, false);
+      handlers.zoom?.(next.middle, next.apart / drag.apart, false);
+      handlers.pan?.(next.middle.x - drag.middle.x, next.middle.y - drag.middle.y, false);
     }
-    drag = { kind: 'pinch', apart, middle };
+    drag = next;
   };
 
   const down = (event) => {
@@ -85,7 +114,7 @@ export function bindGestures(node, handlers, { owner = node } = {}) {
       pinch();
       return;
     }
-    drag = { kind: kindOf(event, at), from: at, last: at, isMoved: false };
+    drag = { kind: kindOf(event, handlers.grip?.(at)), from: at, last: at, isMoved: false };
     if (event.pointerType === 'touch') {
       press = later(() => {
         press = null;
@@ -115,34 +144,17 @@ export function bindGestures(node, handlers, { owner = node } = {}) {
       node.setPointerCapture(event.pointerId);
     }
     isSwallowed = true;
-    report(at, false);
+    report(handlers, drag, at, false);
   };
   const up = (event) => {
     stopPress();
     pointers.delete(event.pointerId);
     if (drag?.isMoved) {
       if (event.type === 'pointercancel') handlers.select?.(drag.from, null, true);
-      else report(placeOf(event), true);
+      else report(handlers, drag, placeOf(event), true);
     }
     if (pointers.size === 0) drag = null;
   };
-  const wheel = (event) => {
-    const { isSideways, dx, dy } = wheelOf(event);
-    const isForced = event.ctrlKey || event.metaKey;
-    const isActive = active === owner || owner.contains(document.activeElement);
-    if (isSideways && !isForced) {
-      event.preventDefault();
-      handlers.pan?.(-dx, 0, true);
-    } else if (isForced || isActive) {
-      event.preventDefault();
-      const isFine = isForced && Math.abs(dy) < 50;
-      handlers.zoom?.(placeOf(event), NOTCH ** ((-dy * (isFine ? 5 : 1)) / NOTCH_PX), event.altKey);
-    } else {
-      hint?.();
-      hint = later(() => handlers.hint?.(), HINT_AFTER_MS);
-    }
-  };
-
   node.addEventListener('pointerdown', down);
   node.addEventListener('pointermove', move);
   node.addEventListener('pointerup', up);
@@ -157,10 +169,7 @@ export function bindGestures(node, handlers, { owner = node } = {}) {
     event.preventDefault();
     handlers.double?.(placeOf(event), event);
   });
-  node.addEventListener('wheel', wheel, { passive: false });
-  owner.addEventListener('focusin', () => {
-    active = owner;
-  });
+  bindWheel(node, owner, handlers);
   return {
     /* True if a drag was under way; it is given up. */
     cancel() {

@@ -16,6 +16,7 @@ const MAX_LETTERS = 34;
 const PAN = 0.15;
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 4;
+const MIN_CENTRE_SCALE = 0.8;
 const MARGIN_PX = 12;
 const READABLE = 0.9;
 const SEGMENTS = 16;
@@ -42,90 +43,87 @@ function arrowOf({ points, tip }) {
   return `M${tip.x.toFixed(1)} ${tip.y.toFixed(1)}L${corner(0.4)}L${corner(-0.4)}Z`;
 }
 
-/* nodes: [{id, lines, share, className, title}]; edges: [{share, text, className, isDashed}].
- * onPick(id), onHover(id, mark), onLeave(). Out: see the end. */
-export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
-  const scene = svg('g', {});
-  const picture = svg('svg', { class: 'graph-picture', role: 'img' }, scene);
-  const node = el('div', { class: 'graph' }, picture);
-  let layout = null;
-  let boxes = new Map();
-  let place = { x: 0, y: 0, scale: 1 };
+function boxNode({ id, lines, share, className = '', title, at }) {
+  const { width, height } = boxSize(lines);
+  const left = at.x - width / 2;
+  const top = at.y - height / 2;
+  return svg(
+    'g',
+    { class: `graph-box ${className}`.trim(), 'data-id': id },
+    svg('title', {}, title),
+    svg('rect', { class: 'graph-frame', x: left, y: top, width, height, rx: 4 }),
+    svg('rect', { class: 'graph-bar', x: left, y: top + height - BAR_PX, width: width * Math.min(1, share), height: BAR_PX }),
+    lines.map((line, i) =>
+      svg(
+        'text',
+        { class: i === 0 ? 'graph-name' : 'graph-line', x: left + PAD_PX, y: top + PAD_PX + LINE_PX * (i + 0.75) },
+        cutMiddle(visible(line), MAX_LETTERS),
+      ),
+    ),
+  );
+}
 
-  const apply = () =>
-    scene.setAttribute(
-      'transform',
-      `translate(${place.x.toFixed(2)} ${place.y.toFixed(2)}) scale(${place.scale.toFixed(4)})`,
-    );
-  const room = () => ({ width: Math.max(1, node.clientWidth), height: Math.max(1, node.clientHeight) });
-  const fit = () => {
+const edgeNode = ({ share, text, className = '', isDashed }, drawn) => [
+  svg('path', {
+    class: `graph-edge ${className} ${isDashed ? 'is-dashed' : ''}`.trim(),
+    d: pathOf(drawn),
+    'stroke-width': edgeWidth(share).toFixed(2),
+  }),
+  svg('path', { class: `graph-arrow ${className}`.trim(), d: arrowOf(drawn) }),
+  drawn.label ? svg('text', { class: 'graph-weight', x: drawn.label.x, y: drawn.label.y + 4, 'text-anchor': 'middle' }, text) : null,
+];
+
+/* Where the drawing lies in its box, and how large: {x, y, scale}. */
+function createScene(moving, box) {
+  const room = () => ({ width: Math.max(1, box.clientWidth), height: Math.max(1, box.clientHeight) });
+  const scene = { x: 0, y: 0, scale: 1, room, put, fit, zoomAt, panBy, centre };
+  function put(place) {
+    Object.assign(scene, place);
+    moving.setAttribute('transform', `translate(${scene.x.toFixed(2)} ${scene.y.toFixed(2)}) scale(${scene.scale.toFixed(4)})`);
+  }
+  function fit(layout) {
     if (!layout) return;
     const { width, height } = room();
     const scale = Math.min(1, (width - 2 * MARGIN_PX) / layout.width, (height - 2 * MARGIN_PX) / layout.height);
-    place = {
+    put({
       scale: Math.max(MIN_SCALE, scale),
       x: (width - layout.width * scale) / 2,
       y: Math.max(MARGIN_PX, (height - layout.height * scale) / 2),
-    };
-    apply();
-  };
+    });
+  }
+  function zoomAt(px, py, factor) {
+    const scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scene.scale * factor));
+    const by = scale / scene.scale;
+    put({ scale, x: px - (px - scene.x) * by, y: py - (py - scene.y) * by });
+  }
+  function panBy(x, y) {
+    put({ x: scene.x + x, y: scene.y + y });
+  }
+  function centre(at) {
+    const { width, height } = room();
+    const scale = Math.max(scene.scale, MIN_CENTRE_SCALE);
+    put({ scale, x: width / 2 - at.x * scale, y: height / 2 - at.y * scale });
+  }
+  return scene;
+}
+
+/* nodes: [{id, lines, share, className, title}]; edges: [{share, text, className, isDashed}].
+ * onPick(id), onHover(id, mark), onLeave(). Out: see the end. */
+export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
+  const moving = svg('g', {});
+  const picture = svg('svg', { class: 'graph-picture', role: 'img' }, moving);
+  const node = el('div', { class: 'graph' }, picture);
+  let layout = null;
+  let boxes = new Map(); // {id: {group, at}}
+  const scene = createScene(moving, node);
   /* Large enough to be read; the first box, which is the heaviest, in the middle. */
   const begin = () => {
-    fit();
-    if (!layout || place.scale >= READABLE) return;
+    scene.fit(layout);
+    if (!layout || scene.scale >= READABLE) return;
+    const { width, height } = scene.room();
     const [first] = boxes.values();
-    place = { scale: 1, x: room().width / 2 - first.at.x, y: Math.min(MARGIN_PX, room().height / 2 - first.at.y) };
-    apply();
+    scene.put({ scale: 1, x: width / 2 - first.at.x, y: Math.min(MARGIN_PX, height / 2 - first.at.y) });
   };
-  const zoomAt = (px, py, factor) => {
-    const scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, place.scale * factor));
-    const by = scale / place.scale;
-    place = { scale, x: px - (px - place.x) * by, y: py - (py - place.y) * by };
-    apply();
-  };
-  const panBy = (x, y) => {
-    place = { ...place, x: place.x + x, y: place.y + y };
-    apply();
-  };
-  const centre = (id) => {
-    const at = boxes.get(id)?.at;
-    if (!at) return;
-    const { width, height } = room();
-    const scale = Math.max(place.scale, 0.8);
-    place = { scale, x: width / 2 - at.x * scale, y: height / 2 - at.y * scale };
-    apply();
-  };
-
-  const boxNode = (each, at) => {
-    const { width, height } = boxSize(each.lines);
-    const left = at.x - width / 2;
-    const top = at.y - height / 2;
-    const group = svg(
-      'g',
-      { class: `graph-box ${each.className ?? ''}`.trim(), 'data-id': each.id },
-      svg('title', {}, each.title),
-      svg('rect', { class: 'graph-frame', x: left, y: top, width, height, rx: 4 }),
-      svg('rect', { class: 'graph-bar', x: left, y: top + height - BAR_PX, width: width * Math.min(1, each.share), height: BAR_PX }),
-      each.lines.map((line, i) =>
-        svg(
-          'text',
-          { class: i === 0 ? 'graph-name' : 'graph-line', x: left + PAD_PX, y: top + PAD_PX + LINE_PX * (i + 0.75) },
-          cutMiddle(visible(line), MAX_LETTERS),
-        ),
-      ),
-    );
-    boxes.set(each.id, { group, at });
-    return group;
-  };
-  const edgeNode = (each, drawn) => [
-    svg('path', {
-      class: `graph-edge ${each.className ?? ''} ${each.isDashed ? 'is-dashed' : ''}`.trim(),
-      d: pathOf(drawn),
-      'stroke-width': edgeWidth(each.share).toFixed(2),
-    }),
-    svg('path', { class: `graph-arrow ${each.className ?? ''}`.trim(), d: arrowOf(drawn) }),
-    drawn.label ? svg('text', { class: 'graph-weight', x: drawn.label.x, y: drawn.label.y + 4, 'text-anchor': 'middle' }, each.text) : null,
-  ];
 
   /* ---- pointer ---- */
   const idAt = (event) => event.target.closest?.('[data-id]')?.dataset.id ?? null;
@@ -140,16 +138,14 @@ export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
       },
       leave: onLeave,
       click: (_, event) => onPick(idAt(event)),
-      double: (_, event) => idAt(event) === null && fit(),
+      double: (_, event) => idAt(event) === null && scene.fit(layout),
       select(from, to, isEnd) {
-        grabbed ??= { ...place };
-        if (to) place = { ...place, x: grabbed.x + to.x - from.x, y: grabbed.y + to.y - from.y };
-        else place = grabbed;
-        apply();
+        grabbed ??= { x: scene.x, y: scene.y };
+        scene.put({ x: grabbed.x + (to ? to.x - from.x : 0), y: grabbed.y + (to ? to.y - from.y : 0) });
         if (isEnd) grabbed = null;
       },
-      pan: panBy,
-      zoom: (at, factor) => zoomAt(at.x, at.y, factor),
+      pan: scene.panBy,
+      zoom: (at, factor) => scene.zoomAt(at.x, at.y, factor),
       hint: onHint,
     },
     { owner: node },
@@ -160,12 +156,13 @@ export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
     picture,
     draw(nodes, edges, nextLayout, label) {
       layout = nextLayout;
-      boxes = new Map();
       picture.setAttribute('aria-label', label);
+      const placed = nodes.map((each, at) => ({ ...each, at: layout.nodes[at] })).filter(({ at }) => at);
+      boxes = new Map(placed.map((each) => [each.id, { group: boxNode(each), at: each.at }]));
       fill(
-        scene,
+        moving,
         edges.map((each, at) => (layout.edges[at] ? edgeNode(each, layout.edges[at]) : null)),
-        nodes.map((each, at) => (layout.nodes[at] ? boxNode(each, layout.nodes[at]) : null)),
+        [...boxes.values()].map(({ group }) => group),
       );
       begin();
     },
@@ -179,10 +176,10 @@ export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
       return boxes.size > 0;
     },
     has: (id) => boxes.has(id),
-    fit,
-    centre,
-    zoomBy: (factor) => zoomAt(room().width / 2, room().height / 2, factor),
-    panBy: (steps) => panBy(-steps * PAN * room().width, 0),
+    fit: () => scene.fit(layout),
+    centre: (id) => boxes.has(id) && scene.centre(boxes.get(id).at),
+    zoomBy: (factor) => scene.zoomAt(scene.room().width / 2, scene.room().height / 2, factor),
+    panBy: (steps) => scene.panBy(-steps * PAN * scene.room().width, 0),
     /* The drawing alone, at its own size, for a file. */
     get size() {
       return layout && { width: layout.width, height: layout.height };

@@ -3,6 +3,18 @@
 
 import { el, fill, name } from '../lib/dom.js';
 
+/* The field above; its name is the placeholder if it is not given. */
+export const comboField = (attributes) =>
+  el('input', {
+    type: 'text',
+    role: 'combobox',
+    'aria-label': attributes.placeholder,
+    'aria-autocomplete': 'list',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    ...attributes,
+  });
+
 /* In: id of the field; isChosen(option) marks the one that holds now, left out the active one is marked; onTake(option).
  * Out: {node, options, active, show(options [{label, figure}]), activate(at)}; -1 is none. */
 export function createListbox({ id, input, label, className, isChosen = null, onTake }) {

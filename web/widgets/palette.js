@@ -8,12 +8,13 @@ import { el, fill } from '../lib/dom.js';
 import { capital, count, cutMiddle, visible } from '../lib/format.js';
 import { bindings, spokenKey } from '../lib/keys.js';
 import { openDialog } from './dialog.js';
+import { comboField } from './listbox.js';
 import { menuCommands } from './menu.js';
 
 const SHOWN = 60;
 const ASK_AFTER_MS = 80;
 const PAGE = 8;
-const LONGEST_WORD = 90;
+const MAX_WORD = 90;
 const PREFIXES = [
   ['>', 'commands'],
   ['@', 'modules'],
@@ -51,60 +52,46 @@ function marked(text, places) {
   return parts.map((part) => (part.isHit ? el('b', {}, part.text) : part.text));
 }
 
-/* commands: as of commandsNow(); sources: {modules(filter, signal), sessions(filter, signal)} → [{word, after, run}], moment(text) →
- * {word, run} or null. `first` is what stands in the field at the beginning. */
-export function openPalette(commands, sources, first = '') {
-  const input = el('input', {
-    type: 'text',
-    class: 'palette-input',
-    role: 'combobox',
-    'aria-expanded': 'true',
-    'aria-controls': 'palette-list',
-    'aria-autocomplete': 'list',
-    'aria-label': 'Find or run',
-    placeholder: 'Find or run',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    value: first,
-  });
-  const list = el('ul', { id: 'palette-list', role: 'listbox', class: 'palette-list', 'aria-label': 'Found' });
-  const foot = el('p', { class: 'palette-foot', role: 'status' });
-  const hint = el(
-    'p',
-    { class: 'palette-hint' },
-    PREFIXES.map(([sign, word]) => [el('kbd', {}, sign), ` ${word} `]),
-  );
-  let shown = [];
-  let active = -1;
-  let asked = null;
-  let takeBack = null;
-  let closed = false;
-  let isAsking = false;
-  let isEntered = false;
+const wordOf = (item) => item.word;
+const short = (row) => ({ ...row, word: cutMiddle(visible(row.word), MAX_WORD) });
 
-  const dialog = openDialog({
-    title: 'Find or run',
-    className: 'palette',
-    content: () => [input, list, foot, hint],
-    onClose: () => {
-      closed = true;
-      takeBack?.();
-      asked?.abort();
+/* What the daemon lists for a query; null where it was not needed any more, onFailed(text) where it failed. */
+function createRemote(sources, onFailed) {
+  let asked = null;
+  const stop = () => asked?.abort();
+  return {
+    stop,
+    async find(kinds, query) {
+      stop();
+      asked = new AbortController();
+      const { signal } = asked;
+      const end = begin();
+      try {
+        const rows = await Promise.all(kinds.map((kind) => sources[kind](query, signal)));
+        return signal.aborted ? null : rows.flat().map(short);
+      } catch (error) {
+        if (!isAbort(error)) onFailed(error.message);
+        return null;
+      } finally {
+        end();
+      }
     },
-  });
-  const activate = (at) => {
-    list.children[active]?.setAttribute('aria-selected', 'false');
-    active = shown.length ? (at + shown.length) % shown.length : -1;
-    const row = list.children[active];
+  };
+}
+
+/* The rows that were found. choose(item). Out: {node, items, active, show(found), activate(at)}. */
+function createFound(input, choose) {
+  const node = el('ul', { id: 'palette-list', role: 'listbox', class: 'palette-list', 'aria-label': 'Found' });
+  const found = { node, items: [], active: -1, show, activate };
+  function activate(at) {
+    node.children[found.active]?.setAttribute('aria-selected', 'false');
+    found.active = found.items.length ? (at + found.items.length) % found.items.length : -1;
+    const row = node.children[found.active];
     row?.setAttribute('aria-selected', 'true');
     row?.scrollIntoView({ block: 'nearest' });
     if (row) input.setAttribute('aria-activedescendant', row.id);
     else input.removeAttribute('aria-activedescendant');
-  };
-  const choose = (row) => {
-    dialog.close();
-    row.run();
-  };
+  }
   const rowOf = ({ item, places }, at) =>
     el(
       'li',
@@ -113,42 +100,60 @@ export function openPalette(commands, sources, first = '') {
         role: 'option',
         class: 'palette-option',
         'aria-selected': 'false',
-        on: { click: () => choose(item), pointermove: () => active !== at && activate(at) },
+        on: { click: () => choose(item), pointermove: () => found.active !== at && activate(at) },
       },
       el('bdi', { class: 'palette-word', dir: 'ltr' }, marked(item.word, places)),
       el('span', { class: 'palette-after' }, item.after),
       (item.keys ?? []).slice(0, 2).map((key) => el('kbd', {}, spokenKey(key))),
     );
-  const show = (found) => {
-    shown = found.slice(0, SHOWN).map((row) => row.item);
-    fill(list, found.slice(0, SHOWN).map(rowOf));
-    const rest = found.length - shown.length;
-    fill(foot, found.length === 0 ? 'Nothing matches.' : rest > 0 ? `${count(rest)} more; type to narrow.` : '');
+  function show(rows) {
+    found.items = rows.map(({ item }) => item);
+    fill(node, rows.map(rowOf));
     activate(0);
+  }
+  return found;
+}
+
+/* commands: as of commandsNow(); sources: {modules(filter, signal), sessions(filter, signal)} → [{word, after, run}], moment(text) →
+ * {word, run} or null. `first` is what stands in the field at the beginning. */
+export function openPalette(commands, sources, first = '') {
+  const input = comboField({ 'aria-expanded': 'true', 'aria-controls': 'palette-list', class: 'palette-input', placeholder: 'Find or run', value: first });
+  const foot = el('p', { class: 'palette-foot', role: 'status' });
+  const hint = el(
+    'p',
+    { class: 'palette-hint' },
+    PREFIXES.map(([sign, word]) => [el('kbd', {}, sign), ` ${word} `]),
+  );
+  const choose = (item) => {
+    dialog.close();
+    item.run();
   };
-  const remote = async (kind, query) => {
-    asked?.abort();
-    asked = new AbortController();
-    const { signal } = asked;
-    const end = begin();
-    try {
-      const rows = await Promise.all(kind.map((each) => sources[each](query, signal)));
-      return signal.aborted || closed ? null : rows.flat();
-    } catch (error) {
-      if (!isAbort(error)) fill(foot, error.message);
-      return null;
-    } finally {
-      end();
-    }
-  };
-  const wordOf = (item) => item.word;
-  const short = (row) => ({ ...row, word: cutMiddle(visible(row.word), LONGEST_WORD) });
+  const list = createFound(input, choose);
+  const remote = createRemote(sources, (text) => fill(foot, text));
   const own = commands.map(short);
+  let takeBack = null;
+  let isAsking = false; // nothing is listed before the daemon answered
+  let isEntered = false; // Enter was pressed before that
+
+  const dialog = openDialog({
+    title: 'Find or run',
+    className: 'palette',
+    content: () => [input, list.node, foot, hint],
+    onClose() {
+      takeBack?.();
+      remote.stop();
+    },
+  });
+  const show = (found) => {
+    list.show(found.slice(0, SHOWN));
+    const rest = found.length - list.items.length;
+    fill(foot, found.length === 0 ? 'Nothing matches.' : rest > 0 ? `${count(rest)} more; type to narrow.` : '');
+  };
   /* What is here is found at once; what the daemon lists comes after a short rest. */
   const search = () => {
     const [sign, rest] = /^[>@#:]/.test(input.value) ? [input.value[0], input.value.slice(1)] : ['', input.value];
     const query = rest.trim();
-    asked?.abort();
+    remote.stop();
     takeBack?.();
     isAsking = sign === '@' || sign === '#';
     isEntered = false;
@@ -163,20 +168,19 @@ export function openPalette(commands, sources, first = '') {
     if (isAsking || (sign === '' && query)) takeBack = later(() => ask(sign, query, found), ASK_AFTER_MS);
   };
   const ask = async (sign, query, found) => {
-    const listed = await remote({ '@': ['modules'], '#': ['sessions'] }[sign] ?? ['modules', 'sessions'], query);
+    const listed = await remote.find({ '@': ['modules'], '#': ['sessions'] }[sign] ?? ['modules', 'sessions'], query);
     if (!listed) return;
-    const rows = [...found, ...rank(query, listed.map(short), wordOf)];
-    const chosen = !isAsking && active > 0 ? shown[active] : null;
-    show(rows);
-    if (chosen) activate(Math.max(0, shown.indexOf(chosen)));
+    const chosen = !isAsking && list.active > 0 ? list.items[list.active] : null;
+    show([...found, ...rank(query, listed, wordOf)]);
+    if (chosen) list.activate(Math.max(0, list.items.indexOf(chosen)));
     isAsking = false;
-    if (isEntered && shown[0]) choose(shown[0]);
+    if (isEntered && list.items[0]) choose(list.items[0]);
   };
   const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE };
   input.addEventListener('keydown', (event) => {
-    if (event.key in moves) activate(Math.max(active < 0 ? 0 : -1, active + moves[event.key]));
+    if (event.key in moves) list.activate(Math.max(list.active < 0 ? 0 : -1, list.active + moves[event.key]));
     else if (event.key === 'Enter' && isAsking) isEntered = true;
-    else if (event.key === 'Enter' && shown[active]) choose(shown[active]);
+    else if (event.key === 'Enter' && list.items[list.active]) choose(list.items[list.active]);
     else return;
     event.preventDefault();
   });

@@ -6,25 +6,14 @@ import { later } from '../lib/activity.js';
 import { isAbort } from '../lib/api.js';
 import { el, fill, name } from '../lib/dom.js';
 import { count } from '../lib/format.js';
-import { createListbox } from './listbox.js';
+import { comboField, createListbox } from './listbox.js';
 
 const ASK_AFTER_MS = 120;
 let serial = 0;
 
 /* What opens below a selector: a field and the options that it finds. current: what holds now; choose(option), close(isFocusBack). Out: {node, start(), destroy()}. */
 function createPopup({ id, title, load, current, choose, close }) {
-  const input = el('input', {
-    type: 'text',
-    class: 'selector-input',
-    role: 'combobox',
-    'aria-expanded': 'true',
-    'aria-controls': `${id}-list`,
-    'aria-autocomplete': 'list',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    'aria-label': `Find a ${title}`,
-    placeholder: `Find a ${title}`,
-  });
+  const input = comboField({ 'aria-expanded': 'true', 'aria-controls': `${id}-list`, class: 'selector-input', placeholder: `Find a ${title}` });
   const list = createListbox({
     id,
     input,

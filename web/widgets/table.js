@@ -82,32 +82,10 @@ export function createTable(options) {
   const draw = () => drawRows(state, before, after);
   state.draw = draw;
   state.reveal = (index) => revealRow(state, index, draw);
-  /* A group opens as it is pinned, and closes as it is let go; its arrow opens and closes alone. */
-  state.enter = (index, isArrow = false) => {
-    const row = state.source.at(index);
-    if (!row) return;
-    const isPinned = row.id === state.pin;
-    const isKept = row.isGroup && (isArrow || (isPinned && !row.isOpen));
-    if (row.isGroup && (isArrow || isPinned || !row.isOpen)) state.source.toggle(index);
-    if (!isKept) onPin(row);
-  };
+  state.enter = (index, isArrow = false) => enter(state, index, isArrow);
   bindKeys(state, { onHover, onLeave });
   bindPointer(state, { onHover, onLeave });
-  node.addEventListener('copy', (event) => {
-    const text = copyNow(state);
-    if (text === null) return;
-    event.clipboardData.setData('text/plain', text);
-    event.preventDefault();
-  });
-  node.addEventListener('scroll', () => nextFrame(draw), { passive: true });
-  const watch = new ResizeObserver(() => nextFrame(draw));
-  watch.observe(node);
-  const media = matchMedia('print');
-  const onPrint = () => {
-    state.isPrinting = media.matches;
-    draw();
-  };
-  media.addEventListener('change', onPrint);
+  const stop = redrawnBy(state);
 
   return {
     node,
@@ -144,21 +122,9 @@ export function createTable(options) {
       if (isFocused) state.focusAt(index, -1);
     },
     /* The same for the row with this id, if it is among those that are known. */
-    revealId(id) {
-      for (let at = 0; at < Math.min(state.source.count, FOUND_WITHIN); at++) if (state.source.at(at)?.id === id) return state.reveal(at);
-      return null;
-    },
+    revealId: (id) => revealId(state, id),
     /* The row beside the one with this id in the present order, the first without one; null at the ends. */
-    async beside(id, direction) {
-      let at = 0;
-      while (at < Math.min(state.source.count, FOUND_WITHIN) && state.source.at(at)?.id !== id) at++;
-      const to = state.source.at(at)?.id === id ? at + direction : 0;
-      if (to < 0 || to >= state.source.count) return null;
-      if (!state.source.at(to)) await state.source.load(to, to + 1);
-      const row = state.source.at(to);
-      if (row) state.reveal(to);
-      return row;
-    },
+    beside: (id, direction) => rowBeside(state, id, direction),
     focus: () => state.focusAt(state.active.row, state.active.column),
     get activeRow() {
       return state.source.at(state.active.row);
@@ -168,11 +134,65 @@ export function createTable(options) {
     columns: header.choices,
     setColumnShown: header.setShown,
     destroy() {
-      watch.disconnect();
-      media.removeEventListener('change', onPrint);
+      stop();
       state.source.stop();
     },
   };
+}
+
+/* A group opens as it is pinned, and closes as it is let go; its arrow opens and closes alone. */
+function enter(state, index, isArrow) {
+  const row = state.source.at(index);
+  if (!row) return;
+  const isPinned = row.id === state.pin;
+  const isKept = row.isGroup && (isArrow || (isPinned && !row.isOpen));
+  if (row.isGroup && (isArrow || isPinned || !row.isOpen)) state.source.toggle(index);
+  if (!isKept) state.onPin(row);
+}
+
+/* What draws the table anew, and the text that is copied from it. Out: takes all of it back. */
+function redrawnBy(state) {
+  const { node, draw } = state;
+  const soon = () => nextFrame(draw);
+  node.addEventListener('copy', (event) => {
+    const text = copyNow(state);
+    if (text === null) return;
+    event.clipboardData.setData('text/plain', text);
+    event.preventDefault();
+  });
+  node.addEventListener('scroll', soon, { passive: true });
+  const watch = new ResizeObserver(soon);
+  watch.observe(node);
+  const media = matchMedia('print');
+  const onPrint = () => {
+    state.isPrinting = media.matches;
+    draw();
+  };
+  media.addEventListener('change', onPrint);
+  return () => {
+    watch.disconnect();
+    media.removeEventListener('change', onPrint);
+  };
+}
+
+const indexOfId = ({ source }, id) => {
+  for (let at = 0; at < Math.min(source.count, FOUND_WITHIN); at++) if (source.at(at)?.id === id) return at;
+  return -1;
+};
+
+function revealId(state, id) {
+  const at = indexOfId(state, id);
+  if (at >= 0) state.reveal(at);
+}
+
+async function rowBeside(state, id, direction) {
+  const at = indexOfId(state, id);
+  const to = at >= 0 ? at + direction : 0;
+  if (to < 0 || to >= state.source.count) return null;
+  if (!state.source.at(to)) await state.source.load(to, to + 1);
+  const row = state.source.at(to);
+  if (row) state.reveal(to);
+  return row;
 }
 
 function space() {

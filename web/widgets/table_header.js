@@ -38,8 +38,10 @@ export function createHeader({ state, onSort, onColumns }) {
     const min = list.reduce((sum, column) => sum + (widthOf(column) ?? column.min ?? 8), 0);
     state.table.style.setProperty('--grid-min', `${min}rem`);
   };
+  /* rem null: as wide as the column asks for. */
   const setWidth = (column, rem) => {
-    widths.set(column.key, Math.max(MIN_REM, Math.min(MAX_REM, rem)));
+    if (rem === null) widths.delete(column.key);
+    else widths.set(column.key, Math.max(MIN_REM, Math.min(MAX_REM, rem)));
     drawWidths();
   };
   const draw = () => {
@@ -49,56 +51,11 @@ export function createHeader({ state, onSort, onColumns }) {
       el(
         'tr',
         { role: 'row', 'aria-rowindex': '1' },
-        shown().map((column, at) => headerCell(column, at)),
+        shown().map((column, at) => headerCell(column, at, state.sort, { sortBy, setWidth })),
       ),
     );
     state.table.setAttribute('aria-colcount', String(columns.length));
   };
-
-  function headerCell(column, at) {
-    const { direction, rank } = sortOf(state.sort, column);
-    const cell = el(
-      'th',
-      {
-        scope: 'col',
-        role: 'columnheader',
-        class: `${column.className ?? ''} ${column.isNumber ? 'is-number' : ''} ${column.sortKey ? 'is-sortable' : ''}`,
-        tabindex: '-1',
-        'aria-colindex': String(at + 1),
-        'aria-sort': direction,
-        'data-rank': rank > 0 ? String(rank + 1) : null,
-        title: [column.hint, column.sortKey && 'Click sorts; Shift+click adds a second order.'].filter(Boolean).join('\n') || null,
-        on: {
-          click: (event) => {
-            if (!event.target.closest('.grid-edge')) sortBy(at, event.shiftKey);
-          },
-        },
-      },
-      el('span', { class: 'grid-title' }, column.title),
-    );
-    cell.append(edge(column, cell));
-    return cell;
-  }
-
-  function edge(column, cell) {
-    const handle = el('span', { class: 'grid-edge', 'aria-hidden': 'true' });
-    handle.addEventListener('pointerdown', (event) => {
-      event.preventDefault();
-      handle.setPointerCapture(event.pointerId);
-      const from = event.clientX;
-      const width = cell.getBoundingClientRect().width;
-      const move = (moved) => setWidth(column, (width + moved.clientX - from) / remPx());
-      handle.addEventListener('pointermove', move);
-      handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), {
-        once: true,
-      });
-    });
-    handle.addEventListener('dblclick', () => {
-      widths.delete(column.key);
-      drawWidths();
-    });
-    return handle;
-  }
 
   function sortBy(at, isAdded) {
     const column = shown()[at];
@@ -135,4 +92,44 @@ export function createHeader({ state, onSort, onColumns }) {
       setWidth(column, Math.round(now + rem));
     },
   };
+}
+
+function headerCell(column, at, sort, { sortBy, setWidth }) {
+  const { direction, rank } = sortOf(sort, column);
+  const cell = el(
+    'th',
+    {
+      scope: 'col',
+      role: 'columnheader',
+      class: `${column.className ?? ''} ${column.isNumber ? 'is-number' : ''} ${column.sortKey ? 'is-sortable' : ''}`,
+      tabindex: '-1',
+      'aria-colindex': String(at + 1),
+      'aria-sort': direction,
+      'data-rank': rank > 0 ? String(rank + 1) : null,
+      title: [column.hint, column.sortKey && 'Click sorts; Shift+click adds a second order.'].filter(Boolean).join('\n') || null,
+      on: {
+        click: (event) => {
+          if (!event.target.closest('.grid-edge')) sortBy(at, event.shiftKey);
+        },
+      },
+    },
+    el('span', { class: 'grid-title' }, column.title),
+  );
+  cell.append(edge(cell, (px) => setWidth(column, px === null ? null : px / remPx())));
+  return cell;
+}
+
+/* The right edge of a header, to be dragged: onWidth(px), by a double click onWidth(null). */
+function edge(cell, onWidth) {
+  const handle = el('span', { class: 'grid-edge', 'aria-hidden': 'true', on: { dblclick: () => onWidth(null) } });
+  handle.addEventListener('pointerdown', (event) => {
+    event.preventDefault();
+    handle.setPointerCapture(event.pointerId);
+    const from = event.clientX;
+    const { width } = cell.getBoundingClientRect();
+    const move = (moved) => onWidth(width + moved.clientX - from);
+    handle.addEventListener('pointermove', move);
+    handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), { once: true });
+  });
+  return handle;
 }

@@ -53,6 +53,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
   test('profile pins: a row of growth is shown also while an event is pinned, and stands in the URL', async () => {
     const page = await show('&view=growth&pin=e:3');
     includes(await text(page, '#details'), 'Event');
+    truth(await page.locator('.panel-time .curve-span').first().isVisible(), 'the life of the event on the timeline');
     await page.locator('.panel-growth tbody tr').first().click();
     await idle(page);
     includes(await text(page, '#details'), 'Growth');
