@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * chips.js: conditions as a row of words that can be taken away one by one, and a field that adds
- * one. A fault is underlined where it stands, and said below; the rest goes on. */
+ * one. A fault is underlined where it stands, and said below; the rest goes on.
+ * Its own file: knows no tool, so that any page may have it. */
 
 import { el, fill } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';

@@ -5,16 +5,25 @@
  * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[], capacity};
  * value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or null. */
 
+import { count } from '../lib/format.js';
 import { following, moved, whole, zoomed } from '../lib/range.js';
+import { token } from '../lib/theme.js';
 import { createBrush } from './brush.js';
 import { createChart } from './chart.js';
 import { bindSliderKeys } from './curve_keys.js';
-import { curveDrawing } from './curve_picture.js';
-import { columnsOf, createPlot } from './curve_plot.js';
+import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
+import { byteLabels, byteSplits, paintMarks, stepIncrements } from './curve_marks.js';
+import { columnsOf, createPlot, LEFT_PX, RIGHT_PX } from './curve_plot.js';
+import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { pointAt, readAt } from './readings.js';
 
 const SNAP_PX = 4;
 export const MIN_STEPS = 8;
+const PICTURE_AXIS_PX = 26;
+const TOP_PX = 4;
+const TICK_PX = 70;
+const MIN_WIDTH_PX = 640;
+const HEIGHT_PX = 280;
 
 const largest = (...lists) => lists.reduce((max, list) => list.reduce((a, b) => Math.max(a, b), max), 1);
 
@@ -207,5 +216,80 @@ function curveGestures(actions, state, chartOf) {
     grip: (at) => (chartOf().over.isOnGrip(at) ? 'moment' : null),
     drag: (kind, at, isEnd) => actions.onMoment(momentAt(at), !isEnd),
     hint: actions.onHint,
+  };
+}
+
+/* ---- the curve as a drawing of its own, for PNG and SVG: uPlot's paths cannot be taken over -------- */
+
+function paintAxes(u, data, top) {
+  const { ctx, bbox } = u;
+  const splits = byteSplits(top, bbox.height);
+  paintByteAxis(u, splits, byteLabels(splits));
+  const room = ((data.to + 1 - data.from) * TICK_PX) / Math.max(1, bbox.width);
+  const every = stepIncrements().find((step) => step >= room) ?? 1;
+  ctx.textBaseline = 'top';
+  ctx.textAlign = 'center';
+  for (let step = Math.ceil(data.from / every) * every; step <= data.to + 1; step += every)
+    ctx.fillText(count(step), u.valToPos(step, 'x'), bbox.top + bbox.height + 7);
+}
+
+/* data: what the plot draws, see curve.js, {from, to} the steps in view. Paints width × height. */
+function paintCurve(context, data, width, height) {
+  const bbox = {
+    left: LEFT_PX,
+    top: TOP_PX,
+    width: width - LEFT_PX - RIGHT_PX,
+    height: height - PICTURE_AXIS_PX - TOP_PX,
+  };
+  const top = topWith(data, bbox.height);
+  const u = {
+    ctx: context,
+    bbox,
+    valToPos: (value, axis) =>
+      axis === 'x'
+        ? bbox.left + (bbox.width * (value - data.from)) / Math.max(1, data.to + 1 - data.from)
+        : bbox.top + bbox.height * (1 - value / top),
+  };
+  paintAxes(u, data, top);
+  const { steps: x, from, to } = data;
+  const line = { x, end: (data.lastStep ?? to) + 1, from, to: to + 1, last: to };
+  const points = stepped(u, line, data.bytes);
+  if (points.length) {
+    fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
+    trace(context, points);
+    context.strokeStyle = splitAt(u, data.capacity, 'text', 'over');
+    context.lineWidth = 1.5;
+    context.stroke();
+    if (data.hasUnpadded !== false) {
+      trace(context, stepped(u, line, data.unpadded));
+      context.strokeStyle = token('text');
+      context.lineWidth = 1.25;
+      context.setLineDash([4, 3]);
+      context.stroke();
+      context.setLineDash([]);
+    }
+  }
+  paintCapacityLine(u, data, 1);
+  paintCapacityLabel(u, data, 1, paintMarks(u, data, 1));
+}
+
+/* Words of what the lines mean. */
+function curveLegend(data) {
+  const isOver = data.capacity?.isOver && data.bytes.some((value) => value > data.capacity.bytes);
+  return [
+    { word: 'padded', colour: token('text'), kind: 'line' },
+    data.hasUnpadded === false ? null : { word: 'unpadded', colour: token('text'), kind: 'dashed' },
+    isOver ? { word: 'above capacity', colour: token('over'), kind: 'line' } : null,
+  ].filter(Boolean);
+}
+
+/* For captioned() of export.js. */
+function curveDrawing(data, widthPx) {
+  const width = Math.max(MIN_WIDTH_PX, widthPx);
+  return {
+    width,
+    height: HEIGHT_PX,
+    paint: (context) => paintCurve(context, data, width, HEIGHT_PX),
+    legend: curveLegend(data),
   };
 }

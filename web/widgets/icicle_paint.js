@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * icicle_paint.js: draws the rectangles of an icicle, batched by colour, and outlines on an
- * overlay. A palette is a list of {fill, ink}; slot[node] says which of them a frame has. */
+ * overlay. A palette is a list of {fill, ink}; slot[node] says which of them a frame has.
+ * Its own file: what is drawn of a frame; icicle.js decides which. */
 
 import { counted, cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * icicle_tree.js: the focusable tree beside the canvas, for keyboard and screen reader. The path to
- * the active frame, its siblings and its children stand in the document, at most 200 of a kind. */
+ * the active frame, its siblings and its children stand in the document, at most 200 of a kind.
+ * Its own file: what a screen reader and the keyboard have of a flame graph, which nobody sees. */
 
 import { el, fill } from '../lib/dom.js';
 import { childrenOf, pathOf, siblingsOf } from './icicle_layout.js';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * map_layout.js: where the rectangles of an allocation map stand and which one lies under a
- * point. Pure. Steps go across, offsets up; a rectangle is [from, to) × [low, high). */
+ * point. Pure. Steps go across, offsets up; a rectangle is [from, to) × [low, high).
+ * Its own file: pure, tested without a page. */
 
 /* Rectangles by the step in which they begin, as columns that are quick to walk. `last` is the
  * largest end so far, so that a search knows when nothing before can reach a step. */

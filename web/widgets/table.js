@@ -30,8 +30,7 @@ import { counted } from '../lib/format.js';
 import { copyNow, copyRows, createChosen } from './table_copy.js';
 import { createHeader } from './table_header.js';
 import { bindKeys } from './table_keys.js';
-import { localRows } from './table_rows.js';
-import { naturalOf, revealed, scrollOf, windowOf } from './table_window.js';
+import { localRows, naturalOf, revealed, scrollOf, windowOf } from './table_rows.js';
 
 const FIRST_ROW_PX = 28;
 const PRINTED_ROWS = 50;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * table_copy.js: which rows of a table are chosen, and their way to the clipboard as text: tab-separated,
- * with exact figures, or Markdown. */
+ * with exact figures, or Markdown.
+ * Its own file: which rows are chosen and copied, apart from how they are drawn. */
 
 import { markdownText, tableOf, tabSeparated } from '../lib/export.js';
 import { counted } from '../lib/format.js';

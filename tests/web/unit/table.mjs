@@ -3,8 +3,7 @@
 
 import { sortRows, nextSort, sortOf } from '../../../web/widgets/table_sort.js';
 import { tableOf, tabSeparated } from '../../../web/lib/export.js';
-import { groupedRows, localRows, pagedRows } from '../../../web/widgets/table_rows.js';
-import { naturalOf, revealed, scrollOf, TALLEST_PX, windowOf } from '../../../web/widgets/table_window.js';
+import { groupedRows, localRows, naturalOf, pagedRows, revealed, scrollOf, TALLEST_PX, windowOf } from '../../../web/widgets/table_rows.js';
 
 const size = (count, rowPx = 28, viewPx = 280) => ({ count, rowPx, viewPx });
 const heightOf = ({ from, to, beforePx, afterPx }, rowPx = 28) => beforePx + (to - from) * rowPx + afterPx;
