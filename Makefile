@@ -56,7 +56,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof golden-regex xla-reports differences http-test typed-client-test web-test \
+.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof golden-regex xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -200,6 +200,9 @@ build/openapi-tools/ready: scripts/fetch-pypi tests/http/requirements.txt
 
 typed-client-test: all build/openapi-tools/ready $(if $(SHARED),build/golden/logdir) ## a client generated from docs/openapi.yaml (fetches the generator from PyPI once)
 	$(Q)build/openapi-tools/bin/python tests/http/typed_client.py --binary $(B)/memviewd --client build/typed-client $(if $(SHARED),--logdir build/golden/logdir)
+
+generated-requests-test: all build/openapi-tools/ready ## requests that schemathesis makes up from docs/openapi.yaml (fetches it from PyPI once)
+	$(Q)build/openapi-tools/bin/python tests/http/generated_requests.py --binary $(B)/memviewd --work build/generated-requests
 
 tests/web/node_modules/.package-lock.json: tests/web/package-lock.json
 	@echo "  NPM   tests/web"

@@ -145,7 +145,7 @@ struct response *guard_login(const struct guard *guard, const struct request *re
     cJSON *body = cJSON_ParseWithLength(request->body->data ? request->body->data : "", request->body->size);
     const cJSON *token = cJSON_GetObjectItemCaseSensitive(body, "token");
     struct response *response;
-    if (!cJSON_IsString(token)) {
+    if (!cJSON_IsString(token) || cJSON_GetArraySize(body) != 1) {
         response = response_problem(400, "argument", "the body must be {\"token\": \"…\"}");
     } else if (guard->token.text[0] == '\0') {
         response = response_empty(204);

@@ -63,6 +63,23 @@ def test_documented_parameters_are_the_views_own(t):
         equal(documented, {view["name"] for view in tool["views"]}, "views")
 
 
+def test_documented_formats_are_those_that_are_answered(t):
+    """each with a content type of its own that is documented, and no other"""
+    document, daemon = Document(DOCUMENT), t.serve("--demo")
+    sessions = daemon.sessions()
+    of_tool = {"memory_viewer": "b-activations-unrolled", "memory_profile": "training", "device_memory": "leak"}
+    for path, _, operation in document.operations():
+        schemas = [document.resolve(parameter)["schema"] for parameter in operation["parameters"]
+                   if document.resolve(parameter)["name"] == "format"]
+        for schema in schemas:
+            address = f"{path}?session={sessions[of_tool[path.split('/')[3]]]['id']}&format="
+            answers = [daemon.ask(address + word) for word in schema["enum"]]
+            equal([answer.status for answer in answers], [200] * len(answers), path)
+            equal({answer.headers["content-type"].partition(";")[0] for answer in answers}, set(document.media(operation, 200)), path)
+            refused = daemon.ask(address + "none")
+            equal((refused.status, refused.json["detail"].rpartition("Known: ")[2]), (400, ", ".join(schema["enum"])), path)
+
+
 class Walk:
     """asks for every documented pair of route and status"""
 
@@ -296,7 +313,8 @@ def walk_texts(walk):
 def walk_login(walk):
     path = "/api/v1/login"
     good = json.dumps({"token": walk.token})
-    for headers, body, status in ((LOGIN, good, 204), (LOGIN, "{}", 400), (LOGIN, '{"token": "x"}', 401),
+    for headers, body, status in ((LOGIN, good, 204), (LOGIN, "{}", 400),
+                                  (LOGIN, json.dumps({"token": walk.token, "more": 1}), 400), (LOGIN, '{"token": "x"}', 401),
                                   ({**LOGIN, "Host": "evil.example"}, good, 403), (LOGIN, "x" * 5000, 413),
                                   ({}, good, 415), ({**LOGIN, "X": "a" * 20000}, good, 431)):
         equal(walk.ask(path, path, "POST", headers, body, walk.locked).status, status, (headers, body))
