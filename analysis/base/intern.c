@@ -2,49 +2,39 @@
  * intern.c: see intern.h. */
 #include "base/intern.h"
 
-enum { MIN = 64 };
+struct wanted {
+    const struct intern *intern;
+    struct str text;
+};
 
-void intern_init(struct intern *intern, struct arena *arena) { *intern = (struct intern){.arena = arena}; }
-
-static void grow(struct intern *intern)
+static bool is_text(const void *context, uint64_t number)
 {
-    uint32_t capacity = intern->capacity == 0 ? MIN : intern->capacity * 2;
-    uint64_t *hashes = arena_array(intern->arena, uint64_t, capacity);
-    uint32_t *links = arena_array(intern->arena, uint32_t, (size_t)capacity * 3);
-    if (intern->count > 0)
-        memcpy(hashes, intern->hashes, intern->count * sizeof(*hashes));
-    intern->hashes = hashes;
-    intern->next = links;
-    intern->buckets = links + capacity; /* twice as many as things */
-    intern->capacity = capacity;
-    for (uint32_t i = 0; i < intern->count; i++) {
-        uint32_t *bucket = &intern->buckets[hashes[i] & (2 * (uint64_t)capacity - 1)];
-        intern->next[i] = *bucket;
-        *bucket = i + 1;
-    }
+    const struct wanted *wanted = context;
+    return str_equal(wanted->intern->items[number], wanted->text);
 }
 
-uint32_t intern_find(const struct intern *intern, uint64_t hash, intern_same *is_same, const void *context)
+void intern_init(struct intern *intern, struct arena *arena)
 {
-    if (intern->capacity == 0)
-        return INTERN_NONE;
-    for (uint32_t at = intern->buckets[hash & (2 * (uint64_t)intern->capacity - 1)]; at != 0;
-         at = intern->next[at - 1]) {
-        arena_work(intern->arena, 1); /* a file may be made so that all fall into one bucket */
-        if (intern->hashes[at - 1] == hash && is_same(context, at - 1))
-            return at - 1;
-    }
-    return INTERN_NONE;
+    *intern = (struct intern){.items = NULL};
+    map_init(&intern->map, arena, 0);
 }
 
-uint32_t intern_add(struct intern *intern, uint64_t hash)
+uint32_t intern_number(struct intern *intern, struct str text)
 {
-    if (intern->count == intern->capacity)
-        grow(intern);
-    uint32_t at = intern->count++;
-    uint32_t *bucket = &intern->buckets[hash & (2 * (uint64_t)intern->capacity - 1)];
-    intern->hashes[at] = hash;
-    intern->next[at] = *bucket;
-    *bucket = at + 1;
-    return at;
+    struct arena *arena = intern->map.arena;
+    const struct wanted wanted = {intern, text};
+    bool is_new;
+    uint32_t number = map_number(&intern->map, map_hash_text(arena, text, 0), is_text, &wanted, &is_new);
+    if (is_new) {
+        intern->items =
+            arena_grown(arena, intern->items, (size_t)number + 1, &intern->capacity, sizeof(*intern->items));
+        intern->items[number] = (struct str){arena_text(arena, text), text.length};
+    }
+    return number;
+}
+
+uint32_t intern_find(const struct intern *intern, struct str text)
+{
+    const struct wanted wanted = {intern, text};
+    return (uint32_t)map_find(&intern->map, map_hash_text(intern->map.arena, text, 0), is_text, &wanted);
 }

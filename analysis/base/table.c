@@ -2,39 +2,23 @@
  * table.c: see table.h. */
 #include "base/table.h"
 
-static void slot_fill(struct table *table, size_t number)
-{
-    size_t mask = table->slot_count - 1, slot = table_hash(table, table_key(table, number), table->words) & mask;
-    while (table->slots[slot] != TABLE_FREE)
-        slot = (slot + 1) & mask;
-    table->slots[slot] = (uint32_t)number;
-}
-
-static void slots_make(struct table *table, size_t slot_count)
-{
-    table->slot_count = slot_count;
-    table->slots = arena_raw(table->keys.arena, slot_count * sizeof(*table->slots));
-    table->seed = (uint64_t)(uintptr_t)table->slots;
-    memset(table->slots, 0xff, slot_count * sizeof(*table->slots));
-    for (size_t i = 0; i < table->keys.count; i++)
-        slot_fill(table, i);
-}
+enum { FIRST_KEYS = 32 };
 
 void table_init(struct table *table, struct arena *arena, size_t words)
 {
+    *table = (struct table){.words = words};
     chunks_init(&table->keys, arena, words * sizeof(uint64_t));
-    table->words = words;
-    table->last = 0;
-    slots_make(table, 64);
+    map_init(&table->map, arena, FIRST_KEYS);
+    table->seed = (uint64_t)(uintptr_t)table->map.slots;
 }
 
-uint32_t table_add(struct table *table, const uint64_t *key)
+uint32_t table_add(struct table *table, const uint64_t *key, uint64_t hash)
 {
     size_t number = table->keys.count;
-    memcpy(chunks_add(&table->keys), key, table->words * sizeof(*key));
-    slot_fill(table, number);
-    if (table->keys.count * 2 > table->slot_count)
-        slots_make(table, table->slot_count * 2);
+    uint64_t *copy = chunks_add(&table->keys);
+    for (size_t i = 0; i < table->words; i++)
+        copy[i] = key[i];
+    map_add(&table->map, hash, number);
     return (uint32_t)number;
 }
 

@@ -6,26 +6,21 @@
 #define ANALYSIS_BASE_TABLE_H
 
 #include "base/chunks.h"
-#include "base/hash.h"
-
-#include <stdbool.h>
-
-#define TABLE_FREE UINT32_MAX
+#include "base/map.h"
 
 struct table {
     struct chunks keys; /* by number */
-    uint32_t *slots;
-    size_t slot_count; /* a power of two */
-    size_t words;      /* 64-bit words of a key */
-    uint64_t seed;     /* not known to whoever wrote the file */
-    uint32_t last;     /* the number found last: rows repeat */
+    struct map map;     /* hashes of keys to numbers */
+    size_t words;       /* 64-bit words of a key */
+    uint64_t seed;      /* not known to whoever wrote the file */
+    uint32_t last;      /* the number found last: rows repeat */
 };
 
 void table_init(struct table *table, struct arena *arena, size_t words);
 /* The number of `key`, new or not. */
 uint32_t table_number(struct table *table, const uint64_t *key);
 /* Takes in a key that is not there and returns its number. */
-uint32_t table_add(struct table *table, const uint64_t *key);
+uint32_t table_add(struct table *table, const uint64_t *key, uint64_t hash);
 
 static inline size_t table_count(const struct table *table) { return table->keys.count; }
 static inline const uint64_t *table_key(const struct table *table, size_t number)
@@ -33,12 +28,20 @@ static inline const uint64_t *table_key(const struct table *table, size_t number
     return chunks_at(&table->keys, number);
 }
 
-static inline bool table_is_key(const struct table *table, size_t number, const uint64_t *key, size_t words)
+/* What is looked for. */
+struct table_wanted {
+    const struct table *table;
+    const uint64_t *key;
+    size_t words;
+};
+
+static inline bool table_is_key(const void *context, uint64_t number)
 {
-    const uint64_t *other = table_key(table, number);
+    const struct table_wanted *wanted = context;
+    const uint64_t *other = table_key(wanted->table, number);
     uint64_t difference = 0;
-    for (size_t i = 0; i < words; i++)
-        difference |= other[i] ^ key[i];
+    for (size_t i = 0; i < wanted->words; i++)
+        difference |= other[i] ^ wanted->key[i];
     return difference == 0;
 }
 
@@ -55,13 +58,18 @@ static inline uint64_t table_hash(const struct table *table, const uint64_t *key
  * `*last` found: the number that is tried first, and becomes the one that is returned. */
 static inline uint32_t table_number_near(struct table *table, const uint64_t *key, size_t words, uint32_t *last)
 {
-    if (*last < table->keys.count && table_is_key(table, *last, key, words))
+    const struct table_wanted wanted = {table, key, words};
+    if (*last < table->keys.count && table_is_key(&wanted, *last))
         return *last;
-    size_t mask = table->slot_count - 1, slot = table_hash(table, key, words) & mask;
-    for (; table->slots[slot] != TABLE_FREE; slot = (slot + 1) & mask)
-        if (table_is_key(table, table->slots[slot], key, words))
-            return *last = table->slots[slot];
-    return *last = table_add(table, key);
+    uint64_t hash = table_hash(table, key, words), found = map_find(&table->map, hash, table_is_key, &wanted);
+    return *last = found != MAP_FREE ? (uint32_t)found : table_add(table, key, hash);
+}
+
+/* The number of `key`, or MAP_NONE. */
+static inline uint32_t table_find(const struct table *table, const uint64_t *key, size_t words)
+{
+    const struct table_wanted wanted = {table, key, words};
+    return (uint32_t)map_find(&table->map, table_hash(table, key, words), table_is_key, &wanted);
 }
 
 #endif

@@ -193,7 +193,7 @@ static void host_ask(struct reading *reading, struct stream *stream, struct trac
     reading->module_count = table_count(&reading->modules);
     uint32_t *numbers = arena_array(reading->arena, uint32_t, reading->module_count + 1);
     for (size_t i = 0; i < reading->module_count; i++)
-        numbers[i] = module_calls_module(host->calls, reading->arena, module_name(reading, stream, plane, i));
+        numbers[i] = intern_find(&host->calls->modules, module_name(reading, stream, plane, i));
     reading->calls = host->calls;
     reading->call_modules = numbers;
     lines_read(reading, stream, plane);
@@ -213,7 +213,7 @@ static void kernels_read(struct stream *stream, struct trace_plane *plane, struc
     size_t count = table_count(&reading->modules);
     uint32_t *names = arena_array(reading->arena, uint32_t, count + 1);
     for (size_t i = 0; i < count; i++)
-        names[i] = module_launches_name(launches, arena, full_name(reading, module_name(reading, stream, plane, i), i));
+        names[i] = intern_number(&launches->names, full_name(reading, module_name(reading, stream, plane, i), i));
     module_launches_plane(launches, arena, plane->name);
     spans_join(reading, launches, names);
 }

@@ -70,7 +70,7 @@ static struct str text_of_key(struct memory_reading *reading, uint64_t key)
 {
     uint64_t value = KEY_VALUE(key);
     if (key >> 62 == KEY_TEXT >> 62) {
-        struct str text = *(const struct str *)chunks_at(&reading->texts.items, value);
+        struct str text = reading->texts.items[value];
         return (struct str){arena_text(reading->arena, text), text.length};
     }
     int64_t id = (int64_t)(value << 2) >> 2; /* negative ids are rare, but there are */

@@ -181,7 +181,7 @@ static uint64_t key_joined(struct memory_reading *whole, const struct piece *pie
 {
     if (key >> 62 != KEY_TEXT >> 62)
         return key;
-    return KEY_TEXT | memory_reading_text(whole, CHUNKS_AT(&piece->reading.texts.items, struct str, KEY_VALUE(key)));
+    return KEY_TEXT | intern_number(&whole->texts, piece->reading.texts.items[KEY_VALUE(key)]);
 }
 
 /* Maps the piece's own indices (of texts, figures, …) to indices of the joined tables. */

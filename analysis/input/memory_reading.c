@@ -35,30 +35,12 @@ static __attribute__((noinline)) void columns_grow(struct memory_events *out)
 
 /* ---- one event ---- */
 
-static bool is_text(const void *context, uint32_t at)
-{
-    const struct memory_texts *texts = context;
-    return str_equal(*(const struct str *)chunks_at(&texts->items, at), texts->text);
-}
-
-uint32_t memory_reading_text(struct memory_reading *reading, struct str text)
-{
-    struct memory_texts *texts = &reading->texts;
-    uint64_t hash = intern_hash_text(reading->arena, text, 0);
-    texts->text = text;
-    uint32_t at = intern_find(&texts->table, hash, is_text, texts);
-    if (at != INTERN_NONE)
-        return at;
-    *(struct str *)chunks_add(&texts->items) = (struct str){arena_text(reading->scratch, text), text.length};
-    return intern_add(&texts->table, hash);
-}
-
 static __attribute__((noinline)) uint64_t own_text_key(struct memory_reading *reading, const struct trace_event *event,
                                                        enum trace_stat stat)
 {
     if (event->type[stat] != TRACE_TEXT || event->text[stat].length == 0)
         return KEY_NONE;
-    return KEY_TEXT | memory_reading_text(reading, event->text[stat]);
+    return KEY_TEXT | intern_number(&reading->texts, event->text[stat]);
 }
 
 static inline uint64_t text_key(struct memory_reading *reading, const struct trace_event *event, enum trace_stat stat)
@@ -189,8 +171,7 @@ void memory_reading_init(struct memory_reading *reading, struct stream *stream, 
     table_init(&reading->whats, scratch, 4);
     table_init(&reading->figures, scratch, 3);
     table_init(&reading->pools, scratch, 1);
-    chunks_init(&reading->texts.items, scratch, sizeof(struct str));
-    intern_init(&reading->texts.table, scratch);
+    intern_init(&reading->texts, scratch);
     chunks_init(&reading->lines, scratch, sizeof(struct trace_line));
     chunks_init(&reading->given_steps, scratch, sizeof(int32_t));
 }

@@ -18,13 +18,6 @@
 /* Beside the type in the last word of a what's key. */
 #define WHAT_ENCODED (UINT64_C(1) << 32)
 
-/* Texts that stand in events themselves, each once. */
-struct memory_texts {
-    struct chunks items; /* struct str */
-    struct intern table;
-    struct str text; /* the one that is looked for */
-};
-
 enum { MEMORY_POOLS_MAX = 4096 };
 
 struct memory_reading {
@@ -37,9 +30,9 @@ struct memory_reading {
     const struct trace_encoded *encoded; /* NULL: no memory event stands in a name */
     struct table whats, figures, pools;
     uint32_t last_what, last_pool, last_figures[MEMORY_POOLS_MAX]; /* found last; figures of each pool */
-    struct memory_texts texts;
-    struct chunks lines;       /* struct trace_line */
-    struct chunks given_steps; /* int32_t of each event, where the file tells any */
+    struct intern texts;                                           /* that stand in events themselves */
+    struct chunks lines;                                           /* struct trace_line */
+    struct chunks given_steps;                                     /* int32_t of each event, where the file tells any */
     uint32_t line_at;
     int64_t sum_bytes; /* of all sizes so far */
     bool is_torn;      /* it does not end where it was to: what was taken for the start of an event was none */
@@ -59,7 +52,5 @@ void memory_reading_init(struct memory_reading *reading, struct stream *stream, 
                          struct arena *arena, struct arena *scratch);
 /* The lines of `plane` from one place, the start of a line or of an event, to another. */
 void memory_reading_lines(struct memory_reading *reading, struct memory_place from, struct memory_place to);
-/* The number of a text that stands in an event itself. */
-uint32_t memory_reading_text(struct memory_reading *reading, struct str text);
 
 #endif

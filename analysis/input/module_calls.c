@@ -21,23 +21,6 @@ struct reading {
     struct chunks calls, spans; /* struct call, struct module_call_span */
 };
 
-struct looked_for {
-    const struct module_calls *calls;
-    struct str module;
-};
-
-static bool is_module(const void *context, uint32_t at)
-{
-    const struct looked_for *wanted = context;
-    return str_equal(CHUNKS_AT(&wanted->calls->modules, struct str, at), wanted->module);
-}
-
-uint32_t module_calls_module(const struct module_calls *calls, struct arena *arena, struct str module)
-{
-    const struct looked_for wanted = {calls, module};
-    return intern_find(&calls->table, intern_hash_text(arena, module, 0), is_module, &wanted);
-}
-
 /* Which events are runs of a module. */
 static void names_find(struct reading *reading, struct stream *stream, const struct trace_plane *plane,
                        struct arena *arena)
@@ -53,12 +36,7 @@ static void names_find(struct reading *reading, struct stream *stream, const str
             !str_equal((struct str){name.data + name.length - length, length}, (struct str){suffix, length}))
             continue;
         name.length -= length;
-        uint32_t module = module_calls_module(out, arena, name);
-        if (module == INTERN_NONE) {
-            *(struct str *)chunks_add(&out->modules) = (struct str){arena_text(arena, name), name.length};
-            module = intern_add(&out->table, intern_hash_text(arena, name, 0));
-        }
-        map_put(&reading->module_of_event, (uint64_t)id, module, true);
+        map_put(&reading->module_of_event, (uint64_t)id, intern_number(&out->modules, name), true);
     }
 }
 
@@ -135,12 +113,11 @@ void module_calls_read(struct stream *stream, const struct trace_plane *host, in
 {
     struct reading reading = {.out = out, .origin_ns = origin_ns};
     *out = (struct module_calls){.call_count = 0};
-    chunks_init(&out->modules, arena, sizeof(struct str));
-    intern_init(&out->table, arena);
+    intern_init(&out->modules, arena);
     chunks_init(&reading.calls, arena, sizeof(struct call));
     chunks_init(&reading.spans, arena, sizeof(struct module_call_span));
     names_find(&reading, stream, host, arena);
-    for (size_t i = 0; i < host->line_count && out->modules.count > 0; i++) {
+    for (size_t i = 0; i < host->line_count && out->modules.map.count > 0; i++) {
         struct trace_line line;
         trace_line_head(stream, host->lines[i], arena, &line);
         reading.timestamp_ns = line.timestamp_ns;

@@ -28,16 +28,13 @@ struct module_calls {
     struct module_call_span *spans; /* by module and begin */
     int64_t *ends;                  /* of the spans, by module and end */
     size_t span_count;
-    struct chunks modules; /* struct str */
-    struct intern table;
+    struct intern modules; /* that the host ran */
 };
 
 /* Reads the lines of the host's plane, which is resolved. Without spans, or with too many calls, nothing is known. */
 void module_calls_read(struct stream *stream, const struct trace_plane *host, int64_t origin_ns, struct arena *arena,
                        struct module_calls *out);
-/* The number of a module, UINT32_MAX when the host never ran it. */
-uint32_t module_calls_module(const struct module_calls *calls, struct arena *arena, struct str module);
-/* Were two kernels of the module, told by their correlation ids, launched by one run? */
+/* Were two kernels of the module (a number of `modules`, or MAP_NONE), told by their correlation ids, launched by one run? */
 enum module_calls_answer module_calls_compare(const struct module_calls *calls, uint32_t module, uint64_t one,
                                               uint64_t other);
 

@@ -15,7 +15,7 @@ void module_launches_init(struct module_launches *launches, struct arena *arena)
 {
     *launches = (struct module_launches){.planes = NULL};
     chunks_init(&launches->items, arena, sizeof(struct module_launch));
-    intern_init(&launches->name_table, arena);
+    intern_init(&launches->names, arena);
 }
 
 static void take(void *context, const struct trace_event *event)
@@ -41,30 +41,6 @@ void module_launches_plane(struct module_launches *launches, struct arena *arena
     launches->planes = arena_grown(arena, launches->planes, (size_t)launches->plane_count + 1,
                                    &launches->plane_capacity, sizeof(*launches->planes));
     launches->planes[launches->plane_count++] = (struct str){arena_text(arena, plane), plane.length};
-}
-
-struct looked_for {
-    const struct module_launches *launches;
-    struct str name;
-};
-
-static bool is_name(const void *context, uint32_t at)
-{
-    const struct looked_for *wanted = context;
-    return str_equal(wanted->launches->names[at], wanted->name);
-}
-
-uint32_t module_launches_name(struct module_launches *launches, struct arena *arena, struct str name)
-{
-    const struct looked_for wanted = {launches, name};
-    uint64_t hash = intern_hash_text(arena, name, 0);
-    uint32_t at = intern_find(&launches->name_table, hash, is_name, &wanted);
-    if (at != INTERN_NONE)
-        return at;
-    launches->names = arena_grown(arena, launches->names, (size_t)launches->name_count + 1, &launches->name_capacity,
-                                  sizeof(*launches->names));
-    launches->names[launches->name_count++] = (struct str){arena_text(arena, name), name.length};
-    return intern_add(&launches->name_table, hash);
 }
 
 /* What is only needed while the plane is read is in `scratch`. */
@@ -94,9 +70,8 @@ static void plane_read(struct stream *stream, struct stream_scope scope, struct 
     module_launches_plane(launches, reading->arena, plane.name);
     uint32_t *numbers = arena_array(scratch, uint32_t, table_count(reading->ids) + 1);
     for (size_t i = 0; i < table_count(reading->ids); i++)
-        numbers[i] =
-            module_launches_name(launches, reading->arena,
-                                 trace_plane_event_name(stream, &plane, (int64_t)*table_key(reading->ids, i), scratch));
+        numbers[i] = intern_number(
+            &launches->names, trace_plane_event_name(stream, &plane, (int64_t)*table_key(reading->ids, i), scratch));
     for (size_t i = before; i < launches->items.count; i++) {
         struct module_launch *launch = chunks_at(&launches->items, i);
         launch->name_at = numbers[launch->name_at];

@@ -21,10 +21,8 @@ struct module_launches {
     struct chunks items; /* struct module_launch */
     struct str *planes;  /* "/device:TPU:0" */
     uint32_t plane_count;
-    struct str *names; /* "jit_step(1915)", each once */
-    uint32_t name_count;
-    size_t plane_capacity, name_capacity;
-    struct intern name_table;
+    size_t plane_capacity;
+    struct intern names; /* "jit_step(1915)" */
     uint64_t inferred_count, damaged_count;
     uint64_t unclear_count; /* kernels that may begin a launch; see kernel_launches.h */
 };
@@ -35,7 +33,5 @@ void module_launches_read(struct stream *stream, struct stream_scope plane, int6
                           struct module_launches *launches);
 /* A further plane; its launches follow. */
 void module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane);
-/* The number of a name; the text is copied when it is new. */
-uint32_t module_launches_name(struct module_launches *launches, struct arena *arena, struct str name);
 
 #endif

@@ -3,7 +3,7 @@
  * may come in any order, so the bytes are walked once to count and once a table. */
 #include "input/pprof.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "input/pprof_ids.h"
 #include "profile.fields.h"
 #include "wire/wire.h"
@@ -22,7 +22,7 @@ struct reader {
     struct str *strings;
     struct pprof_ids mapping_ids, location_ids, function_ids;
     /* of the samples */
-    struct intern set_table;
+    struct map set_table;
     struct pprof_label *draft; /* labels of one sample */
     uint32_t draft_count;
     size_t draft_capacity, label_capacity, set_capacity;
@@ -269,7 +269,7 @@ static bool label_equal(const struct pprof_label *a, const struct pprof_label *b
            str_equal(a->text, b->text) && str_equal(a->unit, b->unit);
 }
 
-static bool is_draft(const void *context, uint32_t at)
+static bool is_draft(const void *context, uint64_t at)
 {
     const struct reader *reader = context;
     const struct pprof_label_set *set = &reader->out->sets[at];
@@ -288,12 +288,12 @@ static uint32_t set_of_draft(struct reader *reader)
     for (uint32_t i = 0; i < reader->draft_count; i++) {
         const struct pprof_label *label = &reader->draft[i];
         hash = hash_number((uint64_t)label->number, hash);
-        hash = intern_hash_text(reader->arena, label->key, intern_hash_text(reader->arena, label->text, hash));
+        hash = map_hash_text(reader->arena, label->key, map_hash_text(reader->arena, label->text, hash));
     }
-    uint32_t at = intern_find(&reader->set_table, hash, is_draft, reader);
-    if (at != INTERN_NONE)
+    bool is_new;
+    uint32_t at = map_number(&reader->set_table, hash, is_draft, reader, &is_new);
+    if (!is_new)
         return at;
-    at = intern_add(&reader->set_table, hash);
     out->sets = arena_grown(reader->arena, out->sets, (size_t)at + 1, &reader->set_capacity, sizeof(*out->sets));
     out->labels = arena_grown(reader->arena, out->labels, (size_t)out->label_count + reader->draft_count,
                               &reader->label_capacity, sizeof(*out->labels));
@@ -385,7 +385,7 @@ static void make_room(struct reader *reader)
     pprof_ids_init(&reader->mapping_ids, "mapping", counts->mappings, arena);
     pprof_ids_init(&reader->function_ids, "function", counts->functions, arena);
     pprof_ids_init(&reader->location_ids, "location", counts->locations, arena);
-    intern_init(&reader->set_table, arena);
+    map_init(&reader->set_table, arena, 0);
 }
 
 bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct err *err)

@@ -13,9 +13,7 @@ struct writer {
     const struct pprof *pprof;
     struct arena *arena;
     struct buf *out;
-    struct intern table; /* of strings; number 0 is "" */
-    struct str *strings;
-    size_t string_capacity;
+    struct intern strings; /* number 0 is "" */
 };
 
 /* ---- the encoding ---- */
@@ -64,34 +62,9 @@ static void message_end(struct buf *out, size_t begin)
 
 /* ---- texts ---- */
 
-struct same_string {
-    const struct writer *writer;
-    struct str text;
-};
-
-static bool is_string(const void *context, uint32_t at)
-{
-    const struct same_string *same = context;
-    return str_equal(same->writer->strings[at], same->text);
-}
-
-static uint32_t string_of(struct writer *writer, struct str text)
-{
-    struct same_string same = {writer, text};
-    uint64_t hash = intern_hash_text(writer->arena, text, 0);
-    uint32_t at = intern_find(&writer->table, hash, is_string, &same);
-    if (at != INTERN_NONE)
-        return at;
-    at = intern_add(&writer->table, hash);
-    writer->strings =
-        arena_grown(writer->arena, writer->strings, (size_t)at + 1, &writer->string_capacity, sizeof(*writer->strings));
-    writer->strings[at] = text;
-    return at;
-}
-
 static void text(struct writer *writer, uint32_t field, struct str value)
 {
-    number(writer->out, field, string_of(writer, value));
+    number(writer->out, field, intern_number(&writer->strings, value));
 }
 
 /* ---- tables ---- */
@@ -223,8 +196,8 @@ void pprof_write(const struct pprof *pprof, struct arena *arena, struct buf *out
     bool *is_reached = arena_array(arena, bool, (size_t)pprof->location_count + 1);
     bool *is_called = arena_array(arena, bool, (size_t)pprof->function_count + 1);
     bool *is_mapped = arena_array(arena, bool, (size_t)pprof->mapping_count + 1);
-    intern_init(&writer.table, arena);
-    string_of(&writer, (struct str){"", 0});
+    intern_init(&writer.strings, arena);
+    intern_number(&writer.strings, (struct str){"", 0});
     for (uint32_t i = 0; i < pprof->type_count; i++)
         write_type(&writer, PROFILE_SAMPLE_TYPE, &pprof->types[i]);
     for (uint32_t i = 0; i < pprof->sample_count; i++)
@@ -244,9 +217,9 @@ void pprof_write(const struct pprof *pprof, struct arena *arena, struct buf *out
         if (is_called[i])
             write_function(&writer, i);
     write_header(&writer);
-    for (uint32_t i = 0; i < writer.table.count; i++) {
+    for (uint32_t i = 0; i < writer.strings.map.count; i++) {
         varint(out, PROFILE_STRING_TABLE << 3 | LENGTH_DELIMITED);
-        varint(out, writer.strings[i].length);
-        buf_add(out, writer.strings[i].data, writer.strings[i].length);
+        varint(out, writer.strings.items[i].length);
+        buf_add(out, writer.strings.items[i].data, writer.strings.items[i].length);
     }
 }

@@ -2,11 +2,9 @@
  * trace_pairs.c: see trace_pairs.h. */
 #include "input/trace_pairs.h"
 
-#include "base/hash.h"
+#include "base/table.h"
 
-#include <stdbool.h>
-
-#define NONE UINT32_MAX
+#define NONE MAP_NONE
 
 /* A pair with so many on both sides links everything with everything: it means nothing. */
 enum { CROWD = 64 };
@@ -19,43 +17,17 @@ struct side {
     uint32_t *places_of; /* of each pair: how many links, then where the next one goes */
 };
 
-/* Open addressing over the consumers; the first of an equal pair stands for it. */
-struct slots {
-    uint32_t *first;
-    size_t mask;
-};
-
-/* Ids that follow each other get slots that do; the table's address is not known to whoever wrote the file. */
-static uint32_t *slot_of(const struct slots *slots, const struct trace_link *consumers, const struct trace_link *link)
-{
-    uint64_t hash = hash_number(link->type, hash_number(link->id >> 4, (uint64_t)(uintptr_t)slots->first));
-    size_t at = (size_t)(hash << 4 | (link->id & 15)) & slots->mask;
-    while (slots->first[at] != NONE &&
-           (consumers[slots->first[at]].id != link->id || consumers[slots->first[at]].type != link->type))
-        at = (at + 1) & slots->mask;
-    return &slots->first[at];
-}
-
 /* Numbers the pairs of the consumers, and returns how many there are. */
 static uint32_t pairs_number(struct side *producers, struct side *consumers, struct arena *scratch)
 {
-    struct slots slots = {.mask = 31};
-    uint32_t pair_count = 0;
-    while (slots.mask < consumers->count * 2)
-        slots.mask = slots.mask * 2 + 1;
-    slots.first = arena_raw(scratch, (slots.mask + 1) * sizeof(*slots.first));
-    memset(slots.first, 0xff, (slots.mask + 1) * sizeof(*slots.first));
-    for (uint32_t c = 0; c < consumers->count; c++) {
-        uint32_t *first = slot_of(&slots, consumers->links, &consumers->links[c]);
-        bool is_new = *first == NONE;
-        *first = is_new ? c : *first;
-        consumers->pair_of[c] = is_new ? pair_count++ : consumers->pair_of[*first];
-    }
-    for (size_t p = 0; p < producers->count; p++) {
-        uint32_t first = *slot_of(&slots, consumers->links, &producers->links[p]);
-        producers->pair_of[p] = first == NONE ? NONE : consumers->pair_of[first];
-    }
-    return pair_count;
+    struct table pairs;
+    table_init(&pairs, scratch, 2);
+    for (size_t c = 0; c < consumers->count; c++)
+        consumers->pair_of[c] =
+            table_number_near(&pairs, (uint64_t[]){consumers->links[c].type, consumers->links[c].id}, 2, &pairs.last);
+    for (size_t p = 0; p < producers->count; p++)
+        producers->pair_of[p] = table_find(&pairs, (uint64_t[]){producers->links[p].type, producers->links[p].id}, 2);
+    return (uint32_t)table_count(&pairs);
 }
 
 static void side_count(struct side *side, uint32_t pair_count, struct arena *scratch)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/verdicts.h"
 
-#include "base/hash.h"
+#include "base/map.h"
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 
@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET_COUNT = 4096, PATIENCE_TIMES = 20, NEWS_MS = 500 };
+enum { PATIENCE_TIMES = 20, NEWS_MS = 500 };
 static const uint64_t SMALL_BYTES = 256 << 10;
 static const int64_t AT_ONCE_MS = 200; /* for one snapshot */
 
 struct entry {
-    struct entry *next, *next_queued;
-    uint64_t hash;
+    struct entry *next_queued;
     char *root, *path;
     const unsigned char *bytes; /* of a file that is compiled in */
     size_t byte_count;
@@ -33,8 +32,8 @@ struct verdicts {
     pthread_t thread;
     atomic_bool is_stopping;
     bool has_thread, has_news;
-    int64_t due_at_ms; /* when a text that waits for its turn has it; 0: none waits */
-    struct entry *buckets[BUCKET_COUNT];
+    int64_t due_at_ms;  /* when a text that waits for its turn has it; 0: none waits */
+    struct map entries; /* struct entry, by root and path */
     struct entry *first_queued, **last_queued;
     void (*changed)(void *context);
     void *context;
@@ -48,6 +47,7 @@ struct verdicts *verdicts_new(void (*changed)(void *context), void *context)
     struct verdicts *verdicts = memory_new(sizeof(*verdicts));
     pthread_mutex_init(&verdicts->lock, NULL);
     clock_cond_init(&verdicts->arrived);
+    map_init(&verdicts->entries, NULL, 0);
     verdicts->last_queued = &verdicts->first_queued;
     verdicts->changed = changed;
     verdicts->context = context;
@@ -71,12 +71,10 @@ void verdicts_free(struct verdicts *verdicts)
     pthread_mutex_unlock(&verdicts->lock);
     if (verdicts->has_thread)
         pthread_join(verdicts->thread, NULL);
-    for (size_t at = 0; at < BUCKET_COUNT; at++) {
-        for (struct entry *entry = verdicts->buckets[at], *next; entry; entry = next) {
-            next = entry->next;
-            entry_free(entry);
-        }
-    }
+    for (uint64_t at = 0; at <= verdicts->entries.mask; at++)
+        if (verdicts->entries.slots[at].value != MAP_FREE)
+            entry_free(map_pointer(verdicts->entries.slots[at].value));
+    map_free(&verdicts->entries);
     pthread_cond_destroy(&verdicts->arrived);
     pthread_mutex_destroy(&verdicts->lock);
     free(verdicts);
@@ -176,47 +174,44 @@ void verdicts_begin(struct verdicts *verdicts)
     verdicts->left_ms = AT_ONCE_MS;
 }
 
-static void sweep_bucket(struct verdicts *verdicts, struct entry **at)
+void verdicts_end(struct verdicts *verdicts, bool is_complete)
 {
-    while (*at) {
-        struct entry *entry = *at;
-        if (entry->asked_at == verdicts->snapshot || entry->is_queued) {
-            at = &entry->next;
+    struct map *entries = &verdicts->entries;
+    pthread_mutex_lock(&verdicts->lock);
+    for (uint64_t at = 0; is_complete && at <= entries->mask;) {
+        struct entry *entry = map_pointer(entries->slots[at].value);
+        if (!entry || entry->asked_at == verdicts->snapshot || entry->is_queued) {
+            at++;
             continue;
         }
-        *at = entry->next;
+        map_clear(entries, &entries->slots[at]); /* another one may stand there now */
         if (entry->is_reading)
             entry->is_gone = true; /* its reader frees it */
         else
             entry_free(entry);
     }
+    pthread_mutex_unlock(&verdicts->lock);
 }
 
-void verdicts_end(struct verdicts *verdicts, bool is_complete)
+static bool is_place(const void *context, uint64_t value)
 {
-    pthread_mutex_lock(&verdicts->lock);
-    for (size_t at = 0; is_complete && at < BUCKET_COUNT; at++)
-        sweep_bucket(verdicts, &verdicts->buckets[at]);
-    pthread_mutex_unlock(&verdicts->lock);
+    const struct files_place *place = context;
+    const struct entry *entry = map_pointer(value);
+    return strcmp(entry->path, place->path) == 0 && strcmp(entry->root, place->root) == 0;
 }
 
 static struct entry *find_or_add(struct verdicts *verdicts, const struct files_place *place)
 {
     uint64_t hash = hash_text(place->path, hash_text(place->root, 0));
-    struct entry **bucket = &verdicts->buckets[hash % BUCKET_COUNT], *entry = *bucket;
-    while (entry &&
-           (entry->hash != hash || strcmp(entry->path, place->path) != 0 || strcmp(entry->root, place->root) != 0))
-        entry = entry->next;
+    struct entry *entry = map_pointer(map_find(&verdicts->entries, hash, is_place, place));
     if (entry)
         return entry;
     entry = memory_new(sizeof(*entry));
-    *entry = (struct entry){.next = *bucket,
-                            .hash = hash,
-                            .root = memory_text(place->root),
+    *entry = (struct entry){.root = memory_text(place->root),
                             .path = memory_text(place->path),
                             .bytes = place->bytes,
                             .byte_count = place->byte_count};
-    *bucket = entry;
+    map_add(&verdicts->entries, hash, map_value(entry));
     return entry;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/cache.h"
 
-#include "base/hash.h"
+#include "base/map.h"
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET_COUNT = 4096, LIMIT_KEPT_MS = 60000 };
+enum { LIMIT_KEPT_MS = 60000 };
 /* Freed values of this size leave holes worth giving back to the system. */
 static const uint64_t TRIM_BYTES = 8 << 20;
 
 enum state { MAKING, READY, FAILED };
 
 struct cache_entry {
-    struct cache_entry *next;          /* of its bucket */
+    struct cache_entry *next;          /* to be freed */
     struct cache_entry *newer, *older; /* by last use */
     struct shelf *shelf;
     char *key;
@@ -44,7 +44,7 @@ struct cache {
     pthread_cond_t made;
     struct shelf *shelves;
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
-    struct cache_entry *buckets[BUCKET_COUNT];
+    struct map entries;           /* struct cache_entry, by shelf and key */
     struct cache_entry *newest, *oldest;
 };
 
@@ -53,6 +53,7 @@ struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
     struct cache *cache = memory_new(sizeof(*cache));
     pthread_mutex_init(&cache->lock, NULL);
     pthread_cond_init(&cache->made, NULL);
+    map_init(&cache->entries, NULL, 0);
     cache->shelves = memory_new(count * sizeof(*cache->shelves));
     for (size_t at = 0; at < count; at++)
         cache->shelves[at].rules = shelves[at];
@@ -61,17 +62,27 @@ struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
 
 void cache_on_wait(struct cache *cache, const struct cache_waiting *waiting) { cache->waiting = *waiting; }
 
-static struct cache_entry **bucket_of(struct cache *cache, const struct shelf *shelf, const char *key)
+struct wanted {
+    const struct shelf *shelf;
+    const char *key;
+};
+
+static uint64_t hash_of(const struct cache *cache, const struct shelf *shelf, const char *key)
 {
-    return &cache->buckets[hash_text(key, (uint64_t)(shelf - cache->shelves)) % BUCKET_COUNT];
+    return hash_text(key, (uint64_t)(shelf - cache->shelves));
+}
+
+static bool is_entry(const void *context, uint64_t value)
+{
+    const struct wanted *wanted = context;
+    const struct cache_entry *entry = map_pointer(value);
+    return entry->shelf == wanted->shelf && strcmp(entry->key, wanted->key) == 0;
 }
 
 static struct cache_entry *find(struct cache *cache, const struct shelf *shelf, const char *key)
 {
-    struct cache_entry *entry = *bucket_of(cache, shelf, key);
-    while (entry && (entry->shelf != shelf || strcmp(entry->key, key) != 0))
-        entry = entry->next;
-    return entry;
+    const struct wanted wanted = {shelf, key};
+    return map_pointer(map_find(&cache->entries, hash_of(cache, shelf, key), is_entry, &wanted));
 }
 
 static void unlink_use(struct cache *cache, struct cache_entry *entry)
@@ -91,11 +102,10 @@ static void link_newest(struct cache *cache, struct cache_entry *entry)
 
 static struct cache_entry *add(struct cache *cache, struct shelf *shelf, const char *key)
 {
-    struct cache_entry **bucket = bucket_of(cache, shelf, key), *entry = memory_new(sizeof(*entry));
+    struct cache_entry *entry = memory_new(sizeof(*entry));
     entry->shelf = shelf;
     entry->key = memory_text(key);
-    entry->next = *bucket;
-    *bucket = entry;
+    map_add(&cache->entries, hash_of(cache, shelf, key), map_value(entry));
     link_newest(cache, entry);
     return entry;
 }
@@ -103,11 +113,8 @@ static struct cache_entry *add(struct cache *cache, struct shelf *shelf, const c
 /* Takes the entry out of the table. */
 static void forget(struct cache *cache, struct cache_entry *entry)
 {
-    struct cache_entry **at = bucket_of(cache, entry->shelf, entry->key);
     assert(!entry->is_forgotten && entry->shelf->cost_bytes >= entry->cost_bytes);
-    while (*at != entry)
-        at = &(*at)->next;
-    *at = entry->next;
+    map_remove(&cache->entries, hash_of(cache, entry->shelf, entry->key), map_value(entry));
     unlink_use(cache, entry);
     entry->shelf->cost_bytes -= entry->cost_bytes;
     entry->is_forgotten = true;
@@ -323,6 +330,7 @@ void cache_free(struct cache *cache)
         forget(cache, entry);
         entry_free(entry);
     }
+    map_free(&cache->entries);
     free(cache->shelves);
     pthread_cond_destroy(&cache->made);
     pthread_mutex_destroy(&cache->lock);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_SLOTS = 64 };
-
 /* How many files a session has to be read for its modules. */
 static size_t count_files(const struct snapshot_session *session, const struct snapshot_host *host)
 {
@@ -38,40 +36,26 @@ static void file_close(struct modules_file *file)
     store_close(&file->opened);
 }
 
-/* The slot of an id: where it stands, or where it belongs. */
-static uint32_t *slot_of(const struct modules *modules, const char *id)
+struct wanted {
+    const struct modules *modules;
+    const char *id;
+};
+
+static bool is_id(const void *context, uint64_t at)
 {
-    size_t at = (size_t)hash_text(id, 0);
-    for (;; at++) {
-        uint32_t *slot = &modules->slots[at & (modules->slot_count - 1)];
-        if (*slot == 0 || strcmp(modules->entries[*slot - 1].id, id) == 0)
-            return slot;
-    }
+    const struct wanted *wanted = context;
+    return strcmp(wanted->modules->entries[at].id, wanted->id) == 0;
 }
 
-/* Makes the table at least twice as large as it must be for one more entry. */
-static void grow_slots(struct modules *modules)
-{
-    if (modules->entry_count < modules->slot_count / 2)
-        return;
-    modules->slot_count = modules->slot_count ? modules->slot_count : MIN_SLOTS;
-    while (modules->entry_count >= modules->slot_count / 2)
-        modules->slot_count *= 2;
-    free(modules->slots);
-    modules->slots = memory_new(modules->slot_count * sizeof(*modules->slots));
-    for (size_t at = 0; at < modules->entry_count; at++)
-        *slot_of(modules, modules->entries[at].id) = (uint32_t)at + 1;
-}
-
-/* Of a later host: does an earlier entry bear this id? If not, the next one to be added will. */
+/* Of a later host: does an earlier entry bear this id? */
 static bool is_listed(struct modules *modules, const char *id)
 {
-    grow_slots(modules);
-    uint32_t *slot = slot_of(modules, id);
-    if (*slot)
-        return true;
-    *slot = (uint32_t)modules->entry_count + 1;
-    return false;
+    const struct wanted wanted = {modules, id};
+    if (!modules->listed.slots)
+        map_init(&modules->listed, NULL, modules->entry_count);
+    while (modules->listed.count < modules->entry_count)
+        map_add(&modules->listed, hash_text(modules->entries[modules->listed.count].id, 0), modules->listed.count);
+    return map_find(&modules->listed, hash_text(id, 0), is_id, &wanted) != MAP_FREE;
 }
 
 static void add_entry(struct modules *modules, const struct snapshot_session *session, struct modules_file *file,
@@ -141,7 +125,7 @@ void modules_close(struct modules *modules)
         file_close(&modules->files[at]);
     free(modules->files);
     free(modules->entries);
-    free(modules->slots);
+    map_free(&modules->listed);
     *modules = (struct modules){0};
 }
 

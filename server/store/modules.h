@@ -7,6 +7,7 @@
 #ifndef SERVER_STORE_MODULES_H
 #define SERVER_STORE_MODULES_H
 
+#include "base/map.h"
 #include "server/disk/snapshot.h"
 #include "server/store/store.h"
 
@@ -34,9 +35,7 @@ struct modules {
     size_t file_count, entry_count, entry_capacity;
     struct modules_file *files;
     struct modules_entry *entries;
-    /* Of modules.c: entries by id, once a second host comes. Each slot is 0 or an entry's place plus 1. */
-    uint32_t *slots;
-    size_t slot_count; /* a power of two */
+    struct map listed; /* of modules.c: entries by id, once a second host comes */
 };
 
 /* Reads what the files of a session hold; of one host when `host` is not NULL.

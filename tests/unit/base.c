@@ -162,6 +162,54 @@ START_TEST(a_map_finds_what_was_put)
 }
 END_TEST
 
+/* Against an array, with keys that crowd together: 64 of them, put in and taken out 100,000 times. */
+START_TEST(a_map_forgets_what_is_taken_out)
+{
+    struct map map;
+    uint32_t held[64], count = 0;
+    uint64_t random = 1;
+    map_init(&map, NULL, 0);
+    memset(held, 0xff, sizeof(held));
+    for (uint32_t i = 0; i < 100000; i++) {
+        random = hash_number(random, i);
+        uint32_t key = random & 63;
+        struct map_slot *slot = map_at(&map, key);
+        ck_assert_uint_eq((uint32_t)slot->value, held[key]);
+        if (held[key] == MAP_NONE)
+            map_fill(&map, slot, key, i);
+        else if (random >> 63)
+            map_clear(&map, slot);
+        else
+            map_remove(&map, key, held[key]);
+        count += held[key] == MAP_NONE ? 1 : UINT32_MAX;
+        held[key] = held[key] == MAP_NONE ? i : MAP_NONE;
+        ck_assert_uint_eq(map.count, count);
+    }
+    for (uint32_t key = 0; key < 64; key++)
+        ck_assert_uint_eq(map_get(&map, key), held[key]);
+    map_free(&map);
+}
+END_TEST
+
+static bool is_even_or_odd(const void *context, uint64_t value) { return value % 2 == *(const uint64_t *)context; }
+
+START_TEST(equal_hashes_are_told_apart)
+{
+    struct map map;
+    bool is_new;
+    arena_begin();
+    ARENA_MUST_NOT_JUMP();
+    map_init(&map, &arena, 0);
+    for (uint64_t wanted = 0; wanted < 2; wanted++) {
+        ck_assert_uint_eq(map_number(&map, 7, is_even_or_odd, &wanted, &is_new), wanted);
+        ck_assert(is_new);
+        ck_assert_uint_eq(map_number(&map, 7, is_even_or_odd, &wanted, &is_new), wanted);
+        ck_assert(!is_new);
+    }
+    arena_end();
+}
+END_TEST
+
 START_TEST(a_child_arena_shares_the_limit_and_gives_back)
 {
     struct err limit_err = ERR_INIT;
@@ -351,6 +399,8 @@ int main(void)
     tcase_add_test(tests, a_column_jumps_at_the_limit_and_at_what_cannot_be);
     tcase_add_test(tests, a_child_arena_spends_the_work_of_its_parent);
     tcase_add_test(tests, a_map_finds_what_was_put);
+    tcase_add_test(tests, a_map_forgets_what_is_taken_out);
+    tcase_add_test(tests, equal_hashes_are_told_apart);
     tcase_add_test(tests, sums_stop_at_the_largest_value);
     tcase_add_test(tests, a_size_is_said_as_xla_prints_it);
     tcase_add_test(tests, a_size_in_a_column_has_two_decimals_and_a_sign);

@@ -64,7 +64,7 @@ static uint32_t names_of(struct changing *changing, size_t left)
     changing->left = left;
     ck_assert_int_eq(setjmp(arena.trap), 0);
     ck_assert(memory_events_read(&source, NULL, &arena, &events, &err));
-    uint32_t count = events.launches.name_count;
+    uint32_t count = events.launches.names.map.count;
     for (size_t i = 0; i < events.launches.items.count; i++)
         ck_assert_uint_lt(CHUNKS_AT(&events.launches.items, struct module_launch, i).name_at, count);
     arena_free(&arena);

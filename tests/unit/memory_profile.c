@@ -78,7 +78,7 @@ START_TEST(launches_of_modules_are_read)
     ck_assert_int_eq(launch->begin_ps, 12000);
     ck_assert_int_eq(launch->end_ps, 15000);
     ck_assert_int_eq(launch->offset_ps, 11000);
-    ck_assert(str_equal(profile.events.launches.names[launch->name_at], STR("jit_step(77)")));
+    ck_assert(str_equal(profile.events.launches.names.items[launch->name_at], STR("jit_step(77)")));
     ck_assert(profile.events.capture.start_ns == UINT64_C(1700000000000000000));
 }
 END_TEST
@@ -95,7 +95,7 @@ static void launches_are(const struct launch_told *launches, uint32_t count)
     ck_assert_uint_eq(note_count(&profile.notes, "no_module_launches"), 0);
     for (uint32_t i = 0; i < count; i++) {
         const struct module_launch *launch = chunks_at(&profile.events.launches.items, i);
-        ck_assert(str_equal(profile.events.launches.names[launch->name_at], str_of(launches[i].name)));
+        ck_assert(str_equal(profile.events.launches.names.items[launch->name_at], str_of(launches[i].name)));
         ck_assert_int_eq(launch->begin_ps, launches[i].begin_ps);
         ck_assert_int_eq(launch->end_ps, launches[i].end_ps);
         ck_assert(launch->is_inferred);
@@ -111,7 +111,7 @@ START_TEST(launches_on_gpus_are_told_from_kernels)
                                                   {"jit_other", 1500, 1530}};
     load("build/fixtures/trace-gpu.pb");
     launches_are(launches, 5);
-    ck_assert_uint_eq(profile.events.launches.name_count, 3);
+    ck_assert_uint_eq(profile.events.launches.names.map.count, 3);
 }
 END_TEST
 
@@ -136,13 +136,13 @@ START_TEST(names_of_launches_are_kept_once)
     module_launches_init(&launches, &arena);
     for (uint32_t i = 0; i < 200; i++) {
         module_launches_plane(&launches, &arena, str_of(i % 2 ? "/device:GPU:1" : "/device:GPU:0"));
-        ck_assert_uint_eq(module_launches_name(&launches, &arena, STR("jit_step(7)")), 0);
-        ck_assert_uint_eq(module_launches_name(&launches, &arena, STR("jit_eval(8)")), 1);
+        ck_assert_uint_eq(intern_number(&launches.names, STR("jit_step(7)")), 0);
+        ck_assert_uint_eq(intern_number(&launches.names, STR("jit_eval(8)")), 1);
     }
     ck_assert_uint_eq(launches.plane_count, 200);
-    ck_assert_uint_eq(launches.name_count, 2);
+    ck_assert_uint_eq(launches.names.map.count, 2);
     ck_assert(str_equal(launches.planes[199], STR("/device:GPU:1")));
-    ck_assert(str_equal(launches.names[1], STR("jit_eval(8)")));
+    ck_assert(str_equal(launches.names.items[1], STR("jit_eval(8)")));
 }
 END_TEST
 

@@ -13,7 +13,7 @@ struct listing {
     uint32_t *site_of; /* of each sample */
     uint32_t *copy_of; /* equal stack and size: the same number */
     uint32_t *copies;  /* of each such number: how many samples */
-    struct intern copy_table;
+    struct map copy_table;
     uint32_t *first_of; /* of each number: its first sample */
 };
 
@@ -23,7 +23,7 @@ struct same_copy {
     int64_t each;
 };
 
-static bool is_copy(const void *context, uint32_t at)
+static bool is_copy(const void *context, uint64_t at)
 {
     const struct same_copy *same = context;
     const struct study *study = &same->listing->study;
@@ -41,18 +41,17 @@ static void find_copies(struct listing *listing)
 {
     const struct study *study = &listing->study;
     const struct pprof *pprof = study->pprof;
-    intern_init(&listing->copy_table, study->arena);
+    map_init(&listing->copy_table, study->arena, 0);
     for (uint32_t i = 0; i < study->sample_count; i++) {
         const struct study_sample *sample = &study->samples[i];
         struct same_copy same = {listing, i, -1};
         study_each(study, sample, &same.each);
         uint64_t hash = hash_bytes(pprof->stacks + pprof->stack_starts[sample->at],
                                    sample->depth * sizeof(*pprof->stacks), (uint64_t)same.each);
-        uint32_t at = intern_find(&listing->copy_table, hash, is_copy, &same);
-        if (at == INTERN_NONE) {
-            at = intern_add(&listing->copy_table, hash);
+        bool is_new;
+        uint32_t at = map_number(&listing->copy_table, hash, is_copy, &same, &is_new);
+        if (is_new)
             listing->first_of[at] = i;
-        }
         listing->copy_of[i] = at;
         listing->copies[at]++;
     }

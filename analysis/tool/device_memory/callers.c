@@ -12,11 +12,11 @@ enum { NODES_MAX = 50 };
 static bool *frames_asked(const struct study *study, struct err *err)
 {
     const char *id = tool_param_text(study->request, "frame"), *match = tool_param_text(study->request, "match");
-    bool *asked = arena_array(study->arena, bool, study->frames->count);
+    bool *asked = arena_array(study->arena, bool, study->frames->table.count);
     struct regex_fault fault;
     if (id != NULL && id[0] != '\0') {
         uint32_t frame = frames_find(study->frames, id);
-        if (frame == INTERN_NONE) {
+        if (frame == MAP_NONE) {
             err_set(err, ERR_notfound, ERR_NO_OFFSET, "frame: this profile has no frame \"%.20s\"", id);
             return NULL;
         }
@@ -32,7 +32,7 @@ static bool *frames_asked(const struct study *study, struct err *err)
         err_set(err, ERR_argument, ERR_NO_OFFSET, "match: \"%.60s\": %s", match, fault.text);
         return NULL;
     }
-    for (uint32_t i = FRAMES_SPECIAL_COUNT; i < study->frames->count; i++) {
+    for (uint32_t i = FRAMES_SPECIAL_COUNT; i < study->frames->table.count; i++) {
         frames_full_name(study->frames, i, study->request->scratch);
         asked[i] = regex_matches(regex, (struct str){study->request->scratch->data, study->request->scratch->length});
     }
@@ -58,7 +58,7 @@ static void write_side(const struct edges *edges, uint32_t frame, bool is_caller
 {
     const struct study *study = edges->study;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < edges->count; i++) {
+    for (uint32_t i = 0; i < edges->table.count; i++) {
         const struct edges_edge *edge = &edges->items[i];
         if ((is_callers ? edge->to : edge->from) == frame)
             room[count++] = (struct listed){is_callers ? edge->from : edge->to, edge->value};
@@ -108,9 +108,9 @@ bool device_memory_callers(const struct tool_request *request, struct json *json
     if (asked == NULL)
         return false;
     edges_make(&study, NULL, asked, &edges);
-    struct listed *found = arena_array(study.arena, struct listed, study.frames->count);
-    struct listed *room = arena_array(study.arena, struct listed, (size_t)edges.count + 1);
-    for (uint32_t i = 0; i < study.frames->count; i++)
+    struct listed *found = arena_array(study.arena, struct listed, study.frames->table.count);
+    struct listed *room = arena_array(study.arena, struct listed, (size_t)edges.table.count + 1);
+    for (uint32_t i = 0; i < study.frames->table.count; i++)
         if (asked[i] && edges.nodes[i].seen > 0)
             found[count++] = (struct listed){i, edges.nodes[i].total};
     qsort(found, count, sizeof(*found), heavier_first);
@@ -120,7 +120,7 @@ bool device_memory_callers(const struct tool_request *request, struct json *json
     json_key(json, "nodes");
     json_array_begin(json);
     for (uint32_t i = 0; i < count && i < NODES_MAX; i++) {
-        arena_work(study.arena, edges.count);
+        arena_work(study.arena, edges.table.count);
         write_node(&edges, found[i].frame, room, json);
     }
     json_array_end(json);

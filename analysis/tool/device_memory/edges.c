@@ -7,7 +7,7 @@ struct same_edge {
     uint32_t from, to;
 };
 
-static bool is_edge(const void *context, uint32_t at)
+static bool is_edge(const void *context, uint64_t at)
 {
     const struct same_edge *same = context;
     return same->edges->items[at].from == same->from && same->edges->items[at].to == same->to;
@@ -17,14 +17,13 @@ static struct edges_edge *edge_of(struct edges *edges, uint32_t from, uint32_t t
 {
     struct same_edge same = {edges, from, to};
     uint64_t hash = hash_number((uint64_t)from << 32 | to, 0);
-    uint32_t at = intern_find(&edges->table, hash, is_edge, &same);
-    if (at != INTERN_NONE)
+    bool is_new;
+    uint32_t at = map_number(&edges->table, hash, is_edge, &same, &is_new);
+    if (!is_new)
         return &edges->items[at];
-    at = intern_add(&edges->table, hash);
     edges->items =
         arena_grown(edges->study->arena, edges->items, (size_t)at + 1, &edges->capacity, sizeof(*edges->items));
     edges->items[at] = (struct edges_edge){.from = from, .to = to};
-    edges->count = at + 1;
     return &edges->items[at];
 }
 
@@ -42,7 +41,7 @@ static void add_sample(struct edges *edges, const struct study_sample *sample, c
                        const bool *kept, const bool *touching, uint32_t stamp)
 {
     int64_t value = study_value(edges->study, sample), count = study_count(edges->study, sample);
-    uint32_t parent = INTERN_NONE;
+    uint32_t parent = MAP_NONE;
     bool is_residual = false;
     for (uint32_t i = 0; i < walk->count; i++) {
         uint32_t frame = walk->frames[i];
@@ -56,12 +55,12 @@ static void add_sample(struct edges *edges, const struct study_sample *sample, c
             node->total = pprof_add(node->total, value);
             node->count = pprof_add(node->count, count);
         }
-        if (parent != INTERN_NONE && parent != frame && (touching == NULL || touching[parent] || touching[frame]))
+        if (parent != MAP_NONE && parent != frame && (touching == NULL || touching[parent] || touching[frame]))
             add_edge(edges, parent, frame, value, is_residual, stamp);
         parent = frame;
         is_residual = false;
     }
-    if (parent == INTERN_NONE || is_residual)
+    if (parent == MAP_NONE || is_residual)
         return;
     edges->nodes[parent].self = pprof_add(edges->nodes[parent].self, value);
     edges->nodes[parent].label_sets |=
@@ -72,8 +71,8 @@ void edges_make(const struct study *study, const bool *kept, const bool *touchin
 {
     struct study_walk walk;
     *edges = (struct edges){.study = study};
-    intern_init(&edges->table, study->arena);
-    edges->nodes = arena_array(study->arena, struct edges_node, study->frames->count);
+    map_init(&edges->table, study->arena, 0);
+    edges->nodes = arena_array(study->arena, struct edges_node, study->frames->table.count);
     study_walk_init(study, &walk);
     for (uint32_t i = 0; i < study->sample_count; i++) {
         const struct study_sample *sample = &study->samples[i];

@@ -4,7 +4,7 @@
 #ifndef ANALYSIS_TOOL_DEVICE_MEMORY_EDGES_H
 #define ANALYSIS_TOOL_DEVICE_MEMORY_EDGES_H
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "tool/device_memory/study.h"
 
 struct edges_edge {
@@ -23,9 +23,8 @@ struct edges_node {
 
 struct edges {
     const struct study *study;
-    struct intern table;
+    struct map table; /* .count: how many */
     struct edges_edge *items;
-    uint32_t count;
     size_t capacity;
     struct edges_node *nodes; /* of each frame */
 };

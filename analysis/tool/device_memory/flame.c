@@ -2,6 +2,7 @@
  * flame.c: the view "flame": stacks as a tree in columns, at most as large as
  * a page can take; below any node (at=), upside down (invert=1), or both sides of
  * one frame (pivot=). */
+#include "base/intern.h"
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/tree.h"
 #include "tool/device_memory/views.h"
@@ -109,8 +110,8 @@ static void make_room(struct flame *flame)
     flame->frames = arena_raw(study->arena, length * sizeof(*flame->frames));
     flame->folded = arena_raw(study->arena, length * sizeof(*flame->folded));
     flame->stacks = arena_array(study->arena, struct tree_stack, (size_t)study->sample_count + 1);
-    flame->columns = arena_array(study->arena, uint32_t, study->frames->count);
-    flame->shown = arena_array(study->arena, uint32_t, study->frames->count);
+    flame->columns = arena_array(study->arena, uint32_t, study->frames->table.count);
+    flame->shown = arena_array(study->arena, uint32_t, study->frames->table.count);
 }
 
 /* ---- parameters ---- */
@@ -128,7 +129,7 @@ static bool read_path(const struct study *study, struct part *part, struct err *
         if (length < sizeof(id))
             memcpy(id, text, length);
         path[part->path_length] = frames_find(study->frames, id);
-        if (part->path_length == AT_MAX || path[part->path_length++] == INTERN_NONE)
+        if (part->path_length == AT_MAX || path[part->path_length++] == MAP_NONE)
             return err_set(err, ERR_notfound, ERR_NO_OFFSET, "at: this profile has no frame \"%.*s\"",
                            (int)(length < 40 ? length : 40), text);
         text += length + (text[length] == '.');
@@ -140,8 +141,8 @@ static bool read_path(const struct study *study, struct part *part, struct err *
 /* Frames whose function, file or name match. */
 static bool *frames_that_match(const struct study *study, struct regex *regex)
 {
-    bool *matches = arena_array(study->arena, bool, study->frames->count);
-    for (uint32_t i = 0; i < study->frames->count; i++) {
+    bool *matches = arena_array(study->arena, bool, study->frames->table.count);
+    for (uint32_t i = 0; i < study->frames->table.count; i++) {
         const struct frame *frame = &study->frames->items[i];
         frames_short_name(study->frames, i, study->request->scratch);
         matches[i] = regex_matches(regex, frame->function) || regex_matches(regex, frame->file) ||
@@ -164,9 +165,9 @@ static bool read_pivot(const struct study *study, struct part *part, struct err 
         return true;
     }
     uint32_t frame = frames_find(study->frames, text);
-    if (frame == INTERN_NONE)
+    if (frame == MAP_NONE)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "pivot: this profile has no frame \"%.20s\"", text);
-    bool *pivots = arena_array(study->arena, bool, study->frames->count);
+    bool *pivots = arena_array(study->arena, bool, study->frames->table.count);
     pivots[frame] = true;
     part->pivots = pivots;
     return true;
@@ -224,34 +225,22 @@ struct same_file {
     struct str file;
 };
 
-static bool is_file(const void *context, uint32_t at)
-{
-    const struct same_file *same = context;
-    return str_equal(same->frames->items[same->files[at]].file, same->file);
-}
-
 /* "files" and "frames": texts once each. */
 static void write_frames(const struct flame *flame, struct json *json)
 {
     const struct frames *frames = flame->study.frames;
     struct arena *arena = flame->study.arena;
-    uint32_t *files = arena_array(arena, uint32_t, (size_t)flame->shown_count + 1),
-             file_count = 0; /* a frame of each file */
     uint32_t *file_of = arena_array(arena, uint32_t, (size_t)flame->shown_count + 1);
-    struct intern table;
-    intern_init(&table, arena);
+    struct intern files;
+    intern_init(&files, arena);
+    for (uint32_t i = 0; i < flame->shown_count; i++) {
+        struct str file = frames->items[flame->shown[i]].file;
+        file_of[i] = file.length == 0 ? MAP_NONE : intern_number(&files, file);
+    }
     json_key(json, "files");
     json_array_begin(json);
-    for (uint32_t i = 0; i < flame->shown_count; i++) {
-        struct same_file same = {frames, files, frames->items[flame->shown[i]].file};
-        uint64_t hash = intern_hash_text(arena, same.file, 0);
-        file_of[i] = same.file.length == 0 ? INTERN_NONE : intern_find(&table, hash, is_file, &same);
-        if (same.file.length == 0 || file_of[i] != INTERN_NONE)
-            continue;
-        file_of[i] = intern_add(&table, hash);
-        files[file_count++] = flame->shown[i];
-        json_string(json, same.file);
-    }
+    for (uint32_t i = 0; i < files.map.count; i++)
+        json_string(json, files.items[i]);
     json_array_end(json);
     json_key(json, "frames");
     json_object_begin(json);
@@ -271,7 +260,7 @@ static void write_frames(const struct flame *flame, struct json *json)
     json_key(json, "file");
     json_array_begin(json);
     for (uint32_t i = 0; i < flame->shown_count; i++)
-        json_int(json, file_of[i] == INTERN_NONE ? -1 : (int64_t)file_of[i]);
+        json_int(json, file_of[i] == MAP_NONE ? -1 : (int64_t)file_of[i]);
     json_array_end(json);
     json_key(json, "line");
     json_array_begin(json);

@@ -79,7 +79,7 @@ struct same_frame {
     const struct frame *frame;
 };
 
-static bool is_frame(const void *context, uint32_t at)
+static bool is_frame(const void *context, uint64_t at)
 {
     const struct same_frame *same = context;
     const struct frame *known = &same->frames->items[at], *frame = same->frame;
@@ -87,12 +87,17 @@ static bool is_frame(const void *context, uint32_t at)
            str_equal(known->file, frame->file);
 }
 
-static uint32_t add(struct frames *frames, const struct frame *frame)
+static uint32_t number_of(struct frames *frames, const struct frame *frame)
 {
+    struct same_frame same = {frames, frame};
+    bool is_new;
+    uint32_t at = map_number(&frames->table, frame->hash, is_frame, &same, &is_new);
+    if (!is_new)
+        return at;
     frames->items =
-        arena_grown(frames->arena, frames->items, (size_t)frames->count + 1, &frames->capacity, sizeof(*frames->items));
-    frames->items[frames->count++] = *frame;
-    return intern_add(&frames->table, frame->hash);
+        arena_grown(frames->arena, frames->items, (size_t)at + 1, &frames->capacity, sizeof(*frames->items));
+    frames->items[at] = *frame;
+    return at;
 }
 
 void frames_init(struct frames *frames, enum frames_by by, struct arena *arena)
@@ -100,9 +105,9 @@ void frames_init(struct frames *frames, enum frames_by by, struct arena *arena)
     static const struct frame no_stack = {{"(no stack)", 10}, {"", 0}, 0, 1, false};
     static const struct frame no_user = {{"(no user frame)", 15}, {"", 0}, 0, 2, false};
     *frames = (struct frames){.arena = arena, .by = by};
-    intern_init(&frames->table, arena);
-    add(frames, &no_stack);
-    add(frames, &no_user);
+    map_init(&frames->table, arena, 0);
+    number_of(frames, &no_stack);
+    number_of(frames, &no_user);
 }
 
 uint32_t frames_of(struct frames *frames, const struct pprof_function *function, int64_t line, bool is_machinery)
@@ -114,12 +119,9 @@ uint32_t frames_of(struct frames *frames, const struct pprof_function *function,
         frame.file = frames_path(frames, function->file);
     if (frames->by == FRAMES_BY_LINE)
         frame.line = line;
-    frame.hash = intern_hash_text(frames->arena, frame.file, hash_number((uint64_t)frame.line, 0));
-    frame.hash = intern_hash_text(frames->arena, frame.function, frame.hash);
-    struct same_frame same = {frames, &frame};
-    uint32_t at = intern_find(&frames->table, frame.hash, is_frame, &same);
-    if (at == INTERN_NONE)
-        return add(frames, &frame);
+    frame.hash = map_hash_text(frames->arena, frame.file, hash_number((uint64_t)frame.line, 0));
+    frame.hash = map_hash_text(frames->arena, frame.function, frame.hash);
+    uint32_t at = number_of(frames, &frame);
     frames->items[at].is_machinery &= is_machinery; /* one line of the user's makes it the user's */
     return at;
 }
@@ -135,12 +137,12 @@ void frames_id(const struct frames *frames, uint32_t at, char id[FRAMES_ID_SIZE]
 uint32_t frames_find(const struct frames *frames, const char *id)
 {
     char known[FRAMES_ID_SIZE];
-    for (uint32_t i = 0; i < frames->count; i++) {
+    for (uint32_t i = 0; i < frames->table.count; i++) {
         frames_id(frames, i, known);
         if (strcmp(known, id) == 0)
             return i;
     }
-    return INTERN_NONE;
+    return MAP_NONE;
 }
 
 static void name_write(const struct frame *frame, struct str file, struct buf *out)

@@ -7,8 +7,8 @@
 #ifndef ANALYSIS_TOOL_DEVICE_MEMORY_FRAMES_H
 #define ANALYSIS_TOOL_DEVICE_MEMORY_FRAMES_H
 
-#include "base/intern.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "input/pprof.h"
 
 enum frames_by { FRAMES_BY_FUNCTION, FRAMES_BY_FILEFUNCTION, FRAMES_BY_FILE, FRAMES_BY_LINE };
@@ -26,9 +26,8 @@ struct frame {
 struct frames {
     struct arena *arena;
     enum frames_by by;
-    struct intern table;
+    struct map table;
     struct frame *items;
-    uint32_t count;
     size_t capacity;
 };
 
@@ -38,7 +37,7 @@ bool frames_by_read(const char *text, enum frames_by *by);
 const char *frames_by_name(enum frames_by by);
 /* The frame of a line of a profile (or of no line: `function` NULL), new or known. */
 uint32_t frames_of(struct frames *frames, const struct pprof_function *function, int64_t line, bool is_machinery);
-/* The frame of an id, or INTERN_NONE. */
+/* The frame of an id, or MAP_NONE. */
 uint32_t frames_find(const struct frames *frames, const char *id);
 /* A path as pprof prints it. */
 struct str frames_path(struct frames *frames, struct str path);

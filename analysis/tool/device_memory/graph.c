@@ -44,7 +44,7 @@ static bool holds_anything(const struct edges_node *node) { return node->self !=
 static int64_t sum_of_selves(const struct graph *graph)
 {
     int64_t sum = 0;
-    for (uint32_t i = 0; i < graph->study.frames->count; i++)
+    for (uint32_t i = 0; i < graph->study.frames->table.count; i++)
         sum = pprof_add(sum, graph->edges.nodes[i].self);
     return sum;
 }
@@ -66,7 +66,7 @@ static double share_entropy(int64_t value, int64_t whole)
 static void count_edges(struct graph *graph)
 {
     const struct edges *edges = &graph->edges;
-    size_t count = graph->study.frames->count;
+    size_t count = graph->study.frames->table.count;
     struct arena *arena = graph->study.arena;
     graph->in = arena_array(arena, double, count);
     graph->out = arena_array(arena, double, count);
@@ -76,7 +76,7 @@ static void count_edges(struct graph *graph)
     graph->out_count = arena_array(arena, uint32_t, count);
     for (size_t i = 0; i < count; i++)
         graph->out_sum[i] = edges->nodes[i].self;
-    for (uint32_t i = 0; i < edges->count; i++) {
+    for (uint32_t i = 0; i < edges->table.count; i++) {
         const struct edges_edge *edge = &edges->items[i];
         if (graph->is_dropped[i])
             continue;
@@ -85,7 +85,7 @@ static void count_edges(struct graph *graph)
         graph->in_sum[edge->to] = pprof_add(graph->in_sum[edge->to], edge->value > 0 ? edge->value : 0);
         graph->out_sum[edge->from] = pprof_add(graph->out_sum[edge->from], edge->value > 0 ? edge->value : 0);
     }
-    for (uint32_t i = 0; i < edges->count; i++) {
+    for (uint32_t i = 0; i < edges->table.count; i++) {
         const struct edges_edge *edge = &edges->items[i];
         if (graph->is_dropped[i])
             continue;
@@ -123,10 +123,10 @@ static int better_first(const void *left, const void *right)
 static void sort_nodes(struct graph *graph)
 {
     const struct study *study = &graph->study;
-    struct scored *scored = arena_array(study->arena, struct scored, study->frames->count);
+    struct scored *scored = arena_array(study->arena, struct scored, study->frames->table.count);
     count_edges(graph);
     graph->node_count = 0;
-    for (uint32_t i = 0; i < study->frames->count; i++) {
+    for (uint32_t i = 0; i < study->frames->table.count; i++) {
         if ((graph->kept != NULL && !graph->kept[i]) || !holds_anything(&graph->edges.nodes[i]))
             continue;
         frames_full_name(study->frames, i, study->request->scratch);
@@ -144,13 +144,13 @@ static void sort_nodes(struct graph *graph)
 static void make(struct graph *graph)
 {
     edges_make(&graph->study, graph->kept, NULL, &graph->edges);
-    graph->is_dropped = arena_array(graph->study.arena, bool, (size_t)graph->edges.count + 1);
+    graph->is_dropped = arena_array(graph->study.arena, bool, (size_t)graph->edges.table.count + 1);
 }
 
 static void drop_light_edges(struct graph *graph)
 {
     graph->dropped_edge_count = 0;
-    for (uint32_t i = 0; i < graph->edges.count; i++) {
+    for (uint32_t i = 0; i < graph->edges.table.count; i++) {
         graph->is_dropped[i] = pprof_size(graph->edges.items[i].value) < graph->edge_cutoff;
         graph->dropped_edge_count += graph->is_dropped[i];
     }
@@ -167,7 +167,7 @@ static int heavier_first(const void *left, const void *right)
 static void keep_heavy_nodes(struct graph *graph, uint32_t max)
 {
     uint32_t count = 0;
-    size_t frame_count = graph->study.frames->count;
+    size_t frame_count = graph->study.frames->table.count;
     struct scored *heavy = arena_array(graph->study.arena, struct scored, frame_count);
     for (uint32_t i = 0; i < frame_count; i++) {
         const struct edges_node *node = &graph->edges.nodes[i];
@@ -196,9 +196,9 @@ static int heavier_edge_first(const void *left, const void *right)
 static void keep_heavy_edges(struct graph *graph)
 {
     const struct edges *edges = &graph->edges;
-    struct incoming *heavy = arena_array(graph->study.arena, struct incoming, (size_t)edges->count + 1);
+    struct incoming *heavy = arena_array(graph->study.arena, struct incoming, (size_t)edges->table.count + 1);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < edges->count; i++)
+    for (uint32_t i = 0; i < edges->table.count; i++)
         if (!graph->is_dropped[i])
             heavy[count++] = (struct incoming){i, pprof_size(edges->items[i].value)};
     if (count <= EDGES_MAX)
@@ -222,10 +222,10 @@ static void keep_best_nodes(struct graph *graph, uint32_t nodes_max)
             sets &= sets - 1;
     }
     if (graph->node_count <= nodes_max || count == graph->node_count) {
-        memset(graph->is_dropped, 0, graph->edges.count);
+        memset(graph->is_dropped, 0, graph->edges.table.count);
         return;
     }
-    bool *kept = arena_array(graph->study.arena, bool, graph->study.frames->count);
+    bool *kept = arena_array(graph->study.arena, bool, graph->study.frames->table.count);
     for (uint32_t i = 0; i < count; i++)
         kept[graph->nodes[i]] = true;
     graph->kept = kept;
@@ -237,13 +237,13 @@ static bool is_redundant(const struct graph *graph, uint32_t edge_at, uint32_t *
 {
     const struct edges *edges = &graph->edges;
     uint32_t from = edges->items[edge_at].from, begin = 0, end = 0;
-    memset(seen, 0, graph->study.frames->count);
+    memset(seen, 0, graph->study.frames->table.count);
     queue[end++] = edges->items[edge_at].to;
     seen[edges->items[edge_at].to] = true;
     while (begin < end) {
         uint32_t node = queue[begin++];
-        arena_work(graph->study.arena, edges->count);
-        for (uint32_t i = 0; i < edges->count; i++) {
+        arena_work(graph->study.arena, edges->table.count);
+        for (uint32_t i = 0; i < edges->table.count; i++) {
             const struct edges_edge *edge = &edges->items[i];
             if (graph->is_dropped[i] || edge->to != node || i == edge_at || seen[edge->from])
                 continue;
@@ -269,12 +269,12 @@ static void drop_redundant_edges(struct graph *graph)
 {
     const struct edges *edges = &graph->edges;
     struct arena *arena = graph->study.arena;
-    struct incoming *incoming = arena_array(arena, struct incoming, (size_t)edges->count + 1);
-    uint32_t *queue = arena_array(arena, uint32_t, graph->study.frames->count);
-    bool *seen = arena_array(arena, bool, graph->study.frames->count);
+    struct incoming *incoming = arena_array(arena, struct incoming, (size_t)edges->table.count + 1);
+    uint32_t *queue = arena_array(arena, uint32_t, graph->study.frames->table.count);
+    bool *seen = arena_array(arena, bool, graph->study.frames->table.count);
     for (uint32_t at = graph->node_count; at-- > 0;) {
         uint32_t count = 0;
-        for (uint32_t i = 0; i < edges->count; i++)
+        for (uint32_t i = 0; i < edges->table.count; i++)
             if (!graph->is_dropped[i] && edges->items[i].to == graph->nodes[at])
                 incoming[count++] = (struct incoming){i, pprof_size(edges->items[i].value)};
         qsort(incoming, count, sizeof(*incoming), lighter_first);
@@ -287,16 +287,16 @@ static void drop_redundant_edges(struct graph *graph)
 static void trim(struct graph *graph, bool trims, uint32_t nodes_max, double node_fraction, double edge_fraction)
 {
     struct arena *arena = graph->study.arena;
-    const bool *none = arena_array(arena, bool, graph->study.frames->count);
+    const bool *none = arena_array(arena, bool, graph->study.frames->table.count);
     edges_make(&graph->study, NULL, none, &graph->edges); /* nodes alone: edges are many */
     int64_t sum = sum_of_selves(graph);
-    for (uint32_t i = 0; i < graph->study.frames->count; i++)
+    for (uint32_t i = 0; i < graph->study.frames->table.count; i++)
         graph->all_node_count += holds_anything(&graph->edges.nodes[i]);
     graph->node_cutoff = cutoff(sum, node_fraction);
     graph->edge_cutoff = cutoff(sum, edge_fraction);
-    graph->nodes = arena_array(arena, uint32_t, graph->study.frames->count);
+    graph->nodes = arena_array(arena, uint32_t, graph->study.frames->table.count);
     keep_heavy_nodes(graph, SCORED_MAX);
-    graph->all_edge_count = graph->edges.count;
+    graph->all_edge_count = graph->edges.table.count;
     keep_best_nodes(graph, nodes_max);
     sort_nodes(graph);
     drop_light_edges(graph);
@@ -330,7 +330,7 @@ static void write_edges(const struct graph *graph, struct json *json)
     char id[FRAMES_ID_SIZE];
     json_key(json, "edges");
     json_array_begin(json);
-    for (uint32_t i = 0; i < graph->edges.count; i++) {
+    for (uint32_t i = 0; i < graph->edges.table.count; i++) {
         const struct edges_edge *edge = &graph->edges.items[i];
         if (graph->is_dropped[i])
             continue;

@@ -2,7 +2,7 @@
  * merge.c: see merge.h. */
 #include "tool/device_memory/merge.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "tool/device_memory/columns.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ struct merger {
     struct arena *arena;
     const struct merge_options *options;
     struct pprof *out;
-    struct intern function_table, mapping_table, location_table, set_table, sample_table;
+    struct map function_table, mapping_table, location_table, set_table, sample_table;
     /* of the profile that is being taken in: its numbers in `out` */
     const struct pprof *from;
     uint32_t *functions, *mappings, *locations, *sets;
@@ -68,7 +68,7 @@ static void find_columns(struct merger *merger)
 
 /* ---- tables ---- */
 
-static bool is_function(const void *context, uint32_t at)
+static bool is_function(const void *context, uint64_t at)
 {
     const struct merger *merger = context;
     const struct pprof_function *known = &merger->out->functions[at];
@@ -82,14 +82,12 @@ static void take_functions(struct merger *merger)
     struct pprof *out = merger->out;
     for (uint32_t i = 0; i < merger->from->function_count; i++) {
         const struct pprof_function *function = &merger->from->functions[i];
-        uint64_t hash = intern_hash_text(merger->arena, function->file, (uint64_t)function->start_line);
-        hash = intern_hash_text(merger->arena, function->name, hash);
+        uint64_t hash = map_hash_text(merger->arena, function->file, (uint64_t)function->start_line);
+        hash = map_hash_text(merger->arena, function->name, hash);
         out->functions[out->function_count] = *function;
-        merger->functions[i] = intern_find(&merger->function_table, hash, is_function, merger);
-        if (merger->functions[i] == INTERN_NONE) {
-            merger->functions[i] = intern_add(&merger->function_table, hash);
-            out->function_count++;
-        }
+        bool is_new;
+        merger->functions[i] = map_number(&merger->function_table, hash, is_function, merger, &is_new);
+        out->function_count += is_new;
     }
 }
 
@@ -99,7 +97,7 @@ static uint64_t mapping_pages(const struct pprof_mapping *mapping)
 }
 
 /* Mappings are one when they have the same size in pages, offset and build id (else file). */
-static bool is_mapping(const void *context, uint32_t at)
+static bool is_mapping(const void *context, uint64_t at)
 {
     const struct merger *merger = context;
     const struct pprof_mapping *known = &merger->out->mappings[at];
@@ -116,11 +114,9 @@ static void take_mappings(struct merger *merger)
         const struct pprof_mapping *mapping = &merger->from->mappings[i];
         uint64_t hash = hash_number(mapping_pages(mapping), mapping->offset);
         out->mappings[out->mapping_count] = *mapping;
-        merger->mappings[i] = intern_find(&merger->mapping_table, hash, is_mapping, merger);
-        if (merger->mappings[i] == INTERN_NONE) {
-            merger->mappings[i] = intern_add(&merger->mapping_table, hash);
-            out->mapping_count++;
-        }
+        bool is_new;
+        merger->mappings[i] = map_number(&merger->mapping_table, hash, is_mapping, merger, &is_new);
+        out->mapping_count += is_new;
     }
 }
 
@@ -130,7 +126,7 @@ static uint64_t relative_address(const struct pprof *pprof, const struct pprof_l
                                            : location->address - pprof->mappings[location->mapping].begin;
 }
 
-static bool is_location(const void *context, uint32_t at)
+static bool is_location(const void *context, uint64_t at)
 {
     const struct merger *merger = context;
     const struct pprof *out = merger->out;
@@ -159,10 +155,10 @@ static uint32_t take_location(struct merger *merger, const struct pprof_location
     for (uint32_t i = 0; i < from->line_count; i++)
         hash = hash_number((uint64_t)merger->lines[i].line << 32 | merger->functions[merger->lines[i].function], hash);
     hash = hash_number(merger->location.address, hash);
-    uint32_t at = intern_find(&merger->location_table, hash, is_location, merger);
-    if (at != INTERN_NONE)
+    bool is_new;
+    uint32_t at = map_number(&merger->location_table, hash, is_location, merger, &is_new);
+    if (!is_new)
         return at;
-    at = intern_add(&merger->location_table, hash);
     struct pprof_location *location = &out->locations[out->location_count++];
     *location = merger->location;
     if (location->mapping != PPROF_NONE)
@@ -175,7 +171,7 @@ static uint32_t take_location(struct merger *merger, const struct pprof_location
     return at;
 }
 
-static bool is_set(const void *context, uint32_t at)
+static bool is_set(const void *context, uint64_t at)
 {
     const struct merger *merger = context;
     const struct pprof *out = merger->out, *from = merger->from;
@@ -198,12 +194,12 @@ static void take_sets(struct merger *merger)
         uint64_t hash = set->count;
         for (uint32_t i = 0; i < set->count; i++) {
             const struct pprof_label *label = &from->labels[set->first + i];
-            hash = intern_hash_text(merger->arena, label->key, hash + (uint64_t)label->number);
-            hash = intern_hash_text(merger->arena, label->text, hash);
+            hash = map_hash_text(merger->arena, label->key, hash + (uint64_t)label->number);
+            hash = map_hash_text(merger->arena, label->text, hash);
         }
-        uint32_t at = intern_find(&merger->set_table, hash, is_set, merger);
-        if (at == INTERN_NONE) {
-            at = intern_add(&merger->set_table, hash);
+        bool is_new;
+        uint32_t at = map_number(&merger->set_table, hash, is_set, merger, &is_new);
+        if (is_new) {
             out->sets[out->set_count++] = (struct pprof_label_set){out->label_count, set->count};
             for (uint32_t i = 0; i < set->count; i++)
                 out->labels[out->label_count++] = from->labels[set->first + i];
@@ -214,7 +210,7 @@ static void take_sets(struct merger *merger)
 
 /* ---- samples ---- */
 
-static bool is_sample(const void *context, uint32_t at)
+static bool is_sample(const void *context, uint64_t at)
 {
     const struct merger *merger = context;
     const struct pprof *out = merger->out;
@@ -267,9 +263,9 @@ static void take_sample(struct merger *merger, uint32_t sample)
         stack[i] = merger->locations[from->stacks[begin + i]];
         hash = hash_number(stack[i], hash);
     }
-    uint32_t at = intern_find(&merger->sample_table, hash, is_sample, merger);
-    if (at == INTERN_NONE) {
-        at = intern_add(&merger->sample_table, hash);
+    bool is_new;
+    uint32_t at = map_number(&merger->sample_table, hash, is_sample, merger, &is_new);
+    if (is_new) {
         out->label_sets[at] = merger->set;
         out->is_base[at] = merger->is_base;
         out->stack_starts[++out->sample_count] = out->stack_starts[at] + merger->depth;
@@ -352,11 +348,11 @@ static void make_room(struct merger *merger, const struct profile_set *set)
     merger->mappings = arena_array(arena, uint32_t, mappings + 1);
     merger->locations = arena_array(arena, uint32_t, locations + 1);
     merger->sets = arena_array(arena, uint32_t, sets + 1);
-    intern_init(&merger->function_table, arena);
-    intern_init(&merger->mapping_table, arena);
-    intern_init(&merger->location_table, arena);
-    intern_init(&merger->set_table, arena);
-    intern_init(&merger->sample_table, arena);
+    map_init(&merger->function_table, arena, 0);
+    map_init(&merger->mapping_table, arena, 0);
+    map_init(&merger->location_table, arena, 0);
+    map_init(&merger->set_table, arena, 0);
+    map_init(&merger->sample_table, arena, 0);
 }
 
 static void sum_columns(const struct profile_set *set, const struct merger *merger, bool is_base, double *sums)

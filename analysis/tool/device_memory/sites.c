@@ -7,7 +7,7 @@ struct same_key {
     struct sites_key key;
 };
 
-static bool is_key(const void *context, uint32_t at)
+static bool is_key(const void *context, uint64_t at)
 {
     const struct same_key *same = context;
     const struct sites_key *known = &same->sites->keys[at];
@@ -17,7 +17,7 @@ static bool is_key(const void *context, uint32_t at)
 void sites_init(struct sites *sites, struct arena *arena)
 {
     *sites = (struct sites){.arena = arena};
-    intern_init(&sites->table, arena);
+    map_init(&sites->table, arena, 0);
 }
 
 uint32_t sites_of(struct sites *sites, const struct study *study, const struct study_walk *walk)
@@ -25,11 +25,11 @@ uint32_t sites_of(struct sites *sites, const struct study *study, const struct s
     struct same_key same = {sites, {walk->frames[walk->count - 1], {"", 0}}};
     if (walk->callee != PPROF_NONE)
         same.key.callee = study->pprof->functions[study->pprof->lines[walk->callee].function].name;
-    uint64_t hash = intern_hash_text(sites->arena, same.key.callee, same.key.frame);
-    uint32_t at = intern_find(&sites->table, hash, is_key, &same);
-    if (at != INTERN_NONE)
+    uint64_t hash = map_hash_text(sites->arena, same.key.callee, same.key.frame);
+    bool is_new;
+    uint32_t at = map_number(&sites->table, hash, is_key, &same, &is_new);
+    if (!is_new)
         return at;
-    at = intern_add(&sites->table, hash);
     sites->keys = arena_grown(sites->arena, sites->keys, (size_t)at + 1, &sites->capacity, sizeof(*sites->keys));
     sites->keys[at] = same.key;
     return at;

@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_TOOL_DEVICE_MEMORY_SITES_H
 #define ANALYSIS_TOOL_DEVICE_MEMORY_SITES_H
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "tool/device_memory/study.h"
 
 struct sites_key {
@@ -13,7 +13,7 @@ struct sites_key {
 
 struct sites {
     struct arena *arena;
-    struct intern table;
+    struct map table;
     struct sites_key *keys;
     size_t capacity;
 };

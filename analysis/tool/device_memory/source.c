@@ -17,7 +17,7 @@ static bool read_file(const struct study *study, struct str *file, struct err *e
     if (id == NULL || id[0] == '\0')
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "give frame or file");
     uint32_t frame = frames_find(study->frames, id);
-    if (frame == INTERN_NONE)
+    if (frame == MAP_NONE)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "frame: this profile has no frame \"%.20s\"", id);
     *file = study->frames->items[frame].file;
     return true;

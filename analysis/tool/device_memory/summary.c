@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * summary.c: the view "summary": totals, devices, kinds, and the call sites that hold most. */
-#include "tool/device_memory/labels.h"
 #include "tool/device_memory/notes.h"
 #include "tool/device_memory/sites.h"
 #include "tool/device_memory/sums.h"
@@ -10,67 +9,15 @@
 
 enum { TOP_COUNT = 3 };
 
-struct share {
-    struct str name;
-    int64_t total, count;
-};
-
-static int larger_first(const void *left, const void *right)
-{
-    const struct share *a = left, *b = right;
-    if (a->total != b->total)
-        return pprof_size(a->total) < pprof_size(b->total) ? 1 : -1;
-    return str_compare(a->name, b->name);
-}
-
-struct same_name {
-    const struct share *shares;
-    struct str name;
-};
-
-static bool is_name(const void *context, uint32_t at)
-{
-    const struct same_name *same = context;
-    return str_equal(same->shares[at].name, same->name);
-}
-
-/* Sums by the values of a label; samples without it are left out. */
-static uint32_t shares_of(const struct study *study, const char *key, struct share **shares)
-{
-    const struct pprof *pprof = study->pprof;
-    uint32_t *of_sets = arena_array(study->arena, uint32_t, (size_t)pprof->set_count + 1);
-    struct intern table;
-    intern_init(&table, study->arena);
-    *shares = arena_array(study->arena, struct share, (size_t)pprof->set_count + 1);
-    for (uint32_t set = 0; set < pprof->set_count; set++) {
-        struct same_name same = {*shares, labels_text(pprof, set, key, study->request->scratch)};
-        uint64_t hash = intern_hash_text(study->arena, same.name, 0);
-        of_sets[set] = same.name.length == 0 ? INTERN_NONE : intern_find(&table, hash, is_name, &same);
-        if (same.name.length > 0 && of_sets[set] == INTERN_NONE) {
-            of_sets[set] = intern_add(&table, hash);
-            (*shares)[of_sets[set]].name = (struct str){arena_text(study->arena, same.name), same.name.length};
-        }
-    }
-    for (uint32_t i = 0; i < study->sample_count; i++) {
-        uint32_t at = of_sets[pprof->label_sets[study->samples[i].at]];
-        if (at == INTERN_NONE)
-            continue;
-        (*shares)[at].total = pprof_add((*shares)[at].total, study_value(study, &study->samples[i]));
-        (*shares)[at].count = pprof_add((*shares)[at].count, study_count(study, &study->samples[i]));
-    }
-    qsort(*shares, table.count, sizeof(**shares), larger_first);
-    return table.count;
-}
-
-static void write_shares(const char *key, const struct share *shares, uint32_t count, struct json *json)
+static void write_shares(const char *key, const struct label_values *label, struct json *json)
 {
     json_key(json, key);
     json_array_begin(json);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < label->count; i++) {
         json_object_begin(json);
-        json_key_string(json, "name", shares[i].name);
-        json_key_int(json, "total", shares[i].total);
-        json_key_int(json, "count", shares[i].count);
+        json_key_string(json, "name", label->values[i].text);
+        json_key_int(json, "total", label->values[i].total);
+        json_key_int(json, "count", label->values[i].count);
         json_object_end(json);
     }
     json_array_end(json);
@@ -165,13 +112,12 @@ static void write_profiles(const struct study *study, struct json *json)
     json_array_end(json);
 }
 
-static const struct share *share_named(const struct share *shares, uint32_t count, const char *name)
+static struct label_value value_named(const struct label_values *label, struct str name)
 {
-    static const struct share none = {{"", 0}, 0, 0};
-    for (uint32_t i = 0; i < count; i++)
-        if (str_equal(shares[i].name, str_of(name)))
-            return &shares[i];
-    return &none;
+    for (uint32_t i = 0; i < label->count; i++)
+        if (str_equal(label->values[i].text, name))
+            return label->values[i];
+    return (struct label_value){{"", 0}, 0, 0, 0};
 }
 
 static void write_sides(const struct study *study, struct json *json)
@@ -192,23 +138,26 @@ static void write_sides(const struct study *study, struct json *json)
 bool device_memory_summary(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct study study;
-    struct share *devices, *kinds;
+    struct label_values devices, kinds;
     if (!study_open(request, &study, err))
         return false;
-    uint32_t device_count = shares_of(&study, "device", &devices), kind_count = shares_of(&study, "kind", &kinds);
-    const struct share *executables = share_named(kinds, kind_count, "executable");
+    label_values_read(&study, "device", false, &devices);
+    label_values_read(&study, "kind", false, &kinds);
+    label_values_rank(&devices);
+    label_values_rank(&kinds);
+    const struct label_value executables = value_named(&kinds, STR("executable"));
     json_object_begin(json);
     study_write(&study, json);
     write_profiles(&study, json);
-    json_key_int(json, "buffer_count", share_named(kinds, kind_count, "buffer")->count);
-    json_key_int(json, "executable_count", executables->count);
+    json_key_int(json, "buffer_count", value_named(&kinds, STR("buffer")).count);
+    json_key_int(json, "executable_count", executables.count);
     json_key_int(json, "executable_unknown_count", study.unknown_count);
-    json_key_int(json, "executable_total", executables->total);
+    json_key_int(json, "executable_total", executables.total);
     json_key_uint(json, "stackless_count", study.stackless_count);
     json_key_uint(json, "sample_count", study.sample_count);
     json_key_bool(json, "has_source", ((const struct profile_set *)request->model)->has_source);
-    write_shares("devices", devices, device_count, json);
-    write_shares("kinds", kinds, kind_count, json);
+    write_shares("devices", &devices, json);
+    write_shares("kinds", &kinds, json);
     write_top(&study, json);
     write_sides(&study, json);
     json_object_end(json);

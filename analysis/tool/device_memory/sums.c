@@ -2,6 +2,10 @@
  * sums.c: see sums.h. */
 #include "tool/device_memory/sums.h"
 
+#include "tool/device_memory/labels.h"
+
+#include <stdlib.h>
+
 void sums_add(const struct study *study, const struct study_sample *sample, bool is_leaf, struct sums_row *row)
 {
     int64_t value = study_value(study, sample), each;
@@ -22,7 +26,7 @@ void sums_add(const struct study *study, const struct study_sample *sample, bool
 
 void sums_make(const struct study *study, struct sums *sums)
 {
-    uint32_t frame_count = study->frames->count;
+    uint32_t frame_count = study->frames->table.count;
     uint32_t *seen = arena_array(study->arena, uint32_t, frame_count); /* the last sample that met it, plus 1 */
     struct study_walk walk;
     sums->study = study;
@@ -68,4 +72,41 @@ void sums_sides_write(const struct study *study, const struct sums_row *row, str
     json_key_int(json, "after_self", pprof_add(row->self, row->before_self));
     json_key_int(json, "after_total", after_total);
     json_key_text(json, "change", sums_change(row->before_total, after_total));
+}
+
+/* ---- labels ---- */
+
+void label_values_read(const struct study *study, const char *key, bool counts_absent, struct label_values *label)
+{
+    const struct pprof *pprof = study->pprof;
+    struct intern texts;
+    intern_init(&texts, study->arena);
+    label->values = arena_array(study->arena, struct label_value, (size_t)pprof->set_count + 1);
+    label->of_sets = arena_array(study->arena, uint32_t, (size_t)pprof->set_count + 1);
+    for (uint32_t set = 0; set < pprof->set_count; set++) {
+        struct str text = labels_text(pprof, set, key, study->request->scratch);
+        label->of_sets[set] = text.length == 0 && !counts_absent ? MAP_NONE : intern_number(&texts, text);
+    }
+    label->count = texts.map.count;
+    for (uint32_t i = 0; i < label->count; i++)
+        label->values[i] = (struct label_value){.text = texts.items[i], .number = i};
+    for (uint32_t i = 0; i < study->sample_count; i++) {
+        uint32_t at = label->of_sets[pprof->label_sets[study->samples[i].at]];
+        if (at == MAP_NONE)
+            continue;
+        label->values[at].total = pprof_add(label->values[at].total, study_value(study, &study->samples[i]));
+        label->values[at].count = pprof_add(label->values[at].count, study_count(study, &study->samples[i]));
+    }
+}
+
+static int larger_first(const void *left, const void *right)
+{
+    const struct label_value *a = left, *b = right;
+    int64_t x = pprof_size(a->total), y = pprof_size(b->total);
+    return x != y ? (x < y ? 1 : -1) : str_compare(a->text, b->text);
+}
+
+void label_values_rank(struct label_values *label)
+{
+    qsort(label->values, label->count, sizeof(*label->values), larger_first);
 }

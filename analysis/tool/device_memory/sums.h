@@ -4,6 +4,7 @@
 #ifndef ANALYSIS_TOOL_DEVICE_MEMORY_SUMS_H
 #define ANALYSIS_TOOL_DEVICE_MEMORY_SUMS_H
 
+#include "base/intern.h"
 #include "tool/device_memory/study.h"
 
 /* In a difference self and total are what is left; before_… is the base's. */
@@ -28,5 +29,23 @@ void sums_add(const struct study *study, const struct study_sample *sample, bool
 void sums_sides_write(const struct study *study, const struct sums_row *row, struct json *json);
 /* "new", "gone", "grown", "shrunk", "same". */
 const char *sums_change(int64_t before, int64_t after);
+
+struct label_value {
+    struct str text;
+    int64_t total, count;
+    uint32_t number; /* in the order of meeting */
+};
+
+/* One label over all sets: its values, and which of them each set has. */
+struct label_values {
+    struct label_value *values;
+    uint32_t count;
+    uint32_t *of_sets; /* MAP_NONE: the set has no such label, unless that counts as "" */
+};
+
+/* Sums the samples by the values of a label. */
+void label_values_read(const struct study *study, const char *key, bool counts_absent, struct label_values *label);
+/* Sorts the values: the largest first. */
+void label_values_rank(struct label_values *label);
 
 #endif

@@ -1,95 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tags.c: the view "tags": what samples with each value of each label hold, and
  * two labels against each other: devices and kinds. */
-#include "tool/device_memory/labels.h"
 #include "tool/device_memory/notes.h"
+#include "tool/device_memory/sums.h"
 #include "tool/device_memory/views.h"
 
 #include <stdlib.h>
 
 enum { VALUES_MAX = 200 };
 
-struct value {
-    struct str text;
-    int64_t total, count;
-    uint32_t number; /* in the order of meeting */
-};
-
-/* One label over all sets: its values, and which of them each set has. */
-struct label {
-    struct value *values;
-    struct intern table;
-    uint32_t *of_sets; /* INTERN_NONE: the set has no such label, unless that counts as "" */
-};
-
-struct same_value {
-    const struct value *values;
-    struct str text;
-};
-
-static bool is_value(const void *context, uint32_t at)
-{
-    const struct same_value *same = context;
-    return str_equal(same->values[at].text, same->text);
-}
-
-static void label_read(const struct study *study, const char *key, bool counts_absent, struct label *label)
-{
-    const struct pprof *pprof = study->pprof;
-    size_t count = (size_t)pprof->set_count + 1;
-    intern_init(&label->table, study->arena);
-    label->values = arena_array(study->arena, struct value, count);
-    label->of_sets = arena_array(study->arena, uint32_t, count);
-    for (uint32_t set = 0; set < pprof->set_count; set++) {
-        struct same_value same = {label->values, labels_text(pprof, set, key, study->request->scratch)};
-        label->of_sets[set] = INTERN_NONE;
-        if (same.text.length == 0 && !counts_absent)
-            continue;
-        uint64_t hash = intern_hash_text(study->arena, same.text, 0);
-        uint32_t at = intern_find(&label->table, hash, is_value, &same);
-        if (at == INTERN_NONE) {
-            at = intern_add(&label->table, hash);
-            label->values[at] =
-                (struct value){.text = {arena_text(study->arena, same.text), same.text.length}, .number = at};
-        }
-        label->of_sets[set] = at;
-    }
-    for (uint32_t i = 0; i < study->sample_count; i++) {
-        uint32_t at = label->of_sets[pprof->label_sets[study->samples[i].at]];
-        if (at == INTERN_NONE)
-            continue;
-        label->values[at].total = pprof_add(label->values[at].total, study_value(study, &study->samples[i]));
-        label->values[at].count = pprof_add(label->values[at].count, study_count(study, &study->samples[i]));
-    }
-}
-
-static int larger_first(const void *left, const void *right)
-{
-    const struct value *a = left, *b = right;
-    int64_t x = pprof_size(a->total), y = pprof_size(b->total);
-    return x != y ? (x < y ? 1 : -1) : str_compare(a->text, b->text);
-}
-
 static int by_text(const void *left, const void *right)
 {
-    return str_compare(((const struct value *)left)->text, ((const struct value *)right)->text);
+    return str_compare(((const struct label_value *)left)->text, ((const struct label_value *)right)->text);
 }
 
 static void write_key(const struct study *study, const char *key, struct json *json)
 {
-    struct label label;
+    struct label_values label;
     int64_t total = 0;
-    label_read(study, key, false, &label);
-    for (uint32_t i = 0; i < label.table.count; i++)
+    label_values_read(study, key, false, &label);
+    for (uint32_t i = 0; i < label.count; i++)
         total = pprof_add(total, label.values[i].total);
-    qsort(label.values, label.table.count, sizeof(*label.values), larger_first);
+    label_values_rank(&label);
     json_object_begin(json);
     json_key_text(json, "key", key);
     json_key_int(json, "total", total);
-    json_key_uint(json, "value_count", label.table.count);
+    json_key_uint(json, "value_count", label.count);
     json_key(json, "values");
     json_array_begin(json);
-    for (uint32_t i = 0; i < label.table.count && i < VALUES_MAX; i++) {
+    for (uint32_t i = 0; i < label.count && i < VALUES_MAX; i++) {
         json_object_begin(json);
         json_key_string(json, "value", label.values[i].text);
         json_key_int(json, "total", label.values[i].total);
@@ -128,7 +67,7 @@ static void write_keys(const struct study *study, struct json *json)
 
 /* ---- two labels ---- */
 
-static void write_names(const char *key, const struct label *label, uint32_t count, struct json *json)
+static void write_names(const char *key, const struct label_values *label, uint32_t count, struct json *json)
 {
     json_key(json, key);
     json_array_begin(json);
@@ -137,15 +76,15 @@ static void write_names(const char *key, const struct label *label, uint32_t cou
     json_array_end(json);
 }
 
-static void write_cells(const char *key, const int64_t *cells, const struct label *rows, uint32_t row_count,
-                        const struct label *columns, uint32_t column_count, struct json *json)
+static void write_cells(const char *key, const int64_t *cells, const struct label_values *rows, uint32_t row_count,
+                        const struct label_values *columns, uint32_t column_count, struct json *json)
 {
     json_key(json, key);
     json_array_begin(json);
     for (uint32_t i = 0; i < row_count; i++) {
         json_array_begin(json);
         for (uint32_t j = 0; j < column_count; j++)
-            json_int(json, cells[(size_t)rows->values[i].number * columns->table.count + columns->values[j].number]);
+            json_int(json, cells[(size_t)rows->values[i].number * columns->count + columns->values[j].number]);
         json_array_end(json);
     }
     json_array_end(json);
@@ -155,30 +94,30 @@ static void write_pivot(const struct study *study, struct json *json)
 {
     const char *row_key = tool_param_text(study->request, "rows"),
                *column_key = tool_param_text(study->request, "columns");
-    struct label rows, columns;
+    struct label_values rows, columns;
     row_key = row_key != NULL && row_key[0] != '\0' ? row_key : "device";
     column_key = column_key != NULL && column_key[0] != '\0' ? column_key : "kind";
-    label_read(study, row_key, true, &rows);
-    label_read(study, column_key, true, &columns);
-    size_t cell_count = (size_t)rows.table.count * columns.table.count + 1;
+    label_values_read(study, row_key, true, &rows);
+    label_values_read(study, column_key, true, &columns);
+    size_t cell_count = (size_t)rows.count * columns.count + 1;
     int64_t *totals = arena_array(study->arena, int64_t, cell_count),
             *counts = arena_array(study->arena, int64_t, cell_count);
     for (uint32_t i = 0; i < study->sample_count; i++) {
         uint32_t set = study->pprof->label_sets[study->samples[i].at];
-        size_t cell = (size_t)rows.of_sets[set] * columns.table.count + columns.of_sets[set];
+        size_t cell = (size_t)rows.of_sets[set] * columns.count + columns.of_sets[set];
         totals[cell] = pprof_add(totals[cell], study_value(study, &study->samples[i]));
         counts[cell] = pprof_add(counts[cell], study_count(study, &study->samples[i]));
     }
-    qsort(rows.values, rows.table.count, sizeof(*rows.values), by_text);
-    qsort(columns.values, columns.table.count, sizeof(*columns.values), by_text);
-    uint32_t row_count = rows.table.count < VALUES_MAX ? rows.table.count : VALUES_MAX;
-    uint32_t column_count = columns.table.count < VALUES_MAX ? columns.table.count : VALUES_MAX;
+    qsort(rows.values, rows.count, sizeof(*rows.values), by_text);
+    qsort(columns.values, columns.count, sizeof(*columns.values), by_text);
+    uint32_t row_count = rows.count < VALUES_MAX ? rows.count : VALUES_MAX;
+    uint32_t column_count = columns.count < VALUES_MAX ? columns.count : VALUES_MAX;
     json_key(json, "pivot");
     json_object_begin(json);
     json_key_text(json, "row_key", row_key);
     json_key_text(json, "column_key", column_key);
-    json_key_uint(json, "row_count", rows.table.count);
-    json_key_uint(json, "column_count", columns.table.count);
+    json_key_uint(json, "row_count", rows.count);
+    json_key_uint(json, "column_count", columns.count);
     write_names("rows", &rows, row_count, json);
     write_names("columns", &columns, column_count, json);
     write_cells("totals", totals, &rows, row_count, &columns, column_count, json);

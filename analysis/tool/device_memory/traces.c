@@ -89,7 +89,7 @@ static uint32_t choose(const struct study *study, uint32_t frame, uint32_t *chos
     uint32_t count = 0;
     study_walk_init(study, &walk);
     for (uint32_t i = 0; i < study->sample_count; i++) {
-        bool is_there = frame == INTERN_NONE;
+        bool is_there = frame == MAP_NONE;
         if (!is_there) {
             study_walk_to(study, &study->samples[i], &walk);
             for (uint32_t at = 0; at < walk.count && !is_there; at++)
@@ -105,7 +105,7 @@ static void write_json(const struct listing *listing, const struct table_rows *r
 {
     const struct study *study = &listing->study;
     struct study_walk walk;
-    bool *shown = arena_array(study->arena, bool, study->frames->count);
+    bool *shown = arena_array(study->arena, bool, study->frames->table.count);
     study_walk_init(study, &walk);
     json_object_begin(json);
     study_write(study, json);
@@ -120,7 +120,7 @@ static void write_json(const struct listing *listing, const struct table_rows *r
     json_array_end(json);
     json_key(json, "frames");
     json_array_begin(json);
-    for (uint32_t i = 0; i < study->frames->count; i++)
+    for (uint32_t i = 0; i < study->frames->table.count; i++)
         if (shown[i])
             frames_write(study->frames, i, study->request->scratch, json);
     json_array_end(json);
@@ -134,10 +134,10 @@ bool device_memory_traces(const struct tool_request *request, struct json *json,
     struct study_walk walk;
     struct table_rows rows;
     const char *asked = tool_param_text(request, "frame");
-    uint32_t frame = INTERN_NONE;
+    uint32_t frame = MAP_NONE;
     if (!study_open(request, &listing.study, err) || !table_read(&rows, request, &spec, &listing, err))
         return false;
-    if (asked != NULL && asked[0] != '\0' && (frame = frames_find(study->frames, asked)) == INTERN_NONE)
+    if (asked != NULL && asked[0] != '\0' && (frame = frames_find(study->frames, asked)) == MAP_NONE)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "frame: this profile has no frame \"%.20s\"", asked);
     listing.chosen = arena_array(study->arena, uint32_t, (size_t)study->sample_count + 1);
     table_take_all(&rows, choose(study, frame, listing.chosen));

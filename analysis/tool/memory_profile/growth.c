@@ -101,7 +101,7 @@ static uint32_t plane_of(const struct growth *growth)
 static void launch_ends(struct growth *growth)
 {
     const struct module_launches *launches = &growth->profile->events.launches;
-    uint32_t *counts = arena_array(growth->request->arena, uint32_t, (size_t)launches->name_count + 1), max = 0;
+    uint32_t *counts = arena_array(growth->request->arena, uint32_t, (size_t)launches->names.map.count + 1), max = 0;
     uint32_t plane = plane_of(growth);
     for (size_t i = 0; i < launches->items.count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);

@@ -135,7 +135,7 @@ static struct str program_id_of(struct str name)
 static void launch_write(struct json *json, const struct module_launches *launches, const struct bar *bar)
 {
     const struct module_launch *launch = chunks_at(&launches->items, bar->at);
-    struct str key = launches->names[launch->name_at], id = program_id_of(key), name = key;
+    struct str key = launches->names.items[launch->name_at], id = program_id_of(key), name = key;
     if (id.length > 0)
         name.length -= id.length + 2;
     json_object_begin(json);

@@ -36,34 +36,15 @@ struct ordering {
 
 /* ---- pools ---- */
 
-struct same_pool {
-    struct str *names, name;
-};
-
-static bool is_pool(const void *context, uint32_t at)
-{
-    const struct same_pool *same = context;
-    return str_equal(same->names[at], same->name);
-}
-
 static void pools_merge(const struct ordering *ordering)
 {
     const struct memory_events *events = ordering->events;
-    struct same_pool same = {arena_array(ordering->scratch, struct str, events->pool_count + 1), {"", 0}};
-    struct intern table;
-    intern_init(&table, ordering->scratch);
+    struct intern names;
+    intern_init(&names, ordering->scratch);
     ordering->order->pool_of = arena_array(ordering->scratch, uint32_t, events->pool_count + 1);
-    for (uint32_t i = 0; i < events->pool_count; i++) {
-        same.name = events->pools[i].name;
-        uint64_t hash = intern_hash_text(ordering->scratch, same.name, 0);
-        uint32_t at = intern_find(&table, hash, is_pool, &same);
-        if (at == INTERN_NONE) {
-            at = intern_add(&table, hash);
-            same.names[at] = same.name;
-        }
-        ordering->order->pool_of[i] = at;
-    }
-    ordering->order->pool_count = table.count;
+    for (uint32_t i = 0; i < events->pool_count; i++)
+        ordering->order->pool_of[i] = intern_number(&names, events->pools[i].name);
+    ordering->order->pool_count = names.map.count;
 }
 
 /* ---- one walk in the order of the file ---- */

@@ -303,7 +303,7 @@ static void modules_write(struct json *json, const struct module_launches *launc
         if (str_starts(plane, STR(prefix)))
             plane = (struct str){plane.data + sizeof(prefix) - 1, plane.length - (sizeof(prefix) - 1)};
         json_object_begin(json);
-        json_key_string(json, "name", launches->names[launch->name_at]);
+        json_key_string(json, "name", launches->names.items[launch->name_at]);
         json_key_id(json, "startTimePs", launch->offset_ps);
         json_key_id(json, "endTimePs", launch->offset_ps + (launch->end_ps - launch->begin_ps));
         json_key_id(json, "id", (int64_t)i);
