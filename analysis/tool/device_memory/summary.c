@@ -141,10 +141,10 @@ bool device_memory_summary(const struct tool_request *request, struct json *json
     struct label_values devices, kinds;
     if (!study_open(request, &study, err))
         return false;
-    label_values_read(&study, "device", false, &devices);
-    label_values_read(&study, "kind", false, &kinds);
-    label_values_rank(&devices);
-    label_values_rank(&kinds);
+    sums_of_label(&study, "device", false, &devices);
+    sums_of_label(&study, "kind", false, &kinds);
+    sums_rank_label(&devices);
+    sums_rank_label(&kinds);
     const struct label_value executables = value_named(&kinds, STR("executable"));
     json_object_begin(json);
     study_write(&study, json);

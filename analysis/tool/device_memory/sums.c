@@ -76,7 +76,7 @@ void sums_sides_write(const struct study *study, const struct sums_row *row, str
 
 /* ---- labels ---- */
 
-void label_values_read(const struct study *study, const char *key, bool counts_absent, struct label_values *label)
+void sums_of_label(const struct study *study, const char *key, bool counts_absent, struct label_values *label)
 {
     const struct pprof *pprof = study->pprof;
     struct intern texts;
@@ -106,7 +106,7 @@ static int larger_first(const void *left, const void *right)
     return x != y ? (x < y ? 1 : -1) : str_compare(a->text, b->text);
 }
 
-void label_values_rank(struct label_values *label)
+void sums_rank_label(struct label_values *label)
 {
     qsort(label->values, label->count, sizeof(*label->values), larger_first);
 }

@@ -44,8 +44,8 @@ struct label_values {
 };
 
 /* Sums the samples by the values of a label. */
-void label_values_read(const struct study *study, const char *key, bool counts_absent, struct label_values *label);
+void sums_of_label(const struct study *study, const char *key, bool counts_absent, struct label_values *label);
 /* Sorts the values: the largest first. */
-void label_values_rank(struct label_values *label);
+void sums_rank_label(struct label_values *label);
 
 #endif

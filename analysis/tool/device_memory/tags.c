@@ -18,10 +18,10 @@ static void write_key(const struct study *study, const char *key, struct json *j
 {
     struct label_values label;
     int64_t total = 0;
-    label_values_read(study, key, false, &label);
+    sums_of_label(study, key, false, &label);
     for (uint32_t i = 0; i < label.count; i++)
         total = pprof_add(total, label.values[i].total);
-    label_values_rank(&label);
+    sums_rank_label(&label);
     json_object_begin(json);
     json_key_text(json, "key", key);
     json_key_int(json, "total", total);
@@ -97,8 +97,8 @@ static void write_pivot(const struct study *study, struct json *json)
     struct label_values rows, columns;
     row_key = row_key != NULL && row_key[0] != '\0' ? row_key : "device";
     column_key = column_key != NULL && column_key[0] != '\0' ? column_key : "kind";
-    label_values_read(study, row_key, true, &rows);
-    label_values_read(study, column_key, true, &columns);
+    sums_of_label(study, row_key, true, &rows);
+    sums_of_label(study, column_key, true, &columns);
     size_t cell_count = (size_t)rows.count * columns.count + 1;
     int64_t *totals = arena_array(study->arena, int64_t, cell_count),
             *counts = arena_array(study->arena, int64_t, cell_count);
