@@ -243,6 +243,17 @@ struct analysis_question {
  * parameter; a subject of another kind than the view's), limit, malformed (the module cannot be replayed: view "xprof"). */
 bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err);
 
+struct analysis_pieces; /* opaque */
+/* The same, but of CSV of more than some MiB about a module or a trace `out` stays empty, and *rest (NULL before) writes
+ * it piece by piece: four bytes a row are kept. The subject must live as long. */
+bool analysis_answer_begin(const struct analysis_question *question, struct buf *out, struct analysis_pieces **rest,
+                           struct err *err);
+/* Appends whole lines from *at on, which is 0 at first, until `out` has `size_bytes`; nothing at the end. From one thread
+ * at a time; several may write it all, each with a place of its own. */
+bool analysis_pieces_next(struct analysis_pieces *pieces, uint64_t *at, size_t size_bytes, struct buf *out,
+                          struct err *err);
+void analysis_pieces_free(struct analysis_pieces *pieces);
+
 /* ---- What a profile or a trace says of itself ------------------------------------- */
 
 uint64_t analysis_profile_sample_count(const struct analysis_subject *profile);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * analysis_answer.c: the table of tools, asked: see analysis.h, "Tools and answers". */
 #include "analysis_subject.h"
-#include "tool/tool.h"
+#include "tool/table.h"
 
 #include <stdlib.h>
 
@@ -123,48 +123,98 @@ static void view_answer(const struct tool_view *view, const char *tool, const st
         err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than allowed");
 }
 
-struct asked {
+/* What an answer is made in; kept for as long as some of it is to be written yet. */
+struct analysis_pieces {
     const struct analysis_question *question;
     const struct tool_view *view;
     enum tool_model model;
     struct tool_request request;
+    struct job job;
+    struct buf scratch;
+    struct table_csv *rest; /* NULL: all is written */
 };
 
-static void answer(struct job *job, const void *in, void *out, struct err *err)
+static void answer(struct job *job, const void *in, void *to, struct err *err)
 {
-    (void)out;
-    const struct asked *asked = in;
-    struct tool_request request = asked->request;
-    struct tool_notes notes = {0};
-    struct tool_param *params = arena_array(&job->arena, struct tool_param, request.param_count + 1);
-    for (size_t i = 0; i < request.param_count; i++)
-        params[i] = (struct tool_param){asked->question->params[i].name, asked->question->params[i].value};
-    request.params = params;
-    request.arena = &job->arena;
-    request.notes = &notes;
-    const struct plan *plan = asked->model == TOOL_OF_MODULE ? request.model : NULL;
+    (void)in;
+    struct analysis_pieces *pieces = to;
+    struct tool_request *request = &pieces->request;
+    struct tool_param *params = arena_array(&job->arena, struct tool_param, request->param_count + 1);
+    for (size_t i = 0; i < request->param_count; i++)
+        params[i] = (struct tool_param){pieces->question->params[i].name, pieces->question->params[i].value};
+    request->params = params;
+    request->notes = arena_array(&job->arena, struct tool_notes, 1);
+    const struct plan *plan = pieces->model == TOOL_OF_MODULE ? request->model : NULL;
     for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
-        tool_note(&request, plan->notes[i].code, plan->notes[i].count, plan->notes[i].text);
-    view_answer(asked->view, asked->question->tool, &request, err);
+        tool_note(request, plan->notes[i].code, plan->notes[i].count, plan->notes[i].text);
+    view_answer(pieces->view, pieces->question->tool, request, err);
+    request->param_count = 0; /* they are the asker's */
+    request->params = NULL;
 }
 
-static bool answer_about(struct asked *asked, const void *model, struct buf *out, struct err *err)
+void analysis_pieces_free(struct analysis_pieces *pieces)
 {
-    struct job job = {.gzip = NULL};
-    struct buf scratch = BUF_INIT;
-    asked->request = (struct tool_request){
-        .model = model, .param_count = asked->question->param_count, .scratch = &scratch, .out = out};
+    if (pieces == NULL)
+        return;
+    buf_free(&pieces->scratch);
+    arena_free(&pieces->job.arena);
+    free(pieces);
+}
+
+/* `rest` NULL: nothing is left to be written. */
+static bool answer_about(const struct analysis_pieces *asked, const void *model, struct buf *out,
+                         struct analysis_pieces **rest, struct err *err)
+{
+    struct analysis_pieces *pieces = malloc(sizeof(*pieces));
+    if (pieces == NULL)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+    *pieces = *asked;
+    pieces->request = (struct tool_request){.model = model,
+                                            .param_count = pieces->question->param_count,
+                                            .arena = &pieces->job.arena,
+                                            .scratch = &pieces->scratch,
+                                            .rest = rest != NULL ? &pieces->rest : NULL,
+                                            .out = out};
     if (out->limit_bytes == 0)
         out->limit_bytes = LIMIT_BYTES;
-    arena_init(&job.arena, LIMIT_BYTES, err);
-    arena_allot_work(&job.arena, WORK);
-    job_try(&job, answer, asked, NULL, err);
-    buf_free(&scratch);
-    arena_free(&job.arena);
+    arena_init(&pieces->job.arena, LIMIT_BYTES, err);
+    arena_allot_work(&pieces->job.arena, WORK);
+    job_try(&pieces->job, answer, NULL, pieces, err);
+    if (pieces->rest != NULL && !err_is_set(err))
+        *rest = pieces;
+    else
+        analysis_pieces_free(pieces);
     return !err_is_set(err);
 }
 
-static bool answer_about_profiles(struct asked *asked, struct buf *out, struct err *err)
+struct piece {
+    struct analysis_pieces *pieces;
+    uint64_t at;
+    size_t size_bytes;
+};
+
+static void piece_write(struct job *job, const void *in, void *out, struct err *err)
+{
+    struct piece *piece = out;
+    struct buf *bytes = piece->pieces->request.out;
+    (void)job, (void)in;
+    table_csv_next(piece->pieces->rest, &piece->at, piece->size_bytes, bytes);
+    if (bytes->failed)
+        err_set(err, ERR_memory, ERR_NO_OFFSET, "there is no memory for the answer");
+}
+
+bool analysis_pieces_next(struct analysis_pieces *pieces, uint64_t *at, size_t size_bytes, struct buf *out,
+                          struct err *err)
+{
+    struct piece piece = {pieces, *at, size_bytes};
+    pieces->request.out = out;
+    pieces->job.arena.err = err;
+    job_try(&pieces->job, piece_write, NULL, &piece, err);
+    *at = piece.at;
+    return !err_is_set(err);
+}
+
+static bool answer_about_profiles(const struct analysis_pieces *asked, struct buf *out, struct err *err)
 {
     const struct analysis_question *question = asked->question;
     if (question->use_count == 0 || question->use_count > USES_MAX)
@@ -175,7 +225,7 @@ static bool answer_about_profiles(struct asked *asked, struct buf *out, struct e
     for (size_t i = 0; i < question->use_count; i++)
         items[i] = analysis_profile_item(&question->uses[i]);
     const struct profile_set set = {items, (uint32_t)question->use_count, question->has_source};
-    bool is_answered = answer_about(asked, &set, out, err);
+    bool is_answered = answer_about(asked, &set, out, NULL, err);
     free(items);
     return is_answered;
 }
@@ -197,13 +247,19 @@ static const void *model_of(const struct analysis_subject *subject)
                                              : (const void *)&subject->report;
 }
 
-bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err)
+bool analysis_answer_begin(const struct analysis_question *question, struct buf *out, struct analysis_pieces **rest,
+                           struct err *err)
 {
-    struct asked asked = {.question = question};
+    struct analysis_pieces asked = {.question = question};
     asked.view = view_find(question, &asked.model, err);
     if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err) ||
         !uses_check(question, asked.model, err))
         return false;
     return asked.model == TOOL_OF_PROFILES ? answer_about_profiles(&asked, out, err)
-                                           : answer_about(&asked, model_of(question->uses[0].subject), out, err);
+                                           : answer_about(&asked, model_of(question->uses[0].subject), out, rest, err);
+}
+
+bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err)
+{
+    return analysis_answer_begin(question, out, NULL, err);
 }

@@ -11,8 +11,14 @@ enum { FEW = 16 };
 struct selection {
     unsigned char *items;
     size_t size;
-    int (*compare)(const void *left, const void *right);
+    select_order *compare;
+    void *context;
 };
+
+static int compare(const struct selection *selection, const void *a, const void *b)
+{
+    return selection->compare(a, b, selection->context);
+}
 
 static void *item(const struct selection *selection, uint32_t at)
 {
@@ -21,9 +27,9 @@ static void *item(const struct selection *selection, uint32_t at)
 
 static const void *middle(const struct selection *selection, const void *a, const void *b, const void *c)
 {
-    if (selection->compare(a, b) < 0)
-        return selection->compare(b, c) < 0 ? b : selection->compare(a, c) < 0 ? c : a;
-    return selection->compare(a, c) < 0 ? a : selection->compare(b, c) < 0 ? c : b;
+    if (compare(selection, a, b) < 0)
+        return compare(selection, b, c) < 0 ? b : compare(selection, a, c) < 0 ? c : a;
+    return compare(selection, a, c) < 0 ? a : compare(selection, b, c) < 0 ? c : b;
 }
 
 static void swap(const struct selection *selection, uint32_t a, uint32_t b)
@@ -43,9 +49,9 @@ static uint32_t part(const struct selection *selection, uint32_t low, uint32_t h
            selection->size);
     uint32_t i = low, j = high - 1;
     while (i <= j) {
-        while (selection->compare(item(selection, i), pivot) < 0)
+        while (compare(selection, item(selection, i), pivot) < 0)
             i++;
-        while (selection->compare(item(selection, j), pivot) > 0)
+        while (compare(selection, item(selection, j), pivot) > 0)
             j--;
         if (i > j)
             break;
@@ -56,10 +62,10 @@ static uint32_t part(const struct selection *selection, uint32_t low, uint32_t h
     return i;
 }
 
-void select_smallest(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need,
-                     int (*compare)(const void *left, const void *right))
+void select_smallest(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need, select_order *order,
+                     void *context)
 {
-    struct selection selection = {items, size, compare};
+    struct selection selection = {items, size, order, context};
     uint32_t low = 0, high = count;
     assert(size <= SELECT_SIZE_MAX);
     while (high - low > FEW && need > low && need < high) {
@@ -71,7 +77,7 @@ void select_smallest(struct arena *arena, void *items, uint32_t count, size_t si
             low = between;
     }
     if (need > low && need < high)
-        qsort(item(&selection, low), high - low, size, compare);
+        qsort_r(item(&selection, low), high - low, size, order, context);
 }
 
 uint64_t select_work(uint32_t count)

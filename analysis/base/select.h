@@ -7,10 +7,13 @@
 
 enum { SELECT_SIZE_MAX = 128 };
 
+/* As for qsort_r. */
+typedef int select_order(const void *left, const void *right, void *context);
+
 /* Afterwards the `need` least of `count` items of `size` bytes (at most SELECT_SIZE_MAX) are the first, in any
- * order; `compare` as for qsort, and no two are equal. What it does is charged to `arena`. */
-void select_smallest(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need,
-                     int (*compare)(const void *left, const void *right));
+ * order; no two are equal. What it does is charged to `arena`. */
+void select_smallest(struct arena *arena, void *items, uint32_t count, size_t size, uint32_t need, select_order *order,
+                     void *context);
 
 /* Comparisons that sorting so many items takes, about: what a caller of qsort charges. */
 uint64_t select_work(uint32_t count);

@@ -54,8 +54,9 @@ struct peak {
     int64_t value;
 };
 
-static int larger_first(const void *left, const void *right)
+static int larger_first(const void *left, const void *right, void *context)
 {
+    (void)context;
     const struct peak *a = left, *b = right;
     if (a->value != b->value)
         return a->value < b->value ? 1 : -1;
@@ -72,7 +73,8 @@ struct peaks {
 static void peak_add(struct peaks *peaks, uint32_t step, int64_t value)
 {
     if (peaks->count == peaks->max * 2) {
-        select_smallest(peaks->arena, peaks->items, peaks->count, sizeof(*peaks->items), peaks->max, larger_first);
+        select_smallest(peaks->arena, peaks->items, peaks->count, sizeof(*peaks->items), peaks->max, larger_first,
+                        NULL);
         peaks->count = peaks->max;
     }
     peaks->items[peaks->count++] = (struct peak){step, value};
@@ -108,7 +110,7 @@ uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64
     }
     if (is_climbing && count > 0)
         peak_add(&peaks, top_at, top);
-    qsort(peaks.items, peaks.count, sizeof(*peaks.items), larger_first);
+    qsort_r(peaks.items, peaks.count, sizeof(*peaks.items), larger_first, NULL);
     *peak_count = peaks.count < max ? peaks.count : max;
     uint32_t *steps = arena_array(arena, uint32_t, (size_t)*peak_count + 1);
     for (uint32_t i = 0; i < *peak_count; i++)

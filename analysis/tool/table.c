@@ -13,7 +13,6 @@ const char *const table_formats[] = {"json", "csv", NULL};
 
 /* Numbers in an order of whole numbers; of a text its first bytes, which decide nearly always. */
 struct table_item {
-    struct table_rows *rows;
     uint32_t row;
     uint64_t keys[];
 };
@@ -166,7 +165,6 @@ static uint64_t text_key(struct str text)
 /* Texts behind the first key are asked for only where the keys before are equal. */
 static void item_fill(struct table_rows *rows, struct table_item *item, uint32_t row)
 {
-    item->rows = rows;
     item->row = row;
     for (uint32_t i = 0; i < rows->key_count; i++) {
         const struct table_order *key = &rows->keys[i];
@@ -177,10 +175,10 @@ static void item_fill(struct table_rows *rows, struct table_item *item, uint32_t
     }
 }
 
-static int compare(const void *left, const void *right)
+static int compare(const void *left, const void *right, void *context)
 {
     const struct table_item *a = left, *b = right;
-    struct table_rows *rows = a->rows;
+    struct table_rows *rows = context;
     for (uint32_t i = 0; i < rows->key_count && a->row != b->row; i++) {
         if (a->keys[i] != b->keys[i])
             return a->keys[i] < b->keys[i] ? -1 : 1;
@@ -202,17 +200,18 @@ void table_begin(struct table_rows *rows, uint32_t row_count)
     rows->capacity = row_count;
     if (rows->needed <= row_count / 4) /* else all are kept */
         rows->capacity = rows->needed * 2 > SPARE_MIN ? rows->needed * 2 : SPARE_MIN;
-    rows->items = arena_raw(rows->request->arena, ((size_t)rows->capacity + 2) * rows->item_size);
+    rows->memory = arena_child(rows->request->arena);
+    rows->items = arena_resize(rows->memory, ((size_t)rows->capacity + 2) * rows->item_size);
 }
 
 /* Makes room: the least that are needed stay. */
 static void min_keep(struct table_rows *rows)
 {
-    select_smallest(rows->request->arena, rows->items, rows->kept, rows->item_size, rows->needed, compare);
+    select_smallest(rows->request->arena, rows->items, rows->kept, rows->item_size, rows->needed, compare, rows);
     rows->kept = rows->needed;
     rows->bound = item_at(rows, rows->capacity + 1);
     for (uint32_t i = 0; i < rows->kept; i++)
-        if (i == 0 || compare(item_at(rows, i), rows->bound) > 0)
+        if (i == 0 || compare(item_at(rows, i), rows->bound, rows) > 0)
             memcpy(rows->bound, item_at(rows, i), rows->item_size);
 }
 
@@ -226,7 +225,7 @@ bool table_take(struct table_rows *rows, uint32_t row)
         return true;
     struct table_item *item = item_at(rows, rows->capacity);
     item_fill(rows, item, row);
-    if (rows->bound != NULL && compare(item, rows->bound) >= 0)
+    if (rows->bound != NULL && compare(item, rows->bound, rows) >= 0)
         return true;
     if (rows->kept == rows->capacity)
         min_keep(rows);
@@ -240,16 +239,28 @@ void table_sort(struct table_rows *rows)
     rows->end = rows->limit < rows->matched - rows->first ? rows->first + (uint32_t)rows->limit : rows->matched;
     if (rows->first == rows->end) /* behind the last row: what was kept is not asked for */
         return;
-    select_smallest(rows->request->arena, rows->items, rows->kept, rows->item_size, rows->end, compare);
+    select_smallest(rows->request->arena, rows->items, rows->kept, rows->item_size, rows->end, compare, rows);
     arena_work(rows->request->arena, select_work(rows->end));
     /* Before qsort: it holds memory of its own while it compares, which an arena that is full would not give back. */
     for (uint32_t key = 0; key < rows->key_count; key++)
         for (uint32_t i = 0; is_text(rows->keys[key].column) && i < rows->end; i++)
             text_at(rows, item_at(rows, i)->row, key);
-    qsort(rows->items, rows->end, rows->item_size, compare);
+    qsort_r(rows->items, rows->end, rows->item_size, compare, rows);
 }
 
-uint32_t table_row_at(const struct table_rows *rows, uint32_t at) { return item_at(rows, at)->row; }
+uint32_t table_row_at(const struct table_rows *rows, uint32_t at)
+{
+    return rows->order != NULL ? rows->order[at - rows->first] : item_at(rows, at)->row;
+}
+
+void table_keep_order(struct table_rows *rows)
+{
+    uint32_t *order = (uint32_t *)(void *)rows->items;
+    for (uint32_t at = rows->first; at < rows->end; at++)
+        order[at - rows->first] = table_row_at(rows, at); /* what is written over was read before */
+    rows->order = arena_resize(rows->memory, (size_t)(rows->end - rows->first) * sizeof(*order));
+    rows->items = NULL;
+}
 
 void table_take_all(struct table_rows *rows, uint32_t row_count)
 {

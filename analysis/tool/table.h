@@ -121,7 +121,9 @@ struct table_rows {
     uint32_t row_count;      /* rows that there can be */
     uint32_t taken, matched; /* rows that were given, and those of them that match */
     uint32_t first, end;     /* of the page, among those that match; after table_sort */
+    struct arena *memory;    /* of `items`, and of `order` afterwards */
     unsigned char *items;
+    uint32_t *order; /* rows from `first` on; NULL: `items` tells */
     size_t item_size;
     uint32_t kept, capacity, needed;
     struct table_item *bound; /* what is not less is not asked for; NULL: nothing is known yet */
@@ -139,6 +141,8 @@ bool table_take(struct table_rows *rows, uint32_t row);
 void table_sort(struct table_rows *rows);
 /* Row `at` of the order, first ≤ at < end. */
 uint32_t table_row_at(const struct table_rows *rows, uint32_t at);
+/* Keeps what table_row_at needs, four bytes a row, and nothing else; no row can be taken any more. */
+void table_keep_order(struct table_rows *rows);
 /* The three together, for rows 0 … row_count − 1. */
 void table_take_all(struct table_rows *rows, uint32_t row_count);
 
@@ -155,8 +159,20 @@ void table_rows_write(const struct table_rows *rows, const char *key, struct jso
 /* The members of a row, without the braces, in the order of the columns. */
 void table_row_write(const struct table_column *columns, const void *context, uint32_t row, struct json *json);
 /* The page as CSV: the heads, then row after row, each written before the next is made. `names` are those of the
- * columns in the wanted order, with spaces between; NULL: all that have a head, as they stand. */
+ * columns in the wanted order, with spaces between; NULL: all that have a head, as they stand. With request->rest a page
+ * of more than TABLE_WHOLE_BYTES is left there instead: columns and their context must lie in the request's arena, or
+ * live as long as the model. */
 void table_csv_write(const struct table_rows *rows, const char *names);
+enum { TABLE_WHOLE_BYTES = 4 << 20 };
+
+/* Rows that are written piece by piece. */
+struct table_csv {
+    struct table_rows rows;
+    const struct table_column **columns;
+    size_t column_count;
+};
+/* Appends lines from *at on, which is 0 for the heads, until `out` has `size_bytes` or there are no more; then false. */
+bool table_csv_next(const struct table_csv *csv, uint64_t *at, size_t size_bytes, struct buf *out);
 
 /* The column with this name or alias, in any case of letters; NULL without one. */
 const struct table_column *table_column_find(const struct table_column *columns, struct str name);

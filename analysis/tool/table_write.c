@@ -111,16 +111,31 @@ static size_t csv_columns(const struct table_rows *rows, const char *names, cons
     return count;
 }
 
-void table_csv_write(const struct table_rows *rows, const char *names)
+bool table_csv_next(const struct table_csv *table, uint64_t *at, size_t size_bytes, struct buf *out)
 {
-    struct buf *out = rows->request->out;
+    const struct table_rows *rows = &table->rows;
+    const uint64_t line_count = (uint64_t)rows->end - rows->first + 1;
     struct csv csv = CSV_INIT(out);
-    const struct table_column **columns;
-    size_t count = csv_columns(rows, names, &columns);
-    for (uint32_t at = rows->first; at <= rows->end && !out->failed; at++) {
-        uint32_t row = at == rows->first ? TABLE_HEAD : table_row_at(rows, at - 1);
-        for (size_t i = 0; i < count; i++)
-            cell_write(&csv, columns[i], rows->context, row);
+    for (; *at < line_count && out->length < size_bytes && !out->failed; ++*at) {
+        uint32_t row = *at == 0 ? TABLE_HEAD : table_row_at(rows, rows->first + (uint32_t)(*at - 1));
+        for (size_t i = 0; i < table->column_count; i++)
+            cell_write(&csv, table->columns[i], rows->context, row);
         csv_row_end(&csv);
     }
+    return *at < line_count;
+}
+
+void table_csv_write(const struct table_rows *rows, const char *names)
+{
+    const struct tool_request *request = rows->request;
+    struct table_csv *table = arena_array(request->arena, struct table_csv, 1);
+    uint64_t at = 0;
+    table->rows = *rows;
+    table->column_count = csv_columns(rows, names, &table->columns);
+    if (!table_csv_next(table, &at, request->rest != NULL ? TABLE_WHOLE_BYTES : SIZE_MAX, request->out) ||
+        request->rest == NULL)
+        return;
+    buf_free(request->out);
+    table_keep_order(&table->rows);
+    *request->rest = table;
 }

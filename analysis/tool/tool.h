@@ -30,13 +30,16 @@ struct tool_notes {
     size_t count, capacity;
 };
 
+struct table_csv;
+
 struct tool_request {
     const void *model; /* what the question is about, as the tool's `model` says */
     const struct tool_param *params;
     size_t param_count;
-    struct arena *arena; /* for this answer alone */
-    struct buf *scratch; /* for one text at a time; freed by whoever made the request */
-    struct buf *out;     /* the answer */
+    struct arena *arena;     /* for this answer alone */
+    struct buf *scratch;     /* for one text at a time; freed by whoever made the request */
+    struct buf *out;         /* the answer */
+    struct table_csv **rest; /* where a long table is left, to be written later (table.h); NULL: not at all */
     struct tool_notes *notes;
 };
 

@@ -18,6 +18,7 @@
 enum { CONNECTION_LIMIT = PEERS_MAX + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 64 * 1024 };
 /* Who sends less of a body in a minute is not waited for (peers.c). */
 enum { PROGRESS_BYTES = 256 * 1024 };
+enum { PIECE_BYTES = 64 * 1024 };
 
 struct httpd {
     const struct http_handler *handler;
@@ -38,7 +39,8 @@ struct exchange {
     struct MHD_Connection *connection;
     struct peer *peer;
     struct request *request;
-    struct response *response; /* NULL until there is one */
+    struct response *response;  /* NULL until there is one */
+    struct body_reader *reader; /* of a body that is made while it is sent */
     bool has_begun, is_whole;
     int status;
     uint64_t sent_bytes;
@@ -58,6 +60,24 @@ static const struct {
 };
 
 static void release_body(void *body) { body_release(body); }
+
+/* The library takes as much as it has room for. */
+static ssize_t read_more(void *context, uint64_t position, char *into, size_t size)
+{
+    struct exchange *exchange = context;
+    int64_t got = body_reader_read(exchange->reader, into, size);
+    (void)position;
+    exchange->sent_bytes += got > 0 ? (uint64_t)got : 0;
+    return got > 0 ? (ssize_t)got : got < 0 ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static struct MHD_Response *response_in_pieces(struct exchange *exchange, bool as_gzip)
+{
+    exchange->reader = body_reader_new(exchange->response->body, as_gzip);
+    return exchange->reader
+               ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, read_more, exchange, NULL)
+               : NULL;
+}
 
 static struct MHD_Response *response_of(const struct body *body)
 {
@@ -104,20 +124,21 @@ static enum MHD_Result send_response(struct exchange *exchange)
 {
     const struct response *response = exchange->response;
     bool wants_gzip = response->body && negotiate_gzip(exchange->request->accept_encoding);
+    bool is_in_pieces = response->body && response->body->is_in_pieces;
     struct body *packed = wants_gzip ? body_gzip(response->body) : NULL;
-    struct body *body = packed ? packed : response->body ? body_hold(response->body) : NULL;
+    struct body *body = packed ? packed : response->body && !is_in_pieces ? body_hold(response->body) : NULL;
     exchange->status = response->status;
     if (response->is_tagged && exchange->request->method != REQUEST_POST &&
         negotiate_matches(exchange->request->if_none_match, response->body->etag))
         exchange->status = MHD_HTTP_NOT_MODIFIED;
-    struct MHD_Response *out = response_of(body);
+    struct MHD_Response *out = is_in_pieces ? response_in_pieces(exchange, wants_gzip) : response_of(body);
     if (!out) {
         body_release(body);
         return MHD_NO;
     }
     bool has_body = exchange->status != MHD_HTTP_NOT_MODIFIED && exchange->request->method != REQUEST_HEAD;
     exchange->sent_bytes = body && has_body ? body->size : 0;
-    add_headers(exchange, out, packed != NULL);
+    add_headers(exchange, out, packed != NULL || (is_in_pieces && wants_gzip));
     enum MHD_Result result = MHD_queue_response(exchange->connection, (unsigned)exchange->status, out);
     MHD_destroy_response(out);
     return result;
@@ -238,6 +259,7 @@ static void end(void *context, struct MHD_Connection *connection, void **state, 
         peers_set_busy(httpd->peers, exchange->peer, false);
         count_in_flight(httpd, -1);
     }
+    body_reader_free(exchange->reader);
     response_release(exchange->response);
     request_release(exchange->request);
     free(exchange);

@@ -15,7 +15,7 @@ static struct response *make(int status, const char *content_type, struct body *
     response->status = status;
     response->content_type = content_type;
     response->body = body;
-    response->is_tagged = status == 200 && body != NULL;
+    response->is_tagged = status == 200 && body != NULL && !body->is_in_pieces;
     return response;
 }
 

@@ -17,7 +17,8 @@ struct shared_body {
     struct body body;
     atomic_int holders;
     bool is_static;
-    pthread_mutex_t lock; /* for the two below */
+    struct body_pieces pieces; /* of one in pieces; under the lock */
+    pthread_mutex_t lock;      /* for the two below */
     bool was_packed;
     struct shared_body *packed; /* NULL when not worth it */
 };
@@ -61,6 +62,14 @@ struct body *body_of_static(const void *data, size_t size, const void *gzip, siz
     return &made->body;
 }
 
+struct body *body_of_pieces(const struct body_pieces *pieces)
+{
+    struct shared_body *made = make(NULL, 0);
+    made->body.is_in_pieces = made->was_packed = true;
+    made->pieces = *pieces;
+    return &made->body;
+}
+
 struct body *body_hold(struct body *body)
 {
     atomic_fetch_add(&shared(body)->holders, 1);
@@ -74,7 +83,9 @@ void body_release(struct body *body)
     struct shared_body *last = shared(body);
     if (last->packed)
         body_release(&last->packed->body);
-    if (!last->is_static)
+    if (body->is_in_pieces)
+        last->pieces.free(last->pieces.context);
+    else if (!last->is_static)
         free((char *)(uintptr_t)body->data);
     pthread_mutex_destroy(&last->lock);
     free(last);
@@ -125,6 +136,87 @@ struct body *body_gzip(struct body *body)
     }
     pthread_mutex_unlock(&whole->lock);
     return whole->packed ? body_hold(&whole->packed->body) : NULL;
+}
+
+/* ---- in pieces ---------------------------------------------------------------------- */
+
+struct body_reader {
+    struct shared_body *body;
+    uint64_t at;
+    struct buf piece; /* as it was made */
+    size_t taken;     /* bytes of it that were read */
+    bool is_at_end;   /* nothing comes after the piece */
+    bool is_gzip, is_closed;
+    z_stream gzip;
+};
+
+struct body_reader *body_reader_new(struct body *body, bool as_gzip)
+{
+    struct body_reader *reader = memory_new(sizeof(*reader));
+    if (as_gzip && deflateInit2(&reader->gzip, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(reader);
+        return NULL;
+    }
+    reader->is_gzip = as_gzip;
+    reader->body = shared(body_hold(body));
+    return reader;
+}
+
+void body_reader_free(struct body_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->is_gzip)
+        deflateEnd(&reader->gzip);
+    buf_free(&reader->piece);
+    body_release(&reader->body->body);
+    free(reader);
+}
+
+/* Makes the next piece when the last was read. */
+static bool fill(struct body_reader *reader)
+{
+    struct body_pieces *pieces = &reader->body->pieces;
+    if (reader->taken < reader->piece.length || reader->is_at_end)
+        return true;
+    reader->piece.length = reader->taken = 0;
+    pthread_mutex_lock(&reader->body->lock);
+    bool is_good = pieces->next(pieces->context, &reader->at, &reader->piece);
+    pthread_mutex_unlock(&reader->body->lock);
+    reader->is_at_end = reader->piece.length == 0;
+    return is_good;
+}
+
+static int64_t read_gzip(struct body_reader *reader, char *into, size_t size)
+{
+    z_stream *gzip = &reader->gzip;
+    gzip->next_out = (Bytef *)into;
+    gzip->avail_out = size < UINT32_MAX ? (uInt)size : UINT32_MAX;
+    while (gzip->next_out == (Bytef *)into && !reader->is_closed) {
+        if (!fill(reader))
+            return -1;
+        gzip->next_in = (Bytef *)(reader->piece.data + reader->taken);
+        gzip->avail_in = (uInt)(reader->piece.length - reader->taken);
+        int done = deflate(gzip, reader->is_at_end ? Z_FINISH : Z_NO_FLUSH);
+        if (done != Z_OK && done != Z_STREAM_END)
+            return -1;
+        reader->taken = reader->piece.length - gzip->avail_in;
+        reader->is_closed = done == Z_STREAM_END;
+    }
+    return (char *)gzip->next_out - into;
+}
+
+int64_t body_reader_read(struct body_reader *reader, char *into, size_t size)
+{
+    if (reader->is_gzip)
+        return read_gzip(reader, into, size);
+    if (!fill(reader))
+        return -1;
+    size_t left = reader->piece.length - reader->taken, got = left < size ? left : size;
+    if (got > 0)
+        memcpy(into, reader->piece.data + reader->taken, got);
+    reader->taken += got;
+    return (int64_t)got;
 }
 
 struct body *body_of_gzip(const struct body *plain)

@@ -187,7 +187,7 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     entry->cost_bytes = made.cost_bytes + sizeof(*entry) + strlen(entry->key);
     entry->shelf->cost_bytes += entry->cost_bytes;
     bool is_too_large = value && made.cost_bytes > entry->shelf->rules.largest_bytes;
-    if (is_too_large || (!value && (made.is_passing || !is_lasting(err.code))))
+    if (is_too_large || made.is_passing || (!value && !is_lasting(err.code)))
         forget(cache, entry);
     pthread_cond_broadcast(&cache->made);
     pthread_mutex_unlock(&cache->lock);

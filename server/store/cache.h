@@ -22,7 +22,7 @@ struct cache;
 /* What a maker tells besides the value. */
 struct cache_made {
     uint64_t cost_bytes;
-    bool is_passing; /* on failure: it came of what others do now, and is forgotten */
+    bool is_passing; /* is not kept; on failure: it came of what others do now */
 };
 
 /* Makes a value; NULL and `err` on failure. Called without any lock held. */

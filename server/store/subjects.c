@@ -10,6 +10,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
+enum { PIECE_BYTES = 64 << 10 };
 
 /* What each kind may take while it is read, where it is kept, and what tells it from the others. */
 static const struct kind {
@@ -256,6 +257,36 @@ struct answering {
     const struct analysis_question *question;
 };
 
+/* A long table, and the subject that its rows are of. */
+struct flowing {
+    struct analysis_pieces *pieces;
+    struct subject subject;
+};
+
+static bool flow(void *context, uint64_t *at, struct buf *out)
+{
+    const struct flowing *flowing = context;
+    struct err err = ERR_INIT;
+    return analysis_pieces_next(flowing->pieces, at, PIECE_BYTES, out, &err);
+}
+
+static void free_flowing(void *context)
+{
+    struct flowing *flowing = context;
+    analysis_pieces_free(flowing->pieces);
+    subjects_close(&flowing->subject);
+    free(flowing);
+}
+
+/* Takes the subject's hold away. */
+static struct body *body_of_rest(struct analysis_pieces *rest, struct subject *subject)
+{
+    struct flowing *flowing = memory_new(sizeof(*flowing));
+    *flowing = (struct flowing){rest, *subject};
+    *subject = (struct subject){0};
+    return body_of_pieces(&(struct body_pieces){flow, free_flowing, flowing});
+}
+
 static void *make_answer(void *context, struct cache_made *made, struct err *err)
 {
     const struct answering *answering = context;
@@ -263,6 +294,7 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
     struct analysis_use use = {0};
     struct subject subject = {0};
     struct buf out = {.limit_bytes = ANSWER_LIMIT_BYTES};
+    struct analysis_pieces *rest = NULL;
     struct body *body = NULL;
     bool is_open = true;
     if (answering->place) {
@@ -273,8 +305,9 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
         question.use_count = 1;
         made->is_passing = subject.hold.is_passing;
     }
-    if (is_open && analysis_answer(&question, &out, err)) {
-        body = body_new(&out);
+    if (is_open && analysis_answer_begin(&question, &out, answering->place ? &rest : NULL, err)) {
+        made->is_passing |= rest != NULL; /* what is made while it is sent cannot be kept */
+        body = rest ? body_of_rest(rest, &subject) : body_new(&out);
         if (!body)
             err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than 1 GiB, or memory ran out");
     }

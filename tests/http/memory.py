@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory follows what is looked at, not what lies there."""
 import concurrent.futures
+import hashlib
 import os
+import subprocess
+import zlib
 
 import inputs
-from harness import equal
+from harness import ROOT, equal
 
 
 def check_below(t, daemon, field, mib):
@@ -67,6 +70,50 @@ def test_programs_together_stay_within_the_limit(t):
     assert 0 < len(refused) < 6, answers
     equal([daemon.ask(path).status for path in paths], [200] * 6)
     check_below(t, daemon, "VmHWM", 300)
+
+
+def downloaded(daemon, path, headers, count=None):
+    """(headers, size, SHA-256) of what comes, unpacked, without keeping it; or only the first `count` bytes are read"""
+    connection = daemon.connect()
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    equal(answer.status, 200)
+    found = {name.lower(): value for name, value in answer.getheaders()}
+    plain = zlib.decompressobj(31).decompress if found.get("content-encoding") == "gzip" else bytes
+    digest, size = hashlib.sha256(), 0
+    while (count is None or size < count) and (piece := answer.read(1 << 18)):
+        digest.update(piece := plain(piece))
+        size += len(piece)
+    connection.close()
+    return found, size, digest.hexdigest()
+
+
+def test_a_long_table_is_made_while_it_is_sent(t):
+    """a million events are 89 MB of CSV: less than half of that at any time, packed or not, read to the end or not"""
+    path = t.write("plugins/profile/run/h.xplane.pb", b"")
+    subprocess.run([os.path.join(ROOT, "scripts", "make-trace"), path, "--events", "1000000"], check=True,
+                   stdout=subprocess.DEVNULL)
+    daemon = t.serve(t.folder())
+    about = f"session={daemon.session_id('run')}"
+    pool = daemon.get_json(f"/api/v1/memory_profile/summary?{about}")["data"]["pools"][0]
+    table = f"/api/v1/memory_profile/events?{about}&format=csv"
+    begin = daemon.ask(table + "&limit=1000")
+    before = daemon.status_kib("VmHWM")
+    found, size, digest = downloaded(daemon, table, {})
+    equal(("etag" in found, found["content-type"]), (False, begin.headers["content-type"]))
+    equal(downloaded(daemon, table, {"Accept-Encoding": "gzip"})[1:], (size, digest))
+    equal(daemon.ask(table, "HEAD").body, b"")
+    for _ in range(5):
+        downloaded(daemon, table + "&sort=-size", {"Accept-Encoding": "gzip"}, 1 << 20)
+    grown = (daemon.status_kib("VmHWM") - before) / 1024
+    assert t.is_sanitized or grown < 44, f"{grown:.0f} MiB more for {size >> 20} MiB"
+    # the same lines, in the same order, as in pages
+    assert "etag" in begin.headers, begin.headers
+    with concurrent.futures.ThreadPoolExecutor(2) as both:
+        whole = list(both.map(lambda _: daemon.ask(table + "&filter=size:>1KiB").body, range(2)))
+    equal(whole[0], whole[1])
+    equal(daemon.ask(table).body[:len(begin.body)], begin.body)
+    assert pool["allocation_count"] < daemon.ask(table).body.count(b"\n") < 1000000
 
 
 def test_the_large_real_inputs_stay_below_their_limits(t):

@@ -164,19 +164,20 @@ static int64_t rows_take(struct table_rows *rows, const struct listing *listing,
 
 bool memory_profile_events(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {request, request->model, memory_profile_views_pool(request, err)};
+    struct listing *listing = arena_array(request->arena, struct listing, 1);
     struct memory_profile_window window;
     struct table_rows rows;
-    if (listing.pool == NULL || !memory_profile_views_window(request, listing.pool, &window, err) ||
-        !table_read(&rows, request, &spec, &listing, err))
+    *listing = (struct listing){request, request->model, memory_profile_views_pool(request, err)};
+    if (listing->pool == NULL || !memory_profile_views_window(request, listing->pool, &window, err) ||
+        !table_read(&rows, request, &spec, listing, err))
         return false;
-    int64_t bytes = rows_take(&rows, &listing, &window);
+    int64_t bytes = rows_take(&rows, listing, &window);
     if (table_is_format(&rows, "csv")) {
         table_csv_write(&rows, NULL);
         return true;
     }
     json_object_begin(json);
-    memory_profile_views_memory(json, listing.pool);
+    memory_profile_views_memory(json, listing->pool);
     table_head_write(&rows, json);
     json_key_int(json, "matched_bytes", bytes);
     table_rows_write(&rows, "rows", json);

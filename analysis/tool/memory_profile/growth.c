@@ -388,22 +388,23 @@ static void json_write(const struct growth *growth, const struct table_rows *row
 
 bool memory_profile_growth(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct growth growth = {
-        .request = request, .profile = request->model, .pool = memory_profile_views_pool(request, err)};
+    struct growth *growth = arena_array(request->arena, struct growth, 1);
     struct table_rows rows;
     int64_t bytes = 0;
-    if (growth.pool == NULL || !boundaries_make(&growth, err) || !table_read(&rows, request, &spec, &growth, err))
+    *growth =
+        (struct growth){.request = request, .profile = request->model, .pool = memory_profile_views_pool(request, err)};
+    if (growth->pool == NULL || !boundaries_make(growth, err) || !table_read(&rows, request, &spec, growth, err))
         return false;
-    if (growth.kind != NULL)
-        courses_make(&growth);
-    table_begin(&rows, (uint32_t)growth.groups.count);
-    for (uint32_t row = 0; row < growth.groups.count; row++)
+    if (growth->kind != NULL)
+        courses_make(growth);
+    table_begin(&rows, (uint32_t)growth->groups.count);
+    for (uint32_t row = 0; row < growth->groups.count; row++)
         if (table_take(&rows, row))
-            bytes = sum_add(bytes, group_at(&growth, row)->course.bytes);
+            bytes = sum_add(bytes, group_at(growth, row)->course.bytes);
     table_sort(&rows);
     if (table_is_format(&rows, "csv"))
         table_csv_write(&rows, csv_names);
     else
-        json_write(&growth, &rows, bytes, json);
+        json_write(growth, &rows, bytes, json);
     return true;
 }

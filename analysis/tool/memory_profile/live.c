@@ -252,30 +252,31 @@ static void answer_write(struct json *json, const struct listing *listing, const
 
 bool memory_profile_live(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {.request = request, .profile = request->model};
+    struct listing *listing = arena_array(request->arena, struct listing, 1);
     struct memory_profile_moment moment;
     struct table_rows rows;
     int64_t bytes = 0;
     uint64_t count = 0;
-    listing.live.pool = memory_profile_views_pool(request, err);
-    if (listing.live.pool == NULL || !memory_profile_views_moment(request, listing.live.pool, &moment, err) ||
-        !fields_read(request, &listing.live.fields, err) ||
-        !between_read(request, listing.live.pool, &listing.live.between, err))
+    *listing = (struct listing){.request = request, .profile = request->model};
+    listing->live.pool = memory_profile_views_pool(request, err);
+    if (listing->live.pool == NULL || !memory_profile_views_moment(request, listing->live.pool, &moment, err) ||
+        !fields_read(request, &listing->live.fields, err) ||
+        !between_read(request, listing->live.pool, &listing->live.between, err))
         return false;
-    listing.live.count = moment.count;
-    memory_profile_live_make(&listing.live, request->arena);
-    if (!table_read(&rows, request, &spec, &listing, err))
+    listing->live.count = moment.count;
+    memory_profile_live_make(&listing->live, request->arena);
+    if (!table_read(&rows, request, &spec, listing, err))
         return false;
-    table_begin(&rows, (uint32_t)listing.live.groups.count);
-    for (uint32_t row = 0; row < listing.live.groups.count; row++)
+    table_begin(&rows, (uint32_t)listing->live.groups.count);
+    for (uint32_t row = 0; row < listing->live.groups.count; row++)
         if (table_take(&rows, row)) {
-            bytes += group_at(&listing, row)->bytes;
-            count += group_at(&listing, row)->count;
+            bytes += group_at(listing, row)->bytes;
+            count += group_at(listing, row)->count;
         }
     table_sort(&rows);
     if (table_is_format(&rows, "csv"))
         table_csv_write(&rows, NULL);
     else
-        answer_write(json, &listing, &moment, &rows, bytes, count);
+        answer_write(json, listing, &moment, &rows, bytes, count);
     return true;
 }

@@ -83,16 +83,18 @@ static void json_write(const struct listing *listing, struct json *json)
 
 bool memory_viewer_buffers(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {.context = {request, views_space(request, err)}, .key = tool_param_text(request, "key")};
-    if (listing.context.space == NULL ||
-        !views_step(request, listing.context.space, true, &listing.step, &listing.is_all, err) ||
-        !row_groups_way(request, &listing.way, err) || !views_paths(request, &listing.has_paths, err) ||
-        !table_read(&listing.rows, request, &spec, &listing.context, err))
+    struct listing *listing = arena_array(request->arena, struct listing, 1);
+    listing->context = (struct memory_viewer_columns_rows){request, views_space(request, err)};
+    listing->key = tool_param_text(request, "key");
+    if (listing->context.space == NULL ||
+        !views_step(request, listing->context.space, true, &listing->step, &listing->is_all, err) ||
+        !row_groups_way(request, &listing->way, err) || !views_paths(request, &listing->has_paths, err) ||
+        !table_read(&listing->rows, request, &spec, &listing->context, err))
         return false;
-    rows_take(&listing);
-    if (table_is_format(&listing.rows, "csv"))
-        table_csv_write(&listing.rows, listing.has_paths ? MEMORY_VIEWER_CSV : MEMORY_VIEWER_CSV_WITHOUT_PATHS);
+    rows_take(listing);
+    if (table_is_format(&listing->rows, "csv"))
+        table_csv_write(&listing->rows, listing->has_paths ? MEMORY_VIEWER_CSV : MEMORY_VIEWER_CSV_WITHOUT_PATHS);
     else
-        json_write(&listing, json);
+        json_write(listing, json);
     return true;
 }

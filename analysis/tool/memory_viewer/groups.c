@@ -158,23 +158,24 @@ static void json_write(const struct listing *listing, struct json *json)
 
 bool memory_viewer_groups(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct listing listing = {.context = {request, views_space(request, err)}};
-    struct table_column own[COLUMN_COUNT];
+    struct listing *listing = arena_array(request->arena, struct listing, 1);
+    struct table_column *own = arena_array(request->arena, struct table_column, COLUMN_COUNT);
     const struct table_spec spec = {.columns = own, .filtered = memory_viewer_columns, .sort = "-size"};
-    memcpy(own, columns, sizeof(own));
-    if (listing.context.space == NULL ||
-        !views_step(request, listing.context.space, true, &listing.step, &listing.is_all, err) ||
-        !row_groups_way(request, &listing.way, err) || !views_paths(request, &listing.has_paths, err) ||
-        !table_read(&listing.rows, request, &spec, &listing.context, err))
+    listing->context = (struct memory_viewer_columns_rows){request, views_space(request, err)};
+    memcpy(own, columns, sizeof(columns));
+    if (listing->context.space == NULL ||
+        !views_step(request, listing->context.space, true, &listing->step, &listing->is_all, err) ||
+        !row_groups_way(request, &listing->way, err) || !views_paths(request, &listing->has_paths, err) ||
+        !table_read(&listing->rows, request, &spec, &listing->context, err))
         return false;
-    own[CSV_KEY].csv = row_groups_name(listing.way);
-    members_find(&listing);
-    groups_sum(&listing);
-    listing.rows.filter.term_count = 0; /* it was for the buffers */
-    table_take_all(&listing.rows, listing.group_count);
-    if (table_is_format(&listing.rows, "csv"))
-        table_csv_write(&listing.rows, NULL);
+    own[CSV_KEY].csv = row_groups_name(listing->way);
+    members_find(listing);
+    groups_sum(listing);
+    listing->rows.filter.term_count = 0; /* it was for the buffers */
+    table_take_all(&listing->rows, listing->group_count);
+    if (table_is_format(&listing->rows, "csv"))
+        table_csv_write(&listing->rows, NULL);
     else
-        json_write(&listing, json);
+        json_write(listing, json);
     return true;
 }
