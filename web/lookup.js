@@ -56,7 +56,7 @@ export async function lookUp(route, banners, signal) {
     ? { row: named, found: await resolve(route, named, sessions, signal, ahead) }
     : await lookUpDefault(route, sessions, signal);
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
-  if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total)
+  if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total_count)
     banners.set('tool', { text: `No session here has anything for the ${nameOf(row)}; showing what was found.` });
   return { row: found.session || row.hasEmpty ? row : HOME, found };
 }

@@ -202,9 +202,8 @@ static struct response *write_modules(struct store *store, const struct snapshot
     json_object_begin(&json);
     api_write_notes(&json, session, &modules);
     write_devices(&json, &modules);
-    json_key_uint(&json, "total", choose(&modules, listing));
-    json_key_uint(&json, "matched", modules.entry_count);
-    json_key_uint(&json, "offset", listing->offset);
+    size_t total_count = choose(&modules, listing);
+    listing_write_head(&json, listing, total_count, modules.entry_count);
     json_key(&json, "modules");
     json_array_begin(&json);
     for (size_t at = listing->offset; at < modules.entry_count && at - listing->offset < listing->limit; at++)
@@ -217,7 +216,7 @@ static struct response *write_modules(struct store *store, const struct snapshot
 
 struct response *api_modules(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"host", "filter", "sort", "offset", "limit", NULL};
+    static const char *const NAMES[] = {"host", "filter", "sort", "offset", "limit", "format", NULL};
     static const char *const SORTS[] = {"-total", "name", NULL};
     struct listing listing;
     struct api_subject subject = {0};

@@ -147,7 +147,7 @@ void api_write_not_read(struct json *json, const struct snapshot *snapshot)
 
 struct response *api_sessions(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"sort", "filter", "offset", "limit", NULL};
+    static const char *const NAMES[] = {"sort", "filter", "offset", "limit", "format", NULL};
     static const char *const SORTS[] = {"newest", "name", "largest", NULL};
     struct listing listing;
     struct response *refusal = listing_check_names(request, NAMES);
@@ -161,9 +161,7 @@ struct response *api_sessions(const struct server *server, const struct request 
     size_t count;
     const struct snapshot_session **chosen = choose(snapshot, &listing, &count);
     json_object_begin(&json);
-    json_key_uint(&json, "total", snapshot->session_count);
-    json_key_uint(&json, "matched", count);
-    json_key_uint(&json, "offset", listing.offset);
+    listing_write_head(&json, &listing, snapshot->session_count, count);
     json_key(&json, "sessions");
     json_array_begin(&json);
     for (size_t at = listing.offset; at < count && at - listing.offset < listing.limit; at++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * listing.h: the parameters that all lists share: offset, limit, filter, sort. */
+ * listing.h: the parameters that all lists share: offset, limit, filter, sort, format. */
 #ifndef SERVER_API_LISTING_H
 #define SERVER_API_LISTING_H
 
+#include "base/json.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
 
@@ -18,9 +19,12 @@ struct response *listing_check_once(const struct request *request);
 /* NULL when each parameter of the request is among `names` (ends with NULL) and given once, else the refusal. */
 struct response *listing_check_names(const struct request *request, const char *const *names);
 
-/* Reads offset (0), limit (100, at most 1000), filter, and sort (one of
- * `sorts`, the first is the default). NULL when all are good, else the refusal. */
+/* Reads offset (0), limit (100, at most 1000), filter, sort (one of `sorts`, the first is the default) and format (json).
+ * NULL when all are good, else the refusal, which names the nearest order or format as the core's tables do. */
 struct response *listing_read(const struct request *request, const char *const *sorts, struct listing *listing);
+
+/* "total_count", "matched_count", "offset", as tables have them. */
+void listing_write_head(struct json *json, const struct listing *listing, size_t total_count, size_t matched_count);
 
 /* Does `text` hold the filter, letters of either case alike? */
 bool listing_matches(const struct listing *listing, const char *text);

@@ -27,7 +27,7 @@ def names(answer):
 def test_sessions_are_sorted_filtered_and_paged_by_the_server(t):
     daemon = many(t)
     everything = daemon.get_json("/api/v1/sessions", limit=1000)
-    equal((everything["total"], everything["matched"], len(everything["sessions"])), (25, 25, 25))
+    equal((everything["total_count"], everything["matched_count"], len(everything["sessions"])), (25, 25, 25))
     times = [row["modified_at_ms"] for row in everything["sessions"]]
     equal(times, sorted(times, reverse=True))
     by_name = daemon.get_json("/api/v1/sessions", sort="name", limit=1000)
@@ -39,7 +39,17 @@ def test_sessions_are_sorted_filtered_and_paged_by_the_server(t):
     equal([len(page["sessions"]) for page in pages], [10, 10, 5, 0])
     equal(sum((names(page) for page in pages), []), names(by_name))
     found = daemon.get_json("/api/v1/sessions", filter="RUN1", sort="name")
-    equal((found["total"], found["matched"], names(found)), (25, 10, [f"run{at}" for at in range(10, 20)]))
+    equal((found["total_count"], found["matched_count"], names(found)), (25, 10, [f"run{at}" for at in range(10, 20)]))
+
+
+def test_lists_refuse_as_tables_do(t):
+    daemon = many(t, 1)
+    for path, sorts in (("sessions", "newest, name, largest"), (f"sessions/{daemon.session_id('run00')}/modules", "-total, name")):
+        for query, said in (("sort=naem", f'sort: no order "naem"; did you mean "name"? Known: {sorts}'),
+                            ("format=jsn", 'format: no format "jsn"; did you mean "json"? Known: json')):
+            answer = daemon.ask(f"/api/v1/{path}?{query}")
+            equal((answer.status, answer.json["code"], answer.json["detail"]), (400, "argument", said))
+        equal(daemon.ask(f"/api/v1/{path}?sort=name&format=json").status, 200)
 
 
 def test_module_counts_are_known_once_read(t):
@@ -68,7 +78,7 @@ def test_modules_are_sorted_filtered_and_paged(t):
     equal(totals[0], 2 * 4 * 1000)
     equal([row["name"] for row in daemon.get_json(path, sort="name")["modules"]], sorted(row["name"] for row in rows))
     page = daemon.get_json(path, offset=8, limit=5, filter="JIT_")
-    equal((page["total"], page["matched"], len(page["modules"])), (10, 10, 2))
+    equal((page["total_count"], page["matched_count"], len(page["modules"])), (10, 10, 2))
     equal([row["key"] for row in daemon.get_json(path, filter="(10)")["modules"]], ["jit_10(10)"])
 
 
@@ -281,7 +291,7 @@ def test_the_first_answer_right_after_the_start_is_complete(t):
     for _ in range(5):
         daemon = t.serve(t.folder())
         equal(len(daemon.get_json("/runs")), 300)
-        equal(daemon.get_json("/api/v1/sessions")["total"], 300)
+        equal(daemon.get_json("/api/v1/sessions")["total_count"], 300)
         daemon.stop()
 
 

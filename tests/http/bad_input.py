@@ -226,7 +226,7 @@ def test_a_long_run_of_small_files(t):
     daemon = t.serve(os.path.join(t.folder()))
     session = daemon.session_id("many")
     page = daemon.get_json(f"/api/v1/sessions/{session}/modules", limit=10, offset=295)
-    equal((page["total"], page["matched"], len(page["modules"])), (300, 300, 5))
+    equal((page["total_count"], page["matched_count"], len(page["modules"])), (300, 300, 5))
 
 
 def test_names_of_ten_thousand_characters_are_cut_where_many_are_sent(t):

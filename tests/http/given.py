@@ -117,7 +117,7 @@ def test_hostile_names_mean_no_other_place(t):
         equal(add(daemon, name, program, status=400)["code"], "argument", name)
     for name in ("%3Cimg%20src=x%3E.hlo.pb", "%1b%5B31m.hlo.pb", "%F0%9F%98%80.hlo.pb", "a%5Cb.hlo.pb", "%ff%fe.hlo.pb"):
         given = add(daemon, name, program)["id"]
-        equal(daemon.get_json(f"/api/v1/sessions/{given}/modules")["total"], 1, name)
+        equal(daemon.get_json(f"/api/v1/sessions/{given}/modules")["total_count"], 1, name)
 
 
 def test_hostile_bodies_are_refused_or_say_why_when_opened(t):

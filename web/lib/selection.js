@@ -66,7 +66,7 @@ function chooseModule(modules, wanted, warnings) {
   if (!wanted) return modules.modules[0] ?? null;
   const module = modules.modules.find((candidate) => candidate.id === wanted);
   if (module) return module;
-  if (modules.matched > modules.modules.length)
+  if (modules.matched_count > modules.modules.length)
     return { id: wanted, name: wanted, spaces: [], isUnlisted: true };
   warnings.push(`Module ${short(wanted)} is not in this session; showing the largest.`);
   return modules.modules[0] ?? null;

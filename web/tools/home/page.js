@@ -27,7 +27,7 @@ const MAX_SESSIONS = 5000;
 async function listAll(filter, sort, how) {
   const ask = (offset) => get('sessions', { sort: isByFigure(sort) ? 'newest' : sort, filter, limit: PAGE, offset }, how);
   const list = await ask(0);
-  while (list.sessions.length < Math.min(list.matched, MAX_SESSIONS)) {
+  while (list.sessions.length < Math.min(list.matched_count, MAX_SESSIONS)) {
     const { sessions } = await ask(list.sessions.length);
     if (sessions.length === 0) break;
     list.sessions.push(...sessions);
@@ -221,14 +221,14 @@ export function mount(root, context) {
     said = '';
     const dropped = given.length ? makeList(given, { caption: 'Dropped in this tab' }) : null;
     const broken = about.roots.filter((each) => !each.readable);
-    const isEmpty = list.total === 0;
-    const left = list.matched - list.sessions.length;
-    context.setTitle(`${isEmpty ? 'no profiles' : counted(list.total, 'session')} – memviewd`);
+    const isEmpty = list.total_count === 0;
+    const left = list.matched_count - list.sessions.length;
+    context.setTitle(`${isEmpty ? 'no profiles' : counted(list.total_count, 'session')} – memviewd`);
     if (isEmpty) {
       fill(aside);
       fill(title, broken.length && broken.length === about.roots.length ? 'Nothing can be read.' : `No profiles under ${say.short(say.rootsText(about))}.`);
     } else sayNow();
-    tools.node.hidden = list.total < 2 && isPlain();
+    tools.node.hidden = list.total_count < 2 && isPlain();
     fill(
       body,
       broken.map((each) => message(say.unreadableRoot(each))),
@@ -236,11 +236,11 @@ export function mount(root, context) {
         ? el('section', { class: 'home-dropped' }, el('h2', {}, 'Dropped in this tab'), el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'), region('Dropped in this tab', '', dropped))
         : null,
       isEmpty && broken.length < Math.max(1, about.roots.length) ? message({ ...say.emptyMessage(about), title: '' }) : null,
-      !isEmpty && list.matched === 0
+      !isEmpty && list.matched_count === 0
         ? message({ title: `No session matches "${visible(route.filter)}".`, text: 'Clear the field to see all.' })
         : null,
       list.sessions.length
-        ? region('What was found', 'home-found', rows, left > 0 ? el('p', { class: 'dim home-left' }, `${count(left)} more of ${counted(list.matched, 'session')} are left out; the filter narrows the list.`) : null)
+        ? region('What was found', 'home-found', rows, left > 0 ? el('p', { class: 'dim home-left' }, `${count(left)} more of ${counted(list.matched_count, 'session')} are left out; the filter narrows the list.`) : null)
         : null,
       notRead(list),
       watched(about, load),

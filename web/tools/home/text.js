@@ -42,16 +42,16 @@ export function newestParts(session, kind, worst, isUnread = false) {
 export function listParts(list, sort, unknown = 0) {
   const order = { name: ', by name', largest: ', largest on disk first', peak: ', highest peak first', share: ', fullest first' }[sort] ?? '';
   if (['peak', 'share'].includes(sort) && unknown > 0)
-    return [`${list.matched < list.total ? `${count(list.matched)} of ` : ''}${counted(list.total, 'session')}${order}; ${count(unknown)} not read yet, at the end.`];
-  if (list.matched < list.total) return [`${count(list.matched)} of ${counted(list.total, 'session')} match${order}.`];
-  return [`${counted(list.total, 'session')}${order}.`];
+    return [`${list.matched_count < list.total_count ? `${count(list.matched_count)} of ` : ''}${counted(list.total_count, 'session')}${order}; ${count(unknown)} not read yet, at the end.`];
+  if (list.matched_count < list.total_count) return [`${count(list.matched_count)} of ${counted(list.total_count, 'session')} match${order}.`];
+  return [`${counted(list.total_count, 'session')}${order}.`];
 }
 
 /* "7 sessions, 2 of them over", "1,000 sessions, 12 of them over so far; 800 not read yet"; "2 of 3 over" of a filter */
 export function tally(list, overCount, unknown = 0) {
-  if (list.matched < list.total) return overCount ? `${count(overCount)} of ${count(list.matched)} over` : '';
+  if (list.matched_count < list.total_count) return overCount ? `${count(overCount)} of ${count(list.matched_count)} over` : '';
   const over = overCount ? `, ${count(overCount)} of them over` : '';
-  return `${counted(list.total, 'session')}${over}${unknown ? `${over ? ' so far' : ''}; ${count(unknown)} not read yet` : ''}`;
+  return `${counted(list.total_count, 'session')}${over}${unknown ? `${over ? ' so far' : ''}; ${count(unknown)} not read yet` : ''}`;
 }
 
 /* The message for folders without a profile. */

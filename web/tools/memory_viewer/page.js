@@ -383,7 +383,7 @@ function saidOf(view, { session, modules }, detail = null, notes = []) {
     notes: gatherNotes(notes, modules?.notes ?? [], detail?.notes ?? []),
     errorTexts: detail?.error_texts ?? [],
     failure: detail?.failure ?? session.failure ?? null,
-    program: modules?.total === 1 ? modules.modules[0].name : null,
+    program: modules?.total_count === 1 ? modules.modules[0].name : null,
     why: view.context.link(session.id, { tool: 'oom' }),
     devices: modules?.devices ?? [],
   };
