@@ -15,6 +15,9 @@ DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 WHERE = {"memory_viewer": ("session", "host", "module"), "memory_profile": ("session", "host"),
          "device_memory": ("session", "profile", "base"), "oom": ("session", "file", "local")}
 OTHER = {"/api/v1/oom/plan", "/api/v1/oom/text"} # below a tool's name, and no view
+# which session of the demo a tool shows
+DEMO = {"memory_viewer": "b-activations-unrolled", "memory_profile": "training", "device_memory": "leak",
+        "oom": "b-activations-unrolled"}
 LOGIN = {"Content-Type": "application/json"}
 
 
@@ -67,17 +70,33 @@ def test_documented_formats_are_those_that_are_answered(t):
     """each with a content type of its own that is documented, and no other"""
     document, daemon = Document(DOCUMENT), t.serve("--demo")
     sessions = daemon.sessions()
-    of_tool = {"memory_viewer": "b-activations-unrolled", "memory_profile": "training", "device_memory": "leak"}
     for path, _, operation in document.operations():
         schemas = [document.resolve(parameter)["schema"] for parameter in operation["parameters"]
                    if document.resolve(parameter)["name"] == "format"]
         for schema in schemas:
-            address = f"{path}?session={sessions[of_tool[path.split('/')[3]]]['id']}&format="
+            address = f"{path}?session={sessions[DEMO[path.split('/')[3]]]['id']}&format="
             answers = [daemon.ask(address + word) for word in schema["enum"]]
             equal([answer.status for answer in answers], [200] * len(answers), path)
             equal({answer.headers["content-type"].partition(";")[0] for answer in answers}, set(document.media(operation, 200)), path)
             refused = daemon.ask(address + "none")
             equal((refused.status, refused.json["detail"].rpartition("Known: ")[2]), (400, ", ".join(schema["enum"])), path)
+
+
+def test_parameters_refuse_what_is_not_documented(t):
+    """what is one of several words or a number, in every view, whether the view needs it or not"""
+    document, daemon = Document(DOCUMENT), t.serve("--demo")
+    sessions = daemon.sessions()
+    accepted = []
+    for path, _, operation in document.operations():
+        needed = {"session": sessions.get(DEMO.get(path.split("/")[-2]), {}).get("id"), "id": "2", "match": ".", "file": "x"}
+        parameters = [document.resolve(parameter) for parameter in operation["parameters"]]
+        known = {parameter["name"]: needed[parameter["name"]] for parameter in parameters if needed.get(parameter["name"])}
+        for parameter in parameters:
+            schema = document.resolve(parameter["schema"])
+            if parameter["in"] == "query" and ("enum" in schema or schema.get("type") == "integer"):
+                if daemon.ask(f"{path}?{urllib.parse.urlencode({**known, parameter['name']: 'zz'})}").status != 400:
+                    accepted.append(f"{path} {parameter['name']}")
+    assert not accepted, accepted
 
 
 class Walk:

@@ -147,8 +147,10 @@ static bool prepare(struct study *study, struct err *err)
 bool study_open_one(const struct tool_request *request, const struct pprof *pprof, struct frames *frames,
                     struct study *study, struct err *err)
 {
+    bool ignored; /* one profile has nothing to subtract, but a fault in a parameter is still one */
     *study = (struct study){.request = request, .arena = request->arena, .pprof = pprof, .frames = frames};
-    return prepare(study, err);
+    return read_switch(request, "subtract", false, &ignored, err) &&
+           read_switch(request, "normalize", false, &ignored, err) && prepare(study, err);
 }
 
 static bool open_all(const struct tool_request *request, bool is_paired, struct study *study, struct err *err)
