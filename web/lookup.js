@@ -39,7 +39,7 @@ async function lookUpDefault(route, sessions, signal) {
   return { row: HOME, found: { session: null, warnings: [] } };
 }
 
-/* Out: {row: of pages.js, found: of resolve()}; what the reader should know of it becomes a banner. */
+/* Out: {row: of pages.js, found: of resolve(), with `ahead`, what its page asked for before}; what the reader should know of it becomes a banner. */
 export async function lookUp(route, banners, signal) {
   const named = pageOf(route.tool);
   if (route.tool && !named) {
@@ -50,6 +50,8 @@ export async function lookUp(route, banners, signal) {
   if (named === HOME) return { row: HOME, found: null };
   named?.load().catch(() => {}); // on its way while the session is looked up; asked again when it is needed
   const ahead = named?.levels.includes('module') ? modulesAhead(route, signal) : null;
+  const summary = route.session ? (named?.ahead?.(route.session, signal) ?? null) : null;
+  summary?.catch(() => {}); // who needs it hears of it
   const sessions = await listSessions('', signal);
   if (named?.isAlone?.(route)) return { row: named, found: { ...NOTHING, sessions } };
   const { row, found } = named
@@ -58,5 +60,6 @@ export async function lookUp(route, banners, signal) {
   for (const [index, text] of found.warnings.entries()) banners.set(`warning-${index}`, { text });
   if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total_count)
     banners.set('tool', { text: `No session here has anything for the ${nameOf(row)}; showing what was found.` });
+  if (found.session?.id === route.session) found.ahead = summary;
   return { row: found.session || row.hasEmpty ? row : HOME, found };
 }

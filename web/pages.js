@@ -5,12 +5,15 @@
  *   this key.
  * - load(): its module, with mount(root, context) → {show(selection, route), hear(route), escape(), unmount()}.
  * - levels: the selectors of the breadcrumb that it uses; without "module" none is looked up.
+ * - ahead(session, signal): asked while that session of the URL is still looked up; show() gets it as selection.ahead.
  * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
  * - moment(text): what `:1536` in the palette changes in the URL, or null; left out without moments.
  * - isAlone(route): true if what the URL names needs no session, e.g. a file that was dropped.
  * - hasEmpty: it has something to show without any session, too.
  * - isPlain: it has no details pane.
  * - leads(session): true if `/` opens this page when that session is the newest. */
+
+import { get } from './lib/api.js';
 
 export const PAGES = [
   {
@@ -32,6 +35,7 @@ export const PAGES = [
     icon: 'M3 19h18M4 16l4-7 4 4 4-9 4 8',
     load: () => import('./tools/memory_profile/page.js'),
     levels: ['session', 'host'],
+    ahead: (session, signal) => get('memory_profile/summary', { session }, { signal }),
     lacks: (session) => (session.kind === 'trace' ? '' : 'No trace in this session'),
     moment: (text) => (/^\d{1,9}(\.\d{1,9})?$/.test(text) ? { time: Math.round(Number(text) * 1e9) } : null),
   },

@@ -126,12 +126,12 @@ def test_a_row_of_memory_is_found_by_its_key(t):
     """also where another filter or the page leaves it out; and the largest free chunk at the peak is that of the curve"""
     daemon = t.serve("--demo")
     session = daemon.session_id("training")
-    for view, group in (("live", "op"), ("live", "same"), ("growth", "")):
-        ask = lambda **more: daemon.get_json(f"/api/v1/memory_profile/{view}", session=session, group=group, **more)["data"]
-        rows = [row for row in ask(limit=1000)["rows"] if row["key"].startswith("g:")]
-        assert len(rows) > 2, (view, group)
-        for row in rows[::3]:
-            found = ask(filter="key:" + row["key"], limit=1)
+    for view, how in (("live", {"group": "op"}), ("live", {"group": "same"}), ("growth", {})):
+        path = f"/api/v1/memory_profile/{view}"
+        rows = daemon.get_json(path, session=session, limit=1000, **how)["data"]["rows"]
+        assert len(rows) > 2, (view, how)
+        for row in [row for row in rows if row["key"].startswith("g:")][::3]:
+            found = daemon.get_json(path, session=session, filter="key:" + row["key"], limit=1, **how)["data"]
             equal((found["matched_count"], found["rows"]), (1, [row]))
     for pool in daemon.get_json("/api/v1/memory_profile/summary", session=session)["data"]["pools"]:
         peak = pool["peak"]
