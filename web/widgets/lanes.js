@@ -11,7 +11,7 @@ import { createKeyboardList } from './keyboard_list.js';
 const ROW_PX = 18;
 /* Many lanes are lower, so that all are seen. */
 const DENSE_FROM = 6;
-const DENSE_PX = 13;
+const DENSE_PX = 12;
 const TEXT_FROM_PX = 26;
 const LETTER_PX = 7;
 const NEAR_PX = 4;

@@ -196,6 +196,17 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       const cut = await page.locator('.lanes').evaluate((node) => node.scrollHeight - node.clientHeight);
       truth(cut <= 0, `${cut} px of the lanes are cut`);
       await page.finish();
+      for (const query of ['', '&view=addresses', '&sel=62351060000-63597062000']) {
+        const small = await conv(query, { width: 1280, height: 720 });
+        const over = await small.evaluate(() =>
+          ['.lanes', 'main', 'html'].map((selector) => {
+            const node = document.querySelector(selector);
+            return node.scrollHeight - node.clientHeight;
+          }),
+        );
+        equal(over, [0, 0, 0], `px of the lanes, the page and the document that are cut${query}`);
+        await small.finish();
+      }
     },
     { shared: true },
   );
