@@ -196,6 +196,7 @@ def test_a_module_without_buffer_assignment_says_so(t):
     answers = ask_all(daemon, "plain")
     equal(answers["modules"].json["modules"][0]["has_buffer_assignment"], False)
     equal(answers["summary"].json["data"]["module"]["has_buffer_assignment"], False)
+    equal(answers["summary"].json["data"]["peak_memory_bytes"], None)
     assert answers["summary"].json["notes"], answers["summary"]
 
 

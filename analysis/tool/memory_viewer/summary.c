@@ -87,7 +87,7 @@ bool memory_viewer_summary(const struct tool_request *request, struct json *json
     (void)err;
     json_object_begin(json);
     module_write(json, plan);
-    json_key_int(json, "peak_memory_bytes", plan->peak_memory_bytes);
+    json_key_known(json, "peak_memory_bytes", plan->hlo.has_assignment ? plan->peak_memory_bytes : -1);
     json_key(json, "spaces");
     json_array_begin(json);
     for (uint32_t i = 0; i < plan->space_count; i++)

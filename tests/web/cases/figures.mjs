@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { dirname, join } from 'node:path';
-import { idle, sessionLink, text } from '../harness.mjs';
+import { idle, pointOn, sessionLink, text } from '../harness.mjs';
 import { bytes, count } from '../../../web/lib/format.js';
 
 const MIB = 1024 ** 2;
@@ -139,6 +139,23 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
         await page.locator('.curve-host canvas').first().getAttribute('aria-label'),
         `at step ${count(body.peakHeapSizePosition)}`,
       );
+      await page.finish();
+    },
+    { shared: true },
+  );
+  test(
+    'the pane says all of a bar that stands for thousands of small buffers',
+    async () => {
+      const base = await daemon(`--logdir=${join(shared, 'data/logdir')}`);
+      const page = await open(base, { width: 1440, height: 900 });
+      await page.goto(`${base}${await sessionLink(page, base, 'large-transformer')}`);
+      await idle(page);
+      await page.mouse.move(...(await pointOn(page, 1, 0.998)));
+      await page.waitForFunction(() => document.querySelector('.details').innerText.includes('Small buffers'));
+      const words = page.locator('.details .explained').first();
+      includes(await words.innerText(), 'largest');
+      const [word, pane] = [await words.boundingBox(), await page.locator('.details-scroll').boundingBox()];
+      truth(word.x + word.width <= pane.x + pane.width, 'it runs out of the pane');
       await page.finish();
     },
     { shared: true },

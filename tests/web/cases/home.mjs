@@ -166,6 +166,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       await page.setViewportSize({ width, height: 800 });
       const cell = await page.locator('.home-grid tbody .h-name').first().boundingBox();
       truth(cell.width >= 100, `the name is ${cell.width} px wide in ${width}`);
+      const row = await page.locator('.home-grid tbody tr').first().boundingBox();
+      truth(width < 600 || row.height <= 72, `a row is ${row.height} px high in ${width}`);
+      const isWhole = await page.locator('.home-grid tbody .h-found').first().evaluate((node) => {
+        node.textContent = 'XLA dump, 1,000 modules, memory events, error text';
+        return node.scrollWidth <= node.clientWidth;
+      });
+      truth(isWhole, `what was found is cut in ${width}`);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
     const found = await page.locator('.home-grid tbody .h-hosts').first().boundingBox();
