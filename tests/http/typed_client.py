@@ -24,7 +24,7 @@ import harness
 PACKAGE = "memviewd_client"
 LISTS = ("/-/healthy", "/-/ready", "/api/v1/about", "/api/v1/tools", "/api/v1/devices", "/api/v1/sessions")
 OF_A_SESSION = ("/api/v1/sessions/{session}", "/api/v1/sessions/{session}/modules", "/api/v1/sessions/{session}/profiles",
-                "/api/v1/oom", "/api/v1/oom/text")
+                "/api/v1/oom", "/api/v1/oom/plan", "/api/v1/oom/text")
 # What a view needs beside the session.
 ARGUMENTS = {"/api/v1/memory_profile/event": {"id": 0}, "/api/v1/device_memory/callers": {"match": "."},
              "/api/v1/device_memory/source": {"file": "train.py"}}

@@ -110,6 +110,7 @@ static const struct {
      "family=other needed_bytes=268435456 capacity_bytes=10490457620 free_bytes=194510848"},
     {"CUDA out of memory. Tried to allocate 52.00 MiB (GPU 0; 79.20 GiB total capacity; 752.52 MiB already allocated; 27.25 MiB free; 886.00 MiB reserved)",
      "family=other needed_bytes=54525952 capacity_bytes=85040352461 free_bytes=28573696"},
+    {"CUDA out of memory. Tried to allocate 1.00 GiB. GPU 10 has a total capacity of 9.77 GiB of which 185.50 MiB is free.", "form=pytorch device=10"},
     {"RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: Out of memory allocating 1000 bytes.", "family=cpu_alloc needed_bytes=1000"},
     {"Failed to allocate 4096 bytes of aligned host memory.", "family=cpu_alloc needed_bytes=4096"},
     {"INTERNAL: RESOURCE_EXHAUSTED: device memory is all gone\n", "family=other form=null phase=null"},

@@ -3,8 +3,7 @@
  * as long as there are chunks; each line is added to sums and forgotten. */
 #include "input/oom/cursor.h"
 #include "input/oom/handlers.h"
-
-#include <ctype.h>
+#include "input/oom/patterns.h"
 
 enum { NEAR = 64 << 10, SENTENCE = 500, TABLE = 800 };
 
@@ -116,74 +115,37 @@ static size_t free_read(struct oom_reader *reader, size_t from, size_t at)
 
 /* ---- the pool and its statistics ---- */
 
-struct row {
-    const char *name;
-    enum oom_figure_at figure;
-};
-
-static size_t rows_read(struct oom_reader *reader, size_t at, const struct row *rows, size_t row_count, size_t within)
-{
-    struct oom_figure *figures = reader->draft.failure.figures;
-    size_t end = at;
-    for (size_t i = 0; i < row_count; i++) {
-        struct oom_figure figure;
-        size_t next = at;
-        if (!oom_cursor_find(&reader->text, &next, rows[i].name, within) || !amount_take(&reader->text, &next, &figure))
-            continue;
-        if (!figures[rows[i].figure].is_known)
-            figures[rows[i].figure] = figure;
-        end = next > end ? next : end;
-    }
-    return oom_draft_reach(reader, end);
-}
-
 /* One line: "Total bytes in pool: A memory_limit_: B available bytes: C curr_region_allocation_bytes_: D". */
 static size_t pool_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const struct row rows[] = {{"memory_limit_:", OOM_capacity_bytes},
-                                      {"availablebytes:", OOM_available_bytes},
-                                      {"availablesize:", OOM_available_bytes}};
-    if (!dump_takes(reader, from))
-        return 0;
-    return rows_read(reader, at, rows, sizeof(rows) / sizeof(rows[0]), 160);
+    return dump_takes(reader, from) ? oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_pool)) : 0;
 }
 
 /* "Allocator memory summary: rounded request R, total free in pool F, largest free chunk usable by lower end L,
  * unallocated bytes U, pool size S, pool limit M" */
 static size_t summary_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const struct row rows[] = {{"totalfreeinpool", OOM_free_bytes},
-                                      {"poollimit", OOM_capacity_bytes},
-                                      {"unallocatedbytes", OOM_available_bytes}};
     dump_open(reader, from, at);
-    size_t largest = at;
-    if (oom_cursor_find(&reader->text, &largest, "largestfreechunk", SENTENCE)) {
-        while (largest < reader->text.length && !isdigit((unsigned char)reader->text.bytes[largest]) &&
-               reader->text.bytes[largest] != ',')
-            largest++;
-        amount_take(&reader->text, &largest, &reader->draft.failure.figures[OOM_largest_free_bytes]);
-    }
-    return rows_read(reader, at, rows, sizeof(rows) / sizeof(rows[0]), SENTENCE);
+    return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_summary));
 }
 
 /* "Stats:", then a name and a number a line. A LargestFreeBlock of 0 was never computed. */
 static size_t stats_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const struct row rows[] = {{"Limit:", OOM_capacity_bytes}, {"InUse:", OOM_total_bytes}};
     const struct oom_text *text = &reader->text;
-    struct oom_figure figure;
+    struct oom_figure figure, *kept = &reader->draft.failure.figures[OOM_largest_free_bytes];
     size_t limit = at, largest = at;
     if (!oom_cursor_find(text, &limit, "Limit:", 60))
         return 0;
     if (oom_draft_takes(reader, OOM_FAMILY_gpu_xla, from,
                         NEAR)) /* of an allocator that leaves the pool to the driver */
-        return rows_read(reader, at, rows + 1, 1, TABLE);
+        return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_stats_in_use));
     dump_open(reader, from, at);
     reader->draft.is_dump_over = true;
     if (oom_cursor_find(text, &largest, "LargestFreeBlock:", TABLE) && amount_take(text, &largest, &figure) &&
-        figure.is_known && figure.value > 0 && !reader->draft.failure.figures[OOM_largest_free_bytes].is_known)
-        reader->draft.failure.figures[OOM_largest_free_bytes] = figure;
-    return rows_read(reader, at, rows, sizeof(rows) / sizeof(rows[0]), TABLE);
+        figure.is_known && figure.value > 0 && !kept->is_known)
+        *kept = figure;
+    return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_stats));
 }
 
 const struct oom_handler oom_bfc_handlers[] = {

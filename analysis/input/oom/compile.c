@@ -3,28 +3,13 @@
 #include "input/oom/cursor.h"
 #include "input/oom/entry.h"
 #include "input/oom/handlers.h"
+#include "input/oom/patterns.h"
 
 enum { SENTENCE = 400, INSTRUCTION = 32 << 10 };
 
 #define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
 
 /* ---- Ran out of memory in memory space … ---- */
-
-/* "Used A of B hbm. Exceeded hbm capacity by C." */
-static size_t used_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
-{
-    const struct oom_text *text = &reader->text;
-    size_t from, end = at;
-    if (oom_cursor_take_size(text, &end, FIGURE_OF(failure, needed_bytes)) && oom_cursor_take(text, &end, "of") &&
-        oom_cursor_take_size(text, &end, FIGURE_OF(failure, capacity_bytes)))
-        at = end;
-    if (oom_cursor_take_word(text, &end, &from) && failure->memory_space.text.data == NULL)
-        oom_draft_lower(reader, &failure->memory_space, from, end);
-    if (oom_cursor_find(text, &end, "Exceeded", 4) && oom_cursor_find(text, &end, "capacityby", 24) &&
-        oom_cursor_take_size(text, &end, FIGURE_OF(failure, exceeded_bytes)))
-        at = end;
-    return at;
-}
 
 /* "while allocating on stack for %NAME = SHAPE op(…)…. Scoped allocation with size A and limit B exceeded … by C." */
 static size_t scoped_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
@@ -53,15 +38,9 @@ static size_t scoped_read(struct oom_reader *reader, size_t at, struct oom_failu
     }
     if (!has_size)
         return label_end;
-    if (oom_cursor_take_size(text, &end, FIGURE_OF(failure, needed_bytes)))
-        buffer->size = *FIGURE_OF(failure, needed_bytes);
-    at = end;
-    if (oom_cursor_take(text, &end, "andlimit") && oom_cursor_take_size(text, &end, FIGURE_OF(failure, capacity_bytes)))
-        at = end;
-    if (oom_cursor_find(text, &end, "limitby", 40) &&
-        oom_cursor_take_size(text, &end, FIGURE_OF(failure, exceeded_bytes)))
-        at = end;
-    return at;
+    end = oom_pattern_add(reader, end, OOM_LINE_scoped);
+    buffer->size = *FIGURE_OF(failure, needed_bytes);
+    return end;
 }
 
 /* The name of a memory space; the next word follows without a space here. */
@@ -94,22 +73,8 @@ static size_t ran_out_read(struct oom_reader *reader, size_t from, size_t at)
         return oom_draft_reach(reader, scoped_read(reader, next, failure));
     next = end;
     if (oom_cursor_find(text, &next, "Used", 8))
-        end = used_read(reader, next, failure);
+        end = oom_pattern_add(reader, next, OOM_LINE_used);
     return oom_draft_reach(reader, end);
-}
-
-/* A report whose first sentence is lost: "Used A of B hbm. Exceeded …". */
-static size_t used_head_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    struct oom_figure figure;
-    size_t end = at, word;
-    if (!oom_cursor_take_size(text, &end, &figure) || !oom_cursor_take(text, &end, "of") ||
-        !oom_cursor_take_size(text, &end, &figure) || !oom_cursor_take_word(text, &end, &word) ||
-        !oom_cursor_take(text, &end, ".Exceeded"))
-        return 0;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "report", from, end);
-    return oom_draft_reach(reader, used_read(reader, at, failure));
 }
 
 /* ---- one sentence ---- */
@@ -203,7 +168,7 @@ static size_t allocation_tag(struct oom_reader *reader, size_t at, struct oom_bu
     return end + 1;
 }
 
-static size_t allocation_buffer(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+size_t oom_compile_allocation(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
     const struct oom_text *text = &reader->text;
     size_t next = at, from;
@@ -217,20 +182,6 @@ static size_t allocation_buffer(struct oom_reader *reader, size_t at, struct oom
     oom_draft_shape(reader, &buffer->shape, from, next);
     allocation_space(reader, next, failure);
     return allocation_tag(reader, next, buffer);
-}
-
-static size_t allocation_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    struct oom_figure needed = {.is_known = false}, capacity = {.is_known = false};
-    if (!oom_cursor_take_number(text, &at, &needed) || !oom_cursor_take(text, &at, ")wouldexceedmemory"))
-        return 0;
-    if (oom_cursor_take(text, &at, "(size="))
-        oom_cursor_take_number(text, &at, &capacity);
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_tpu_compile, "allocation_exceeds", from, at);
-    *FIGURE_OF(failure, needed_bytes) = needed;
-    *FIGURE_OF(failure, capacity_bytes) = capacity;
-    return oom_draft_reach(reader, allocation_buffer(reader, at, failure));
 }
 
 /* ---- SparseCore ---- */
@@ -298,9 +249,7 @@ static size_t payload_skip(struct oom_reader *reader, size_t from, size_t at)
 
 const struct oom_handler oom_compile_handlers[] = {
     {"Ranoutofmemoryinmemoryspace", ran_out_read, true},
-    {"Used", used_head_read, true},
     {"TensorCoreHbmusage", cores_read, true},
-    {"Allocation(size=", allocation_read, true},
     {"memref.allo", sparse_read, true},
     {"CompilationResultProto='", payload_skip, false},
     {NULL, NULL, false},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * other.c: TensorFlow's and PyTorch's own sentences, memory of the host, and status
+ * other.c: TensorFlow's own sentences, memory of the host, and status
  * words whose sentence is none that is known. */
 #include "base/size_text.h"
 #include "input/oom/cursor.h"
@@ -10,8 +10,6 @@
 #include <ctype.h>
 
 enum { NEAR = 64 << 10, SENTENCE = 400 };
-
-#define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
 
 /* ---- TensorFlow ---- */
 
@@ -149,47 +147,6 @@ static size_t nodes_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, next);
 }
 
-/* ---- PyTorch ---- */
-
-/* A size before or behind a few words: whichever the release prints. */
-static void torch_row(struct oom_reader *reader, size_t at, const char *before, const char *behind,
-                      struct oom_figure *figure)
-{
-    const struct oom_text *text = &reader->text;
-    size_t next = at, begin;
-    if (before != NULL && oom_cursor_find(text, &next, before, SENTENCE) && oom_cursor_take_size(text, &next, figure))
-        return;
-    next = at;
-    if (behind == NULL || !oom_cursor_find(text, &next, behind, SENTENCE))
-        return;
-    begin = next - strlen(behind);
-    while (begin > at && text->bytes[begin - 1] != ';' && text->bytes[begin - 1] != '(' &&
-           text->bytes[begin - 1] != 'h')
-        begin--;
-    oom_cursor_take_size(text, &begin, figure);
-}
-
-/* "CUDA out of memory. Tried to allocate A. GPU 0 has a total capacity of B of which C is free. …" and the older
- * "(GPU 0; B total capacity; … already allocated; C free; …)". */
-static size_t torch_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    struct oom_figure needed;
-    size_t device;
-    if (!oom_cursor_take_size(text, &at, &needed))
-        return 0;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_other, "pytorch", from, at);
-    failure->phase = "run";
-    *FIGURE_OF(failure, needed_bytes) = needed;
-    torch_row(reader, at, "totalcapacityof", "totalcapacity;", FIGURE_OF(failure, capacity_bytes));
-    torch_row(reader, at, "ofwhich", "free;", FIGURE_OF(failure, free_bytes));
-    device = at;
-    if (oom_cursor_find(text, &device, "GPU", 8) && device < text->length &&
-        isdigit((unsigned char)text->bytes[device]))
-        oom_draft_name(reader, &failure->device, device, device + 1);
-    return oom_draft_reach(reader, at);
-}
-
 /* ---- a status whose sentence is not known ---- */
 
 static const struct {
@@ -242,7 +199,6 @@ static size_t warning_read(struct oom_reader *reader, size_t from, size_t at)
 const struct oom_handler oom_other_handlers[] = {
     {"OOMwhenallocatingtensorwithshape", tensor_read, true},
     {"Currentusagefromdevice:", nodes_read, false},
-    {"outofmemory.Triedtoallocate", torch_read, true},
     {"RESOURCE_EXHAUSTED:", status_read, false},
     {"Resourceexhausted:", status_read, false},
     {"reducememoryusebelow", warning_read, false},

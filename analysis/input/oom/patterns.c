@@ -6,9 +6,10 @@
 #include "input/oom/handlers.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { LONGEST_LITERAL = 120 };
+enum { LONGEST_LITERAL = 120, LONGEST_NAME = 220, AGAIN = 1024 };
 
 static const struct {
     enum oom_family family;
@@ -18,17 +19,22 @@ static const struct {
 #define SENTENCE(family, form, phase, space, pattern, then) {OOM_FAMILY_##family, form, phase, space, pattern, then},
 #include "input/oom/families.def"
 };
+static const char *const lines[] = {
+#define LINE(name, pattern) pattern,
+#include "input/oom/families.def"
+};
 enum { SENTENCE_COUNT = sizeof(sentences) / sizeof(sentences[0]) };
 
 /* What a match takes out of the text; put into the failure when all of it fits. */
 struct capture {
     struct oom_figure figures[OOM_FIGURE_COUNT];
-    struct {
+    struct range {
         size_t from, to;
-    } device, memory_space;
+    } device, memory_space, module;
+    size_t stop; /* where the same sentence begins again: nothing is looked for behind it */
 };
 
-static bool is_special(char c) { return c == '{' || c == '[' || c == ']' || c == '\0'; }
+static bool is_special(char c) { return c == '\0' || strchr("{[]<>", c) != NULL; }
 
 /* The letters of `pattern` up to the next placeholder or bracket, without white space; returns what follows. */
 static const char *literal_take(const char *pattern, char literal[LONGEST_LITERAL])
@@ -65,31 +71,89 @@ static bool amount_take(const struct oom_text *text, size_t *at, struct oom_figu
     return true;
 }
 
+/* The word that names a memory space; a "while" behind a space is another. */
+static bool space_take(const struct oom_text *text, size_t *at, struct range *space)
+{
+    if (!oom_cursor_take_word(text, at, &space->from))
+        return false;
+    for (size_t i = space->from + 1; i < *at; i++)
+        if (text->raw_of[i] > text->raw_of[i - 1] + 1 && strncmp(text->bytes + i, "while", 5) == 0)
+            *at = i;
+    space->to = *at;
+    return true;
+}
+
+/* "0x1x0_HBM0)": coordinates of the chip, then the memory. */
+static bool chip_take(const struct oom_text *text, size_t *at, struct capture *capture)
+{
+    size_t end = *at, space;
+    if (end >= text->length || !isdigit((unsigned char)text->bytes[end]) || !oom_cursor_skip_to(text, &end, "_)", 24) ||
+        text->bytes[end] != '_')
+        return false;
+    for (space = end + 1; isalpha((unsigned char)text->bytes[space]);)
+        space++;
+    capture->memory_space = (struct range){end + 1, space};
+    if (!oom_cursor_skip_to(text, &space, ")", 16))
+        return false;
+    capture->device = (struct range){*at, space};
+    *at = space + 1;
+    return true;
+}
+
+static bool is_digit_at(const struct oom_text *text, size_t at)
+{
+    return at < text->length && isdigit((unsigned char)text->bytes[at]);
+}
+
 static bool placeholder_take(const struct oom_text *text, size_t *at, const char *name, size_t length,
                              struct capture *capture)
 {
-    enum oom_figure_at figure = figure_named(name, length);
+    bool has_unit = *name == '!';
+    enum oom_figure_at figure = figure_named(name + has_unit, length - has_unit);
     size_t from = *at;
     if (figure < OOM_FIGURE_COUNT)
-        return amount_take(text, at, &capture->figures[figure]);
-    if (*name == 'm') {
-        capture->memory_space.from = from;
-        bool is_word = oom_cursor_take_word(text, at, &from);
-        capture->memory_space.to = *at;
-        return is_word;
+        return (has_unit ? oom_cursor_take_size : amount_take)(text, at, &capture->figures[figure]);
+    switch (*name) {
+    case 'm': break;
+    case 'c': return chip_take(text, at, capture);
+    case '#':
+        for (size_t most = strtoul(name + 1, NULL, 10); *at - from < most && *at < text->length; ++*at)
+            if (is_digit_at(text, *at) || text->bytes[*at] == ',')
+                break;
+        return true;
+    default:
+        while (is_digit_at(text, *at))
+            ++*at;
+        capture->device = (struct range){from, *at};
+        return true;
     }
-    while (*at < text->length && isdigit((unsigned char)text->bytes[*at]))
-        ++*at;
-    capture->device.from = from;
-    capture->device.to = *at;
+    if (name[1] == 'e')
+        return space_take(text, at, &capture->memory_space);
+    capture->module = (struct range){from, from};
+    if (!oom_cursor_skip_to(text, at, "'\"", LONGEST_NAME))
+        return false;
+    capture->module.to = *at;
     return true;
+}
+
+/* One of the words of "a|b}"; false when none stands there. */
+static bool word_take(const struct oom_text *text, size_t *at, const char *words)
+{
+    char word[LONGEST_LITERAL];
+    for (size_t length; *words != '}'; words += length + (words[length] == '|')) {
+        length = strcspn(words, "|}");
+        snprintf(word, sizeof(word), "%.*s", (int)length, words);
+        if (oom_cursor_take(text, at, word))
+            return true;
+    }
+    return false;
 }
 
 /* Just behind the bracket that closes the one before `pattern`. */
 static const char *group_end(const char *pattern)
 {
     for (size_t depth = 1; depth > 0; pattern++)
-        depth += *pattern == '[', depth -= *pattern == ']';
+        depth += *pattern == '[' || *pattern == '<', depth -= *pattern == ']' || *pattern == '>';
     return pattern;
 }
 
@@ -98,20 +162,29 @@ static const char *group_end(const char *pattern)
 static bool match(const struct oom_text *text, size_t *at, const char *pattern, struct capture *capture)
 {
     char literal[LONGEST_LITERAL];
-    while (*pattern != '\0' && *pattern != ']') {
+    while (*pattern != '\0' && *pattern != ']' && *pattern != '>') {
         if (*pattern == '[') {
             size_t end = *at;
             if (match(text, &end, pattern + 1, capture))
                 *at = end;
             pattern = group_end(pattern + 1);
+        } else if (*pattern == '<') {
+            size_t from = *at;
+            for (; *pattern == '<'; pattern = group_end(pattern + 1)) {
+                size_t end = from;
+                if (match(text, &end, pattern + 1, capture) && end > *at)
+                    *at = end;
+            }
         } else if (strncmp(pattern, "{..", 3) == 0) {
             size_t within = strtoul(pattern + 3, NULL, 10);
             pattern = literal_take(strchr(pattern, '}') + 1, literal);
-            if (!oom_cursor_find(text, at, literal, within))
+            if (!oom_cursor_find(text, at, literal, within) || *at > capture->stop)
                 return false;
         } else if (*pattern == '{') {
             const char *close = strchr(pattern, '}');
-            if (!placeholder_take(text, at, pattern + 1, (size_t)(close - pattern - 1), capture))
+            size_t length = (size_t)(close - pattern - 1);
+            if (memchr(pattern, '|', length + 1) != NULL ? !word_take(text, at, pattern + 1)
+                                                         : !placeholder_take(text, at, pattern + 1, length, capture))
                 return false;
             pattern = close + 1;
         } else {
@@ -135,33 +208,71 @@ static size_t open_failure(struct oom_reader *reader, size_t sentence, size_t fr
     if (sentences[sentence].space != NULL)
         failure->memory_space.text = str_of(sentences[sentence].space);
     oom_draft_name(reader, &failure->device, capture->device.from, capture->device.to);
+    oom_draft_name(reader, &failure->module, capture->module.from, capture->module.to);
     if (sentences[sentence].then != NULL)
         to = sentences[sentence].then(reader, to, failure);
     return oom_draft_reach(reader, to);
 }
 
-size_t oom_pattern_read(struct oom_reader *reader, size_t at)
-{
-    for (size_t i = 0; i < SENTENCE_COUNT; i++) {
-        struct capture capture = {.device = {0, 0}};
-        size_t end = at;
-        if (sentences[i].pattern[0] == reader->text.bytes[at] &&
-            match(&reader->text, &end, sentences[i].pattern, &capture))
-            return open_failure(reader, i, at, end, &capture);
-    }
-    return 0;
-}
-
-bool oom_pattern_begins(const struct oom_text *text, size_t at)
+/* Where the first letters of a sentence at `at` stand again, or the end. */
+static size_t again_at(const struct oom_text *text, size_t at, const char *pattern)
 {
     char literal[LONGEST_LITERAL];
+    literal_take(pattern, literal);
+    return oom_cursor_take(text, &at, literal) && oom_cursor_find(text, &at, literal, AGAIN) ? at - strlen(literal)
+                                                                                             : text->length;
+}
+
+/* The sentence at clean byte `*at`, which moves behind it; SENTENCE_COUNT when there is none. */
+static size_t sentence_take(const struct oom_text *text, size_t *at, struct capture *capture)
+{
     for (size_t i = 0; i < SENTENCE_COUNT; i++) {
-        size_t end = at;
-        literal_take(sentences[i].pattern, literal);
-        if (oom_cursor_take(text, &end, literal))
-            return true;
+        size_t end = *at;
+        if (sentences[i].pattern[0] != text->bytes[*at])
+            continue;
+        *capture = (struct capture){.stop = again_at(text, *at, sentences[i].pattern)};
+        if (match(text, &end, sentences[i].pattern, capture)) {
+            *at = end;
+            return i;
+        }
     }
-    return false;
+    return SENTENCE_COUNT;
+}
+
+size_t oom_pattern_read(struct oom_reader *reader, size_t at)
+{
+    struct capture capture;
+    size_t end = at, sentence = sentence_take(&reader->text, &end, &capture);
+    return sentence < SENTENCE_COUNT ? open_failure(reader, sentence, at, end, &capture) : 0;
+}
+
+bool oom_pattern_is_at(const struct oom_text *text, size_t at)
+{
+    struct capture capture;
+    return sentence_take(text, &at, &capture) < SENTENCE_COUNT;
+}
+
+size_t oom_pattern_figures(const struct oom_text *text, size_t *at, enum oom_line line,
+                           struct oom_figure figures[OOM_FIGURE_COUNT])
+{
+    struct capture capture = {.stop = text->length};
+    size_t end = *at, count = 0;
+    if (match(text, &end, lines[line], &capture))
+        *at = end;
+    memcpy(figures, capture.figures, sizeof(capture.figures));
+    for (size_t i = 0; i < OOM_FIGURE_COUNT; i++)
+        count += figures[i].is_known;
+    return count;
+}
+
+size_t oom_pattern_add(struct oom_reader *reader, size_t at, enum oom_line line)
+{
+    struct oom_figure figures[OOM_FIGURE_COUNT], *kept = reader->draft.failure.figures;
+    oom_pattern_figures(&reader->text, &at, line, figures);
+    for (size_t i = 0; i < OOM_FIGURE_COUNT; i++)
+        if (!kept[i].is_known)
+            kept[i] = figures[i];
+    return at;
 }
 
 void oom_pattern_firsts(bool firsts[256])

@@ -4,6 +4,7 @@
 #include "input/oom/cursor.h"
 #include "input/oom/entry.h"
 #include "input/oom/handlers.h"
+#include "input/oom/patterns.h"
 
 enum { NEAR = 8 << 10, TABLE = 400 };
 
@@ -22,17 +23,6 @@ static bool is_of_draft(struct oom_reader *reader, size_t from, size_t word, siz
     return str_equal_any_case(space->text, (struct str){reader->text.bytes + word, word_end - word});
 }
 
-/* The first of two figures stays: of copies that are mixed line by line, the sum is the same. */
-static bool figure_take(struct oom_reader *reader, size_t *at, enum oom_figure_at which)
-{
-    struct oom_figure figure, *to = &reader->draft.failure.figures[which];
-    if (!oom_cursor_take_size(&reader->text, at, &figure))
-        return false;
-    if (!to->is_known)
-        *to = figure;
-    return true;
-}
-
 /* A word that is followed by `literal`: the name of a memory space. */
 static bool space_take(const struct oom_text *text, size_t *at, size_t *word, size_t *word_end, const char *literal)
 {
@@ -48,10 +38,6 @@ static bool space_take(const struct oom_text *text, size_t *at, size_t *word, si
 /* "Total hbm usage >= T:  reserved R  program P  arguments Q" */
 static size_t total_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const struct {
-        const char *name;
-        enum oom_figure_at figure;
-    } rows[] = {{"reserved", OOM_reserved_bytes}, {"program", OOM_program_bytes}, {"arguments", OOM_arguments_bytes}};
     const struct oom_text *text = &reader->text;
     size_t word, word_end;
     if (!space_take(text, &at, &word, &word_end, "usage>="))
@@ -60,31 +46,17 @@ static size_t total_read(struct oom_reader *reader, size_t from, size_t at)
         oom_report_outside(reader);
         return at;
     }
-    figure_take(reader, &at, OOM_total_bytes);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        size_t row = at;
-        if (!oom_cursor_find(text, &row, rows[i].name, TABLE / 2))
-            continue;
-        if (figure_take(reader, &row, rows[i].figure) || oom_cursor_take(text, &row, "unknownsize"))
-            at = row;
-    }
-    return oom_draft_reach(reader, at);
+    return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_report_total));
 }
 
 /* "Output size O; shares S with arguments." or "Output size unknown." */
 static size_t output_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    const struct oom_text *text = &reader->text;
     if (!is_of_draft(reader, from, 0, 0)) {
         oom_report_outside(reader);
         return at;
     }
-    if (!figure_take(reader, &at, OOM_output_bytes))
-        return oom_draft_reach(reader, at);
-    size_t next = at;
-    if (oom_cursor_find(text, &next, "shares", 4) && figure_take(reader, &next, OOM_shared_bytes))
-        at = next;
-    return oom_draft_reach(reader, at);
+    return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_report_output));
 }
 
 /* "Program hbm requirement P: … HLO temp X (… F% fragmentation (c))" */
@@ -98,16 +70,12 @@ static size_t requirement_read(struct oom_reader *reader, size_t from, size_t at
         oom_report_outside(reader);
         return at;
     }
-    if (!figure_take(reader, &at, OOM_requirement_bytes))
-        return oom_draft_reach(reader, at);
+    at = oom_pattern_add(reader, at, OOM_LINE_report_requirement);
     size_t next = at, stop = at;
     bool is_stopped =
         oom_cursor_find(text, &stop, "allocationsin", TABLE) || oom_cursor_find(text, &stop, "Largestprogram", TABLE);
-    if (oom_cursor_find(text, &next, "HLOtemp", TABLE) && (!is_stopped || next < stop)) {
-        at = next;
-        if (oom_cursor_find(text, &next, "fragmentation(", 160) && figure_take(reader, &next, OOM_fragmentation_bytes))
-            at = next;
-    }
+    if (oom_cursor_find(text, &next, "HLOtemp", TABLE) && (!is_stopped || next < stop))
+        at = oom_pattern_add(reader, next, OOM_LINE_report_fragmentation);
     return oom_draft_reach(reader, at);
 }
 
