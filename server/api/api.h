@@ -4,7 +4,7 @@
  * One file for each group: api.c (the daemon itself), api_sessions.c,
  * api_modules.c (a session's modules), api_view.c (what a tool says of what choice.c chooses),
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
- * api_given.c (files that a reader gave), api_capacity.c (how much memory devices have), api_shared.c. */
+ * api_uploads.c (files that a reader uploaded), api_capacity.c (how much memory devices have), api_shared.c. */
 #ifndef SERVER_API_API_H
 #define SERVER_API_API_H
 
@@ -26,26 +26,26 @@ struct response *api_sessions(const struct server *server, const struct request 
 struct response *api_session(const struct server *server, const struct request *request);
 struct response *api_modules(const struct server *server, const struct request *request);
 struct response *api_oom(const struct server *server, const struct request *request);
-struct response *api_oom_give(const struct server *server, const struct request *request);
+struct response *api_oom_add(const struct server *server, const struct request *request);
 struct response *api_oom_plan(const struct server *server, const struct request *request);
 struct response *api_oom_text(const struct server *server, const struct request *request);
-struct response *api_given(const struct server *server, const struct request *request);
-struct response *api_given_add(const struct server *server, const struct request *request);
+struct response *api_uploads(const struct server *server, const struct request *request);
+struct response *api_uploads_add(const struct server *server, const struct request *request);
 struct response *api_profiles(const struct server *server, const struct request *request);
-struct response *api_profile_give(const struct server *server, const struct request *request);
+struct response *api_profiles_add(const struct server *server, const struct request *request);
 /* The view "summary" of the memory profile, which is of all hosts. */
 struct response *api_memory_profile(const struct server *server, const struct request *request);
 struct response *api_source(const struct server *server, const struct request *request);
 struct response *api_view(const struct server *server, const struct request *request);
 
-/* The session that a request is about: of the watched folders, or of files that a reader gave. */
+/* The session that a request is about: of the watched folders, or of files that a reader uploaded. */
 struct api_subject {
     const struct server *server;
     const struct snapshot *snapshot; /* that holds the session */
     const struct snapshot_session *session;
     const struct snapshot_host *host; /* NULL when not named */
     struct snapshot *indexed;         /* of api_shared.c: what api_close lets go of */
-    struct given_set given;
+    struct upload_set uploaded;
 };
 
 /* Fills `subject` (zeroed), or the refusal; api_close in any case. `id` NULL: no session was named. */
@@ -66,7 +66,7 @@ struct response *api_check_type(const struct request *request, const char *const
 /* The body will be kept after the answer, with `extra_bytes` beside it: NULL, or the refusal when there is no room. */
 struct response *api_keep_body(const struct request *request, uint64_t extra_bytes);
 
-/* "modified_at_ms": null for what a reader gave, which tells no time. */
+/* "modified_at_ms": null for what a reader uploaded, which tells no time. */
 void api_write_modified(struct json *json, int64_t modified_at_ms);
 
 /* [{…}…]: the heads of all sessions of a snapshot. */

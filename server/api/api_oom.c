@@ -61,7 +61,7 @@ struct response *api_oom(const struct server *server, const struct request *requ
     return response;
 }
 
-struct response *api_oom_give(const struct server *server, const struct request *request)
+struct response *api_oom_add(const struct server *server, const struct request *request)
 {
     static const char *const NAMES[] = {NULL}, *const TYPES[] = {"text/plain", "application/octet-stream", NULL};
     struct subject text = {0};

@@ -34,7 +34,7 @@ struct response *api_profiles(const struct server *server, const struct request 
     return api_of_session(server, request, write_profiles);
 }
 
-struct response *api_profile_give(const struct server *server, const struct request *request)
+struct response *api_profiles_add(const struct server *server, const struct request *request)
 {
     static const char *const NAMES[] = {"name", NULL}, *const TYPES[] = {"application/octet-stream", NULL};
     struct subject one = {0};

@@ -14,11 +14,11 @@ static struct response *find_session(struct api_subject *subject, const struct s
     subject->server = server;
     if (!id)
         return response_problem(400, "argument", "the parameter session is missing");
-    if (!given_is_id(id)) {
+    if (!upload_set_is_id(id)) {
         subject->indexed = index_hold(server->index);
         subject->snapshot = subject->indexed;
-    } else if (given_find(server->store, id, &subject->given, &err)) {
-        subject->snapshot = given_snapshot(&subject->given);
+    } else if (upload_set_find(server->store, id, &subject->uploaded, &err)) {
+        subject->snapshot = upload_set_snapshot(&subject->uploaded);
     } else {
         return response_err(&err, NULL);
     }
@@ -39,7 +39,7 @@ void api_close(struct api_subject *subject)
 {
     if (subject->indexed)
         index_release(subject->server->index, subject->indexed);
-    given_close(&subject->given);
+    upload_set_close(&subject->uploaded);
     *subject = (struct api_subject){0};
 }
 

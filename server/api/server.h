@@ -5,9 +5,9 @@
 
 #include "server/disk/index.h"
 #include "server/http/guard.h"
-#include "server/store/given.h"
 #include "server/store/store.h"
 #include "server/store/subjects.h"
+#include "server/store/upload_set.h"
 
 #include <stdint.h>
 

@@ -89,11 +89,11 @@ struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_c
     return build(roots, root_count, &builder);
 }
 
-struct snapshot *sessions_build_given(struct tree *tree, const char *id, const atomic_bool *is_stopping)
+struct snapshot *sessions_build_uploaded(struct tree *tree, const char *id, const atomic_bool *is_stopping)
 {
     const struct sessions_root root = {.tree = tree, .kind = ANALYSIS_KIND_UNKNOWN};
     struct sessions_builder builder = {
-        .snapshot = memory_new(sizeof(struct snapshot)), .given_id = id, .is_stopping = is_stopping};
+        .snapshot = memory_new(sizeof(struct snapshot)), .upload_id = id, .is_stopping = is_stopping};
     return build(&root, 1, &builder);
 }
 

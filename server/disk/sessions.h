@@ -26,9 +26,9 @@ struct sessions_root {
  * left out, and error texts are not read. */
 struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
                                 struct verdicts *verdicts);
-/* The same of files in memory that a reader gave; texts are read now, until `is_stopping`. `id` names the first
+/* The same of files in memory that a reader uploaded; texts are read now, until `is_stopping`. `id` names the first
  * session, "ID-1" the second. */
-struct snapshot *sessions_build_given(struct tree *tree, const char *id, const atomic_bool *is_stopping);
+struct snapshot *sessions_build_uploaded(struct tree *tree, const char *id, const atomic_bool *is_stopping);
 void sessions_free(struct snapshot *snapshot);
 
 #endif

@@ -165,12 +165,12 @@ static struct snapshot_session *add_session(struct sessions_builder *builder, co
         hash = hash_text(contents->folder->files[0].name, hash);
     if (builder->root_at > 0)
         hash = hash_text(builder->root_path, hash);
-    if (!builder->given_id)
+    if (!builder->upload_id)
         snapshot_write_id(session->id, hash);
     else if (snapshot->session_count == 0)
-        snprintf(session->id, sizeof(session->id), "%s", builder->given_id);
+        snprintf(session->id, sizeof(session->id), "%s", builder->upload_id);
     else
-        snprintf(session->id, sizeof(session->id), "%s-%zu", builder->given_id, snapshot->session_count);
+        snprintf(session->id, sizeof(session->id), "%s-%zu", builder->upload_id, snapshot->session_count);
     snapshot->sessions = memory_grow(snapshot->sessions, &builder->session_capacity, snapshot->session_count + 1,
                                      sizeof(*snapshot->sessions));
     snapshot->sessions[snapshot->session_count++] = session;
@@ -264,7 +264,7 @@ static bool look(struct sessions_builder *builder, const struct snapshot_file *f
     struct err err = ERR_INIT;
     bool is_readable = file->reason == 0 && file->identity.size_bytes > 0;
     *text = (struct snapshot_text){.file = file};
-    if (builder->given_id)
+    if (builder->upload_id)
         text->is_read = is_readable && verdicts_read(&file->place, builder->is_stopping, &text->verdict, &err);
     else
         text->is_read = builder->verdicts && is_readable &&
@@ -313,7 +313,7 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
     session->text_count = session->file_count = 1;
     if (!is_named) {
         session->name = file->path;
-        if (!builder->given_id)
+        if (!builder->upload_id)
             snapshot_write_id(session->id, hash_text(file->name, hash_text(session->id, 0)));
     }
     atomic_store(session->module_count, 0);

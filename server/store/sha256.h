@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sha256.h: SHA-256 (FIPS 180-4): the name of bytes that a reader gave, which nobody can guess or forge. */
+ * sha256.h: SHA-256 (FIPS 180-4): the name of bytes that a reader uploaded, which nobody can guess or forge. */
 #ifndef SERVER_STORE_SHA256_H
 #define SERVER_STORE_SHA256_H
 

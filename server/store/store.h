@@ -34,7 +34,7 @@ enum {
     STORE_TEXTS,
     STORE_UPLOADED_PROFILES,
     STORE_UPLOADED_TEXTS,
-    STORE_UPLOADED_SETS, /* given.h */
+    STORE_UPLOADED_SETS, /* upload_set.h */
     STORE_NONE,          /* behind the last */
 };
 

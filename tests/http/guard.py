@@ -159,7 +159,7 @@ def test_daemons_on_two_ports_of_a_host_keep_their_cookies_apart(t):
 def test_no_other_origin_may_send_anything(t):
     """what a form of another page can send without asking first: it names its origin"""
     daemon = t.serve(t.folder())
-    for path in ("/api/v1/oom", "/api/v1/given?name=a.hlo.pb", "/api/v1/profiles?name=m", "/api/v1/login"):
+    for path in ("/api/v1/oom", "/api/v1/uploads?name=a.hlo.pb", "/api/v1/profiles?name=m", "/api/v1/login"):
         for origin in ("http://evil.example", "null", "http://localhost:1", f"http://evil.example:{daemon.port}",
                        f"http://localhost:{daemon.port}.evil.example", ""):
             for kind in ("text/plain", "application/octet-stream", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):

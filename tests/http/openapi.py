@@ -74,7 +74,9 @@ def test_documented_formats_are_those_that_are_answered(t):
         schemas = [document.resolve(parameter)["schema"] for parameter in operation["parameters"]
                    if document.resolve(parameter)["name"] == "format"]
         for schema in schemas:
-            address = f"{path}?session={sessions[DEMO[path.split('/')[3]]]['id']}&format="
+            session = sessions[DEMO.get(path.split('/')[3], "training")]["id"]
+            about = "" if path.startswith("/api/v1/sessions") else f"session={session}&"
+            address = f"{path.replace('{session}', session)}?{about}format="
             answers = [daemon.ask(address + word) for word in schema["enum"]]
             equal([answer.status for answer in answers], [200] * len(answers), path)
             equal({answer.headers["content-type"].partition(";")[0] for answer in answers}, set(document.media(operation, 200)), path)
@@ -131,9 +133,9 @@ class Walk:
         wait_until(lambda: "job/train.log" in self.daemon.sessions(), what="the reading of the log")
         self.sessions = {name: row["id"] for name, row in self.daemon.sessions().items()}
         self.met = set()
-        self.given = self.daemon.ask("/api/v1/given?name=a.hlo.pb", "POST", {"Content-Type": "application/octet-stream"},
+        self.upload = self.daemon.ask("/api/v1/uploads?name=a.hlo.pb", "POST", {"Content-Type": "application/octet-stream"},
                                      inputs.hlo_proto()).json["id"]
-        self.sessions["given"] = self.given
+        self.sessions["upload"] = self.upload
 
     def check(self, path, method, answer):
         """notes what was met; an answer must be documented and follow its schema"""
@@ -170,7 +172,7 @@ DEVICE_EXTRAS = {"callers": "&match=.", "source": "&file=/a/x.py"}
 
 
 def address_of(path, session, extra=""):
-    address = path.replace("{session}", session).replace("{given}", session)
+    address = path.replace("{session}", session).replace("{upload}", session)
     if is_of_text(path):
         address += f"?session={session}"
     if path == "/api/v1/source":
@@ -187,8 +189,8 @@ def address_of(path, session, extra=""):
 def walk_common(walk, path):
     """what every GET has"""
     session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_device(path) else "run"]
-    if "{given}" in path:
-        session = walk.given
+    if "{upload}" in path:
+        session = walk.upload
     address = address_of(path, session)
     first = walk.ask(path, address)
     equal(first.status, 200, address)
@@ -208,7 +210,7 @@ def walk_common(walk, path):
 
 def walk_errors(walk, path):
     """what a question about a session may meet"""
-    if "{given}" in path:
+    if "{upload}" in path:
         equal(walk.ask(path, address_of(path, "0" * 40)).status, 404, path)
     if "{session}" in path or "/memory_" in path or is_of_text(path) or is_of_device(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
@@ -247,15 +249,15 @@ def walk_profiles(walk, t):
     refused = walk.daemon.ask(path, "DELETE")
     walk.check(path, "POST", refused)
     equal(refused.status, 405, "DELETE")
-    given = walk.ask(path, path + "?name=m.prof", "POST", raw, walk.profile).json["id"]
+    uploaded = walk.ask(path, path + "?name=m.prof", "POST", raw, walk.profile).json["id"]
     session = walk.sessions["memprof"]
     ids = {row["name"]: row["id"] for row in walk.ask("/api/v1/sessions/{session}/profiles", f"/api/v1/sessions/{session}/profiles").json["profiles"]}
     profile = "/api/v1/device_memory/profile"
     for view in ("summary", "flame", "graph", "top", "callers", "source", "buffers", "traces", "tags", "series"):
         one, extra = f"/api/v1/device_memory/{view}", DEVICE_EXTRAS.get(view, "")
-        for question in (f"profile={given}", f"profile={given}&by=line&machinery=1&focus=f(&tag=kind=buffer&tagignore=zzz",
+        for question in (f"profile={uploaded}", f"profile={uploaded}&by=line&machinery=1&focus=f(&tag=kind=buffer&tagignore=zzz",
                          f"session={session}&profile={ids['memory9.prof']}&base={ids['memory1.prof']}",
-                         f"session={session}&profile={ids['memory.prof']}&profile={ids['memory9.prof']}&base={given}&subtract=1&normalize=1"):
+                         f"session={session}&profile={ids['memory.prof']}&profile={ids['memory9.prof']}&base={uploaded}&subtract=1&normalize=1"):
             equal(walk.ask(one, f"{one}?{question}{extra}").status, 200, question)
             equal(walk.ask(profile, f"{profile}?{question.replace('&by=line', '')}").status, 200, question)
     for extra in ("search=func", "invert=1&machinery=1", "pivot=~func1", "search=(", "base=" + ids["memory1.prof"]):
@@ -266,9 +268,9 @@ def walk_profiles(walk, t):
             walk.ask(one, f"{one}?session={session}&format={form}")
 
 
-def walk_given(walk):
+def walk_uploads(walk):
     """what files that are opened like a session meet"""
-    path, raw = "/api/v1/given", {"Content-Type": "application/octet-stream"}
+    path, raw = "/api/v1/uploads", {"Content-Type": "application/octet-stream"}
     program, name = inputs.hlo_proto(), "?name=a.hlo.pb"
     for headers, body, daemon, status in (
             (raw, program, walk.daemon, 201), (raw, inputs.trace(), walk.daemon, 201), (raw, walk.profile, walk.daemon, 201),
@@ -348,7 +350,7 @@ def walk_vanished(walk):
     paths = [path for path, _, operation in walk.document.operations()
              if "503" in operation["responses"] and path != "/-/ready"]
     for path in paths:
-        if path in ("/api/v1/profiles", "/api/v1/given"):
+        if path in ("/api/v1/profiles", "/api/v1/uploads"):
             continue
         name = "gone.log" if is_of_text(path) else "vanished" if is_of_device(path) else "gone"
         session, gone = walk.sessions[name], walk.gone[name]
@@ -423,7 +425,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_login(walk)
     walk_texts(walk)
     walk_profiles(walk, t)
-    walk_given(walk)
+    walk_uploads(walk)
     walk_views(walk)
     walk_profile(walk)
     walk_vanished(walk)

@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 # Those of long tests first, so that no processor is left with one of them at the end.
-THEMES = ["memory", "concurrency", "openapi", "given", "oom", "bad_input", "index", "stopping", "limits", "start",
+THEMES = ["memory", "concurrency", "openapi", "uploads", "oom", "bad_input", "index", "stopping", "limits", "start",
           "guard", "negotiation", "api", "xprof", "sessions", "summary", "profiles"]
 
 

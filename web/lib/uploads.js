@@ -7,7 +7,7 @@ import { bytes, cutMiddle, visible } from './format.js';
 import { isDroppedSession } from './route.js';
 
 /* Where the daemon takes files, below api/v1/. */
-export const UPLOADS = 'given';
+export const UPLOADS = 'uploads';
 
 const MAX_TEXT = 1 << 20;
 const keyOf = (id) => `memviewd.dropped.${id}`;

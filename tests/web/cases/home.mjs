@@ -360,7 +360,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       await own.stop();
       again = await startDaemon(binary, ['--demo'], Number(new URL(own.url).port));
       const asked = [];
-      page.on('request', (request) => /\/(given|uploads)\//.test(request.url()) && asked.push(request.url()));
+      page.on('request', (request) => /\/uploads\//.test(request.url()) && asked.push(request.url()));
       for (const wanted of [1, 1]) {
         await page.reload();
         await page.waitForSelector('.home-grid tbody tr');

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * api_given.c: traces, dumps and other files that a reader gave, to be looked at like those of a folder. */
+ * api_uploads.c: traces, dumps and other files that a reader uploaded, to be looked at like those of a folder. */
 #include "server/api/api.h"
 
 #include "server/api/listing.h"
 
 #include <string.h>
 
-static void write_files(struct json *json, const struct given_set *set)
+static void write_files(struct json *json, const struct upload_set *set)
 {
     json_key(json, "files");
     json_array_begin(json);
     for (size_t at = 0; at < set->file_count; at++) {
-        const struct given_file *file = set->files[at];
+        const struct upload_set_file *file = set->files[at];
         json_object_begin(json);
         json_key_text(json, "name", file->path);
         json_key_uint(json, "size_bytes", file->upload->size);
@@ -22,7 +22,7 @@ static void write_files(struct json *json, const struct given_set *set)
     json_array_end(json);
 }
 
-static struct response *answer(const struct server *server, const struct given_set *set, bool is_new)
+static struct response *answer(const struct server *server, const struct upload_set *set, bool is_new)
 {
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
@@ -30,7 +30,7 @@ static struct response *answer(const struct server *server, const struct given_s
     json_key_text(&json, "id", set->id);
     write_files(&json, set);
     if (!is_new) {
-        const struct snapshot *snapshot = given_snapshot(set);
+        const struct snapshot *snapshot = upload_set_snapshot(set);
         json_key(&json, "sessions");
         api_write_sessions(&json, server->store, snapshot);
         api_write_not_read(&json, snapshot);
@@ -39,26 +39,26 @@ static struct response *answer(const struct server *server, const struct given_s
     return response_of_buf(is_new ? 201 : 200, "application/json", &buf);
 }
 
-struct response *api_given(const struct server *server, const struct request *request)
+struct response *api_uploads(const struct server *server, const struct request *request)
 {
     static const char *const NAMES[] = {NULL};
-    struct given_set set = {0};
+    struct upload_set set = {0};
     struct err err = ERR_INIT;
     struct response *response = listing_check_names(request, NAMES);
     if (!response && strchr(request->captures[0], '-')) /* of a session of a set, or of nothing */
         response = response_problem(404, "notfound", "there are no files of that id");
     if (!response)
-        response = given_find(server->store, request->captures[0], &set, &err) ? answer(server, &set, false)
-                                                                               : response_err(&err, NULL);
-    given_close(&set);
+        response = upload_set_find(server->store, request->captures[0], &set, &err) ? answer(server, &set, false)
+                                                                                    : response_err(&err, NULL);
+    upload_set_close(&set);
     return response;
 }
 
-struct response *api_given_add(const struct server *server, const struct request *request)
+struct response *api_uploads_add(const struct server *server, const struct request *request)
 {
     static const char *const NAMES[] = {"name", "with", NULL}, *const TYPES[] = {"application/octet-stream", NULL};
     const char *name = request_param(request, "name", ""), *with = request_param(request, "with", "");
-    struct given_set set = {0};
+    struct upload_set set = {0};
     struct err err = ERR_INIT;
     struct response *response = listing_check_names(request, NAMES);
     if (!response)
@@ -66,11 +66,11 @@ struct response *api_given_add(const struct server *server, const struct request
     if (!response && request->body->size == 0)
         response = response_problem(422, "truncated", "the file is empty");
     if (!response)
-        response = api_keep_body(request, GIVEN_COST_BYTES);
+        response = api_keep_body(request, UPLOAD_SET_COST_BYTES);
     if (!response)
-        response = given_add(server->store, with[0] ? with : NULL, name, request->body, &set, &err)
+        response = upload_set_add(server->store, with[0] ? with : NULL, name, request->body, &set, &err)
                        ? answer(server, &set, true)
                        : response_err(&err, name);
-    given_close(&set);
+    upload_set_close(&set);
     return response;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * given.h: traces, dumps and other files that a reader gave, opened like a folder, never on disk.
+ * upload_set.h: traces, dumps and other files that a reader uploaded, opened like a folder, never on disk.
  *
  * Files come one by one; each makes a new set: the files of an earlier one and itself. A set is
  * named by the hash of the names and bytes in it and never changes.
  * Threads: any number. */
-#ifndef SERVER_STORE_GIVEN_H
-#define SERVER_STORE_GIVEN_H
+#ifndef SERVER_STORE_UPLOAD_SET_H
+#define SERVER_STORE_UPLOAD_SET_H
 
 #include "analysis/analysis.h"
 #include "server/disk/snapshot.h"
@@ -16,13 +16,13 @@
 #include <stdatomic.h>
 
 /* Of one file, and of all of a set together. */
-#define GIVEN_FILE_LIMIT_BYTES ((size_t)1 << 30)
-#define GIVEN_LIMIT_BYTES ((uint64_t)1 << 30)
-enum { GIVEN_ID_SIZE = 41, GIVEN_MAX_FILES = 1000 };
+#define UPLOAD_SET_FILE_LIMIT_BYTES ((size_t)1 << 30)
+#define UPLOAD_SET_LIMIT_BYTES ((uint64_t)1 << 30)
+enum { UPLOAD_SET_ID_SIZE = 41, UPLOAD_SET_MAX_FILES = 1000 };
 /* What a set of one file takes beside its bytes, about. */
-enum { GIVEN_COST_BYTES = 9 << 10 };
+enum { UPLOAD_SET_COST_BYTES = 9 << 10 };
 
-struct given_file {
+struct upload_set_file {
     atomic_int holders; /* sets that it is in */
     char *path;         /* below the set, as the reader's machine named it; "/" between its parts */
     struct upload *upload;
@@ -30,26 +30,26 @@ struct given_file {
     char sha256[SHA256_TEXT_SIZE];
 };
 
-/* A set that is looked at; given_close once with each that was filled. */
-struct given_set {
+/* A set that is looked at; upload_set_close once with each that was filled. */
+struct upload_set {
     const char *id;
     size_t file_count;
-    struct given_file *const *files; /* by path */
+    struct upload_set_file *const *files; /* by path */
     struct cache_hold hold;
 };
 
 /* The files of the set `with` (NULL: none) and `upload` (a reference is taken), which takes the place of one of the
  * same path. Errors: argument (path), unsupported (no file that is shown here), limit, notfound (`with`). */
-bool given_add(struct store *store, const char *with, const char *path, struct upload *upload, struct given_set *set,
-               struct err *err);
+bool upload_set_add(struct store *store, const char *with, const char *path, struct upload *upload,
+                    struct upload_set *set, struct err *err);
 /* `id` may be that of a session of it. `notfound` when it is not kept any more. */
-bool given_find(struct store *store, const char *id, struct given_set *set, struct err *err);
-void given_close(struct given_set *set);
+bool upload_set_find(struct store *store, const char *id, struct upload_set *set, struct err *err);
+void upload_set_close(struct upload_set *set);
 
 /* What of the set can be opened; as long as it is held. Reads its texts when asked first. */
-const struct snapshot *given_snapshot(const struct given_set *set);
+const struct snapshot *upload_set_snapshot(const struct upload_set *set);
 
 /* Is it the name of a set, or of a session of one? */
-bool given_is_id(const char *text);
+bool upload_set_is_id(const char *text);
 
 #endif

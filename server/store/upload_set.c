@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/store/given.h"
+#include "server/store/upload_set.h"
 
 #include "base/size_text.h"
 #include "server/base/memory.h"
@@ -12,21 +12,21 @@
 enum { MAX_PATH_BYTES = 1024, MAX_DEPTH = 16, MAX_NAME_BYTES = 255 };
 
 /* What the tree and the snapshot of a set take, about: those of the set, and of each file. */
-static const uint64_t FILE_BYTES = 1 << 10, SET_BYTES = GIVEN_COST_BYTES - FILE_BYTES;
+static const uint64_t FILE_BYTES = 1 << 10, SET_BYTES = UPLOAD_SET_COST_BYTES - FILE_BYTES;
 
 /* Owns its files; tree and snapshot borrow from them. */
 struct kept_set {
-    char id[GIVEN_ID_SIZE];
+    char id[UPLOAD_SET_ID_SIZE];
     size_t file_count;
-    uint64_t added_bytes;      /* of the last that came */
-    struct given_file **files; /* shared with the sets before */
+    uint64_t added_bytes;           /* of the last that came */
+    struct upload_set_file **files; /* shared with the sets before */
     const struct store *store;
     pthread_mutex_t lock; /* of the two that follow, made when they are needed first */
     struct tree *tree;
     struct snapshot *snapshot;
 };
 
-static void release_file(struct given_file *file)
+static void release_file(struct upload_set_file *file)
 {
     if (atomic_fetch_sub(&file->holders, 1) != 1)
         return;
@@ -35,7 +35,7 @@ static void release_file(struct given_file *file)
     free(file);
 }
 
-static void release_files(struct given_file **files, size_t count)
+static void release_files(struct upload_set_file **files, size_t count)
 {
     for (size_t at = 0; at < count; at++)
         release_file(files[at]);
@@ -54,7 +54,7 @@ static void free_set(void *value)
     free(set);
 }
 
-static bool fill(const struct kept_set *kept, struct given_set *set)
+static bool fill(const struct kept_set *kept, struct upload_set *set)
 {
     if (!kept)
         return false;
@@ -64,18 +64,18 @@ static bool fill(const struct kept_set *kept, struct given_set *set)
     return true;
 }
 
-void given_close(struct given_set *set)
+void upload_set_close(struct upload_set *set)
 {
     cache_release(&set->hold);
-    *set = (struct given_set){0};
+    *set = (struct upload_set){0};
 }
 
 /* ---- names -------------------------------------------------------------------------- */
 
-bool given_is_id(const char *text)
+bool upload_set_is_id(const char *text)
 {
     size_t length = strspn(text, "0123456789abcdef"), digits;
-    if (length != GIVEN_ID_SIZE - 1)
+    if (length != UPLOAD_SET_ID_SIZE - 1)
         return false;
     if (text[length] != '-')
         return text[length] == '\0';
@@ -129,18 +129,18 @@ static const char *name_of(const char *path)
 
 static int by_path(const void *a, const void *b)
 {
-    return strcmp((*(struct given_file *const *)a)->path, (*(struct given_file *const *)b)->path);
+    return strcmp((*(struct upload_set_file *const *)a)->path, (*(struct upload_set_file *const *)b)->path);
 }
 
 /* ---- what can be opened ----------------------------------------------------------------- */
 
-static void add_to_tree(struct tree *tree, const struct given_file *from)
+static void add_to_tree(struct tree *tree, const struct upload_set_file *from)
 {
     struct tree_file *file =
         tree_add_memory(tree, from->path, (const unsigned char *)from->upload->data, from->upload->size);
     file->kind = kind_of(file->name, from->kind);
     file->is_profile = file->kind == NAMES_PROFILE;
-    /* Equal bytes are the same file, whoever gives them and whenever. */
+    /* Equal bytes are the same file, whoever uploads them and whenever. */
     file->identity = (struct files_identity){.size_bytes = from->upload->size};
     for (size_t at = 0; at < 32; at++) {
         char digit[2] = {from->sha256[at], '\0'};
@@ -159,7 +159,7 @@ static void open_set(struct kept_set *set)
     free(root);
     for (size_t at = 0; at < set->file_count; at++)
         add_to_tree(set->tree, set->files[at]);
-    set->snapshot = sessions_build_given(set->tree, set->id, store_is_stopping(set->store));
+    set->snapshot = sessions_build_uploaded(set->tree, set->id, store_is_stopping(set->store));
 }
 
 /* Another thread may read texts meanwhile: that can take long. */
@@ -175,7 +175,7 @@ static void wait_until_opened(struct kept_set *set)
     pthread_mutex_lock(&set->lock);
 }
 
-const struct snapshot *given_snapshot(const struct given_set *set)
+const struct snapshot *upload_set_snapshot(const struct upload_set *set)
 {
     struct kept_set *kept = (struct kept_set *)(uintptr_t)set->id; /* its first member */
     if (pthread_mutex_trylock(&kept->lock) != 0)
@@ -186,7 +186,7 @@ const struct snapshot *given_snapshot(const struct given_set *set)
     return kept->snapshot;
 }
 
-/* ---- giving and finding ------------------------------------------------------------------ */
+/* ---- adding and finding ------------------------------------------------------------------ */
 
 static void *make_set(void *context, struct cache_made *made, struct err *err)
 {
@@ -214,11 +214,11 @@ static void name_set(struct kept_set *set)
     if (all.failed)
         memory_out();
     sha256_text(all.data, all.length, hash);
-    memcpy(set->id, hash, GIVEN_ID_SIZE - 1);
+    memcpy(set->id, hash, UPLOAD_SET_ID_SIZE - 1);
     buf_free(&all);
 }
 
-static bool identify(struct given_file *file, struct err *err)
+static bool identify(struct upload_set_file *file, struct err *err)
 {
     const struct source source = upload_source(file->upload);
     if (!analysis_identify(&source, &file->kind, NULL, err))
@@ -231,7 +231,7 @@ static bool identify(struct given_file *file, struct err *err)
 }
 
 /* The files of `with` but for one of this path, and `added`, which the list then holds. */
-static void join(const struct given_set *with, struct given_file *added, struct kept_set *set)
+static void join(const struct upload_set *with, struct upload_set_file *added, struct kept_set *set)
 {
     set->files = memory_new((with->file_count + 1) * sizeof(*set->files));
     for (size_t at = 0; at < with->file_count; at++) {
@@ -249,23 +249,24 @@ static bool check_size(const struct kept_set *set, struct err *err)
     uint64_t size_bytes = 0;
     for (size_t at = 0; at < set->file_count; at++)
         size_bytes += set->files[at]->upload->size;
-    if (set->file_count > GIVEN_MAX_FILES)
-        return err_set(err, ERR_limit, ERR_NO_OFFSET, "at most %d files can be looked at together", GIVEN_MAX_FILES);
-    return size_bytes <= GIVEN_LIMIT_BYTES ||
+    if (set->file_count > UPLOAD_SET_MAX_FILES)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "at most %d files can be looked at together",
+                       UPLOAD_SET_MAX_FILES);
+    return size_bytes <= UPLOAD_SET_LIMIT_BYTES ||
            err_set(err, ERR_limit, ERR_NO_OFFSET, "the files would take %s together, more than the %s that are kept",
                    size_text((char[SIZE_TEXT_BYTES]){0}, size_bytes),
-                   size_text((char[SIZE_TEXT_BYTES]){0}, GIVEN_LIMIT_BYTES));
+                   size_text((char[SIZE_TEXT_BYTES]){0}, UPLOAD_SET_LIMIT_BYTES));
 }
 
-bool given_add(struct store *store, const char *with, const char *path, struct upload *upload, struct given_set *set,
-               struct err *err)
+bool upload_set_add(struct store *store, const char *with, const char *path, struct upload *upload,
+                    struct upload_set *set, struct err *err)
 {
-    struct given_set before = {0};
+    struct upload_set before = {0};
     struct kept_set joined = {.added_bytes = upload->size, .store = store};
-    *set = (struct given_set){0};
-    if (!check_path(path, err) || (with && !given_find(store, with, &before, err)))
+    *set = (struct upload_set){0};
+    if (!check_path(path, err) || (with && !upload_set_find(store, with, &before, err)))
         return false;
-    struct given_file *added = memory_new(sizeof(*added));
+    struct upload_set_file *added = memory_new(sizeof(*added));
     atomic_init(&added->holders, 1);
     added->path = memory_text(path);
     added->upload = upload_hold(upload);
@@ -273,22 +274,22 @@ bool given_add(struct store *store, const char *with, const char *path, struct u
     bool is_good = identify(added, err) && check_size(&joined, err);
     if (is_good) {
         name_set(&joined);
-        char id[GIVEN_ID_SIZE];
+        char id[UPLOAD_SET_ID_SIZE];
         memcpy(id, joined.id, sizeof(id)); /* the maker takes the rest away */
         struct cache_maker maker = {make_set, free_set, &joined};
         is_good = fill(cache_get(store_cache(store), STORE_UPLOADED_SETS, id, &maker, &set->hold, err), set);
     }
     release_files(joined.files, joined.file_count);
-    given_close(&before);
+    upload_set_close(&before);
     return is_good;
 }
 
-bool given_find(struct store *store, const char *id, struct given_set *set, struct err *err)
+bool upload_set_find(struct store *store, const char *id, struct upload_set *set, struct err *err)
 {
-    char key[GIVEN_ID_SIZE] = "";
-    *set = (struct given_set){0};
-    if (given_is_id(id)) {
-        memcpy(key, id, GIVEN_ID_SIZE - 1);
+    char key[UPLOAD_SET_ID_SIZE] = "";
+    *set = (struct upload_set){0};
+    if (upload_set_is_id(id)) {
+        memcpy(key, id, UPLOAD_SET_ID_SIZE - 1);
         if (fill(cache_get(store_cache(store), STORE_UPLOADED_SETS, key, NULL, &set->hold, err), set))
             return true;
     }

@@ -16,7 +16,7 @@ LINE = b"RESOURCE_EXHAUSTED: Out of memory allocating 12 bytes\n"
 
 
 def add(daemon, name, data, before="", status=201):
-    answer = daemon.ask(f"/api/v1/given?name={name}&with={before}", "POST", RAW, data)
+    answer = daemon.ask(f"/api/v1/uploads?name={name}&with={before}", "POST", RAW, data)
     equal(answer.status, status, answer.text)
     return answer.json
 
@@ -31,7 +31,7 @@ def add_folder(t, daemon, folder, prefix=""):
 
 
 def sessions_of(daemon, given):
-    return daemon.get_json(f"/api/v1/given/{given}")["sessions"]
+    return daemon.get_json(f"/api/v1/uploads/{given}")["sessions"]
 
 
 def files_below(folder):
@@ -108,7 +108,7 @@ def test_nothing_is_stored_and_nothing_is_listed(t):
     equal(files_below(t.folder()), before)
     assert "secret" not in daemon.ask("/api/v1/sessions").text
     assert "secret" not in daemon.ask("/runs").text
-    equal(t.serve(t.folder()).ask(f"/api/v1/given/{given}").status, 404, "another daemon")
+    equal(t.serve(t.folder()).ask(f"/api/v1/uploads/{given}").status, 404, "another daemon")
 
 
 def test_hostile_names_mean_no_other_place(t):
@@ -151,22 +151,22 @@ def test_a_log_beyond_the_limit_is_named_with_the_reason(t):
     packed = gzip.compress(LINE + b"." * (10 << 20)) * 12
     t.write("job/big.log.gz", packed)
     daemon = t.serve(t.folder())
-    alone = daemon.get_json(f"/api/v1/given/{add(daemon, 'big.log.gz', packed)['id']}")
+    alone = daemon.get_json(f"/api/v1/uploads/{add(daemon, 'big.log.gz', packed)['id']}")
     equal([(row["file"], row["code"]) for row in alone["not_read"]], [("big.log.gz", "limit")])
     assert "256 times" in alone["not_read"][0]["reason"], alone
     equal(alone["sessions"], [])
     beside = add(daemon, "run/a.hlo.pb", inputs.hlo_proto(), add(daemon, "run/big.log.gz", packed)["id"])["id"]
-    equal([row["file"] for row in daemon.get_json(f"/api/v1/given/{beside}")["not_read"]], ["run/big.log.gz"])
+    equal([row["file"] for row in daemon.get_json(f"/api/v1/uploads/{beside}")["not_read"]], ["run/big.log.gz"])
     equal([row["file"] for row in daemon.get_json(f"/api/v1/sessions/{beside}")["not_read"]], ["run/big.log.gz"])
     wait_until(lambda: daemon.get_json("/api/v1/sessions")["not_read"], what="the reading of the folder's log")
     equal([(row["file"], row["code"]) for row in daemon.get_json("/api/v1/sessions")["not_read"]], [("job/big.log.gz", "limit")])
-    equal(daemon.get_json(f"/api/v1/given/{add(daemon, 'small.log', LINE)['id']}")["not_read"], [])
+    equal(daemon.get_json(f"/api/v1/uploads/{add(daemon, 'small.log', LINE)['id']}")["not_read"], [])
 
 
 def test_sigterm_does_not_wait_for_the_text_of_what_was_given(t):
     """four million failures take some twenty seconds"""
     packed = gzip.compress(LINE * 100000) * 40
-    for method, path, body in (("GET", "/api/v1/given/{}", None), ("POST", "/api/v1/oom", packed)):
+    for method, path, body in (("GET", "/api/v1/uploads/{}", None), ("POST", "/api/v1/oom", packed)):
         daemon, answers = t.serve(t.folder()), []
         given = add(daemon, "slow.log.gz", packed)["id"]
         before = daemon.cpu_seconds()
@@ -184,8 +184,8 @@ def test_only_the_id_of_a_set_names_it(t):
     daemon = t.serve(t.folder())
     given = add(daemon, "a.hlo.pb", inputs.hlo_proto())["id"]
     for other in (given + "-1", given + "-9999", given + "-0", given[:-1], given + "0", "f" * 40):
-        equal(daemon.ask(f"/api/v1/given/{other}").status, 404, other)
-    equal(daemon.ask(f"/api/v1/given/{given}").status, 200)
+        equal(daemon.ask(f"/api/v1/uploads/{other}").status, 404, other)
+    equal(daemon.ask(f"/api/v1/uploads/{given}").status, 200)
 
 
 def test_a_set_that_is_not_there_is_404_for_the_next_file(t):
@@ -196,20 +196,20 @@ def test_a_set_that_is_not_there_is_404_for_the_next_file(t):
 def test_small_files_count_against_the_memory_too(t):
     daemon = t.serve(t.folder(), "--memory-limit=1")
     first = add(daemon, "0.hlo.pb", inputs.hlo_proto("jit_0", 1))["id"]
-    equal(daemon.ask(f"/api/v1/given/{first}").status, 200)
+    equal(daemon.ask(f"/api/v1/uploads/{first}").status, 200)
     for at in range(1, 400):
         last = add(daemon, f"{at}.hlo.pb", inputs.hlo_proto(f"jit_{at}", 1))["id"]
-    equal(daemon.ask(f"/api/v1/given/{first}").status, 404, "400 of them take more than 1 MiB")
-    equal(daemon.ask(f"/api/v1/given/{last}").status, 200)
+    equal(daemon.ask(f"/api/v1/uploads/{first}").status, 404, "400 of them take more than 1 MiB")
+    equal(daemon.ask(f"/api/v1/uploads/{last}").status, 200)
 
 
 def test_given_files_count_against_the_memory(t):
     daemon = t.serve(t.folder(), "--memory-limit=8")
     for at in range(6):
-        answer = daemon.ask(f"/api/v1/given?name={at}.xplane.pb", "POST", RAW, inputs.trace(f"jit_{at}", padding=3 << 20))
+        answer = daemon.ask(f"/api/v1/uploads?name={at}.xplane.pb", "POST", RAW, inputs.trace(f"jit_{at}", padding=3 << 20))
         equal(answer.status, 201, f"the earlier ones make room: {answer.text}")
-    equal(daemon.ask(f"/api/v1/given/{answer.json['id']}").status, 200)
-    big = daemon.ask("/api/v1/given?name=big.hlo.pb", "POST", RAW, b"x" * (9 << 20))
+    equal(daemon.ask(f"/api/v1/uploads/{answer.json['id']}").status, 200)
+    big = daemon.ask("/api/v1/uploads?name=big.hlo.pb", "POST", RAW, b"x" * (9 << 20))
     equal((big.status, big.json["code"]), (503, "busy"))
 
 
@@ -219,8 +219,8 @@ def test_sets_of_many_files_count_too(t):
     ids = [""]
     for at in range(240):
         ids.append(add(daemon, f"{at}.prof", profile, ids[-1])["id"])
-        daemon.get_json(f"/api/v1/given/{ids[-1]}")
-    equal([daemon.ask(f"/api/v1/given/{given}").status for given in (ids[1], ids[-2], ids[-1])], [404, 200, 200])
+        daemon.get_json(f"/api/v1/uploads/{ids[-1]}")
+    equal([daemon.ask(f"/api/v1/uploads/{given}").status for given in (ids[1], ids[-2], ids[-1])], [404, 200, 200])
 
 
 def test_many_at_once_are_not_mixed_up(t):
