@@ -80,8 +80,7 @@ static bool params_check(const struct tool_view *view, const struct analysis_par
 /* "params": each once; the values of one that is given several times are joined by line breaks. */
 static void params_write(struct json *json, const struct tool_request *request)
 {
-    json_key(json, "params");
-    json_object_begin(json);
+    json_key_object(json, "params");
     for (size_t i = 0; i < request->param_count; i++) {
         const char *name = request->params[i].name;
         bool is_first = true;

@@ -269,3 +269,29 @@ void json_key_known(struct json *json, const char *key, int64_t value)
     else
         json_key_int(json, key, value);
 }
+
+void json_key_double(struct json *json, const char *key, double value)
+{
+    json_key(json, key);
+    json_double(json, value);
+}
+
+void json_key_array(struct json *json, const char *key)
+{
+    json_key(json, key);
+    json_array_begin(json);
+}
+
+void json_key_object(struct json *json, const char *key)
+{
+    json_key(json, key);
+    json_object_begin(json);
+}
+
+void json_key_string_if_any(struct json *json, const char *key, struct str text)
+{
+    if (text.length == 0)
+        json_key_null(json, key);
+    else
+        json_key_string(json, key, text);
+}

@@ -46,7 +46,12 @@ void json_key_int(struct json *json, const char *key, int64_t value);
 void json_key_uint(struct json *json, const char *key, uint64_t value);
 void json_key_bool(struct json *json, const char *key, bool value);
 void json_key_null(struct json *json, const char *key);
+void json_key_double(struct json *json, const char *key, double value);
+void json_key_array(struct json *json, const char *key);  /* begins it */
+void json_key_object(struct json *json, const char *key); /* begins it */
 void json_key_id(struct json *json, const char *key, int64_t value);
+/* null when the text is empty */
+void json_key_string_if_any(struct json *json, const char *key, struct str text);
 /* null when `value` is below 0: for counts and steps that may not be known */
 void json_key_known(struct json *json, const char *key, int64_t value);
 

@@ -29,16 +29,14 @@ void table_row_write(const struct table_column *columns, const void *context, ui
 
 void table_columns_write(const struct table_column *columns, const char *key, struct json *json)
 {
-    json_key(json, key);
-    json_array_begin(json);
+    json_key_array(json, key);
     for (; columns->name != NULL; columns++) {
         const char *aliases = columns->aliases;
         if (columns->title == NULL && (columns->help == NULL || columns->name[0] == '\0'))
             continue;
         json_object_begin(json);
         json_key_text(json, "name", columns->name);
-        json_key(json, "aliases");
-        json_array_begin(json);
+        json_key_array(json, "aliases");
         for (struct str alias; table_word_next(&aliases, &alias);)
             json_string(json, alias);
         json_array_end(json);
@@ -63,8 +61,7 @@ void table_head_write(const struct table_rows *rows, struct json *json)
 
 void table_rows_write(const struct table_rows *rows, const char *key, struct json *json)
 {
-    json_key(json, key);
-    json_array_begin(json);
+    json_key_array(json, key);
     for (uint32_t at = rows->first; at < rows->end; at++) {
         json_object_begin(json);
         table_row_write(rows->spec->columns, rows->context, table_row_at(rows, at), json);

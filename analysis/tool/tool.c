@@ -44,8 +44,7 @@ void tool_note(const struct tool_request *request, const char *code, uint64_t co
 
 void tool_notes_write(struct json *json, const struct tool_note *notes, size_t count)
 {
-    json_key(json, "notes");
-    json_array_begin(json);
+    json_key_array(json, "notes");
     for (size_t i = 0; i < count; i++) {
         json_object_begin(json);
         json_key_text(json, "code", notes[i].code);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * callers.c: the view "callers": a frame, those that call it and those that it calls. */
 #include "tool/device_memory/edges.h"
-#include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
 
 #include <stdlib.h>
@@ -9,13 +8,13 @@
 enum { NODES_MAX = 50 };
 
 /* The frames asked for: by id, or those whose function, file or name match. */
-static bool *frames_asked(const struct study *study, struct err *err)
+static bool *frames_asked(const struct model *model, struct err *err)
 {
-    const char *id = tool_param_text(study->request, "frame"), *match = tool_param_text(study->request, "match");
-    bool *asked = arena_array(study->arena, bool, study->frames->table.count);
+    const char *id = tool_param_text(model->request, "frame"), *match = tool_param_text(model->request, "match");
+    bool *asked = arena_array(model->arena, bool, model->frames->table.count);
     struct regex_fault fault;
     if (id != NULL && id[0] != '\0') {
-        uint32_t frame = frames_find(study->frames, id);
+        uint32_t frame = frames_find(model->frames, id);
         if (frame == MAP_NONE) {
             err_set(err, ERR_notfound, ERR_NO_OFFSET, "frame: this profile has no frame \"%.20s\"", id);
             return NULL;
@@ -27,15 +26,13 @@ static bool *frames_asked(const struct study *study, struct err *err)
         err_set(err, ERR_argument, ERR_NO_OFFSET, "give frame or match");
         return NULL;
     }
-    struct regex *regex = regex_read(str_of(match), false, study->arena, &fault);
+    struct regex *regex = regex_read(str_of(match), false, model->arena, &fault);
     if (regex == NULL) {
         err_set(err, ERR_argument, ERR_NO_OFFSET, "match: \"%.60s\": %s", match, fault.text);
         return NULL;
     }
-    for (uint32_t i = FRAMES_SPECIAL_COUNT; i < study->frames->table.count; i++) {
-        frames_full_name(study->frames, i, study->request->scratch);
-        asked[i] = regex_matches(regex, (struct str){study->request->scratch->data, study->request->scratch->length});
-    }
+    for (uint32_t i = FRAMES_SPECIAL_COUNT; i < model->frames->table.count; i++)
+        asked[i] = regex_matches(regex, frames_full_name(model->frames, i, model->request->scratch));
     return asked;
 }
 
@@ -56,7 +53,7 @@ static int heavier_first(const void *left, const void *right)
 static void write_side(const struct edges *edges, uint32_t frame, bool is_callers, struct listed *room,
                        struct json *json)
 {
-    const struct study *study = edges->study;
+    const struct model *model = edges->model;
     uint32_t count = 0;
     for (uint32_t i = 0; i < edges->table.count; i++) {
         const struct edges_edge *edge = &edges->items[i];
@@ -64,15 +61,13 @@ static void write_side(const struct edges *edges, uint32_t frame, bool is_caller
             room[count++] = (struct listed){is_callers ? edge->from : edge->to, edge->value};
     }
     qsort(room, count, sizeof(*room), heavier_first);
-    json_key(json, is_callers ? "callers" : "callees");
-    json_array_begin(json);
+    json_key_array(json, is_callers ? "callers" : "callees");
     for (uint32_t i = 0; i < count; i++) {
         json_object_begin(json);
         json_key(json, "frame");
-        frames_write(study->frames, room[i].frame, study->request->scratch, json);
+        frames_write(model->frames, room[i].frame, model->request->scratch, json);
         json_key_int(json, "value", room[i].value);
-        json_key(json, "percent");
-        json_double(json, study_percent(room[i].value, edges->nodes[frame].total));
+        json_key_double(json, "percent", model_percent(room[i].value, edges->nodes[frame].total));
         json_object_end(json);
     }
     json_array_end(json);
@@ -80,17 +75,15 @@ static void write_side(const struct edges *edges, uint32_t frame, bool is_caller
 
 static void write_node(const struct edges *edges, uint32_t frame, struct listed *room, struct json *json)
 {
-    const struct study *study = edges->study;
+    const struct model *model = edges->model;
     const struct edges_node *node = &edges->nodes[frame];
     json_object_begin(json);
     json_key(json, "frame");
-    frames_write(study->frames, frame, study->request->scratch, json);
+    frames_write(model->frames, frame, model->request->scratch, json);
     json_key_int(json, "self", node->self);
     json_key_int(json, "total", node->total);
-    json_key(json, "self_percent");
-    json_double(json, study_percent(node->self, study->percent_base));
-    json_key(json, "total_percent");
-    json_double(json, study_percent(node->total, study->percent_base));
+    json_key_double(json, "self_percent", model_percent(node->self, model->percent_base));
+    json_key_double(json, "total_percent", model_percent(node->total, model->percent_base));
     json_key_int(json, "count", node->count);
     write_side(edges, frame, true, room, json);
     write_side(edges, frame, false, room, json);
@@ -99,32 +92,28 @@ static void write_node(const struct edges *edges, uint32_t frame, struct listed 
 
 bool device_memory_callers(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct study study;
+    struct model model;
     struct edges edges;
     uint32_t count = 0;
-    if (!study_open(request, &study, err))
+    if (!model_open(request, &model, err))
         return false;
-    const bool *asked = frames_asked(&study, err);
+    const bool *asked = frames_asked(&model, err);
     if (asked == NULL)
         return false;
-    edges_make(&study, NULL, asked, &edges);
-    struct listed *found = arena_array(study.arena, struct listed, study.frames->table.count);
-    struct listed *room = arena_array(study.arena, struct listed, (size_t)edges.table.count + 1);
-    for (uint32_t i = 0; i < study.frames->table.count; i++)
+    edges_make(&model, NULL, asked, &edges);
+    struct listed *found = arena_array(model.arena, struct listed, model.frames->table.count);
+    struct listed *room = arena_array(model.arena, struct listed, (size_t)edges.table.count + 1);
+    for (uint32_t i = 0; i < model.frames->table.count; i++)
         if (asked[i] && edges.nodes[i].seen > 0)
             found[count++] = (struct listed){i, edges.nodes[i].total};
     qsort(found, count, sizeof(*found), heavier_first);
-    json_object_begin(json);
-    study_write(&study, json);
+    model_begin(&model, json);
     json_key_uint(json, "matched_count", count);
-    json_key(json, "nodes");
-    json_array_begin(json);
+    json_key_array(json, "nodes");
     for (uint32_t i = 0; i < count && i < NODES_MAX; i++) {
-        arena_work(study.arena, edges.table.count);
+        arena_work(model.arena, edges.table.count);
         write_node(&edges, found[i].frame, room, json);
     }
     json_array_end(json);
-    json_object_end(json);
-    device_memory_notes_add(&study);
-    return true;
+    return model_end(&model, json);
 }

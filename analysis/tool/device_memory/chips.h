@@ -44,4 +44,12 @@ void chips_find_nearest(struct chips *chips, const struct pprof *pprof, struct a
 /* "filters": […] */
 void chips_write(const struct chips *chips, struct json *json);
 
+/* For each set of labels of the profile: is it kept by the chips that look at
+ * labels? Counts the samples that each chip matches. NULL when there is no such
+ * chip, and with a report when one is broken. */
+bool *chips_keep(struct chips *chips, const struct pprof *pprof, struct arena *arena, struct err *err);
+
+/* The text of a label of a set, empty without it; numbers as they are printed. Lives in `scratch`. */
+struct str chips_label_text(const struct pprof *pprof, uint32_t set, const char *key, struct buf *scratch);
+
 #endif

@@ -2,7 +2,63 @@
  * columns.c: see columns.h. */
 #include "tool/device_memory/columns.h"
 
-#include "tool/device_memory/units.h"
+/* ---- units ---- */
+
+enum family { NONE, SIZE, TIME };
+enum { UNIT_MAX = 13 }; /* "nanoseconds" and then some */
+
+static const struct unit {
+    const char *names[3]; /* lower case, singular */
+    enum family family;
+    int64_t factor;
+} units[] = {
+    {{"b", "byte"}, SIZE, 1},
+    {{"kb", "kbyte", "kilobyte"}, SIZE, INT64_C(1) << 10},
+    {{"mb", "mbyte", "megabyte"}, SIZE, INT64_C(1) << 20},
+    {{"gb", "gbyte", "gigabyte"}, SIZE, INT64_C(1) << 30},
+    {{"tb", "tbyte", "terabyte"}, SIZE, INT64_C(1) << 40},
+    {{"pb", "pbyte", "petabyte"}, SIZE, INT64_C(1) << 50},
+    {{"ns", "nanosecond"}, TIME, 1},
+    {{"us", "microsecond"}, TIME, 1000},
+    {{"ms", "millisecond"}, TIME, 1000000},
+    {{"s", "sec", "second"}, TIME, 1000000000},
+    {{"hr", "hour"}, TIME, INT64_C(3600000000000)},
+};
+
+static const struct unit *find(struct str unit)
+{
+    char name[UNIT_MAX + 1] = "";
+    size_t length = unit.length;
+    if (length == 0 || length > UNIT_MAX)
+        return NULL;
+    for (size_t i = 0; i < length; i++)
+        name[i] = (char)(unit.data[i] >= 'A' && unit.data[i] <= 'Z' ? unit.data[i] - 'A' + 'a' : unit.data[i]);
+    if (length > 2 && name[length - 1] == 's')
+        name[length - 1] = '\0';
+    for (size_t at = 0; at < sizeof(units) / sizeof(units[0]); at++)
+        for (size_t i = 0; i < 3 && units[at].names[i] != NULL; i++)
+            if (strcmp(units[at].names[i], name) == 0)
+                return &units[at];
+    return NULL;
+}
+
+/* Is a value in one unit a value in the other? Equal texts always are. */
+static bool units_are_alike(struct str a, struct str b)
+{
+    if (str_equal(a, b))
+        return true;
+    const struct unit *left = find(a), *right = find(b);
+    return left != NULL && right != NULL && left->family == right->family;
+}
+
+/* How many of the smallest unit of its kind one is; 1 for a unit of no known kind. */
+static int64_t units_factor(struct str unit)
+{
+    const struct unit *found = find(unit);
+    return found != NULL ? found->factor : 1;
+}
+
+/* ---- columns ---- */
 
 static bool are_alike(const struct pprof_type *a, const struct pprof_type *b)
 {
@@ -68,4 +124,20 @@ const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_typ
                 columns_in_unit(pprof->values[(size_t)sample * pprof->type_count + column], factor);
     }
     return out;
+}
+
+uint32_t columns_named(const struct pprof *pprof, const char *name)
+{
+    for (uint32_t i = 0; i < pprof->type_count; i++)
+        if (str_equal(pprof->types[i].name, str_of(name)))
+            return i;
+    return PPROF_NONE;
+}
+
+uint32_t columns_of_unit(const struct pprof *pprof, const char *unit)
+{
+    for (uint32_t i = 0; i < pprof->type_count; i++)
+        if (str_equal(pprof->types[i].unit, str_of(unit)))
+            return i;
+    return PPROF_NONE;
 }

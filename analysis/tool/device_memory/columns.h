@@ -23,4 +23,9 @@ int64_t columns_in_unit(int64_t value, int64_t factor);
 const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_type *types, uint32_t type_count,
                                struct arena *arena);
 
+/* A type's place in a profile, or PPROF_NONE. */
+uint32_t columns_named(const struct pprof *pprof, const char *name);
+/* The first type of this unit, or PPROF_NONE. */
+uint32_t columns_of_unit(const struct pprof *pprof, const char *unit);
+
 #endif

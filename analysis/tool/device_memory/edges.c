@@ -22,7 +22,7 @@ static struct edges_edge *edge_of(struct edges *edges, uint32_t from, uint32_t t
     if (!is_new)
         return &edges->items[at];
     edges->items =
-        arena_grown(edges->study->arena, edges->items, (size_t)at + 1, &edges->capacity, sizeof(*edges->items));
+        arena_grown(edges->model->arena, edges->items, (size_t)at + 1, &edges->capacity, sizeof(*edges->items));
     edges->items[at] = (struct edges_edge){.from = from, .to = to};
     return &edges->items[at];
 }
@@ -37,10 +37,10 @@ static void add_edge(struct edges *edges, uint32_t from, uint32_t to, int64_t va
     edge->is_residual |= is_residual;
 }
 
-static void add_sample(struct edges *edges, const struct study_sample *sample, const struct study_walk *walk,
+static void add_sample(struct edges *edges, const struct model_sample *sample, const struct model_walk *walk,
                        const bool *kept, const bool *touching, uint32_t stamp)
 {
-    int64_t value = study_value(edges->study, sample), count = study_count(edges->study, sample);
+    int64_t value = model_value(edges->model, sample), count = model_count(edges->model, sample);
     uint32_t parent = MAP_NONE;
     bool is_residual = false;
     for (uint32_t i = 0; i < walk->count; i++) {
@@ -64,21 +64,21 @@ static void add_sample(struct edges *edges, const struct study_sample *sample, c
         return;
     edges->nodes[parent].self = pprof_add(edges->nodes[parent].self, value);
     edges->nodes[parent].label_sets |=
-        value != 0 ? UINT64_C(1) << (edges->study->pprof->label_sets[sample->at] & 63) : 0;
+        value != 0 ? UINT64_C(1) << (edges->model->pprof->label_sets[sample->at] & 63) : 0;
 }
 
-void edges_make(const struct study *study, const bool *kept, const bool *touching, struct edges *edges)
+void edges_make(const struct model *model, const bool *kept, const bool *touching, struct edges *edges)
 {
-    struct study_walk walk;
-    *edges = (struct edges){.study = study};
-    map_init(&edges->table, study->arena, 0);
-    edges->nodes = arena_array(study->arena, struct edges_node, study->frames->table.count);
-    study_walk_init(study, &walk);
-    for (uint32_t i = 0; i < study->sample_count; i++) {
-        const struct study_sample *sample = &study->samples[i];
-        if (study_value(study, sample) == 0)
+    struct model_walk walk;
+    *edges = (struct edges){.model = model};
+    map_init(&edges->table, model->arena, 0);
+    edges->nodes = arena_array(model->arena, struct edges_node, model->frames->table.count);
+    model_walk_init(model, &walk);
+    for (uint32_t i = 0; i < model->sample_count; i++) {
+        const struct model_sample *sample = &model->samples[i];
+        if (model_value(model, sample) == 0)
             continue;
-        study_walk_to(study, sample, &walk);
+        model_walk_to(model, sample, &walk);
         add_sample(edges, sample, &walk, kept, touching, i + 1);
     }
 }

@@ -5,7 +5,7 @@
 #define ANALYSIS_TOOL_DEVICE_MEMORY_EDGES_H
 
 #include "base/map.h"
-#include "tool/device_memory/study.h"
+#include "tool/device_memory/model.h"
 
 struct edges_edge {
     uint32_t from, to; /* frames: caller, callee */
@@ -22,7 +22,7 @@ struct edges_node {
 };
 
 struct edges {
-    const struct study *study;
+    const struct model *model;
     struct map table; /* .count: how many */
     struct edges_edge *items;
     size_t capacity;
@@ -30,6 +30,6 @@ struct edges {
 };
 
 /* The graph of the frames in `kept` (NULL: all). With `touching` only edges at one of these are made. */
-void edges_make(const struct study *study, const bool *kept, const bool *touching, struct edges *edges);
+void edges_make(const struct model *model, const bool *kept, const bool *touching, struct edges *edges);
 
 #endif

@@ -3,7 +3,6 @@
  * a page can take; below any node (at=), upside down (invert=1), or both sides of
  * one frame (pivot=). */
 #include "base/intern.h"
-#include "tool/device_memory/notes.h"
 #include "tool/device_memory/tree.h"
 #include "tool/device_memory/views.h"
 
@@ -12,7 +11,7 @@
 enum { NODES_DEFAULT = 30000, NODES_MAX = 200000, AT_MAX = 4096 };
 
 struct flame {
-    struct study study;
+    struct model model;
     struct tree_stack *stacks;
     uint32_t stack_count;
     uint32_t *frames; /* all stacks, one after the other */
@@ -33,7 +32,7 @@ struct part {
 static uint16_t small(uint32_t number) { return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX; }
 
 /* Where the outermost pivot stands, or the length. */
-static uint32_t pivot_at(const struct part *part, const struct study_walk *walk)
+static uint32_t pivot_at(const struct part *part, const struct model_walk *walk)
 {
     uint32_t at = 0;
     while (at < walk->count && !part->pivots[walk->frames[at]])
@@ -42,7 +41,7 @@ static uint32_t pivot_at(const struct part *part, const struct study_walk *walk)
 }
 
 /* Puts the wanted part of a stack at the end of `frames`; false when it has none. */
-static bool take_part(struct flame *flame, const struct part *part, const struct study_walk *walk, size_t *length,
+static bool take_part(struct flame *flame, const struct part *part, const struct model_walk *walk, size_t *length,
                       struct tree_stack *stack)
 {
     uint32_t first = 0, last = walk->count; /* [first, last) in the order of calls */
@@ -81,13 +80,13 @@ static bool take_part(struct flame *flame, const struct part *part, const struct
 
 static void collect(struct flame *flame, const struct part *part)
 {
-    const struct study *study = &flame->study;
-    struct study_walk walk;
+    const struct model *model = &flame->model;
+    struct model_walk walk;
     size_t length = 0;
-    study_walk_init(study, &walk);
+    model_walk_init(model, &walk);
     flame->stack_count = 0;
-    for (uint32_t i = 0; i < study->sample_count; i++) {
-        study_walk_to(study, &study->samples[i], &walk);
+    for (uint32_t i = 0; i < model->sample_count; i++) {
+        model_walk_to(model, &model->samples[i], &walk);
         if (!take_part(flame, part, &walk, &length, &flame->stacks[flame->stack_count]))
             continue;
         flame->stacks[flame->stack_count++].sample = i;
@@ -97,38 +96,38 @@ static void collect(struct flame *flame, const struct part *part)
 /* Room for all stacks: counted first, since it may be large. */
 static void make_room(struct flame *flame)
 {
-    const struct study *study = &flame->study;
-    const struct pprof *pprof = study->pprof;
+    const struct model *model = &flame->model;
+    const struct pprof *pprof = model->pprof;
     uint64_t length = 1;
-    for (uint32_t i = 0; i < study->sample_count; i++) {
-        const uint32_t *stack = pprof->stacks + pprof->stack_starts[study->samples[i].at];
-        arena_work(study->arena, study->samples[i].depth + 1);
+    for (uint32_t i = 0; i < model->sample_count; i++) {
+        const uint32_t *stack = pprof->stacks + pprof->stack_starts[model->samples[i].at];
+        arena_work(model->arena, model->samples[i].depth + 1);
         length++;
-        for (uint32_t at = 0; at < study->samples[i].depth; at++)
-            length += study->step_starts[stack[at] + 1] - study->step_starts[stack[at]];
+        for (uint32_t at = 0; at < model->samples[i].depth; at++)
+            length += model->step_starts[stack[at] + 1] - model->step_starts[stack[at]];
     }
-    flame->frames = arena_raw(study->arena, length * sizeof(*flame->frames));
-    flame->folded = arena_raw(study->arena, length * sizeof(*flame->folded));
-    flame->stacks = arena_array(study->arena, struct tree_stack, (size_t)study->sample_count + 1);
-    flame->columns = arena_array(study->arena, uint32_t, study->frames->table.count);
-    flame->shown = arena_array(study->arena, uint32_t, study->frames->table.count);
+    flame->frames = arena_raw(model->arena, length * sizeof(*flame->frames));
+    flame->folded = arena_raw(model->arena, length * sizeof(*flame->folded));
+    flame->stacks = arena_array(model->arena, struct tree_stack, (size_t)model->sample_count + 1);
+    flame->columns = arena_array(model->arena, uint32_t, model->frames->table.count);
+    flame->shown = arena_array(model->arena, uint32_t, model->frames->table.count);
 }
 
 /* ---- parameters ---- */
 
-static bool read_path(const struct study *study, struct part *part, struct err *err)
+static bool read_path(const struct model *model, struct part *part, struct err *err)
 {
-    const char *text = tool_param_text(study->request, "at");
+    const char *text = tool_param_text(model->request, "at");
     uint32_t *path = NULL;
     if (text == NULL || text[0] == '\0')
         return true;
-    path = arena_array(study->arena, uint32_t, strlen(text) / 2 + 2);
+    path = arena_array(model->arena, uint32_t, strlen(text) / 2 + 2);
     while (*text != '\0') {
         char id[FRAMES_ID_SIZE] = "";
         size_t length = strcspn(text, ".");
         if (length < sizeof(id))
             memcpy(id, text, length);
-        path[part->path_length] = frames_find(study->frames, id);
+        path[part->path_length] = frames_find(model->frames, id);
         if (part->path_length == AT_MAX || path[part->path_length++] == MAP_NONE)
             return err_set(err, ERR_notfound, ERR_NO_OFFSET, "at: this profile has no frame \"%.*s\"",
                            (int)(length < 40 ? length : 40), text);
@@ -139,35 +138,34 @@ static bool read_path(const struct study *study, struct part *part, struct err *
 }
 
 /* Frames whose function, file or name match. */
-static bool *frames_that_match(const struct study *study, struct regex *regex)
+static bool *frames_that_match(const struct model *model, struct regex *regex)
 {
-    bool *matches = arena_array(study->arena, bool, study->frames->table.count);
-    for (uint32_t i = 0; i < study->frames->table.count; i++) {
-        const struct frame *frame = &study->frames->items[i];
-        frames_short_name(study->frames, i, study->request->scratch);
+    bool *matches = arena_array(model->arena, bool, model->frames->table.count);
+    for (uint32_t i = 0; i < model->frames->table.count; i++) {
+        const struct frame *frame = &model->frames->items[i];
         matches[i] = regex_matches(regex, frame->function) || regex_matches(regex, frame->file) ||
-                     regex_matches(regex, (struct str){study->request->scratch->data, study->request->scratch->length});
+                     regex_matches(regex, frames_short_name(model->frames, i, model->request->scratch));
     }
     return matches;
 }
 
-static bool read_pivot(const struct study *study, struct part *part, struct err *err)
+static bool read_pivot(const struct model *model, struct part *part, struct err *err)
 {
-    const char *text = tool_param_text(study->request, "pivot");
+    const char *text = tool_param_text(model->request, "pivot");
     struct regex_fault fault;
     if (text == NULL || text[0] == '\0')
         return true;
     if (text[0] == '~') {
-        struct regex *regex = regex_read(str_of(text + 1), false, study->arena, &fault);
+        struct regex *regex = regex_read(str_of(text + 1), false, model->arena, &fault);
         if (regex == NULL)
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "pivot: \"%.60s\": %s", text + 1, fault.text);
-        part->pivots = frames_that_match(study, regex);
+        part->pivots = frames_that_match(model, regex);
         return true;
     }
-    uint32_t frame = frames_find(study->frames, text);
+    uint32_t frame = frames_find(model->frames, text);
     if (frame == MAP_NONE)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "pivot: this profile has no frame \"%.20s\"", text);
-    bool *pivots = arena_array(study->arena, bool, study->frames->table.count);
+    bool *pivots = arena_array(model->arena, bool, model->frames->table.count);
     pivots[frame] = true;
     part->pivots = pivots;
     return true;
@@ -207,11 +205,9 @@ static void write_tree(struct flame *flame, const char *key, const struct tree *
 {
     static const char *const names[COLUMN_COUNT] = {"depth",        "frame",        "total",  "self", "count",
                                                     "folded_above", "folded_below", "before", "after"};
-    json_key(json, key);
-    json_object_begin(json);
-    for (int column = DEPTH; column < (flame->study.is_diff ? COLUMN_COUNT : BEFORE); column++) {
-        json_key(json, names[column]);
-        json_array_begin(json);
+    json_key_object(json, key);
+    for (int column = DEPTH; column < (flame->model.is_diff ? COLUMN_COUNT : BEFORE); column++) {
+        json_key_array(json, names[column]);
         for (uint32_t i = 0; i < tree->count; i++)
             json_int(json, value_of(flame, &tree->nodes[i], (enum column)column));
         json_array_end(json);
@@ -219,17 +215,11 @@ static void write_tree(struct flame *flame, const char *key, const struct tree *
     json_object_end(json);
 }
 
-struct same_file {
-    const struct frames *frames;
-    const uint32_t *files;
-    struct str file;
-};
-
 /* "files" and "frames": texts once each. */
 static void write_frames(const struct flame *flame, struct json *json)
 {
-    const struct frames *frames = flame->study.frames;
-    struct arena *arena = flame->study.arena;
+    const struct frames *frames = flame->model.frames;
+    struct arena *arena = flame->model.arena;
     uint32_t *file_of = arena_array(arena, uint32_t, (size_t)flame->shown_count + 1);
     struct intern files;
     intern_init(&files, arena);
@@ -237,38 +227,31 @@ static void write_frames(const struct flame *flame, struct json *json)
         struct str file = frames->items[flame->shown[i]].file;
         file_of[i] = file.length == 0 ? MAP_NONE : intern_number(&files, file);
     }
-    json_key(json, "files");
-    json_array_begin(json);
+    json_key_array(json, "files");
     for (uint32_t i = 0; i < files.map.count; i++)
         json_string(json, files.items[i]);
     json_array_end(json);
-    json_key(json, "frames");
-    json_object_begin(json);
-    json_key(json, "id");
-    json_array_begin(json);
+    json_key_object(json, "frames");
+    json_key_array(json, "id");
     for (uint32_t i = 0; i < flame->shown_count; i++) {
         char id[FRAMES_ID_SIZE];
         frames_id(frames, flame->shown[i], id);
         json_text(json, id);
     }
     json_array_end(json);
-    json_key(json, "function");
-    json_array_begin(json);
+    json_key_array(json, "function");
     for (uint32_t i = 0; i < flame->shown_count; i++)
         json_string(json, frames->items[flame->shown[i]].function);
     json_array_end(json);
-    json_key(json, "file");
-    json_array_begin(json);
+    json_key_array(json, "file");
     for (uint32_t i = 0; i < flame->shown_count; i++)
         json_int(json, file_of[i] == MAP_NONE ? -1 : (int64_t)file_of[i]);
     json_array_end(json);
-    json_key(json, "line");
-    json_array_begin(json);
+    json_key_array(json, "line");
     for (uint32_t i = 0; i < flame->shown_count; i++)
         json_int(json, frames->items[flame->shown[i]].line);
     json_array_end(json);
-    json_key(json, "is_machinery");
-    json_array_begin(json);
+    json_key_array(json, "is_machinery");
     for (uint32_t i = 0; i < flame->shown_count; i++)
         json_int(json, frames->items[flame->shown[i]].is_machinery);
     json_array_end(json);
@@ -278,38 +261,36 @@ static void write_frames(const struct flame *flame, struct json *json)
 /* What the frames that a search matches add up to; each sample once. */
 static void write_search(const struct flame *flame, struct json *json)
 {
-    const struct study *study = &flame->study;
-    const char *text = tool_param_text(study->request, "search");
+    const struct model *model = &flame->model;
+    const char *text = tool_param_text(model->request, "search");
     struct regex_fault fault = {0, NULL};
-    struct study_walk walk;
+    struct model_walk walk;
     int64_t total = 0, count = 0;
     json_key(json, "search");
     if (text == NULL || text[0] == '\0') {
         json_null(json);
         return;
     }
-    struct regex *regex = regex_read(str_of(text), false, study->arena, &fault);
+    struct regex *regex = regex_read(str_of(text), false, model->arena, &fault);
     bool is_literal = regex == NULL;
-    const bool *matches = frames_that_match(study, is_literal ? regex_literal(str_of(text), study->arena) : regex);
-    study_walk_init(study, &walk);
-    for (uint32_t i = 0; i < study->sample_count; i++) {
+    const bool *matches = frames_that_match(model, is_literal ? regex_literal(str_of(text), model->arena) : regex);
+    model_walk_init(model, &walk);
+    for (uint32_t i = 0; i < model->sample_count; i++) {
         bool is_match = false;
-        study_walk_to(study, &study->samples[i], &walk);
+        model_walk_to(model, &model->samples[i], &walk);
         for (uint32_t at = 0; at < walk.count && !is_match; at++)
             is_match = matches[walk.frames[at]];
-        total = pprof_add(total, is_match ? study_value(study, &study->samples[i]) : 0);
-        count = pprof_add(count, is_match ? study_count(study, &study->samples[i]) : 0);
+        total = pprof_add(total, is_match ? model_value(model, &model->samples[i]) : 0);
+        count = pprof_add(count, is_match ? model_count(model, &model->samples[i]) : 0);
     }
     json_object_begin(json);
     json_key_int(json, "matched_total", total);
     json_key_int(json, "matched_count", count);
-    json_key(json, "percent");
-    json_double(json, study_percent(total, study->percent_base));
+    json_key_double(json, "percent", model_percent(total, model->percent_base));
     json_key_bool(json, "is_literal", is_literal);
     json_key_known(json, "fault_at", is_literal ? (int64_t)fault.at : -1);
     json_key_text(json, "fault", is_literal ? fault.text : NULL);
-    json_key(json, "frame");
-    json_array_begin(json);
+    json_key_array(json, "frame");
     for (uint32_t i = 0; i < flame->shown_count; i++)
         if (matches[flame->shown[i]])
             json_uint(json, i);
@@ -319,22 +300,20 @@ static void write_search(const struct flame *flame, struct json *json)
 
 static void write_answer(struct flame *flame, struct part *part, uint32_t nodes_max, struct json *json)
 {
-    struct study *study = &flame->study;
+    struct model *model = &flame->model;
     struct tree tree, callers = {0};
     make_room(flame);
     collect(flame, part);
-    tree_make(study, flame->stacks, flame->stack_count, nodes_max, &tree);
+    tree_make(model, flame->stacks, flame->stack_count, nodes_max, &tree);
     if (part->pivots != NULL) {
         part->is_inverted = !part->is_inverted;
         collect(flame, part);
-        tree_make(study, flame->stacks, flame->stack_count, nodes_max, &callers);
+        tree_make(model, flame->stacks, flame->stack_count, nodes_max, &callers);
     }
-    json_object_begin(json);
-    study_write(study, json);
-    json_key_uint(json, "sample_count", study->sample_count);
+    model_begin(model, json);
+    json_key_uint(json, "sample_count", model->sample_count);
     json_key_uint(json, "depth_most", tree.depth_max);
-    json_key(json, "left_out");
-    json_object_begin(json);
+    json_key_object(json, "left_out");
     json_key_uint(json, "node_count", tree.left_out_count + callers.left_out_count);
     json_key_int(json, "below",
                  tree.left_out_below > callers.left_out_below ? tree.left_out_below : callers.left_out_below);
@@ -352,12 +331,12 @@ bool device_memory_flame(const struct tool_request *request, struct json *json, 
     struct flame *flame = arena_array(request->arena, struct flame, 1);
     struct part part = {0};
     int64_t inverts, nodes_max;
-    if (!study_open(request, &flame->study, err) || !tool_param_number(request, "invert", 0, 1, 0, &inverts, err) ||
+    if (!model_open(request, &flame->model, err) || !tool_param_number(request, "invert", 0, 1, 0, &inverts, err) ||
         !tool_param_number(request, "nodes", 1, NODES_MAX, NODES_DEFAULT, &nodes_max, err) ||
-        !read_path(&flame->study, &part, err) || !read_pivot(&flame->study, &part, err))
+        !read_path(&flame->model, &part, err) || !read_pivot(&flame->model, &part, err))
         return false;
     part.is_inverted = inverts == 1;
     write_answer(flame, &part, (uint32_t)nodes_max, json);
-    device_memory_notes_add(&flame->study);
+    model_notes(&flame->model);
     return true;
 }

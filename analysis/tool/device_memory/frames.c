@@ -6,14 +6,18 @@
 
 static const char *const by_names[] = {"function", "filefunction", "file", "line"};
 
-bool frames_by_read(const char *text, enum frames_by *by)
+bool frames_by_read(const char *text, enum frames_by *by, struct err *err)
 {
+    *by = FRAMES_BY_LINE;
+    if (text == NULL || text[0] == '\0')
+        return true;
     for (int i = FRAMES_BY_FUNCTION; i <= FRAMES_BY_LINE; i++)
         if (strcmp(by_names[i], text) == 0) {
             *by = (enum frames_by)i;
             return true;
         }
-    return false;
+    return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line",
+                   text);
 }
 
 const char *frames_by_name(enum frames_by by) { return by_names[by]; }
@@ -145,7 +149,7 @@ uint32_t frames_find(const struct frames *frames, const char *id)
     return MAP_NONE;
 }
 
-static void name_write(const struct frame *frame, struct str file, struct buf *out)
+static struct str name_write(const struct frame *frame, struct str file, struct buf *out)
 {
     bool has_function = frame->function.length > 0;
     out->length = 0;
@@ -157,20 +161,21 @@ static void name_write(const struct frame *frame, struct str file, struct buf *o
         buf_format(out, ":%lld", (long long)frame->line);
     if (!has_function && file.length == 0 && frame->line == 0)
         buf_text(out, "<unknown>");
+    return (struct str){out->data, out->length};
 }
 
-void frames_short_name(const struct frames *frames, uint32_t at, struct buf *out)
+struct str frames_short_name(const struct frames *frames, uint32_t at, struct buf *out)
 {
     struct str file = frames->items[at].file;
     const char *slash = file.length > 0 ? memrchr(file.data, '/', file.length) : NULL;
     if (slash != NULL)
         file = (struct str){slash + 1, (size_t)(file.data + file.length - slash) - 1};
-    name_write(&frames->items[at], file, out);
+    return name_write(&frames->items[at], file, out);
 }
 
-void frames_full_name(const struct frames *frames, uint32_t at, struct buf *out)
+struct str frames_full_name(const struct frames *frames, uint32_t at, struct buf *out)
 {
-    name_write(&frames->items[at], frames->items[at].file, out);
+    return name_write(&frames->items[at], frames->items[at].file, out);
 }
 
 void frames_write(const struct frames *frames, uint32_t at, struct buf *scratch, struct json *json)
@@ -178,13 +183,12 @@ void frames_write(const struct frames *frames, uint32_t at, struct buf *scratch,
     const struct frame *frame = &frames->items[at];
     char id[FRAMES_ID_SIZE];
     frames_id(frames, at, id);
-    frames_short_name(frames, at, scratch);
     json_object_begin(json);
     json_key_text(json, "id", id);
     json_key_string(json, "function", frame->function);
     json_key_string(json, "file", frame->file);
     json_key_int(json, "line", frame->line);
-    json_key_string(json, "name", (struct str){scratch->data, scratch->length});
+    json_key_string(json, "name", frames_short_name(frames, at, scratch));
     json_key_bool(json, "is_machinery", frame->is_machinery);
     json_object_end(json);
 }

@@ -32,8 +32,8 @@ struct frames {
 };
 
 void frames_init(struct frames *frames, enum frames_by by, struct arena *arena);
-/* "function", "filefunction", "file", "line"; false for anything else. */
-bool frames_by_read(const char *text, enum frames_by *by);
+/* "function", "filefunction", "file", "line", which NULL and "" are too; false with a report for anything else. */
+bool frames_by_read(const char *text, enum frames_by *by, struct err *err);
 const char *frames_by_name(enum frames_by by);
 /* The frame of a line of a profile (or of no line: `function` NULL), new or known. */
 uint32_t frames_of(struct frames *frames, const struct pprof_function *function, int64_t line, bool is_machinery);
@@ -45,9 +45,9 @@ struct str frames_path(struct frames *frames, struct str path);
 enum { FRAMES_ID_SIZE = 13 };
 void frames_id(const struct frames *frames, uint32_t at, char id[FRAMES_ID_SIZE]);
 /* "init_state train.py:88": into `out`, which is emptied first. */
-void frames_short_name(const struct frames *frames, uint32_t at, struct buf *out);
+struct str frames_short_name(const struct frames *frames, uint32_t at, struct buf *out);
 /* As pprof prints it: "init_state /a/train.py:88", "<unknown>". */
-void frames_full_name(const struct frames *frames, uint32_t at, struct buf *out);
+struct str frames_full_name(const struct frames *frames, uint32_t at, struct buf *out);
 /* {"id", "function", "file", "line", "name", "is_machinery"} */
 void frames_write(const struct frames *frames, uint32_t at, struct buf *scratch, struct json *json);
 

@@ -3,7 +3,6 @@
  * picture: without light nodes, then the nodes of highest score, then without light
  * edges and those that another path makes needless. */
 #include "tool/device_memory/edges.h"
-#include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
 
 #include <math.h>
@@ -13,7 +12,7 @@
 enum { NODES_DEFAULT = 80, NODES_MAX = 1000, LABELS_MAX = 4, SCORED_MAX = 2000, EDGES_MAX = 20000 };
 
 struct graph {
-    struct study study;
+    struct model model;
     struct edges edges;
     bool *kept;      /* of each frame; NULL: all */
     uint32_t *nodes; /* frames, in order of score */
@@ -44,7 +43,7 @@ static bool holds_anything(const struct edges_node *node) { return node->self !=
 static int64_t sum_of_selves(const struct graph *graph)
 {
     int64_t sum = 0;
-    for (uint32_t i = 0; i < graph->study.frames->table.count; i++)
+    for (uint32_t i = 0; i < graph->model.frames->table.count; i++)
         sum = pprof_add(sum, graph->edges.nodes[i].self);
     return sum;
 }
@@ -66,8 +65,8 @@ static double share_entropy(int64_t value, int64_t whole)
 static void count_edges(struct graph *graph)
 {
     const struct edges *edges = &graph->edges;
-    size_t count = graph->study.frames->table.count;
-    struct arena *arena = graph->study.arena;
+    size_t count = graph->model.frames->table.count;
+    struct arena *arena = graph->model.arena;
     graph->in = arena_array(arena, double, count);
     graph->out = arena_array(arena, double, count);
     graph->in_sum = arena_array(arena, int64_t, count);
@@ -122,17 +121,17 @@ static int better_first(const void *left, const void *right)
 /* Puts all nodes that are kept into graph->nodes, by score. */
 static void sort_nodes(struct graph *graph)
 {
-    const struct study *study = &graph->study;
-    struct scored *scored = arena_array(study->arena, struct scored, study->frames->table.count);
+    const struct model *model = &graph->model;
+    struct scored *scored = arena_array(model->arena, struct scored, model->frames->table.count);
     count_edges(graph);
     graph->node_count = 0;
-    for (uint32_t i = 0; i < study->frames->table.count; i++) {
+    for (uint32_t i = 0; i < model->frames->table.count; i++) {
         if ((graph->kept != NULL && !graph->kept[i]) || !holds_anything(&graph->edges.nodes[i]))
             continue;
-        frames_full_name(study->frames, i, study->request->scratch);
-        struct str name = {study->request->scratch->data, study->request->scratch->length};
+        frames_full_name(model->frames, i, model->request->scratch);
+        struct str name = {model->request->scratch->data, model->request->scratch->length};
         scored[graph->node_count++] = (struct scored){
-            i, score_of(graph, i), graph->edges.nodes[i].total, {arena_text(study->arena, name), name.length}};
+            i, score_of(graph, i), graph->edges.nodes[i].total, {arena_text(model->arena, name), name.length}};
     }
     qsort(scored, graph->node_count, sizeof(*scored), better_first);
     for (uint32_t i = 0; i < graph->node_count; i++)
@@ -143,8 +142,8 @@ static void sort_nodes(struct graph *graph)
 
 static void make(struct graph *graph)
 {
-    edges_make(&graph->study, graph->kept, NULL, &graph->edges);
-    graph->is_dropped = arena_array(graph->study.arena, bool, (size_t)graph->edges.table.count + 1);
+    edges_make(&graph->model, graph->kept, NULL, &graph->edges);
+    graph->is_dropped = arena_array(graph->model.arena, bool, (size_t)graph->edges.table.count + 1);
 }
 
 static void drop_light_edges(struct graph *graph)
@@ -167,8 +166,8 @@ static int heavier_first(const void *left, const void *right)
 static void keep_heavy_nodes(struct graph *graph, uint32_t max)
 {
     uint32_t count = 0;
-    size_t frame_count = graph->study.frames->table.count;
-    struct scored *heavy = arena_array(graph->study.arena, struct scored, frame_count);
+    size_t frame_count = graph->model.frames->table.count;
+    struct scored *heavy = arena_array(graph->model.arena, struct scored, frame_count);
     for (uint32_t i = 0; i < frame_count; i++) {
         const struct edges_node *node = &graph->edges.nodes[i];
         if (holds_anything(node) && pprof_size(node->total) >= graph->node_cutoff)
@@ -177,7 +176,7 @@ static void keep_heavy_nodes(struct graph *graph, uint32_t max)
     qsort(heavy, count, sizeof(*heavy), heavier_first);
     count = count < max ? count : max;
     if (count < graph->all_node_count) {
-        graph->kept = arena_array(graph->study.arena, bool, frame_count);
+        graph->kept = arena_array(graph->model.arena, bool, frame_count);
         for (uint32_t i = 0; i < count; i++)
             graph->kept[heavy[i].frame] = true;
     }
@@ -196,7 +195,7 @@ static int heavier_edge_first(const void *left, const void *right)
 static void keep_heavy_edges(struct graph *graph)
 {
     const struct edges *edges = &graph->edges;
-    struct incoming *heavy = arena_array(graph->study.arena, struct incoming, (size_t)edges->table.count + 1);
+    struct incoming *heavy = arena_array(graph->model.arena, struct incoming, (size_t)edges->table.count + 1);
     uint32_t count = 0;
     for (uint32_t i = 0; i < edges->table.count; i++)
         if (!graph->is_dropped[i])
@@ -225,7 +224,7 @@ static void keep_best_nodes(struct graph *graph, uint32_t nodes_max)
         memset(graph->is_dropped, 0, graph->edges.table.count);
         return;
     }
-    bool *kept = arena_array(graph->study.arena, bool, graph->study.frames->table.count);
+    bool *kept = arena_array(graph->model.arena, bool, graph->model.frames->table.count);
     for (uint32_t i = 0; i < count; i++)
         kept[graph->nodes[i]] = true;
     graph->kept = kept;
@@ -237,12 +236,12 @@ static bool is_redundant(const struct graph *graph, uint32_t edge_at, uint32_t *
 {
     const struct edges *edges = &graph->edges;
     uint32_t from = edges->items[edge_at].from, begin = 0, end = 0;
-    memset(seen, 0, graph->study.frames->table.count);
+    memset(seen, 0, graph->model.frames->table.count);
     queue[end++] = edges->items[edge_at].to;
     seen[edges->items[edge_at].to] = true;
     while (begin < end) {
         uint32_t node = queue[begin++];
-        arena_work(graph->study.arena, edges->table.count);
+        arena_work(graph->model.arena, edges->table.count);
         for (uint32_t i = 0; i < edges->table.count; i++) {
             const struct edges_edge *edge = &edges->items[i];
             if (graph->is_dropped[i] || edge->to != node || i == edge_at || seen[edge->from])
@@ -268,10 +267,10 @@ static int lighter_first(const void *left, const void *right)
 static void drop_redundant_edges(struct graph *graph)
 {
     const struct edges *edges = &graph->edges;
-    struct arena *arena = graph->study.arena;
+    struct arena *arena = graph->model.arena;
     struct incoming *incoming = arena_array(arena, struct incoming, (size_t)edges->table.count + 1);
-    uint32_t *queue = arena_array(arena, uint32_t, graph->study.frames->table.count);
-    bool *seen = arena_array(arena, bool, graph->study.frames->table.count);
+    uint32_t *queue = arena_array(arena, uint32_t, graph->model.frames->table.count);
+    bool *seen = arena_array(arena, bool, graph->model.frames->table.count);
     for (uint32_t at = graph->node_count; at-- > 0;) {
         uint32_t count = 0;
         for (uint32_t i = 0; i < edges->table.count; i++)
@@ -286,15 +285,15 @@ static void drop_redundant_edges(struct graph *graph)
 
 static void trim(struct graph *graph, bool trims, uint32_t nodes_max, double node_fraction, double edge_fraction)
 {
-    struct arena *arena = graph->study.arena;
-    const bool *none = arena_array(arena, bool, graph->study.frames->table.count);
-    edges_make(&graph->study, NULL, none, &graph->edges); /* nodes alone: edges are many */
+    struct arena *arena = graph->model.arena;
+    const bool *none = arena_array(arena, bool, graph->model.frames->table.count);
+    edges_make(&graph->model, NULL, none, &graph->edges); /* nodes alone: edges are many */
     int64_t sum = sum_of_selves(graph);
-    for (uint32_t i = 0; i < graph->study.frames->table.count; i++)
+    for (uint32_t i = 0; i < graph->model.frames->table.count; i++)
         graph->all_node_count += holds_anything(&graph->edges.nodes[i]);
     graph->node_cutoff = cutoff(sum, node_fraction);
     graph->edge_cutoff = cutoff(sum, edge_fraction);
-    graph->nodes = arena_array(arena, uint32_t, graph->study.frames->table.count);
+    graph->nodes = arena_array(arena, uint32_t, graph->model.frames->table.count);
     keep_heavy_nodes(graph, SCORED_MAX);
     graph->all_edge_count = graph->edges.table.count;
     keep_best_nodes(graph, nodes_max);
@@ -309,14 +308,13 @@ static void trim(struct graph *graph, bool trims, uint32_t nodes_max, double nod
 
 static void write_nodes(const struct graph *graph, struct json *json)
 {
-    const struct study *study = &graph->study;
-    json_key(json, "nodes");
-    json_array_begin(json);
+    const struct model *model = &graph->model;
+    json_key_array(json, "nodes");
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct edges_node *node = &graph->edges.nodes[graph->nodes[i]];
         json_object_begin(json);
         json_key(json, "frame");
-        frames_write(study->frames, graph->nodes[i], study->request->scratch, json);
+        frames_write(model->frames, graph->nodes[i], model->request->scratch, json);
         json_key_int(json, "self", node->self);
         json_key_int(json, "total", node->total);
         json_key_int(json, "count", node->count);
@@ -328,16 +326,15 @@ static void write_nodes(const struct graph *graph, struct json *json)
 static void write_edges(const struct graph *graph, struct json *json)
 {
     char id[FRAMES_ID_SIZE];
-    json_key(json, "edges");
-    json_array_begin(json);
+    json_key_array(json, "edges");
     for (uint32_t i = 0; i < graph->edges.table.count; i++) {
         const struct edges_edge *edge = &graph->edges.items[i];
         if (graph->is_dropped[i])
             continue;
         json_object_begin(json);
-        frames_id(graph->study.frames, edge->from, id);
+        frames_id(graph->model.frames, edge->from, id);
         json_key_text(json, "from", id);
-        frames_id(graph->study.frames, edge->to, id);
+        frames_id(graph->model.frames, edge->to, id);
         json_key_text(json, "to", id);
         json_key_int(json, "value", edge->value);
         json_key_bool(json, "is_residual", edge->is_residual);
@@ -363,7 +360,7 @@ bool device_memory_graph(const struct tool_request *request, struct json *json, 
     struct graph *graph = arena_array(request->arena, struct graph, 1);
     double node_fraction = 0.005, edge_fraction = 0.001;
     int64_t nodes_max, trims;
-    if (!study_open(request, &graph->study, err) ||
+    if (!model_open(request, &graph->model, err) ||
         !tool_param_number(request, "nodes", 1, NODES_MAX, NODES_DEFAULT, &nodes_max, err) ||
         !tool_param_number(request, "trim", 0, 1, 1, &trims, err) ||
         !read_fraction(request, "node_fraction", &node_fraction, err) ||
@@ -371,8 +368,7 @@ bool device_memory_graph(const struct tool_request *request, struct json *json, 
         return false;
     trim(graph, trims == 1, trims ? (uint32_t)nodes_max : NODES_MAX, trims ? node_fraction : 0,
          trims ? edge_fraction : 0);
-    json_object_begin(json);
-    study_write(&graph->study, json);
+    model_begin(&graph->model, json);
     json_key_uint(json, "node_count", graph->all_node_count);
     json_key_uint(json, "edge_count", graph->all_edge_count);
     json_key_int(json, "node_cutoff", graph->node_cutoff);
@@ -381,7 +377,5 @@ bool device_memory_graph(const struct tool_request *request, struct json *json, 
     json_key_uint(json, "dropped_edge_count", graph->dropped_edge_count);
     write_nodes(graph, json);
     write_edges(graph, json);
-    json_object_end(json);
-    device_memory_notes_add(&graph->study);
-    return true;
+    return model_end(&graph->model, json);
 }

@@ -2,13 +2,14 @@
  * narrow.c: see narrow.h. As in pprof a filter looks at each location by itself,
  * at the names and files of its lines and at the file of its mapping. */
 #include "tool/device_memory/narrow.h"
+
 #include "input/library.h"
 
 /* What the chips say of a location. */
 enum { IS_FOCUSED = 1, IS_IGNORED = 2, IS_HIDDEN = 4, SHOWS_FROM = 8 };
 
 struct narrowing {
-    struct study *study;
+    struct model *model;
     const struct pprof *pprof;
     bool *matches;          /* of the chip at hand, for each function */
     bool *mapping_matches;  /* and each mapping */
@@ -136,7 +137,7 @@ static void apply_shown(struct narrowing *narrowing)
 static void apply_chips(struct narrowing *narrowing)
 {
     static const enum chip_kind order[] = {CHIP_FOCUS, CHIP_IGNORE, CHIP_HIDE, CHIP_SHOW, CHIP_SHOW_FROM};
-    struct chips *chips = &narrowing->study->chips;
+    struct chips *chips = &narrowing->model->chips;
     for (size_t kind = 0; kind < sizeof(order) / sizeof(order[0]); kind++) {
         for (uint32_t i = 0; i < chips->count; i++)
             if (chips->items[i].kind == order[kind])
@@ -176,19 +177,19 @@ static uint32_t depth_kept(const struct narrowing *narrowing, const uint32_t *st
 
 static void keep_samples(struct narrowing *narrowing, const bool *keep)
 {
-    struct study *study = narrowing->study;
+    struct model *model = narrowing->model;
     const struct pprof *pprof = narrowing->pprof;
     bool has_filter = narrowing->has_frame_filter || narrowing->has_show_from;
-    study->samples = arena_array(study->arena, struct study_sample, (size_t)pprof->sample_count + 1);
+    model->samples = arena_array(model->arena, struct model_sample, (size_t)pprof->sample_count + 1);
     for (uint32_t i = 0; i < pprof->sample_count; i++) {
         uint32_t depth = pprof->stack_starts[i + 1] - pprof->stack_starts[i];
         bool is_kept = keep == NULL || keep[pprof->label_sets[i]];
         if (is_kept && has_filter) {
-            arena_work(study->arena, depth);
+            arena_work(model->arena, depth);
             depth = depth_kept(narrowing, pprof->stacks + pprof->stack_starts[i], depth, &is_kept);
         }
         if (is_kept)
-            study->samples[study->sample_count++] = (struct study_sample){i, depth};
+            model->samples[model->sample_count++] = (struct model_sample){i, depth};
     }
 }
 
@@ -219,27 +220,27 @@ static bool is_wrapper(struct str function)
 
 static void make_steps(struct narrowing *narrowing)
 {
-    struct study *study = narrowing->study;
+    struct model *model = narrowing->model;
     const struct pprof *pprof = narrowing->pprof;
-    bool *is_machinery = arena_array(study->arena, bool, (size_t)pprof->function_count + 1);
+    bool *is_machinery = arena_array(model->arena, bool, (size_t)pprof->function_count + 1);
     size_t room = (size_t)pprof->line_count + pprof->location_count + 1;
     uint32_t count = 0, max = 1;
-    study->steps = arena_array(study->arena, uint32_t, room);
-    study->step_lines = arena_array(study->arena, uint32_t, room);
-    study->step_starts = arena_array(study->arena, uint32_t, (size_t)pprof->location_count + 1);
-    study->is_wrapper = arena_array(study->arena, bool, (size_t)pprof->function_count + 1);
+    model->steps = arena_array(model->arena, uint32_t, room);
+    model->step_lines = arena_array(model->arena, uint32_t, room);
+    model->step_starts = arena_array(model->arena, uint32_t, (size_t)pprof->location_count + 1);
+    model->is_wrapper = arena_array(model->arena, bool, (size_t)pprof->function_count + 1);
     for (uint32_t i = 0; i < pprof->function_count; i++) {
-        arena_work(study->arena, pprof->functions[i].file.length);
+        arena_work(model->arena, pprof->functions[i].file.length);
         is_machinery[i] = library_of(pprof->functions[i].file) == LIBRARY_MACHINERY;
-        study->is_wrapper[i] = is_machinery[i] && is_wrapper(pprof->functions[i].name);
+        model->is_wrapper[i] = is_machinery[i] && is_wrapper(pprof->functions[i].name);
     }
     for (uint32_t i = 0; i < pprof->location_count; i++) {
         const struct pprof_location *location = &pprof->locations[i];
         bool is_hidden = narrowing->flags != NULL && (narrowing->flags[i] & IS_HIDDEN);
-        study->step_starts[i] = count;
+        model->step_starts[i] = count;
         if (location->line_count == 0 && !is_hidden) {
-            study->step_lines[count] = PPROF_NONE;
-            study->steps[count++] = frames_of(study->frames, NULL, 0, false);
+            model->step_lines[count] = PPROF_NONE;
+            model->steps[count++] = frames_of(model->frames, NULL, 0, false);
         }
         for (uint32_t line = location->first_line + location->line_count;
              line-- > location->first_line && !is_hidden;) {
@@ -247,57 +248,169 @@ static void make_steps(struct narrowing *narrowing)
             if (narrowing->hidden_lines != NULL && narrowing->hidden_lines[line])
                 continue;
             uint32_t frame =
-                frames_of(study->frames, &pprof->functions[function], pprof->lines[line].line, is_machinery[function]);
-            study->step_lines[count] = line;
-            study->steps[count++] = frame | (is_machinery[function] ? STUDY_MACHINERY : 0);
-            if (study->drops_inlined)
+                frames_of(model->frames, &pprof->functions[function], pprof->lines[line].line, is_machinery[function]);
+            model->step_lines[count] = line;
+            model->steps[count++] = frame | (is_machinery[function] ? MODEL_MACHINERY : 0);
+            if (model->drops_inlined)
                 break; /* the outermost that the filters left, as in pprof */
         }
-        max = count - study->step_starts[i] > max ? count - study->step_starts[i] : max;
+        max = count - model->step_starts[i] > max ? count - model->step_starts[i] : max;
     }
-    study->step_starts[pprof->location_count] = count;
-    study->depth_max = max == 1 ? pprof->depth_max + 1 : PPROF_NONE;
+    model->step_starts[pprof->location_count] = count;
+    model->depth_max = max == 1 ? pprof->depth_max + 1 : PPROF_NONE;
 }
 
 /* The longest stack in steps: what a walk must hold. */
-static void find_depth(struct study *study)
+static void find_depth(struct model *model)
 {
-    const struct pprof *pprof = study->pprof;
-    if (study->depth_max != PPROF_NONE)
+    const struct pprof *pprof = model->pprof;
+    if (model->depth_max != PPROF_NONE)
         return; /* one step a location at most */
     uint64_t max = 0;
-    for (uint32_t i = 0; i < study->sample_count; i++) {
-        const uint32_t *stack = pprof->stacks + pprof->stack_starts[study->samples[i].at];
+    for (uint32_t i = 0; i < model->sample_count; i++) {
+        const uint32_t *stack = pprof->stacks + pprof->stack_starts[model->samples[i].at];
         uint64_t depth = 0;
-        arena_work(study->arena, study->samples[i].depth);
-        for (uint32_t at = 0; at < study->samples[i].depth; at++)
-            depth += study->step_starts[stack[at] + 1] - study->step_starts[stack[at]];
+        arena_work(model->arena, model->samples[i].depth);
+        for (uint32_t at = 0; at < model->samples[i].depth; at++)
+            depth += model->step_starts[stack[at] + 1] - model->step_starts[stack[at]];
         max = depth > max ? depth : max;
     }
     if (max >= PPROF_NONE) {
-        err_set(study->arena->err, ERR_limit, ERR_NO_OFFSET, "a stack of more than four thousand million frames");
-        arena_give_up(study->arena);
+        err_set(model->arena->err, ERR_limit, ERR_NO_OFFSET, "a stack of more than four thousand million frames");
+        arena_give_up(model->arena);
     }
-    study->depth_max = (uint32_t)max + 1;
+    model->depth_max = (uint32_t)max + 1;
 }
 
-void narrow(struct study *study, const bool *keep)
+void narrow(struct model *model, const bool *keep)
 {
-    const struct pprof *pprof = study->pprof;
-    struct narrowing narrowing = {.study = study, .pprof = pprof};
+    const struct pprof *pprof = model->pprof;
+    struct narrowing narrowing = {.model = model, .pprof = pprof};
     bool has_frame_chip = false;
-    for (uint32_t i = 0; i < study->chips.count; i++)
-        has_frame_chip |= study->chips.items[i].kind < CHIP_TAG;
+    for (uint32_t i = 0; i < model->chips.count; i++)
+        has_frame_chip |= model->chips.items[i].kind < CHIP_TAG;
     if (has_frame_chip) {
-        narrowing.matches = arena_array(study->arena, bool, (size_t)pprof->function_count + 1);
-        narrowing.mapping_matches = arena_array(study->arena, bool, (size_t)pprof->mapping_count + 1);
-        narrowing.focus_counts = arena_array(study->arena, uint32_t, (size_t)pprof->location_count + 1);
-        narrowing.flags = arena_array(study->arena, unsigned char, (size_t)pprof->location_count + 1);
-        narrowing.hidden_lines = arena_array(study->arena, bool, (size_t)pprof->line_count + 1);
-        narrowing.shown_lines = arena_array(study->arena, bool, (size_t)pprof->line_count + 1);
+        narrowing.matches = arena_array(model->arena, bool, (size_t)pprof->function_count + 1);
+        narrowing.mapping_matches = arena_array(model->arena, bool, (size_t)pprof->mapping_count + 1);
+        narrowing.focus_counts = arena_array(model->arena, uint32_t, (size_t)pprof->location_count + 1);
+        narrowing.flags = arena_array(model->arena, unsigned char, (size_t)pprof->location_count + 1);
+        narrowing.hidden_lines = arena_array(model->arena, bool, (size_t)pprof->line_count + 1);
+        narrowing.shown_lines = arena_array(model->arena, bool, (size_t)pprof->line_count + 1);
         apply_chips(&narrowing);
     }
     keep_samples(&narrowing, keep);
     make_steps(&narrowing);
-    find_depth(study);
+    find_depth(model);
+}
+
+/* ---- what the profile itself asks to be left out ---- */
+
+/* What happens to a location. */
+enum { STAYS, ENDS_INSIDE, GOES };
+
+/* ^(expression)$; NULL when it is broken. */
+static struct regex *read_whole(struct str expression, struct arena *arena)
+{
+    struct regex_fault fault;
+    const char *text = arena_format(arena, "^(?:%.*s)$", (int)expression.length, expression.data);
+    return regex_read(str_of(text), false, arena, &fault);
+}
+
+/* The name of a function without its parameters. */
+static struct str bare_name(struct str name)
+{
+    static const struct str kept[] = {{"(anonymous namespace)", 21}, {"operator()", 10}};
+    if (name.length > 0 && name.data[0] == '.')
+        name = (struct str){name.data + 1, name.length - 1};
+    for (size_t at = 0; at < name.length; at++) {
+        size_t skipped = 0;
+        for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+            if (str_starts((struct str){name.data + at, name.length - at}, kept[i]))
+                skipped = kept[i].length;
+        if (skipped > 0)
+            at += skipped - 1;
+        else if (name.data[at] == '(')
+            name.length = at;
+    }
+    return name;
+}
+
+static bool *find_dropped(const struct pprof *pprof, struct regex *drop, struct regex *keep, struct arena *arena)
+{
+    bool *is_dropped = arena_array(arena, bool, (size_t)pprof->function_count + 1);
+    for (uint32_t i = 0; i < pprof->function_count; i++) {
+        struct str name = bare_name(pprof->functions[i].name);
+        is_dropped[i] = pprof->functions[i].name.length > 0 && regex_matches(drop, name) &&
+                        (keep == NULL || !regex_matches(keep, name));
+    }
+    return is_dropped;
+}
+
+/* Lines stand innermost first: those up to the outermost dropped one go. */
+static unsigned char cut_lines(const struct pprof *pprof, const bool *is_dropped, struct pprof_location *location)
+{
+    uint32_t at = location->line_count;
+    while (at > 0) {
+        uint32_t function = pprof->lines[location->first_line + at - 1].function;
+        if (function != PPROF_NONE && is_dropped[function])
+            break;
+        at--;
+    }
+    if (at == 0)
+        return STAYS;
+    if (at == location->line_count)
+        return GOES;
+    location->first_line += at;
+    location->line_count -= at;
+    return ENDS_INSIDE;
+}
+
+/* How many locations at the leaf of a stack go. */
+static uint32_t count_gone(const unsigned char *fates, const uint32_t *stack, uint32_t depth)
+{
+    bool has_stayed = false;
+    for (uint32_t i = depth; i-- > 0;) {
+        unsigned char fate = fates[stack[i]];
+        if (fate != STAYS && has_stayed)
+            return fate == GOES ? i + 1 : i;
+        has_stayed |= fate == STAYS;
+    }
+    return 0;
+}
+
+static void cut_stacks(const struct pprof *from, const unsigned char *fates, struct arena *arena, struct pprof *pruned)
+{
+    uint32_t length = 0;
+    pruned->stacks = arena_array(arena, uint32_t, (size_t)from->stack_starts[from->sample_count] + 1);
+    pruned->stack_starts = arena_array(arena, uint32_t, (size_t)from->sample_count + 1);
+    for (uint32_t i = 0; i < from->sample_count; i++) {
+        const uint32_t *stack = from->stacks + from->stack_starts[i];
+        uint32_t depth = from->stack_starts[i + 1] - from->stack_starts[i];
+        arena_work(arena, depth + 1);
+        uint32_t gone = count_gone(fates, stack, depth);
+        if (depth > gone)
+            memcpy(pruned->stacks + length, stack + gone, (depth - gone) * sizeof(*stack));
+        length += depth - gone;
+        pruned->stack_starts[i + 1] = length;
+    }
+}
+
+const struct pprof *narrow_pruned(const struct pprof *pprof, struct arena *arena)
+{
+    if (pprof->drop_frames.length == 0)
+        return pprof;
+    struct regex *drop = read_whole(pprof->drop_frames, arena);
+    struct regex *keep = pprof->keep_frames.length > 0 ? read_whole(pprof->keep_frames, arena) : NULL;
+    if (drop == NULL || (keep == NULL && pprof->keep_frames.length > 0))
+        return pprof;
+    const bool *is_dropped = find_dropped(pprof, drop, keep, arena);
+    unsigned char *fates = arena_array(arena, unsigned char, (size_t)pprof->location_count + 1);
+    struct pprof *pruned = arena_array(arena, struct pprof, 1);
+    *pruned = *pprof;
+    pruned->locations = arena_array(arena, struct pprof_location, (size_t)pprof->location_count + 1);
+    memcpy(pruned->locations, pprof->locations, pprof->location_count * sizeof(*pruned->locations));
+    for (uint32_t i = 0; i < pprof->location_count; i++)
+        fates[i] = cut_lines(pprof, is_dropped, &pruned->locations[i]);
+    cut_stacks(pprof, fates, arena, pruned);
+    return pruned;
 }

@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profile.c: the view "profile": what the other views sum, as a profile.proto that pprof opens. */
 #include "input/pprof_write.h"
+#include "tool/device_memory/columns.h"
 #include "tool/device_memory/views.h"
 
 /* The lines of each location that the filters left, the innermost first. False for one that has gone. */
-static bool take_location(const struct study *study, uint32_t at, struct pprof *out)
+static bool take_location(const struct model *model, uint32_t at, struct pprof *out)
 {
     struct pprof_location *location = &out->locations[at];
     bool is_left = false;
     location->first_line = out->line_count;
-    for (uint32_t step = study->step_starts[at + 1]; step-- > study->step_starts[at];) {
-        if (study->folds && (study->steps[step] & STUDY_MACHINERY))
+    for (uint32_t step = model->step_starts[at + 1]; step-- > model->step_starts[at];) {
+        if (model->folds && (model->steps[step] & MODEL_MACHINERY))
             continue;
         is_left = true;
-        if (study->step_lines[step] != PPROF_NONE)
-            out->lines[out->line_count++] = study->pprof->lines[study->step_lines[step]];
+        if (model->step_lines[step] != PPROF_NONE)
+            out->lines[out->line_count++] = model->pprof->lines[model->step_lines[step]];
     }
     location->line_count = out->line_count - location->first_line;
     return is_left;
 }
 
-static void take_sample(const struct study *study, const struct study_sample *sample, const bool *is_left,
+static void take_sample(const struct model *model, const struct model_sample *sample, const bool *is_left,
                         struct pprof *out)
 {
-    const struct pprof *pprof = study->pprof;
+    const struct pprof *pprof = model->pprof;
     const uint32_t *stack = pprof->stacks + pprof->stack_starts[sample->at];
     uint32_t at = out->sample_count++, length = out->stack_starts[at];
     int64_t *values = out->values + (size_t)at * out->type_count;
-    arena_work(study->arena, sample->depth);
+    arena_work(model->arena, sample->depth);
     for (uint32_t i = 0; i < sample->depth; i++)
         if (is_left[stack[i]])
             out->stacks[length++] = stack[i];
     out->stack_starts[at + 1] = length;
     memcpy(values, pprof->values + (size_t)sample->at * out->type_count, out->type_count * sizeof(*values));
     out->label_sets[at] = pprof->label_sets[sample->at];
-    out->is_base[at] = study->is_diff && study_is_base(study, sample);
-    uint32_t count = profile_set_type_of_unit(pprof, "count"), bytes = profile_set_type_of_unit(pprof, "bytes");
-    if (study_is_unknown(study, sample) && values[bytes] == 0) /* as JAX writes it: -1 for each */
+    out->is_base[at] = model->is_diff && model_is_base(model, sample);
+    uint32_t count = columns_of_unit(pprof, "count"), bytes = columns_of_unit(pprof, "bytes");
+    if (model_is_unknown(model, sample) && values[bytes] == 0) /* as JAX writes it: -1 for each */
         values[bytes] = pprof_negated(values[count]);
 }
 
-static void narrow_to(const struct study *study, struct pprof *out)
+static void narrow_to(const struct model *model, struct pprof *out)
 {
-    const struct pprof *pprof = study->pprof;
-    struct arena *arena = study->arena;
+    const struct pprof *pprof = model->pprof;
+    struct arena *arena = model->arena;
     bool *is_left = arena_array(arena, bool, (size_t)pprof->location_count + 1);
     *out = *pprof;
     out->locations = arena_array(arena, struct pprof_location, (size_t)pprof->location_count + 1);
@@ -56,25 +57,25 @@ static void narrow_to(const struct study *study, struct pprof *out)
     out->is_base = arena_array(arena, bool, (size_t)pprof->sample_count + 1);
     out->line_count = out->sample_count = 0;
     for (uint32_t i = 0; i < pprof->location_count; i++)
-        is_left[i] = take_location(study, i, out);
-    for (uint32_t i = 0; i < study->sample_count; i++)
-        take_sample(study, &study->samples[i], is_left, out);
+        is_left[i] = take_location(model, i, out);
+    for (uint32_t i = 0; i < model->sample_count; i++)
+        take_sample(model, &model->samples[i], is_left, out);
 }
 
 bool device_memory_profile(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct study study;
+    struct model model;
     struct pprof pprof;
     const char *metric = tool_param_text(request, "metric");
     int64_t machinery;
     (void)json;
     /* Frames stay unless they are asked away: pprof has filters of its own. */
-    if (!tool_param_number(request, "machinery", 0, 1, 1, &machinery, err) || !study_open(request, &study, err))
+    if (!tool_param_number(request, "machinery", 0, 1, 1, &machinery, err) || !model_open(request, &model, err))
         return false;
-    study.folds = machinery == 0;
-    narrow_to(&study, &pprof);
+    model.folds = machinery == 0;
+    narrow_to(&model, &pprof);
     if (metric != NULL && metric[0] != '\0')
-        pprof.default_type = study.metric;
+        pprof.default_type = model.metric;
     pprof_write(&pprof, request->arena, request->out);
     return true;
 }

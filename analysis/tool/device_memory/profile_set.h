@@ -22,9 +22,4 @@ struct profile_set {
     bool has_source; /* a --source-root was given */
 };
 
-/* A type's place in a profile, or PPROF_NONE. */
-uint32_t profile_set_type(const struct pprof *pprof, const char *name);
-/* The first type of this unit, or PPROF_NONE. */
-uint32_t profile_set_type_of_unit(const struct pprof *pprof, const char *unit);
-
 #endif

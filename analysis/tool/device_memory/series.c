@@ -3,8 +3,7 @@
  * what becomes of each. */
 #include "base/nearest.h"
 #include "tool/device_memory/columns.h"
-#include "tool/device_memory/notes.h"
-#include "tool/device_memory/sites.h"
+#include "tool/device_memory/sums.h"
 #include "tool/device_memory/trend.h"
 #include "tool/device_memory/views.h"
 #include "tool/table.h"
@@ -19,7 +18,7 @@ struct site {
 struct listing {
     const struct tool_request *request;
     struct frames frames;
-    struct study first;                    /* what all are compared with */
+    struct model first;                    /* what all are compared with */
     const struct profile_set_item **items; /* those that are shown, in order */
     const struct pprof **profiles;         /* theirs, with equal columns */
     uint32_t count;
@@ -76,20 +75,20 @@ static struct site *site_at(struct listing *listing, uint32_t at)
 
 static bool add_profile(struct listing *listing, uint32_t at, struct err *err)
 {
-    struct study study;
-    struct study_walk walk;
-    if (!study_open_one(listing->request, listing->profiles[at], &listing->frames, &study, err))
+    struct model model;
+    struct model_walk walk;
+    if (!model_open_one(listing->request, listing->profiles[at], &listing->frames, &model, err))
         return false;
-    study_walk_init(&study, &walk);
-    for (uint32_t i = 0; i < study.sample_count; i++) {
-        study_walk_to(&study, &study.samples[i], &walk);
-        struct site *site = site_at(listing, sites_of(&listing->sites, &study, &walk));
-        site->values[at] = pprof_add(site->values[at], study_value(&study, &study.samples[i]));
-        listing->counts[at] = pprof_add(listing->counts[at], study_count(&study, &study.samples[i]));
+    model_walk_init(&model, &walk);
+    for (uint32_t i = 0; i < model.sample_count; i++) {
+        model_walk_to(&model, &model.samples[i], &walk);
+        struct site *site = site_at(listing, sums_site_of(&listing->sites, &model, &walk));
+        site->values[at] = pprof_add(site->values[at], model_value(&model, &model.samples[i]));
+        listing->counts[at] = pprof_add(listing->counts[at], model_count(&model, &model.samples[i]));
     }
-    listing->totals[at] = study.total;
+    listing->totals[at] = model.total;
     if (at == 0)
-        listing->first = study;
+        listing->first = model;
     return true;
 }
 
@@ -136,16 +135,12 @@ static void make_alike(struct listing *listing)
 
 static bool read_all(struct listing *listing, struct err *err)
 {
-    const char *by_text = tool_param_text(listing->request, "by");
-    enum frames_by by = FRAMES_BY_LINE;
-    if (by_text != NULL && by_text[0] != '\0' && !frames_by_read(by_text, &by))
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line",
-                       by_text);
-    if (!order_profiles(listing, err))
+    enum frames_by by;
+    if (!frames_by_read(tool_param_text(listing->request, "by"), &by, err) || !order_profiles(listing, err))
         return false;
     make_alike(listing);
     frames_init(&listing->frames, by, listing->request->arena);
-    sites_init(&listing->sites, listing->request->arena);
+    sums_sites_init(&listing->sites, listing->request->arena);
     listing->totals = arena_array(listing->request->arena, int64_t, listing->count);
     listing->counts = arena_array(listing->request->arena, int64_t, listing->count);
     for (uint32_t i = 0; i < listing->count; i++)
@@ -190,7 +185,7 @@ static struct str name_text(const struct line *line)
 static double share_of(const struct line *line)
 {
     int64_t growth = line->site->trend.change;
-    return growth > 0 ? study_percent(growth, line->listing->all_growth) : 0;
+    return growth > 0 ? model_percent(growth, line->listing->all_growth) : 0;
 }
 
 #define VALUE(name, expression) TABLE_VALUE(name, const struct line line = line_of(context, row), expression)
@@ -267,8 +262,7 @@ static const struct table_spec spec = {columns, .sort = "-growth,-last,name", .l
 static void write_profiles(const struct listing *listing, struct json *json)
 {
     const struct profile_set *set = listing->request->model;
-    json_key(json, "profiles");
-    json_array_begin(json);
+    json_key_array(json, "profiles");
     for (uint32_t i = 0; i < listing->count; i++) {
         json_object_begin(json);
         json_key_text(json, "id", listing->items[i]->id);
@@ -280,8 +274,7 @@ static void write_profiles(const struct listing *listing, struct json *json)
         json_object_end(json);
     }
     json_array_end(json);
-    json_key(json, "left_out");
-    json_array_begin(json);
+    json_key_array(json, "left_out");
     for (uint32_t i = 0; i < set->count; i++) {
         const struct profile_set_item *item = &set->items[i];
         const char *reason = item->pprof != NULL ? reason_of(listing, item) : item->reason;
@@ -302,8 +295,7 @@ static void write_verdicts(const struct listing *listing, struct json *json)
     uint32_t counts[TREND_VERDICT_COUNT] = {0};
     for (uint32_t i = 0; i < listing->sites.table.count; i++)
         counts[listing->rows[i].trend.verdict]++;
-    json_key(json, "verdict_counts");
-    json_object_begin(json);
+    json_key_object(json, "verdict_counts");
     for (int verdict = 0; verdict < TREND_VERDICT_COUNT; verdict++)
         json_key_uint(json, trend_verdict_name((enum trend_verdict)verdict), counts[verdict]);
     json_object_end(json);
@@ -313,8 +305,7 @@ static void write_json(const struct listing *listing, const struct table_rows *r
 {
     int64_t *rest = arena_array(listing->request->arena, int64_t, listing->count);
     memcpy(rest, listing->totals, listing->count * sizeof(*rest));
-    json_object_begin(json);
-    study_write(&listing->first, json);
+    model_begin(&listing->first, json);
     write_profiles(listing, json);
     json_key_int(json, "growth", pprof_add(listing->totals[listing->count - 1], pprof_negated(listing->totals[0])));
     table_head_write(rows, json);
@@ -323,8 +314,7 @@ static void write_json(const struct listing *listing, const struct table_rows *r
     for (uint32_t i = rows->first; i < rows->end; i++)
         for (uint32_t at = 0; at < listing->count; at++)
             rest[at] = pprof_add(rest[at], pprof_negated(listing->rows[table_row_at(rows, i)].values[at]));
-    json_key(json, "rest");
-    json_array_begin(json);
+    json_key_array(json, "rest");
     for (uint32_t at = 0; at < listing->count; at++)
         json_int(json, rest[at]);
     json_array_end(json);
@@ -343,6 +333,6 @@ bool device_memory_series(const struct tool_request *request, struct json *json,
         table_csv_write(&rows, NULL);
     else
         write_json(listing, &rows, json);
-    device_memory_notes_add(&listing->first);
+    model_notes(&listing->first);
     return true;
 }

@@ -2,52 +2,50 @@
  * sums.c: see sums.h. */
 #include "tool/device_memory/sums.h"
 
-#include "tool/device_memory/labels.h"
-
 #include <stdlib.h>
 
-void sums_add(const struct study *study, const struct study_sample *sample, bool is_leaf, struct sums_row *row)
+void sums_add(const struct model *model, const struct model_sample *sample, bool is_leaf, struct sums_row *row)
 {
-    int64_t value = study_value(study, sample), each;
+    int64_t value = model_value(model, sample), each;
     row->total = pprof_add(row->total, value);
-    int64_t *count = study->is_executable[study->pprof->label_sets[sample->at]] ? &row->executable_count : &row->count;
-    *count = pprof_add(*count, study_count(study, sample));
+    int64_t *count = model->is_executable[model->pprof->label_sets[sample->at]] ? &row->executable_count : &row->count;
+    *count = pprof_add(*count, model_count(model, sample));
     if (is_leaf)
         row->self = pprof_add(row->self, value);
-    if (study->is_diff && study_is_base(study, sample)) {
+    if (model->is_diff && model_is_base(model, sample)) {
         row->before_total = pprof_add(row->before_total, pprof_negated(value));
         row->before_self = is_leaf ? pprof_add(row->before_self, pprof_negated(value)) : row->before_self;
     }
-    if (study_each(study, sample, &each)) {
+    if (model_each(model, sample, &each)) {
         row->each_min = row->each_min < 0 || each < row->each_min ? each : row->each_min;
         row->each_max = each > row->each_max ? each : row->each_max;
     }
 }
 
-void sums_make(const struct study *study, struct sums *sums)
+void sums_make(const struct model *model, struct sums *sums)
 {
-    uint32_t frame_count = study->frames->table.count;
-    uint32_t *seen = arena_array(study->arena, uint32_t, frame_count); /* the last sample that met it, plus 1 */
-    struct study_walk walk;
-    sums->study = study;
-    sums->rows = arena_array(study->arena, struct sums_row, frame_count);
-    sums->listed = arena_array(study->arena, uint32_t, frame_count);
+    uint32_t frame_count = model->frames->table.count;
+    uint32_t *seen = arena_array(model->arena, uint32_t, frame_count); /* the last sample that met it, plus 1 */
+    struct model_walk walk;
+    sums->model = model;
+    sums->rows = arena_array(model->arena, struct sums_row, frame_count);
+    sums->listed = arena_array(model->arena, uint32_t, frame_count);
     sums->listed_count = 0;
     for (uint32_t i = 0; i < frame_count; i++)
         sums->rows[i].each_min = sums->rows[i].each_max = -1;
-    study_walk_init(study, &walk);
-    for (uint32_t i = 0; i < study->sample_count; i++) {
-        const struct study_sample *sample = &study->samples[i];
-        study_walk_to(study, sample, &walk);
+    model_walk_init(model, &walk);
+    for (uint32_t i = 0; i < model->sample_count; i++) {
+        const struct model_sample *sample = &model->samples[i];
+        model_walk_to(model, sample, &walk);
         uint32_t leaf = walk.frames[walk.count - 1];
         seen[leaf] = i + 1;
-        sums_add(study, sample, true, &sums->rows[leaf]);
+        sums_add(model, sample, true, &sums->rows[leaf]);
         for (uint32_t at = 0; at + 1 < walk.count; at++) {
             uint32_t frame = walk.frames[at];
             if (seen[frame] == i + 1)
                 continue;
             seen[frame] = i + 1;
-            sums_add(study, sample, false, &sums->rows[frame]);
+            sums_add(model, sample, false, &sums->rows[frame]);
         }
     }
     for (uint32_t i = 0; i < frame_count; i++)
@@ -62,9 +60,9 @@ const char *sums_change(int64_t before, int64_t after)
     return before == 0 ? "new" : after == 0 ? "gone" : after > before ? "grown" : "shrunk";
 }
 
-void sums_sides_write(const struct study *study, const struct sums_row *row, struct json *json)
+void sums_sides_write(const struct model *model, const struct sums_row *row, struct json *json)
 {
-    if (!study->is_diff)
+    if (!model->is_diff)
         return;
     int64_t after_total = pprof_add(row->total, row->before_total);
     json_key_int(json, "before_self", row->before_self);
@@ -74,28 +72,71 @@ void sums_sides_write(const struct study *study, const struct sums_row *row, str
     json_key_text(json, "change", sums_change(row->before_total, after_total));
 }
 
+/* ---- call sites ---- */
+
+struct same_key {
+    const struct sites *sites;
+    struct sites_key key;
+};
+
+static bool is_key(const void *context, uint64_t at)
+{
+    const struct same_key *same = context;
+    const struct sites_key *known = &same->sites->keys[at];
+    return known->frame == same->key.frame && str_equal(known->callee, same->key.callee);
+}
+
+void sums_sites_init(struct sites *sites, struct arena *arena)
+{
+    *sites = (struct sites){.arena = arena};
+    map_init(&sites->table, arena, 0);
+}
+
+uint32_t sums_site_of(struct sites *sites, const struct model *model, const struct model_walk *walk)
+{
+    struct same_key same = {sites, {walk->frames[walk->count - 1], {"", 0}}};
+    if (walk->callee != PPROF_NONE)
+        same.key.callee = model->pprof->functions[model->pprof->lines[walk->callee].function].name;
+    uint64_t hash = map_hash_text(sites->arena, same.key.callee, same.key.frame);
+    bool is_new;
+    uint32_t at = map_number(&sites->table, hash, is_key, &same, &is_new);
+    if (!is_new)
+        return at;
+    sites->keys = arena_grown(sites->arena, sites->keys, (size_t)at + 1, &sites->capacity, sizeof(*sites->keys));
+    sites->keys[at] = same.key;
+    return at;
+}
+
+void sums_site_write(const struct sites *sites, uint32_t at, const struct model *model, struct json *json)
+{
+    const struct sites_key *key = &sites->keys[at];
+    json_key(json, "frame");
+    frames_write(model->frames, key->frame, model->request->scratch, json);
+    json_key_string_if_any(json, "callee", key->callee);
+}
+
 /* ---- labels ---- */
 
-void sums_of_label(const struct study *study, const char *key, bool counts_absent, struct label_values *label)
+void sums_of_label(const struct model *model, const char *key, bool counts_absent, struct label_values *label)
 {
-    const struct pprof *pprof = study->pprof;
+    const struct pprof *pprof = model->pprof;
     struct intern texts;
-    intern_init(&texts, study->arena);
-    label->values = arena_array(study->arena, struct label_value, (size_t)pprof->set_count + 1);
-    label->of_sets = arena_array(study->arena, uint32_t, (size_t)pprof->set_count + 1);
+    intern_init(&texts, model->arena);
+    label->values = arena_array(model->arena, struct label_value, (size_t)pprof->set_count + 1);
+    label->of_sets = arena_array(model->arena, uint32_t, (size_t)pprof->set_count + 1);
     for (uint32_t set = 0; set < pprof->set_count; set++) {
-        struct str text = labels_text(pprof, set, key, study->request->scratch);
+        struct str text = chips_label_text(pprof, set, key, model->request->scratch);
         label->of_sets[set] = text.length == 0 && !counts_absent ? MAP_NONE : intern_number(&texts, text);
     }
     label->count = texts.map.count;
     for (uint32_t i = 0; i < label->count; i++)
         label->values[i] = (struct label_value){.text = texts.items[i], .number = i};
-    for (uint32_t i = 0; i < study->sample_count; i++) {
-        uint32_t at = label->of_sets[pprof->label_sets[study->samples[i].at]];
+    for (uint32_t i = 0; i < model->sample_count; i++) {
+        uint32_t at = label->of_sets[pprof->label_sets[model->samples[i].at]];
         if (at == MAP_NONE)
             continue;
-        label->values[at].total = pprof_add(label->values[at].total, study_value(study, &study->samples[i]));
-        label->values[at].count = pprof_add(label->values[at].count, study_count(study, &study->samples[i]));
+        label->values[at].total = pprof_add(label->values[at].total, model_value(model, &model->samples[i]));
+        label->values[at].count = pprof_add(label->values[at].count, model_count(model, &model->samples[i]));
     }
 }
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * top.c: the view "top": frames with what they hold, sorted, filtered and paged;
  * or all that match as CSV, with pprof's words for the columns. */
-#include "tool/device_memory/top.h"
-#include "tool/device_memory/notes.h"
+#include "base/size_text.h"
+#include "tool/device_memory/sums.h"
 #include "tool/device_memory/views.h"
+#include "tool/table.h"
+
+#include <stdio.h>
 
 /* What a row is about. */
 struct line {
-    const struct study *study;
+    const struct model *model;
     const struct sums_row *sums;
     const struct frame *frame;
     uint32_t at; /* of the frame */
@@ -17,25 +20,18 @@ static struct line line_of(const void *context, uint32_t row)
 {
     const struct sums *sums = context;
     uint32_t at = sums->listed[row];
-    return (struct line){sums->study, &sums->rows[at], &sums->study->frames->items[at], at};
-}
-
-static struct str name_text(const struct line *line)
-{
-    struct buf *scratch = line->study->request->scratch;
-    frames_full_name(line->study->frames, line->at, scratch);
-    return (struct str){scratch->data, scratch->length};
+    return (struct line){sums->model, &sums->rows[at], &sums->model->frames->items[at], at};
 }
 
 #define VALUE(name, expression) TABLE_VALUE(name, const struct line line = line_of(context, row), expression)
 
 VALUE(self, table_integer(line.sums->self))
 VALUE(self_size, table_integer(pprof_size(line.sums->self)))
-VALUE(self_percent, table_real(study_percent(line.sums->self, line.study->percent_base)))
+VALUE(self_percent, table_real(model_percent(line.sums->self, line.model->percent_base)))
 VALUE(total, table_integer(line.sums->total))
 VALUE(total_size, table_integer(pprof_size(line.sums->total)))
-VALUE(total_percent, table_real(study_percent(line.sums->total, line.study->percent_base)))
-VALUE(unit, table_text(line.study->pprof->types[line.study->metric].unit))
+VALUE(total_percent, table_real(model_percent(line.sums->total, line.model->percent_base)))
+VALUE(unit, table_text(line.model->pprof->types[line.model->metric].unit))
 VALUE(count, table_integer(line.sums->count))
 VALUE(executable_count, table_integer(line.sums->executable_count))
 VALUE(each_min, table_integer_if(line.sums->each_min >= 0, line.sums->each_min))
@@ -43,12 +39,12 @@ VALUE(each_max, table_integer_if(line.sums->each_max >= 0, line.sums->each_max))
 VALUE(function, table_text(line.frame->function))
 VALUE(file, table_text(line.frame->file))
 VALUE(number, table_integer(line.frame->line))
-VALUE(name, table_text(name_text(&line)))
+VALUE(name, table_text(frames_full_name(line.model->frames, line.at, line.model->request->scratch)))
 
 static void frame_write(struct json *json, const void *context, uint32_t row)
 {
     const struct line line = line_of(context, row);
-    frames_write(line.study->frames, line.at, line.study->request->scratch, json);
+    frames_write(line.model->frames, line.at, line.model->request->scratch, json);
 }
 
 #define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
@@ -89,7 +85,7 @@ static void leave_out_zeros(struct sums *sums)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < sums->listed_count; i++) {
         const struct sums_row *row = &sums->rows[sums->listed[i]];
-        if ((sums->study->folds || sums->listed[i] >= FRAMES_SPECIAL_COUNT) && (row->self != 0 || row->total != 0))
+        if ((sums->model->folds || sums->listed[i] >= FRAMES_SPECIAL_COUNT) && (row->self != 0 || row->total != 0))
             sums->listed[kept++] = sums->listed[i];
     }
     sums->listed_count = kept;
@@ -97,33 +93,99 @@ static void leave_out_zeros(struct sums *sums)
 
 static void json_write(const struct sums *sums, const struct table_rows *rows, int64_t matched_self, struct json *json)
 {
-    json_object_begin(json);
-    study_write(sums->study, json);
+    model_begin(sums->model, json);
     table_head_write(rows, json);
     json_key_int(json, "matched_self", matched_self);
-    json_key(json, "rows");
-    json_array_begin(json);
+    json_key_array(json, "rows");
     for (uint32_t i = rows->first; i < rows->end; i++) {
         uint32_t row = table_row_at(rows, i);
         json_object_begin(json);
         table_row_write(columns, sums, row, json);
-        sums_sides_write(sums->study, &sums->rows[sums->listed[row]], json);
+        sums_sides_write(sums->model, &sums->rows[sums->listed[row]], json);
         json_object_end(json);
     }
     json_array_end(json);
     json_object_end(json);
 }
 
+/* ---- the table for a terminal: names come out of files, so only what it can print reaches it ---- */
+
+enum { VALUE_TEXT = 32, PERCENT_TEXT = 16 };
+
+/* "76.29 MiB", "-512 B"; other units as they are. */
+static void value_text(char out[VALUE_TEXT], int64_t value, struct str unit)
+{
+    if (str_equal(unit, STR("bytes")))
+        size_text_column(out, value);
+    else
+        snprintf(out, VALUE_TEXT, "%lld", (long long)value);
+}
+
+static void percent_text(char out[PERCENT_TEXT], int64_t value, int64_t whole)
+{
+    snprintf(out, PERCENT_TEXT, "%.2f%%", model_percent(value, whole));
+}
+
+static void name_write(struct buf *out, struct str name)
+{
+    for (size_t i = 0; i < name.length; i++) {
+        unsigned char c = (unsigned char)name.data[i];
+        size_t length = str_utf8_length(name.data + i, name.length - i);
+        bool is_plain = c >= 0x20 && c != 0x7F && length > 0 && !(c == 0xC2 && (unsigned char)name.data[i + 1] < 0xA0);
+        if (is_plain)
+            buf_add(out, name.data + i, length);
+        else
+            buf_format(out, "\\x%02x", c);
+        i += is_plain ? length - 1 : 0;
+    }
+    buf_char(out, '\n');
+}
+
+/* A head of what is summed, and a line for each row: flat, flat %, sum %, cum, cum %, name. */
+static void text_write(const struct sums *sums, const struct table_rows *rows)
+{
+    const struct model *model = sums->model;
+    struct buf *out = model->request->out, *scratch = model->request->scratch;
+    const struct pprof_type *type = &model->pprof->types[model->metric];
+    char flat[VALUE_TEXT], cum[VALUE_TEXT], flat_percent[PERCENT_TEXT], sum_percent[PERCENT_TEXT],
+        cum_percent[PERCENT_TEXT];
+    int64_t sum = 0;
+    value_text(flat, model->total, type->unit);
+    value_text(cum, model->percent_base, type->unit);
+    buf_format(out, "%.*s: %s, 100 %% is %s\n", (int)type->name.length, type->name.data, flat, cum);
+    if (model->unknown_count > 0)
+        buf_format(out, "%lld executables of unknown size are not in these sums\n", (long long)model->unknown_count);
+    if (model->folds)
+        buf_text(
+            out,
+            "frames of JAX and Python count for the line that called them; machinery lists them too, as pprof does\n");
+    buf_format(out, "%12s %8s %8s %12s %8s  %s\n", "flat", "flat%", "sum%", "cum", "cum%", "name");
+    for (uint32_t i = rows->first; i < rows->end; i++) {
+        uint32_t frame = sums->listed[table_row_at(rows, i)];
+        const struct sums_row *row = &sums->rows[frame];
+        sum = pprof_add(sum, row->self);
+        value_text(flat, row->self, type->unit);
+        value_text(cum, row->total, type->unit);
+        percent_text(flat_percent, row->self, model->percent_base);
+        percent_text(sum_percent, sum, model->percent_base);
+        percent_text(cum_percent, row->total, model->percent_base);
+        buf_format(out, "%12s %8s %8s %12s %8s  ", flat, flat_percent, sum_percent, cum, cum_percent);
+        name_write(out, frames_full_name(model->frames, frame, scratch));
+    }
+    if (rows->matched > rows->end)
+        buf_format(out, "… %u more\n", rows->matched - rows->end);
+}
+
 bool device_memory_top(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct study study;
-    struct sums sums = {.study = &study};
+    struct model model;
+    struct sums sums = {.model = &model};
     struct table_rows rows;
     int64_t zeros, matched_self = 0;
-    if (!study_open(request, &study, err) || !tool_param_number(request, "zeros", 0, 1, 1, &zeros, err) ||
+    if (!model_open(request, &model, err) || !tool_param_number(request, "zeros", 0, 1, 1, &zeros, err) ||
         !table_read(&rows, request, &spec, &sums, err))
         return false;
-    sums_make(&study, &sums);
+    sums_make(&model, &sums);
     if (zeros == 0)
         leave_out_zeros(&sums);
     table_begin(&rows, sums.listed_count);
@@ -134,9 +196,9 @@ bool device_memory_top(const struct tool_request *request, struct json *json, st
     if (table_is_format(&rows, "csv"))
         table_csv_write(&rows, csv_names);
     else if (table_is_format(&rows, "text"))
-        device_memory_top_text(&sums, &rows);
+        text_write(&sums, &rows);
     else
         json_write(&sums, &rows, matched_self, json);
-    device_memory_notes_add(&study);
+    model_notes(&model);
     return true;
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * traces.c: the view "traces": samples with their stacks and labels, in the
  * order of the file; or all of them as collapsed stacks, a line each. */
-#include "tool/device_memory/notes.h"
 #include "tool/device_memory/views.h"
 #include "tool/table.h"
 
 struct listing {
-    struct study study;
+    struct model model;
     uint32_t *chosen; /* samples by row */
 };
 
-TABLE_VALUE(id, const struct listing *listing = context, table_integer(listing->study.samples[listing->chosen[row]].at))
+TABLE_VALUE(id, const struct listing *listing = context, table_integer(listing->model.samples[listing->chosen[row]].at))
 
 static const struct table_column columns[] = {
     {.name = "id", .type = TABLE_NUMBER, .value = id, .json = "id"},
@@ -19,13 +18,12 @@ static const struct table_column columns[] = {
 static const char *const formats[] = {"json", "collapsed", NULL};
 static const struct table_spec spec = {columns, .sort = "id", .formats = formats, .limit_max = UINT32_MAX};
 
-static void write_labels(const struct study *study, const struct study_sample *sample, struct json *json)
+static void write_labels(const struct model *model, const struct model_sample *sample, struct json *json)
 {
-    const struct pprof_label_set *set = &study->pprof->sets[study->pprof->label_sets[sample->at]];
-    json_key(json, "labels");
-    json_array_begin(json);
+    const struct pprof_label_set *set = &model->pprof->sets[model->pprof->label_sets[sample->at]];
+    json_key_array(json, "labels");
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct pprof_label *label = &study->pprof->labels[set->first + i];
+        const struct pprof_label *label = &model->pprof->labels[set->first + i];
         json_object_begin(json);
         json_key_string(json, "key", label->key);
         if (label->is_number) {
@@ -42,24 +40,23 @@ static void write_labels(const struct study *study, const struct study_sample *s
     json_array_end(json);
 }
 
-static void write_row(const struct study *study, const struct study_sample *sample, const struct study_walk *walk,
+static void write_row(const struct model *model, const struct model_sample *sample, const struct model_walk *walk,
                       bool *shown, struct json *json)
 {
     char id[FRAMES_ID_SIZE];
     int64_t each = -1;
-    study_each(study, sample, &each);
+    model_each(model, sample, &each);
     json_object_begin(json);
     json_key_uint(json, "id", sample->at);
-    json_key_int(json, "value", study_value(study, sample));
-    json_key_int(json, "count", study_count(study, sample));
+    json_key_int(json, "value", model_value(model, sample));
+    json_key_int(json, "count", model_count(model, sample));
     json_key_known(json, "each", each);
-    json_key_bool(json, "is_base", study_is_base(study, sample));
-    write_labels(study, sample, json);
-    json_key(json, "stack");
-    json_array_begin(json);
+    json_key_bool(json, "is_base", model_is_base(model, sample));
+    write_labels(model, sample, json);
+    json_key_array(json, "stack");
     for (uint32_t i = walk->count; i-- > 0;) {
         shown[walk->frames[i]] = true;
-        frames_id(study->frames, walk->frames[i], id);
+        frames_id(model->frames, walk->frames[i], id);
         json_text(json, id);
     }
     json_array_end(json);
@@ -67,11 +64,11 @@ static void write_row(const struct study *study, const struct study_sample *samp
 }
 
 /* "root;…;leaf value"; what would part a line does not stand in a name. */
-static void write_line(const struct study *study, const struct study_sample *sample, const struct study_walk *walk)
+static void write_line(const struct model *model, const struct model_sample *sample, const struct model_walk *walk)
 {
-    struct buf *out = study->request->out, *scratch = study->request->scratch;
+    struct buf *out = model->request->out, *scratch = model->request->scratch;
     for (uint32_t i = 0; i < walk->count; i++) {
-        frames_short_name(study->frames, walk->frames[i], scratch);
+        frames_short_name(model->frames, walk->frames[i], scratch);
         if (i > 0)
             buf_char(out, ';');
         for (size_t at = 0; at < scratch->length; at++) {
@@ -79,19 +76,19 @@ static void write_line(const struct study *study, const struct study_sample *sam
             buf_char(out, c < 0x20 || c == ';' ? '_' : (char)c);
         }
     }
-    buf_format(out, " %lld\n", (long long)study_value(study, sample));
+    buf_format(out, " %lld\n", (long long)model_value(model, sample));
 }
 
 /* Samples through a frame, or all. */
-static uint32_t choose(const struct study *study, uint32_t frame, uint32_t *chosen)
+static uint32_t choose(const struct model *model, uint32_t frame, uint32_t *chosen)
 {
-    struct study_walk walk;
+    struct model_walk walk;
     uint32_t count = 0;
-    study_walk_init(study, &walk);
-    for (uint32_t i = 0; i < study->sample_count; i++) {
+    model_walk_init(model, &walk);
+    for (uint32_t i = 0; i < model->sample_count; i++) {
         bool is_there = frame == MAP_NONE;
         if (!is_there) {
-            study_walk_to(study, &study->samples[i], &walk);
+            model_walk_to(model, &model->samples[i], &walk);
             for (uint32_t at = 0; at < walk.count && !is_there; at++)
                 is_there = walk.frames[at] == frame;
         }
@@ -103,26 +100,23 @@ static uint32_t choose(const struct study *study, uint32_t frame, uint32_t *chos
 
 static void write_json(const struct listing *listing, const struct table_rows *rows, struct json *json)
 {
-    const struct study *study = &listing->study;
-    struct study_walk walk;
-    bool *shown = arena_array(study->arena, bool, study->frames->table.count);
-    study_walk_init(study, &walk);
-    json_object_begin(json);
-    study_write(study, json);
+    const struct model *model = &listing->model;
+    struct model_walk walk;
+    bool *shown = arena_array(model->arena, bool, model->frames->table.count);
+    model_walk_init(model, &walk);
+    model_begin(model, json);
     table_head_write(rows, json);
-    json_key(json, "rows");
-    json_array_begin(json);
+    json_key_array(json, "rows");
     for (uint32_t i = rows->first; i < rows->end; i++) {
-        const struct study_sample *sample = &study->samples[listing->chosen[table_row_at(rows, i)]];
-        study_walk_to(study, sample, &walk);
-        write_row(study, sample, &walk, shown, json);
+        const struct model_sample *sample = &model->samples[listing->chosen[table_row_at(rows, i)]];
+        model_walk_to(model, sample, &walk);
+        write_row(model, sample, &walk, shown, json);
     }
     json_array_end(json);
-    json_key(json, "frames");
-    json_array_begin(json);
-    for (uint32_t i = 0; i < study->frames->table.count; i++)
+    json_key_array(json, "frames");
+    for (uint32_t i = 0; i < model->frames->table.count; i++)
         if (shown[i])
-            frames_write(study->frames, i, study->request->scratch, json);
+            frames_write(model->frames, i, model->request->scratch, json);
     json_array_end(json);
     json_object_end(json);
 }
@@ -130,27 +124,27 @@ static void write_json(const struct listing *listing, const struct table_rows *r
 bool device_memory_traces(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct listing listing;
-    const struct study *study = &listing.study;
-    struct study_walk walk;
+    const struct model *model = &listing.model;
+    struct model_walk walk;
     struct table_rows rows;
     const char *asked = tool_param_text(request, "frame");
     uint32_t frame = MAP_NONE;
-    if (!study_open(request, &listing.study, err) || !table_read(&rows, request, &spec, &listing, err))
+    if (!model_open(request, &listing.model, err) || !table_read(&rows, request, &spec, &listing, err))
         return false;
-    if (asked != NULL && asked[0] != '\0' && (frame = frames_find(study->frames, asked)) == MAP_NONE)
+    if (asked != NULL && asked[0] != '\0' && (frame = frames_find(model->frames, asked)) == MAP_NONE)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "frame: this profile has no frame \"%.20s\"", asked);
-    listing.chosen = arena_array(study->arena, uint32_t, (size_t)study->sample_count + 1);
-    table_take_all(&rows, choose(study, frame, listing.chosen));
-    device_memory_notes_add(study);
+    listing.chosen = arena_array(model->arena, uint32_t, (size_t)model->sample_count + 1);
+    table_take_all(&rows, choose(model, frame, listing.chosen));
+    model_notes(model);
     if (table_is_format(&rows, "json")) {
         write_json(&listing, &rows, json);
         return true;
     }
-    study_walk_init(study, &walk);
+    model_walk_init(model, &walk);
     for (uint32_t i = rows.first; i < rows.end; i++) {
-        const struct study_sample *sample = &study->samples[listing.chosen[table_row_at(&rows, i)]];
-        study_walk_to(study, sample, &walk);
-        write_line(study, sample, &walk);
+        const struct model_sample *sample = &model->samples[listing.chosen[table_row_at(&rows, i)]];
+        model_walk_to(model, sample, &walk);
+        write_line(model, sample, &walk);
     }
     return true;
 }

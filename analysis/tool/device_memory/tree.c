@@ -18,7 +18,7 @@ struct limit {
 };
 
 struct growing {
-    const struct study *study;
+    const struct model *model;
     struct tree_node *open; /* the path to the stack at hand; the root is the first */
     uint32_t open_count;
     uint64_t counts[BUCKET_COUNT][DEPTH_COUNT]; /* by depth; the last has all that are deeper */
@@ -77,12 +77,12 @@ static bool fits(struct limit *limit, const struct tree_node *node)
 /* What a stack adds to each node from its leaf to the root. */
 static struct tree_node figures_of(const struct growing *growing, const struct tree_stack *stack)
 {
-    const struct study *study = growing->study;
-    const struct study_sample *sample = &study->samples[stack->sample];
-    int64_t value = study_value(study, sample);
-    bool is_base = study_is_base(study, sample);
+    const struct model *model = growing->model;
+    const struct model_sample *sample = &model->samples[stack->sample];
+    int64_t value = model_value(model, sample);
+    bool is_base = model_is_base(model, sample);
     return (struct tree_node){.total = value,
-                              .count = study_count(study, sample),
+                              .count = model_count(model, sample),
                               .before = is_base ? pprof_negated(value) : 0,
                               .after = is_base ? 0 : value,
                               .size = pprof_size(value)};
@@ -162,7 +162,7 @@ static void grow(struct growing *growing, const struct tree_stack *stacks, uint3
     growing->open[0] = (struct tree_node){.frame = TREE_ROOT};
     growing->open_count = 1;
     for (uint32_t i = 0; i < stack_count; i++) {
-        arena_work(growing->study->arena, stacks[i].length + 1);
+        arena_work(growing->model->arena, stacks[i].length + 1);
         add_stack(growing, &stacks[i], shared[i], shared[i + 1]);
     }
     while (growing->open_count > 0)
@@ -214,7 +214,7 @@ static int by_parent_and_size(const void *left, const void *right)
 /* Puts the kept nodes, which are in the order of their closing, into that of the tree. */
 static void order_nodes(const struct growing *growing, uint32_t depth_max, struct tree *tree)
 {
-    struct arena *arena = growing->study->arena;
+    struct arena *arena = growing->model->arena;
     uint32_t count = growing->kept_count, pending = 0;
     struct child *children = arena_array(arena, struct child, (size_t)count + 1);
     uint32_t *first = arena_array(arena, uint32_t, (size_t)count + 1);
@@ -244,28 +244,28 @@ static void order_nodes(const struct growing *growing, uint32_t depth_max, struc
     }
 }
 
-void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max,
+void tree_make(const struct model *model, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max,
                struct tree *tree)
 {
-    struct growing *growing = arena_array(study->arena, struct growing, 1);
+    struct growing *growing = arena_array(model->arena, struct growing, 1);
     *tree = (struct tree){0};
     for (uint32_t i = 0; i < stack_count; i++)
         tree->depth_max = stacks[i].length > tree->depth_max ? stacks[i].length : tree->depth_max;
     uint64_t frame_count = 0;
     for (uint32_t i = 0; i < stack_count; i++)
         frame_count += stacks[i].length;
-    arena_work(study->arena, 2 * frame_count + select_work(stack_count));
+    arena_work(model->arena, 2 * frame_count + select_work(stack_count));
     qsort(stacks, stack_count, sizeof(*stacks), by_frames);
-    growing->study = study;
-    growing->open = arena_array(study->arena, struct tree_node, (size_t)tree->depth_max + 2);
-    uint32_t *shared = arena_array(study->arena, uint32_t, (size_t)stack_count + 1);
+    growing->model = model;
+    growing->open = arena_array(model->arena, struct tree_node, (size_t)tree->depth_max + 2);
+    uint32_t *shared = arena_array(model->arena, uint32_t, (size_t)stack_count + 1);
     for (uint32_t i = 1; i < stack_count; i++)
         shared[i] = shared_depth(&stacks[i - 1], &stacks[i]);
     grow(growing, stacks, stack_count, shared);
     growing->limit = choose_limit(growing, nodes_max);
     uint64_t node_count = count_kept(growing, &growing->limit);
     tree->left_out_below = growing->limit.bucket > 0 ? bucket_min(growing->limit.bucket + 1) : 0;
-    growing->kept = arena_array(study->arena, struct tree_node, node_count + 1);
+    growing->kept = arena_array(model->arena, struct tree_node, node_count + 1);
     grow(growing, stacks, stack_count, shared);
     order_nodes(growing, tree->depth_max, tree);
     tree->left_out_count = growing->left_out_count;

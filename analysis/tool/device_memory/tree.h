@@ -7,7 +7,7 @@
 #ifndef ANALYSIS_TOOL_DEVICE_MEMORY_TREE_H
 #define ANALYSIS_TOOL_DEVICE_MEMORY_TREE_H
 
-#include "tool/device_memory/study.h"
+#include "tool/device_memory/model.h"
 
 #define TREE_ROOT UINT32_MAX
 
@@ -16,7 +16,7 @@ struct tree_stack {
     const uint16_t *folded; /* machinery above each */
     uint32_t length;
     uint16_t folded_below;
-    uint32_t sample; /* of study->samples */
+    uint32_t sample; /* of model->samples */
 };
 
 struct tree_node {
@@ -37,7 +37,7 @@ struct tree {
 };
 
 /* At most `nodes_max` nodes beside the root. Sorts `stacks`. */
-void tree_make(const struct study *study, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max,
+void tree_make(const struct model *model, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max,
                struct tree *tree);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_TOOL_DEVICE_MEMORY_VIEWS_H
 #define ANALYSIS_TOOL_DEVICE_MEMORY_VIEWS_H
 
-#include "tool/device_memory/study.h"
+#include "tool/device_memory/model.h"
 #include "tool/tool.h"
 
 bool device_memory_summary(const struct tool_request *request, struct json *json, struct err *err);
