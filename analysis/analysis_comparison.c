@@ -33,9 +33,7 @@ static uint64_t size_of(int64_t bytes) { return bytes > 0 ? (uint64_t)bytes : 0;
 static int by_size(const void *a, const void *b)
 {
     const struct plan_row *x = *(const struct plan_row *const *)a, *y = *(const struct plan_row *const *)b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return (x > y) - (x < y);
+    return ORDER(y->bytes, x->bytes) ?: ORDER(x, y);
 }
 
 static struct str kept(const struct tool_request *request, struct str text)

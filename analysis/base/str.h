@@ -38,6 +38,9 @@ static inline int str_compare(struct str a, struct str b)
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
+/* The same of two numbers. Comparators chain them: ORDER(a->x, b->x) ?: ORDER(b->y, a->y) ?: str_compare(…). */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Equal when ASCII letters of either case count as the same. */
 static inline bool str_equal_any_case(struct str a, struct str b)
 {

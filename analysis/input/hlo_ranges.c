@@ -366,13 +366,7 @@ struct member {
 static int by_life(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->range.start != b->range.start)
-        return a->range.start < b->range.start ? -1 : 1;
-    if (a->range.end != b->range.end)
-        return a->range.end < b->range.end ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
+    return ORDER(a->group, b->group) ?: ORDER(a->range.start, b->range.start) ?: ORDER(a->range.end, b->range.end) ?: ORDER(a->id, b->id);
 }
 
 static void ranges_normalise(const struct hlo *hlo, const struct map *by_place, struct arena *arena,

@@ -121,11 +121,7 @@ static void take(void *context, const struct trace_event *event)
 static int by_module_and_begin(const void *left, const void *right)
 {
     const struct span *a = left, *b = right;
-    if (a->module != b->module)
-        return a->module < b->module ? -1 : 1;
-    if (a->begin_ps != b->begin_ps)
-        return a->begin_ps < b->begin_ps ? -1 : 1;
-    return (a->end_ps > b->end_ps) - (a->end_ps < b->end_ps);
+    return ORDER(a->module, b->module) ?: ORDER(a->begin_ps, b->begin_ps) ?: ORDER(a->end_ps, b->end_ps);
 }
 
 /* The spans of all streams as launches; names: numbers of those of the modules. */

@@ -61,15 +61,13 @@ static void take(void *context, const struct trace_event *event)
 static int by_module_and_begin(const void *left, const void *right)
 {
     const struct module_call_span *a = left, *b = right;
-    if (a->module != b->module)
-        return a->module < b->module ? -1 : 1;
-    return (a->begin_ps > b->begin_ps) - (a->begin_ps < b->begin_ps);
+    return ORDER(a->module, b->module) ?: ORDER(a->begin_ps, b->begin_ps);
 }
 
 static int by_time(const void *left, const void *right)
 {
     const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+    return ORDER(*a, *b);
 }
 
 static void spans_take(struct reading *reading, struct arena *arena)

@@ -115,29 +115,19 @@ static void spread(struct trace_groups *groups, uint32_t from, int64_t number, s
 static int by_level(const void *left, const void *right)
 {
     const struct root *a = left, *b = right;
-    if (a->level != b->level)
-        return a->level > b->level ? -1 : 1;
-    if (a->begin_ps != b->begin_ps)
-        return a->begin_ps < b->begin_ps ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
+    return ORDER(b->level, a->level) ?: ORDER(a->begin_ps, b->begin_ps) ?: ORDER(a->node, b->node);
 }
 
 static int by_iteration(const void *left, const void *right)
 {
     const struct iteration *a = left, *b = right;
-    if (a->step_id != b->step_id)
-        return a->step_id < b->step_id ? -1 : 1;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    if (a->begin_ps != b->begin_ps)
-        return a->begin_ps < b->begin_ps ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
+    return ORDER(a->step_id, b->step_id) ?: ORDER(a->number, b->number) ?: ORDER(a->begin_ps, b->begin_ps) ?: ORDER(a->node, b->node);
 }
 
 static int by_number(const void *left, const void *right)
 {
     const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+    return ORDER(*a, *b);
 }
 
 static bool is_data_step(const struct trace_groups *groups, int64_t step_id)

@@ -58,9 +58,7 @@ static int larger_first(const void *left, const void *right, void *context)
 {
     (void)context;
     const struct peak *a = left, *b = right;
-    if (a->value != b->value)
-        return a->value < b->value ? 1 : -1;
-    return (a->step > b->step) - (a->step < b->step);
+    return ORDER(b->value, a->value) ?: ORDER(a->step, b->step);
 }
 
 /* The largest so far, and as many that came after; the smaller half of a full list goes. */

@@ -46,8 +46,7 @@ struct listed {
 static int heavier_first(const void *left, const void *right)
 {
     const struct listed *a = left, *b = right;
-    int64_t x = pprof_size(a->value), y = pprof_size(b->value);
-    return x != y ? (x < y ? 1 : -1) : (a->frame > b->frame) - (a->frame < b->frame);
+    return ORDER(pprof_size(b->value), pprof_size(a->value)) ?: ORDER(a->frame, b->frame);
 }
 
 static void write_side(const struct edges *edges, uint32_t frame, bool is_callers, struct listed *room,

@@ -218,6 +218,7 @@ static void write_tree(struct flame *flame, const char *key, const struct tree *
 /* "files" and "frames": texts once each. */
 static void write_frames(const struct flame *flame, struct json *json)
 {
+    static const char *const names[] = {"id", "function", "file", "line", "is_machinery"};
     const struct frames *frames = flame->model.frames;
     struct arena *arena = flame->model.arena;
     uint32_t *file_of = arena_array(arena, uint32_t, (size_t)flame->shown_count + 1);
@@ -232,29 +233,22 @@ static void write_frames(const struct flame *flame, struct json *json)
         json_string(json, files.items[i]);
     json_array_end(json);
     json_key_object(json, "frames");
-    json_key_array(json, "id");
-    for (uint32_t i = 0; i < flame->shown_count; i++) {
-        char id[FRAMES_ID_SIZE];
-        frames_id(frames, flame->shown[i], id);
-        json_text(json, id);
+    for (size_t column = 0; column < sizeof(names) / sizeof(names[0]); column++) {
+        json_key_array(json, names[column]);
+        for (uint32_t i = 0; i < flame->shown_count; i++) {
+            const struct frame *frame = &frames->items[flame->shown[i]];
+            char id[FRAMES_ID_SIZE];
+            frames_id(frames, flame->shown[i], id);
+            switch (column) {
+            case 0: json_text(json, id); break;
+            case 1: json_string(json, frame->function); break;
+            case 2: json_int(json, file_of[i] == MAP_NONE ? -1 : (int64_t)file_of[i]); break;
+            case 3: json_int(json, frame->line); break;
+            default: json_int(json, frame->is_machinery);
+            }
+        }
+        json_array_end(json);
     }
-    json_array_end(json);
-    json_key_array(json, "function");
-    for (uint32_t i = 0; i < flame->shown_count; i++)
-        json_string(json, frames->items[flame->shown[i]].function);
-    json_array_end(json);
-    json_key_array(json, "file");
-    for (uint32_t i = 0; i < flame->shown_count; i++)
-        json_int(json, file_of[i] == MAP_NONE ? -1 : (int64_t)file_of[i]);
-    json_array_end(json);
-    json_key_array(json, "line");
-    for (uint32_t i = 0; i < flame->shown_count; i++)
-        json_int(json, frames->items[flame->shown[i]].line);
-    json_array_end(json);
-    json_key_array(json, "is_machinery");
-    for (uint32_t i = 0; i < flame->shown_count; i++)
-        json_int(json, frames->items[flame->shown[i]].is_machinery);
-    json_array_end(json);
     json_object_end(json);
 }
 
@@ -298,7 +292,7 @@ static void write_search(const struct flame *flame, struct json *json)
     json_object_end(json);
 }
 
-static void write_answer(struct flame *flame, struct part *part, uint32_t nodes_max, struct json *json)
+static bool write_answer(struct flame *flame, struct part *part, uint32_t nodes_max, struct json *json)
 {
     struct model *model = &flame->model;
     struct tree tree, callers = {0};
@@ -323,7 +317,7 @@ static void write_answer(struct flame *flame, struct part *part, uint32_t nodes_
         write_tree(flame, "callers", &callers, json);
     write_frames(flame, json);
     write_search(flame, json);
-    json_object_end(json);
+    return model_end(model, json);
 }
 
 bool device_memory_flame(const struct tool_request *request, struct json *json, struct err *err)
@@ -336,7 +330,5 @@ bool device_memory_flame(const struct tool_request *request, struct json *json, 
         !read_path(&flame->model, &part, err) || !read_pivot(&flame->model, &part, err))
         return false;
     part.is_inverted = inverts == 1;
-    write_answer(flame, &part, (uint32_t)nodes_max, json);
-    model_notes(&flame->model);
-    return true;
+    return write_answer(flame, &part, (uint32_t)nodes_max, json);
 }

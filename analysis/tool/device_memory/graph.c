@@ -106,16 +106,16 @@ static double score_of(const struct graph *graph, uint32_t frame)
     return weight + (double)node->self;
 }
 
+static int heavier_first(const void *left, const void *right)
+{
+    const struct scored *a = left, *b = right;
+    return ORDER(pprof_size(b->total), pprof_size(a->total)) ?: ORDER(a->frame, b->frame);
+}
+
 static int better_first(const void *left, const void *right)
 {
     const struct scored *a = left, *b = right;
-    if (a->score != b->score)
-        return a->score < b->score ? 1 : -1;
-    int order = str_compare(a->name, b->name);
-    if (order != 0)
-        return order;
-    int64_t x = pprof_size(a->total), y = pprof_size(b->total);
-    return x != y ? (x < y ? 1 : -1) : (a->frame > b->frame) - (a->frame < b->frame);
+    return ORDER(b->score, a->score) ?: str_compare(a->name, b->name) ?: heavier_first(left, right);
 }
 
 /* Puts all nodes that are kept into graph->nodes, by score. */
@@ -128,8 +128,7 @@ static void sort_nodes(struct graph *graph)
     for (uint32_t i = 0; i < model->frames->table.count; i++) {
         if ((graph->kept != NULL && !graph->kept[i]) || !holds_anything(&graph->edges.nodes[i]))
             continue;
-        frames_full_name(model->frames, i, model->request->scratch);
-        struct str name = {model->request->scratch->data, model->request->scratch->length};
+        struct str name = frames_full_name(model->frames, i, model->request->scratch);
         scored[graph->node_count++] = (struct scored){
             i, score_of(graph, i), graph->edges.nodes[i].total, {arena_text(model->arena, name), name.length}};
     }
@@ -153,13 +152,6 @@ static void drop_light_edges(struct graph *graph)
         graph->is_dropped[i] = pprof_size(graph->edges.items[i].value) < graph->edge_cutoff;
         graph->dropped_edge_count += graph->is_dropped[i];
     }
-}
-
-static int heavier_first(const void *left, const void *right)
-{
-    const struct scored *a = left, *b = right;
-    int64_t x = pprof_size(a->total), y = pprof_size(b->total);
-    return x != y ? (x < y ? 1 : -1) : (a->frame > b->frame) - (a->frame < b->frame);
 }
 
 /* The nodes from the cutoff on, the `max` heaviest of them, with their edges. */
@@ -186,9 +178,7 @@ static void keep_heavy_nodes(struct graph *graph, uint32_t max)
 static int heavier_edge_first(const void *left, const void *right)
 {
     const struct incoming *a = left, *b = right;
-    if (a->size != b->size)
-        return a->size < b->size ? 1 : -1;
-    return (a->edge > b->edge) - (a->edge < b->edge);
+    return ORDER(b->size, a->size) ?: ORDER(a->edge, b->edge);
 }
 
 /* More edges than anybody could draw: the lightest go. */
@@ -258,9 +248,7 @@ static bool is_redundant(const struct graph *graph, uint32_t edge_at, uint32_t *
 static int lighter_first(const void *left, const void *right)
 {
     const struct incoming *a = left, *b = right;
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    return (a->edge < b->edge) - (a->edge > b->edge);
+    return ORDER(a->size, b->size) ?: ORDER(b->edge, a->edge);
 }
 
 /* From the last node on, the lightest first, up to the first edge that no left-out frame stands behind. */

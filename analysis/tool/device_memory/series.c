@@ -39,9 +39,7 @@ struct timed {
 static int by_time(const void *left, const void *right)
 {
     const struct timed *a = left, *b = right;
-    if (a->item->captured_at_ms != b->item->captured_at_ms)
-        return a->item->captured_at_ms < b->item->captured_at_ms ? -1 : 1;
-    return (a->at > b->at) - (a->at < b->at);
+    return ORDER(a->item->captured_at_ms, b->item->captured_at_ms) ?: ORDER(a->at, b->at);
 }
 
 static bool order_profiles(struct listing *listing, struct err *err)

@@ -31,9 +31,7 @@ struct line {
 static int by_line(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return str_compare(a->function, b->function);
+    return ORDER(a->line, b->line) ?: str_compare(a->function, b->function);
 }
 
 bool device_memory_source(const struct tool_request *request, struct json *json, struct err *err)

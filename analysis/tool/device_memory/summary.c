@@ -30,8 +30,7 @@ struct ranked {
 static int larger_site_first(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
-    int64_t x = pprof_size(a->sum.self), y = pprof_size(b->sum.self);
-    return x != y ? (x < y ? 1 : -1) : (a->site > b->site) - (a->site < b->site);
+    return ORDER(pprof_size(b->sum.self), pprof_size(a->sum.self)) ?: ORDER(a->site, b->site);
 }
 
 static void write_top(const struct model *model, struct json *json)

@@ -143,8 +143,7 @@ void sums_of_label(const struct model *model, const char *key, bool counts_absen
 static int larger_first(const void *left, const void *right)
 {
     const struct label_value *a = left, *b = right;
-    int64_t x = pprof_size(a->total), y = pprof_size(b->total);
-    return x != y ? (x < y ? 1 : -1) : str_compare(a->text, b->text);
+    return ORDER(pprof_size(b->total), pprof_size(a->total)) ?: str_compare(a->text, b->text);
 }
 
 void sums_rank_label(struct label_values *label)

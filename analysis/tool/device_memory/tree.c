@@ -35,9 +35,7 @@ static int by_frames(const void *left, const void *right)
     for (uint32_t i = 0; i < shorter; i++)
         if (a->frames[i] != b->frames[i])
             return a->frames[i] < b->frames[i] ? -1 : 1;
-    if (a->length != b->length)
-        return a->length < b->length ? -1 : 1;
-    return (a->sample > b->sample) - (a->sample < b->sample);
+    return ORDER(a->length, b->length) ?: ORDER(a->sample, b->sample);
 }
 
 static uint32_t bucket_of(int64_t size)
@@ -204,11 +202,7 @@ struct child {
 static int by_parent_and_size(const void *left, const void *right)
 {
     const struct child *a = left, *b = right;
-    if (a->parent != b->parent)
-        return a->parent < b->parent ? -1 : 1;
-    if (a->size != b->size)
-        return a->size < b->size ? 1 : -1;
-    return (a->node > b->node) - (a->node < b->node);
+    return ORDER(a->parent, b->parent) ?: ORDER(b->size, a->size) ?: ORDER(a->node, b->node);
 }
 
 /* Puts the kept nodes, which are in the order of their closing, into that of the tree. */

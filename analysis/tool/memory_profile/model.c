@@ -93,15 +93,13 @@ const char *memory_profile_data_type(int32_t number)
 static int by_number(const void *left, const void *right)
 {
     const struct trace_step *a = left, *b = right;
-    return (a->number > b->number) - (a->number < b->number);
+    return ORDER(a->number, b->number);
 }
 
 static int by_begin(const void *left, const void *right)
 {
     const struct trace_step *a = left, *b = right;
-    if (a->begin_ps != b->begin_ps)
-        return a->begin_ps < b->begin_ps ? -1 : 1;
-    return by_number(a, b);
+    return ORDER(a->begin_ps, b->begin_ps) ?: by_number(a, b);
 }
 
 /* Spans of the steps that memory events name, when nothing else tells of them. */

@@ -45,11 +45,7 @@ static int larger_first(const void *left, const void *right)
     const struct memory_profile_pool *a = left, *b = right;
     int64_t a_bytes = memory_profile_in_use_bytes(a->profile, a->peak_at),
             b_bytes = memory_profile_in_use_bytes(b->profile, b->peak_at);
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a_bytes != b_bytes)
-        return a_bytes > b_bytes ? -1 : 1;
-    return str_compare(a->name, b->name);
+    return ORDER(a->kind, b->kind) ?: ORDER(b_bytes, a_bytes) ?: str_compare(a->name, b->name);
 }
 
 /* Figures of a pool whose columns are complete. */
