@@ -2,8 +2,43 @@
  * canned_device.mjs: answers about one device profile, in place of the daemon's, for what no real
  * file shows: hostile names, stacks by the thousand, views that fail. */
 
+import { columnsOf as tableColumns } from './canned.mjs';
+
 const MIB = 1024 ** 2;
 const ID = 'dddddddddddd';
+
+const SITE = [
+  ['fn', 'Function', null, null],
+  ['file', 'File:line', null, null],
+];
+const COLUMNS = {
+  top: tableColumns([
+    ['self', 'Self', 'metric', 'self'],
+    ['total', 'Total', 'metric', 'total'],
+    ['self_percent', 'Self', 'percent', 'self_percent'],
+    ['total_percent', 'Total', 'percent', 'total_percent'],
+    ['count', 'Buffers', 'count', 'count'],
+    ['each', 'Each', 'bytes', 'each_most'],
+    ...SITE,
+  ]),
+  buffers: tableColumns([
+    ['each', 'Each', 'bytes', 'each'],
+    ['count', 'Count', 'count', 'count'],
+    ['total', 'Total', 'metric', 'total'],
+    ['device', 'Device', null, 'device'],
+    ['kind', 'Kind', null, 'kind'],
+    ['copies', 'Copies', 'count', 'copies'],
+    ...SITE,
+  ]),
+  series: tableColumns([
+    ['verdict', 'Verdict', null, 'verdict'],
+    ['name', 'Call site', null, null],
+    ['file', 'File:line', null, null],
+    ...['first', 'last', 'change', 'slope'].map((name) => [name, name[0].toUpperCase() + name.slice(1), 'metric', name]),
+    ['share', 'Of growth', 'percent', 'share'],
+    ['', 'First … last', null, 'values'],
+  ]),
+};
 
 /* rows: [[frame indices root first], bytes, count]; frames: [{function, file, line}]. */
 function treeOf(frames, rows) {
@@ -127,7 +162,7 @@ export function makeDevice(change = {}) {
       depth_most: 4,
       left_out: { node_count: 0, below: 0 },
     }),
-    top: () => ({ ...common, total_count: frames.length, matched_count: frames.length, offset: 0, matched_self: total, rows: topRows() }),
+    top: () => ({ ...common, total_count: frames.length, matched_count: frames.length, offset: 0, matched_self: total, columns: COLUMNS.top, rows: topRows() }),
     callers: (query) => {
       const at = frames.findIndex((_, each) => idOf(each) === query.get('frame'));
       if (at < 0) return { ...common, nodes: [] };
@@ -156,6 +191,7 @@ export function makeDevice(change = {}) {
       matched_total: total,
       matched_buffers: count,
       offset: 0,
+      columns: COLUMNS.buffers,
       rows: rows.map(([stack, bytes, many], at) => ({
         id: at,
         each: bytes / many,
@@ -181,6 +217,7 @@ export function makeDevice(change = {}) {
         total_count: rows.length,
         matched_count: rows.length,
         offset: 0,
+        columns: COLUMNS.series,
         verdict_counts: { grows: rows.length, steps_once: 0, steady: 0, shrinks: 0, irregular: 0 },
         sites: rows.map(([stack], at) => ({
           frame: frameOf(stack.at(-1)),

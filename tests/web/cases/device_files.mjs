@@ -184,6 +184,18 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
         await idle(page);
         includes(await words(), 'pxla.py:395');
         includes(page.url(), 'machinery=1');
+        /* Shown, they step back behind the lines of the reader, in every list of frames. */
+        for (const [key, view, list] of [
+          ['2', 'graph', '.graph-list'],
+          ['4', 'callers', '.callers'],
+          ['3', 'top', '.panel-top tbody'],
+        ]) {
+          await page.keyboard.press(key);
+          await idle(page);
+          const said = await page.locator(`${list} .name`).evaluateAll((nodes) => nodes.map((node) => [node.textContent, node.classList.contains('is-library')]));
+          for (const [words, isLibrary] of said) if (/(pxla|memprof)\.py/.test(words)) equal(isLibrary, words.includes('pxla.py'), `${view}: ${words}`);
+        }
+        truth((await page.locator('.panel-top tbody .is-library').count()) > 0, 'of Top');
         await page.finish();
       }),
   );
@@ -429,6 +441,36 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
         }
       }),
   );
+
+  test('every view gives what its filters leave to pprof, as a file and as a command', () =>
+    serve(SERIES, async (base) => {
+      for (const [view, panel] of [
+        ['flame', '.panel-flame'],
+        ['top', '.panel-top'],
+        ['callers', '.panel-callers'],
+        ['buffers', '.panel-buffers'],
+      ]) {
+        const page = await open(`${base}&view=${view}&by=function&focus=anotherfunc`);
+        await page.evaluate(() => {
+          navigator.clipboard.writeText = async (words) => {
+            document.body.dataset.copied = words;
+          };
+        });
+        await page.locator(`${panel} .menu-dots`).click();
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.locator('.menu-item', { hasText: 'Download for pprof' }).click(),
+        ]);
+        includes(download.url(), 'focus=anotherfunc');
+        const held = gunzipSync(readFileSync(await download.path())).toString('latin1');
+        includes(held, 'memprof.py');
+        await page.locator(`${panel} .menu-dots`).click();
+        await page.locator('.menu-item', { hasText: 'Copy the pprof command' }).click();
+        await idle(page);
+        equal(await page.evaluate(() => document.body.dataset.copied), `pprof -symbolize=none '${download.url()}'`);
+        await page.finish();
+      }
+    }));
 
   test(
     'a dropped profile is shown without being stored, and asked for again by a daemon that does not know it',

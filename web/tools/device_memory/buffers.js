@@ -4,13 +4,12 @@
 
 import { el, fill } from '../../lib/dom.js';
 import { count, counted, percent, visible } from '../../lib/format.js';
-import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
 import { pagedRows } from '../../widgets/table_rows.js';
 import { addFilter, countFilters } from './state.js';
 import { bufferColumns, inUnit, unitFor, unitWords } from './columns.js';
-import { createRowFilter, shareBar } from './parts.js';
+import { createRowFilter, menuOf, shareBar } from './parts.js';
 import { createLoader } from './load.js';
 import * as empty from './empty.js';
 import { amount, faultsOf, wholeWords } from './text.js';
@@ -26,9 +25,9 @@ export function createBuffers({ url, subject, store }) {
   const pivot = createPivot({ url, subject });
   const params = () => ({ sort: url.state.sort || DEFAULT_SORT, filter: url.state.filter });
   const panel = createPanel('panel-buffers panel-table', 'Buffers', {
-    menu: exportEntries({ name: 'buffers', title: 'Buffers', csv: () => subject.link('buffers', params()) }),
+    menu: menuOf(subject, { name: 'buffers', title: 'Buffers', csv: () => subject.link('buffers', params()) }),
   });
-  const find = createRowFilter({ url, subject }, 'Filter buffers', ['fn', 'file', 'line', 'name', 'each', 'count', 'total', 'device', 'kind', 'copies']);
+  const find = createRowFilter({ url, subject }, 'Filter buffers');
   panel.node.classList.add('has-filter');
   panel.setAside(find.node);
   const loader = createLoader(subject, panel, { what: 'The table', sentence: 'buffers', filter: find });
@@ -43,6 +42,7 @@ export function createBuffers({ url, subject, store }) {
   panel.body.append(table.node);
   const draw = (data) => {
     const asked = params();
+    find.said(data.columns);
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.total_count, 'group')} of equal ${data.is_diff ? 'stack and labels' : 'size, stack and device'}`));
     table.show({
       source: pagedRows({

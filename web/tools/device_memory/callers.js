@@ -2,11 +2,10 @@
  * callers.js: one function in the middle, who called it at the left, what it called at
  * the right, with what went each way. A click moves the middle. */
 
-import { el, fill, name } from '../../lib/dom.js';
+import { el, fill } from '../../lib/dom.js';
 import { count, percent, visible } from '../../lib/format.js';
-import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel, message } from '../../widgets/panel.js';
-import { shareBar } from './parts.js';
+import { frameName, frameWords, menuOf, shareBar } from './parts.js';
 import { createLoader } from './load.js';
 import * as empty from './empty.js';
 import { figureOf, siteName, wholeWords } from './text.js';
@@ -14,7 +13,7 @@ import { figureOf, siteName, wholeWords } from './text.js';
 export function createCallers({ url, subject, store }) {
   let shown = null;
   const panel = createPanel('panel-callers', 'Callers and callees', {
-    menu: exportEntries({ name: 'callers', title: 'Callers and callees', table: () => tableOf(shown) }),
+    menu: menuOf(subject, { name: 'callers', title: 'Callers and callees', table: () => tableOf(shown) }),
   });
   const loader = createLoader(subject, panel, { what: 'Callers', sentence: 'callers' });
 
@@ -32,7 +31,7 @@ export function createCallers({ url, subject, store }) {
       el(
         'button',
         { type: 'button', class: 'neighbour', title: visible(`${siteName(frame)}\n${frame.file}`), on: { click: () => url.pin(frame.id) } },
-        el('span', { class: 'neighbour-name' }, name(siteName(frame))),
+        el('span', { class: 'neighbour-name' }, frameName(frame)),
         el('span', { class: 'figure' }, figureOf(data, value), el('span', { class: 'dim' }, ` ${percent(Math.abs(value), Math.abs(node.total))}`)),
         shareBar(Math.abs(value) / (Math.abs(node.total) || 1)),
       ),
@@ -62,7 +61,7 @@ export function createCallers({ url, subject, store }) {
         el(
           'section',
           { class: 'callers-middle' },
-          el('h3', {}, el('bdi', { dir: 'ltr', class: 'mono' }, siteName(node.frame))),
+          el('h3', {}, frameWords(node.frame)),
           el('p', { class: 'dim callers-file' }, el('bdi', { dir: 'ltr' }, visible(node.frame.file))),
           el('p', {}, el('span', { class: 'figure strong' }, figureOf(data, node.total)), ' total'),
           el('p', { class: 'dim' }, `${percent(Math.abs(node.total), data.percent_base)} of ${wholeWords(data)}`),

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * columns.js: columns and footers of the tables of the Device Memory page. One unit a
+ * columns.js: how the columns of the tables of the Device Memory page are drawn. One unit a
  * column, said in the header. */
 
 import { el, figure, name } from '../../lib/dom.js';
-import {
-  bytes,
-  bytesInColumn,
-  count,
-  counted,
-  exactBytes,
-  percent,
-  signedBytes,
-  sourceLine,
-  TIMES,
-  unitName,
-  unitOf,
-  visible,
-} from '../../lib/format.js';
+import { bytes, count, counted, exactBytes, percent, signedBytes, sourceLine, TIMES, unitName, unitOf, visible } from '../../lib/format.js';
+import { inUnit as bytesInUnit, tableColumns } from '../../widgets/table_columns.js';
+import { frameName } from './parts.js';
 import { isBytes, relativeWords, siteName } from './text.js';
 
 const NONE = '–';
@@ -24,11 +13,8 @@ const NONE = '–';
 /* In the unit of its column; `isSigned` for a change. */
 export function inUnit(metric, value, unit, isSigned = false) {
   if (value === null || value === undefined) return NONE;
-  if (!isBytes(metric)) return el('span', { class: 'figure' }, `${isSigned && value > 0 ? '+' : ''}${count(value)}`);
-  const { text, isOwn } = bytesInColumn(value, unit);
   const sign = isSigned && value > 0 ? '+' : '';
-  const node = el('span', { class: isOwn ? 'figure dim' : 'figure', title: exactBytes(value) }, sign + text);
-  return isOwn ? node : [node, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
+  return isBytes(metric) ? bytesInUnit(value, unit, sign) : el('span', { class: 'figure' }, sign + count(value));
 }
 
 export function unitWords(metric, unit) {
@@ -37,13 +23,12 @@ export function unitWords(metric, unit) {
 
 const keyOf = (metric, word) => (isBytes(metric) ? `${word}_bytes` : `${word}_count`);
 
-const share = (part, whole) => el('span', { class: 'figure' }, percent(Math.abs(part), whole));
-
 /* file:line, whole on hover. */
-export function placeCell({ file, line }) {
+export function placeCell(frame) {
+  const { file, line } = frame;
   const text = sourceLine(file, line);
   if (!text) return NONE;
-  const node = name(text);
+  const node = frameName(frame, text);
   node.title = visible(line ? `${file}:${line}` : file);
   return node;
 }
@@ -51,26 +36,20 @@ export function placeCell({ file, line }) {
 export function functionCell(frame, callee = null) {
   const text = frame.function || (frame.file ? '' : frame.name);
   if (!text) return NONE;
-  return [name(text), callee ? el('span', { class: 'dim' }, [' › ', name(callee)]) : null];
+  return [frameName(frame, text), callee ? el('span', { class: 'dim' }, [' › ', name(callee)]) : null];
 }
 
-const fileColumn = {
-  key: 'file',
-  title: 'File:line',
-  sortKey: 'file',
+const FILE = {
   card: 'line',
   cell: (row) => placeCell(row.frame),
   copy: ['source', (row) => (row.frame.line ? `${row.frame.file}:${row.frame.line}` : row.frame.file)],
 };
 
-const siteColumn = (key, sortKey = key) => ({
-  key,
-  title: 'Call site',
-  sortKey,
+const SITE = {
   card: 'title',
   cell: (row) => functionCell(row.frame, row.callee),
   copy: ['call_site', (row) => siteName(row.frame, row.callee)],
-});
+};
 
 /* ▲ +1.80 MiB in the colour of growth, ▼ in that of shrinkage. */
 export function changeCell(metric, value, unit) {
@@ -98,31 +77,48 @@ const programsCell = (row) => el('span', { class: 'dim' }, counted(row.executabl
 export const unitFor = (metric, values) =>
   isBytes(metric) ? unitOf(values.reduce((most, value) => Math.max(most, Math.abs(value ?? 0)), 0)) : 0;
 
+/* Figures of what is measured, in the unit of the column. */
+const amountOf = ({ metric, is_diff: isDiff }, key, unit, more = {}) => ({
+  width: 7,
+  cell: (row) => (isDiff ? changeCell(metric, row[key], unit) : inUnit(metric, row[key], unit)),
+  copy: [keyOf(metric, key), (row) => row[key]],
+  ...more,
+});
+
+/* The unit stands behind the titles of these; a column of the page alone stands before that named `at`. */
+function finished(columns, { metric }, unit, keys, { at = '', own = null } = {}) {
+  const titled = columns.map((column) => (keys.includes(column.key) ? { ...column, title: `${column.title}, ${unitWords(metric, unit)}` } : column));
+  return own ? titled.flatMap((column) => (column.key === at ? [own, column] : [column])) : titled;
+}
+
 /* Columns of Top. */
-export function topColumns({ metric, percent_base: base, is_diff: isDiff, rows }) {
+export function topColumns(data) {
+  const { metric, percent_base: base, is_diff: isDiff, rows, columns } = data;
   const unit = unitFor(
     metric,
     rows.map(({ total }) => total),
   );
-  const figureColumn = (key, title) => ({
-    key,
-    title: `${title}, ${unitWords(metric, unit)}`,
-    width: 7,
-    isNumber: true,
-    sortKey: key,
-    card: key === 'total' ? 'figure' : null,
-    cell: (row) => (isDiff ? changeCell(metric, row[key], unit) : inUnit(metric, row[key], unit)),
-    copy: [keyOf(metric, key), (row) => row[key]],
-  });
-  const shareColumn = (key, title) => ({
-    key: `${key}_share`,
+  const shareOf = (key, title) => ({
     title: `${title}, % of ${isDiff ? 'A' : 'all'}`,
     width: 7,
-    isNumber: true,
-    cell: (row) => share(row[key], base),
-    copy: [`${key}_percent`, (row) => row[`${key}_percent`]],
+    sortKey: null,
+    cell: (row) => el('span', { class: 'figure' }, percent(Math.abs(row[key]), base)),
   });
-  const wordColumn = {
+  const own = tableColumns(columns, {
+    self: amountOf(data, 'self', unit),
+    self_percent: shareOf('self', 'Self'),
+    total: amountOf(data, 'total', unit, { card: 'figure' }),
+    total_percent: shareOf('total', 'Total'),
+    count: !isDiff && { width: 5 },
+    each: !isDiff && {
+      width: 11,
+      cell: (row) => (row.count === 0 && row.executable_count > 0 ? programsCell(row) : eachCell(row.each_least, row.each_most)),
+      copy: ['each_most_bytes', (row) => row.each_most],
+    },
+    fn: { card: 'title', cell: (row) => functionCell(row.frame), copy: ['function', (row) => row.frame.function || row.frame.name] },
+    file: FILE,
+  });
+  const relative = isDiff && {
     key: 'change',
     title: 'Relative',
     width: 6,
@@ -130,167 +126,70 @@ export function topColumns({ metric, percent_base: base, is_diff: isDiff, rows }
     cell: (row) => relativeWords({ before: row.before_total, after: row.after_total }),
     copy: ['change', (row) => row.change],
   };
-  return [
-    figureColumn('self', 'Self'),
-    shareColumn('self', 'Self'),
-    figureColumn('total', 'Total'),
-    shareColumn('total', 'Total'),
-    isDiff
-      ? wordColumn
-      : {
-          key: 'count',
-          title: 'Buffers',
-          width: 5,
-          isNumber: true,
-          sortKey: 'count',
-          cell: (row) => el('span', { class: 'figure' }, count(row.count)),
-          copy: ['count', (row) => row.count],
-        },
-    isDiff
-      ? null
-      : {
-          key: 'each',
-          title: 'Each',
-          width: 11,
-          isNumber: true,
-          cell: (row) => (row.count === 0 && row.executable_count > 0 ? programsCell(row) : eachCell(row.each_least, row.each_most)),
-          copy: ['each_most_bytes', (row) => row.each_most],
-        },
-    {
-      key: 'function',
-      title: 'Function',
-      sortKey: 'fn',
-      card: 'title',
-      cell: (row) => functionCell(row.frame),
-      copy: ['function', (row) => row.frame.function || row.frame.name],
-    },
-    fileColumn,
-  ].filter(Boolean);
+  return finished(own, data, unit, ['self', 'total'], { at: 'fn', own: relative });
 }
 
-/* Columns of Buffers. */
-export function bufferColumns({ metric, rows, is_diff: isDiff }) {
-  const total = unitFor(
+/* Columns of Buffers. The two sides of a difference may hold other sizes. */
+export function bufferColumns(data) {
+  const { metric, rows, is_diff: isDiff, columns } = data;
+  const unit = unitFor(
     metric,
     rows.map((row) => row.total),
   );
-  const words = (key, title, width, of) => ({
-    key,
-    title,
-    width,
-    sortKey: key,
-    cell: (row) => (of(row) ? name(of(row)) : NONE),
-    copy: [key, (row) => of(row) ?? ''],
-  });
-  return [
-    /* The two sides of a difference may hold other sizes. */
-    !isDiff && {
-      key: 'each',
-      title: 'Each',
-      width: 7,
-      isNumber: true,
-      sortKey: 'each',
-      card: 'figure',
-      cell: (row) => eachCell(row.each, row.each),
-      copy: ['each_bytes', (row) => row.each],
-    },
-    {
-      key: 'count',
-      title: 'Count',
+  const own = tableColumns(columns, {
+    each: !isDiff && { width: 7, card: 'figure', cell: (row) => eachCell(row.each, row.each) },
+    count: {
       width: 5,
-      isNumber: true,
-      sortKey: 'count',
       cell: (row) =>
         isDiff ? `${count(row.before_count)} → ${count(row.before_count + row.count)}` : el('span', { class: 'figure' }, `${count(row.count)} ${TIMES}`),
-      copy: ['count', (row) => row.count],
     },
-    {
-      key: 'total',
-      title: `${isDiff ? 'Change' : 'Total'}, ${unitWords(metric, total)}`,
-      width: 8,
-      isNumber: true,
-      sortKey: 'total',
-      card: isDiff ? 'figure' : null,
-      cell: (row) => (isDiff ? changeCell(metric, row.total, total) : inUnit(metric, row.total, total)),
-      copy: [keyOf(metric, 'total'), (row) => row.total],
-    },
-    words('device', 'Device', 9, (row) => row.device),
-    words('kind', 'Kind', 6, (row) => row.kind),
-    isDiff
-      ? {
-          key: 'relative',
-          title: 'Relative',
-          width: 6,
-          isNumber: true,
-          cell: (row) => relativeWords({ before: row.before_total, after: row.before_total + row.total }),
-          copy: ['before_bytes', (row) => row.before_total],
-        }
-      : {
-          key: 'copies',
-          title: 'Copies',
-          width: 5,
-          isNumber: true,
-          cell: (row) => (row.copies > 1 ? `${count(row.copies)} copies` : NONE),
-          copy: ['copies', (row) => row.copies],
-        },
-    siteColumn('function', 'fn'),
-    fileColumn,
-  ].filter(Boolean);
+    total: amountOf(data, 'total', unit, { width: 8, ...(isDiff ? { title: 'Change', card: 'figure' } : {}) }),
+    device: { width: 9 },
+    kind: { width: 6 },
+    copies: !isDiff && { width: 5, cell: (row) => (row.copies > 1 ? `${count(row.copies)} copies` : NONE) },
+    fn: SITE,
+    file: FILE,
+  });
+  const relative = isDiff && {
+    key: 'relative',
+    title: 'Relative',
+    width: 6,
+    isNumber: true,
+    cell: (row) => relativeWords({ before: row.before_total, after: row.before_total + row.total }),
+    copy: ['before_bytes', (row) => row.before_total],
+  };
+  return finished(own, data, unit, ['total'], { at: 'fn', own: relative });
 }
 
 /* Columns of the series; spark(row) draws its values. */
-export function seriesColumns({ metric, sites }, spark, verdictWord) {
+export function seriesColumns(data, spark, verdictWord) {
+  const { metric, sites, columns } = data;
   const unit = unitFor(
     metric,
     sites.map(({ last, first }) => Math.max(Math.abs(last), Math.abs(first))),
   );
-  const amountColumn = (key, title) => ({
-    key,
-    title: `${title}, ${unitWords(metric, unit)}`,
-    width: 5,
-    isNumber: true,
-    sortKey: key,
-    cell: (row) => inUnit(metric, row[key], unit),
-    copy: [keyOf(metric, key), (row) => row[key]],
-  });
-  return [
-    {
-      key: 'verdict',
-      title: 'Verdict',
+  const own = tableColumns(columns, {
+    verdict: {
       width: 5,
       card: 'figure',
+      sortKey: null,
       cell: (row) => verdictWord(row.verdict),
       copy: ['verdict', (row) => verdictWord(row.verdict)],
     },
-    siteColumn('name'),
-    { ...fileColumn, sortKey: '', width: 8 },
-    amountColumn('first', 'First'),
-    amountColumn('last', 'Last'),
-    {
-      ...amountColumn('change', 'Change'),
-      width: 6,
-      cell: (row) => changeCell(metric, row.change, unit),
-    },
-    {
-      key: 'slope',
-      title: 'Slope/profile',
+    name: SITE,
+    file: { ...FILE, sortKey: null, width: 8 },
+    first: amountOf(data, 'first', unit, { width: 5 }),
+    last: amountOf(data, 'last', unit, { width: 5 }),
+    change: amountOf({ metric, is_diff: true }, 'change', unit, { width: 6 }),
+    slope: {
       width: 6.5,
-      isNumber: true,
-      sortKey: 'slope',
       cell: (row) => slopeCell(metric, row.slope),
       copy: [`${keyOf(metric, 'slope')}_per_profile`, (row) => row.slope],
     },
-    {
-      key: 'share',
-      title: 'Of growth',
-      width: 5.5,
-      isNumber: true,
-      sortKey: 'share',
-      cell: (row) => (row.share === null ? NONE : el('span', { class: 'figure' }, percent(row.share, 100))),
-      copy: ['share_of_growth_percent', (row) => row.share],
-    },
-    { key: 'values', title: 'First … last', width: 5.5, cell: spark, copy: ['values', (row) => row.values.join(' ')] },
-  ];
+    share: { width: 5.5 },
+    values: { width: 5.5, cell: spark, copy: ['values', (row) => row.values.join(' ')] },
+  });
+  return finished(own, data, unit, ['first', 'last', 'change']);
 }
 
 function slopeCell(metric, slope) {

@@ -8,8 +8,8 @@ import { el, figure, name } from '../../lib/dom.js';
 import { bytes, count, counted, percent, sourceLine, TIMES, visible, when } from '../../lib/format.js';
 import { copyButton, fact, facts, folded } from '../../widgets/details.js';
 import { addFilter, quoted } from './state.js';
-import { shareBar } from './parts.js';
-import { amount, figureOf, isBytes, siteName, wholeWords } from './text.js';
+import { frameWords, shareBar } from './parts.js';
+import { amount, figureOf, isBytes, wholeWords } from './text.js';
 
 const ASK_AFTER_MS = 80;
 const SAMPLES = 200;
@@ -91,7 +91,7 @@ function frameDetails({ url }, { callers: data, traces }, isPinned) {
               el(
                 'button',
                 { type: 'button', class: 'site-button', on: { click: () => url.pin(each.frame.id) } },
-                el('bdi', { dir: 'ltr', class: 'mono' }, siteName(each.frame)),
+                frameWords(each.frame),
               ),
               el('span', { class: 'figure dim' }, ` ${amount(data.metric, each.value)}`),
             ),
@@ -155,7 +155,7 @@ function groupPart(url, metric, traces) {
           el(
             'button',
             { type: 'button', class: 'site-button', on: { click: () => url.pin(id) } },
-            el('bdi', { dir: 'ltr', class: 'mono' }, frames.has(id) ? siteName(frames.get(id)) : id),
+            frames.has(id) ? frameWords(frames.get(id)) : id,
           ),
         ),
       ),

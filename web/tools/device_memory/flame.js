@@ -6,14 +6,14 @@ import { later } from '../../lib/activity.js';
 import { el, fill } from '../../lib/dom.js';
 import { count, counted, visible } from '../../lib/format.js';
 import { onTheme } from '../../lib/theme.js';
-import { downloadLink, exportEntries } from '../../widgets/export_menu.js';
+import { downloadLink } from '../../widgets/export_menu.js';
 import { createLegend } from '../../widgets/legend.js';
 import { pathOf } from '../../widgets/icicle_layout.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { countFilters, quoted } from './state.js';
 import { createLoader } from './load.js';
 import { createPart } from './part.js';
-import { shareBar } from './parts.js';
+import { menuOf, shareBar } from './parts.js';
 import { createTopPanel } from './top.js';
 import { findPath } from './tree.js';
 import * as empty from './empty.js';
@@ -92,7 +92,7 @@ function build(flame) {
   flame.legend = createLegend('Colours of the flame graph');
   flame.path = el('nav', { class: 'device-path', 'aria-label': 'Frames above', hidden: true });
   flame.partsNode = el('div', { class: 'flame-parts' });
-  flame.panel = createPanel('panel-flame', 'Flame graph', { menu: menuOf(flame) });
+  flame.panel = createPanel('panel-flame', 'Flame graph', { menu: flameMenu(flame) });
   flame.panel.setAside(flame.foundText, flame.splitLabel, flame.invertLabel, flame.find);
   flame.panel.body.append(flame.legend.node, flame.path, flame.partsNode);
   flame.top = createTopPanel({ url, subject, store }, { isShort: true });
@@ -105,8 +105,8 @@ function build(flame) {
   });
 }
 
-function menuOf(flame) {
-  const entries = exportEntries({
+function flameMenu(flame) {
+  const entries = menuOf(flame.subject, {
     name: 'flame',
     title: () => flame.title ?? 'Flame graph',
     drawing: () => {
@@ -119,7 +119,7 @@ function menuOf(flame) {
     word: 'Stacks, one a line (collapsed)',
     run: () => downloadLink(flame.subject.link('traces', {}, 'collapsed')),
   };
-  return () => [entries(), collapsed];
+  return () => [...entries(), collapsed];
 }
 
 function onFindKey(flame, event) {

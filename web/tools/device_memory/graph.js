@@ -3,15 +3,14 @@
  * and laid out in a worker that is loaded only now; beside it the same functions as a list. */
 
 import { isAbort } from '../../lib/api.js';
-import { el, fill, name } from '../../lib/dom.js';
+import { el, fill } from '../../lib/dom.js';
 import { counted, percent, visible } from '../../lib/format.js';
-import { exportEntries } from '../../widgets/export_menu.js';
 import { boxSize, createGraph as createPicture, paintGraph } from '../../widgets/graph.js';
 import { layOutGraph, stopLayout } from '../../widgets/graph_layout.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { hideTooltip } from '../../widgets/tooltip.js';
 import { countFilters } from './state.js';
-import { shareBar } from './parts.js';
+import { frameName, menuOf, shareBar } from './parts.js';
 import { createLoader } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
@@ -19,7 +18,7 @@ import * as say from './text.js';
 export function createGraph({ url, subject, store, hint }) {
   const state = { url, subject, store, data: null, nodes: [], edges: [] };
   state.panel = createPanel('panel-graph', 'Call graph', {
-    menu: exportEntries({
+    menu: menuOf(subject, {
       name: 'graph',
       title: 'Call graph',
       drawing: () =>
@@ -143,7 +142,7 @@ function listRow({ url, store }, data, { frame, self, total }) {
           pointerleave: () => store.set({ hover: null }),
         },
       },
-      el('span', { class: 'neighbour-name' }, name(say.siteName(frame))),
+      el('span', { class: 'neighbour-name' }, frameName(frame)),
       el(
         'span',
         { class: 'figure' },

@@ -1,38 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  * parts.js: small things that several views of the Device Memory page have. */
 
-import { svg } from '../../lib/dom.js';
+import { el, name, svg } from '../../lib/dom.js';
+import { downloadLink, exportEntries } from '../../widgets/export_menu.js';
 import { createFilter } from '../../widgets/filter.js';
-import { amount } from './text.js';
+import { filterFields } from '../../widgets/table_columns.js';
+import { copyText } from '../../widgets/toast.js';
+import { amount, siteName } from './text.js';
 
-const FIELDS = {
-  fn: 'function',
-  file: 'file',
-  line: 'line of the file',
-  name: 'function and place',
-  self: 'bytes of its own',
-  total: 'bytes in all',
-  each: 'size of one buffer',
-  count: 'how many',
-  device: 'device',
-  kind: 'buffer or executable',
-  copies: 'the same on other devices',
-};
-
-/* The field that filters the rows of a table; what is in it stands in the URL. names: of FIELDS. */
-export function createRowFilter({ url, subject }, label, names) {
+/* The field that filters the rows of a table; what is in it stands in the URL. Out: of createFilter, and said(columns): of the answer. */
+export function createRowFilter({ url, subject }, label) {
+  let columns = [];
   const valuesOf = (name) => {
-    const list = () => (name === 'device' ? subject.summary?.devices : subject.summary?.kinds) ?? [];
-    const words = () => list().map((each) => ({ value: each.name, figure: amount(subject.summary.metric, each.total) }));
-    return ['device', 'kind'].includes(name) ? { values: async () => words() } : {};
+    const list = { device: subject.summary?.devices, kind: subject.summary?.kinds }[name];
+    return list ? async () => list.map((each) => ({ value: each.name, figure: amount(subject.summary.metric, each.total) })) : null;
   };
-  return createFilter({
+  const filter = createFilter({
     label,
     placeholder: 'filter the rows, e.g. fn:init >1MiB',
-    fields: () => names.map((name) => ({ name, says: FIELDS[name], ...valuesOf(name) })),
-    onFilter: (filter, isTyping) => (isTyping ? url.move({ filter }) : url.choose({ filter })),
+    fields: () => filterFields(columns, valuesOf),
+    onFilter: (text, isTyping) => (isTyping ? url.move({ filter: text }) : url.choose({ filter: text })),
   });
+  return {
+    ...filter,
+    said: (next) => {
+      columns = next;
+    },
+  };
 }
+
+/* Behind ⋯ of every view: what exportEntries says, and the samples that the filters leave for pprof. */
+export function menuOf(subject, what) {
+  const exports = exportEntries(what);
+  const href = () => subject.link('profile', { by: '', machinery: '' }, '');
+  return () => [
+    ...exports(),
+    { word: 'Download for pprof', run: () => downloadLink(href()) },
+    { word: 'Copy the pprof command', run: () => copyText(`pprof -symbolize=none '${href()}'`) },
+  ];
+}
+
+/* Those of a library step back behind the reader's own. */
+const classOf = (frame) => (frame.is_machinery ? 'is-library' : '');
+/* A frame in words: whole, or cut where the place is narrow. */
+export const frameWords = (frame) => el('bdi', { dir: 'ltr', class: `mono ${classOf(frame)}`.trim() }, siteName(frame));
+export const frameName = (frame, text = siteName(frame)) => name(text, classOf(frame));
 
 /* A bar whose length follows `share` (0..1). */
 export function shareBar(share, className = '') {

@@ -3,12 +3,11 @@
 
 import { el } from '../../lib/dom.js';
 import { count, counted } from '../../lib/format.js';
-import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
 import { pagedRows } from '../../widgets/table_rows.js';
 import { countFilters } from './state.js';
-import { createRowFilter } from './parts.js';
+import { createRowFilter, menuOf } from './parts.js';
 import { createLoader } from './load.js';
 import { topColumns } from './columns.js';
 import * as empty from './empty.js';
@@ -28,9 +27,9 @@ export function createTopPanel({ url, subject, store }, { isShort = false } = {}
       : { sort: url.state.sort || DEFAULT_SORT, filter: url.state.filter };
   let shortSort = DEFAULT_SORT;
   const panel = createPanel('panel-top panel-table', 'Top', {
-    menu: exportEntries({ name: 'top', title: 'Top', csv: () => subject.link('top', params()) }),
+    menu: menuOf(subject, { name: 'top', title: 'Top', csv: () => subject.link('top', params()) }),
   });
-  const find = isShort ? null : createRowFilter({ url, subject }, 'Filter functions', ['fn', 'file', 'line', 'name', 'self', 'total', 'count', 'each']);
+  const find = isShort ? null : createRowFilter({ url, subject }, 'Filter functions');
   if (find) {
     panel.node.classList.add('has-filter');
     panel.setAside(find.node);
@@ -53,6 +52,7 @@ export function createTopPanel({ url, subject, store }, { isShort = false } = {}
 
   const draw = (data) => {
     const asked = params();
+    find?.said(data.columns);
     panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.total_count, rowWord(url.state.by))}`));
     table.show({
       source: pagedRows({
