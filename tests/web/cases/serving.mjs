@@ -3,6 +3,7 @@
 
 import { createServer, request } from 'node:http';
 import { once } from 'node:events';
+import { holdBack } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 
 /* Passes on what is asked below `prefix`. Out: {url, files(): paths of what was asked since the last call, but for the
@@ -61,6 +62,20 @@ export function run({ test, equal, truth, daemon, open }) {
     );
     truth(loaded.some((name) => name.includes('/memory_profile/page-')), loaded.join(' '));
     equal(loaded.filter((name) => !preloaded.includes(name) && !/explain|empty/.test(name)), []);
+    await page.finish();
+  });
+
+  test('loaded again, a page asks at once for all that it asked one after the other', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { isMeasured: true });
+    await page.waitForSelector('.panel-table tbody tr');
+    await idle(page);
+    const { release } = await holdBack(page, '**/api/v1/sessions?**');
+    const last = page.waitForRequest(/memory_viewer\/curve/);
+    await page.reload({ waitUntil: 'commit' });
+    await last;
+    release();
+    await page.waitForSelector('.panel-table tbody tr');
+    await idle(page);
     await page.finish();
   });
 
