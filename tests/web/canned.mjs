@@ -278,8 +278,8 @@ export function answerer(world) {
       const sessions = change.noSessions ? [] : [session];
       return {
         json: {
-          total: sessions.length,
-          matched: sessions.length,
+          total_count: sessions.length,
+          matched_count: sessions.length,
           offset: 0,
           sessions,
           not_read: change.notRead ?? [],
@@ -316,7 +316,7 @@ export function answerer(world) {
       };
     if (parts[0] === 'sessions') {
       const modules = change.modules ?? [module];
-      return { json: { total: modules.length, matched: modules.length, offset: 0, modules, notes: [] } };
+      return { json: { total_count: modules.length, matched_count: modules.length, offset: 0, modules, notes: [] } };
     }
     const data = view(world, parts[1], url.searchParams);
     if (!data)

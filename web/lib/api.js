@@ -103,14 +103,15 @@ for (const event of ['pointermove', 'pointerdown', 'keydown'])
 
 /* The answer that is under way, or null; taken once. */
 function takeAhead({ href }) {
-  const isOpening = performance.now() < AHEAD_FOR_MS;
-  if (isOpening && opening && opening.length < MAX_AHEAD && !opening.includes(href)) {
-    opening.push(href);
-    history.replaceState({ asked: opening }, '');
-  }
-  const answer = isOpening ? (ahead.get(href) ?? null) : null;
+  const answer = performance.now() < AHEAD_FOR_MS ? (ahead.get(href) ?? null) : null;
   ahead.delete(href);
   return answer;
+}
+
+function keepAhead({ href }) {
+  if (!opening || opening.length === MAX_AHEAD || opening.includes(href) || performance.now() > AHEAD_FOR_MS) return;
+  opening.push(href);
+  history.replaceState({ asked: opening }, '');
 }
 
 async function request(path, params, signal, sent = null) {
@@ -128,6 +129,7 @@ async function request(path, params, signal, sent = null) {
   }
   reached(true);
   if (!response.ok) throw await readProblem(response);
+  if (!sent) keepAhead(url);
   return response;
 }
 

@@ -79,7 +79,7 @@ export function breadcrumbLevels(here) {
       label: name,
       figure: when(at),
     }));
-    return { matched: list.matched, options };
+    return { matched: list.matched_count, options };
   };
   const hosts = async (filter) => {
     const found = here().selection.session.hosts.filter((host) => holds(host.name, filter));
@@ -93,7 +93,7 @@ export function breadcrumbLevels(here) {
       label: moduleLabel(module, list.modules),
       figure: moduleFigure(module),
     }));
-    return { matched: list.matched, options };
+    return { matched: list.matched_count, options };
   };
   const spaces = async (filter) => {
     const found = here().selection.spaces.filter((space) => holds(space.name, filter));
@@ -116,10 +116,10 @@ export function breadcrumbLevels(here) {
 export function breadcrumbValues(selection) {
   const { session, host, module, modules, sessions, spaces, space } = selection ?? {};
   return {
-    session: session ? { id: session.id, label: session.name, count: sessions.total } : null,
+    session: session ? { id: session.id, label: session.name, count: sessions.total_count } : null,
     host: host ? { id: host.id, label: host.name, count: session.hosts.length } : null,
     module: module
-      ? { id: module.id, label: moduleLabel(module, modules.modules), count: modules.total }
+      ? { id: module.id, label: moduleLabel(module, modules.modules), count: modules.total_count }
       : null,
     space: space ? { id: space.space, label: space.name, count: spaces.length } : null,
   };

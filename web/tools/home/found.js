@@ -57,8 +57,8 @@ async function lookAtModules(session, how) {
   const isTold = session.failure && found?.word !== 'over';
   const broken = modules.modules.find((module) => module.error)?.error;
   if (!found && !isTold && broken) throw new Error(broken.reason || broken.code);
-  if (!found && !isTold && session.kind === 'trace') return { module_count: modules.total, ...(await lookAtEvents(session, how)) };
-  return { module_count: modules.total, worst: isTold ? worstOfFailure(session.failure) : found };
+  if (!found && !isTold && session.kind === 'trace') return { module_count: modules.total_count, ...(await lookAtEvents(session, how)) };
+  return { module_count: modules.total_count, worst: isTold ? worstOfFailure(session.failure) : found };
 }
 
 /* What leads the page is read as a whole: of a dump that is damaged in its middle the list knows totals all the same.

@@ -3,9 +3,10 @@
  * read: those in view first, then the others while nothing else is to be done. What was read stays known. */
 
 import { isAbort } from '../../lib/api.js';
-import { el } from '../../lib/dom.js';
-import { lookAt, lookCloser, toldOf } from './found.js';
-import { sessionRow, sessionTable } from './rows.js';
+import { el, fill, name } from '../../lib/dom.js';
+import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../../lib/format.js';
+import { explained } from '../../widgets/explain.js';
+import { foundText, lookAt, lookCloser, toldOf } from './found.js';
 
 const AT_A_TIME = 2;
 const FIRST_READ = 20; /* in view, or nearly */
@@ -42,16 +43,171 @@ export function ordered(sessions, sort, foundOf) {
 
 export const foundOf = (session) => known.get(keyOf(session)) ?? toldOf(session);
 
+/* ---- one row ---- */
+
+const GIB_UNIT = 3;
+/* Title, class, and the order that a click on it gives. */
+const COLUMNS = [
+  ['When', 'h-when', 'newest'],
+  ['Session', 'h-name', 'name'],
+  ['Found', 'h-found', ''],
+  ['Hosts', 'h-hosts', ''],
+  ['Largest, GiB', 'h-largest', 'peak'],
+  ['Of capacity', 'h-share', 'share'],
+  ['Verdict', 'h-verdict', ''],
+];
+
+/* A figure of a row is reached by `i` from its name: one stop of the keyboard a row. */
+function rowFigure(key, value, text, className = '') {
+  const node = explained(key, value, text, className);
+  node.tabIndex = -1;
+  return node;
+}
+
+/* A bar with the capacity as a tick; what is over it is red. */
+function shareBar(id, value, capacity) {
+  const share = value / capacity;
+  const scale = Math.max(1, share);
+  const part = (className, from, to) => {
+    const node = el('span', { class: className });
+    node.style.left = `${(100 * from) / scale}%`;
+    node.style.width = `${(100 * (to - from)) / scale}%`;
+    return node;
+  };
+  const bar = el('span', { class: 'share-bar', 'aria-hidden': 'true' }, part('share-part', 0, Math.min(1, share)));
+  if (share > 1) bar.append(part('share-over', 1, share));
+  bar.append(part('share-tick', 1, 1));
+  const figure = rowFigure(`share:${id}`, value, percent(value, capacity));
+  figure.title = `${bytes(value)} of ${bytes(capacity)}`;
+  return el(
+    'span',
+    { class: 'share' },
+    bar,
+    figure,
+  );
+}
+
+function largestCell(id, value) {
+  const { text, isOwn } = bytesInColumn(value, GIB_UNIT);
+  return [rowFigure(`needs:${id}`, value, text, isOwn ? 'dim' : ''), isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`)];
+}
+
+/* session of the list → {node, show(found), fail(error)}; found: of lookAt(). */
+function sessionRow(session, href) {
+  const hosts = session.host_count ?? session.hosts?.length ?? 0;
+  const cell = (className, ...parts) => el('td', { class: className }, parts);
+  const found = cell('h-found', foundText(session));
+  const largest = cell('h-largest', el('span', { class: 'dim' }, '–'));
+  const share = cell('h-share');
+  const verdict = cell('h-verdict');
+  const node = el(
+    'tr',
+    { 'data-explain': `needs:${session.id}` },
+    cell('h-when', session.modified_at_ms ? when(session.modified_at_ms) : '–'),
+    cell('h-name', el('a', { href, title: `${bytes(session.size_bytes)} in its files` }, name(session.name))),
+    found,
+    cell('h-hosts', hosts > 0 ? count(hosts) : '–'),
+    largest,
+    share,
+    verdict,
+  );
+  return {
+    node,
+    show({ worst, module_count: total = session.module_count, has_memory_events: has = session.has_memory_events }) {
+      fill(found, foundText({ ...session, module_count: total, has_memory_events: has }));
+      if (!worst) return;
+      if (worst.bytes !== null) fill(largest, largestCell(session.id, worst.bytes));
+      if (worst.bytes !== null && worst.capacity) fill(share, shareBar(session.id, worst.bytes, worst.capacity));
+      fill(verdict, el('span', { class: worst.word === 'over' ? 'over' : 'dim' }, worst.word));
+    },
+    fail(error) {
+      fill(found, foundText({ ...session, module_count: session.module_count ?? 0 }).replace(', no program', ''), ': ', visible(error.message));
+      found.classList.add('is-whole');
+      fill(largest, el('span', { class: 'caution' }, 'not readable'));
+      fill(share);
+      fill(verdict);
+    },
+  };
+}
+
+const DESCENDING = ['newest', 'peak', 'share'];
+
+/* A head without onSort is plain text. Out: the table, its body empty. */
+function sessionTable(caption, { sort = '', onSort = null } = {}) {
+  const head = ([title, className, order]) =>
+    el(
+      'th',
+      { scope: 'col', class: className, 'aria-sort': order && order === sort ? (DESCENDING.includes(order) ? 'descending' : 'ascending') : null },
+      order && onSort ? el('button', { type: 'button', class: 'head-button', on: { click: () => onSort(order) } }, title) : title,
+    );
+  return el(
+    'table',
+    { class: 'grid home-grid' },
+    el('caption', { class: 'hidden' }, caption),
+    el('thead', {}, el('tr', {}, COLUMNS.map(head))),
+    el('tbody'),
+  );
+}
+
+/* ---- rows as they are scrolled to ---- */
+
+/* shown: sessions in their order; linkOf(session) → href; onView() when other rows came into view. Out: {table, show(session):
+ * what is known of it is drawn, inView: Set of sessions, stop()}. */
+function createRows(shown, { caption, sort, onSort, linkOf, onView }) {
+  const table = sessionTable(caption, { sort, onSort });
+  const rest = el('tr', { class: 'home-rest' }, el('td', { colspan: '7' }, ''));
+  const sessions = new Map(); /* node → session */
+  const drawn = new Map(); /* session → row */
+  const inView = new Set();
+  let nextAt = 0;
+
+  function show(session) {
+    const found = foundOf(session);
+    const row = drawn.get(session);
+    if (!row || !found) return;
+    if (found.error) row.fail(found.error);
+    else row.show(found);
+  }
+  function drawPiece() {
+    const piece = shown.slice(nextAt, nextAt + PIECE);
+    nextAt += piece.length;
+    const nodes = piece.map((session) => {
+      const row = sessionRow(session, linkOf(session));
+      drawn.set(session, row);
+      sessions.set(row.node, session);
+      show(session);
+      watcher?.observe(row.node);
+      return row.node;
+    });
+    rest.remove();
+    table.tBodies[0].append(...nodes);
+    if (nextAt < shown.length) {
+      rest.cells[0].textContent = `${shown.length - nextAt} more below`;
+      table.tBodies[0].append(rest);
+      watcher?.observe(rest);
+    }
+  }
+  function onSeen(entries) {
+    for (const { target, isIntersecting } of entries) {
+      if (target === rest && isIntersecting) drawPiece();
+      else if (isIntersecting) inView.add(sessions.get(target));
+      else inView.delete(sessions.get(target));
+    }
+    onView();
+  }
+  const watcher = window.IntersectionObserver && new IntersectionObserver(onSeen, { rootMargin: '200px' });
+  drawPiece();
+  return { table, show, inView, stop: () => watcher?.disconnect() };
+}
+
+/* ---- reading ---- */
+
 /* sessions: of the list; linkOf(session) → href; onRead() after each that was read; sort, onSort(order) for the
  * heads; lead: the session that is read as a whole. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over}, start(signal), stop()}. */
 export function createSessionList(sessions, { caption, sort = '', onSort = null, lead = null, linkOf, onRead = () => {} }) {
   const shown = ordered(sessions, sort, foundOf);
-  const table = sessionTable(caption, { sort, onSort });
-  const body = table.tBodies[0];
-  const rest = el('tr', { class: 'home-rest' }, el('td', { colspan: '7' }, ''));
-  const rows = new Map(); /* node → session */
-  const drawn = new Map(); /* session → row */
-  const inView = new Set();
+  const wake = [];
+  const rows = createRows(shown, { caption, sort, onSort, linkOf, onView: () => wake.splice(0).forEach((go) => go()) });
   const isRead = (session) => {
     const found = foundOf(session);
     return Boolean(found) && (session !== lead || found.isWhole || Boolean(found.error));
@@ -60,65 +216,16 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
   const isOver = (session) => foundOf(session)?.worst?.word === 'over';
   /* Kept as they are read: of 5,000 sessions each is counted once. */
   const counts = { unknown: waiting.size, over: shown.filter(isOver).length };
-  let signal = null;
-  let nextAt = 0;
-  const wake = [];
-
-  function showRow(session) {
-    const found = foundOf(session);
-    const row = drawn.get(session);
-    if (!row || !found) return;
-    if (found.error) row.fail(found.error);
-    else row.show(found);
-  }
-
-  function drawPiece() {
-    const piece = shown.slice(nextAt, nextAt + PIECE);
-    nextAt += piece.length;
-    const nodes = piece.map((session) => {
-      const row = sessionRow(session, linkOf(session));
-      drawn.set(session, row);
-      rows.set(row.node, session);
-      showRow(session);
-      watcher?.observe(row.node);
-      return row.node;
-    });
-    rest.remove();
-    body.append(...nodes);
-    if (nextAt < shown.length) {
-      rest.cells[0].textContent = `${shown.length - nextAt} more below`;
-      body.append(rest);
-      watcher?.observe(rest);
-    }
-  }
-
-  const watcher =
-    window.IntersectionObserver &&
-    new IntersectionObserver(
-      (entries) => {
-        for (const { target, isIntersecting } of entries) {
-          if (target === rest) {
-            if (isIntersecting) drawPiece();
-            continue;
-          }
-          const session = rows.get(target);
-          if (isIntersecting) inView.add(session);
-          else inView.delete(session);
-        }
-        wake.splice(0).forEach((go) => go());
-      },
-      { rootMargin: '200px' },
-    );
 
   /* The next to be read, and whether somebody looks at it. */
   function next() {
-    for (const session of inView) if (waiting.has(session)) return [session, true];
+    for (const session of rows.inView) if (waiting.has(session)) return [session, true];
     for (const session of shown.slice(0, FIRST_READ)) if (waiting.has(session)) return [session, true];
     const [session] = waiting;
     return [session, false];
   }
 
-  async function work() {
+  async function work(signal) {
     while (waiting.size && !signal.aborted) {
       let [session, isSeen] = next();
       if (!isSeen) {
@@ -145,20 +252,18 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
       known.set(keyOf(session), found);
       counts.unknown--;
       counts.over += isOver(session);
-      showRow(session);
+      rows.show(session);
       onRead();
     }
   }
 
-  drawPiece();
   return {
-    node: table,
+    node: rows.table,
     sessions: shown,
     counts,
-    start(of) {
-      signal = of;
-      for (let at = 0; at < AT_A_TIME; at++) void work();
+    start(signal) {
+      for (let at = 0; at < AT_A_TIME; at++) void work(signal);
     },
-    stop: () => watcher?.disconnect(),
+    stop: rows.stop,
   };
 }

@@ -138,6 +138,95 @@ function createTools(context) {
   };
 }
 
+/* The first line: what the newest session needs, or in which order the list stands; and the tally beside it. onAgain()
+ * sorts again. Out: {forget(), show(list, rows, {sort, isPlain})}. */
+function createAnswer({ title, aside }, context, onAgain) {
+  /* Said again only when it changed: a link in it may have the focus. */
+  let said = '';
+  function sayIt(words, ...nodes) {
+    if (words === said) return;
+    said = words;
+    fill(title, ...nodes);
+  }
+  return {
+    forget() {
+      said = '';
+    },
+    fail(error, body) {
+      fill(title, 'The list of sessions could not be read.');
+      fill(body, message({ kind: 'error', title: '', text: error.message }));
+    },
+    show(list, rows, { sort, isPlain }) {
+      const [newest] = rows.sessions;
+      const { over, unknown } = rows.counts;
+      fill(aside, isPlain || over ? say.tally(list, over, unknown) : '');
+      if (!newest || !isPlain) {
+        const again = el('button', { type: 'button', class: 'text-button', on: { click: onAgain } }, 'Sort again');
+        const parts = say.listParts(list, sort, unknown);
+        sayIt(`${parts} ${rows.isSorted}`, nodesOf(parts), ' ', rows.isSorted ? null : again);
+        return;
+      }
+      /* What the list knows of it may be all that can be read of it. */
+      const { worst = null, culprit = null, isWhole = false } = foundOf(newest) ?? {};
+      const known = isWhole ? worst : null;
+      const kind = known?.from.kind === 'text' ? 'error text' : foundText(newest).split(',')[0];
+      const isOver = known?.word === 'over';
+      const isUnread = Boolean(foundOf(newest)?.error);
+      sayIt(
+        `${newest.id} ${kind} ${known?.bytes} ${known?.word} ${known?.by} ${isUnread}`,
+        nodesOf(say.newestParts(newest, kind, known, isUnread)),
+        culprit ? el('span', { class: 'answer-second' }, ' ', nodesOf(culprit.sentence)) : null,
+        ' ',
+        el('a', { href: context.link(newest.id, isOver ? context.verdictOf(newest) : {}) }, isOver ? 'See why' : 'Open'),
+      );
+    },
+  };
+}
+
+/* A table with its label; what is left out of it stands below. */
+const region = (label, className, list, below = null) =>
+  el('div', { class: `panel ${className}`, tabindex: '0', role: 'region', 'aria-label': label }, list.node, below);
+
+/* What has the focus is drawn anew: the same has it again, else the page. */
+function keepingFocus(root, redraw) {
+  const had = document.activeElement;
+  const isHere = root.contains(had) && had !== root;
+  const answer = redraw();
+  if (!isHere || had.isConnected) return answer;
+  const same = [...root.querySelectorAll(had.tagName)].find((node) => node.textContent === had.textContent);
+  (same ?? root).focus();
+  return answer;
+}
+
+/* What stands below the filter. */
+function bodyOf({ list, about, dropped, broken, filter }, rows, onLook) {
+  const isEmpty = list.total_count === 0;
+  const left = list.matched_count - list.sessions.length;
+  return [
+    broken.map((each) => message(say.unreadableRoot(each))),
+    dropped
+      ? el('section', { class: 'home-dropped' }, el('h2', {}, 'Dropped in this tab'), el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'), region('Dropped in this tab', '', dropped))
+      : null,
+    isEmpty && broken.length < Math.max(1, about.roots.length) ? message({ ...say.emptyMessage(about), title: '' }) : null,
+    !isEmpty && list.matched_count === 0
+      ? message({ title: `No session matches "${visible(filter)}".`, text: 'Clear the field to see all.' })
+      : null,
+    list.sessions.length
+      ? region('What was found', 'home-found', rows, left > 0 ? el('p', { class: 'dim home-left' }, `${count(left)} more of ${counted(list.matched_count, 'session')} are left out; the filter narrows the list.`) : null)
+      : null,
+    notRead(list),
+    watched(about, onLook),
+  ];
+}
+
+const newsLine = (text, onShow) =>
+  el(
+    'p',
+    { class: 'banner' },
+    el('span', { class: 'banner-text' }, prose(`${text} · `)),
+    el('button', { type: 'button', class: 'text-button', on: { click: onShow } }, 'Show'),
+  );
+
 /* context: {link(session, patch), setFilter(text), choose(patch), setTitle(text), bind(rows), takeIn(),
  * verdictOf(session) → patch of the link that says why}. */
 export function mount(root, context) {
@@ -149,6 +238,7 @@ export function mount(root, context) {
   root.replaceChildren(
     el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, openFilesLine(context), tools.node, body),
   );
+  const answer = createAnswer({ title, aside }, context, () => load());
   let controller = null;
   let route = null;
   let shown = null;
@@ -165,43 +255,6 @@ export function mount(root, context) {
   const isPlain = () => route.filter === '' && sort() === 'newest';
   const stopLists = () => lists.splice(0).forEach((each) => each.stop());
 
-  /* Said again only when it changed: a link in it may have the focus. */
-  let said = '';
-  function sayIt(words, ...nodes) {
-    if (words === said) return;
-    said = words;
-    fill(title, ...nodes);
-  }
-
-  function sayAnswer(list, rows) {
-    const [newest] = rows.sessions;
-    const { over, unknown } = rows.counts;
-    fill(aside, isPlain() || over ? say.tally(list, over, unknown) : '');
-    if (!newest || !isPlain()) {
-      const again = el('button', { type: 'button', class: 'text-button', on: { click: load } }, 'Sort again');
-      const parts = say.listParts(list, sort(), unknown);
-      sayIt(`${parts} ${rows.isSorted}`, nodesOf(parts), ' ', rows.isSorted ? null : again);
-      return;
-    }
-    /* What the list knows of it may be all that can be read of it. */
-    const { worst = null, culprit = null, isWhole = false } = foundOf(newest) ?? {};
-    const known = isWhole ? worst : null;
-    const kind = known?.from.kind === 'text' ? 'error text' : foundText(newest).split(',')[0];
-    const isOver = known?.word === 'over';
-    const isUnread = Boolean(foundOf(newest)?.error);
-    sayIt(
-      `${newest.id} ${kind} ${known?.bytes} ${known?.word} ${known?.by} ${isUnread}`,
-      nodesOf(say.newestParts(newest, kind, known, isUnread)),
-      culprit ? el('span', { class: 'answer-second' }, ' ', nodesOf(culprit.sentence)) : null,
-      ' ',
-      el('a', { href: context.link(newest.id, isOver ? context.verdictOf(newest) : {}) }, isOver ? 'See why' : 'Open'),
-    );
-  }
-
-  /* A table with its label; what is left out of it stands below. */
-  const region = (label, className, list, below = null) =>
-    el('div', { class: `panel ${className}`, tabindex: '0', role: 'region', 'aria-label': label }, list.node, below);
-
   function makeList(sessions, options) {
     const list = createSessionList(sessions, { linkOf: (session) => context.link(session.id), ...options });
     lists.push(list);
@@ -209,7 +262,7 @@ export function mount(root, context) {
   }
 
   function draw(list, about, given) {
-    const sayNow = () => sayAnswer(list, rows);
+    const sayNow = () => answer.show(list, rows, { sort: sort(), isPlain: isPlain() });
     const rows = makeList(list.sessions, {
       caption: 'What was found',
       sort: sort(),
@@ -218,45 +271,18 @@ export function mount(root, context) {
       onRead: () => sayNow(),
     });
     rows.isSorted = rows.counts.unknown === 0 || !isByFigure(sort());
-    said = '';
+    answer.forget();
     const dropped = given.length ? makeList(given, { caption: 'Dropped in this tab' }) : null;
     const broken = about.roots.filter((each) => !each.readable);
     const isEmpty = list.total_count === 0;
-    const left = list.matched_count - list.sessions.length;
     context.setTitle(`${isEmpty ? 'no profiles' : counted(list.total_count, 'session')} – memviewd`);
     if (isEmpty) {
       fill(aside);
       fill(title, broken.length && broken.length === about.roots.length ? 'Nothing can be read.' : `No profiles under ${say.short(say.rootsText(about))}.`);
     } else sayNow();
     tools.node.hidden = list.total_count < 2 && isPlain();
-    fill(
-      body,
-      broken.map((each) => message(say.unreadableRoot(each))),
-      dropped
-        ? el('section', { class: 'home-dropped' }, el('h2', {}, 'Dropped in this tab'), el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'), region('Dropped in this tab', '', dropped))
-        : null,
-      isEmpty && broken.length < Math.max(1, about.roots.length) ? message({ ...say.emptyMessage(about), title: '' }) : null,
-      !isEmpty && list.matched_count === 0
-        ? message({ title: `No session matches "${visible(route.filter)}".`, text: 'Clear the field to see all.' })
-        : null,
-      list.sessions.length
-        ? region('What was found', 'home-found', rows, left > 0 ? el('p', { class: 'dim home-left' }, `${count(left)} more of ${counted(list.matched_count, 'session')} are left out; the filter narrows the list.`) : null)
-        : null,
-      notRead(list),
-      watched(about, load),
-    );
+    fill(body, bodyOf({ list, about, dropped, broken, filter: route.filter }, rows, load));
     return dropped ? [dropped, rows] : [rows];
-  }
-
-  /* What has the focus is drawn anew: the same has it again, else the page. */
-  function keepingFocus(redraw) {
-    const had = document.activeElement;
-    const isHere = root.contains(had) && had !== root;
-    const answer = redraw();
-    if (!isHere || had.isConnected) return answer;
-    const same = [...root.querySelectorAll(had.tagName)].find((node) => node.textContent === had.textContent);
-    (same ?? root).focus();
-    return answer;
   }
 
   async function load() {
@@ -266,16 +292,14 @@ export function mount(root, context) {
     try {
       const [list, about, given] = await Promise.all([listAll(route.filter, sort(), { signal }), get('about', {}, { signal }), listDropped({ signal })]);
       stopLists();
-      const all = keepingFocus(() => {
+      const all = keepingFocus(root, () => {
         fill(news);
         return draw(list, about, given);
       });
       shown = list;
       all.forEach((each) => each.start(signal));
     } catch (error) {
-      if (isAbort(error) || error.code === 'gone') return;
-      fill(title, 'The list of sessions could not be read.');
-      fill(body, message({ kind: 'error', title: '', text: error.message }));
+      if (!isAbort(error) && error.code !== 'gone') answer.fail(error, body);
     }
   }
 
@@ -295,15 +319,7 @@ export function mount(root, context) {
       /* What was read meanwhile is news no more. */
       const text = now && of && of === shown ? say.newsText(shown, now) : '';
       if (!text) return;
-      fill(
-        news,
-        el(
-          'p',
-          { class: 'banner' },
-          el('span', { class: 'banner-text' }, prose(`${text} · `)),
-          el('button', { type: 'button', class: 'text-button', on: { click: load } }, 'Show'),
-        ),
-      );
+      fill(news, newsLine(text, load));
     },
     unmount() {
       controller?.abort();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * text.js: the sentences of Home. Pure. Parts are those of nodesOf() in explain.js. */
+ * text.js: the sentences of Home. Pure. Parts are those of nodesOf() in explain.js.
+ * Its own file: each tool has its sentences in one. */
 
 import { count, counted, cutMiddle, visible, when } from '../../lib/format.js';
 
@@ -90,7 +91,7 @@ export function newsText(shown, now) {
   const ids = new Map(shown.sessions.map((session) => [session.id, session.modified_at_ms]));
   const added = now.sessions.filter((session) => !ids.has(session.id)).length;
   const changed = now.sessions.filter((session) => ids.has(session.id) && ids.get(session.id) !== session.modified_at_ms).length;
-  const gone = shown.total + added - now.total;
+  const gone = shown.total_count + added - now.total_count;
   const words = [
     added ? counted(added, 'new session') : '',
     changed ? `${counted(changed, 'session')} changed` : '',

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * keys.js: what can be done on the Memory Viewer by keys and from the palette. */
+ * keys.js: what can be done on the Memory Viewer by keys and from the palette.
+ * Its own file: each tool has its keys in one. */
 
 import { isUnclaimed } from '../../lib/keys.js';
 import { groupedBy } from './groups.js';

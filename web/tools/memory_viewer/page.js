@@ -319,7 +319,7 @@ async function show(view, selection, route) {
     return;
   }
   if (module.error) {
-    only(view, message(unreadableModule(module, selection.modules.total)), `${short(module.name)} cannot be read.`, saidOf(view, selection));
+    only(view, message(unreadableModule(module, selection.modules.total_count)), `${short(module.name)} cannot be read.`, saidOf(view, selection));
     return;
   }
   const stop = () => {
