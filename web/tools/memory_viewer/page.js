@@ -127,40 +127,9 @@ export function mount(root, context) {
 
 /* ---- views ------------------------------------------------------------------ */
 
-function build(view) {
-  view.head = createHead(createChooser(view));
-  view.curvePanel = createPanel('panel-curve', 'Memory over program order');
-  view.curve = createCurve({
-    onLeave: () => {
-      hideTooltip();
-      view.map.showStep(null);
-    },
-    sentence: (reading) => say.readingSentence(view.space, reading),
-    onHover: (reading, mark) => {
-      view.map.showStep(reading.step);
-      view.reading = reading;
-      showTooltip(
-        `s:${reading.step}`,
-        say.readingLines(view.space, reading).map((line) => nodesOf(line)),
-        mark,
-        'reading',
-      );
-    },
-    onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
-    onWindow: (window) => view.place.setWindow(window),
-    onRange: (range) => view.place.setRange(range),
-    onAll: () => view.place.showAll(),
-    onHint: hint,
-  });
-  view.pinItem = (item) => pinItem(view, item);
-  const exports = exportEntries({
-    name: 'curve',
-    title: 'Memory over program order',
-    drawing: () => !view.curvePanel.body.hidden && view.curve.drawing(),
-    table: () => view.curve.table(),
-  });
-  view.curvePanel.setMenu(() => [exports(), explainEntry('curve')]);
-  view.window = lazy(
+/* The lines below the curve's title that say what the window and the marks hold, and what the pane says of them. */
+const windowLines = (view) =>
+  lazy(
     () => import('./window.js'),
     ({ createMarksLine, createWindowLine, marksDetails, windowDetails }) => {
       const line = createWindowLine({
@@ -184,7 +153,47 @@ function build(view) {
       return { line, marks, details };
     },
   );
+
+function buildCurve(view) {
+  view.curvePanel = createPanel('panel-curve', 'Memory over program order');
+  view.curve = createCurve({
+    onLeave: () => {
+      hideTooltip();
+      view.map.showStep(null);
+    },
+    sentence: (reading) => say.readingSentence(view.space, reading),
+    onHover: (reading, mark) => {
+      view.map.showStep(reading.step);
+      view.reading = reading;
+      showTooltip(
+        `s:${reading.step}`,
+        say.readingLines(view.space, reading).map((line) => nodesOf(line)),
+        mark,
+        'reading',
+      );
+    },
+    onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
+    onWindow: (window) => view.place.setWindow(window),
+    onRange: (range) => view.place.setRange(range),
+    onAll: () => view.place.showAll(),
+    onHint: hint,
+  });
+  const exports = exportEntries({
+    name: 'curve',
+    title: 'Memory over program order',
+    drawing: () => !view.curvePanel.body.hidden && view.curve.drawing(),
+    table: () => view.curve.table(),
+  });
+  view.curvePanel.setMenu(() => [exports(), explainEntry('curve')]);
+  view.window = windowLines(view);
   view.curvePanel.body.append(view.curve.node);
+  view.curvePanel.node.dataset.explain = 'curve';
+}
+
+function build(view) {
+  view.head = createHead(createChooser(view));
+  view.pinItem = (item) => pinItem(view, item);
+  buildCurve(view);
   const leave = () => {
     hideTooltip();
     view.store.set({ hover: null });
@@ -225,7 +234,6 @@ function build(view) {
     onDraw: () => refresh(view),
   });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
-  view.curvePanel.node.dataset.explain = 'curve';
   view.strips.panel.node.dataset.explain = 'strips';
   view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel];
   const words = ['Curve', 'Strips', 'Map', 'Table'];
