@@ -48,3 +48,15 @@ export function nearest([from, to]) {
 export function isAll([from, to], [first, end]) {
   return from <= first && to >= end;
 }
+
+/* Index of the last of `count` things in order of which isBefore(at) holds; -1 if it holds of none. */
+export function lastBefore(count, isBefore) {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

@@ -12,7 +12,7 @@ import { createBrush } from './brush.js';
 import { createChart } from './chart.js';
 import { bindSliderKeys } from './curve_keys.js';
 import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
-import { byteLabels, byteSplits, paintMarks, stepIncrements } from './curve_marks.js';
+import { byteLabels, byteSplits, increment, multiples, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
 import { columnsOf, createPlot, LEFT_PX, RIGHT_PX } from './curve_plot.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { pointAt, readAt } from './readings.js';
@@ -225,11 +225,10 @@ function paintAxes(u, data, top) {
   const { ctx, bbox } = u;
   const splits = byteSplits(top, bbox.height);
   paintByteAxis(u, splits, byteLabels(splits));
-  const room = ((data.to + 1 - data.from) * TICK_PX) / Math.max(1, bbox.width);
-  const every = stepIncrements().find((step) => step >= room) ?? 1;
+  const every = increment(STEP_INCREMENTS, data.to + 1 - data.from, bbox.width, TICK_PX);
   ctx.textBaseline = 'top';
   ctx.textAlign = 'center';
-  for (let step = Math.ceil(data.from / every) * every; step <= data.to + 1; step += every)
+  for (const step of multiples(every, data.from, data.to + 1))
     ctx.fillText(count(step), u.valToPos(step, 'x'), bbox.top + bbox.height + 7);
 }
 

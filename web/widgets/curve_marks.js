@@ -11,10 +11,19 @@ export const PEAK_ROOM_PX = 30;
 const MAX_WHOLE = 4096;
 export const LABEL_HALF_PX = 7;
 
-/* Steps on 1-2-5. */
-export function stepIncrements() {
+/* 1, 2, 5, 10, 20, 50, … */
+export function oneTwoFive(from, to) {
   const list = [];
-  for (let ten = 1; ten <= 1e12; ten *= 10) list.push(ten, 2 * ten, 5 * ten);
+  for (let ten = from; ten <= to; ten *= 10) list.push(ten, 2 * ten, 5 * ten);
+  return list;
+}
+export const STEP_INCREMENTS = oneTwoFive(1, 1e12);
+
+/* What of them is at least minPx wide where `range` is drawn over `px`; and its multiples in [from, to]. */
+export const increment = (increments, range, px, minPx) => increments.find((each) => each >= (range * minPx) / Math.max(1, px)) ?? increments.at(-1);
+export function multiples(step, from, to) {
+  const list = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) list.push(at);
   return list;
 }
 
@@ -25,10 +34,7 @@ export function topOf(max, heightPx, roomPx) {
 
 /* Multiples of a power of two, see byteStep(); none within `clearPx` of the top, where its label would be cut. */
 export function byteSplits(top, heightPx, clearPx = 0) {
-  const step = byteStep(top, heightPx);
-  const list = [];
-  for (let at = 0; at <= top * (1 - clearPx / Math.max(1, heightPx)); at += step) list.push(at);
-  return list;
+  return multiples(byteStep(top, heightPx), 0, top * (1 - clearPx / Math.max(1, heightPx)));
 }
 
 /* One unit an axis: "0", "8", "16", "24 GiB". */

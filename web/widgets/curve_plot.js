@@ -5,7 +5,7 @@
 import { count } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { pointAt } from './readings.js';
-import { byteLabels, byteSplits, LABEL_HALF_PX, paintMarks, stepIncrements } from './curve_marks.js';
+import { byteLabels, byteSplits, LABEL_HALF_PX, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
 import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 
 /* Loaded by index.html as it is published, minified: half the size of its module. */
@@ -51,7 +51,7 @@ function options(host, get, hooks) {
         size: X_AXIS_PX,
         gap: 2,
         space: 70,
-        incrs: stepIncrements(),
+        incrs: STEP_INCREMENTS,
         values: (u, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')),
       },
       {

@@ -3,12 +3,14 @@
  * the active frame, its siblings and its children stand in the document, at most 200 of a kind.
  * Its own file: what a screen reader and the keyboard have of a flame graph, which nobody sees. */
 
-import { el, fill } from '../lib/dom.js';
+import { el } from '../lib/dom.js';
 import { childrenOf, pathOf, siblingsOf } from './icicle_layout.js';
+import { createKeyboard } from './keyboard_list.js';
 
 const LOADED = 200;
-let serial = 0;
+const PAGE = 10;
 
+/* Of a list of siblings those around a node, with their places. */
 function around(list, node) {
   const at = Math.max(0, list.indexOf(node));
   const from = Math.max(0, Math.min(list.length - LOADED, at - LOADED / 2));
@@ -16,99 +18,59 @@ function around(list, node) {
 }
 
 /* sentence(node) names a frame; onMove(node), onEnter(node), onLeave(). */
-export function createKeyboardTree({ sentence, onMove, onEnter, onLeave }) {
-  const id = `icicle-${++serial}`;
-  const list = el('ul', { id, class: 'hidden', role: 'tree', tabindex: '0' });
+export function createKeyboardTree({ sentence, ...actions }) {
   let tree = null;
-  let active = -1;
-  let pinned = -1;
-
-  const item = ({ node, position, size }, inner = null) =>
-    el(
-      'li',
-      {
-        id: `${id}-${node}`,
-        role: 'treeitem',
-        'aria-level': tree.depth[node] + 1,
-        'aria-setsize': size,
-        'aria-posinset': position,
-        'aria-selected': String(node === pinned),
-        'aria-expanded': tree.end[node] > node + 1 ? String(Boolean(inner)) : null,
-      },
-      sentence(node),
-      inner,
-    );
-  const level = (nodes, open, inside) =>
-    nodes.map((each) => item(each, each.node === open && inside ? el('ul', { role: 'group' }, inside) : null));
-  const draw = () => {
-    if (!tree || tree.length === 0) {
-      fill(list);
-      list.removeAttribute('aria-activedescendant');
-      return;
-    }
-    const here = Math.max(0, active);
-    const children = around(childrenOf(tree, here), -1);
-    let inside = children.length ? level(children, -1, null) : null;
-    for (const node of pathOf(tree, here).reverse()) {
-      const nodes = node === here ? around(siblingsOf(tree, node), node) : [one(node)];
-      inside = level(nodes, node, inside);
-    }
-    fill(list, inside);
-    if (active >= 0) list.setAttribute('aria-activedescendant', `${id}-${active}`);
-    else list.removeAttribute('aria-activedescendant');
-  };
-  const one = (node) => {
-    const siblings = siblingsOf(tree, node);
-    return { node, position: siblings.indexOf(node) + 1, size: siblings.length };
-  };
-  const move = (node) => {
-    active = node;
-    draw();
-    onMove(node);
-  };
-  const beside = (by) => {
+  const beside = (active, by) => {
     const siblings = siblingsOf(tree, active);
     return siblings[Math.max(0, Math.min(siblings.length - 1, siblings.indexOf(active) + by))];
   };
   const steps = {
-    ArrowRight: () => childrenOf(tree, active)[0] ?? active,
-    ArrowLeft: () => (tree.parent[active] < 0 ? active : tree.parent[active]),
-    ArrowDown: (by) => beside(by),
-    ArrowUp: (by) => beside(-by),
+    ArrowRight: (active) => childrenOf(tree, active)[0] ?? active,
+    ArrowLeft: (active) => (tree.parent[active] < 0 ? active : tree.parent[active]),
+    ArrowDown: (active, by) => beside(active, by),
+    ArrowUp: (active, by) => beside(active, -by),
     Home: () => 0,
-    End: () => siblingsOf(tree, active).at(-1),
+    End: (active) => siblingsOf(tree, active).at(-1),
   };
-  list.addEventListener('keydown', (event) => {
-    if (!tree?.length || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in steps) move(steps[event.key](event.shiftKey ? 10 : 1));
-    else if (event.key === 'Enter') onEnter(active);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
+  const rowsOf = (idOf, active, pinned) => {
+    const item = ({ node, position, size }, inner) => {
+      const place = { 'aria-level': tree.depth[node] + 1, 'aria-setsize': size, 'aria-posinset': position };
+      const isOpen = tree.end[node] > node + 1 ? String(Boolean(inner)) : null;
+      return el('li', { id: idOf(node), role: 'treeitem', ...place, 'aria-selected': String(node === pinned), 'aria-expanded': isOpen }, sentence(node), inner);
+    };
+    const level = (rows, open, inside) => rows.map((row) => item(row, row.node === open && inside ? el('ul', { role: 'group' }, inside) : null));
+    const here = Math.max(0, active);
+    const children = around(childrenOf(tree, here), -1);
+    let inside = children.length ? level(children, -1, null) : null;
+    for (const node of pathOf(tree, here).reverse()) {
+      const siblings = siblingsOf(tree, node);
+      const alone = { node, position: siblings.indexOf(node) + 1, size: siblings.length };
+      inside = level(node === here ? around(siblings, node) : [alone], node, inside);
+    }
+    return inside;
+  };
+  const keyboard = createKeyboard({
+    role: 'tree',
+    isEmpty: () => !tree?.length,
+    rowsOf,
+    next: (key, isShift, active) => steps[key]?.(active, isShift ? PAGE : 1),
+    ...actions,
   });
-  list.addEventListener('focus', () => {
-    if (tree?.length) move(active < 0 ? Math.max(0, pinned) : active);
-  });
-  list.addEventListener('blur', onLeave);
   return {
-    node: list,
-    setLabel(text) {
-      list.setAttribute('aria-label', text);
-    },
+    node: keyboard.node,
+    setLabel: keyboard.setLabel,
     setTree(next) {
       tree = next;
-      active = -1;
-      pinned = -1;
-      draw();
+      Object.assign(keyboard, { active: -1, pinned: -1 });
+      keyboard.draw();
     },
     setPinned(node) {
-      if (node === pinned) return;
-      pinned = node;
-      if (node >= 0 && document.activeElement !== list) active = node;
-      draw();
+      if (node >= 0 && node !== keyboard.pinned && !keyboard.hasFocus) keyboard.active = node;
+      keyboard.setPinned(node);
     },
+    /* The node that the keyboard is at, or -1. */
     get active() {
-      return document.activeElement === list ? active : -1;
+      return keyboard.hasFocus ? keyboard.active : -1;
     },
   };
 }

@@ -15,59 +15,51 @@ export const comboField = (attributes) =>
     ...attributes,
   });
 
-/* In: id of the field; isChosen(option) marks the one that holds now, left out the active one is marked; onTake(option).
- * Out: {node, options, active, show(options [{label, figure}]), activate(at)}; -1 is none. */
-export function createListbox({ id, input, label, className, isChosen = null, onTake }) {
+/* In: id of the field; isChosen(option) marks the one that holds now, left out the active one is marked; onTake(option);
+ * rowClass and partsOf(option) of a row: its label and its figure if they are not given.
+ * Out: {node, options, active, show(options), activate(at): -1 is none, activateRound(at): round at both ends}. */
+export function createListbox({ id, input, label, className, rowClass = 'selector-option', partsOf = labelAndFigure, isChosen = null, onTake }) {
   const node = el('ul', { id: `${id}-list`, role: 'listbox', class: className, 'aria-label': label });
-  let options = [];
-  let active = -1;
-
+  const list = { node, options: [], active: -1, show, activate, activateRound };
   const mark = (row, isOn) => {
     row?.classList.toggle('is-active', isOn);
     if (!isChosen) row?.setAttribute('aria-selected', String(isOn));
   };
-  const activate = (at) => {
-    mark(node.children[active], false);
-    active = at;
-    const row = node.children[active];
+  function activate(at) {
+    mark(node.children[list.active], false);
+    list.active = at;
+    const row = node.children[at];
     mark(row, true);
     row?.scrollIntoView({ block: 'nearest' });
     if (row) input.setAttribute('aria-activedescendant', row.id);
     else input.removeAttribute('aria-activedescendant');
-  };
+  }
+  function activateRound(at) {
+    const { length } = list.options;
+    activate(length ? (at + length) % length : -1);
+  }
   const rowOf = (option, at) =>
     el(
       'li',
       {
         id: `${id}-${at}`,
         role: 'option',
-        class: 'selector-option',
+        class: rowClass,
         'aria-selected': String(Boolean(isChosen?.(option))),
         on: {
           /* The field keeps the focus. */
           mousedown: (event) => event.preventDefault(),
           click: () => onTake(option),
-          pointermove: () => {
-            if (active !== at) activate(at);
-          },
+          pointermove: () => list.active !== at && activate(at),
         },
       },
-      name(option.label),
-      el('span', { class: 'selector-figure' }, option.figure ?? ''),
+      partsOf(option),
     );
-  return {
-    node,
-    get options() {
-      return options;
-    },
-    get active() {
-      return active;
-    },
-    show(next) {
-      options = next;
-      active = -1;
-      fill(node, options.map(rowOf));
-    },
-    activate,
-  };
+  function show(options) {
+    Object.assign(list, { options, active: -1 });
+    fill(node, options.map(rowOf));
+  }
+  return list;
 }
+
+const labelAndFigure = ({ label, figure }) => [name(label), el('span', { class: 'selector-figure' }, figure ?? '')];

@@ -3,6 +3,8 @@
  * point. Pure. Steps go across, offsets up; a rectangle is [from, to) × [low, high).
  * Its own file: pure, tested without a page. */
 
+import { lastBefore } from '../lib/range.js';
+
 /* Rectangles by the step in which they begin, as columns that are quick to walk. `last` is the
  * largest end so far, so that a search knows when nothing before can reach a step. */
 export function arrange(rectangles) {
@@ -31,25 +33,13 @@ export function arrange(rectangles) {
   return columns;
 }
 
-/* Index of the last rectangle that begins before `step`; -1 if there is none. */
-function lastBefore({ from, length }, step) {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (from[middle] < step) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
-
 /* The rectangle at (step, byte), else the nearest within (nearSteps, nearBytes); a single buffer
  * goes before a merged one. -1 if there is none. */
 export function rectangleAt(columns, step, byte, nearSteps, nearBytes) {
   const { from, to, low, high, last, items } = columns;
   let best = -1;
   let bestAway = Infinity;
-  for (let at = lastBefore(columns, step + nearSteps); at >= 0 && last[at] > step - nearSteps; at--) {
+  for (let at = lastBefore(from.length, (each) => from[each] < step + nearSteps); at >= 0 && last[at] > step - nearSteps; at--) {
     const dx = Math.max(from[at] - step, step - to[at], 0) / nearSteps;
     const dy = Math.max(low[at] - byte, byte - high[at], 0) / nearBytes;
     if (dx > 1 || dy > 1) continue;
@@ -84,13 +74,4 @@ export function bandsOf(items, height, ratio) {
 }
 
 /* Index of the band under y: the last that begins above it. */
-export function bandAt(bands, y) {
-  let low = 0;
-  let high = bands.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (bands[middle].y <= y) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+export const bandAt = (bands, y) => lastBefore(bands.length, (at) => bands[at].y <= y);

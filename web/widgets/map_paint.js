@@ -5,7 +5,7 @@
 import { bytes, bytesApart, count, counted, cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { paintOutlines } from './canvas.js';
-import { byteLabels, byteSplits } from './curve_marks.js';
+import { byteLabels, byteSplits, increment, multiples, STEP_INCREMENTS } from './curve_marks.js';
 import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
 
 const AXIS_PX = 22;
@@ -16,6 +16,7 @@ const GAP_FROM_PX = 4;
 const LABEL_WIDE_PX = 56;
 const LABEL_HIGH_PX = 30;
 const NOTCH_PX = 3;
+const TICK_PX = 70;
 const MERGED_ALPHA = 0.55;
 const FADED_ALPHA = 0.2;
 const FONT = () => `13px ${token('sans')}`;
@@ -179,7 +180,8 @@ export function paintAxes(context, plot) {
   context.textBaseline = 'top';
   context.textAlign = 'center';
   context.fillStyle = token('text2');
-  for (const step of stepTicks(view.from, view.to, width)) {
+  const every = increment(STEP_INCREMENTS, view.to - view.from, width, TICK_PX);
+  for (const step of multiples(every, view.from, view.to)) {
     const x = plot.x(step);
     context.fillRect(Math.round(x), top + height, 1, 4);
     const half = context.measureText(count(step)).width / 2;
@@ -187,17 +189,6 @@ export function paintAxes(context, plot) {
   }
   context.textAlign = 'left';
   if (view.low > 0) context.fillText(`offsets from ${bytes(view.low)}`, left + 4, top + 2);
-}
-
-/* Steps on 1-2-5, at least 70 px apart. */
-function stepTicks(from, to, width) {
-  let step = 1;
-  const min = ((to - from) * 70) / Math.max(1, width);
-  for (let ten = 1; step < min; ten *= 10)
-    for (const by of [1, 2, 5]) if (step < min) step = by * ten;
-  const ticks = [];
-  for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(at);
-  return ticks;
 }
 
 /* Frames around what a search found; a small box has no room for one. */

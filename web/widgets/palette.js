@@ -8,7 +8,7 @@ import { el, fill } from '../lib/dom.js';
 import { capital, count, cutMiddle, visible } from '../lib/format.js';
 import { bindings, spokenKey } from '../lib/keys.js';
 import { openDialog } from './dialog.js';
-import { comboField } from './listbox.js';
+import { comboField, createListbox } from './listbox.js';
 import { menuCommands } from './menu.js';
 
 const SHOWN = 60;
@@ -79,40 +79,12 @@ function createRemote(sources, onFailed) {
   };
 }
 
-/* The rows that were found. choose(item). Out: {node, items, active, show(found), activate(at)}. */
-function createFound(input, choose) {
-  const node = el('ul', { id: 'palette-list', role: 'listbox', class: 'palette-list', 'aria-label': 'Found' });
-  const found = { node, items: [], active: -1, show, activate };
-  function activate(at) {
-    node.children[found.active]?.setAttribute('aria-selected', 'false');
-    found.active = found.items.length ? (at + found.items.length) % found.items.length : -1;
-    const row = node.children[found.active];
-    row?.setAttribute('aria-selected', 'true');
-    row?.scrollIntoView({ block: 'nearest' });
-    if (row) input.setAttribute('aria-activedescendant', row.id);
-    else input.removeAttribute('aria-activedescendant');
-  }
-  const rowOf = ({ item, places }, at) =>
-    el(
-      'li',
-      {
-        id: `palette-${at}`,
-        role: 'option',
-        class: 'palette-option',
-        'aria-selected': 'false',
-        on: { click: () => choose(item), pointermove: () => found.active !== at && activate(at) },
-      },
-      el('bdi', { class: 'palette-word', dir: 'ltr' }, marked(item.word, places)),
-      el('span', { class: 'palette-after' }, item.after),
-      (item.keys ?? []).slice(0, 2).map((key) => el('kbd', {}, spokenKey(key))),
-    );
-  function show(rows) {
-    found.items = rows.map(({ item }) => item);
-    fill(node, rows.map(rowOf));
-    activate(0);
-  }
-  return found;
-}
+/* What a row that was found says: rows of rank(). */
+const partsOf = ({ item, places }) => [
+  el('bdi', { class: 'palette-word', dir: 'ltr' }, marked(item.word, places)),
+  el('span', { class: 'palette-after' }, item.after),
+  (item.keys ?? []).slice(0, 2).map((key) => el('kbd', {}, spokenKey(key))),
+];
 
 /* commands: as of commandsNow(); sources: {modules(filter, signal), sessions(filter, signal)} → [{word, after, run}], moment(text) →
  * {word, run} or null. `first` is what stands in the field at the beginning. */
@@ -124,11 +96,11 @@ export function openPalette(commands, sources, first = '') {
     { class: 'palette-hint' },
     PREFIXES.map(([sign, word]) => [el('kbd', {}, sign), ` ${word} `]),
   );
-  const choose = (item) => {
+  const choose = ({ item }) => {
     dialog.close();
     item.run();
   };
-  const list = createFound(input, choose);
+  const list = createListbox({ id: 'palette', input, label: 'Found', className: 'palette-list', rowClass: 'palette-option', partsOf, onTake: choose });
   const remote = createRemote(sources, (text) => fill(foot, text));
   const own = commands.map(short);
   let takeBack = null;
@@ -146,7 +118,8 @@ export function openPalette(commands, sources, first = '') {
   });
   const show = (found) => {
     list.show(found.slice(0, SHOWN));
-    const rest = found.length - list.items.length;
+    list.activateRound(0);
+    const rest = found.length - list.options.length;
     fill(foot, found.length === 0 ? 'Nothing matches.' : rest > 0 ? `${count(rest)} more; type to narrow.` : '');
   };
   /* What is here is found at once; what the daemon lists comes after a short rest. */
@@ -170,17 +143,17 @@ export function openPalette(commands, sources, first = '') {
   const ask = async (sign, query, found) => {
     const listed = await remote.find({ '@': ['modules'], '#': ['sessions'] }[sign] ?? ['modules', 'sessions'], query);
     if (!listed) return;
-    const chosen = !isAsking && list.active > 0 ? list.items[list.active] : null;
+    const chosen = !isAsking && list.active > 0 ? list.options[list.active].item : null;
     show([...found, ...rank(query, listed, wordOf)]);
-    if (chosen) list.activate(Math.max(0, list.items.indexOf(chosen)));
+    if (chosen) list.activate(Math.max(0, list.options.findIndex(({ item }) => item === chosen)));
     isAsking = false;
-    if (isEntered && list.items[0]) choose(list.items[0]);
+    if (isEntered && list.options[0]) choose(list.options[0]);
   };
   const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE };
   input.addEventListener('keydown', (event) => {
-    if (event.key in moves) list.activate(Math.max(list.active < 0 ? 0 : -1, list.active + moves[event.key]));
+    if (event.key in moves) list.activateRound(Math.max(list.active < 0 ? 0 : -1, list.active + moves[event.key]));
     else if (event.key === 'Enter' && isAsking) isEntered = true;
-    else if (event.key === 'Enter' && list.items[list.active]) choose(list.items[list.active]);
+    else if (event.key === 'Enter' && list.options[list.active]) choose(list.options[list.active]);
     else return;
     event.preventDefault();
   });

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * readings.js: what a curve says about one step. Pure. */
 
+import { lastBefore } from '../lib/range.js';
+
 /* Index of the point that holds at `step`: the last one not after it. */
-export function pointAt(steps, step) {
-  let low = 0;
-  let high = steps.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (steps[middle] <= step) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
+export const pointAt = (steps, step) => Math.max(0, lastBefore(steps.length, (at) => steps[at] <= step));
 
 /* {step, bytes, unpadded, schedulePosition, instruction, change}: what the curve says about a step. In a
  * thinned curve only kept steps are known, so the nearest before it answers; `isExact` asks for that very

@@ -29,8 +29,6 @@ function createPopup({ id, title, load, current, choose, close }) {
   let isSettled = false; // the options are those of what is typed
   let isTaken = false; // Enter was pressed before they came
 
-  /* Round at both ends. */
-  const activate = (at) => list.activate(list.options.length ? (at + list.options.length) % list.options.length : -1);
   const show = ({ options, matched }) => {
     list.show(options);
     isSettled = true;
@@ -44,12 +42,7 @@ function createPopup({ id, title, load, current, choose, close }) {
           : '',
     );
     foot.hidden = foot.textContent === '';
-    activate(
-      Math.max(
-        0,
-        options.findIndex((option) => option.id === current.id),
-      ),
-    );
+    list.activateRound(Math.max(0, options.findIndex((option) => option.id === current.id)));
     if (isTaken) take();
     isTaken = false;
   };
@@ -72,7 +65,7 @@ function createPopup({ id, title, load, current, choose, close }) {
   const onKey = (event) => {
     isTaken = false;
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 11, PageUp: -11 };
-    if (event.key in moves) activate(Math.max(-1, list.active + moves[event.key]));
+    if (event.key in moves) list.activateRound(Math.max(-1, list.active + moves[event.key]));
     else if (event.key === 'Enter') take();
     else if (event.key === 'Escape') close(true);
     else if (event.key === 'Tab') {

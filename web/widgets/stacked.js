@@ -6,6 +6,7 @@ import { el } from '../lib/dom.js';
 import { byteStep, bytes, count, unitOf } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { bindMarks, createLayers, markIn } from './canvas.js';
+import { increment, STEP_INCREMENTS } from './curve_marks.js';
 import { createKeyboardList } from './keyboard_list.js';
 
 const LEFT_PX = 64;
@@ -15,6 +16,7 @@ const GAP_FROM_PX = 6;
 const LABEL_GAP_PX = 16;
 const MAX_LABEL_PX = 160;
 const MEASURED = 50;
+const TICK_PX = 40;
 
 /* Pure: tops of the parts of each column: [part][column] → sum up to and with it. */
 export function stackUp(parts, columns) {
@@ -126,7 +128,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
 
 function paintAxis(context, { isBytes, size, y, max }) {
   const room = size.height - TOP_PX - BOTTOM_PX;
-  const step = isBytes ? byteStep(max, room) : niceStep(max, room);
+  const step = isBytes ? byteStep(max, room) : increment(STEP_INCREMENTS, max, Math.max(room, TICK_PX), TICK_PX);
   const unit = unitOf(max);
   context.font = `12px ${token('sans')}`;
   context.textBaseline = 'middle';
@@ -151,12 +153,6 @@ function paintAxis(context, { isBytes, size, y, max }) {
 function decimals(step, unit) {
   const share = step / 1024 ** unit;
   return share >= 1 ? 0 : share >= 0.25 ? 2 : 3;
-}
-
-function niceStep(range, px) {
-  const min = (range * 40) / Math.max(px, 40);
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, min)));
-  return Math.max(1, [1, 2, 5, 10].map((each) => each * power).find((each) => each >= min) ?? power * 10);
 }
 
 /* Enough of them to know how wide names are. */

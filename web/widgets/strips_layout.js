@@ -2,6 +2,8 @@
  * strips_layout.js: where the bars of a strip stand. Pure.
  * In: bars in drawing order; Out: {x, width} in CSS pixels, on whole device pixels. */
 
+import { lastBefore } from '../lib/range.js';
+
 const GAP_FROM_PX = 4;
 const SNAP_PX = 4;
 
@@ -48,19 +50,10 @@ export function layOut(bars, order, width, ratio) {
 
 /* Index of the bar at `x`, else of the nearest within 4 px, else -1. */
 export function barAt(rects, x) {
-  let low = 0;
-  let high = rects.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (rects[middle].x <= x) low = middle;
-    else high = middle - 1;
-  }
-  if (high < 0) return -1;
-  const away = (rect) => Math.max(rect.x - x, x - (rect.x + rect.width), 0);
-  const best = [low, low + 1]
-    .filter((at) => at < rects.length)
-    .sort((a, b) => away(rects[a]) - away(rects[b]))[0];
-  return away(rects[best]) <= SNAP_PX ? best : -1;
+  const last = lastBefore(rects.length, (at) => rects[at].x <= x);
+  const away = (at) => (rects[at] ? Math.max(rects[at].x - x, x - (rects[at].x + rects[at].width), 0) : Infinity);
+  const best = away(last + 1) < away(last) ? last + 1 : last;
+  return away(best) <= SNAP_PX ? best : -1;
 }
 
 /* Bars of which isIn(bar) holds, those side by side as one box. */

@@ -3,16 +3,13 @@
  * begin at 0. Pure. */
 
 import { byteStep, bytes, bytesIn, timeUnit, unitName, unitOf } from '../lib/format.js';
+import { multiples, oneTwoFive } from './curve_marks.js';
 
 const ROOM = 0.08;
 const NEAR_ZERO = 0.3;
 
-/* Steps of 1-2-5 from a nanosecond on. */
-export function timeIncrements() {
-  const list = [];
-  for (let ten = 1e3; ten <= 1e17; ten *= 10) list.push(ten, 2 * ten, 5 * ten);
-  return list;
-}
+/* From a nanosecond on. */
+export const TIME_INCREMENTS = oneTwoFive(1e3, 1e17);
 
 /* One unit an axis, the last label carries it: "20", "40", "60 ms". */
 export function timeLabels(splits) {
@@ -40,12 +37,7 @@ export function byteRange({ min, max, isFitted }, heightPx, roomPx = 30) {
 }
 
 /* Multiples of a power of two in [low, high], at least 40 px apart. */
-export function byteTicks(low, high, heightPx) {
-  const step = byteStep(high - low, heightPx);
-  const list = [];
-  for (let at = Math.ceil(low / step) * step; at <= high; at += step) list.push(at);
-  return list;
-}
+export const byteTicks = (low, high, heightPx) => multiples(byteStep(high - low, heightPx), low, high);
 
 /* One unit an axis: "0", "8", "16 GiB"; as many decimals as tell the ticks apart. */
 export function byteTickLabels(ticks) {

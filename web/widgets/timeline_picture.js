@@ -4,9 +4,9 @@
 
 import { cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
-import { paintMarks } from './curve_marks.js';
+import { increment, multiples, paintMarks } from './curve_marks.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
-import { axisWords, byteRange, byteTickLabels, byteTicks, timeIncrements, timeLabels } from './timeline_axis.js';
+import { axisWords, byteRange, byteTickLabels, byteTicks, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 
 const LEFT_PX = 84;
 const RIGHT_PX = 56;
@@ -23,10 +23,7 @@ function paintAxes(u, data, [low, high]) {
   const ticks = byteTicks(low, high, bbox.height);
   paintByteAxis(u, ticks, byteTickLabels(ticks));
   const [from, to] = data.range;
-  const room = ((to - from) * TICK_PX) / Math.max(1, bbox.width);
-  const every = timeIncrements().find((step) => step >= room) ?? to - from;
-  const times = [];
-  for (let ps = Math.ceil(from / every) * every; ps <= to; ps += every) times.push(ps);
+  const times = multiples(increment(TIME_INCREMENTS, to - from, bbox.width, TICK_PX), from, to);
   ctx.textBaseline = 'top';
   ctx.textAlign = 'center';
   for (const [at, text] of timeLabels(times).entries())

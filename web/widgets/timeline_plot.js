@@ -8,7 +8,7 @@
 import { token } from '../lib/theme.js';
 import { pointAt } from './readings.js';
 import { paintMarks } from './curve_marks.js';
-import { byteTickLabels, byteTicks, columnsOf, timeIncrements, timeLabels } from './timeline_axis.js';
+import { byteTickLabels, byteTicks, columnsOf, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 
 const { uPlot } = globalThis;
 export const LEFT_PX = 80;
@@ -76,7 +76,7 @@ export function createPlot(host, get, hooks) {
         size: X_AXIS_PX,
         gap: 2,
         space: 80,
-        incrs: timeIncrements(),
+        incrs: TIME_INCREMENTS,
         values: (u, splits) => besideWords(u, splits, get().low > 0),
       },
       {
