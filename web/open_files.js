@@ -4,7 +4,7 @@
 
 import { get, post, Problem, problemText } from './lib/api.js';
 import { keepUpload, UPLOADS } from './lib/uploads.js';
-import { el } from './lib/dom.js';
+import { button, el } from './lib/dom.js';
 import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
 import { nameOf, pageOf, defaultPage } from './pages.js';
 import { dialogHead, openDialog } from './widgets/dialog.js';
@@ -343,11 +343,7 @@ export function openFilesDialog(take) {
       return [
         dialogHead('Paste an error text, or choose files', close),
         el('div', { class: 'dialog-body' }, field, file),
-        el(
-          'footer',
-          { class: 'dialog-foot' },
-          el('button', { type: 'button', class: 'text-button', on: { click: go } }, 'Look at the text'),
-        ),
+        el('footer', { class: 'dialog-foot' }, button('text-button', go, 'Look at the text')),
       ];
     },
   });

@@ -27,6 +27,10 @@ export function el(tag, attributes, ...children) {
   return put(document.createElement(tag), attributes, children);
 }
 
+/* A button that runs; attributes: what else it has. */
+export const button = (className, run, content, attributes = {}) =>
+  el('button', { type: 'button', class: className, on: { click: run }, ...attributes }, content);
+
 export function svg(tag, attributes, ...children) {
   return put(document.createElementNS(SVG, tag), attributes, children);
 }

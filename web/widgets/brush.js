@@ -3,24 +3,28 @@
  * widened by hand. The keys for it are those of zooming, so it is no stop of its own. */
 
 import { el } from '../lib/dom.js';
-import { nextFrame } from '../lib/activity.js';
 import { moved } from '../lib/range.js';
-import { onTheme, token } from '../lib/theme.js';
+import { token } from '../lib/theme.js';
+import { createLayers } from './canvas.js';
 
 const EDGE_PX = 6;
 
 /* onRange([from, to), isEnd). Out: {node, draw({steps, bytes, lastStep, max}), setRange(range), destroy}. */
 export function createBrush({ onRange, min }) {
-  const canvas = el('canvas', { class: 'brush-base' });
+  const layers = createLayers({
+    name: 'brush',
+    isReady: () => data !== null,
+    paint: (context, size) => paintOutline(context, size, data),
+    onSize: () => place(),
+  });
   const box = el('div', { class: 'brush-box' });
-  const node = el('div', { class: 'brush', 'aria-hidden': 'true' }, canvas, box);
+  const node = el('div', { class: 'brush', 'aria-hidden': 'true' }, layers.nodes, box);
   let data = null;
   let range = [0, 1];
   let hold = null;
 
   const end = () => (data ? data.lastStep + 1 : 1);
   const stepAt = (x) => (x / Math.max(1, node.clientWidth)) * end();
-  const paint = () => data && paintOutline(canvas, node, data);
   const place = () => {
     const wide = node.clientWidth;
     box.style.left = `${(range[0] / end()) * wide}px`;
@@ -71,40 +75,26 @@ export function createBrush({ onRange, min }) {
   node.addEventListener('pointercancel', () => {
     hold = null;
   });
-  const watch = new ResizeObserver(() => {
-    nextFrame(paint);
-    nextFrame(place);
-  });
-  watch.observe(node);
-  const offTheme = onTheme(() => nextFrame(paint));
+  layers.watch(node);
   return {
     node,
     draw(next) {
       data = next;
-      nextFrame(paint);
+      layers.repaint();
       place();
     },
     setRange(next) {
       range = next;
       place();
     },
-    destroy() {
-      watch.disconnect();
-      offTheme();
-    },
+    destroy: layers.destroy,
   };
 }
 
 /* The curve as a grey area, in device pixels. */
-function paintOutline(canvas, { clientWidth, clientHeight }, { steps, bytes, lastStep, max }) {
-  const ratio = window.devicePixelRatio || 1;
-  const wide = Math.round(clientWidth * ratio);
-  const high = Math.round(clientHeight * ratio);
-  if (wide <= 0 || high <= 0) return;
-  canvas.width = wide;
-  canvas.height = high;
-  const context = canvas.getContext('2d');
-  if (!context) return;
+function paintOutline(context, { width, height, ratio }, { steps, bytes, lastStep, max }) {
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  context.setTransform(1, 0, 0, 1, 0, 0);
   context.fillStyle = token('text2');
   context.globalAlpha = 0.45;
   const xOf = (step) => (step / (lastStep + 1)) * wide;
@@ -115,4 +105,5 @@ function paintOutline(canvas, { clientWidth, clientHeight }, { steps, bytes, las
     if (to > from) context.clearRect(from, 0, to - from, high);
     context.fillRect(from, high - tall, Math.max(1, to - from), tall);
   }
+  context.globalAlpha = 1;
 }

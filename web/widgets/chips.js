@@ -3,7 +3,7 @@
  * one. A fault is underlined where it stands, and said below; the rest goes on.
  * Its own file: knows no tool, so that any page may have it. */
 
-import { el, fill } from '../lib/dom.js';
+import { button, el, fill } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 
 const MAX = 48;
@@ -28,16 +28,7 @@ function chipNode({ key, value, text, faultAt = null, isEmpty = false, onDrop })
     { class: `condition ${isEmpty ? 'is-empty' : ''} ${faultAt !== null ? 'is-faulty' : ''}`.trim(), title: text },
     key ? el('span', { class: 'condition-key' }, `${key}: `) : null,
     valueNode(value, faultAt),
-    el(
-      'button',
-      {
-        type: 'button',
-        class: 'condition-drop',
-        'aria-label': `Take away ${key ? `${key} ` : ''}${cutMiddle(visible(value), MAX)}`,
-        on: { click: onDrop },
-      },
-      '×',
-    ),
+    button('condition-drop', onDrop, '×', { 'aria-label': `Take away ${key ? `${key} ` : ''}${cutMiddle(visible(value), MAX)}` }),
   );
 }
 

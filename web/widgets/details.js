@@ -2,7 +2,7 @@
  * details.js: the pane at the right: the pinned thing, else the hovered one, else what
  * the page shows. A column when wide, a drawer when not, a sheet on a phone. */
 
-import { el, fill, name } from '../lib/dom.js';
+import { button, el, fill, name } from '../lib/dom.js';
 import { count, visible } from '../lib/format.js';
 
 /* One line: a word and what it says; nothing for what is not known. */
@@ -18,29 +18,18 @@ export function facts(...rows) {
 /* Copies the text as it is in the file, or its visible form if it holds control characters; lines of a command of
  * ours stay lines. */
 export function copyButton(text, isOurs = false) {
-  const button = el(
-    'button',
-    {
-      type: 'button',
-      class: 'text-button copy',
-      on: {
-        click: async () => {
-          const whole = !isOurs && /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text)
-            ? visible(text)
-            : text;
-          try {
-            await navigator.clipboard.writeText(whole);
-            fill(button, 'copied');
-          } catch {
-            fill(button, 'not allowed');
-          }
-          setTimeout(() => fill(button, 'copy'), 1500);
-        },
-      },
-    },
-    'copy',
-  );
-  return button;
+  const whole = !isOurs && /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text) ? visible(text) : text;
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(whole);
+      fill(node, 'copied');
+    } catch {
+      fill(node, 'not allowed');
+    }
+    setTimeout(() => fill(node, 'copy'), 1500);
+  };
+  const node = button('text-button copy', copy, 'copy');
+  return node;
 }
 
 /* "alive 412 ▬▬▬ 3,010" of 0 … total. */
@@ -70,11 +59,7 @@ export function folded(summary, rows, isOpen = rows.length <= 8) {
 /* onClose() lets the pin go. Out: {show({heading, subject, parts, isPinned, isCut}), …}; of a cut
  * subject there is nothing to copy yet. */
 export function createDetails(node, { onClose }) {
-  const close = el(
-    'button',
-    { type: 'button', class: 'icon-button close', 'aria-label': 'Close details', on: { click: onClose } },
-    '×',
-  );
+  const close = button('icon-button close', onClose, '×', { 'aria-label': 'Close details' });
   const title = el('h2', { class: 'details-title' });
   const body = el('div', { class: 'details-body' });
   let isKept = false;

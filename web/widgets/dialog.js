@@ -2,7 +2,7 @@
  * dialog.js: a box above the page. The browser keeps focus inside, Esc and a click beside it close
  * it, and focus returns to what opened it. One at a time. */
 
-import { el } from '../lib/dom.js';
+import { button, el } from '../lib/dom.js';
 
 let open = null;
 
@@ -35,6 +35,6 @@ export function dialogHead(title, close) {
     'header',
     { class: 'dialog-head' },
     el('h2', {}, title),
-    el('button', { type: 'button', class: 'icon-button', 'aria-label': 'Close', on: { click: close } }, '×'),
+    button('icon-button', close, '×', { 'aria-label': 'Close' }),
   );
 }

@@ -15,7 +15,7 @@
  * the terms (Enter edits, Delete removes), Esc closes the list, then clears what was typed, then leaves. */
 
 import { later } from '../lib/activity.js';
-import { el, fill } from '../lib/dom.js';
+import { button, el, fill } from '../lib/dom.js';
 import { partsOf, placeOfByte, splitTerms } from '../lib/filter_text.js';
 import { capital, visible } from '../lib/format.js';
 import { createCompletion } from './filter_list.js';
@@ -36,19 +36,15 @@ function isOpen(text) {
  * wrong: place in the whole text, or null. */
 function createTerms(input, { edit, remove }) {
   const node = el('span', { class: 'filter-chips' });
-  const button = (className, label, run, content) =>
-    el('button', { type: 'button', class: className, tabindex: '-1', 'aria-label': label, on: { click: run } }, content);
   const chip = (text, at, isWrong) =>
     el(
       'span',
       { class: isWrong ? 'chip is-wrong' : 'chip' },
-      button(
-        'chip-text',
-        `Term ${visible(text)}${isWrong ? ', not understood' : ''}: Enter edits, Delete removes`,
-        () => edit(at),
-        el('bdi', {}, visible(text)),
-      ),
-      button('chip-drop', `Remove ${visible(text)}`, () => remove(at), '×'),
+      button('chip-text', () => edit(at), el('bdi', {}, visible(text)), {
+        tabindex: '-1',
+        'aria-label': `Term ${visible(text)}${isWrong ? ', not understood' : ''}: Enter edits, Delete removes`,
+      }),
+      button('chip-drop', () => remove(at), '×', { tabindex: '-1', 'aria-label': `Remove ${visible(text)}` }),
     );
   const focus = (at) => (node.children[at]?.firstChild ?? input).focus();
   node.addEventListener('keydown', (event) => {
@@ -120,7 +116,7 @@ function refusal(problem, use) {
   const guess = /Did you mean (\w+)\?/.exec(why)?.[1] ?? null;
   return [
     `${capital(why)}${/[.?]$/.test(why) ? '' : '.'} `,
-    guess && el('button', { type: 'button', class: 'text-button', on: { click: () => use(guess) } }, `Use ${guess}`),
+    guess && button('text-button', () => use(guess), `Use ${guess}`),
     ' The last good result stays.',
   ];
 }
@@ -133,11 +129,7 @@ function createField({ label, fields, placeholder }, act) {
   const { input } = typed;
   const terms = createTerms(input, act);
   const saying = el('p', { class: 'filter-said', id: `${id}-said`, role: 'status', hidden: true });
-  const clear = el(
-    'button',
-    { type: 'button', class: 'filter-clear', 'aria-label': 'Clear the filter', hidden: true, on: { click: act.clear } },
-    '×',
-  );
+  const clear = button('filter-clear', act.clear, '×', { 'aria-label': 'Clear the filter', hidden: true });
   const line = el('div', { class: 'filter-line', role: 'group', 'aria-label': label }, terms.node, typed.node, clear);
   const list = createCompletion({ id, input, fields, onTake: act.take });
   return {

@@ -3,7 +3,7 @@
  * this program is. */
 
 import { get } from '../lib/api.js';
-import { el, fill } from '../lib/dom.js';
+import { button, el, fill } from '../lib/dom.js';
 import { visible } from '../lib/format.js';
 import { bindings, spokenKey } from '../lib/keys.js';
 import { onSetting, setSetting, setting } from '../lib/settings.js';
@@ -43,11 +43,7 @@ export function openHelp(openSettings) {
           : null,
         groups.map(([group, rows]) => el('section', {}, el('h3', {}, group), el('dl', {}, rows.map(keyLine)))),
       ),
-      el(
-        'footer',
-        { class: 'dialog-foot' },
-        el('button', { type: 'button', class: 'text-button', on: { click: openSettings } }, 'Settings'),
-      ),
+      el('footer', { class: 'dialog-foot' }, button('text-button', openSettings, 'Settings')),
     ],
   });
 }

@@ -2,7 +2,7 @@
  * legend.js: words beside squares of any colour; a square is drawn as SVG, as its colour is only
  * known when it is drawn. */
 
-import { el, fill, svg } from '../lib/dom.js';
+import { button, el, fill, svg } from '../lib/dom.js';
 
 /* entries: [{fill, word, title, onClick}]. Out: {node, set(entries)}. */
 export function createLegend(label) {
@@ -23,7 +23,7 @@ export function createLegend(label) {
             'li',
             { title },
             onClick
-              ? el('button', { type: 'button', class: 'legend-word', on: { click: onClick } }, square, words)
+              ? button('legend-word', onClick, [square, words])
               : [square, words],
           );
         }),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * notices.js: banners for what concerns the whole page, and the list of notes. */
 
-import { el, fill, prose } from '../lib/dom.js';
+import { button, el, fill, prose } from '../lib/dom.js';
 import { count, counted, TIMES } from '../lib/format.js';
 
 /* Out: {set(key, {text, action}), drop(key), keep(keys): drops all others}; one banner a key, newest last. */
@@ -22,19 +22,8 @@ export function createBanners(node) {
         { class: 'banner' },
         el('span', { class: 'banner-mark', 'aria-hidden': 'true' }, '!'),
         el('span', { class: 'banner-text' }, prose(text)),
-        action &&
-          el('button', { type: 'button', class: 'text-button', on: { click: action.run } }, action.label),
-        canClose &&
-          el(
-            'button',
-            {
-              type: 'button',
-              class: 'icon-button',
-              'aria-label': 'Close this message',
-              on: { click: () => drop(key) },
-            },
-            '×',
-          ),
+        action && button('text-button', action.run, action.label),
+        canClose && button('icon-button', () => drop(key), '×', { 'aria-label': 'Close this message' }),
       );
       if (shown.has(key)) shown.get(key).replaceWith(row);
       else node.append(row);
@@ -60,26 +49,16 @@ export function notesButton(notes) {
       ),
     ),
   );
-  const button = el(
-    'button',
-    {
-      type: 'button',
-      class: 'notes-button',
-      'aria-expanded': 'false',
-      on: {
-        click: () => {
-          list.hidden = !list.hidden;
-          button.setAttribute('aria-expanded', String(!list.hidden));
-        },
-      },
-    },
-    counted(total, 'note'),
-  );
-  const node = el('div', { class: 'notes' }, button, list);
+  const toggle = () => {
+    list.hidden = !list.hidden;
+    opener.setAttribute('aria-expanded', String(!list.hidden));
+  };
+  const opener = button('notes-button', toggle, counted(total, 'note'), { 'aria-expanded': 'false' });
+  const node = el('div', { class: 'notes' }, opener, list);
   node.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || list.hidden) return;
-    button.click();
-    button.focus();
+    opener.click();
+    opener.focus();
     event.stopPropagation();
   });
   return node;

@@ -2,7 +2,7 @@
  * panel.js: a titled box whose body is never blank: it holds the thing, or the reason
  * why the thing is not there. The old picture stays, dimmed, until the new one is there. */
 
-import { el, fill, prose } from '../lib/dom.js';
+import { button, el, fill, prose } from '../lib/dom.js';
 import { begin } from '../lib/activity.js';
 import { visible } from '../lib/format.js';
 import { copyButton } from './details.js';
@@ -32,7 +32,7 @@ export function message({ title, text, run = '', kind = 'empty', action = null }
           {},
           action.href
             ? el('a', { href: action.href }, action.label)
-            : el('button', { type: 'button', class: 'text-button', on: { click: action.run } }, action.label),
+            : button('text-button', action.run, action.label),
         )
       : null,
   );
@@ -96,12 +96,7 @@ function wait(node, waiting, sentence, cancel) {
   const say =
     sentence &&
     setTimeout(() => {
-      fill(
-        waiting,
-        prose(sentence),
-        ' ',
-        el('button', { type: 'button', class: 'text-button', on: { click: cancel } }, 'Cancel'),
-      );
+      fill(waiting, prose(sentence), ' ', button('text-button', cancel, 'Cancel'));
       waiting.hidden = false;
     }, SAY_AFTER_MS);
   return () => {

@@ -2,7 +2,7 @@
  * phone_tabs.js: on a phone the panels of a page stand behind tabs, one at a time (WAI-ARIA tabs);
  * where there is room they all stand there and the tabs are gone. */
 
-import { el } from '../lib/dom.js';
+import { button, el } from '../lib/dom.js';
 
 const phone = matchMedia('(max-width: 37.49rem)');
 let serial = 0;
@@ -15,18 +15,7 @@ export function createPhoneTabs(tabs, onChoose) {
   const buttons = tabs.map(({ id, word, panel }) => {
     panel.node.id ||= `${group}-${id}-panel`;
     panel.node.classList.add('tabbed');
-    return el(
-      'button',
-      {
-        type: 'button',
-        id: `${group}-${id}`,
-        role: 'tab',
-        class: 'phone-tab',
-        'aria-controls': panel.node.id,
-        on: { click: () => onChoose(id) },
-      },
-      word,
-    );
+    return button('phone-tab', () => onChoose(id), word, { id: `${group}-${id}`, role: 'tab', 'aria-controls': panel.node.id });
   });
   const node = el('div', { class: 'phone-tabs', role: 'tablist', 'aria-label': 'Views of this page' }, buttons);
   let shown = tabs[0].id;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * window_line.js: a line under a title that says what the selected window holds, with what can be done with it. */
 
-import { el } from '../lib/dom.js';
+import { button, el } from '../lib/dom.js';
 
 /* A word of the line that can be pressed; `key` does the same. */
 export const lineButton = (word, key, run, className = '') =>
-  el('button', { type: 'button', class: `text-button ${className}`.trim(), title: key, on: { click: run } }, word);
+  button(`text-button ${className}`.trim(), run, word, { title: key });
 
 /* Hidden at first. letGo: {label, key, run} of the cross at its end. Out: {node, words}: the line, and the place of its sentence. */
 export function windowLine(buttons, letGo, className = '') {
@@ -15,11 +15,7 @@ export function windowLine(buttons, letGo, className = '') {
     { class: `window-line ${className}`.trim(), hidden: true },
     words,
     buttons,
-    el(
-      'button',
-      { type: 'button', class: 'icon-button', 'aria-label': letGo.label, title: letGo.key, on: { click: letGo.run } },
-      '×',
-    ),
+    button('icon-button', letGo.run, '×', { 'aria-label': letGo.label, title: letGo.key }),
   );
   return { node, words };
 }
