@@ -4,8 +4,16 @@
 
 import { el } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
-import { onTheme } from '../lib/theme.js';
+import { onTheme, token } from '../lib/theme.js';
 import { bindGestures } from './gestures.js';
+import { pointAt } from './readings.js';
+
+/* Loaded by index.html as it is published, minified: half the size of its module. */
+const { uPlot } = globalThis;
+/* Height of the x axis. */
+export const X_AXIS_PX = 26;
+const X_AXIS = { grid: { show: false }, ticks: { stroke: () => token('line'), size: 4 }, size: X_AXIS_PX, gap: 2 };
+const Y_AXIS = { ticks: { show: false }, gap: 6 };
 
 /* In: className; beside: what stands between plot and slider; overlay: {flagClass: of marks, isFlagOnTop: of the moment,
  * unit: width of a value on the x axis}; isReady(height): is there something to draw; make(host, place) → the plot, which
@@ -73,6 +81,32 @@ export function createChart({ className, beside = [], overlay, isReady, make, st
     },
   };
   return chart;
+}
+
+/* A plot of uPlot in `host`. Memory is constant between events, so lines are stepped, never interpolated. In: padding,
+ * xs() → values of x, scales, axes: [of x, of bytes, more], series, paint(u, ratio): what is painted on them, hooks, columns. */
+export function makePlot(host, { padding, xs, scales, axes: [xAxis, yAxis, ...more], series, paint, hooks, columns }) {
+  const axis = { stroke: () => token('text2'), grid: { stroke: () => token('line'), width: 1 }, font: `13px ${token('sans')}` };
+  const paths = uPlot.paths.stepped({ align: 1 });
+  const options = {
+    width: Math.max(80, host.clientWidth),
+    height: Math.max(60, host.clientHeight),
+    legend: { show: false },
+    pxAlign: 1,
+    padding,
+    cursor: {
+      y: false,
+      points: { show: false },
+      drag: { x: false, y: false, setScale: false },
+      bind: { dblclick: () => null },
+      dataIdx: (u, at, hovered, x) => pointAt(xs(), x),
+    },
+    scales,
+    axes: [{ ...axis, ...X_AXIS, ...xAxis }, { ...axis, ...Y_AXIS, ...yAxis }, ...more.map((each) => ({ ...axis, ...Y_AXIS, ...each }))],
+    series: [{}, ...series.map((each) => ({ paths, points: { show: false }, ...each }))],
+    hooks: { ...hooks, draw: [(u) => paint(u, uPlot.pxRatio), ...(hooks.draw ?? [])] },
+  };
+  return new uPlot(options, columns, host);
 }
 
 /* What lies on a chart and moves without drawing it again: the lives of what is lit, the selected window, the moment,

@@ -6,16 +6,13 @@
  * peakWords, capacity, note}. Layers are drawn in order: the largest sum first. */
 
 import { token } from '../lib/theme.js';
-import { pointAt } from './readings.js';
+import { makePlot, X_AXIS_PX } from './chart.js';
 import { paintMarks } from './curve_marks.js';
 import { byteTickLabels, byteTicks, columnsOf, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 
-const { uPlot } = globalThis;
 export const LEFT_PX = 80;
 export const RIGHT_PX = 12;
 export const SHARE_PX = 52;
-const FONT = '13px';
-const X_AXIS_PX = 26;
 const TOP_PX = 9;
 const BREAK_PX = 6;
 const LABEL_PX = 28;
@@ -23,18 +20,23 @@ const LABEL_PX = 28;
 /* Height of the plot itself. */
 export const plotPx = (hostPx) => Math.max(40, hostPx - X_AXIS_PX - TOP_PX);
 
-function series({ fill, stroke, dash, isShare, width }, paths) {
-  return {
-    scale: isShare ? 'share' : 'y',
-    stroke: () => token(stroke),
-    fill: fill ? () => token(fill) : undefined,
-    width: width ?? 1,
-    dash,
-    paths,
-    points: { show: false },
-    spanGaps: false,
-  };
-}
+const seriesOf = ({ fill, stroke, dash, isShare, width }) => ({
+  scale: isShare ? 'share' : 'y',
+  stroke: () => token(stroke),
+  fill: fill ? () => token(fill) : undefined,
+  width: width ?? 1,
+  dash,
+  spanGaps: false,
+});
+
+const SHARE_AXIS = {
+  scale: 'share',
+  side: 1,
+  grid: { show: false },
+  size: SHARE_PX,
+  splits: () => [0, 0.5, 1],
+  values: (u, splits) => splits.map((value) => `${Math.round(100 * value)} %`),
+};
 
 /* Where the byte axis says that it is broken there is no room for a first label. */
 function besideWords(u, splits, isBroken) {
@@ -45,68 +47,30 @@ function besideWords(u, splits, isBroken) {
 }
 
 export function createPlot(host, get, hooks) {
-  const font = `${FONT} ${token('sans')}`;
-  const axis = { stroke: () => token('text2'), grid: { stroke: () => token('line'), width: 1 }, font };
-  const paths = uPlot.paths.stepped({ align: 1 });
   const { layers } = get();
   const hasShare = layers.some((layer) => layer.isShare);
-  const options = {
-    width: Math.max(120, host.clientWidth),
-    height: Math.max(60, host.clientHeight),
-    legend: { show: false },
-    pxAlign: 1,
+  return makePlot(host, {
     padding: [TOP_PX, hasShare ? 0 : RIGHT_PX, 0, 0],
-    cursor: {
-      y: false,
-      points: { show: false },
-      drag: { x: false, y: false, setScale: false },
-      bind: { dblclick: () => null },
-      dataIdx: (u, at, hovered, x) => pointAt(get().x, x),
-    },
+    xs: () => get().x,
     scales: {
       x: { time: false, range: () => get().range },
       y: { range: () => [get().low, get().high] },
       share: { range: () => [0, 1] },
     },
     axes: [
+      { space: 80, incrs: TIME_INCREMENTS, values: (u, splits) => besideWords(u, splits, get().low > 0) },
       {
-        ...axis,
-        grid: { show: false },
-        ticks: { stroke: () => token('line'), size: 4 },
-        size: X_AXIS_PX,
-        gap: 2,
-        space: 80,
-        incrs: TIME_INCREMENTS,
-        values: (u, splits) => besideWords(u, splits, get().low > 0),
-      },
-      {
-        ...axis,
-        ticks: { show: false },
         size: LEFT_PX,
-        gap: 6,
         splits: (u) => byteTicks(get().low, get().high, plotPx(u.height)),
         values: (u, splits) => byteTickLabels(splits),
       },
-      ...(hasShare
-        ? [
-            {
-              ...axis,
-              scale: 'share',
-              side: 1,
-              grid: { show: false },
-              ticks: { show: false },
-              size: SHARE_PX,
-              gap: 6,
-              splits: () => [0, 0.5, 1],
-              values: (u, splits) => splits.map((value) => `${Math.round(100 * value)} %`),
-            },
-          ]
-        : []),
+      ...(hasShare ? [SHARE_AXIS] : []),
     ],
-    series: [{}, ...layers.map((layer) => series(layer, paths))],
-    hooks: { ...hooks, draw: [(u) => paintOver(u, get(), uPlot.pxRatio), ...(hooks.draw ?? [])] },
-  };
-  return new uPlot(options, columnsOf(get()), host);
+    series: layers.map(seriesOf),
+    paint: (u, ratio) => paintOver(u, get(), ratio),
+    hooks,
+    columns: columnsOf(get()),
+  });
 }
 
 /* A broken axis says so: two cuts at its foot, and the words. */
