@@ -17,7 +17,7 @@ export function asker(place, signal) {
 
 /* Programs of a session, largest first: {list: [{name, key, bytes, href}], count}. link: of the context, see app.js. */
 export async function listPrograms(session, link, signal) {
-  const { modules, total } = await listModules(session, '', '', signal);
+  const { modules, total_count: total } = await listModules(session, '', '', signal);
   const list = modules.map((module) => ({
     name: module.name,
     key: module.key,
