@@ -41,6 +41,35 @@ static inline int str_compare(struct str a, struct str b)
 /* The same of two numbers. Comparators chain them: ORDER(a->x, b->x) ?: ORDER(b->y, a->y) ?: str_compare(…). */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+static inline size_t str_digits(struct str text, size_t at)
+{
+    size_t count = 0;
+    while (at + count < text.length && text.data[at + count] >= '0' && text.data[at + count] <= '9')
+        count++;
+    return count;
+}
+
+/* The same in the order of people: numbers by their value, "GPU:2" before "GPU:10". Leading zeros do not count. */
+static inline int str_compare_natural(struct str a, struct str b)
+{
+    size_t i = 0, j = 0;
+    while (i < a.length && j < b.length) {
+        size_t x = str_digits(a, i), y = str_digits(b, j);
+        if (x == 0 || y == 0)
+            x = y = 1;
+        for (; x > 1 && a.data[i] == '0'; x--)
+            i++;
+        for (; y > 1 && b.data[j] == '0'; y--)
+            j++;
+        int order = x != y ? (x < y ? -1 : 1) : memcmp(a.data + i, b.data + j, x);
+        if (order != 0)
+            return order;
+        i += x;
+        j += y;
+    }
+    return (i < a.length) - (j < b.length);
+}
+
 /* Equal when ASCII letters of either case count as the same. */
 static inline bool str_equal_any_case(struct str a, struct str b)
 {

@@ -47,30 +47,6 @@ static bool may_be_profile(const char *name, size_t length)
             (!has_dot || names_is_gzip(name) || without(name, length, ".out") || without(name, length, ".bin")));
 }
 
-int names_compare(const char *a, const char *b)
-{
-    while (*a && *b) {
-        size_t x = strspn(a, "0123456789"), y = strspn(b, "0123456789");
-        if (x > 0 && y > 0) {
-            for (; x > 1 && *a == '0'; x--)
-                a++;
-            for (; y > 1 && *b == '0'; y--)
-                b++;
-            int order = x != y ? (x < y ? -1 : 1) : memcmp(a, b, x);
-            if (order != 0)
-                return order;
-            a += x;
-            b += y;
-        } else if (*a != *b) {
-            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-        } else {
-            a++;
-            b++;
-        }
-    }
-    return (*a != '\0') - (*b != '\0');
-}
-
 enum names_kind names_kind_of(const char *name)
 {
     size_t length = without_gzip(name);

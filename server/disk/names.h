@@ -51,7 +51,4 @@ bool names_is_gzip(const char *name);
 /* NAME.prof and the like: whoever wrote it meant it to be a profile. */
 bool names_claims_profile(const char *name);
 
-/* Orders names as people do: memory2 before memory10. */
-int names_compare(const char *a, const char *b);
-
 #endif

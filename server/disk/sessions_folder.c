@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/sessions_folder.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -324,7 +326,7 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
 
 static int by_natural_name(const struct snapshot_profile *x, const struct snapshot_profile *y)
 {
-    int order = names_compare(x->file->name, y->file->name);
+    int order = str_compare_natural(str_of(x->file->name), str_of(y->file->name));
     return order ? order : strcmp(x->file->place.root, y->file->place.root);
 }
 

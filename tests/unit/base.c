@@ -337,6 +337,20 @@ START_TEST(sums_stop_at_the_largest_value)
 END_TEST
 
 /* The unit is chosen after rounding, a tie goes to the even digit; tests/web/unit/format.mjs reads the same cases. */
+START_TEST(names_are_ordered_as_people_do)
+{
+    static const char *const names[] = {"",         "/device:GPU:2", "/device:GPU:10", "/device:TPU:1",
+                                        "memory",   "memory2a",      "memory2b",       "memory009",
+                                        "memory10", "memory10.prof", "memory:"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++) {
+            int order = str_compare_natural(str_of(names[i]), str_of(names[j]));
+            ck_assert_msg((order > 0) - (order < 0) == (i > j) - (i < j), "%s, %s: %d", names[i], names[j], order);
+        }
+    ck_assert_int_eq(str_compare_natural(STR("a07"), STR("a7")), 0);
+}
+END_TEST
+
 START_TEST(a_size_is_said_as_xla_prints_it)
 {
     char line[200], text[SIZE_TEXT_BYTES];
@@ -402,6 +416,7 @@ int main(void)
     tcase_add_test(tests, a_map_forgets_what_is_taken_out);
     tcase_add_test(tests, equal_hashes_are_told_apart);
     tcase_add_test(tests, sums_stop_at_the_largest_value);
+    tcase_add_test(tests, names_are_ordered_as_people_do);
     tcase_add_test(tests, a_size_is_said_as_xla_prints_it);
     tcase_add_test(tests, a_size_in_a_column_has_two_decimals_and_a_sign);
     tcase_add_test(tests, a_difference_is_said_no_finer_than_what_it_is_made_of);

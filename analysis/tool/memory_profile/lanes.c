@@ -84,20 +84,14 @@ static int by_begin(const void *left, const void *right)
 }
 
 struct plane_name {
-    struct str stem, number; /* "/device:GPU:", "10" */
+    struct str name;
     uint32_t plane;
 };
 
-/* GPU:2 before GPU:10. */
 static int by_name(const void *left, const void *right)
 {
     const struct plane_name *a = left, *b = right;
-    int order = str_compare(a->stem, b->stem);
-    if (order != 0)
-        return order;
-    if (a->number.length != b->number.length)
-        return a->number.length < b->number.length ? -1 : 1;
-    order = str_compare(a->number, b->number);
+    int order = str_compare_natural(a->name, b->name);
     return order != 0 ? order : (a->plane > b->plane) - (a->plane < b->plane);
 }
 
@@ -106,13 +100,8 @@ static uint32_t *ranks_of(const struct module_launches *launches, struct arena *
 {
     struct plane_name *names = arena_array(arena, struct plane_name, launches->plane_count + 1);
     uint32_t *ranks = arena_array(arena, uint32_t, launches->plane_count + 1);
-    for (uint32_t i = 0; i < launches->plane_count; i++) {
-        struct str name = launches->planes[i];
-        size_t stem = name.length;
-        while (stem > 0 && name.data[stem - 1] >= '0' && name.data[stem - 1] <= '9')
-            stem--;
-        names[i] = (struct plane_name){{name.data, stem}, {name.data + stem, name.length - stem}, i};
-    }
+    for (uint32_t i = 0; i < launches->plane_count; i++)
+        names[i] = (struct plane_name){launches->planes[i], i};
     qsort(names, launches->plane_count, sizeof(*names), by_name);
     for (uint32_t i = 0; i < launches->plane_count; i++)
         ranks[names[i].plane] = i;
