@@ -104,7 +104,7 @@ function createPivot({ url, subject }) {
     const { metric, percent_base: base, pivot } = data;
     const flat = pivot.totals.flat();
     const unit = unitFor(metric, flat);
-    const most = Math.max(...pivot.totals.map((row) => row.reduce((sum, value) => sum + Math.max(0, value), 0)), 1);
+    const max = Math.max(...pivot.totals.map((row) => row.reduce((sum, value) => sum + Math.max(0, value), 0)), 1);
     panel.node.hidden = pivot.rows.length === 0;
     panel.setTitle('By device and kind', el('span', { class: 'dim' }, ` ${unitWords(metric, unit)}`));
     const row = (device, at) => {
@@ -122,7 +122,7 @@ function createPivot({ url, subject }) {
         ),
         el('td', { class: 'is-number' }, inUnit(metric, sum, unit)),
         el('td', { class: 'is-number dim' }, percent(sum, base)),
-        el('td', { class: 'pivot-bar' }, shareBar(sum / most)),
+        el('td', { class: 'pivot-bar' }, shareBar(sum / max)),
       );
     };
     fill(

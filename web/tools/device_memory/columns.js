@@ -60,22 +60,22 @@ export function changeCell(metric, value, unit) {
 }
 
 /* "8 × 988.16 MiB"; a range where sizes differ. */
-export function eachText(least, most) {
-  if (least === null || least === undefined) return NONE;
-  return least === most ? bytes(least) : `${bytes(least)} … ${bytes(most)}`;
+export function eachText(min, max) {
+  if (min === null || min === undefined) return NONE;
+  return min === max ? bytes(min) : `${bytes(min)} … ${bytes(max)}`;
 }
 
-function eachCell(least, most) {
-  if (least === null || least === undefined) return el('span', { class: 'dim' }, 'unknown');
-  const title = least === most ? exactBytes(least) : `${exactBytes(least)} … ${exactBytes(most)}`;
-  return el('span', { class: 'figure', title }, eachText(least, most));
+function eachCell(min, max) {
+  if (min === null || min === undefined) return el('span', { class: 'dim' }, 'unknown');
+  const title = min === max ? exactBytes(min) : `${exactBytes(min)} … ${exactBytes(max)}`;
+  return el('span', { class: 'figure', title }, eachText(min, max));
 }
 
 const programsCell = (row) => el('span', { class: 'dim' }, counted(row.executable_count, 'executable'));
 
 /* Two rows with equal figures print alike only if they are equal: the largest decides the unit. */
 export const unitFor = (metric, values) =>
-  isBytes(metric) ? unitOf(values.reduce((most, value) => Math.max(most, Math.abs(value ?? 0)), 0)) : 0;
+  isBytes(metric) ? unitOf(values.reduce((max, value) => Math.max(max, Math.abs(value ?? 0)), 0)) : 0;
 
 /* Figures of what is measured, in the unit of the column. */
 const amountOf = ({ metric, is_diff: isDiff }, key, unit, more = {}) => ({

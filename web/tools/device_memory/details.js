@@ -191,7 +191,7 @@ function perDevice(metric, traces) {
     if (device) sums.set(device, (sums.get(device) ?? 0) + value);
   }
   if (sums.size < 2) return null;
-  const most = Math.max(...[...sums.values()].map(Math.abs), 1);
+  const max = Math.max(...[...sums.values()].map(Math.abs), 1);
   return el(
     'div',
     { class: 'per-device' },
@@ -201,7 +201,7 @@ function perDevice(metric, traces) {
         'div',
         { class: 'per-device-row' },
         el('bdi', { dir: 'ltr', class: 'mono', title: visible(device) }, visible(device)),
-        shareBar(Math.abs(value) / most),
+        shareBar(Math.abs(value) / max),
         el('span', { class: 'figure' }, amount(metric, value)),
       ),
     ),

@@ -340,7 +340,7 @@ async function showDevices(flame, params) {
     flame.panel.show();
     setParts(flame, devices.map(() => ({})));
     flame.partsNode.classList.add('is-split');
-    const most = Math.max(...answers.map(({ data }) => Math.abs(data.total)), 1);
+    const max = Math.max(...answers.map(({ data }) => Math.abs(data.total)), 1);
     let frames = 0;
     answers.forEach(({ data }, at) => {
       const part = flame.parts[at];
@@ -352,7 +352,7 @@ async function showDevices(flame, params) {
       part.setHeading(
         el('bdi', { dir: 'ltr', class: 'mono' }, visible(devices[at].name)),
         el('span', { class: 'figure dim' }, ` ${say.amount(data.metric, data.total)}`),
-        shareBar(Math.abs(data.total) / most),
+        shareBar(Math.abs(data.total) / max),
       );
     });
     flame.path.hidden = true;
@@ -386,7 +386,7 @@ function search(flame) {
 async function exactSearch(flame, find, nodes) {
   const { url, subject } = flame;
   try {
-    const { data } = await subject.ask('flame', { search: find, least: '1', ...(url.state.isInverted ? { invert: '1' } : {}) });
+    const { data } = await subject.ask('flame', { search: find, ...(url.state.isInverted ? { invert: '1' } : {}) });
     if (url.state.find !== find || !data.search || data.search.is_literal) return;
     fill(flame.foundText, say.foundSentence(data, data.search, Math.max(nodes, 1)));
   } catch {

@@ -94,7 +94,7 @@ function table(data, text) {
     figures.set(line, { self: known.self + self, total: known.total + total });
   }
   const functions = new Map(data.lines.map((each) => [each.line, each.function]));
-  const most = Math.max(1, ...[...figures.values()].map(({ total }) => Math.abs(total)));
+  const max = Math.max(1, ...[...figures.values()].map(({ total }) => Math.abs(total)));
   const largest = largestLine(data);
   const hasText = text.lines.length > 0;
   const textOf = (line) => {
@@ -113,7 +113,7 @@ function table(data, text) {
         { class: `${found ? 'has-figures' : ''} ${line === largest ? 'is-here' : ''}`.trim() || null },
         el('td', { class: 'is-number' }, found ? amount(data.metric, found.self) : ''),
         el('td', { class: 'is-number' }, found ? amount(data.metric, found.total) : ''),
-        el('td', { class: 'source-bar' }, found ? shareBar(Math.abs(found.total) / most) : null),
+        el('td', { class: 'source-bar' }, found ? shareBar(Math.abs(found.total) / max) : null),
         el('td', { class: 'is-number dim source-number' }, count(line)),
         el(
           'td',

@@ -15,7 +15,7 @@ import {
 } from '../../lib/format.js';
 
 const MAX = 48;
-const short = (text, most = MAX) => cutMiddle(visible(text), most);
+const short = (text, max = MAX) => cutMiddle(visible(text), max);
 
 export const isBytes = (metric) => metric.unit === 'bytes';
 

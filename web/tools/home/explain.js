@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * explain.js: what the figures of Home are made of. Pure: what was found of a session in, cards of explain.js
- * out. Loaded when the first card is opened. */
+ * out. Its own file: loaded when the first card is opened. */
 
 import { bytes, bytesApart, count, percent, visible } from '../../lib/format.js';
 

@@ -93,7 +93,7 @@ async function lookAtEvents(session, how) {
 async function lookAtProfiles(session, how) {
   const { data } = await get('device_memory/series', { session: session.id, limit: 1 }, how);
   const grows = data.verdict_counts.grows;
-  const fullest = data.profiles.reduce((most, profile) => (profile.total > most.total ? profile : most));
+  const fullest = data.profiles.reduce((max, profile) => (profile.total > max.total ? profile : max));
   const word = grows ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}` : 'live';
   const from = { kind: 'profiles', file: fullest.name, metric: data.metric.name, profileCount: data.profiles.length };
   return { worst: { bytes: fullest.total, capacity: null, by: 0, name: '', word, from } };

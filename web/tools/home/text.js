@@ -59,7 +59,7 @@ export function tally(list, overCount, unknown = 0) {
 export function emptyMessage(about) {
   const root = about.roots[0];
   const files = about.roots.reduce((sum, each) => sum + each.file_count, 0);
-  const depth = about.roots.reduce((most, each) => Math.max(most, each.depth), 0);
+  const depth = about.roots.reduce((max, each) => Math.max(max, each.depth), 0);
   return {
     title: `No profiles under ${rootsText(about)}.`,
     text:

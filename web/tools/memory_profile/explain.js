@@ -77,13 +77,13 @@ function lifetimePeak(view) {
 function spread(view) {
   const pools = view.summary.pools.filter((pool) => pool.kind === 'device');
   const peaks = pools.map((pool) => pool.peak.in_use_bytes);
-  const [most, least] = [Math.max(...peaks), Math.min(...peaks)];
+  const [max, min] = [Math.max(...peaks), Math.min(...peaks)];
   return {
     title: `Spread ${bytes(view.summary.spread_bytes)}`,
-    formula: `largest peak ${bytes(most)} − smallest ${bytes(least)} of ${count(pools.length)} devices = ${bytes(most - least)}.`,
+    formula: `largest peak ${bytes(max)} − smallest ${bytes(min)} of ${count(pools.length)} devices = ${bytes(max - min)}.`,
     inputs: [
-      { name: 'largest peak', bytes: most },
-      { name: 'smallest peak', bytes: least },
+      { name: 'largest peak', bytes: max },
+      { name: 'smallest peak', bytes: min },
     ],
     confidence: 'exact',
     caveat: 'Devices that do the same work have nearly equal peaks; one that stands out holds more of something.',

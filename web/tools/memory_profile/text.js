@@ -17,7 +17,7 @@ import {
 } from '../../lib/format.js';
 
 const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
-const short = (text, most = 60) => cutMiddle(visible(text), most);
+const short = (text, max = 60) => cutMiddle(visible(text), max);
 
 /* "GPU_0_bfc" as it stands; a bare number is a TPU core of the host. */
 export function poolName(pool) {

@@ -18,7 +18,7 @@ const NAMED = 8;
 
 /* Pure: steps [from, to) in which one of them lives, in order and apart; where there are too many, the nearest are
  * joined. */
-export function spansOf(rows, stepCount, most = MAX_SPANS) {
+export function spansOf(rows, stepCount, max = MAX_SPANS) {
   const lives = rows
     .map((row) => (row.is_indefinite ? [0, stepCount] : [row.born_step, row.dies_step ?? stepCount]))
     .filter(([born]) => born !== null && born !== undefined)
@@ -30,7 +30,7 @@ export function spansOf(rows, stepCount, most = MAX_SPANS) {
       if (last && from <= last[1] + gap) last[1] = Math.max(last[1], to);
       else spans.push([from, to]);
     }
-    if (spans.length <= most) return spans;
+    if (spans.length <= max) return spans;
   }
 }
 
@@ -127,7 +127,7 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
     ),
   );
   if (sums.count > rows.length) rows.push(el('li', { class: 'dim' }, `${count(sums.count - rows.length)} more, none larger${within ? '' : ': open its row'}`));
-  const most = Math.max(now.matched_count, all.matched_count);
+  const max = Math.max(now.matched_count, all.matched_count);
   return {
     heading: 'Pinned group',
     subject: key || none,
@@ -150,7 +150,7 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
       rows.length ? folded(`Largest ${where}`, rows, true) : null,
       within ? el('p', { class: 'dim' }, 'The row of the table counts those in the rectangle alone.') : null,
       group.isFiltered ? el('p', { class: 'dim' }, 'Of the buffers that pass the filter.') : null,
-      most > MAX_OUTLINED ? el('p', { class: 'dim' }, `Outlined are the ${count(MAX_OUTLINED)} largest, and shaded are the steps in which one of these lives.`) : null,
+      max > MAX_OUTLINED ? el('p', { class: 'dim' }, `Outlined are the ${count(MAX_OUTLINED)} largest, and shaded are the steps in which one of these lives.`) : null,
       el('p', { class: 'dim' }, 'A click on a figure explains it. Esc lets go.'),
     ],
   };

@@ -55,11 +55,11 @@ export function piecesOf(data, from, marks, whole, encoding) {
   return pieces;
 }
 
-/* Where to look: the failure with a little around it, at most `most` bytes. */
-export function windowAround(whole, size, around, most) {
+/* Where to look: the failure with a little around it, at most `max` bytes. */
+export function windowAround(whole, size, around, max) {
   const [begin, end] = whole ?? [0, 0];
   const from = Math.max(0, begin - around);
-  return [from, Math.min(size, Math.max(end + around, from + 2 * around), from + most)];
+  return [from, Math.min(size, Math.max(end + around, from + 2 * around), from + max)];
 }
 
 /* ---- figures ---- */
