@@ -1,26 +1,309 @@
 /* SPDX-License-Identifier: Apache-2.0
- * analysis_comparison.c: a failure beside the plan of its program: what tool/oom wants to know of a plan. */
+ * analysis_comparison.c: a failure beside the plan of its program: do text and plan say the same, what makes the
+ * difference, and which of the plan's buffers the text lists. */
 #include "analysis_subject.h"
 
+#include "base/size_text.h"
 #include "tool/memory_viewer/culprit.h"
 #include "tool/memory_viewer/row_groups.h"
 #include "tool/oom/verdict.h"
 #include "tool/oom/write_json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* As for an answer of the Memory Viewer. */
-#define COMPARISON_LIMIT_BYTES ((uint64_t)1 << 30)
-#define COMPARISON_WORK ((uint64_t)1 << 29)
-
-/* Of the buffers at the peak, the largest that are held against those of a text. */
-enum { MAX_PLAN_BUFFERS = 1000 };
+#define LIMIT_BYTES ((uint64_t)1 << 30)
+#define WORK ((uint64_t)1 << 29)
+/* Of the buffers at the peak, the largest that are held against those of a text; from which share on, in percent, a
+ * difference of the totals is no matter of counting. */
+enum { MAX_BUFFERS = 1000, NEAR_PERCENT = 1 };
 
 struct comparing {
     const struct oom_verdict *verdict;
-    const struct plan *plan;
-    struct buf *scratch;
+    struct tool_request request; /* about the plan */
+    struct plan_space space;     /* that the failure is about; empty: the plan has none of that name */
+    uint64_t total_bytes, temporary_bytes;
 };
+
+static uint64_t size_of(int64_t bytes) { return bytes > 0 ? (uint64_t)bytes : 0; }
+
+static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+/* How far a size may be from what was printed, and a little: not every printer rounds half up. */
+static uint64_t rounding_of(const struct oom_figure *printed)
+{
+    return printed->half_unit + printed->half_unit / 50 + (printed->half_unit > 0);
+}
+
+/* Is what was asked for the whole of a program? Only compilers ask for that, and not for one buffer. */
+static bool is_of_plan(const struct oom_failure *failure)
+{
+    return oom_is_compile(failure) && !oom_is_form(failure, "allocation_exceeds");
+}
+
+static bool has_lists(const struct oom_failure *failure)
+{
+    return failure->lists[OOM_ALLOCATIONS].count + failure->lists[OOM_ARGUMENTS_AND_OUTPUTS].count > 0;
+}
+
+/* ---- the bar ---- */
+
+static void bar_set(struct oom_comparison *out, const struct comparing *of)
+{
+    const struct oom_verdict *verdict = of->verdict;
+    const struct plan_space *space = &of->space;
+    const struct oom_figure *capacity = oom_figure(verdict->failure, OOM_capacity_bytes);
+    struct oom_bar *bar = &out->bar;
+    bool is_itemised = verdict->bar.count > 0 && verdict->bar.is_itemised;
+    if (is_itemised || !is_of_plan(verdict->failure) || of->total_bytes == 0)
+        return;
+    *bar = (struct oom_bar){.of = "in the plan", .whole_bytes = of->total_bytes, .is_itemised = true};
+    oom_bar_add(bar, "arguments", size_of(space->parameter_bytes), NULL, "parameter");
+    oom_bar_add(bar, "outputs", size_of(space->output_bytes - space->output_reused_bytes), NULL, "output");
+    oom_bar_add(bar, "constants", size_of(space->constant_bytes), NULL, "constant");
+    oom_bar_add(bar, "temporaries", of->temporary_bytes, NULL, "temporary");
+    uint64_t lost = size_of(space->total_bytes - space->peak_bytes), left = of->total_bytes;
+    if (of->temporary_bytes > 0)
+        bar->stretches[bar->count - 1].lost_bytes = lost < of->temporary_bytes ? lost : of->temporary_bytes;
+    for (size_t i = 0; i < bar->count; i++)
+        left -= bar->stretches[i].bytes < left ? bar->stretches[i].bytes : left;
+    oom_bar_add(bar, "others", left, NULL, "unknown");
+    if (capacity != NULL) {
+        bar->limit_word = "capacity";
+        bar->limit_bytes = capacity->value;
+        bar->limit_key = oom_figure_key(OOM_capacity_bytes);
+    }
+    bar->over_word = "over by";
+    bar->over_bytes = verdict->over_bytes;
+    bar->over_text = verdict->over_text;
+}
+
+/* ---- the sentences ---- */
+
+/* The text's difference is no finer than its figures; that of the plan's total is. */
+static void say_over(struct oom_sentence *said, const struct comparing *of)
+{
+    const struct oom_verdict *verdict = of->verdict;
+    const struct oom_figure *capacity = oom_figure(verdict->failure, OOM_capacity_bytes);
+    char exact[SIZE_TEXT_BYTES];
+    if (!verdict->is_over_known || capacity == NULL || of->total_bytes <= capacity->value)
+        return;
+    if (strcmp(size_text(exact, of->total_bytes - capacity->value), verdict->over_text) == 0)
+        return;
+    oom_say(said, " It is over by ");
+    oom_say(said, verdict->over_text);
+    oom_say(said, " as the text rounds; the plan's total is ");
+    oom_say_size(said, of->total_bytes - capacity->value);
+    oom_say(said, " more than the ");
+    oom_say_figure(said, verdict->failure, OOM_capacity_bytes, NULL);
+    oom_say(said, " stated.");
+}
+
+/* What a text calls temporaries and what a plan does are different sums. */
+static void say_temporaries(struct oom_sentence *said, const struct comparing *of)
+{
+    const struct oom_failure *failure = of->verdict->failure;
+    const struct oom_figure *program = oom_figure(failure, OOM_program_bytes);
+    if (oom_is_form(failure, "short")) {
+        oom_say(
+            said,
+            " That total, which the text may call HLO temporaries, holds arguments and outputs as well; temporaries are ");
+        oom_say_size(said, of->temporary_bytes);
+        oom_say(said, " of it.");
+    } else if (program != NULL && apart(program->value, of->temporary_bytes) > rounding_of(program)) {
+        oom_say(said, " Temporaries and code are ");
+        oom_say_figure(said, failure, OOM_program_bytes, NULL);
+        oom_say(said, " in the text, temporaries alone ");
+        oom_say_size(said, of->temporary_bytes);
+        oom_say(said, " in the plan.");
+    }
+}
+
+static void say_total(struct oom_sentence *said, const struct comparing *of)
+{
+    const struct oom_verdict *verdict = of->verdict;
+    const struct oom_figure *needed = oom_figure(verdict->failure, OOM_needed_bytes);
+    uint64_t by = apart(of->total_bytes, needed->value);
+    bool is_same = by <= rounding_of(needed);
+    oom_say(said, is_same ? "Text and plan agree: " : "Text and plan disagree: ");
+    oom_say_figure(said, verdict->failure, OOM_needed_bytes, NULL);
+    oom_say(said, " in the text, ");
+    oom_say_size(said, of->total_bytes);
+    oom_say(said, by == 0 ? " in the plan." : is_same ? " in the plan, the same but for rounding." : " in the plan, ");
+    if (is_same) {
+        say_over(said, of);
+        say_temporaries(said, of);
+        return;
+    }
+    oom_say_size(said, by);
+    oom_say(said, of->total_bytes > needed->value ? " more." : " less.");
+    if (by > needed->value / 100 * NEAR_PERCENT)
+        oom_say(said,
+                " The plan may be of another compile of the program: with other flags, or before the last change.");
+}
+
+static void agreement_set(struct oom_comparison *out, const struct comparing *of)
+{
+    const struct oom_failure *failure = of->verdict->failure;
+    struct arena *arena = of->request.arena;
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
+    const char *space = failure->memory_space.text.data != NULL ? oom_space_name(failure, arena) : "HBM";
+    const char *end = arena_format(arena, " of %s.", space);
+    struct oom_sentence *said = &out->agreement;
+    bool is_of_kernel = oom_is_form(failure, "scoped_vmem") ||
+                        (oom_is_form(failure, "allocation_exceeds") && strcmp(space, "HBM") != 0);
+    if (needed == NULL && out->space < 0)
+        return;
+    if (needed != NULL && !is_of_kernel && of->total_bytes > 0 && is_of_plan(failure)) {
+        say_total(said, of);
+    } else if (needed != NULL && !is_of_kernel && of->total_bytes == 0) {
+        oom_say(said, arena_format(arena, "The plan of the program takes nothing of %s; the text asks for ", space));
+        oom_say_figure(said, failure, OOM_needed_bytes, NULL);
+        oom_say(said, ".");
+    } else {
+        oom_say(said, needed == NULL ? "The text states no total; the plan takes "
+                      : is_of_kernel ? "Text and plan speak of different things: the "
+                                     : "The text asks for ");
+        if (needed != NULL)
+            oom_say_figure(said, failure, OOM_needed_bytes, NULL);
+        if (is_of_kernel)
+            oom_say(said, " are asked for inside one kernel, and no plan lists that. The plan takes ");
+        else if (needed != NULL)
+            oom_say(said, " in one piece, which need not be all of the program; its plan takes ");
+        oom_say_size(said, of->total_bytes);
+        oom_say(said, end);
+    }
+    if (out->bar.count > 0)
+        oom_say(said, " The text states a total alone; the bar is of the plan.");
+}
+
+static void largest_set(struct oom_comparison *out, const struct comparing *of)
+{
+    char text[COUNT_TEXT_BYTES];
+    uint32_t count;
+    int64_t bytes;
+    struct str shape;
+    if (has_lists(of->verdict->failure) || !culprit_largest(&of->request, &of->space, &count, &bytes, &shape))
+        return;
+    oom_say(&out->largest, "Largest in the plan: ");
+    if (count > 1)
+        oom_say(&out->largest, arena_format(of->request.arena, "%s × ", size_text_count(text, count)));
+    oom_say_size(&out->largest, size_of(bytes));
+    oom_say(&out->largest, " ");
+    oom_say_name(&out->largest, oom_bare_shape(shape));
+    oom_say(&out->largest, ".");
+}
+
+/* ---- listed buffers ---- */
+
+/* One of the plan, alive at the peak. */
+struct planned {
+    const struct plan_row *row; /* NULL: it is another listed one's already */
+    struct str shape, op_name;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct plan_row *x = ((const struct planned *)a)->row, *y = ((const struct planned *)b)->row;
+    return ORDER(y->bytes, x->bytes) ?: ORDER(x, y);
+}
+
+static size_t planned_collect(const struct comparing *of, struct planned *all)
+{
+    const struct hlo *hlo = &((const struct plan *)of->request.model)->hlo;
+    const struct memory_viewer_columns_rows rows = {&of->request, &of->space};
+    size_t count = 0;
+    for (uint32_t i = 0; i < of->space.row_count; i++)
+        if (plan_row_is_alive(&of->space.rows[i], of->space.peak_step))
+            all[count++].row = &of->space.rows[i];
+    qsort(all, count, sizeof(*all), by_size);
+    count = count < MAX_BUFFERS ? count : MAX_BUFFERS;
+    for (size_t i = 0; i < count; i++) {
+        all[i].shape = row_groups_key(&rows, (uint32_t)(all[i].row - of->space.rows), ROW_GROUPS_SHAPE);
+        if (all[i].row->buffer_at != PLAN_NONE)
+            all[i].op_name = hlo_detail(hlo, hlo->buffers[all[i].row->buffer_at].instruction_at).op_name;
+    }
+    return count;
+}
+
+static struct str up_to_layout(struct str shape)
+{
+    const char *layout = shape.length > 0 ? memchr(shape.data, '{', shape.length) : NULL;
+    return layout != NULL ? (struct str){shape.data, (size_t)(layout - shape.data)} : shape;
+}
+
+/* In this order: the same operator and shape, the same shape, the same operator. */
+enum { LOOK_BOTH, LOOK_SHAPE, LOOK_OPERATOR, LOOK_COUNT };
+
+/* Of that size, as far as it was printed? */
+static bool is_like(const struct oom_buffer *listed, const struct planned *planned, int look)
+{
+    if (planned->row == NULL || apart(size_of(planned->row->bytes), listed->size.value) > rounding_of(&listed->size))
+        return false;
+    bool is_operator = listed->op_name.text.data != NULL && str_equal(listed->op_name.text, planned->op_name);
+    bool is_shape = str_equal(up_to_layout(listed->shape.text), up_to_layout(planned->shape));
+    return look == LOOK_BOTH    ? is_operator && is_shape
+           : look == LOOK_SHAPE ? listed->shape.text.data != NULL && is_shape
+                                : is_operator;
+}
+
+static struct oom_match match_of(const struct comparing *of, const struct plan_row *row)
+{
+    const struct plan *plan = of->request.model;
+    struct buf *scratch = of->request.scratch;
+    struct oom_match match = {.name = arena_text(of->request.arena, views_row_name(plan, row, scratch))};
+    match.id = row->buffer_at != PLAN_NONE
+                   ? arena_format(of->request.arena, "%lld", (long long)plan->hlo.buffers[row->buffer_at].id)
+                   : arena_format(of->request.arena, "allocation:%lld",
+                                  (long long)plan->hlo.allocations[row->allocation_at].index);
+    return match;
+}
+
+static void matches_set(struct oom_comparison *out, const struct comparing *of)
+{
+    const struct oom_buffers *lists = of->verdict->failure->lists;
+    struct planned *all = arena_array(of->request.arena, struct planned, (size_t)of->space.row_count + 1);
+    size_t count = has_lists(of->verdict->failure) ? planned_collect(of, all) : 0;
+    for (size_t list = 0; list < OOM_LIST_COUNT; list++)
+        out->matches[list] = arena_array(of->request.arena, struct oom_match, lists[list].count + 1);
+    for (int look = 0; look < LOOK_COUNT; look++)
+        for (size_t list = 0; list < OOM_LIST_COUNT; list++)
+            for (size_t i = 0; i < lists[list].count; i++) {
+                struct oom_match *match = &out->matches[list][i];
+                const struct oom_buffer *listed = &lists[list].items[i];
+                for (size_t at = 0; at < count && match->id == NULL && listed->size.is_known; at++)
+                    if (is_like(listed, &all[at], look)) {
+                        *match = match_of(of, all[at].row);
+                        all[at].row = NULL;
+                    }
+            }
+}
+
+/* ---- the door ---- */
+
+static void compare(struct job *job, const void *in, void *to, struct err *err)
+{
+    struct comparing of = *(const struct comparing *)in;
+    const struct plan *plan = of.request.model;
+    struct oom_comparison *out = to;
+    (void)err;
+    arena_allot_work(&job->arena, WORK);
+    of.request.arena = &job->arena;
+    of.space = plan_space_empty(0);
+    out->space = -1;
+    for (uint32_t i = plan->space_count; i-- > 0;)
+        if (oom_is_space(of.verdict->failure, plan->spaces[i].name)) {
+            of.space = plan->spaces[i];
+            out->space = of.space.space;
+        }
+    of.total_bytes = size_of(of.space.total_bytes);
+    of.temporary_bytes = size_of(of.space.total_bytes - of.space.indefinite_bytes);
+    bar_set(out, &of);
+    agreement_set(out, &of);
+    largest_set(out, &of);
+    matches_set(out, &of);
+}
 
 static int64_t read_nothing(void *context, uint64_t offset, void *into, size_t size)
 {
@@ -28,99 +311,18 @@ static int64_t read_nothing(void *context, uint64_t offset, void *into, size_t s
     return 0;
 }
 
-static uint64_t size_of(int64_t bytes) { return bytes > 0 ? (uint64_t)bytes : 0; }
-
-static int by_size(const void *a, const void *b)
-{
-    const struct plan_row *x = *(const struct plan_row *const *)a, *y = *(const struct plan_row *const *)b;
-    return ORDER(y->bytes, x->bytes) ?: ORDER(x, y);
-}
-
-static struct str kept(const struct tool_request *request, struct str text)
-{
-    return (struct str){arena_text(request->arena, text), text.length};
-}
-
-static struct oom_plan_buffer plan_buffer(const struct tool_request *request, const struct plan_space *space,
-                                          const struct plan_row *row)
-{
-    struct oom_plan_buffer buffer = {.bytes = size_of(row->bytes)};
-    const struct hlo *hlo = &((const struct plan *)request->model)->hlo;
-    struct buf *scratch = request->scratch;
-    const struct memory_viewer_columns_rows rows = {request, space};
-    buffer.name = kept(request, memory_viewer_columns_name(&rows, (uint32_t)(row - space->rows)));
-    buffer.shape = row_groups_key(&rows, (uint32_t)(row - space->rows), ROW_GROUPS_SHAPE);
-    scratch->length = 0;
-    if (row->buffer_at != PLAN_NONE) {
-        buffer.op_name = hlo_detail(hlo, hlo->buffers[row->buffer_at].instruction_at).op_name;
-        buf_format(scratch, "%lld", (long long)hlo->buffers[row->buffer_at].id);
-    } else {
-        buf_format(scratch, "allocation:%lld", (long long)hlo->allocations[row->allocation_at].index);
-    }
-    buffer.id = kept(request, (struct str){scratch->data, scratch->length});
-    return buffer;
-}
-
-static void plan_buffers_set(const struct tool_request *request, const struct plan_space *space, struct oom_plan *out)
-{
-    const struct plan_row **alive = arena_array(request->arena, const struct plan_row *, (size_t)space->row_count + 1);
-    struct oom_plan_buffer *buffers = arena_array(request->arena, struct oom_plan_buffer, MAX_PLAN_BUFFERS);
-    size_t count = 0;
-    for (uint32_t i = 0; i < space->row_count; i++)
-        if (plan_row_is_alive(&space->rows[i], space->peak_step))
-            alive[count++] = &space->rows[i];
-    qsort(alive, count, sizeof(*alive), by_size);
-    for (; out->buffer_count < count && out->buffer_count < MAX_PLAN_BUFFERS; out->buffer_count++)
-        buffers[out->buffer_count] = plan_buffer(request, space, alive[out->buffer_count]);
-    out->buffers = buffers;
-}
-
-static void plan_set(const struct tool_request *request, const struct oom_failure *failure, struct oom_plan *out)
-{
-    const struct plan *plan = request->model;
-    const struct plan_space *space = NULL;
-    int64_t largest_bytes;
-    for (uint32_t i = 0; i < plan->space_count && space == NULL; i++)
-        if (oom_is_space(failure, plan->spaces[i].name))
-            space = &plan->spaces[i];
-    if (space == NULL)
-        return;
-    *out = (struct oom_plan){.space = space->space,
-                             .space_name = space->name,
-                             .total_bytes = size_of(space->total_bytes),
-                             .argument_bytes = size_of(space->parameter_bytes),
-                             .output_bytes = size_of(space->output_bytes - space->output_reused_bytes),
-                             .constant_bytes = size_of(space->constant_bytes),
-                             .temporary_bytes = size_of(space->total_bytes - space->indefinite_bytes),
-                             .fragmentation_bytes = size_of(space->total_bytes - space->peak_bytes)};
-    if (culprit_largest(request, space, &out->largest_count, &largest_bytes, &out->largest_shape))
-        out->largest_bytes = size_of(largest_bytes);
-    plan_buffers_set(request, space, out);
-}
-
-static void compare(struct job *job, const void *in, void *out, struct err *err)
-{
-    const struct comparing *comparing = in;
-    const struct tool_request request = {.model = comparing->plan, .arena = &job->arena, .scratch = comparing->scratch};
-    struct oom_plan plan = {.space_name = NULL};
-    (void)err;
-    arena_allot_work(&job->arena, COMPARISON_WORK);
-    plan_set(&request, comparing->verdict->failure, &plan);
-    oom_comparison_make(comparing->verdict, &plan, &job->arena, out);
-}
-
 struct oom_comparison *analysis_oom_compare(const struct oom_verdict *verdict, const struct analysis_subject *module,
                                             struct err *err)
 {
     const struct source nothing = {.read = read_nothing};
     struct buf scratch = BUF_INIT;
+    const struct comparing comparing = {verdict, .request = {.model = &module->plan, .scratch = &scratch}};
     if (!module->plan.hlo.has_assignment) {
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "the program has no buffer assignment");
         return NULL;
     }
-    const struct comparing comparing = {verdict, &module->plan, &scratch};
     struct oom_comparison *made =
-        job_make(&nothing, COMPARISON_LIMIT_BYTES, sizeof(struct oom_comparison), compare, &comparing, err);
+        job_make(&nothing, LIMIT_BYTES, sizeof(struct oom_comparison), compare, &comparing, err);
     buf_free(&scratch);
     return made;
 }

@@ -110,24 +110,15 @@ static const char *name_of(const struct modules_entry *entry)
 
 /* The module that a failure is about: of that name, of several the one with the largest total; else, where none is
  * named, the only one. */
-static const struct modules_entry *module_of(struct store *store, struct modules *modules,
-                                             const struct oom_failure *failure)
+static const struct modules_entry *module_of(struct store *store, struct modules *modules, struct str name)
 {
-    const struct str name = failure->module.text;
     const struct modules_entry *chosen = NULL;
-    size_t count = 0;
-    if (!name.data)
-        return modules->entry_count == 1 ? &modules->entries[0] : NULL;
-    for (size_t at = 0; at < modules->entry_count; at++)
-        if (str_equal(str_of(name_of(&modules->entries[at])), name))
-            modules->entries[count++] = modules->entries[at];
-    modules->entry_count = count;
-    if (count > 1)
+    if (modules->entry_count > 1)
         modules_read_totals(store, modules);
-    for (size_t at = 0; at < count; at++) {
+    for (size_t at = 0; at < modules->entry_count; at++) {
         const struct modules_entry *entry = &modules->entries[at];
-        if (!chosen || entry->largest_total_bytes > chosen->largest_total_bytes ||
-            (entry->largest_total_bytes == chosen->largest_total_bytes && strcmp(entry->id, chosen->id) < 0))
+        bool is_it = name.data ? str_equal(str_of(name_of(entry)), name) : modules->entry_count == 1;
+        if (is_it && (!chosen || entry->largest_total_bytes > chosen->largest_total_bytes))
             chosen = entry;
     }
     return chosen;
@@ -157,7 +148,7 @@ static struct response *answer_plan(struct store *store, const struct choice *ch
     struct json json = JSON_INIT(&buf);
     struct modules modules;
     modules_open(store, choice->about.session, NULL, &modules);
-    const struct modules_entry *entry = module_of(store, &modules, verdict->failure);
+    const struct modules_entry *entry = module_of(store, &modules, verdict->failure->module.text);
     json_object_begin(&json);
     json_key(&json, "module");
     if (entry) {

@@ -114,20 +114,18 @@ struct oom_verdict {
 };
 
 /* A buffer of a program's plan. */
-struct oom_plan_buffer {
-    uint64_t bytes;
-    struct str id; /* of a pin in the Memory Viewer */
-    struct str name, shape, op_name;
+struct oom_match {
+    const char *id; /* as pins of the Memory Viewer have it; NULL: none is meant */
+    const char *name;
 };
 
 /* A failure beside the plan of its program, where that is at hand. */
 struct oom_comparison {
-    bool has_space; /* false: the plan has nothing of that name */
-    int64_t space;
-    struct oom_sentence agreement; /* do they say the same, and what makes the difference */
-    struct oom_sentence largest;   /* of the plan, where the text lists no buffer; else empty */
-    struct oom_bar bar;            /* of the plan, where the text gives a total alone; else count 0 */
-    const struct oom_plan_buffer **matches[OOM_LIST_COUNT]; /* for each listed buffer that of the plan, or NULL */
+    int64_t space;                             /* that the failure is about; -1: the plan has nothing of that name */
+    struct oom_sentence agreement;             /* do they say the same, and what makes the difference */
+    struct oom_sentence largest;               /* of the plan, where the text lists no buffer; else empty */
+    struct oom_bar bar;                        /* of the plan, where the text gives a total alone; else count 0 */
+    struct oom_match *matches[OOM_LIST_COUNT]; /* for each listed buffer that of the plan */
 };
 
 struct oom_report {

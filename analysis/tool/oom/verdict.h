@@ -30,21 +30,6 @@ struct str oom_bare_shape(struct str shape);
 /* A further stretch, unless it is empty or there is no room. */
 void oom_bar_add(struct oom_bar *bar, const char *word, uint64_t bytes, const char *key, const char *look);
 
-/* What the plan of a program has in the memory space that a failure is about. */
-struct oom_plan {
-    int64_t space;
-    const char *space_name;                                             /* NULL: the plan has no such space */
-    uint64_t total_bytes, argument_bytes, output_bytes, constant_bytes; /* outputs: with memory of their own */
-    uint64_t temporary_bytes, fragmentation_bytes;
-    uint32_t largest_count; /* equal buffers that take most at the peak; 0: not known */
-    uint64_t largest_bytes; /* of one of them */
-    struct str largest_shape;
-    const struct oom_plan_buffer *buffers; /* alive at the peak, largest first */
-    size_t buffer_count;
-};
-/* Texts and buffers of `plan` must live as long. */
-void oom_comparison_make(const struct oom_verdict *verdict, const struct oom_plan *plan, struct arena *arena,
-                         struct oom_comparison *out);
 /* Is it the memory space that a failure is about? A text that names none speaks of device memory. */
 bool oom_is_space(const struct oom_failure *failure, const char *name);
 

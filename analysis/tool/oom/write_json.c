@@ -290,14 +290,14 @@ static void matches_write(struct json *json, const char *key, const struct oom_v
     json_key(json, key);
     json_array_begin(json);
     for (size_t i = 0; i < verdict->failure->lists[list].count; i++) {
-        const struct oom_plan_buffer *match = comparison->matches[list][i];
-        if (match == NULL) {
+        const struct oom_match *match = &comparison->matches[list][i];
+        if (match->id == NULL) {
             json_null(json);
             continue;
         }
         json_object_begin(json);
-        json_key_string(json, "id", match->id);
-        json_key_string(json, "name", match->name);
+        json_key_text(json, "id", match->id);
+        json_key_text(json, "name", match->name);
         json_object_end(json);
     }
     json_array_end(json);
@@ -307,7 +307,7 @@ void oom_write_json_comparison(struct json *json, const struct oom_verdict *verd
                                const struct oom_comparison *comparison)
 {
     json_object_begin(json);
-    json_key_known(json, "space", comparison->has_space ? comparison->space : -1);
+    json_key_known(json, "space", comparison->space);
     sentence_write(json, "agreement", &comparison->agreement);
     sentence_write(json, "largest", &comparison->largest);
     bar_write(json, &comparison->bar);
