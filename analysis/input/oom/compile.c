@@ -12,7 +12,7 @@ enum { SENTENCE = 400, INSTRUCTION = 32 << 10 };
 /* ---- Ran out of memory in memory space … ---- */
 
 /* "while allocating on stack for %NAME = SHAPE op(…)…. Scoped allocation with size A and limit B exceeded … by C." */
-static size_t scoped_read(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+size_t oom_compile_scoped(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
     const struct oom_text *text = &reader->text;
     struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
@@ -43,38 +43,14 @@ static size_t scoped_read(struct oom_reader *reader, size_t at, struct oom_failu
     return end;
 }
 
-/* The name of a memory space; the next word follows without a space here. */
-static size_t space_end(const struct oom_text *text, size_t at)
+/* Shortened by its poster: what follows may be no kernel at all. */
+size_t oom_compile_scoped_short(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
-    size_t end = at, from;
-    oom_cursor_take_word(text, &end, &from);
-    for (size_t i = at + 1; i < end; i++)
-        if (text->raw_of[i] > text->raw_of[i - 1] + 1 &&
-            memcmp(text->bytes + i, "while", i + 5 <= text->length ? 5 : 1) == 0)
-            return i;
-    return end;
-}
-
-static size_t ran_out_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    size_t end = space_end(text, at), next = end;
-    if (end == at)
-        return 0;
-    size_t used = end, scoped = end;
-    bool is_used = oom_cursor_find(text, &used, "Used", 8);
-    bool is_scoped = oom_cursor_take(text, &next, "whileallocating") ||
-                     (!is_used && oom_cursor_find(text, &scoped, "Scopedallocationwithsize",
-                                                  SENTENCE * 2)); /* shortened by its poster */
-    struct oom_failure *failure =
-        oom_draft_begin(reader, OOM_FAMILY_tpu_compile, is_scoped ? "scoped_vmem" : "report", from, end);
-    oom_draft_lower(reader, &failure->memory_space, at, end);
-    if (is_scoped && oom_cursor_find(text, &next, "for", 20))
-        return oom_draft_reach(reader, scoped_read(reader, next, failure));
-    next = end;
-    if (oom_cursor_find(text, &next, "Used", 8))
-        end = oom_pattern_add(reader, next, OOM_LINE_used);
-    return oom_draft_reach(reader, end);
+    size_t scoped = at;
+    if (oom_cursor_find(&reader->text, &scoped, "Scopedallocationwithsize", SENTENCE * 2))
+        return oom_compile_scoped(reader, at, failure);
+    failure->form = "report";
+    return at;
 }
 
 /* ---- one sentence ---- */
@@ -248,7 +224,6 @@ static size_t payload_skip(struct oom_reader *reader, size_t from, size_t at)
 }
 
 const struct oom_handler oom_compile_handlers[] = {
-    {"Ranoutofmemoryinmemoryspace", ran_out_read, true},
     {"TensorCoreHbmusage", cores_read, true},
     {"memref.allo", sparse_read, true},
     {"CompilationResultProto='", payload_skip, false},

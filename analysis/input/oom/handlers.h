@@ -27,6 +27,9 @@ extern const struct oom_handler oom_other_handlers[];   /* TensorFlow, PyTorch, 
 /* What follows a sentence of families.def and is no pattern: where to go on. */
 size_t oom_compile_module(struct oom_reader *reader, size_t at, struct oom_failure *failure); /* "HLO module: jit_f." */
 size_t oom_compile_flag_note(struct oom_reader *reader, size_t at, struct oom_failure *failure); /* tells of a flag */
+size_t oom_compile_scoped(struct oom_reader *reader, size_t at,
+                          struct oom_failure *failure); /* "%NAME = SHAPE op(…)…. Scoped allocation with …" */
+size_t oom_compile_scoped_short(struct oom_reader *reader, size_t at, struct oom_failure *failure); /* if it is that */
 size_t oom_compile_allocation(struct oom_reader *reader, size_t at,
                               struct oom_failure *failure); /* " :: #allocation7 [shape = 'u8[8]', …]" */
 size_t oom_gpu_echo(struct oom_reader *reader, size_t at, struct oom_failure *failure); /* of a status that follows */

@@ -64,16 +64,20 @@ export function windowAround(whole, size, around, max) {
 
 /* ---- figures ---- */
 
+/* What lights while something of these keys is pointed at or has the focus. */
+const lights = (figures, keys) => ({
+  pointerenter: () => figures.light(keys),
+  pointerleave: () => figures.light([]),
+  focus: () => figures.light(keys),
+  blur: () => figures.light([]),
+});
+
 /* root: what holds the figures. Out: see below; `text`, of createMarked(), is set later. */
 export function createFigures(root) {
   const of = (key) => [...root.querySelectorAll('[data-key]')].filter((node) => node.dataset.key === key);
-  const hears = (key) => ({
-    click: () => self.toText(key),
-    pointerenter: () => self.light([key]),
-    pointerleave: () => self.light([]),
-    focus: () => self.light([key]),
-    blur: () => self.light([]),
-  });
+  /* A button that shows the place of its figure or word in the text. */
+  const link = (key, about, ...shownAs) =>
+    el('button', { type: 'button', class: 'figure figure-link', 'data-key': key, on: { click: () => self.text?.jump([key]), ...lights(self, [key]) }, ...about }, ...shownAs);
   const self = {
     text: null,
     rows: null, // {light(keys), jump(key) → true}: the table of buffers
@@ -91,36 +95,14 @@ export function createFigures(root) {
         node.scrollIntoView({ block: 'nearest' });
       } else keys.some((key) => self.rows?.jump(key));
     },
-    toText: (key) => self.text?.jump([key]),
     /* A figure as a button, if the text states it. */
     node(value, key, className = '', text = bytes(value)) {
       if (!key) return el('span', { class: `figure ${className}`, title: exactBytes(value) }, text);
-      return el(
-        'button',
-        {
-          type: 'button',
-          class: `figure figure-link ${className}`,
-          'data-key': key,
-          title: `${exactBytes(value)}, as printed. Shows its place in the text.`,
-          on: hears(key),
-        },
-        text,
-      );
+      const title = `${exactBytes(value)}, as printed. Shows its place in the text.`;
+      return link(key, { class: `figure figure-link ${className}`, title }, text);
     },
     /* The same of a word. */
-    word(text, key) {
-      return el(
-        'button',
-        {
-          type: 'button',
-          class: 'figure figure-link',
-          'data-key': key,
-          title: 'Shows its place in the text.',
-          on: hears(key),
-        },
-        nameInline(text, 40),
-      );
-    },
+    word: (text, key) => link(key, { title: 'Shows its place in the text.' }, nameInline(text, 40)),
     /* Parts of a sentence, see text.js. */
     sentence(parts) {
       const classes = { main: 'answer-figure', over: 'over' };
@@ -167,10 +149,7 @@ function markNode(piece, figures) {
           event.preventDefault();
           figures.jump(piece.keys);
         },
-        pointerenter: () => figures.light(piece.keys),
-        pointerleave: () => figures.light([]),
-        focus: () => figures.light(piece.keys),
-        blur: () => figures.light([]),
+        ...lights(figures, piece.keys),
       },
     },
     shown(piece.text),
