@@ -19,41 +19,41 @@ export async function devicesFor(wanted) {
   }
 }
 
-/* Sets view.capacity to what `devices` and the error texts say of view.wanted. */
-export function settleCapacity(view, devices) {
-  const { wanted, space, said } = view;
+/* Sets program.capacity to what `devices` and the error texts say of program.wanted. */
+export function settleCapacity(program, banners, devices) {
+  const { wanted, space, said } = program;
   const recorded = capacityOf('', devices, said.errorTexts, space.space, said.devices);
   const isKnown = !wanted || parseSize(wanted) !== null || findDevice(devices, wanted) !== null;
-  view.capacity = capacityOf(wanted, devices, said.errorTexts, space.space, said.devices);
-  if (isKnown) view.context.banners.drop('capacity');
+  program.capacity = capacityOf(wanted, devices, said.errorTexts, space.space, said.devices);
+  if (isKnown) banners.drop('capacity');
   else
-    view.context.banners.set('capacity', {
+    banners.set('capacity', {
       text: `Capacity ${cutMiddle(visible(wanted), 40)} is no device known here and no size like 15.75GiB; ${recorded ? 'using what is recorded' : 'capacity not known'}.`,
     });
 }
 
-/* Out: {node, set()}: shows view.capacity; hidden in spaces of which no device says anything. */
-export function createChooser(view) {
+/* onChoose(capacity). Out: {node, set()}: shows program.capacity; hidden in spaces of which no device says anything. */
+export function createChooser(program, onChoose) {
   const selector = createSelector({
     title: 'device',
     load: async (filter) => {
       const options = capacityOptions({
         devices: await readDevices(),
         filter,
-        wanted: view.wanted,
-        recorded: capacityOf('', [], view.said.errorTexts, view.space.space, view.said.devices),
-        space: view.space,
-        platform: view.platform,
+        wanted: program.wanted,
+        recorded: capacityOf('', [], program.said.errorTexts, program.space.space, program.said.devices),
+        space: program.space,
+        platform: program.platform,
       });
       return { options, matched: options.length };
     },
-    onChoose: (id) => view.context.setCapacity(id),
+    onChoose,
   });
   let last = '';
   return {
     node: selector.node,
     set() {
-      const { capacity, wanted, space } = view;
+      const { capacity, wanted, space } = program;
       selector.node.hidden = !canChoose(space.space);
       const labels = { device: capacity?.device?.title, size: capacity && bytes(capacity.bytes) };
       const next = {

@@ -45,15 +45,15 @@ const VALUES = {
   scope: ['scope', (key) => (/[\s",]/.test(key) ? typed(key) : `${key}/*`)],
 };
 
-export function valuesOfFields(view) {
+export function valuesOfFields(program, context) {
   return (name) => {
     const known = VALUES[name];
     if (!known) return null;
     const [by, typedOf] = known;
     return async (signal) => {
-      const { step } = view.context.route;
-      const params = { space: view.space.space, step: view.space.replay_error ? 'all' : (step ?? 'peak'), by };
-      const { data } = await view.ask('groups', { ...params, limit: MAX_VALUES }, signal);
+      const { step } = context.route;
+      const params = { space: program.space.space, step: program.space.replay_error ? 'all' : (step ?? 'peak'), by };
+      const { data } = await program.ask('groups', { ...params, limit: MAX_VALUES }, signal);
       return data.groups
         .filter((group) => group.key !== '')
         .map((group) => ({ value: group.key, figure: bytes(group.bytes), typed: typedOf(group.key) }));

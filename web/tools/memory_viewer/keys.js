@@ -19,10 +19,9 @@ const GESTURES = [
   ['click a legend word', 'shows only that category; Ctrl click adds it'],
 ];
 
-/* view: the page. Rows for the registry of keys.js. */
-export function viewerKeys(view) {
-  const { place } = view;
-  const hasSpace = () => Boolean(view.space);
+/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at). Rows for the registry of keys.js. */
+export function viewerKeys({ program, context, place, pinned, map, table }, acts) {
+  const hasSpace = () => Boolean(program.space);
   const by = (steps) => (event) => {
     if (!isUnclaimed(event)) return false;
     place.setMoment(place.moment + steps, true);
@@ -38,9 +37,9 @@ export function viewerKeys(view) {
     { keys: ['s', '-', '\u2212'], does: 'zoom out', run: () => place.zoom(-1) },
     { keys: ['a'], does: 'pan to earlier steps', run: () => place.pan(-1) },
     { keys: ['d'], does: 'pan to later steps', run: () => place.pan(1) },
-    { keys: ['0'], does: 'show all', run: () => view.showAll() },
-    { keys: ['f'], does: 'centre the pin; again: fit it', run: () => view.centrePin(), isOn: () => view.store.state.pin !== null },
-    { keys: ['p'], does: 'moment to the peak', run: () => place.setMoment(view.space.peak_step ?? 0) },
+    { keys: ['0'], does: 'show all', run: () => place.showAll() },
+    { keys: ['f'], does: 'centre the pin; again: fit it', run: () => acts.centrePin(), isOn: () => pinned() !== null },
+    { keys: ['p'], does: 'moment to the peak', run: () => place.setMoment(program.space.peak_step ?? 0) },
     { keys: ['['], does: 'previous local peak', run: () => place.byPeak(-1) },
     { keys: [']'], does: 'next local peak', run: () => place.byPeak(1) },
     { keys: ['ArrowLeft'], does: 'moment back by one', run: by(-1) },
@@ -48,7 +47,7 @@ export function viewerKeys(view) {
     { keys: ['Shift+ArrowLeft'], does: 'moment back by ten', run: by(-FAR) },
     { keys: ['Shift+ArrowRight'], does: 'moment on by ten', run: by(FAR) },
     { keys: ['Home'], does: 'moment to the first step', run: to(() => 0) },
-    { keys: ['End'], does: 'moment to the last step', run: to(() => view.space.step_count - 1) },
+    { keys: ['End'], does: 'moment to the last step', run: to(() => program.space.step_count - 1) },
     {
       keys: ['Enter'],
       does: 'zoom to the selected window',
@@ -58,24 +57,24 @@ export function viewerKeys(view) {
     { keys: ['m'], does: 'mark the moment as A, then B; third clears', run: () => place.mark() },
     { keys: ['x'], does: 'swap A and B', run: () => place.swapMarks(), isOn: () => place.marks.b !== null },
     { keys: ['M'], does: 'window: begin at the moment; again: end there; third clears', run: () => place.markWindow() },
-    { keys: ['o'], does: 'offsets of the window: type them', run: () => void view.editOffsets() },
-    { keys: ['u'], does: 'unpadded curve on or off', run: () => view.toggleUnpadded() },
-    { keys: ['n'], does: 'next match on the map', run: () => view.map.search(1) },
-    { keys: ['N'], does: 'previous match on the map', run: () => view.map.search(-1) },
-    { keys: ['c'], does: 'next colour of the map: category, size, padding, age, source', run: () => view.map.nextColour() },
-    { keys: [], does: 'find buffers on the map', run: () => view.map.focusFind() },
-    { keys: [','], does: 'previous buffer in this order', run: () => view.byBuffer(-1) },
-    { keys: ['/'], does: 'to the filter', run: () => view.table.focusFilter() },
+    { keys: ['o'], does: 'offsets of the window: type them', run: () => void acts.editOffsets() },
+    { keys: ['u'], does: 'unpadded curve on or off', run: () => context.move({ unpadded: context.route.unpadded === '0' ? '' : '0' }) },
+    { keys: ['n'], does: 'next match on the map', run: () => map.search(1) },
+    { keys: ['N'], does: 'previous match on the map', run: () => map.search(-1) },
+    { keys: ['c'], does: 'next colour of the map: category, size, padding, age, source', run: () => map.nextColour() },
+    { keys: [], does: 'find buffers on the map', run: () => map.focusFind() },
+    { keys: [','], does: 'previous buffer in this order', run: () => acts.byBuffer(-1) },
+    { keys: ['/'], does: 'to the filter', run: () => table.focusFilter() },
     ...['curve', 'strips', 'map', 'table'].map((word, at) => ({
       keys: [String(at + 1)],
       does: `to the ${word}`,
-      run: () => view.toPanel(at),
+      run: () => acts.toPanel(at),
     })),
     ...['layer', 'line', 'shape', 'dtype', 'op', 'scope', 'category', ''].map((group) => ({
       does: group ? `group buffers by ${group}` : 'list buffers one by one',
-      run: () => view.context.choose(groupedBy(group, view.context.route)),
+      run: () => context.choose(groupedBy(group, context.route)),
     })),
-    { keys: ['.'], does: 'next buffer in this order', run: () => view.byBuffer(1) },
+    { keys: ['.'], does: 'next buffer in this order', run: () => acts.byBuffer(1) },
   ];
   rows.push(...GESTURES.map(([gesture, does]) => ({ keys: [], gesture, does, run: () => false })));
   return rows.map((row) => ({ ...row, isOn: () => hasSpace() && (row.isOn?.() ?? true) }));

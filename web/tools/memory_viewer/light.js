@@ -34,7 +34,7 @@ export async function setPin(view, { pin, group }) {
   view.wantedPin = id;
   view.groupAsked?.abort();
   view.group = null;
-  if (id !== null && view.space && !view.records.isWhole(id)) {
+  if (id !== null && view.program.space && !view.records.isWhole(id)) {
     try {
       await view.records.read(id);
     } catch (error) {
@@ -80,7 +80,7 @@ const groupOf = (view) => (view.group && view.group.id === view.store.state.pin 
 
 /* Lights what is hovered and pinned in every view, and fills the pane. */
 export function lightUp(view) {
-  if (!view.space) return;
+  if (!view.program.space) return;
   const { hover, pin } = view.store.state;
   const hovered = hover?.startsWith('b:') ? hover.slice(2) : null;
   /* of all that lives, so of no merged bar that a filter thinned out */
@@ -100,17 +100,17 @@ export function lightUp(view) {
 
 /* The pane follows a pointer that rests; what moves along a strip is named by the tooltip. */
 function showDetails(view, id, hover, isPinned) {
-  if (!view.space) return;
+  if (!view.program.space) return;
   const { details } = view.context;
   const mine = (view.inPane = {}); // while the parts of a group are loaded
   const record = id === null ? null : view.records.get(id);
   const group = isPinned ? groupOf(view) : null;
   const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
   if (group)
-    groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.space, view.place, (row) => pinItem(view, row))));
-  else if (record) details.show(bufferDetails(record, view.space, isPinned));
-  else if (merged) details.show(mergedDetails(merged, view.space));
-  else details.show(view.window.now?.details() ?? pageDetails(view.space));
+    groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.program.space, view.place, (row) => pinItem(view, row))));
+  else if (record) details.show(bufferDetails(record, view.program.space, isPinned));
+  else if (merged) details.show(mergedDetails(merged, view.program.space));
+  else details.show(view.window.now?.details() ?? pageDetails(view.program.space));
 }
 
 /* Steps in which a buffer, or one of a pinned group, lives. */
@@ -118,7 +118,7 @@ export function spansOf(view, id) {
   const group = groupOf(view);
   if (group && id === group.id) return group.spans;
   const record = view.records.get(id);
-  const span = record && spanOf(record, view.space);
+  const span = record && spanOf(record, view.program.space);
   return span ? [span] : [];
 }
 
@@ -141,7 +141,7 @@ export function centrePin(view) {
   const [from, to] = place.range;
   const isAgain = view.centred === pin && !place.isWhole;
   view.centred = pin;
-  const all = [0, view.space.step_count];
+  const all = [0, view.program.space.step_count];
   if (isAgain || place.isWhole) place.setRange(around(span, all, MIN_STEPS));
   else place.setRange(moved([from, to], all, (span[0] + span[1] - from - to) / 2));
 }
@@ -151,13 +151,14 @@ export async function zoomTo(view, id) {
   if (view.store.state.pin !== id) view.context.pin(id);
   if (!view.records.isWhole(id)) await view.records.read(id).catch(() => {});
   const [span] = spansOf(view, id);
-  if (span) view.place.setRange(around(span, [0, view.space.step_count], MIN_STEPS));
+  if (span) view.place.setRange(around(span, [0, view.program.space.step_count], MIN_STEPS));
 }
 
 /* The offsets of the window are typed; one that is only begun ends at the moment, and without one it takes the steps
  * in view. */
 export async function editOffsets(view) {
-  const { place, space } = view;
+  const { place } = view;
+  const { space } = view.program;
   const [from, to] = whole(place.range);
   if (to <= from) return;
   const window = () => place.shownWindow ?? [from, to - 1];

@@ -67,15 +67,15 @@ export function gatherNotes(...lists) {
 
 /* Asks for a view of `params.filter`; where that cannot be read, of the last one that could. Why is said where
  * it is typed. */
-export async function askFiltered(view, name, params, signal) {
+export async function askFiltered(program, name, params, signal) {
   try {
-    const answer = await view.ask(name, params, signal);
-    view.goodFilter = params.filter ?? view.goodFilter;
+    const answer = await program.ask(name, params, signal);
+    program.goodFilter = params.filter ?? program.goodFilter;
     return answer;
   } catch (error) {
-    const good = view.goodFilter ?? '';
+    const good = program.goodFilter ?? '';
     if (error.status !== 400 || !params.filter || params.filter === good) throw error;
-    return view.ask(name, { ...params, filter: good }, signal);
+    return program.ask(name, { ...params, filter: good }, signal);
   }
 }
 

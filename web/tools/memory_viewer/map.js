@@ -90,10 +90,8 @@ function foldable(panel, onDraw) {
 
 /* ---- search ---- */
 
-/* The field that finds buffers on the map. ask(text) → rows of the table of buffers, {data}; onFound(items),
- * onShow(item): the next of them is pinned. */
-function createSearch({ view, onFound, onShow }) {
-  const { context } = view;
+/* The field that finds buffers on the map. onFound(items), onShow(item): the next of them is pinned. */
+function createSearch({ program, context, records, pinned }, { onFound, onShow }) {
   let find = '';
   let matches = [];
   let takeBack = null;
@@ -121,7 +119,7 @@ function createSearch({ view, onFound, onShow }) {
     onFound(items);
   };
   const search = async () => {
-    const { space } = view;
+    const { space } = program;
     const text = find;
     if (!space || !text) {
       say([], '');
@@ -129,9 +127,9 @@ function createSearch({ view, onFound, onShow }) {
     }
     try {
       const params = { space: space.space, step: 'all', filter: text, sort: 'born', limit: MAX_FOUND };
-      const { data } = await view.ask('buffers', params);
-      if (text !== find || view.space !== space) return;
-      view.records.add(data.rows);
+      const { data } = await program.ask('buffers', params);
+      if (text !== find || program.space !== space) return;
+      records.add(data.rows);
       say(
         data.rows.map((row) => itemOfRow(row, space)),
         data.matched_count === 0 ? 'none found' : `${count(data.matched_count)} found · n, N`,
@@ -145,7 +143,7 @@ function createSearch({ view, onFound, onShow }) {
   /* Pins the next match and brings it into view. */
   function byMatch(direction) {
     if (matches.length === 0) return;
-    const at = matches.findIndex((item) => item.id === view.store.state.pin);
+    const at = matches.findIndex((item) => item.id === pinned());
     const next = matches[(at < 0 ? (direction > 0 ? 0 : matches.length - 1) : at + direction + matches.length) % matches.length];
     context.pin(next.id);
     onShow(next);
@@ -211,13 +209,13 @@ function createColours(context, map) {
 
 /* What is asked of the map: the steps and offsets in view. onData(data, params), onProblem(error, params).
  * Out: {load() → once it is drawn, isAsked()}. The same question again has the same answer. */
-function createLoader({ view, widthOf, onData, onProblem }) {
+function createLoader({ program, context, place }, { widthOf, onData, onProblem }) {
   let asked = { question: '', controller: null, done: null };
   const read = async (params, mine) => {
-    const { space } = view;
+    const { space } = program;
     try {
-      const { data } = await askFiltered(view, 'map', params, mine.controller.signal);
-      if (view.space === space) onData(data, params);
+      const { data } = await askFiltered(program, 'map', params, mine.controller.signal);
+      if (program.space === space) onData(data, params);
     } catch (error) {
       if (isAbort(error)) return;
       mine.question = '';
@@ -228,13 +226,13 @@ function createLoader({ view, widthOf, onData, onProblem }) {
   return {
     isAsked: () => asked.question !== '',
     load() {
-      const { space, place } = view;
+      const { space } = program;
       if (!space || space.replay_error || space.step_unit === 'none' || isFolded()) return null;
       const [from, to] = whole(place.range);
       const [bottom, top] = place.bytes ? whole(place.bytes) : [null, null];
       const width = Math.ceil(widthOf() / 64) * 64;
-      const params = { space: space.space, width, from, to, low: bottom, high: top, filter: view.context.route.filter };
-      const question = JSON.stringify([view.ask.serial, params]);
+      const params = { space: space.space, width, from, to, low: bottom, high: top, filter: context.route.filter };
+      const question = JSON.stringify([program.ask.serial, params]);
       if (question !== asked.question) {
         asked.controller?.abort();
         asked = { question, controller: new AbortController() };
@@ -246,8 +244,7 @@ function createLoader({ view, widthOf, onData, onProblem }) {
 }
 
 /* What the map does with the place: it sets it, and shows it. height(): bytes of all offsets. */
-function placeOnMap(view, height) {
-  const { place } = view;
+function placeOnMap({ program, place }, height) {
   const fitBytes = (offsets, room) => place.setBytes(around(offsets, [0, height()], MIN_BYTES, room));
   return {
     shown: () => ({ moment: place.moment, window: place.shownWindow, offsets: place.offsets, marks: place.marks }),
@@ -262,13 +259,13 @@ function placeOnMap(view, height) {
       if (item.from === undefined) return;
       const room = item.id === null ? 0 : ROOM;
       fitBytes([item.low_bytes, item.high_bytes], room);
-      place.setRange(around([item.from, item.to], [0, view.space.step_count], 8, room));
+      place.setRange(around([item.from, item.to], [0, program.space.step_count], 8, room));
     },
     /* Moves until the item is in view. */
     bring(item) {
       if (item.from === undefined) return;
       const [from, to] = place.range;
-      if (item.to <= from || item.from >= to) place.setRange(around([item.from, item.to], [0, view.space.step_count], to - from, 0));
+      if (item.to <= from || item.from >= to) place.setRange(around([item.from, item.to], [0, program.space.step_count], to - from, 0));
       const [bottom, top] = place.bytes ?? [0, height()];
       if (item.high_bytes <= bottom || item.low_bytes >= top)
         place.setBytes(around([item.low_bytes, item.high_bytes], [0, height()], top - bottom, 0));
@@ -282,22 +279,23 @@ function titleOf(data, space) {
   return el('span', { class: 'dim' }, ` ${unitWord(space)}s × offset · ${counted(data.rectangle_count, 'buffer')}${merged}`);
 }
 
-/* actions: onHover(item, mark, lines), onLeave(), onPin(item), onStep(step | null), onHint().
+/* page: {program: what is open, context, place, records, pinned() → id | null}; actions: onHover(item, mark, lines), onLeave(),
+ * onPin(item), onCentre() the pin, onStep(step | null), onHint(), onDraw().
  * Out: {panel, load(), start(route), hear(route), setView(), setPlace(), fit(offsets), mark(hover, pin, group),
  * showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
-export function createMapPanel(view, actions) {
-  const { place } = view;
+export function createMapPanel(page, actions) {
+  const { program, context, place, records, pinned } = page;
   let height = 1;
   let takeBack = null;
-  const at = placeOnMap(view, () => height);
+  const at = placeOnMap(page, () => height);
   const map = createMap({
     ...actions,
-    onHover: (item, mark) => actions.onHover(item, mark, mapLines(item, view.space)),
-    sentence: (item) => sentenceOf(item, view.space),
+    onHover: (item, mark) => actions.onHover(item, mark, mapLines(item, program.space)),
+    sentence: (item) => sentenceOf(item, program.space),
     onMoment: (step) => place.setMoment(step),
     onWindow: (window, offsets) => place.setWindow(window, offsets),
     onView: at.setView,
-    onAll: () => view.showAll(),
+    onAll: () => place.showAll(),
     onOpen: at.open,
     onWidth() {
       if (!loader.isAsked()) return;
@@ -314,23 +312,23 @@ export function createMapPanel(view, actions) {
   const panel = createPanel('panel-map', 'Allocation map', {
     menu: () => [
       exports(),
-      { word: 'Show all', key: '0', run: () => view.showAll() },
+      { word: 'Show all', key: '0', run: () => place.showAll() },
       { word: 'Next colour', key: 'c', run: colours.next },
-      { word: 'Centre the pin', key: 'f', run: () => view.centrePin(), why: view.store.state.pin === null ? 'nothing is pinned' : '' },
+      { word: 'Centre the pin', key: 'f', run: () => actions.onCentre(), why: pinned() === null ? 'nothing is pinned' : '' },
       explainEntry('map'),
     ],
   });
-  const colours = createColours(view.context, map);
-  const search = createSearch({ view, onFound: map.setMatches, onShow: at.bring });
+  const colours = createColours(context, map);
+  const search = createSearch(page, { onFound: map.setMatches, onShow: at.bring });
   panel.node.dataset.explain = 'map';
   panel.setAside(colours.legend, el('span', { class: 'map-controls' }, colours.chooser, search.nodes));
   panel.body.append(map.node);
 
   const onData = (data, { filter }) => {
-    const { space } = view;
+    const { space } = program;
     height = Math.max(1, data.height_bytes);
-    view.records.add(data.rectangles.map(recordOf));
-    view.records.add(data.indefinite.map((item) => ({ ...item, is_indefinite: true })));
+    records.add(data.rectangles.map(recordOf));
+    records.add(data.indefinite.map((item) => ({ ...item, is_indefinite: true })));
     panel.show();
     map.draw(data, labelOf(data, space));
     map.setView(at.inView());
@@ -339,19 +337,19 @@ export function createMapPanel(view, actions) {
     colours.draw();
     if (data.rectangle_count === 0 && place.isWhole && !place.bytes && !(filter && data.indefinite.length))
       panel.say(message(filter ? NOTHING_MATCHES : nothingMoves(space)));
-    nextFrame(view.light);
+    nextFrame(actions.onDraw);
   };
   const onProblem = (error, { filter }) => {
     /* A filter that cannot be read is explained where it is typed. */
     if (error.status === 400 && filter) return;
     panel.say(message({ kind: 'error', title: 'The map could not be read.', text: problemText(error) }));
   };
-  const loader = createLoader({ view, widthOf: () => map.width, onData, onProblem });
+  const loader = createLoader(page, { widthOf: () => map.width, onData, onProblem });
   const { load } = loader;
   const unfold = foldable(panel, load);
   const itemOf = (id) => {
-    const record = id === null ? null : view.records.get(id);
-    return id === null ? null : (map.itemOf(id) ?? (record?.allocation ? itemOfRow(record, view.space) : null));
+    const record = id === null ? null : records.get(id);
+    return id === null ? null : (map.itemOf(id) ?? (record?.allocation ? itemOfRow(record, program.space) : null));
   };
 
   return {
@@ -371,7 +369,7 @@ export function createMapPanel(view, actions) {
     setPlace: () => map.setPlace(at.shown()),
     /* Offsets that are to fill the view. */
     fit: (offsets) => height > 1 && at.fitBytes(offsets, 0),
-    mark: (hover, pin, group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group, view.space) }),
+    mark: (hover, pin, group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group, program.space) }),
     showStep: map.showStep,
     search: search.byMatch,
     focusFind: search.focus,

@@ -45,20 +45,11 @@ const short = (text) => cutMiddle(visible(text), 60);
 /* context: {pin(id | null), setCapacity(text), banners, details, setSpaces(spaces, chosen, usual), setTitle(text)}.
  * Out: {show(selection, route), hear(route), escape(), unmount()}. */
 export function mount(root, context) {
-  const view = {
-    root,
-    context,
-    store: createStore({ hover: null, pin: null }),
-    controller: null,
-    space: null,
-    module: null,
-    wanted: '',
-    capacity: null,
-    ask: null,
-    centred: null,
-  };
+  /* What is open, for every part: the space and the module that are shown, what is said of them, how they are asked. */
+  const program = { space: null, spaces: [], module: null, said: null, platform: '', wanted: '', capacity: null, ask: null, drawn: null, live: 0 };
+  const view = { root, context, program, store: createStore({ hover: null, pin: null }), controller: null, centred: null };
   view.records = createRecords(() => refresh(view));
-  view.place = createPlace(view, {
+  view.place = createPlace({ program, context }, {
     moment: () => {
       view.map.setPlace();
       showMoment(view);
@@ -84,16 +75,17 @@ export function mount(root, context) {
       loadMarks(view).then(() => refresh(view));
     },
   });
-  build(view);
   view.light = () => lightUp(view);
-  view.showAll = () => view.place.showAll();
-  view.centrePin = () => centrePin(view);
-  view.byBuffer = (direction) => byBuffer(view, direction);
-  view.toPanel = (at) => toPanel(view, at);
-  view.editOffsets = () => editOffsets(view);
-  view.toggleUnpadded = () => context.move({ unpadded: context.route.unpadded === '0' ? '' : '0' });
-  context.bind([...viewerKeys(view), ...explainKeys()], 'Memory Viewer');
-  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(view, key));
+  build(view);
+  const { place, map, table } = view;
+  const acts = {
+    centrePin: () => centrePin(view),
+    editOffsets: () => editOffsets(view),
+    byBuffer: (direction) => byBuffer(view, direction),
+    toPanel: (at) => toPanel(view, at),
+  };
+  context.bind([...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()], 'Memory Viewer');
+  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(explainable(view), key));
   view.store.subscribe(() => refresh(view));
   return {
     show: (selection, route) => show(view, selection, route),
@@ -125,6 +117,14 @@ export function mount(root, context) {
   };
 }
 
+/* What the cards of figures are made of. */
+const explainable = ({ program, records, place, table, window, group, reading, hoveredParts }) => ({
+  ...program,
+  ...{ records, place, table, window, group, reading, hoveredParts },
+});
+
+const pinned = (view) => view.store.state.pin;
+
 /* ---- views ------------------------------------------------------------------ */
 
 /* The lines below the curve's title that say what the window and the marks hold, and what the pane says of them. */
@@ -137,7 +137,7 @@ const windowLines = (view) =>
         onNames: view.context.details.open,
         onClear: () => view.place.letWindowGo(),
         onMoment: (step) => view.place.setMoment(step),
-        onEdit: () => view.editOffsets(),
+        onEdit: () => editOffsets(view),
       });
       const marks = createMarksLine({
         onSwap: () => view.place.swapMarks(),
@@ -147,8 +147,8 @@ const windowLines = (view) =>
       });
       view.curvePanel.head.after(line.node, marks.node);
       const details = () => {
-        if (line.data) return windowDetails(line.data, view.space, view.pinItem);
-        return marks.data && marksDetails(marks.data, view.space, view.pinItem);
+        if (line.data) return windowDetails(line.data, view.program.space, view.pinItem);
+        return marks.data && marksDetails(marks.data, view.program.space, view.pinItem);
       };
       return { line, marks, details };
     },
@@ -161,13 +161,13 @@ function buildCurve(view) {
       hideTooltip();
       view.map.showStep(null);
     },
-    sentence: (reading) => say.readingSentence(view.space, reading),
+    sentence: (reading) => say.readingSentence(view.program.space, reading),
     onHover: (reading, mark) => {
       view.map.showStep(reading.step);
       view.reading = reading;
       showTooltip(
         `s:${reading.step}`,
-        say.readingLines(view.space, reading).map((line) => nodesOf(line)),
+        say.readingLines(view.program.space, reading).map((line) => nodesOf(line)),
         mark,
         'reading',
       );
@@ -191,7 +191,7 @@ function buildCurve(view) {
 }
 
 function build(view) {
-  view.head = createHead(createChooser(view));
+  view.head = createHead(createChooser(view.program, view.context.setCapacity));
   view.pinItem = (item) => pinItem(view, item);
   buildCurve(view);
   const leave = () => {
@@ -207,12 +207,12 @@ function build(view) {
     onLeave: leave,
     onPin,
     onZoom: (bar) => zoomTo(view, bar.id),
-    sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.space.peak_bytes),
+    sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.program.space.peak_bytes),
     onWidth: () => loadStrips(view).then(() => refresh(view)),
     onOpen: (bars) => view.context.choose({ bars }),
     onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
   });
-  view.map = createMapPanel(view, {
+  view.map = createMapPanel({ program: view.program, context: view.context, place: view.place, records: view.records, pinned: () => pinned(view) }, {
     onHover: (item, mark, lines) => {
       view.store.set({ hover: item.id === null ? null : buffersKey(item.id) });
       showTooltip(
@@ -224,10 +224,12 @@ function build(view) {
     },
     onLeave: leave,
     onStep: (step) => view.curve.showStep(step),
+    onCentre: () => centrePin(view),
+    onDraw: view.light,
     onPin,
     onHint: hint,
   });
-  view.table = createBuffersTable(view, {
+  view.table = createBuffersTable({ program: view.program, context: view.context, place: view.place, records: view.records }, {
     onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
     onLeave: leave,
     onPin,
@@ -257,7 +259,7 @@ function hoverBar(view, key, bar, mark) {
   view.store.set({ hover: key });
   showTooltip(
     key,
-    say.barLines(bar, view.records.get(bar.id), view.space.peak_bytes).map((line) => nodesOf(line)),
+    say.barLines(bar, view.records.get(bar.id), view.program.space.peak_bytes).map((line) => nodesOf(line)),
     mark,
     explainOf(view, bar),
   );
@@ -292,7 +294,7 @@ function hearFilter(view, route) {
   const isOther = route.filter !== view.filter;
   view.filter = route.filter;
   view.bars = route.bars;
-  if (isSame || !view.space) return;
+  if (isSame || !view.program.space) return;
   loadStrips(view).then(() => refresh(view));
   if (isOther) view.map.load();
 }
@@ -305,7 +307,7 @@ async function show(view, selection, route) {
   view.controller = new AbortController();
   hideTooltip();
   view.store.set({ hover: null, pin: null });
-  view.wanted = route.capacity;
+  view.program.wanted = route.capacity;
   setTab(view, route);
   view.curve.setUnpadded(route.unpadded !== '0');
   view.filter = route.filter;
@@ -357,15 +359,15 @@ async function load(view, selection, route, signal) {
   const asked = [ask('summary'), readSession(place.session, signal), devicesFor(route.capacity)];
   const [answer, session] = await Promise.all(asked);
   const { module, spaces } = answer.data;
-  view.ask = ask;
-  view.records.reset((name, params) => ask(name, { space: view.space.space, ...params }));
-  view.module = { ...selection.module, name: module.name || selection.module.name };
+  view.program.ask = ask;
+  view.records.reset((name, params) => ask(name, { space: view.program.space.space, ...params }));
+  view.program.module = { ...selection.module, name: module.name || selection.module.name };
   const said = saidOf(view, selection, session, answer.notes);
   if (spaces.length === 0) {
     only(
       view,
-      message((module.has_buffer_assignment ? noSpaces : noAssignment)(view.module)),
-      `${short(view.module.name)}: what it needs is not in this file.`,
+      message((module.has_buffer_assignment ? noSpaces : noAssignment)(view.program.module)),
+      `${short(view.program.module.name)}: what it needs is not in this file.`,
       said,
     );
     return;
@@ -401,13 +403,13 @@ const SAYS_NOTHING = { notes: [], errorTexts: [], failure: null };
 
 /* One message instead of all panels. */
 function only(view, content, sentence, said = SAYS_NOTHING) {
-  view.said = said;
+  view.program.said = said;
   view.head.say(sentence, said);
   view.wholePage.replaceChildren(content);
   view.wholePage.hidden = false;
   for (const panel of view.panels) panel.node.hidden = true;
   view.tabs.node.hidden = true;
-  view.space = null;
+  view.program.space = null;
   view.inPane = null;
   view.context.details.clear();
   view.context.setSpaces([], null);
@@ -418,7 +420,7 @@ function only(view, content, sentence, said = SAYS_NOTHING) {
 function escape(view) {
   if (view.curve.cancel() || view.map.cancel()) return true;
   if (dismissTooltip()) return true;
-  if (view.space && view.place.letWindowGo()) return true;
+  if (view.program.space && view.place.letWindowGo()) return true;
   if (view.bars) {
     view.context.choose({ bars: '' });
     return true;

@@ -43,14 +43,15 @@ function sumsOf({ matched_count: number, matched_bytes: bytes, largest_bytes: la
 
 /* Asks for the group that the URL pins, and lights it. */
 export async function pinGroup(view, refresh) {
-  const { space, context, place } = view;
+  const { context, place } = view;
+  const { space } = view.program;
   const { route } = context;
   if (!space || route.pin?.kind !== 'g') return;
   const { id: key } = route.pin;
   const by = wayOf(route.group);
   const params = { space: space.space, by, key, filter: route.filter, sort: '-size', limit: MAX_OUTLINED };
   const moment = space.replay_error ? 'all' : (place.step ?? 'peak');
-  const question = JSON.stringify([params, moment, view.ask.serial]);
+  const question = JSON.stringify([params, moment, view.program.ask.serial]);
   const light = () => {
     if (view.group) context.banners.drop('pin');
     view.store.set({ pin: view.group?.id ?? null });
@@ -64,9 +65,9 @@ export async function pinGroup(view, refresh) {
   const { signal } = (view.groupAsked = new AbortController());
   try {
     const [now, all] = await Promise.all(
-      [moment, 'all'].map(async (step) => (await askFiltered(view, 'buffers', { ...params, step }, signal)).data),
+      [moment, 'all'].map(async (step) => (await askFiltered(view.program, 'buffers', { ...params, step }, signal)).data),
     );
-    if (view.space !== space || signal.aborted) return;
+    if (view.program.space !== space || signal.aborted) return;
     view.group = all.matched_count === 0 ? null : groupOf({ question, key, by, now, all }, space, Boolean(route.filter));
     if (view.group) view.records.add(now.rows);
     else sayUnknown(view, key, route.filter);

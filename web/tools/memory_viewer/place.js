@@ -85,9 +85,9 @@ const hasSteps = ({ space }) => Boolean(space) && space.step_unit !== 'none' && 
 
 /* Steps and offsets in view. at: the place as it is now, of which `range` and `bytes` are set here; hooks: range(), at
  * once, and rangeAtRest(), 120 ms after the last movement. */
-function rangeIn(view, at, hooks) {
+function rangeIn({ program, context }, at, hooks) {
   let takeBack = null;
-  const now = () => at.range ?? allOf(view);
+  const now = () => at.range ?? allOf(program);
   const rest = () => {
     hooks.range(now());
     takeBack?.();
@@ -99,18 +99,18 @@ function rangeIn(view, at, hooks) {
     }, ASK_AFTER_MS);
   };
   const set = (next) => {
-    if (!hasSteps(view)) return;
-    at.range = isAll(next, allOf(view)) ? null : next;
+    if (!hasSteps(program)) return;
+    at.range = isAll(next, allOf(program)) ? null : next;
     const [from, to] = at.range ? nearest(at.range) : [null, null];
-    view.context.move({ from: from || null, to: to === view.space.step_count ? null : to });
+    context.move({ from: from || null, to: to === program.space.step_count ? null : to });
     rest();
   };
   /* Offsets in view; null: all. */
   const setBytes = (next) => {
-    if (!hasSteps(view)) return;
+    if (!hasSteps(program)) return;
     at.bytes = next;
     const [low, high] = next ? nearest(next) : [null, null];
-    view.context.move({ low, high });
+    context.move({ low, high });
     rest();
   };
   return {
@@ -120,35 +120,35 @@ function rangeIn(view, at, hooks) {
     setBytes,
     stop: () => takeBack?.(),
     showAll() {
-      if (!hasSteps(view)) return;
-      set(allOf(view));
+      if (!hasSteps(program)) return;
+      set(allOf(program));
       setBytes(null);
     },
     /* Notches in, or out when negative; about the moment if it is in view. */
     zoom(notches, moment) {
-      if (!hasSteps(view)) return;
+      if (!hasSteps(program)) return;
       const [from, to] = now();
       const about = moment >= from && moment < to ? moment + 0.5 : (from + to) / 2;
-      set(zoomed(now(), allOf(view), MIN_STEPS, about, NOTCH ** notches));
+      set(zoomed(now(), allOf(program), MIN_STEPS, about, NOTCH ** notches));
     },
     pan(direction) {
-      if (!hasSteps(view)) return;
+      if (!hasSteps(program)) return;
       const [from, to] = now();
-      set(moved(now(), allOf(view), direction * PAN_SHARE * (to - from)));
+      set(moved(now(), allOf(program), direction * PAN_SHARE * (to - from)));
     },
     toWindow() {
       const [a, b] = at.window;
-      set(zoomed([a, b + 1], allOf(view), MIN_STEPS, (a + b + 1) / 2, 1));
+      set(zoomed([a, b + 1], allOf(program), MIN_STEPS, (a + b + 1) / 2, 1));
     },
   };
 }
 
 /* The moment. at.step: null at the peak; hooks: moment(step), at once, and momentAtRest(), 120 ms after the last movement
  * of a hand, else at once. */
-function momentIn(view, at, range, hooks) {
+function momentIn({ program, context }, at, range, hooks) {
   let takeBack = null;
   let isHeld = false; // the hand still moves it
-  const now = () => at.step ?? view.space.peak_step ?? 0;
+  const now = () => at.step ?? program.space.peak_step ?? 0;
   const rests = () => {
     isHeld = false;
     hooks.momentAtRest();
@@ -162,15 +162,15 @@ function momentIn(view, at, range, hooks) {
   };
   /* isHand: the hand is still moving, or a key may be held down. */
   const set = (step, isHand = false) => {
-    if (!hasSteps(view)) return;
-    const to = Math.max(0, Math.min(view.space.step_count - 1, step));
-    const patch = { step: to === view.space.peak_step ? null : to, bars: '' };
-    const next = following(range.now(), allOf(view), to);
+    if (!hasSteps(program)) return;
+    const to = Math.max(0, Math.min(program.space.step_count - 1, step));
+    const patch = { step: to === program.space.peak_step ? null : to, bars: '' };
+    const next = following(range.now(), allOf(program), to);
     if (next.join() !== range.now().join()) range.set(next);
     const before = at.step;
     isHeld = isHand;
-    if (isHand) view.context.move(patch);
-    else view.context.choose(patch);
+    if (isHand) context.move(patch);
+    else context.choose(patch);
     if (before === at.step && isHeld) isMoved();
   };
   return {
@@ -179,8 +179,8 @@ function momentIn(view, at, range, hooks) {
     isMoved,
     isMoving: () => isHeld,
     byPeak(direction) {
-      if (!hasSteps(view) || !view.drawn) return;
-      const next = peakBeside(view.drawn, now(), direction);
+      if (!hasSteps(program) || !program.drawn) return;
+      const next = peakBeside(program.drawn, now(), direction);
       if (next !== now()) set(next);
     },
     stop() {
@@ -191,9 +191,9 @@ function momentIn(view, at, range, hooks) {
 }
 
 /* The selected window and the two marks: at.window, at.offsets, at.marks; hooks: window(). */
-function windowIn(view, at, moment, hooks) {
+function windowIn({ program, context }, at, moment, hooks) {
   let begun = null; // where a window begins that keys select
-  const choose = (window, offsets = null) => view.context.choose({ sel: window?.join('-') ?? '', offsets: offsets?.join('-') ?? '' });
+  const choose = (window, offsets = null) => context.choose({ sel: window?.join('-') ?? '', offsets: offsets?.join('-') ?? '' });
   const begin = (step) => {
     begun = step;
     hooks.window();
@@ -218,7 +218,7 @@ function windowIn(view, at, moment, hooks) {
     },
     /* By keys: the first call begins a window at the moment, the second ends it there, the third clears it. */
     mark() {
-      if (!hasSteps(view)) return;
+      if (!hasSteps(program)) return;
       if (at.window) choose(null);
       else if (begun !== null) choose(shown());
       else begin(moment.now());
@@ -229,8 +229,8 @@ function windowIn(view, at, moment, hooks) {
 }
 
 /* Takes what the URL says into `at`; what does not exist becomes a banner. */
-function adopt({ space, context }, at, route) {
-  const { said, ...next } = readPlace(space, route);
+function adopt({ program, context }, at, route) {
+  const { said, ...next } = readPlace(program.space, route);
   for (const name of ['step', 'range', 'bytes', 'window', 'offsets', 'marks', 'bars']) {
     if (said[name]) context.banners.set(name, { text: said[name] });
     else context.banners.drop(name);
@@ -240,19 +240,20 @@ function adopt({ space, context }, at, route) {
   Object.assign(at, next, { range: kept('range') ? at.range : next.range, bytes: kept('bytes') ? at.bytes : next.bytes });
 }
 
-/* view: {space, drawn, context} as they are now. hooks: marks(), moment(step), momentAtRest(), range([from, to)),
+/* program: what is open, with the curve as drawn; context: the page's, for the URL and its banners. hooks: marks(), moment(step), momentAtRest(), range([from, to)),
  * rangeAtRest(range), window(), fit(offsets). They are called after the part of the place that changed. */
-export function createPlace(view, hooks) {
+export function createPlace({ program, context }, hooks) {
   const at = { ...NOWHERE };
-  const range = rangeIn(view, at, hooks);
-  const moment = momentIn(view, at, range, {
+  const page = { program, context };
+  const range = rangeIn(page, at, hooks);
+  const moment = momentIn(page, at, range, {
     ...hooks,
     moment(step) {
       if (window.isBegun()) hooks.window();
       hooks.moment(step);
     },
   });
-  const window = windowIn(view, at, moment, hooks);
+  const window = windowIn(page, at, moment, hooks);
   const stop = () => {
     range.stop();
     moment.stop();
@@ -308,13 +309,13 @@ export function createPlace(view, hooks) {
       stop();
       window.forget();
       Object.assign(at, NOWHERE);
-      adopt(view, at, route);
+      adopt(page, at, route);
     },
     hear(route) {
-      if (!view.space) return;
+      if (!program.space) return;
       const before = { ...at };
       const isOther = (name) => before[name]?.join() !== at[name]?.join();
-      adopt(view, at, route);
+      adopt(page, at, route);
       if (before.step !== at.step) moment.isMoved();
       if (isOther('range') || isOther('bytes')) range.rest();
       if (isOther('window') || isOther('offsets')) window.isChanged();
@@ -329,13 +330,13 @@ export function createPlace(view, hooks) {
     },
     /* The moment becomes A, then B; the third time both go. */
     mark() {
-      if (hasSteps(view)) view.context.choose(nextMarks(at.marks, moment.now()));
+      if (hasSteps(program)) context.choose(nextMarks(at.marks, moment.now()));
     },
     swapMarks() {
       const swapped = swappedMarks(at.marks);
-      if (swapped) view.context.choose(swapped);
+      if (swapped) context.choose(swapped);
       return Boolean(swapped);
     },
-    clearMarks: () => view.context.choose({ a: '', b: '' }),
+    clearMarks: () => context.choose({ a: '', b: '' }),
   };
 }

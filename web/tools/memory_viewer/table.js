@@ -64,7 +64,7 @@ function sourceOf(data, { by, ...params }, asks, known, onProblem) {
 }
 
 /* What the URL asks of the table; an order that the daemon refused gives way to the default. */
-function wantedOf({ context, space, place }, refused) {
+function wantedOf({ context, program: { space }, place }, refused) {
   const { filter, sort, step, group } = context.route;
   const isStep = Number.isInteger(step) && step >= 0 && step < space.step_count;
   const by = wayOf(group);
@@ -89,18 +89,19 @@ function sayUnknown({ banners, route: { sort, group } }, refused) {
 /* Asks for what the URL wants. onAnswer(data, params, asks, isNewFilter), onFilterProblem(error), onProblem(error).
  * Out: {load(), wanted(), isNew(), said: the last answer}. A filter that is refused leaves what the last good one
  * showed, at the step of now. */
-function createLoader(view, { onStart, onAnswer, onFilterProblem, onProblem }) {
+function createLoader(page, { onStart, onAnswer, onFilterProblem, onProblem }) {
+  const { program, context, place } = page;
   let asked = '';
   let good = null; // the last filter that the daemon took
   let drawn = null; // what was asked last, without the filter
   let said = null;
   let refused = null; // the order that the daemon does not know
-  const wanted = () => wantedOf(view, refused);
-  const questionOf = (params) => JSON.stringify([params, view.place.within, view.ask.serial]);
+  const wanted = () => wantedOf(page, refused);
+  const questionOf = (params) => JSON.stringify([params, place.within, program.ask.serial]);
   const withoutFilter = (params) => questionOf({ ...params, filter: '' });
 
   async function ask(params, key, isNewFilter) {
-    const asks = askWithin(view.ask, view.place.within);
+    const asks = askWithin(program.ask, place.within);
     const { by, ...rest } = params;
     const { data } = await asks(by ? 'groups' : 'buffers', { ...(by ? params : rest), limit: PAGE_ROWS });
     if (asked !== key) return;
@@ -109,11 +110,11 @@ function createLoader(view, { onStart, onAnswer, onFilterProblem, onProblem }) {
     onAnswer(data, params, asks, isNewFilter);
   }
   async function load() {
-    if (!view.space) return;
+    if (!program.space) return;
     const params = wanted();
     const key = questionOf(params);
     asked = key;
-    sayUnknown(view.context, refused);
+    sayUnknown(context, refused);
     const end = onStart(params);
     try {
       await ask(params, key, good !== null && good !== params.filter);
@@ -137,19 +138,19 @@ function createLoader(view, { onStart, onAnswer, onFilterProblem, onProblem }) {
   return {
     load,
     wanted,
-    isNew: () => Boolean(view.space) && questionOf(wanted()) !== asked,
+    isNew: () => Boolean(program.space) && questionOf(wanted()) !== asked,
     get said() {
       return said;
     },
   };
 }
 
-/* view: {ask, space, records, place, context}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
+/* page: {program: what is open, context, place, records}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
  * Out: {panel, load(), hear(), mark(hover, pin), rankOf(id, order), groupOf(id), focusFilter(), beside(id, direction), destroy()}. */
-export function createBuffersTable(view, actions) {
+export function createBuffersTable(page, actions) {
   const panel = createPanel('panel-table', 'Buffers');
-  const { context } = view;
-  const known = createKnown(view.records);
+  const { program, context, place, records } = page;
+  const known = createKnown(records);
   const table = createTable({
     kind: ['buffer', 'buffers'],
     ...actions,
@@ -159,12 +160,12 @@ export function createBuffersTable(view, actions) {
   const filter = createFilter({
     label: 'Filter buffers',
     placeholder: 'filter, e.g. >64MiB cat:temporary ( / )',
-    fields: () => filterFields(loader.said?.member_columns ?? loader.said?.columns ?? [], valuesOfFields(view)),
+    fields: () => filterFields(loader.said?.member_columns ?? loader.said?.columns ?? [], valuesOfFields(program, context)),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
   const group = createGroupChoice((by) => context.choose(groupedBy(by, context.route)));
   const onProblem = (error) => panel.say(failed('The table', error));
-  const loader = createLoader(view, {
+  const loader = createLoader(page, {
     onStart(params) {
       filter.set(params.filter);
       group.set(params.by);
@@ -182,13 +183,13 @@ export function createBuffersTable(view, actions) {
   panel.node.dataset.explain = 'table';
   panel.setAside(filter.node, group.node);
   panel.body.append(table.node);
-  panel.setMenu(() => tableMenu({ view, table, wanted: loader.wanted }));
+  panel.setMenu(() => tableMenu({ ...page, table, wanted: loader.wanted }));
 
   /* What leaves out rows, for words. */
-  const kept = ({ filter: text }) => ({ filter: text, within: view.place.within });
+  const kept = ({ filter: text }) => ({ filter: text, within: place.within });
 
   function show(data, params, source) {
-    const where = whereText(data, view);
+    const where = whereText(data, program.space, place);
     panel.show();
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${where}`));
     table.show({
@@ -199,7 +200,7 @@ export function createBuffersTable(view, actions) {
       source,
     });
     if (data.total_count === 0) panel.say(message(noBuffers()));
-    else if (view.place.within && data.matched_count === 0) panel.say(message(noneWithin(data.total_count, params.filter)));
+    else if (place.within && data.matched_count === 0) panel.say(message(noneWithin(data.total_count, params.filter)));
     filter.forget();
     actions.onDraw();
   }
@@ -213,7 +214,7 @@ export function createBuffersTable(view, actions) {
     /* Scrolls to a buffer that was pinned elsewhere, where its place is known. */
     reveal(id) {
       const { filter: text, sort, by } = loader.wanted();
-      const rank = by || text || view.place.within || sort !== DEFAULT_SORT ? null : view.records.get(id)?.ranks?.size;
+      const rank = by || text || place.within || sort !== DEFAULT_SORT ? null : records.get(id)?.ranks?.size;
       if (rank !== null && rank !== undefined) table.reveal(rank);
       else table.revealId(id);
     },
@@ -238,7 +239,7 @@ const filterSentence = ({ matched_count: matched, total_count: all, matched_byte
   `${within ? `${filter ? 'Filter, in' : 'In'} the rectangle` : 'Filter'}: ${count(matched)} of ${counted(all, 'buffer')}, ${spokenBytes(bytes)}.`;
 
 /* "at the peak · step 376" */
-function whereText(data, { space, place }) {
+function whereText(data, space, place) {
   if (place.within) return `of ${say.windowWords(space, place.window, place.offsets)}`;
   if (data.step === null) return 'of this memory space';
   if (space.step_unit === 'none') return 'at the peak';
@@ -249,21 +250,21 @@ function whereText(data, { space, place }) {
 /* ---- what stands behind ⋯ ---- */
 
 /* Address of all rows that the filter keeps, as CSV. */
-function csvLink(view, wanted) {
+function csvLink({ program, place }, wanted) {
   const { by, filter, ...rest } = wanted;
-  const kept = [view.place.within, filter].filter(Boolean).join(' ');
-  const params = { ...view.ask.place, ...rest, filter: kept, by, format: 'csv', paths: isWithoutPaths() ? 'without' : '' };
+  const kept = [place.within, filter].filter(Boolean).join(' ');
+  const params = { ...program.ask.place, ...rest, filter: kept, by, format: 'csv', paths: isWithoutPaths() ? 'without' : '' };
   const url = new URL(`api/v1/memory_viewer/${by ? 'groups' : 'buffers'}`, document.baseURI);
   for (const [name, value] of Object.entries(params)) if (value !== '') url.searchParams.set(name, value);
   return url.href;
 }
 
 /* wanted(): what is asked for now. Out: entries of menu.js. */
-function tableMenu({ view, table, wanted }) {
-  const exports = exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink(view, wanted()) });
+function tableMenu({ program, context, place, table, wanted }) {
+  const exports = exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink({ program, place }, wanted()) });
   const rowLink = () => {
     const row = table.activeRow;
-    return row ? view.context.linkHere({ pin: row.isGroup ? { kind: 'g', id: row.key } : { kind: 'b', id: row.id } }) : null;
+    return row ? context.linkHere({ pin: row.isGroup ? { kind: 'g', id: row.key } : { kind: 'b', id: row.id } }) : null;
   };
   return [
     exports(),

@@ -20,7 +20,7 @@ const CURVE_WIDTH = 1024;
 
 /* data: the summary; said: {notes, errorTexts}. Resolves when every view is drawn. */
 export async function showSpace(view, data, route, said, signal) {
-  const devices = await devicesFor(view.wanted);
+  const devices = await devicesFor(view.program.wanted);
   if (signal.aborted) return;
   const usual = usualOf(view, data.spaces, devices, said);
   const space = data.spaces.find((each) => each.space === route.space) ?? usual;
@@ -29,16 +29,16 @@ export async function showSpace(view, data, route, said, signal) {
       text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
     });
   }
-  Object.assign(view, { space, spaces: data.spaces, said, drawn: null, platform: data.module.platform });
+  Object.assign(view.program, { space, spaces: data.spaces, said, drawn: null, platform: data.module.platform });
   view.place.start(route);
   view.context.setSpaces(data.spaces, space, usual);
-  settleCapacity(view, devices);
+  settleCapacity(view.program, view.context.banners, devices);
   for (const panel of view.panels) panel.node.hidden = false;
   view.tabs.node.hidden = false;
   view.strips.panel.node.hidden = Boolean(space.replay_error);
   sayAnswer(view);
   await Promise.all([view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route)]);
-  if (view.space === space) await Promise.all([loadWindow(view), loadMarks(view)]);
+  if (view.program.space === space) await Promise.all([loadWindow(view), loadMarks(view)]);
 }
 
 /* Another moment: the curve only moves its line; strips and table are asked once it is at rest. */
@@ -48,47 +48,48 @@ export function showMoment(view) {
 }
 
 function titleOf(view) {
-  const { space, module, capacity, place, live, said } = view;
+  const { place } = view;
+  const { space, module, capacity, live, said } = view.program;
   const moment = place.isPeak ? null : { step: place.step, live };
-  return pageTitle(space, module.name, capacity, moment, failureParts(said, view) ? failureTitle(said.failure) : '');
+  return pageTitle(space, module.name, capacity, moment, failureParts(said, view.program) ? failureTitle(said.failure) : '');
 }
 
 function sayAnswer(view) {
   view.context.setTitle(titleOf(view));
-  view.head.show(view);
+  view.head.show(view.program);
 }
 
 const usualOf = (view, spaces, devices, said) =>
   usualSpace(
     spaces,
     ({ space, total_bytes: total }) =>
-      total > 0 && verdictOf(total, capacityOf(view.wanted, devices, said.errorTexts, space, said.devices), space)?.word === 'over',
+      total > 0 && verdictOf(total, capacityOf(view.program.wanted, devices, said.errorTexts, space, said.devices), space)?.word === 'over',
   );
 
 /* Another capacity: sentence, title and curve change, nothing is asked again but the devices. The space stays, and the
  * address names it where another one would open there now. */
 export async function changeCapacity(view, wanted) {
-  if (wanted === view.wanted) return;
-  view.wanted = wanted;
+  if (wanted === view.program.wanted) return;
+  view.program.wanted = wanted;
   const devices = await devicesFor(wanted);
-  if (!view.space || view.wanted !== wanted) return;
-  settleCapacity(view, devices);
-  const usual = usualOf(view, view.spaces, devices, view.said);
-  view.context.setSpaces(view.spaces, view.space, usual);
-  if (usual !== view.space && view.context.route.space === null) view.context.move({ space: view.space.space });
+  if (!view.program.space || view.program.wanted !== wanted) return;
+  settleCapacity(view.program, view.context.banners, devices);
+  const usual = usualOf(view, view.program.spaces, devices, view.program.said);
+  view.context.setSpaces(view.program.spaces, view.program.space, usual);
+  if (usual !== view.program.space && view.context.route.space === null) view.context.move({ space: view.program.space.space });
   sayAnswer(view);
-  if (view.drawn) drawCurve(view);
+  if (view.program.drawn) drawCurve(view);
 }
 
 /* Asks for a view and draws it; a failure is said in the panel. A newer question of the same
  * panel gives up the older one. */
 async function fillPanel(view, panel, what, name, params, draw) {
-  const { space } = view;
+  const { space } = view.program;
   panel.asked?.abort();
   panel.asked = new AbortController();
   try {
-    const { data } = await askFiltered(view, name, { space: space.space, ...params }, panel.asked.signal);
-    if (view.space !== space) return null;
+    const { data } = await askFiltered(view.program, name, { space: space.space, ...params }, panel.asked.signal);
+    if (view.program.space !== space) return null;
     panel.show();
     draw(data, space);
     return data;
@@ -98,7 +99,7 @@ async function fillPanel(view, panel, what, name, params, draw) {
     /* A filter that cannot be read is explained where it is typed; the last picture stays. */
     if (error.status === 400 && view.context.route.filter) return null;
     /* What is seen stays while nobody answers. */
-    if (error.code !== 'gone' || !view.drawn) panel.say(failed(what, error));
+    if (error.code !== 'gone' || !view.program.drawn) panel.say(failed(what, error));
     return null;
   }
 }
@@ -106,7 +107,7 @@ async function fillPanel(view, panel, what, name, params, draw) {
 const stepOf = ({ place }) => (place.isPeak ? {} : { step: place.step });
 
 export function loadStrips(view) {
-  if (!view.space || view.space.replay_error) return Promise.resolve(null);
+  if (!view.program.space || view.program.space.replay_error) return Promise.resolve(null);
   const opened = readOpened(view.context.route.bars);
   view.marked = view.place.within;
   return fillPanel(
@@ -129,19 +130,20 @@ export function loadStrips(view) {
         opened: isThere ? opened : null,
         chosen: categoriesOf(view.context.route.filter),
       });
-      view.live = data.bytes;
+      view.program.live = data.bytes;
       view.context.setTitle(titleOf(view));
     },
   );
 }
 
 function loadCurve(view) {
-  const { space, curvePanel } = view;
-  if (space.replay_error) return curvePanel.say(message(cannotReplay(view.module.name, space.replay_error)));
+  const { curvePanel } = view;
+  const { space } = view.program;
+  if (space.replay_error) return curvePanel.say(message(cannotReplay(view.program.module.name, space.replay_error)));
   if (space.step_unit === 'none') return curvePanel.say(message(noPositions(space)));
   const width = widthOf(view);
   return fillPanel(view, curvePanel, 'The curve', 'curve', { width }, (data) => {
-    view.drawn = curveOf(data);
+    view.program.drawn = curveOf(data);
     drawCurve(view);
     view.curve.setMoment(view.place.moment);
     view.curve.setRange(view.place.range);
@@ -150,7 +152,8 @@ function loadCurve(view) {
 }
 
 function loadMap(view, route) {
-  const { space, map } = view;
+  const { map } = view;
+  const { space } = view.program;
   map.panel.node.hidden = Boolean(space.replay_error) || space.step_unit === 'none';
   return map.panel.node.hidden ? null : map.start(route);
 }
@@ -159,7 +162,7 @@ const widthOf = (view) => Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth 
 
 /* More points for the steps in view, where the whole curve was thinned. */
 export function loadDetail(view) {
-  if (!view.drawn?.isThinned || view.place.isWhole) return Promise.resolve(null);
+  if (!view.program.drawn?.isThinned || view.place.isWhole) return Promise.resolve(null);
   const [from, to] = whole(view.place.range);
   const params = { width: widthOf(view), from, to };
   return fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) =>
@@ -170,13 +173,13 @@ export function loadDetail(view) {
 /* Asks what changes in the steps [from, to) and gives the answer to `show`, unless another question of the same
  * slot came meanwhile. */
 async function askChanges(view, slot, [from, to], show, filter = '') {
-  const { space } = view;
+  const { space } = view.program;
   view[slot]?.abort();
   const mine = (view[slot] = new AbortController());
   const tell = (data, problem) =>
-    view.window.with((parts) => view.space === space && !mine.signal.aborted && show(parts, data, space, problem));
+    view.window.with((parts) => view.program.space === space && !mine.signal.aborted && show(parts, data, space, problem));
   try {
-    const { data } = await view.ask('window', { space: space.space, from, to, filter }, mine.signal);
+    const { data } = await view.program.ask('window', { space: space.space, from, to, filter }, mine.signal);
     await tell(data);
   } catch (error) {
     if (isAbort(error)) return;
@@ -201,14 +204,14 @@ export async function loadWindow(view) {
   }
   view.windowAsked?.abort();
   if (begun === null) view.window.now?.line.clear();
-  else await view.window.with(({ line }) => view.place.begun !== null && line.begin(view.place.begun, view.space));
+  else await view.window.with(({ line }) => view.place.begun !== null && line.begin(view.place.begun, view.program.space));
 }
 
 /* The same between two marked moments; what is live at the earlier one is there already. */
 export async function loadMarks(view) {
-  const { space } = view;
+  const { space } = view.program;
   const { marks } = view.place;
-  const isNow = () => view.space === space && view.place.marks.a === marks.a && view.place.marks.b === marks.b;
+  const isNow = () => view.program.space === space && view.place.marks.a === marks.a && view.place.marks.b === marks.b;
   view.curve.setMarks(marks);
   view.marksAsked?.abort();
   const set = [marks.a, marks.b].filter((step) => step !== null);
@@ -222,7 +225,7 @@ export async function loadMarks(view) {
 
 /* Red is what rises above the capacity of a program that does not fit. */
 function drawCurve(view) {
-  const { space, capacity, drawn } = view;
+  const { space, capacity, drawn } = view.program;
   const mark = capacity && {
     bytes: capacity.bytes,
     text: capacityLabel(space, capacity),
