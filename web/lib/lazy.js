@@ -3,8 +3,7 @@
  *
  *   const list = lazy(() => import('./filter_list.js'), ({ createCompletion }) => createCompletion(…));
  *   list.with((it) => it.open());   at once if it is there, else once it is; in the order asked, counted as under way
- *   list.now?.close();              nothing to do while it is not there
- *   list.warm();                    it will be needed soon */
+ *   list.now?.close();              nothing to do while it is not there */
 
 import { begin } from './activity.js';
 
@@ -32,9 +31,6 @@ export function lazy(load, make = (module) => module) {
     },
     with(act) {
       return part ? act(part) : get().then(act);
-    },
-    warm() {
-      get().catch(() => {});
     },
   };
 }

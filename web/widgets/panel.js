@@ -49,7 +49,6 @@ export function createPanel(className, title, { menu = null } = {}) {
   setMenu(menu);
   const body = el('div', { class: 'panel-body' });
   const said = el('div', { class: 'panel-said', hidden: true });
-  let saying = null;
   const waiting = el('p', { class: 'panel-wait', role: 'status', hidden: true });
   const node = el(
     'section',
@@ -70,18 +69,13 @@ export function createPanel(className, title, { menu = null } = {}) {
       fill(aside, ...parts);
     },
     setMenu,
-    /* A reason instead of the drawing, or a promise of it. */
-    async say(content) {
-      const mine = {};
-      saying = mine;
+    /* A reason instead of the drawing. */
+    say(content) {
       body.hidden = true;
-      const node = content instanceof Promise ? await content : content;
-      if (saying !== mine) return;
-      fill(said, node);
+      fill(said, content);
       said.hidden = false;
     },
     show() {
-      saying = null;
       said.hidden = true;
       body.hidden = false;
     },
