@@ -60,7 +60,6 @@ static void count_module(struct wire module, struct hlo *hlo)
                 hlo->instruction_count += computation.number == HLO_COMPUTATION_PROTO_INSTRUCTIONS;
             break;
         }
-        default: break;
         }
     }
 }
@@ -140,7 +139,6 @@ static void place_instruction(const struct wire *field, struct hlo *hlo, uint32_
         case HLO_INSTRUCTION_PROTO_CUSTOM_CALL_TARGET: target = wire_text(&wire); break;
         case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG: config = (struct config){wire_text(&wire), HLO_NONE}; break;
         case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG_PAYLOAD: config = payload_read(wire_message(&wire), hlo); break;
-        default: break;
         }
     }
     config_look(hlo, config, target, at, arena);
@@ -160,7 +158,6 @@ static void place_computation(struct wire wire, struct hlo *hlo, struct arena *a
         case HLO_COMPUTATION_PROTO_ID: computation->id = wire_int(&wire); break;
         case HLO_COMPUTATION_PROTO_ROOT_ID: computation->root_id = wire_int(&wire); break;
         case HLO_COMPUTATION_PROTO_INSTRUCTIONS: place_instruction(&wire, hlo, at, arena); break;
-        default: break;
         }
     }
     computation->instruction_count = hlo->instruction_count - computation->instruction_first;
@@ -324,7 +321,6 @@ static void metadata_read(struct wire wire, const struct hlo *hlo, struct hlo_de
             detail->frame_at = id >= 1 && id <= hlo->frame_count ? (uint32_t)(id - 1) : HLO_NONE;
             break;
         }
-        default: break;
         }
     }
 }
@@ -342,7 +338,6 @@ struct hlo_detail hlo_detail(const struct hlo *hlo, uint32_t instruction_at)
         case HLO_INSTRUCTION_PROTO_METADATA: metadata_read(wire_message(&wire), hlo, &detail); break;
         case HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER: detail.parameter_number = wire_int(&wire); break;
         case HLO_INSTRUCTION_PROTO_TUPLE_INDEX: detail.tuple_index = wire_int(&wire); break;
-        default: break;
         }
     }
     return detail;

@@ -39,7 +39,6 @@ static void count(struct wire wire, struct hlo *hlo)
             while (wire_next(&inner))
                 hlo->event_count += inner.number == HEAP_SIMULATOR_TRACE_EVENTS;
             break;
-        default: break;
         }
     }
 }
@@ -68,7 +67,6 @@ static void place_buffer(struct wire wire, struct hlo *hlo)
         case LOGICAL_BUFFER_PROTO_SIZE: buffer->size_bytes = wire_int(&wire); break;
         case LOGICAL_BUFFER_PROTO_COLOR: buffer->color = wire_int(&wire); break;
         case LOGICAL_BUFFER_PROTO_DEFINED_AT: place_location(wire_message(&wire), hlo, buffer); break;
-        default: break;
         }
     }
     buffer->instruction_at = map_get(&hlo->instruction_of_id, (uint64_t)buffer->instruction_id);
@@ -85,7 +83,6 @@ static void place_assigned(struct wire wire, struct hlo *hlo)
         case BUFFER_ALLOCATION_PROTO_ASSIGNED_LOGICAL_BUFFER_ID: assigned->buffer_id = wire_int(&wire); break;
         case BUFFER_ALLOCATION_PROTO_ASSIGNED_OFFSET: assigned->offset_bytes = wire_int(&wire); break;
         case BUFFER_ALLOCATION_PROTO_ASSIGNED_SIZE: assigned->size_bytes = wire_int(&wire); break;
-        default: break;
         }
     }
 }
@@ -106,7 +103,6 @@ static void place_allocation(struct wire wire, struct hlo *hlo)
         case BUFFER_ALLOCATION_PROTO_IS_TUPLE: allocation->is_tuple = wire_bool(&wire); break;
         case BUFFER_ALLOCATION_PROTO_IS_CONSTANT: allocation->is_constant = wire_bool(&wire); break;
         case BUFFER_ALLOCATION_PROTO_ASSIGNED: place_assigned(wire_message(&wire), hlo); break;
-        default: break;
         }
     }
     allocation->assigned_count = hlo->assigned_count - allocation->assigned_first;
@@ -122,7 +118,6 @@ static void place_event(struct wire wire, struct hlo *hlo)
         case HEAP_SIMULATOR_TRACE_EVENT_COMPUTATION_NAME: event->computation = wire_text(&wire); break;
         case HEAP_SIMULATOR_TRACE_EVENT_INSTRUCTION_NAME: event->instruction = wire_text(&wire); break;
         case HEAP_SIMULATOR_TRACE_EVENT_SHARE_WITH_CANONICAL_ID: event->canonical_id = wire_int(&wire); break;
-        default: break;
         }
     }
 }
@@ -144,7 +139,6 @@ static void place(struct wire wire, struct hlo *hlo)
         case BUFFER_ASSIGNMENT_PROTO_LOGICAL_BUFFERS: place_buffer(wire_message(&wire), hlo); break;
         case BUFFER_ASSIGNMENT_PROTO_BUFFER_ALLOCATIONS: place_allocation(wire_message(&wire), hlo); break;
         case BUFFER_ASSIGNMENT_PROTO_HEAP_SIMULATOR_TRACES: place_trace(wire_message(&wire), hlo); break;
-        default: break;
         }
     }
 }

@@ -31,7 +31,6 @@ static struct location location_read(struct wire wire)
         case STACK_FRAME_INDEX_PROTO_FILE_LOCATION_FUNCTION_NAME_ID: location.function_id = wire_uint(&wire); break;
         case STACK_FRAME_INDEX_PROTO_FILE_LOCATION_LINE: location.line = (int32_t)wire_int(&wire); break;
         case STACK_FRAME_INDEX_PROTO_FILE_LOCATION_COLUMN: location.column = (int32_t)wire_int(&wire); break;
-        default: break;
         }
     }
     return location;

@@ -43,10 +43,7 @@ static struct text_key key_of(const struct trace_event *event, enum trace_stat s
         return (struct text_key){KEY_REF, event->value[stat]};
     if (event->type[stat] != TRACE_TEXT || event->text[stat].length == 0)
         return (struct text_key){KEY_ABSENT, 0};
-    uint64_t hash = 14695981039346656037ULL; /* FNV-1a */
-    for (size_t i = 0; i < event->text[stat].length; i++)
-        hash = (hash ^ (unsigned char)event->text[stat].data[i]) * 1099511628211ULL;
-    return (struct text_key){KEY_TEXT, hash};
+    return (struct text_key){KEY_TEXT, hash_bytes(event->text[stat].data, event->text[stat].length, 0)};
 }
 
 static bool is_same(struct text_key a, struct text_key b) { return a.kind == b.kind && a.value == b.value; }
@@ -93,13 +90,10 @@ static void take(void *context, const struct trace_event *event)
 {
     struct reading *reading = context;
     struct text_key name = key_of(event, TRACE_STAT_HLO_MODULE), op = key_of(event, TRACE_STAT_HLO_OP);
-    bool is_clamped = false;
+    int64_t begin_ps, end_ps;
     if (name.kind == KEY_ABSENT || event->is_aggregated)
         return;
-    int64_t begin_ps = trace_groups_time(reading->timestamp_ns, reading->origin_ns, event->offset_ps, &is_clamped),
-            end_ps;
-    if (event->duration_ps < 0 || __builtin_add_overflow(begin_ps, event->duration_ps, &end_ps) ||
-        end_ps > TRACE_TIME_MAX_PS || is_clamped) {
+    if (!module_launches_span(event, reading->timestamp_ns, reading->origin_ns, &begin_ps, &end_ps)) {
         reading->damaged_count++;
         return;
     }

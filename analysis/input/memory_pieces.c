@@ -308,6 +308,7 @@ static void pieces_join(void *context)
         trace_groups_join(first->reading.groups, piece->reading.groups, &piece->nodes);
         counts_join(&first->out, &piece->out);
     }
+    assert(first->out.count == pieces->items[pieces->count - 1].first + pieces->items[pieces->count - 1].count);
     columns_take(pieces);
     workers_run(pieces->workers, MEMORY_COLUMNS, column_close, pieces);
     for (size_t i = 1; i < pieces->count; i++)

@@ -174,6 +174,7 @@ enum module_calls_answer module_calls_compare(const struct module_calls *calls, 
     size_t before = begun(calls, first, end, module, from_ps);
     size_t around_from = before - ended(calls, first, end, from_ps);
     size_t around_to = begun(calls, first, end, module, to_ps) - ended(calls, first, end, to_ps);
+    assert(first + before <= end && around_from <= before && around_to <= end - first);
     if (around_from == 0 || around_to == 0)
         return MODULE_CALLS_UNKNOWN;
     if (calls->spans[first + before - 1].last_ps < to_ps)

@@ -18,16 +18,22 @@ void module_launches_init(struct module_launches *launches, struct arena *arena)
     intern_init(&launches->names, arena);
 }
 
+bool module_launches_span(const struct trace_event *event, int64_t timestamp_ns, int64_t origin_ns, int64_t *begin_ps,
+                          int64_t *end_ps)
+{
+    bool is_clamped = false;
+    *begin_ps = trace_groups_time(timestamp_ns, origin_ns, event->offset_ps, &is_clamped);
+    return !is_clamped && event->duration_ps >= 0 && !__builtin_add_overflow(*begin_ps, event->duration_ps, end_ps) &&
+           *end_ps <= TRACE_TIME_MAX_PS;
+}
+
 static void take(void *context, const struct trace_event *event)
 {
     struct reading *reading = context;
-    bool is_clamped = false;
+    int64_t begin_ps, end_ps;
     if (event->is_aggregated)
         return;
-    int64_t begin_ps = trace_groups_time(reading->timestamp_ns, reading->origin_ns, event->offset_ps, &is_clamped),
-            end_ps;
-    if (event->duration_ps < 0 || __builtin_add_overflow(begin_ps, event->duration_ps, &end_ps) ||
-        end_ps > TRACE_TIME_MAX_PS || is_clamped) {
+    if (!module_launches_span(event, reading->timestamp_ns, reading->origin_ns, &begin_ps, &end_ps)) {
         reading->launches->damaged_count++;
         return;
     }

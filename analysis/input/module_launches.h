@@ -8,7 +8,7 @@
 
 #include "base/intern.h"
 #include "base/table.h"
-#include "input/trace_plane.h"
+#include "input/trace_line.h"
 
 struct module_launch {
     int64_t begin_ps, end_ps;
@@ -31,6 +31,9 @@ void module_launches_init(struct module_launches *launches, struct arena *arena)
 /* Adds those of a device plane. */
 void module_launches_read(struct stream *stream, struct stream_scope plane, int64_t origin_ns, struct arena *arena,
                           struct module_launches *launches);
+/* When an event of a line ran. False: its times are damaged. */
+bool module_launches_span(const struct trace_event *event, int64_t timestamp_ns, int64_t origin_ns, int64_t *begin_ps,
+                          int64_t *end_ps);
 /* A further plane; its launches follow. */
 void module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane);
 

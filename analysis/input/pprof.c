@@ -4,13 +4,21 @@
 #include "input/pprof.h"
 
 #include "base/map.h"
-#include "input/pprof_ids.h"
 #include "profile.fields.h"
 #include "wire/wire.h"
 
 struct counts {
     uint32_t types, samples, mappings, locations, functions, strings, comments;
     uint64_t lines, stack_bytes; /* a packed id takes one byte or more */
+};
+
+/* Ids of the file's tables and the places they stand for. Writers count from 1 and without gaps; then `direct` is
+ * enough. */
+struct ids {
+    uint32_t *direct; /* by id, MAP_NONE where there is none; ids below direct_count */
+    uint64_t direct_count;
+    struct map map; /* of greater ids */
+    const char *what;
 };
 
 struct reader {
@@ -20,7 +28,7 @@ struct reader {
     struct pprof *out;
     struct counts counts;
     struct str *strings;
-    struct pprof_ids mapping_ids, location_ids, function_ids;
+    struct ids mapping_ids, location_ids, function_ids;
     /* of the samples */
     struct map set_table;
     struct pprof_label *draft; /* labels of one sample */
@@ -97,6 +105,36 @@ static struct str text_of(struct reader *reader, const struct wire *wire)
     return reader->strings[0];
 }
 
+/* ---- ids ---- */
+
+static void ids_init(struct ids *ids, const char *what, uint32_t count, struct arena *arena)
+{
+    ids->what = what;
+    ids->direct_count = (uint64_t)count + 2;
+    ids->direct = arena_raw(arena, ids->direct_count * sizeof(*ids->direct));
+    memset(ids->direct, 0xff, ids->direct_count * sizeof(*ids->direct));
+    map_init(&ids->map, arena, count);
+}
+
+/* False with a report when the id is 0 or taken. */
+static bool ids_add(struct ids *ids, uint64_t id, uint32_t place, uint64_t offset_bytes, struct err *err)
+{
+    bool is_new = id >= ids->direct_count ? map_put(&ids->map, id, place, false) : ids->direct[id] == MAP_NONE;
+    if (id == 0)
+        return err_set(err, ERR_malformed, offset_bytes, "a %s with the id 0, which is reserved", ids->what);
+    if (!is_new)
+        return err_set(err, ERR_malformed, offset_bytes, "a second %s with the id %llu", ids->what,
+                       (unsigned long long)id);
+    if (id < ids->direct_count)
+        ids->direct[id] = place;
+    return true;
+}
+
+static uint32_t ids_find(const struct ids *ids, uint64_t id)
+{
+    return id < ids->direct_count ? ids->direct[id] : map_get(&ids->map, id);
+}
+
 /* ---- tables ---- */
 
 static struct pprof_type read_type(struct reader *reader, struct wire wire)
@@ -127,10 +165,9 @@ static void read_mapping(struct reader *reader, struct wire wire)
         case MAPPING_HAS_FILENAMES: mapping.has_filenames = wire_bool(&wire); break;
         case MAPPING_HAS_LINE_NUMBERS: mapping.has_line_numbers = wire_bool(&wire); break;
         case MAPPING_HAS_INLINE_FRAMES: mapping.has_inline_frames = wire_bool(&wire); break;
-        default: break;
         }
     }
-    pprof_ids_add(&reader->mapping_ids, id, reader->out->mapping_count, offset, reader->err);
+    ids_add(&reader->mapping_ids, id, reader->out->mapping_count, offset, reader->err);
     reader->out->mappings[reader->out->mapping_count++] = mapping;
 }
 
@@ -145,10 +182,9 @@ static void read_function(struct reader *reader, struct wire wire)
         case FUNCTION_SYSTEM_NAME: function.system_name = text_of(reader, &wire); break;
         case FUNCTION_FILENAME: function.file = text_of(reader, &wire); break;
         case FUNCTION_START_LINE: function.start_line = wire_int(&wire); break;
-        default: break;
         }
     }
-    pprof_ids_add(&reader->function_ids, id, reader->out->function_count, offset, reader->err);
+    ids_add(&reader->function_ids, id, reader->out->function_count, offset, reader->err);
     reader->out->functions[reader->out->function_count++] = function;
 }
 
@@ -161,10 +197,9 @@ static struct pprof_line read_line(struct reader *reader, struct wire wire)
         case LINE_FUNCTION_ID: id = wire_uint(&wire); break;
         case LINE_LINE: line.line = wire_int(&wire); break;
         case LINE_COLUMN: line.column = wire_int(&wire); break;
-        default: break;
         }
     }
-    line.function = pprof_ids_find(&reader->function_ids, id);
+    line.function = ids_find(&reader->function_ids, id);
     if (line.function == PPROF_NONE)
         err_set(reader->err, ERR_malformed, offset, "a line of function %llu, which is not in the file",
                 (unsigned long long)id);
@@ -179,18 +214,17 @@ static void read_location(struct reader *reader, struct wire wire)
     while (wire_next(&wire)) {
         switch (wire.number) {
         case LOCATION_ID: id = wire_uint(&wire); break;
-        case LOCATION_MAPPING_ID: location.mapping = pprof_ids_find(&reader->mapping_ids, wire_uint(&wire)); break;
+        case LOCATION_MAPPING_ID: location.mapping = ids_find(&reader->mapping_ids, wire_uint(&wire)); break;
         case LOCATION_ADDRESS: location.address = wire_uint(&wire); break;
         case LOCATION_IS_FOLDED: location.is_folded = wire_bool(&wire); break;
         case LOCATION_LINE:
             if (wire.type == WIRE_BYTES)
                 out->lines[out->line_count++] = read_line(reader, wire_message(&wire));
             break;
-        default: break;
         }
     }
     location.line_count = out->line_count - location.first_line;
-    pprof_ids_add(&reader->location_ids, id, out->location_count, offset, reader->err);
+    ids_add(&reader->location_ids, id, out->location_count, offset, reader->err);
     out->locations[out->location_count++] = location;
 }
 
@@ -230,7 +264,6 @@ static void read_header(struct reader *reader)
         case PROFILE_DEFAULT_SAMPLE_TYPE: default_type = text_of(reader, &wire); break;
         case PROFILE_DOC_URL: out->doc_url = text_of(reader, &wire); break;
         case PROFILE_COMMENT: read_comments(reader, &wire); break;
-        default: break;
         }
     }
     out->default_type = out->type_count > 0 ? out->type_count - 1 : 0;
@@ -253,7 +286,6 @@ static void read_label(struct reader *reader, struct wire wire)
             break;
         case LABEL_NUM: label.number = wire_int(&wire); break;
         case LABEL_NUM_UNIT: label.unit = text_of(reader, &wire); break;
-        default: break;
         }
     }
     if (label.is_number && label.number == 0 && label.unit.length == 0)
@@ -307,11 +339,11 @@ static uint32_t set_of_draft(struct reader *reader)
 
 static void read_stack(struct reader *reader, struct wire *wire)
 {
-    const struct pprof_ids *ids = &reader->location_ids;
+    const struct ids *ids = &reader->location_ids;
     uint32_t *to = reader->out->stacks + reader->stack_length, *begin = to;
     uint64_t id;
     for (size_t at = 0; wire_packed(wire, &at, &id); to++) {
-        *to = pprof_ids_find(ids, id);
+        *to = ids_find(ids, id);
         if (*to == PPROF_NONE) {
             err_set(reader->err, ERR_malformed, wire_bytes_offset(wire),
                     "a sample at location %llu, which is not in the file", (unsigned long long)id);
@@ -382,9 +414,9 @@ static void make_room(struct reader *reader)
     out->label_sets = arena_array(arena, uint32_t, (size_t)counts->samples + 1);
     out->values = arena_array(arena, int64_t, (size_t)counts->samples * counts->types + 1);
     out->stacks = arena_raw(arena, (counts->stack_bytes + 1) * sizeof(*out->stacks));
-    pprof_ids_init(&reader->mapping_ids, "mapping", counts->mappings, arena);
-    pprof_ids_init(&reader->function_ids, "function", counts->functions, arena);
-    pprof_ids_init(&reader->location_ids, "location", counts->locations, arena);
+    ids_init(&reader->mapping_ids, "mapping", counts->mappings, arena);
+    ids_init(&reader->function_ids, "function", counts->functions, arena);
+    ids_init(&reader->location_ids, "location", counts->locations, arena);
     map_init(&reader->set_table, arena, 0);
 }
 

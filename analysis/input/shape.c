@@ -100,7 +100,6 @@ static struct head head_read(struct str shape)
                 if (dynamic_count < DIMENSIONS_MAX)
                     head.is_dynamic[dynamic_count] = value != 0;
             break;
-        default: break;
         }
     }
     head.is_broken = err_is_set(&err);
@@ -185,7 +184,6 @@ static struct layout layout_read(struct str bytes)
             layout.physical_shape = wire_text(&wire);
             layout.has_physical_shape = true;
             break;
-        default: break;
         }
     }
     return layout;

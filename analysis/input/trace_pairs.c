@@ -70,6 +70,7 @@ void trace_pairs_make(const struct trace_link *producers, size_t producer_count,
         p += p_count;
         c += c_count;
     }
+    assert(out->hub_count <= max);
     out->producers = side_place(&from, arena);
     out->consumers = side_place(&to, arena);
     arena_free(scratch);

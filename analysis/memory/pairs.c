@@ -19,8 +19,10 @@ void pairs_make(const struct pairs *pairs, struct arena *scratch, struct pairs_c
         }
         struct map_slot *slot = map_at(&open, pairs->address[i]);
         uint32_t allocation = (uint32_t)slot->value;
-        if (allocation != MAP_NONE)
+        if (allocation != MAP_NONE) {
+            assert(allocation < i && pairs->partner[allocation] == PAIRS_NONE);
             pairs->partner[allocation] = i;
+        }
         if (!is_freed) {
             counts->replaced += allocation != MAP_NONE;
             if (allocation != MAP_NONE)

@@ -5,8 +5,8 @@
  * Out:    for an allocation the event that ends it (its deallocation, or a later
  *         allocation at the same address, whose free was not recorded), for a
  *         deallocation its allocation; PAIRS_NONE where there is none.
- * Memory: `scratch` for the table of open addresses, about 50 bytes for each
- *         allocation that is open at the same time. */
+ * Memory: `scratch` for the table of open addresses, 32 to 64 bytes for
+ *         each allocation that is open at the same time, and what it grew out of. */
 #ifndef ANALYSIS_MEMORY_PAIRS_H
 #define ANALYSIS_MEMORY_PAIRS_H
 

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "tool/device_memory/columns.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { BLOCK = 4096 };
@@ -307,6 +308,7 @@ static void drop_nothing(const struct merge_options *options, struct pprof *out)
         length += depth;
         out->stack_starts[kept] = length;
     }
+    assert(length == out->stack_starts[kept]);
     out->sample_count = kept;
 }
 

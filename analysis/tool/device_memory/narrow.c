@@ -5,6 +5,8 @@
 
 #include "input/library.h"
 
+#include <assert.h>
+
 /* What the chips say of a location. */
 enum { IS_FOCUSED = 1, IS_IGNORED = 2, IS_HIDDEN = 4, SHOWS_FROM = 8 };
 
@@ -256,6 +258,7 @@ static void make_steps(struct narrowing *narrowing)
         }
         max = count - model->step_starts[i] > max ? count - model->step_starts[i] : max;
     }
+    assert(count < room);
     model->step_starts[pprof->location_count] = count;
     model->depth_max = max == 1 ? pprof->depth_max + 1 : PPROF_NONE;
 }

@@ -4,6 +4,7 @@
 
 #include "base/select.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Nodes are counted by the first three binary digits of their sizes and by their
@@ -236,6 +237,7 @@ static void order_nodes(const struct growing *growing, uint32_t depth_max, struc
         while (--end >= first[at])
             stack[pending++] = children[end - 1].node;
     }
+    assert(tree->count == count); /* every kept node has a kept parent */
 }
 
 void tree_make(const struct model *model, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max,

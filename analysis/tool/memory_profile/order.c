@@ -208,6 +208,7 @@ static void merge(const struct ordering *ordering, const uint32_t *from, uint32_
         to[at++] = from[left++];
     while (right < c)
         to[at++] = from[right++];
+    assert(at == c);
 }
 
 static uint32_t run_end(const struct ordering *ordering, const uint32_t *places, uint32_t from, uint32_t end)
