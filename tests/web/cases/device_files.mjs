@@ -178,7 +178,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
       serve(['memory.prof'], async (base) => {
         const page = await open(base);
         const words = async () => (await page.locator('.panel-top tbody tr[data-id]').allInnerTexts()).join(' ');
-        includes(await text(page, '.device-most'), 'memprof.py:');
+        includes(await text(page, '.device-largest'), 'memprof.py:');
         truth(!(await words()).includes('pxla.py'), 'frames of JAX are shown');
         await page.keyboard.press('l');
         await idle(page);

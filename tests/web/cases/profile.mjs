@@ -125,7 +125,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       const live = liveAt(events, at);
       const sum = live.reduce((total, event) => total + event.size, 0);
       const foot = await text(page, '.panel-live .grid-foot');
-      includes(foot, `${bytes(used)} = curve at this moment ✓`);
+      includes(foot, `${bytes(used)} = curve at this time ✓`);
       includes(foot, `${count(live.length)} groups, ${bytes(sum)}`);
       const rows = await page.locator('.panel-live tbody td.c-size .figure').evaluateAll((all) => all.map((one) => one.title));
       const exact = rows.map((title) => Number(title.replace(/[^\d]/g, '')));

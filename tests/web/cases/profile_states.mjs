@@ -24,7 +24,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     includes(await text(page, 'h1'), 'GPU_0_bfc reached 490.00 MiB of 1.00 GiB at 24.0 ms (step 1)');
     equal(await page.locator('.pool').count(), 2);
     includes(await text(page, '.panel-pools'), 'spread 100.00 MiB');
-    includes(await text(page, '.panel-live'), '490.00 MiB = curve at this moment ✓');
+    includes(await text(page, '.panel-live'), '490.00 MiB = curve at this time ✓');
     includes(await text(page, '.panel-live tbody'), 'before the window (inferred)');
     includes(await page.title(), '490.00 MiB · GPU_0_bfc · run/one – memviewd');
     await page.finish();
@@ -213,7 +213,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.keyboard.press('ArrowDown');
     await page.waitForSelector('.tooltip:visible');
     includes(await text(page, '.tooltip'), 'MiB');
-    includes(await text(page, '.panel-fragmentation .tab-answer'), 'it would have fitted at every moment');
+    includes(await text(page, '.panel-fragmentation .tab-answer'), 'it would have fitted at every time');
     await page.finish();
   });
 
@@ -315,7 +315,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   test('an event of the URL that is not there gives a banner, and the rest stands', async () => {
     const page = await show('&pin=e:99999', {}, { allow: /404/ });
     includes(await text(page, '#banners'), 'Event 99999 is not in this trace');
-    includes(await text(page, '.panel-live'), 'curve at this moment ✓');
+    includes(await text(page, '.panel-live'), 'curve at this time ✓');
     await page.finish();
   });
 

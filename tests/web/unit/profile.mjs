@@ -114,7 +114,7 @@ export function run({ test, equal, truth }) {
   });
 
   test('rows that do not add up to the curve say by how much', () => {
-    equal(say.balance({ total_bytes: 100, in_use_bytes: 100, matches_curve: true }), '100 B = curve at this moment ✓');
+    equal(say.balance({ total_bytes: 100, in_use_bytes: 100, matches_curve: true }), '100 B = curve at this time ✓');
     equal(
       say.balance({ total_bytes: 90, in_use_bytes: 100, matches_curve: false }),
       '90 B, but the curve says 100 B: +10 B unexplained',

@@ -25,12 +25,12 @@ function nodesOf(parts, isSecond = false) {
 }
 
 /* "init_state train.py:88 7.72 GiB (62 % of all)": a click pins it everywhere. */
-function mostList({ url, store }, summary) {
-  const items = say.mostItems(summary);
+function largestList({ url, store }, summary) {
+  const items = say.largestItems(summary);
   if (items.length === 0) return null;
   return el(
     'p',
-    { class: 'device-most' },
+    { class: 'device-largest' },
     el('span', { class: 'dim' }, summary.is_diff ? 'Most changed: ' : 'Most: '),
     items.map(({ frame, text, value, bytes, share }, at) => [
       at ? ' · ' : '',
@@ -107,7 +107,7 @@ export function createHead({ url, subject, store }) {
       drawTitle();
       fill(
         more,
-        mostList({ url, store }, summary),
+        largestList({ url, store }, summary),
         passed ? el('p', { class: 'device-passed' }, prose(passed)) : null,
         summary.stackless_count > 0
           ? el(

@@ -20,7 +20,7 @@ export const GRAINS = [
 /* Chips: one expression each, in the order in which they apply. */
 export const FILTERS = ['focus', 'ignore', 'hide', 'show', 'show_from', 'tag'];
 
-const oneOf = (list, value, usual) => (list.includes(value) ? value : usual);
+const oneOf = (list, value, fallback) => (list.includes(value) ? value : fallback);
 const asList = (value) => (Array.isArray(value) ? value : value ? [value] : []);
 
 /* A frame (or a path to it) is pinned, and with it at most one group of equal buffers; null lets both go. */

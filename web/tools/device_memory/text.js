@@ -141,7 +141,7 @@ export function filteredSentence(summary, filterCount) {
 }
 
 /* Items of the second line: [{frame, callee, text, value, share}]. */
-export function mostItems(summary) {
+export function largestItems(summary) {
   return summary.top
     .filter(({ self }) => self !== 0)
     .map(({ frame, callee, self }) => ({

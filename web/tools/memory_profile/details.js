@@ -48,17 +48,17 @@ const RELATIONS = {
   before_window: 'Its allocation is not in the trace: it was allocated before the window.',
 };
 
-/* data: {event, partner, relation}; goTo(ps) sets the moment. */
+/* data: {event, partner, relation}; goTo(ps) sets the time. */
 export function eventDetails(data, goTo) {
   const { event, partner, relation } = data;
-  const parts = [eventFacts(event), el('p', {}, button('moment to it', () => goTo(event.time_ps)))];
+  const parts = [eventFacts(event), el('p', {}, button('go to it', () => goTo(event.time_ps)))];
   if (partner) {
     const away = duration(Math.abs(partner.time_ps - event.time_ps));
     const word = partner.activity === 'deallocation' ? `Freed ${away} later` : `Allocated ${away} before`;
     parts.push(
       el('h3', { class: 'details-sub' }, word),
       eventFacts(partner),
-      el('p', {}, button('moment to it', () => goTo(partner.time_ps))),
+      el('p', {}, button('go to it', () => goTo(partner.time_ps))),
     );
   } else parts.push(el('p', {}, RELATIONS[relation] ?? visible(relation)));
   return { heading: 'Event', subject: event.op ?? event.address ?? '', parts, isPinned: true };
@@ -164,7 +164,7 @@ export function pageDetails(pool, programs) {
         fact('at', time(pool.peak.time_ps, 1e6)),
         sizeFact('capacity', pool.capacity_bytes),
         pool.capacity_source ? fact('its source', visible(pool.capacity_source)) : null,
-        sizeFact('least', pool.least_bytes),
+        sizeFact('min', pool.least_bytes),
         sizeFact('first', pool.first_bytes),
         sizeFact('last', pool.last_bytes),
         sizeFact('free at peak', pool.peak.free_bytes),

@@ -74,7 +74,7 @@ export function unreadable(sessionName, problem) {
 export function noRows(view, isFiltered) {
   if (isFiltered) return { title: 'Nothing matches.', text: 'The filter leaves out every row. Clear it to see all.' };
   const texts = {
-    live: ['Nothing is live at this moment.', 'No allocation of the trace is open here; what is in use was there before.'],
+    live: ['Nothing is live at this time.', 'No allocation of the trace is open here; what is in use was there before.'],
     events: ['No allocation in this window.', 'Show all with `0`, or move the window.'],
     growth: ['Nothing lives across a step.', 'What each step allocates, it frees before the next one begins.'],
   };

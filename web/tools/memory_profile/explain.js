@@ -101,7 +101,7 @@ function curve(view) {
         : `All ${count(data.event_count)} events in view are drawn.`),
     inputs: [
       { name: 'peak', bytes: pool.peak.in_use_bytes },
-      { name: 'least', bytes: pool.least_bytes },
+      { name: 'min', bytes: pool.least_bytes },
       { name: 'before the first event', bytes: pool.first_bytes },
     ],
     file: fileOf(view),
@@ -114,14 +114,14 @@ function curve(view) {
 }
 
 const REMAINDERS = {
-  stack: ['What the runtime set aside for itself, after the event at this moment.', 'bytes_reserved', 'exact'],
+  stack: ['What the runtime set aside for itself, after the event at this time.', 'bytes_reserved', 'exact'],
   before_window: [
     'In use before the first event, less what later frees of unknown allocations give back: it was allocated before the trace began and is never freed in it.',
     'bytes_allocated',
     'exact',
   ],
   before_window_freed: [
-    'The sizes of frees, later than this moment, whose allocation is not in the trace: so it was there already.',
+    'The sizes of frees, later than this time, whose allocation is not in the trace: so it was there already.',
     'allocation_bytes',
     'exact',
   ],
@@ -143,14 +143,14 @@ function size(view, id) {
       file: fileOf(view),
       field: stat(remainder[1]),
       confidence: remainder[2],
-      why: 'Rows and remainders add up to the curve at this moment; this is what makes them balance.',
+      why: 'Rows and remainders add up to the curve at this time; this is what makes them balance.',
       caveat: 'What it was allocated for is not recorded.',
     };
   const isGroup = row?.count > 1;
   return {
     title: row ? `Size ${bytes(row.size_bytes)}` : 'Size',
     formula:
-      (isGroup ? `The sum of ${count(row.count)} allocations that are open at this moment. ` : '') +
+      (isGroup ? `The sum of ${count(row.count)} allocations that are open at this time. ` : '') +
       'What the allocator took for a request: rounded up to its chunks, and larger where it did not split one.',
     inputs: row
       ? [
@@ -161,7 +161,7 @@ function size(view, id) {
     file: fileOf(view),
     field: stat('allocation_bytes'),
     confidence: 'exact',
-    why: 'Rows and the named remainders add up to what is in use at the moment.',
+    why: 'Rows and the named remainders add up to what is in use at this time.',
     caveat: 'A free of a TPU carries no size: it is that of its allocation, found by the address.',
   };
 }
@@ -170,7 +170,7 @@ function between(view, id) {
   const row = view.rowOf(id);
   return {
     title: `Born ${bytes(row?.born_bytes ?? 0)}, died ${bytes(row?.died_bytes ?? 0)}`,
-    formula: 'Between the moments A and B: born are the allocations whose event lies between them, died those whose free does. What is born and dies between them counts in both.',
+    formula: 'Between the times A and B: born are the allocations whose event lies between them, died those whose free does. What is born and dies between them counts in both.',
     inputs: row
       ? [
           { name: 'born', bytes: row.born_bytes, note: count(row.born_count) },
@@ -217,14 +217,14 @@ function slope(view, id) {
     field: EVENTS,
     confidence: 'exact',
     why: 'Grows: up in at least half of the steps, down in at most a tenth, and more at the end than at the beginning. Steps once: one change, then level. Steady: none.',
-    caveat: 'A step that ends after the last recorded moment is left out.',
+    caveat: 'A step that ends after the last recorded time is left out.',
   };
 }
 
 function hole(view) {
   return {
     title: 'Largest hole',
-    formula: 'The longest range of addresses between two blocks that are known to be in use at this moment.',
+    formula: 'The longest range of addresses between two blocks that are known to be in use at this time.',
     file: fileOf(view),
     field: stat('addr'),
     confidence: 'bound',
@@ -256,7 +256,7 @@ function chunk(view) {
 function request(view) {
   return {
     title: 'Largest request',
-    formula: 'The largest that any allocation of the trace asked for, held against the largest free chunk at every moment.',
+    formula: 'The largest that any allocation of the trace asked for, held against the largest free chunk at every time.',
     file: fileOf(view),
     field: stat('requested_bytes'),
     confidence: 'bound',

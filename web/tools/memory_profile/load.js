@@ -17,14 +17,14 @@ export function asker(place, signal) {
 
 /* Programs of a session, largest first: {list: [{name, key, bytes, href}], count}. link: of the context, see app.js. */
 export async function listPrograms(session, link, signal) {
-  const { modules, total_count: total } = await listModules(session, '', '', signal);
+  const { modules, total_count: count } = await listModules(session, '', '', signal);
   const list = modules.map((module) => ({
     name: module.name,
     key: module.key,
     bytes: module.largest_total_bytes,
     href: link(session, { tool: 'memory_viewer', module: module.id }),
   }));
-  return { list, count: total };
+  return { list, count };
 }
 
 /* Link to all rows as CSV. */

@@ -153,12 +153,12 @@ export function timeWords(data, isPeak) {
   return `${isPeak ? 'at the peak, ' : 'at '}${time(data.time_ps, 1e6)}${stepWords(data.step)}`;
 }
 
-/* "70.10 GiB = curve at this moment ✓": whether rows and remainders add up to the curve. */
+/* "70.10 GiB = curve at this time ✓": whether rows and remainders add up to the curve. */
 export function balance(data) {
-  if (data.matches_curve) return `${bytes(data.total_bytes)} = curve at this moment ✓`;
+  if (data.matches_curve) return `${bytes(data.total_bytes)} = curve at this time ✓`;
   const odd = (data.remainders ?? []).find((row) => row.code === 'unaccounted');
   if (odd && data.total_bytes === data.in_use_bytes)
-    return `${bytes(data.total_bytes)} = curve at this moment, ${signedBytes(odd.size_bytes)} of it not explained by any event`;
+    return `${bytes(data.total_bytes)} = curve at this time, ${signedBytes(odd.size_bytes)} of it not explained by any event`;
   const by = data.in_use_bytes - data.total_bytes;
   return `${bytes(data.total_bytes)}, but the curve says ${bytes(data.in_use_bytes)}: ${signedBytes(by)} unexplained`;
 }
@@ -280,6 +280,6 @@ export function fragmentationAnswer(data) {
   const fits =
     data.failing_ps > 0
       ? [`; it would have failed for ${duration(data.failing_ps)} of the time.`]
-      : ['; it would have fitted at every moment.'];
+      : ['; it would have fitted at every time.'];
   return [...head, ' The largest request asked for ', part(request.size_bytes, undefined, '', 'request'), ...op, ...fits];
 }
