@@ -35,7 +35,6 @@ enum {
     STORE_UPLOADED_PROFILES,
     STORE_UPLOADED_TEXTS,
     STORE_UPLOADED_SETS, /* upload_set.h */
-    STORE_NONE,          /* behind the last */
 };
 
 /* `memory_bytes`: what all that takes from the account may take together. */

@@ -14,44 +14,23 @@ enum { PIECE_BYTES = 64 << 10 };
 
 /* What each kind may take while it is read, where it is kept, and what tells it from the others. */
 static const struct kind {
-    struct account_share plain, packed; /* of gzip, of which a module is no part */
-    bool takes_what_is_left;            /* what nobody looks at goes only for the least that it needs */
-    size_t shelf, uploaded_shelf;       /* STORE_NONE: none is uploaded */
-    size_t id_length;                   /* of an uploaded one */
+    struct account_share share;
+    uint64_t packed_max_factor; /* of a gzip */
+    bool takes_what_is_left;    /* what nobody looks at goes only for the least that it needs */
+    size_t shelf, uploaded_shelf;
+    size_t id_length; /* of an uploaded one; 0: none is uploaded */
     const char *name;
 } KINDS[] = {
     /* Programs of real compilers take two to three times their size. */
-    [ANALYSIS_MODULE] = {{8, 8 * MIB, 64, 64 * MIB, 4096 * MIB},
-                         {8, 8 * MIB, 64, 64 * MIB, 4096 * MIB},
-                         false,
-                         STORE_MODULES,
-                         STORE_NONE,
-                         0,
-                         "program"},
+    [ANALYSIS_MODULE] = {{8, 8 * MIB, 64, 64 * MIB, 4096 * MIB}, 64, false, STORE_MODULES, 0, 0, "program"},
     /* Real ones take less than their size; a packed one may be many times larger. */
-    [ANALYSIS_TRACE] = {{1, 64 * MIB, 4, 64 * MIB, UINT64_MAX},
-                        {1, 64 * MIB, 32, 64 * MIB, UINT64_MAX},
-                        false,
-                        STORE_TRACES,
-                        STORE_NONE,
-                        0,
-                        "trace"},
+    [ANALYSIS_TRACE] = {{1, 64 * MIB, 4, 64 * MIB, UINT64_MAX}, 32, false, STORE_TRACES, 0, 0, "trace"},
     /* Mostly they are packed. */
-    [ANALYSIS_PROFILE] = {{16, 4 * MIB, 256, 32 * MIB, 2048 * MIB},
-                          {16, 4 * MIB, 256, 32 * MIB, 2048 * MIB},
-                          true,
-                          STORE_PROFILES,
-                          STORE_UPLOADED_PROFILES,
-                          64,
-                          "profile"},
+    [ANALYSIS_PROFILE] =
+        {{16, 4 * MIB, 256, 32 * MIB, 2048 * MIB}, 256, true, STORE_PROFILES, STORE_UPLOADED_PROFILES, 64, "profile"},
     /* What is found in one takes little, however long it is. */
-    [ANALYSIS_TEXT] = {{1, 4 * MIB, 1, ANALYSIS_TEXT_MAX_BYTES, ANALYSIS_TEXT_MAX_BYTES},
-                       {1, 4 * MIB, 1, ANALYSIS_TEXT_MAX_BYTES, ANALYSIS_TEXT_MAX_BYTES},
-                       true,
-                       STORE_TEXTS,
-                       STORE_UPLOADED_TEXTS,
-                       32,
-                       "text"},
+    [ANALYSIS_TEXT] =
+        {{1, 4 * MIB, 1, 48 * MIB, ANALYSIS_TEXT_MAX_BYTES}, 1, true, STORE_TEXTS, STORE_UPLOADED_TEXTS, 32, "text"},
 };
 
 struct kept {
@@ -92,8 +71,10 @@ static uint64_t take_room(const struct making *making, uint64_t *max)
     const struct kind *kind = &KINDS[making->reading.kind];
     struct account *account = store_account(making->store);
     uint64_t min;
-    bool is_packed = making->file && files_is_gzip(making->file);
-    account_range(account, is_packed ? &kind->packed : &kind->plain, making->size_bytes, &min, max);
+    struct account_share share = kind->share;
+    if (making->file && files_is_gzip(making->file))
+        share.max_factor = kind->packed_max_factor;
+    account_range(account, &share, making->size_bytes, &min, max);
     uint64_t taken_bytes = kind->takes_what_is_left ? account_take(account, min, *max) : 0;
     return taken_bytes > 0 ? taken_bytes : account_need(account, min, kind->takes_what_is_left ? min : *max);
 }
