@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -127,7 +128,8 @@ def main():
     parser.add_argument("--examples", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    os.makedirs(options.work, exist_ok=True)
+    shutil.rmtree(options.work, ignore_errors=True) # what an earlier run noted would change this one
+    os.makedirs(options.work)
     document = os.path.join(os.path.abspath(options.work), "openapi.json")
     config = os.path.join(os.path.abspath(options.work), "schemathesis.toml")
     with harness.Toolbox(options.binary, None) as toolbox:
