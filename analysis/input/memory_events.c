@@ -61,77 +61,6 @@ static int64_t origin_of(const struct chunks *lines)
     return min > max || (min >= 0 && max < CAPTURE_MAX_NS) ? 0 : min;
 }
 
-static uint32_t resolved(struct table *keys, uint64_t key)
-{
-    return key == KEY_NONE ? MEMORY_NO_TEXT : table_number(keys, &key);
-}
-
-static struct str text_of_key(struct memory_reading *reading, uint64_t key)
-{
-    uint64_t value = KEY_VALUE(key);
-    if (key >> 62 == KEY_TEXT >> 62) {
-        struct str text = reading->texts.items[value];
-        return (struct str){arena_text(reading->arena, text), text.length};
-    }
-    int64_t id = (int64_t)(value << 2) >> 2; /* negative ids are rare, but there are */
-    if (key >> 62 == KEY_REF >> 62)
-        return trace_plane_stat_name(reading->stream, reading->plane, id, reading->arena);
-    return str_of(arena_format(reading->arena, "%lld", (long long)id));
-}
-
-/* Only the texts that memory events use are read, each once. */
-static void texts_take(struct memory_reading *reading)
-{
-    struct memory_events *out = reading->out;
-    struct table keys;
-    table_init(&keys, reading->scratch, 1);
-    struct memory_what *whats = arena_array(reading->arena, struct memory_what, table_count(&reading->whats) + 1);
-    for (size_t i = 0; i < table_count(&reading->whats); i++) {
-        const uint64_t *key = table_key(&reading->whats, i);
-        whats[i] = (struct memory_what){resolved(&keys, key[0]), resolved(&keys, key[1]), resolved(&keys, key[2]),
-                                        (int32_t)(key[3] & INT32_MAX), (key[3] & WHAT_ENCODED) != 0};
-    }
-    out->whats = whats;
-    out->what_count = table_count(&reading->whats);
-    struct str *texts = arena_array(reading->arena, struct str, table_count(&keys) + 1);
-    for (size_t i = 0; i < table_count(&keys); i++)
-        texts[i] = text_of_key(reading, *table_key(&keys, i));
-    out->texts = texts;
-    out->text_count = table_count(&keys);
-    for (size_t i = 0; i < out->what_count; i++) { /* a text that is empty is none */
-        uint32_t *parts[] = {&whats[i].op, &whats[i].region, &whats[i].shape};
-        for (int j = 0; j < 3; j++)
-            if (*parts[j] != MEMORY_NO_TEXT && texts[*parts[j]].length == 0)
-                *parts[j] = MEMORY_NO_TEXT;
-    }
-}
-
-static void figures_take(struct memory_reading *reading)
-{
-    struct memory_figures *sets =
-        arena_array(reading->arena, struct memory_figures, table_count(&reading->figures) + 1);
-    for (size_t i = 0; i < table_count(&reading->figures); i++) {
-        const uint64_t *key = table_key(&reading->figures, i);
-        sets[i] = (struct memory_figures){(int64_t)key[0], (int64_t)key[1], (int64_t)key[2]};
-    }
-    reading->out->figure_sets = sets;
-    reading->out->figures_count = table_count(&reading->figures);
-}
-
-static void pools_take(struct memory_reading *reading)
-{
-    size_t count = table_count(&reading->pools);
-    count = count < MEMORY_POOLS_MAX ? count : MEMORY_POOLS_MAX;
-    struct memory_pool *pools = arena_array(reading->arena, struct memory_pool, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t key = *table_key(&reading->pools, i);
-        pools[i].is_numbered = key >> 62 == KEY_NUMBER >> 62;
-        pools[i].name = key == KEY_NONE ? (struct str){"", 0} : text_of_key(reading, key);
-    }
-    reading->out->pools = pools;
-    reading->out->pool_count = count;
-}
-
 /* ---- the file ---- */
 
 struct places {                       /* of the planes that matter */
@@ -234,9 +163,7 @@ bool memory_events_read(const struct source *source, const struct workers *worke
     trace_groups_free(reading->groups);
     if (out->count > 0)
         columns_trim(out);
-    texts_take(reading);
-    figures_take(reading);
-    pools_take(reading);
+    memory_reading_take(reading);
     struct trace_line *lines = arena_array(arena, struct trace_line, reading->lines.count + 1);
     for (size_t i = 0; i < reading->lines.count; i++)
         lines[i] = CHUNKS_AT(&reading->lines, struct trace_line, i);

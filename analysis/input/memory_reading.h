@@ -52,5 +52,7 @@ void memory_reading_init(struct memory_reading *reading, struct stream *stream, 
                          struct arena *arena, struct arena *scratch);
 /* The lines of `plane` from one place, the start of a line or of an event, to another. */
 void memory_reading_lines(struct memory_reading *reading, struct memory_place from, struct memory_place to);
+/* When all events are read: the texts, figures and pools that they name, into `out`. */
+void memory_reading_take(struct memory_reading *reading);
 
 #endif
