@@ -90,7 +90,7 @@ export function createAddressStrip(actions) {
     draw(next, label) {
       data = { ...next };
       lit = null;
-      layers.base.setAttribute('aria-label', label);
+      layers.setLabel(label);
       keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
       keyboard.setItems(data.blocks);
       layers.repaint();

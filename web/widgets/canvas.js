@@ -22,10 +22,10 @@ function prepare(canvas, { width, height, ratio }, outsetPx) {
 
 /* In: name (of the classes NAME-base and NAME-over), isReady(): is there something to draw, paint(context, size),
  * paintOver(context, size), outsetPx: by how much the overlay is larger on each side, onSize().
- * Out: {nodes, base, size: {width, height, ratio}, watch(node): whose size they have, measure(), isReady(), draw(): at
+ * Out: {nodes, setLabel(text): of a picture that has a name, size: {width, height, ratio}, watch(node): whose size they have, measure(), isReady(), draw(): at
  * once, repaint() and repaintOver(): in the next frame, destroy()}. Painted anew with each size and theme. */
 export function createLayers({ name, isReady = () => true, paint, paintOver = null, outsetPx = 0, onSize = () => {} }) {
-  const base = el('canvas', { role: 'img', class: `${name}-base` });
+  const base = el('canvas', { class: `${name}-base` });
   const over = paintOver && el('canvas', { 'aria-hidden': 'true', class: `${name}-over` });
   const size = { width: 0, height: 0, ratio: 1 };
   let watched = null;
@@ -48,7 +48,10 @@ export function createLayers({ name, isReady = () => true, paint, paintOver = nu
   const stopTheme = onTheme(() => nextFrame(draw));
   return {
     nodes: [base, over],
-    base,
+    setLabel(text) {
+      base.setAttribute('role', 'img');
+      base.setAttribute('aria-label', text);
+    },
     size,
     watch(node) {
       watched = node;

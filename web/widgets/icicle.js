@@ -130,7 +130,7 @@ function icicleApi(state, { layers, keyboard, rows, moves, show }) {
     draw(tree, look, label, zoom = null) {
       const to = zoom ?? 0;
       Object.assign(state, { tree, look, isHit: null, isFresh: true, marks: { hover: -1, pin: -1 }, base: tree.depth[to] ?? 0 });
-      layers.base.setAttribute('aria-label', label);
+      layers.setLabel(label);
       keyboard.setLabel(`${label} Arrow keys move, Enter pins and zooms.`);
       keyboard.setTree(tree);
       span.put(tree.x[to] ?? 0, (tree.x[to] ?? 0) + (tree.width[to] || 1));

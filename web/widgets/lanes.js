@@ -102,7 +102,7 @@ export function createLanes({ leftPx, ...actions }) {
       plot.style.height = `${lanes.length * rowPx}px`;
       const own = lanes.findIndex(({ isOwn }) => isOwn);
       node.scrollTop = Math.max(0, (own + 1) * rowPx - node.clientHeight);
-      layers.base.setAttribute('aria-label', label);
+      layers.setLabel(label);
       keyboard.setItems(flat);
       layers.measure();
     },

@@ -93,7 +93,7 @@ export function createMap(actions) {
     draw(answer, label) {
       Object.assign(state, { answer, columns: arrange(answer.rectangles) });
       recolour();
-      layers.base.setAttribute('aria-label', label);
+      layers.setLabel(label);
       keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
       const setSize = answer.rectangle_count + answer.indefinite.length;
       keyboard.setItems(itemsOf(state).map((item) => ({ ...item, setSize })));

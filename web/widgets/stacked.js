@@ -112,7 +112,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
     draw(next) {
       data = next;
       tops = stackUp(data.parts, columns());
-      layers.base.setAttribute('aria-label', data.label);
+      layers.setLabel(data.label);
       keyboard.setLabel(`${data.label} Arrow keys move, Enter chooses A, then B.`);
       keyboard.setItems(data.names.map((_, column) => ({ at: column })));
       layers.repaint();

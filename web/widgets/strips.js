@@ -78,7 +78,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     },
     draw(next, label) {
       bars = next;
-      layers.base.setAttribute('aria-label', label);
+      layers.setLabel(label);
       keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
       const setSize = bars.reduce((sum, bar) => sum + bar.count, 0);
       keyboard.setItems(bars.map((bar) => ({ bar, position: bar.first_rank + 1, setSize })));
