@@ -39,8 +39,7 @@ struct response *api_about(const struct server *server, const struct request *re
     json_key_text(&json, "name", "memviewd");
     json_key_text(&json, "version", MEMVIEWD_VERSION);
     json_key_int(&json, "started_at_ms", server->started_at_ms);
-    json_key(&json, "roots");
-    json_array_begin(&json);
+    json_key_array(&json, "roots");
     for (size_t at = 0; at < snapshot->root_count; at++) {
         const struct snapshot_root *root = &snapshot->roots[at];
         json_object_begin(&json);
@@ -63,8 +62,7 @@ static void write_view(struct json *json, const struct analysis_view *view)
 {
     json_object_begin(json);
     json_key_text(json, "name", view->view);
-    json_key(json, "params");
-    json_array_begin(json);
+    json_key_array(json, "params");
     for (const char *const *name = view->param_names; *name; name++)
         json_text(json, *name);
     json_array_end(json);
@@ -82,8 +80,7 @@ struct response *api_tools(const struct server *server, const struct request *re
     struct analysis_view view;
     const char *tool = NULL;
     json_object_begin(&json);
-    json_key(&json, "tools");
-    json_array_begin(&json);
+    json_key_array(&json, "tools");
     for (size_t at = 0; analysis_view_at(at, &view); at++) {
         if (!tool || strcmp(tool, view.tool) != 0) {
             if (tool) {
@@ -94,8 +91,7 @@ struct response *api_tools(const struct server *server, const struct request *re
             json_object_begin(&json);
             json_key_text(&json, "name", tool);
             json_key_text(&json, "title", view.tool_title);
-            json_key(&json, "views");
-            json_array_begin(&json);
+            json_key_array(&json, "views");
         }
         write_view(&json, &view);
     }

@@ -17,8 +17,7 @@ struct response *api_devices(const struct server *server, const struct request *
     struct json json = JSON_INIT(&buf);
     struct analysis_device device;
     json_object_begin(&json);
-    json_key(&json, "devices");
-    json_array_begin(&json);
+    json_key_array(&json, "devices");
     for (size_t at = 0; analysis_device_at(at, &device); at++) {
         json_object_begin(&json);
         json_key_text(&json, "name", device.name);

@@ -43,8 +43,7 @@ static void write_unread(struct buf *buf, const struct analysis_trace_host *name
     json_key_text(&json, "host", names->id);
     json_key_text(&json, "name", names->name);
     json_key_text(&json, "file", names->file);
-    json_key(&json, "error");
-    json_object_begin(&json);
+    json_key_object(&json, "error");
     json_key_text(&json, "code", err_name(err->code));
     json_key_text(&json, "reason", err->text);
     if (err->offset_bytes == ERR_NO_OFFSET)
@@ -62,8 +61,7 @@ static void write_unread(struct buf *buf, const struct analysis_trace_host *name
     json_key_null(&json, "profile_start_unix_ns");
     json_key_bool(&json, "has_tpu", false);
     json_key_bool(&json, "has_gpu", false);
-    json_key(&json, "notes");
-    json_array_begin(&json);
+    json_key_array(&json, "notes");
     json_array_end(&json);
     json_object_end(&json);
 }
@@ -126,13 +124,11 @@ static void write_overview(struct json *json, const struct overview *overview)
         json_key_text(json, "text", overview->reason_text);
         json_object_end(json);
     }
-    json_key(json, "hosts");
-    json_array_begin(json);
+    json_key_array(json, "hosts");
     if (overview->hosts.length > 0)
         buf_add(json->out, overview->hosts.data, overview->hosts.length);
     json_array_end(json);
-    json_key(json, "pools");
-    json_array_begin(json);
+    json_key_array(json, "pools");
     for (size_t at = 0; at < overview->count; at++) {
         if (at > 0)
             buf_char(json->out, ',');
@@ -177,15 +173,12 @@ static struct response *summary(const struct server *server, const struct snapsh
     json_object_begin(&json);
     json_key_text(&json, "tool", "memory_profile");
     json_key_text(&json, "view", "summary");
-    json_key(&json, "params");
-    json_object_begin(&json);
+    json_key_object(&json, "params");
     json_object_end(&json);
-    json_key(&json, "data");
-    json_object_begin(&json);
+    json_key_object(&json, "data");
     write_overview(&json, &overview);
     json_object_end(&json);
-    json_key(&json, "notes");
-    json_array_begin(&json);
+    json_key_array(&json, "notes");
     json_array_end(&json);
     json_object_end(&json);
     for (size_t at = 0; at < overview.count; at++)

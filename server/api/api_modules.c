@@ -43,8 +43,7 @@ void api_write_notes(struct json *json, const struct snapshot_session *session, 
         const struct analysis_contents *contents = modules->files[at].opened.contents;
         is_read &= contents != NULL && !contents->is_cut;
     }
-    json_key(json, "notes");
-    json_array_begin(json);
+    json_key_array(json, "notes");
     for (size_t at = 0; at < modules->file_count; at++)
         write_file_notes(json, &modules->files[at]);
     if (session->kind == SNAPSHOT_TRACE && is_read && modules->entry_count == 0)
@@ -98,8 +97,7 @@ static size_t choose(struct modules *modules, const struct listing *listing)
 
 static void write_spaces(struct json *json, const struct analysis_totals *totals)
 {
-    json_key(json, "spaces");
-    json_array_begin(json);
+    json_key_array(json, "spaces");
     for (size_t at = 0; totals && at < totals->space_count; at++) {
         json_object_begin(json);
         json_key_int(json, "space", totals->spaces[at].space);
@@ -154,8 +152,7 @@ static void write_module(struct json *json, const struct modules_entry *entry)
 /* What the traces say of the devices that they were taken on, once a kind and file. */
 static void write_devices(struct json *json, const struct modules *modules)
 {
-    json_key(json, "devices");
-    json_array_begin(json);
+    json_key_array(json, "devices");
     for (size_t at = 0; at < modules->file_count; at++) {
         const struct analysis_contents *contents = modules->files[at].opened.contents;
         for (size_t i = 0; contents && i < contents->device_count; i++) {
@@ -204,8 +201,7 @@ static struct response *write_modules(struct store *store, const struct snapshot
     write_devices(&json, &modules);
     size_t total_count = choose(&modules, listing);
     listing_write_head(&json, listing, total_count, modules.entry_count);
-    json_key(&json, "modules");
-    json_array_begin(&json);
+    json_key_array(&json, "modules");
     for (size_t at = listing->offset; at < modules.entry_count && at - listing->offset < listing->limit; at++)
         write_module(&json, &modules.entries[at]);
     json_array_end(&json);

@@ -12,8 +12,7 @@ enum { WINDOW_BYTES = 64 * 1024, MAX_WINDOW_BYTES = 1 << 20 };
 
 static void write_files(struct json *json, const struct snapshot_session *session)
 {
-    json_key(json, "files");
-    json_array_begin(json);
+    json_key_array(json, "files");
     for (size_t at = 0; session && at < session->text_count; at++)
         json_text(json, session->texts[at].file->name);
     json_array_end(json);

@@ -22,8 +22,7 @@ static void write_profiles(struct json *json, const struct api_subject *subject)
 {
     const struct snapshot_session *session = subject->session;
     json_key_text(json, "session", session->id);
-    json_key(json, "profiles");
-    json_array_begin(json);
+    json_key_array(json, "profiles");
     for (size_t at = 0; at < session->profile_count; at++)
         write_profile(json, &session->profiles[at]);
     json_array_end(json);
@@ -56,8 +55,7 @@ struct response *api_profiles_add(const struct server *server, const struct requ
         json_key_text(&json, "name", name);
         json_key_uint(&json, "size_bytes", one.size_bytes);
         json_key_uint(&json, "sample_count", analysis_profile_sample_count(one.core));
-        json_key(&json, "sample_types");
-        json_array_begin(&json);
+        json_key_array(&json, "sample_types");
         for (size_t at = 0; analysis_profile_type_at(one.core, at, &type, &unit); at++) {
             json_object_begin(&json);
             json_key_string(&json, "name", type);

@@ -24,8 +24,7 @@ static void write_problem(struct json *json, const char *file, enum err_code cod
 
 static void write_hosts(struct json *json, const struct snapshot_session *session, bool with_file)
 {
-    json_key(json, "hosts");
-    json_array_begin(json);
+    json_key_array(json, "hosts");
     for (size_t at = 0; at < session->host_count; at++) {
         const struct snapshot_host *host = &session->hosts[at];
         json_object_begin(json);
@@ -136,8 +135,7 @@ void api_write_sessions(struct json *json, struct store *store, const struct sna
 
 void api_write_not_read(struct json *json, const struct snapshot *snapshot)
 {
-    json_key(json, "not_read");
-    json_array_begin(json);
+    json_key_array(json, "not_read");
     for (size_t at = 0; at < snapshot->problem_count && at < MAX_PROBLEMS; at++) {
         const struct snapshot_problem *problem = &snapshot->problems[at];
         write_problem(json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
@@ -162,8 +160,7 @@ struct response *api_sessions(const struct server *server, const struct request 
     const struct snapshot_session **chosen = choose(snapshot, &listing, &count);
     json_object_begin(&json);
     listing_write_head(&json, &listing, snapshot->session_count, count);
-    json_key(&json, "sessions");
-    json_array_begin(&json);
+    json_key_array(&json, "sessions");
     for (size_t at = listing.offset; at < count && at - listing.offset < listing.limit; at++) {
         json_object_begin(&json);
         write_session_head(&json, server->store, chosen[at], false);
@@ -182,8 +179,7 @@ struct response *api_sessions(const struct server *server, const struct request 
 
 static void write_files(struct json *json, const struct snapshot_session *session)
 {
-    json_key(json, "files");
-    json_array_begin(json);
+    json_key_array(json, "files");
     for (size_t at = 0; at < session->file_count; at++) {
         const struct snapshot_file *file = session->files[at];
         json_object_begin(json);
@@ -197,8 +193,7 @@ static void write_files(struct json *json, const struct snapshot_session *sessio
 
 static void write_error_texts(struct json *json, const struct snapshot_session *session)
 {
-    json_key(json, "error_texts");
-    json_array_begin(json);
+    json_key_array(json, "error_texts");
     for (size_t at = 0; at < session->text_count && at < MAX_ERROR_TEXTS; at++) {
         struct buf text = BUF_INIT;
         struct err err = ERR_INIT;
@@ -218,8 +213,7 @@ static void write_error_texts(struct json *json, const struct snapshot_session *
 static void write_session_problems(struct json *json, const struct snapshot *snapshot,
                                    const struct snapshot_session *session, const struct modules *modules)
 {
-    json_key(json, "not_read");
-    json_array_begin(json);
+    json_key_array(json, "not_read");
     for (size_t at = 0; at < modules->file_count; at++) {
         const struct modules_file *file = &modules->files[at];
         if (err_is_set(&file->err))

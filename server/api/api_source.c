@@ -134,8 +134,7 @@ static bool read_below(const char *root, const char *file, uint64_t line, struct
 static void write_lines(struct json *json, const struct buf *text)
 {
     const char *at = text->data, *end = text->length > 0 ? at + text->length : at; /* NULL + 0 is undefined */
-    json_key(json, "lines");
-    json_array_begin(json);
+    json_key_array(json, "lines");
     while (text->length > 0 && at < end) {
         const char *next = memchr(at, '\n', (size_t)(end - at));
         next = next ? next : end;

@@ -8,8 +8,7 @@
 
 static void write_files(struct json *json, const struct upload_set *set)
 {
-    json_key(json, "files");
-    json_array_begin(json);
+    json_key_array(json, "files");
     for (size_t at = 0; at < set->file_count; at++) {
         const struct upload_set_file *file = set->files[at];
         json_object_begin(json);

@@ -28,8 +28,7 @@ static void begin_session(const struct snapshot_session *session, size_t module_
     json_key_text(&json, "id", session->id);
     json_key_text(&json, "name", session->name);
     json_key_text(&json, "kind", snapshot_kind_name(session->kind));
-    json_key(&json, "memory");
-    json_array_begin(&json);
+    json_key_array(&json, "memory");
     put(&buf);
 }
 

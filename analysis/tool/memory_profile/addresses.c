@@ -158,8 +158,7 @@ static void blocks_write(struct json *json, const struct address_map *map, int64
     uint64_t largest_hole = 0, largest_at = 0, at = map->low;
     uint32_t hole_count = 0, block_count = 0;
     struct joining joining = {map, json, {.count = 0}, (map->high - map->low) / (uint64_t)width};
-    json_key(json, "blocks");
-    json_array_begin(json);
+    json_key_array(json, "blocks");
     for (uint32_t i = 0; i <= map->count; i++) {
         struct block block = i < map->count ? map->blocks[i] : (struct block){map->high, 0, 0};
         uint64_t end = block.address + block.size < block.address ? UINT64_MAX : block.address + block.size;

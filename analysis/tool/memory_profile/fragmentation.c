@@ -17,11 +17,9 @@ static void columns_write(struct json *json, const struct figures *figures, cons
     static const char *const names[] = {
         "time_ps", "event", "free_bytes", "fragmentation", "largest_free_bytes", "failed_request_bytes"};
     const struct memory_profile *profile = figures->request->model;
-    json_key(json, "columns");
-    json_object_begin(json);
+    json_key_object(json, "columns");
     for (int column = 0; column < 6; column++) {
-        json_key(json, names[column]);
-        json_array_begin(json);
+        json_key_array(json, names[column]);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t event = figures->pool->first + at[i];
             int64_t value = column == 0   ? profile->time_ps[event]
@@ -64,8 +62,7 @@ static void worst_write(struct json *json, const struct figures *figures)
         json_key_int(json, "time_ps", profile->time_ps[worst]);
         json_key_uint(json, "event", worst - figures->pool->first);
         json_key_int(json, "free_bytes", memory_profile_free_bytes(profile, worst));
-        json_key(json, "fragmentation");
-        json_double(json, memory_profile_fragmentation_of(profile, worst));
+        json_key_double(json, "fragmentation", memory_profile_fragmentation_of(profile, worst));
         json_key_int(json, "largest_free_bytes", memory_profile_waste_chunk(profile, worst));
         json_object_end(json);
     }

@@ -345,15 +345,12 @@ static void boundaries_write(struct json *json, const struct growth *growth)
 {
     uint32_t count = growth->boundary_count, sparks = count < SPARKS ? count : SPARKS;
     json_key_uint(json, "boundary_count", count);
-    json_key(json, "boundaries");
-    json_object_begin(json);
-    json_key(json, "step");
-    json_array_begin(json);
+    json_key_object(json, "boundaries");
+    json_key_array(json, "step");
     for (uint32_t s = 0; s < sparks; s++)
         json_int(json, growth->boundaries[(uint64_t)s * count / sparks].number);
     json_array_end(json);
-    json_key(json, "time_ps");
-    json_array_begin(json);
+    json_key_array(json, "time_ps");
     for (uint32_t s = 0; s < sparks; s++)
         json_int(json, growth->boundaries[(uint64_t)s * count / sparks].time_ps);
     json_array_end(json);

@@ -53,8 +53,7 @@ static void steps_write(struct json *json, const struct memory_profile *profile,
     struct bars bars = {window, arena_array(arena, struct bar, (size_t)profile->step_count + 1), 0};
     for (uint32_t i = 0; i < profile->step_count; i++)
         bar_add(&bars, i, profile->steps[i].begin_ps, profile->steps[i].end_ps);
-    json_key(json, "steps");
-    json_array_begin(json);
+    json_key_array(json, "steps");
     for (size_t i = 0; i < bars.count; i++) {
         const struct trace_step *step = &profile->steps[bars.items[i].at];
         json_object_begin(json);
@@ -154,8 +153,7 @@ static void lane_write(struct json *json, const struct module_launches *launches
     json_key_text(json, "line", is_inferred ? NULL : "XLA Modules");
     json_key_bool(json, "is_inferred", is_inferred);
     json_key_uint(json, "launch_count", count);
-    json_key(json, "launches");
-    json_array_begin(json);
+    json_key_array(json, "launches");
     for (size_t i = 0; i < bars.count; i++)
         launch_write(json, launches, &bars.items[i]);
     json_array_end(json);
@@ -173,8 +171,7 @@ static void lanes_write(struct json *json, const struct module_launches *launche
         sorted[i] = (struct sorted){ranks[launch->plane_at], launch->plane_at, launch->begin_ps, i};
     }
     qsort(sorted, count, sizeof(*sorted), by_begin);
-    json_key(json, "lanes");
-    json_array_begin(json);
+    json_key_array(json, "lanes");
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i; end < count && sorted[end].plane == sorted[i].plane;)
             end++;

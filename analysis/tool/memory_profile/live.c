@@ -184,8 +184,7 @@ static void remainder_write(struct json *json, const char *code, int64_t bytes, 
 
 static void remainders_write(struct json *json, const struct memory_profile_live *live)
 {
-    json_key(json, "remainders");
-    json_array_begin(json);
+    json_key_array(json, "remainders");
     remainder_write(json, "stack", live->stack_bytes, -1, "reserved by the runtime (bytes_reserved)");
     remainder_write(json, "before_window_freed", live->before_freed_bytes, live->before_freed_count,
                     "allocated before the trace, freed later in it (inferred from the frees)");
@@ -235,8 +234,7 @@ static void answer_write(struct json *json, const struct listing *listing, const
     json_key_int(json, "time_ps", moment->time_ps);
     json_key_known(json, "event", (int64_t)moment->count - 1);
     memory_profile_views_state(json, live->pool, moment->count);
-    json_key(json, "group");
-    json_array_begin(json);
+    json_key_array(json, "group");
     for (int f = 0; f < PROFILE_LIVE_EVENT && (live->fields >> PROFILE_LIVE_EVENT & 1) == 0; f++)
         if (live->fields >> f & 1)
             json_text(json, field_names[f]);

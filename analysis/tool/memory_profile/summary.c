@@ -47,8 +47,7 @@ static void sparkline_write(struct json *json, const struct memory_profile_pool 
     const struct memory_profile *profile = pool->profile;
     int64_t span = profile->end_ps - profile->start_ps,
             held = memory_profile_stack_bytes(profile, pool->first) + pool->base_bytes;
-    json_key(json, "sparkline_bytes");
-    json_array_begin(json);
+    json_key_array(json, "sparkline_bytes");
     for (uint32_t i = 0, first = 0; i < SPARKS; i++) {
         int64_t to_ps = profile->start_ps + (int64_t)((double)span * (i + 1) / SPARKS);
         uint32_t min_at, max_at, end = i + 1 == SPARKS ? pool->count : memory_profile_after(pool, to_ps);
@@ -100,8 +99,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_bool(json, "has_free", pool->has_free);
     json_key_bool(json, "has_fragmentation", pool->has_fragmentation);
     json_key_bool(json, "has_addresses", pool->has_addresses);
-    json_key(json, "chain");
-    json_object_begin(json);
+    json_key_object(json, "chain");
     json_key_uint(json, "link_count", pool->link_count);
     json_key_uint(json, "break_count", pool->break_count);
     json_object_end(json);
@@ -134,12 +132,10 @@ bool memory_profile_summary(const struct tool_request *request, struct json *jso
     json_object_begin(json);
     json_key(json, "reason");
     memory_profile_views_reason(json, reason.code, reason.text);
-    json_key(json, "hosts");
-    json_array_begin(json);
+    json_key_array(json, "hosts");
     memory_profile_summary_host(json, profile, &names);
     json_array_end(json);
-    json_key(json, "pools");
-    json_array_begin(json);
+    json_key_array(json, "pools");
     for (uint32_t i = 0; i < profile->pool_count; i++)
         memory_profile_summary_pool(json, &profile->pools[i], &names);
     json_array_end(json);

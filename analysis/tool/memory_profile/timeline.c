@@ -13,11 +13,7 @@ struct drawing {
     uint32_t count;
 };
 
-static void column_begin(struct json *json, const char *name)
-{
-    json_key(json, name);
-    json_array_begin(json);
-}
+static void column_begin(struct json *json, const char *name) { json_key_array(json, name); }
 
 static void known(struct json *json, int64_t value, bool is_known)
 {
@@ -65,8 +61,7 @@ static void columns_write(struct json *json, const struct drawing *drawing)
 {
     const struct memory_profile *profile = drawing->request->model;
     uint32_t first = drawing->pool->first;
-    json_key(json, "columns");
-    json_object_begin(json);
+    json_key_object(json, "columns");
     column_begin(json, "time_ps");
     for (uint32_t i = 0; i < drawing->count; i++)
         json_int(json, profile->time_ps[first + drawing->at[i]]);
@@ -144,8 +139,7 @@ static void details_write(struct json *json, const struct drawing *drawing)
     uint32_t first = drawing->pool->first;
     struct table texts;
     table_init(&texts, drawing->request->arena, 2);
-    json_key(json, "details");
-    json_object_begin(json);
+    json_key_object(json, "details");
     column_begin(json, "activity");
     for (uint32_t i = 0; i < drawing->count; i++)
         json_text(json, memory_profile_is_free(profile, first + drawing->at[i]) ? "deallocation" : "allocation");
@@ -204,8 +198,7 @@ static void peaks_write(struct json *json, const struct drawing *drawing)
     window_peak_write(json, drawing);
     json_key(json, "peak");
     memory_profile_views_point(json, pool, pool->peak_at - pool->first);
-    json_key(json, "local_peaks");
-    json_array_begin(json);
+    json_key_array(json, "local_peaks");
     for (uint32_t i = 0; i < pool->peak_count; i++)
         memory_profile_views_point(json, pool, pool->peaks[i] - pool->first);
     json_array_end(json);

@@ -43,13 +43,11 @@ static void figures_write(struct json *json, const char *key, const struct memor
                           int64_t peak_bytes)
 {
     int64_t free_bytes = memory_profile_free_bytes(profile, event);
-    json_key(json, key);
-    json_object_begin(json);
+    json_key_object(json, key);
     json_key_id(json, "stackReservedBytes", memory_profile_stack_bytes(profile, event));
     json_key_id(json, "heapAllocatedBytes", profile->heap_bytes[event]);
     json_key_id(json, "freeMemoryBytes", free_bytes == MEMORY_UNKNOWN ? 0 : free_bytes);
-    json_key(json, "fragmentation");
-    json_double(json, memory_profile_fragmentation_of(profile, event));
+    json_key_double(json, "fragmentation", memory_profile_fragmentation_of(profile, event));
     json_key_id(json, "peakBytesInUse", peak_bytes);
     json_object_end(json);
 }
@@ -60,8 +58,7 @@ static void activity_write(struct json *json, const struct memory_profile_snapsh
     uint32_t event = memory_profile_snapshots_event(snapshots, place);
     const struct memory_what *what =
         &profile->events.whats[profile->what[memory_profile_snapshots_told_by(snapshots, place)]];
-    json_key(json, "activityMetadata");
-    json_object_begin(json);
+    json_key_object(json, "activityMetadata");
     json_key_text(json, "memoryActivity", memory_profile_is_free(profile, event) ? "DEALLOCATION" : "ALLOCATION");
     json_key_id(json, "requestedBytes", profile->requested_bytes[event]);
     json_key_id(json, "allocationBytes", told_size(profile, event));
@@ -193,14 +190,12 @@ static void rows_make(const struct memory_profile_snapshots *snapshots, int64_t 
 static void rows_write(struct json *json, const struct memory_profile_snapshots *snapshots, int64_t peak_step,
                        const struct rows *rows)
 {
-    json_key(json, "memoryProfileSnapshots");
-    json_array_begin(json);
+    json_key_array(json, "memoryProfileSnapshots");
     for (uint32_t i = 0; i < rows->count; i++)
         if ((i == 0 || by_size(&rows->items[i], &rows->items[i - 1]) != 0) && rows->items[i].place != SPECIAL)
             snapshot_write(json, snapshots, rows->items[i].place);
     json_array_end(json);
-    json_key(json, "activeAllocations");
-    json_array_begin(json);
+    json_key_array(json, "activeAllocations");
     int64_t kept = 0;
     for (uint32_t i = 0, end; i < rows->count; i = end) {
         const struct row *row = &rows->items[i];
@@ -213,8 +208,7 @@ static void rows_write(struct json *json, const struct memory_profile_snapshots 
         json_object_end(json);
     }
     json_array_end(json);
-    json_key(json, "specialAllocations");
-    json_array_begin(json);
+    json_key_array(json, "specialAllocations");
     for (int i = 0; i < rows->special_count; i++) {
         json_object_begin(json);
         json_key_text(json, "memoryActivity", "ALLOCATION");
@@ -237,8 +231,7 @@ static void summary_write(struct json *json, const struct memory_profile_pool *p
     uint32_t event = pool->xprof_peak_at;
     int64_t free_bytes = memory_profile_free_bytes(profile, event),
             in_use = memory_profile_in_use_bytes(profile, event);
-    json_key(json, "profileSummary");
-    json_object_begin(json);
+    json_key_object(json, "profileSummary");
     json_key_id(json, "peakBytesUsageLifetime", pool->xprof_lifetime_peak_bytes);
     figures_write(json, "peakStats", profile, event, in_use);
     json_key_id(json, "peakStatsTimePs", memory_profile_snapshots_event_offset(profile, event));
@@ -251,8 +244,7 @@ static void points_write(struct json *json, const struct memory_profile_snapshot
 {
     uint32_t count = snapshots->count, boxes = count < POINTS_MAX ? count : POINTS_MAX;
     uint32_t width = boxes > 0 ? count / boxes : 0, narrow = boxes * (width + 1) - count;
-    json_key(json, "sampledTimelineSnapshots");
-    json_array_begin(json);
+    json_key_array(json, "sampledTimelineSnapshots");
     for (uint32_t box = 0, at = 0, end; box < boxes; box++, at = end) {
         end = at + width + (box >= narrow);
         snapshot_write(json, snapshots, memory_profile_snapshots_largest(snapshots, at, end));
@@ -293,8 +285,7 @@ static int by_name(const void *left, const void *right)
 static void modules_write(struct json *json, const struct module_launches *launches)
 {
     static const char prefix[] = "/device:";
-    json_key(json, "hloModules");
-    json_array_begin(json);
+    json_key_array(json, "hloModules");
     for (size_t i = 0; i < launches->items.count; i++) {
         const struct module_launch *launch = chunks_at(&launches->items, i);
         struct str plane = launches->planes[launch->plane_at];
@@ -325,16 +316,14 @@ bool memory_profile_xprof(const struct tool_request *request, struct json *json,
             pools[count++] = &profile->pools[i];
     qsort(pools, count, sizeof(*pools), by_name);
     json_object_begin(json);
-    json_key(json, "memoryProfilePerAllocator");
-    json_object_begin(json);
+    json_key_object(json, "memoryProfilePerAllocator");
     for (uint32_t i = 0; i < count; i++) {
         json_key_name(json, pools[i]->name);
         pool_write(json, request, pools[i]);
     }
     json_object_end(json);
     json_key_int(json, "numHosts", 1);
-    json_key(json, "memoryIds");
-    json_array_begin(json);
+    json_key_array(json, "memoryIds");
     for (uint32_t i = 0; i < count; i++)
         json_string(json, pools[i]->name);
     json_array_end(json);

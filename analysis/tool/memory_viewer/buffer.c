@@ -39,8 +39,7 @@ static void frame_write(void *context, const struct hlo_frame *frame)
 static void sharers_write(struct json *json, const struct plan *plan, const struct plan_space *space,
                           const struct plan_row *row)
 {
-    json_key(json, "shared_with");
-    json_array_begin(json);
+    json_key_array(json, "shared_with");
     if (space->trace_at != PLAN_NONE && !row->is_indefinite) {
         const struct hlo_trace *trace = &plan->hlo.traces[space->trace_at];
         uint32_t end = row->dies < trace->event_count ? row->dies : trace->event_count;
@@ -68,8 +67,7 @@ static void place_write(const struct tool_request *request, struct json *json, c
     }
     json_key_string(json, "layout", describe_str(request->scratch));
     json_key_string(json, "computation", computation);
-    json_key(json, "stack");
-    json_array_begin(json);
+    json_key_array(json, "stack");
     describe_stack(&plan->hlo, detail.frame_at, frame_write, json);
     json_array_end(json);
 }
@@ -98,8 +96,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     place_write(request, json, row);
     sharers_write(json, request->model, space, row);
     json_key_bool(json, "is_live_at_peak", plan_row_is_alive(row, space->peak_step));
-    json_key(json, "share_of_peak");
-    json_double(json, space->peak_bytes > 0 ? (double)row->bytes / (double)space->peak_bytes : 0);
+    json_key_double(json, "share_of_peak", space->peak_bytes > 0 ? (double)row->bytes / (double)space->peak_bytes : 0);
     json_object_end(json);
     return true;
 }

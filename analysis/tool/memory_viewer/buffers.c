@@ -69,8 +69,7 @@ static void json_write(const struct listing *listing, struct json *json)
     json_key_int(json, "largest_bytes", listing->largest_bytes);
     json_key_int(json, "offset", rows->offset);
     table_columns_write(memory_viewer_columns, "columns", json);
-    json_key(json, "rows");
-    json_array_begin(json);
+    json_key_array(json, "rows");
     for (uint32_t i = rows->first; i < rows->end; i++) {
         json_object_begin(json);
         table_row_write(memory_viewer_columns, listing, table_row_at(rows, i), json);

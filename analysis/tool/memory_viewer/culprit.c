@@ -166,8 +166,7 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
     char text[64], size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
     const struct member *first = &culprit->members[0];
     struct str shape = without_layout(first->shape);
-    json_key(json, "sentence");
-    json_array_begin(json);
+    json_key_array(json, "sentence");
     if (culprit->count == 1) {
         words(json, "Largest: ");
         name(json, memory_viewer_columns_name(row, first->row));
@@ -239,8 +238,8 @@ void culprit_write(const struct tool_request *request, struct json *json, const 
     json_key_int(json, "each_bytes", culprit.members[0].bytes);
     json_key_int(json, "bytes", culprit.bytes);
     json_key_int(json, "padding_bytes", culprit.padding_bytes);
-    json_key(json, "share_of_peak");
-    json_double(json, space->peak_bytes > 0 ? (double)culprit.bytes / (double)space->peak_bytes : 0);
+    json_key_double(json, "share_of_peak",
+                    space->peak_bytes > 0 ? (double)culprit.bytes / (double)space->peak_bytes : 0);
     json_key_string(json, "shape", culprit.members[0].shape);
     json_key(json, "first_id");
     views_row_id(json, request->model, &space->rows[culprit.members[0].row]);

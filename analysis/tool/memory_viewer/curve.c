@@ -31,17 +31,12 @@ static int64_t position_at(const struct plan *plan, const struct plan_space *spa
                : -1;
 }
 
-static void column_begin(struct json *json, const char *name)
-{
-    json_key(json, name);
-    json_array_begin(json);
-}
+static void column_begin(struct json *json, const char *name) { json_key_array(json, name); }
 
 static void columns_write(struct json *json, const struct plan *plan, const struct plan_space *space,
                           const uint32_t *steps, uint32_t count)
 {
-    json_key(json, "columns");
-    json_object_begin(json);
+    json_key_object(json, "columns");
     column_begin(json, "step");
     for (uint32_t i = 0; i < count; i++)
         json_uint(json, steps[i]);
@@ -92,8 +87,7 @@ static void peaks_write(struct json *json, const struct tool_request *request, c
         point_write(json, request->model, space, space->peak_step);
     else
         json_null(json);
-    json_key(json, "local_peaks");
-    json_array_begin(json);
+    json_key_array(json, "local_peaks");
     for (uint32_t i = 0; i < count && space->has_peak_step; i++)
         if (steps[i] != space->peak_step)
             point_write(json, request->model, space, steps[i]);

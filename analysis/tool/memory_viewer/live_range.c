@@ -38,8 +38,7 @@ static struct moment peak_of(const struct plan *plan, const struct hlo_ranges *r
 static void ranges_write(const struct tool_request *request, struct json *json, const struct hlo_ranges *ranges)
 {
     const struct plan *plan = request->model;
-    json_key(json, "values");
-    json_array_begin(json);
+    json_key_array(json, "values");
     for (uint32_t i = 0; i < plan->hlo.buffer_count; i++) {
         const struct hlo_range *range = &ranges->of_buffer[i];
         if (range->start == HLO_NONE)

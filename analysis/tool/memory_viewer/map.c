@@ -152,8 +152,7 @@ static void rectangles_write(const struct memory_viewer_columns_rows *row, const
     uint32_t count = rectangles_collect(space, filter, range, rectangles);
     uint32_t own = count <= 2 * range->width ? count : (uint32_t)range->width;
     json_key_uint(json, "rectangle_count", count);
-    json_key(json, "rectangles");
-    json_array_begin(json);
+    json_key_array(json, "rectangles");
     for (uint32_t i = 0; i < count; i++) {
         if (i < own) {
             rectangle_write(row, json, rectangles[i].row);
@@ -208,8 +207,7 @@ static void indefinite_write(const struct memory_viewer_columns_rows *row, const
         if (filter_matches(filter, i))
             items[count++] = (struct rectangle){i, (double)space->rows[i].bytes};
     qsort(items, count, sizeof(*items), larger_first);
-    json_key(json, "indefinite");
-    json_array_begin(json);
+    json_key_array(json, "indefinite");
     for (uint32_t i = 0; i < count; i++) {
         const struct plan_row *buffer = &space->rows[items[i].row];
         if (i >= INDEFINITE_NAMED)

@@ -127,8 +127,7 @@ static void strip_write(struct strip *strip, const char *name)
         is_part && strip->part.count < strip->count - begin ? begin + (uint32_t)strip->part.count : strip->count;
     for (uint32_t i = begin; i < last; i++)
         total += strip->items[i].weight;
-    json_key(strip->json, name);
-    json_array_begin(strip->json);
+    json_key_array(strip->json, name);
     for (uint32_t first = begin, end; first < last; first = end) {
         double pixels = 0;
         for (end = first; end < last && pixels < MIN_PIXELS; end++) {
@@ -203,8 +202,7 @@ bool memory_viewer_strips(const struct tool_request *request, struct json *json,
         matched_bytes = sum_add(matched_bytes, items[i].weight);
     json_key_uint(json, "matched_count", strip.count);
     json_key_int(json, "matched_bytes", matched_bytes);
-    json_key(json, "orders");
-    json_object_begin(json);
+    json_key_object(json, "orders");
     strip_write(&strip, "program");
     qsort(items, strip.count, sizeof(*items), heavier_first);
     strip_write(&strip, "size");

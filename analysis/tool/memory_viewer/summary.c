@@ -14,8 +14,7 @@ static const char *unit_name(enum plan_unit unit)
 static void module_write(struct json *json, const struct plan *plan)
 {
     const struct hlo *hlo = &plan->hlo;
-    json_key(json, "module");
-    json_object_begin(json);
+    json_key_object(json, "module");
     json_key_string(json, "name", hlo->name);
     json_key_string(json, "entry_computation", hlo->entry_name);
     json_key_uint(json, "instruction_count", hlo->instruction_count);
@@ -88,8 +87,7 @@ bool memory_viewer_summary(const struct tool_request *request, struct json *json
     json_object_begin(json);
     module_write(json, plan);
     json_key_known(json, "peak_memory_bytes", plan->hlo.has_assignment ? plan->peak_memory_bytes : -1);
-    json_key(json, "spaces");
-    json_array_begin(json);
+    json_key_array(json, "spaces");
     for (uint32_t i = 0; i < plan->space_count; i++)
         space_write(request, json, &plan->spaces[i]);
     json_array_end(json);

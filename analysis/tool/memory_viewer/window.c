@@ -102,16 +102,14 @@ static void changes_write(const struct window *window, struct json *json, const 
         to = row->dies > to ? row->dies : to;
     }
     qsort(items, count, sizeof(*items), larger_first);
-    json_key(json, key);
-    json_object_begin(json);
+    json_key_object(json, key);
     json_key_uint(json, "count", count);
     json_key_int(json, "bytes", bytes);
     if (change == LIVES) {
         json_key_known(json, "from", count > 0 ? (int64_t)from : -1);
         json_key_known(json, "to", count > 0 ? (int64_t)(to < space->step_count ? to : space->step_count) : -1);
     }
-    json_key(json, "largest");
-    json_array_begin(json);
+    json_key_array(json, "largest");
     for (int64_t i = 0; i < window->limit && i < count; i++)
         named_write(window, json, items[i].row, change);
     json_array_end(json);
@@ -141,8 +139,7 @@ bool memory_viewer_window(const struct tool_request *request, struct json *json,
     json_key_int(json, "space", window.row.space->space);
     json_key_int(json, "from", from);
     json_key_int(json, "to", to);
-    json_key(json, "peak");
-    json_object_begin(json);
+    json_key_object(json, "peak");
     json_key_uint(json, "step", window.from + peak > 0 ? window.from + peak - 1 : 0);
     json_key_int(json, "bytes", series[peak]);
     json_object_end(json);

@@ -87,8 +87,7 @@ static void source_write(struct question *question, const struct hlo_detail *det
     struct describe_source source = describe_innermost_source(question->hlo, detail);
     if (source.file.length == 0)
         return;
-    json_key(question->json, "sourceInfo");
-    json_object_begin(question->json);
+    json_key_object(question->json, "sourceInfo");
     json_key_string(question->json, "fileName", source.file);
     number(question->json, "lineNumber", source.line);
     question->scratch->length = 0;
@@ -176,8 +175,7 @@ static void bar_write(struct question *question, size_t at)
 
 static void index_list_write(struct question *question, const char *key, const uint32_t *items)
 {
-    json_key(question->json, key);
-    json_array_begin(question->json);
+    json_key_array(question->json, key);
     for (size_t i = 0; i < question->bar_count; i++)
         json_uint(question->json, items[i]);
     json_array_end(question->json);
@@ -195,13 +193,11 @@ static void peak_write(struct question *question)
     xprof_sort(by_size, count, question->bar_bytes);
     for (uint32_t i = 0; i < count; i++)
         place[by_size[i]] = i;
-    json_key(question->json, "maxHeap");
-    json_array_begin(question->json);
+    json_key_array(question->json, "maxHeap");
     for (size_t i = 0; i < count; i++)
         bar_write(question, i);
     json_array_end(question->json);
-    json_key(question->json, "maxHeapBySize");
-    json_array_begin(question->json);
+    json_key_array(question->json, "maxHeapBySize");
     for (size_t i = 0; i < count; i++)
         bar_write(question, by_size[i]);
     json_array_end(question->json);
@@ -213,8 +209,7 @@ static void peak_write(struct question *question)
 
 static void series_write(struct question *question, const char *key, const int64_t *series)
 {
-    json_key(question->json, key);
-    json_array_begin(question->json);
+    json_key_array(question->json, key);
     for (uint32_t i = 0; i <= question->space->heap.event_count; i++)
         json_mib(question->json, series[i] + question->space->indefinite_in_curve_bytes);
     json_array_end(question->json);
@@ -227,8 +222,7 @@ static void curve_write(struct question *question)
     const struct hlo_trace *trace = &question->hlo->traces[question->space->trace_at];
     series_write(question, "heapSizes", heap->series);
     series_write(question, "unpaddedHeapSizes", heap->unpadded_series);
-    json_key(json, "hloInstructionNames");
-    json_array_begin(json);
+    json_key_array(json, "hloInstructionNames");
     for (uint32_t i = 0; i < trace->event_count; i++)
         json_string(json, question->hlo->events[trace->event_first + i].instruction);
     json_text(json, "");
@@ -236,13 +230,11 @@ static void curve_write(struct question *question)
     number(json, "peakHeapSizePosition", heap->peak_at);
     if (heap->span_count == 0)
         return;
-    json_key(json, "logicalBufferSpans");
-    json_object_begin(json);
+    json_key_object(json, "logicalBufferSpans");
     for (uint32_t i = 0; i < heap->span_count; i++) {
         char key[24];
         snprintf(key, sizeof(key), "%lld", (long long)question->hlo->buffers[heap->spans[i].buffer_at].id);
-        json_key(json, key);
-        json_object_begin(json);
+        json_key_object(json, key);
         number(json, "start", heap->spans[i].start);
         number(json, "limit", heap->spans[i].limit);
         json_object_end(json);
@@ -263,8 +255,7 @@ static void assigned_write(struct question *question, const struct hlo_assigned 
         text(json, "hloName", hlo_instruction_name(question->hlo, buffer->instruction_at));
         text(json, "shape", scratch_shape(question, assigned->buffer_at));
         if (buffer->index_count > 0) {
-            json_key(json, "shapeIndex");
-            json_array_begin(json);
+            json_key_array(json, "shapeIndex");
             for (uint32_t i = 0; i < buffer->index_count; i++)
                 json_id(json, question->hlo->shape_indices[buffer->index_first + i]);
             json_array_end(json);
@@ -297,8 +288,7 @@ static void indefinite_write(struct question *question, const struct hlo_allocat
     id(json, "id", allocation->index);
     mib(json, "sizeMib", allocation->size_bytes);
     if (allocation->is_parameter || allocation->is_live_out || !allocation->is_tuple) {
-        json_key(json, "attributes");
-        json_array_begin(json);
+        json_key_array(json, "attributes");
         if (allocation->is_parameter)
             json_text(json, "entry computation parameter");
         if (allocation->is_live_out)
@@ -308,8 +298,7 @@ static void indefinite_write(struct question *question, const struct hlo_allocat
         json_array_end(json);
     }
     if (allocation->assigned_count > 0) {
-        json_key(json, "logicalBuffers");
-        json_array_begin(json);
+        json_key_array(json, "logicalBuffers");
         for (uint32_t i = 0; i < allocation->assigned_count; i++)
             assigned_write(question, &question->hlo->assigned[allocation->assigned_first + i]);
         json_array_end(json);
@@ -327,8 +316,7 @@ static void indefinite_list_write(struct question *question)
             allocation->is_thread_local)
             continue;
         if (!is_open) {
-            json_key(question->json, "indefiniteLifetimes");
-            json_array_begin(question->json);
+            json_key_array(question->json, "indefiniteLifetimes");
             is_open = true;
         }
         indefinite_write(question, allocation);
@@ -422,8 +410,7 @@ static void blocks_write(struct question *question)
     memset(blocks.span_of_buffer, 0xff, buffers * sizeof(uint32_t));
     for (uint32_t i = 0; i < heap->span_count; i++)
         blocks.span_of_buffer[heap->spans[i].buffer_at] = i;
-    json_key(question->json, "bufferBlocks");
-    json_array_begin(question->json);
+    json_key_array(question->json, "bufferBlocks");
     for (uint32_t i = 0; i < hlo->allocation_count; i++)
         if (trace_of[i] != PLAN_NONE)
             allocation_blocks_write(question, &blocks, &hlo->allocations[i], end_step);

@@ -83,8 +83,7 @@ static void buffers_write(struct json *json, const char *count_key, const char *
         json_key_uint(json, count_key, buffers->count);
     else
         json_key_null(json, count_key);
-    json_key(json, key);
-    json_array_begin(json);
+    json_key_array(json, key);
     for (size_t i = 0; i < buffers->count; i++)
         buffer_write(json, &buffers->items[i]);
     json_array_end(json);
@@ -96,8 +95,7 @@ static void range_write(struct json *json, const char *key, uint64_t at, uint64_
 {
     if (length == 0)
         return;
-    json_key(json, key);
-    json_array_begin(json);
+    json_key_array(json, key);
     json_uint(json, at);
     json_uint(json, at + length);
     json_array_end(json);
@@ -111,8 +109,7 @@ static void words_range(struct json *json, const char *key, const struct oom_wor
 
 static void buffer_ranges(struct json *json, const char *key, const struct oom_buffers *buffers)
 {
-    json_key(json, key);
-    json_array_begin(json);
+    json_key_array(json, key);
     for (size_t i = 0; i < buffers->count; i++) {
         json_object_begin(json);
         for (size_t m = 0; m < MEMBER_COUNT; m++) {
@@ -129,8 +126,7 @@ static void buffer_ranges(struct json *json, const char *key, const struct oom_b
 
 static void ranges_write(struct json *json, const struct oom_failure *failure)
 {
-    json_key(json, "ranges");
-    json_object_begin(json);
+    json_key_object(json, "ranges");
     range_write(json, "text", failure->begin_at, failure->end_at - failure->begin_at);
     words_range(json, "error_code", &failure->error_code);
     words_range(json, "memory_space", &failure->memory_space);
@@ -147,8 +143,7 @@ static void ranges_write(struct json *json, const struct oom_failure *failure)
 
 static void notes_write(struct json *json, const struct oom_failure *failure)
 {
-    json_key(json, "notes");
-    json_array_begin(json);
+    json_key_array(json, "notes");
     for (size_t i = 0; i < failure->note_count; i++) {
         json_object_begin(json);
         json_key_text(json, "code", failure->notes[i].code);
@@ -185,8 +180,7 @@ static void part_write(struct json *json, const struct oom_part *part)
 
 static void sentence_write(struct json *json, const char *key, const struct oom_sentence *sentence)
 {
-    json_key(json, key);
-    json_array_begin(json);
+    json_key_array(json, key);
     for (size_t i = 0; i < sentence->count; i++)
         part_write(json, &sentence->parts[i]);
     json_array_end(json);
@@ -194,8 +188,7 @@ static void sentence_write(struct json *json, const char *key, const struct oom_
 
 static void rows_write(struct json *json, const char *key, const struct oom_row *rows, size_t count)
 {
-    json_key(json, key);
-    json_array_begin(json);
+    json_key_array(json, key);
     for (size_t i = 0; i < count; i++) {
         json_object_begin(json);
         json_key_text(json, "word", rows[i].word);
@@ -221,8 +214,7 @@ static void bar_write(struct json *json, const struct oom_bar *bar)
 {
     if (!object_open(json, "bar", bar->count > 0))
         return;
-    json_key(json, "parts");
-    json_array_begin(json);
+    json_key_array(json, "parts");
     for (size_t i = 0; i < bar->count; i++) {
         json_object_begin(json);
         json_key_string(json, "word", bar->stretches[i].word);
@@ -246,8 +238,7 @@ static void bar_write(struct json *json, const struct oom_bar *bar)
 
 static void steps_write(struct json *json, const struct oom_verdict *verdict)
 {
-    json_key(json, "next_steps");
-    json_array_begin(json);
+    json_key_array(json, "next_steps");
     for (size_t i = 0; i < verdict->step_count; i++) {
         json_object_begin(json);
         json_key_text(json, "kind", verdict->steps[i].is_command ? "command" : "text");
@@ -259,8 +250,7 @@ static void steps_write(struct json *json, const struct oom_verdict *verdict)
 
 static void verdict_write(struct json *json, const struct oom_verdict *verdict)
 {
-    json_key(json, "verdict");
-    json_object_begin(json);
+    json_key_object(json, "verdict");
     json_key_text(json, "title", verdict->title);
     json_key_text(json, "fits", verdict->fits);
     sentence_write(json, "answer", &verdict->answer);
@@ -287,8 +277,7 @@ static void verdict_write(struct json *json, const struct oom_verdict *verdict)
 static void matches_write(struct json *json, const char *key, const struct oom_verdict *verdict,
                           const struct oom_comparison *comparison, enum oom_list list)
 {
-    json_key(json, key);
-    json_array_begin(json);
+    json_key_array(json, key);
     for (size_t i = 0; i < verdict->failure->lists[list].count; i++) {
         const struct oom_match *match = &comparison->matches[list][i];
         if (match->id == NULL) {
@@ -362,8 +351,7 @@ static void mentions_write(struct json *json, const struct oom_mentions *mention
 {
     if (!object_open(json, "lines", mentions != NULL))
         return;
-    json_key(json, "mentions");
-    json_array_begin(json);
+    json_key_array(json, "mentions");
     for (size_t i = 0; i < mentions->count; i++) {
         json_object_begin(json);
         json_key_uint(json, "line", mentions->items[i].line);
@@ -383,16 +371,14 @@ void oom_write_json_answer(struct json *json, const struct oom_report *report)
     const struct oom_result *found = &report->found;
     json_key_uint(json, "size_bytes", found->size_bytes);
     json_key_text(json, "encoding", found->encoding);
-    json_key(json, "failures");
-    json_array_begin(json);
+    json_key_array(json, "failures");
     oom_write_json_failures(json, report, NULL);
     json_array_end(json);
     json_key_uint(json, "left_out_count", found->left_out_count);
     json_key_uint(json, "report_line_count", found->report_line_count);
     usage_write(json, &found->usage);
     mentions_write(json, report->mentions);
-    json_key(json, "looked_for");
-    json_array_begin(json);
+    json_key_array(json, "looked_for");
     for (size_t at = 0; oom_looked_for(at) != NULL; at++)
         json_text(json, oom_looked_for(at));
     json_array_end(json);
