@@ -217,6 +217,22 @@ START_TEST(a_lower_layers_line_is_part_of_the_failure)
 }
 END_TEST
 
+/* White space ends no word here, so a whole log may be one: of each sentence in it no more than this is looked at. */
+START_TEST(a_word_ends_where_none_is_so_long)
+{
+    enum { COPIES = 40, LONGEST_WORD = 256 };
+    static const char sentence[] = "Ran out of memory in memory space ";
+    char text[COPIES * sizeof(sentence)] = "";
+    for (size_t i = 0; i < COPIES; i++)
+        memcpy(text + i * (sizeof(sentence) - 1), sentence, sizeof(sentence));
+    struct oom_answer answer = oom_ask(text, strlen(text));
+    const cJSON *space = cJSON_GetObjectItemCaseSensitive(answer.failures->child, "memory_space");
+    ck_assert_uint_ge(strlen(space->valuestring), 1);
+    ck_assert_uint_le(strlen(space->valuestring), LONGEST_WORD);
+    cJSON_Delete(answer.failures);
+}
+END_TEST
+
 START_TEST(what_is_looked_for_is_listed)
 {
     size_t count = 0;
@@ -234,6 +250,7 @@ int main(void)
     tcase_add_test(tests, other_texts_hold_no_failure);
     tcase_add_test(tests, reports_without_failure_are_told);
     tcase_add_test(tests, a_lower_layers_line_is_part_of_the_failure);
+    tcase_add_test(tests, a_word_ends_where_none_is_so_long);
     tcase_add_test(tests, what_is_looked_for_is_listed);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

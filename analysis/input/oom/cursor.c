@@ -4,6 +4,8 @@
 
 #include <ctype.h>
 
+enum { LONGEST_WORD = 256 };
+
 bool oom_cursor_take(const struct oom_text *text, size_t *at, const char *literal)
 {
     size_t length = strlen(literal);
@@ -138,7 +140,8 @@ bool oom_cursor_take_size(const struct oom_text *text, size_t *at, struct oom_fi
 bool oom_cursor_take_word(const struct oom_text *text, size_t *at, size_t *from)
 {
     size_t end = *at;
-    while (end < text->length && (isalnum((unsigned char)text->bytes[end]) || text->bytes[end] == '_'))
+    while (end < text->length && end - *at < LONGEST_WORD &&
+           (isalnum((unsigned char)text->bytes[end]) || text->bytes[end] == '_'))
         end++;
     *from = *at;
     *at = end;

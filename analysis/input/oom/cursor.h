@@ -21,7 +21,7 @@ bool oom_cursor_find_before(const struct oom_text *text, size_t at, const char *
 bool oom_cursor_take_size(const struct oom_text *text, size_t *at, struct oom_figure *figure);
 /* Decimal digits, whatever follows. */
 bool oom_cursor_take_number(const struct oom_text *text, size_t *at, struct oom_figure *figure);
-/* Letters, digits and '_'; *from is where they begin. */
+/* Letters, digits and '_', at most 256; *from is where they begin. */
 bool oom_cursor_take_word(const struct oom_text *text, size_t *at, size_t *from);
 /* Goes on to the first of `ends` (a set of bytes), at most `within` bytes on. */
 bool oom_cursor_skip_to(const struct oom_text *text, size_t *at, const char *ends, size_t within);

@@ -214,13 +214,22 @@ static size_t open_failure(struct oom_reader *reader, size_t sentence, size_t fr
     return oom_draft_reach(reader, to);
 }
 
+/* Do the first letters of a sentence stand at `at`? Asked at very many places, of which nearly none is one. */
+static bool is_begin(const struct oom_text *text, size_t at, const char *pattern)
+{
+    for (; !is_special(*pattern); pattern++)
+        if (*pattern != ' ' && (at >= text->length || text->bytes[at++] != *pattern))
+            return false;
+    return true;
+}
+
 /* Where the first letters of a sentence at `at` stand again, or the end. */
 static size_t again_at(const struct oom_text *text, size_t at, const char *pattern)
 {
     char literal[LONGEST_LITERAL];
     literal_take(pattern, literal);
-    return oom_cursor_take(text, &at, literal) && oom_cursor_find(text, &at, literal, AGAIN) ? at - strlen(literal)
-                                                                                             : text->length;
+    at += strlen(literal);
+    return oom_cursor_find(text, &at, literal, AGAIN) ? at - strlen(literal) : text->length;
 }
 
 /* The sentence at clean byte `*at`, which moves behind it; SENTENCE_COUNT when there is none. */
@@ -228,7 +237,7 @@ static size_t sentence_take(const struct oom_text *text, size_t *at, struct capt
 {
     for (size_t i = 0; i < SENTENCE_COUNT; i++) {
         size_t end = *at;
-        if (sentences[i].pattern[0] != text->bytes[*at])
+        if (!is_begin(text, *at, sentences[i].pattern))
             continue;
         *capture = (struct capture){.stop = again_at(text, *at, sentences[i].pattern)};
         if (match(text, &end, sentences[i].pattern, capture)) {
