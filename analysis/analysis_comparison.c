@@ -151,8 +151,8 @@ static void agreement_set(struct oom_comparison *out, const struct comparing *of
     const char *space = failure->memory_space.text.data != NULL ? oom_space_name(failure, arena) : "HBM";
     const char *end = arena_format(arena, " of %s.", space);
     struct oom_sentence *said = &out->agreement;
-    bool is_of_kernel = oom_is_form(failure, "scoped_vmem") ||
-                        (oom_is_form(failure, "allocation_exceeds") && strcmp(space, "HBM") != 0);
+    bool is_of_kernel = needed != NULL && (oom_is_form(failure, "scoped_vmem") ||
+                                           (oom_is_form(failure, "allocation_exceeds") && strcmp(space, "HBM") != 0));
     if (needed == NULL && out->space < 0)
         return;
     if (needed != NULL && !is_of_kernel && of->total_bytes > 0 && is_of_plan(failure)) {
@@ -175,7 +175,8 @@ static void agreement_set(struct oom_comparison *out, const struct comparing *of
         oom_say(said, end);
     }
     if (out->bar.count > 0)
-        oom_say(said, " The text states a total alone; the bar is of the plan.");
+        oom_say(said, needed != NULL ? " The text states a total alone; the bar is of the plan."
+                                     : " The bar is of the plan.");
 }
 
 static void largest_set(struct oom_comparison *out, const struct comparing *of)

@@ -176,6 +176,11 @@ static const struct {
      "Text and plan speak of different things: the 96.00 MiB are asked for inside one kernel, and no plan lists that. The plan takes "
      "3.75 MiB of VMEM.",
      "", 0},
+    {"Ran out of memory in memory space vmem while allocating on stack for %f = f32[8,8]{1,0} custom-call()",
+     "The text states no total; the plan takes 3.75 MiB of VMEM. The bar is of the plan.", "", 1},
+    {"Ran out of memory in memory space hbm.",
+     "The text states no total; the plan takes 300.00 GiB of HBM. The bar is of the plan.",
+     "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
 };
 
 START_TEST(a_text_and_the_plan_of_its_program_are_compared)
