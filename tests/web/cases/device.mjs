@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device.mjs: the Device Memory page with answers in place of the daemon's: what no real file shows. */
+ * device.mjs: the Device Memory page with answers in place of the daemon's: what no real file shows,
+ * or no daemon so late. */
 
+import { join } from 'node:path';
 import { drag, goTo, holdBack } from '../acts.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 import { makeDevice } from '../canned_device.mjs';
@@ -38,7 +40,25 @@ async function frameAt(page, share, row) {
   return [box.x + box.width * share, box.y + row * 20 + 10];
 }
 
-export function run({ test, equal, includes, truth, daemon, open }) {
+export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
+  test('the pane tells of the difference, however late its summary comes', async () => {
+    const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`)}?tool=device_memory`);
+    const [a, b] = await page.evaluate(async () => {
+      const { sessions } = await (await fetch('api/v1/sessions')).json();
+      const { profiles } = await (await fetch(`api/v1/sessions/${sessions[0].id}/profiles`)).json();
+      return profiles.map(({ id }) => id);
+    });
+    const { release } = await holdBack(page, '**/device_memory/summary?**');
+    const drawn = page.waitForResponse(/device_memory\/top/);
+    await goTo(page, `?tool=device_memory&view=top&a=${a}&b=${b}`);
+    await drawn;
+    await page.waitForTimeout(100);
+    release();
+    await idle(page);
+    includes(await text(page, '#details'), 'Change from A to B');
+    await page.finish();
+  });
+
   test('the page opens on a sentence, and names where most was made', async () => {
     const page = await open(place(await daemon('--demo')), { canned: answers() });
     equal(

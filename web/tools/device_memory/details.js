@@ -21,6 +21,7 @@ export function createDetailsOf({ url, subject, pane, relight }) {
   const known = new Map();
   let key = '';
   let shown = '';
+  let summary = null; // of which the pane told last
   let takeBack = null;
 
   const read = async (id) => {
@@ -52,7 +53,7 @@ export function createDetailsOf({ url, subject, pane, relight }) {
       }
       const id = pin ?? hover;
       const now = `${id} ${Boolean(pin)} ${known.has(id)} ${url.state.group}`;
-      if (now === shown) return;
+      if (now === shown && (id || summary === subject.summary)) return;
       if (id && !known.has(id)) {
         if (shown.split(' ')[0] !== id) want(id);
         if (!pin) return;
@@ -61,7 +62,10 @@ export function createDetailsOf({ url, subject, pane, relight }) {
       shown = now;
       const found = id ? known.get(id) : null;
       if (found?.callers.nodes.length) pane.show(frameDetails({ url, subject }, found, Boolean(pin)));
-      else if (!id) pane.show(pageDetails(subject));
+      else if (!id) {
+        summary = subject.summary;
+        pane.show(pageDetails(subject));
+      }
     },
     clear() {
       takeBack?.();
