@@ -25,7 +25,11 @@ export function createChart({ className, beside = [], overlay, isReady, make, st
   const node = el('div', { class: className }, host, beside, slider);
   const over = createOverlay(overlay);
   let bound = null;
-  const place = () => chart.plot && over.place((value) => chart.plot.valToPos(value, 'x'), chart.plot.over.clientWidth);
+  /* Of this plot: what comes late may move something after the chart is gone. */
+  const place = () => {
+    const { plot } = chart;
+    if (plot) over.place((value) => plot.valToPos(value, 'x'), plot.over.clientWidth);
+  };
   const paint = () => {
     const [width, height] = [host.clientWidth, host.clientHeight];
     if (width <= 0 || height <= 0 || !isReady(height)) return;
