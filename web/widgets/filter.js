@@ -155,14 +155,19 @@ function createField({ label, fields, placeholder }, act) {
 
 /* When the daemon is asked: for a choice at once, for what is typed once it rests. */
 function createAsking(textNow, isReady, onFilter) {
-  const asking = { sent: '', send, stop: () => takeBack?.() };
+  const asking = { sent: '', send, stop };
   let takeBack = null;
+  let isStopped = false; // a field that is taken away loses the focus, which would ask once more
   const give = (isTyping) => {
     const text = textNow();
-    if (text === asking.sent && isTyping) return;
+    if (isStopped || (text === asking.sent && isTyping)) return;
     asking.sent = text;
     onFilter(text, isTyping);
   };
+  function stop() {
+    takeBack?.();
+    isStopped = true;
+  }
   function send(isTyping) {
     takeBack?.();
     takeBack = null;

@@ -6,7 +6,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inUrl } from '../acts.mjs';
+import { goTo, inUrl } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 import { answerer, makeWorld } from '../canned.mjs';
 import { profileAnswers } from '../canned_profile.mjs';
@@ -27,6 +27,16 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     includes(await text(page, '.panel-live'), '490.00 MiB = curve at this time ✓');
     includes(await text(page, '.panel-live tbody'), 'before the window (inferred)');
     includes(await page.title(), '490.00 MiB · GPU_0_bfc · run/one – memviewd');
+    await page.finish();
+  });
+
+  test('what is being typed into the filter does not follow to another page', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_profile`);
+    await page.locator('.filter-input').first().pressSequentially('op:mul');
+    await goTo(page, '?tool=home');
+    await page.waitForSelector('.home-grid');
+    await idle(page);
+    equal(await inUrl(page, 'filter'), null);
     await page.finish();
   });
 

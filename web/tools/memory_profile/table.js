@@ -131,7 +131,10 @@ export function createProfileTable(name, { trace, url, onPin, onDraw }) {
     idOfEvent: (event) => [...state.known.values()].find((row) => row.event === event)?.id ?? null,
     find: (id) => find(state, id),
     focusFilter: filter.focus,
-    destroy: table.destroy,
+    destroy() {
+      filter.destroy();
+      table.destroy();
+    },
   };
 }
 
