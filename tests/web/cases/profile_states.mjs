@@ -223,7 +223,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.keyboard.press('ArrowDown');
     await page.waitForSelector('.tooltip:visible');
     includes(await text(page, '.tooltip'), 'MiB');
-    includes(await text(page, '.panel-fragmentation .tab-answer'), 'it would have fitted at every time');
+    includes(await text(page, '.panel-fragmentation .tab-answer'), 'it would have fitted at any time');
     await page.finish();
   });
 

@@ -256,7 +256,7 @@ function chunk(view) {
 function request(view) {
   return {
     title: 'Largest request',
-    formula: 'The largest that any allocation of the trace asked for, held against the largest free chunk at every time.',
+    formula: 'The largest that any allocation of the trace asked for, held against the largest free chunk after each event.',
     file: fileOf(view),
     field: stat('requested_bytes'),
     confidence: 'bound',

@@ -280,6 +280,6 @@ export function fragmentationAnswer(data) {
   const fits =
     data.failing_ps > 0
       ? [`; it would have failed for ${duration(data.failing_ps)} of the time.`]
-      : ['; it would have fitted at every time.'];
+      : ['; it would have fitted at any time.'];
   return [...head, ' The largest request asked for ', part(request.size_bytes, undefined, '', 'request'), ...op, ...fits];
 }
