@@ -98,12 +98,18 @@ for (const href of globalThis.history?.state?.asked ?? []) {
   answer.catch(() => {}); // the page says it, if it asks for it
   ahead.set(href, answer);
 }
-for (const event of ['pointermove', 'pointerdown', 'keydown'])
+for (const event of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
   globalThis.addEventListener?.(event, () => (opening = null), { once: true, capture: true });
+/* What nobody took is not read: each such answer would keep one of the few connections. */
+if (ahead.size)
+  setTimeout(() => {
+    for (const answer of ahead.values()) answer.then(({ body }) => body?.cancel(), () => {});
+    ahead.clear();
+  }, AHEAD_FOR_MS);
 
 /* The answer that is under way, or null; taken once. */
 function takeAhead({ href }) {
-  const answer = performance.now() < AHEAD_FOR_MS ? (ahead.get(href) ?? null) : null;
+  const answer = ahead.get(href) ?? null;
   ahead.delete(href);
   return answer;
 }
