@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/column.h"
 #include "base/err.h"
+#include "base/intern.h"
 #include "base/map.h"
 #include "base/size_text.h"
 #include "base/sum.h"
@@ -210,6 +211,37 @@ START_TEST(equal_hashes_are_told_apart)
 }
 END_TEST
 
+/* Texts whose second eight bytes are the constant of the hash, turn it to zero: they have one hash. */
+static bool many_equal_hashes_run_out_of_work(size_t size)
+{
+    static const unsigned char zeroing[8] = {0xdb, 0x28, 0xb4, 0xa0, 0xd1, 0x7e, 0x03, 0xe7};
+    char text[4096];
+    struct intern intern;
+    arena_begin();
+    if (setjmp(arena.trap) != 0) {
+        arena_end();
+        return true;
+    }
+    arena_allot_work(&arena, 1 << 20);
+    intern_init(&intern, &arena);
+    memset(text, 'x', sizeof(text));
+    memcpy(text + size - 8, zeroing, sizeof(zeroing));
+    for (uint32_t i = 0; i < 200; i++) {
+        memcpy(text + size - 16, &i, sizeof(i));
+        ck_assert_uint_eq(intern_number(&intern, (struct str){text, size}), i);
+    }
+    arena_end();
+    return false;
+}
+
+START_TEST(long_texts_of_equal_hashes_cost_work_by_their_length)
+{
+    ck_assert(!many_equal_hashes_run_out_of_work(16));
+    ck_assert(many_equal_hashes_run_out_of_work(4096));
+    ck_assert_int_eq(err.code, ERR_limit);
+}
+END_TEST
+
 START_TEST(a_child_arena_shares_the_limit_and_gives_back)
 {
     struct err limit_err = ERR_INIT;
@@ -415,6 +447,7 @@ int main(void)
     tcase_add_test(tests, a_map_finds_what_was_put);
     tcase_add_test(tests, a_map_forgets_what_is_taken_out);
     tcase_add_test(tests, equal_hashes_are_told_apart);
+    tcase_add_test(tests, long_texts_of_equal_hashes_cost_work_by_their_length);
     tcase_add_test(tests, sums_stop_at_the_largest_value);
     tcase_add_test(tests, names_are_ordered_as_people_do);
     tcase_add_test(tests, a_size_is_said_as_xla_prints_it);
