@@ -55,12 +55,11 @@ struct memory_pool {
 
 struct memory_events {
     size_t count;
-    struct column offset_ps, in_use_bytes, requested_bytes, size_bytes, address; /* int64_t, address uint64_t */
-    struct column fragmentation;                                                 /* float */
-    struct column what, figures, line;                                           /* uint32_t */
-    struct column step;                                                          /* int32_t, -1 without one */
-    struct column pool;                                                          /* uint16_t */
-    struct column flags;                                                         /* uint8_t, enum memory_flag */
+#define COLUMN(name, ordered_name, type) struct column name;
+#include "input/memory_columns.def"
+#undef COLUMN
+    struct column pool;  /* uint16_t */
+    struct column flags; /* uint8_t, enum memory_flag */
     const struct memory_what *whats;
     const struct memory_figures *figure_sets;
     size_t what_count, figures_count;

@@ -8,16 +8,21 @@ enum { FIRST_CAPACITY = 1024 };
 
 void memory_reading_columns(struct memory_events *out, struct column *columns[MEMORY_COLUMNS])
 {
-    struct column *const all[MEMORY_COLUMNS] = {&out->offset_ps,     &out->in_use_bytes, &out->requested_bytes,
-                                                &out->size_bytes,    &out->address,      &out->what,
-                                                &out->fragmentation, &out->figures,      &out->line,
-                                                &out->step,          &out->pool,         &out->flags};
+#define COLUMN(name, ordered_name, type) &out->name,
+    struct column *const all[MEMORY_COLUMNS] = {
+#include "input/memory_columns.def"
+        &out->pool, &out->flags};
+#undef COLUMN
     memcpy(columns, all, sizeof(all));
 }
 
 static void columns_init(struct memory_events *out, struct arena *arena)
 {
-    static const uint8_t widths[MEMORY_COLUMNS] = {8, 8, 8, 8, 8, 4, 4, 4, 4, 4, 2, 1};
+#define COLUMN(name, ordered_name, type) sizeof(type),
+    static const uint8_t widths[MEMORY_COLUMNS] = {
+#include "input/memory_columns.def"
+        sizeof(uint16_t), sizeof(uint8_t)};
+#undef COLUMN
     struct column *columns[MEMORY_COLUMNS];
     memory_reading_columns(out, columns);
     for (size_t i = 0; i < MEMORY_COLUMNS; i++)

@@ -44,7 +44,14 @@ struct memory_place {
     uint64_t at;
 };
 
-enum { MEMORY_COLUMNS = 12 };
+#define COLUMN(name, ordered_name, type) MEMORY_COLUMN_##name,
+enum {
+#include "input/memory_columns.def"
+    MEMORY_COLUMN_pool,
+    MEMORY_COLUMN_flags,
+    MEMORY_COLUMNS
+};
+#undef COLUMN
 void memory_reading_columns(struct memory_events *out, struct column *columns[MEMORY_COLUMNS]);
 
 /* `stream`, `out` and `arena` are kept; `scratch` is a child of `arena`. */

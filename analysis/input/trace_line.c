@@ -8,7 +8,7 @@
 /* Size limit of an event: what the stream's window can hold. Larger events are left out. */
 enum { WINDOW_MAX = 32 * 1024, NAME_MAX = 1024 };
 
-_Static_assert(TRACE_STAT_COUNT <= 32, "one bit a stat");
+_Static_assert(TRACE_STAT_COUNT < 32, "one bit a stat");
 
 /* Skips the value of a field: its end, or NULL when it is malformed. */
 static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t tag)

@@ -19,7 +19,13 @@
 
 #define PROFILE_NONE UINT32_MAX
 
-enum { PROFILE_EVENT_BYTES = 63 }; /* in all columns together */
+#define COLUMN(name, ordered_name, type) sizeof(type) +
+enum {
+    PROFILE_EVENT_BYTES = /* in all columns together */
+#include "input/memory_columns.def"
+    sizeof(uint16_t) + sizeof(uint8_t)
+};
+#undef COLUMN
 
 enum memory_profile_flag {
     PROFILE_SIZE_INFERRED = 64, /* from the allocation, or from the change of bytes in use */
@@ -72,11 +78,10 @@ struct memory_profile_pool {
 struct memory_profile {
     struct memory_events events; /* its columns are gone, the rest is used */
     uint32_t count;
-    int64_t *time_ps, *heap_bytes, *requested_bytes, *size_bytes;
-    uint64_t *address;
-    float *fragmentation;
-    uint32_t *what, *figures, *line, *partner;
-    int32_t *step;
+#define COLUMN(name, ordered_name, type) type *ordered_name;
+#include "input/memory_columns.def"
+#undef COLUMN
+    uint32_t *partner;
     uint8_t *flags;                    /* enum memory_flag and memory_profile_flag */
     struct memory_profile_pool *pools; /* device memory first, then by peak, largest first */
     uint32_t pool_count;

@@ -300,16 +300,9 @@ static void *column_order(struct ordering *ordering, struct column column[1])
 /* From wide ones to narrow ones, so that each has room where the one before was. */
 static void columns_order(struct memory_profile *profile, struct memory_events *events, struct ordering *ordering)
 {
-    profile->time_ps = column_order(ordering, &events->offset_ps);
-    profile->heap_bytes = column_order(ordering, &events->in_use_bytes);
-    profile->requested_bytes = column_order(ordering, &events->requested_bytes);
-    profile->size_bytes = column_order(ordering, &events->size_bytes);
-    profile->address = column_order(ordering, &events->address);
-    profile->fragmentation = column_order(ordering, &events->fragmentation);
-    profile->what = column_order(ordering, &events->what);
-    profile->figures = column_order(ordering, &events->figures);
-    profile->line = column_order(ordering, &events->line);
-    profile->step = column_order(ordering, &events->step);
+#define COLUMN(name, ordered_name, type) profile->ordered_name = column_order(ordering, &events->name);
+#include "input/memory_columns.def"
+#undef COLUMN
     ordering->spare.width = sizeof(*profile->partner);
     column_resize(&ordering->spare, profile->count);
     profile->partner = &COLUMN_AT(&ordering->spare, uint32_t, 0);
