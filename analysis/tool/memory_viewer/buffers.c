@@ -92,7 +92,8 @@ bool memory_viewer_buffers(const struct tool_request *request, struct json *json
         return false;
     rows_take(listing);
     if (table_is_format(&listing->rows, "csv"))
-        table_csv_write(&listing->rows, listing->has_paths ? MEMORY_VIEWER_CSV : MEMORY_VIEWER_CSV_WITHOUT_PATHS);
+        table_csv_write(&listing->rows,
+                        listing->has_paths ? memory_viewer_columns_csv : memory_viewer_columns_csv_without_paths);
     else
         json_write(listing, json);
     return true;

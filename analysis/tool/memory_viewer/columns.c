@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * columns.c: see columns.h. To add a column: its value, its row at the end, and its member in docs/openapi.yaml. */
+ * columns.c: see columns.h. To add a column: its value, its row at the end, its name in the list of the CSV, and
+ * its member in docs/openapi.yaml. */
 #include "tool/memory_viewer/columns.h"
 
 #include "input/shape.h"
@@ -220,3 +221,8 @@ const struct table_column memory_viewer_columns[] = {
     {NUMBER("", covers_end, "bytes")},
     {.name = NULL},
 };
+
+const char memory_viewer_columns_csv[] =
+    "id name op cat shape dtype size unpadded pad born dies alloc offset line scope";
+const char memory_viewer_columns_csv_without_paths[] =
+    "id name op cat shape dtype size unpadded pad born dies alloc offset scope";

@@ -14,9 +14,8 @@ struct memory_viewer_columns_rows {
 
 /* A share is in percent: of the peak, of the buffer. */
 extern const struct table_column memory_viewer_columns[];
-/* Heads of the CSV in their order; the source alone may be left out. */
-#define MEMORY_VIEWER_CSV "id name op cat shape dtype size unpadded pad born dies alloc offset line scope"
-#define MEMORY_VIEWER_CSV_WITHOUT_PATHS "id name op cat shape dtype size unpadded pad born dies alloc offset scope"
+/* Those of the CSV in their order; the source alone may be left out. */
+extern const char memory_viewer_columns_csv[], memory_viewer_columns_csv_without_paths[];
 
 /* Texts of row `at`, in the request's scratch until it is next used. */
 struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *rows, uint32_t at);

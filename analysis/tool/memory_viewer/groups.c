@@ -160,13 +160,14 @@ bool memory_viewer_groups(const struct tool_request *request, struct json *json,
 {
     struct listing *listing = arena_array(request->arena, struct listing, 1);
     struct table_column *own = arena_array(request->arena, struct table_column, COLUMN_COUNT);
-    const struct table_spec spec = {.columns = own, .filtered = memory_viewer_columns, .sort = "-size"};
+    struct table_spec *spec = arena_array(request->arena, struct table_spec, 1); /* a long CSV is written after this */
+    *spec = (struct table_spec){.columns = own, .filtered = memory_viewer_columns, .sort = "-size"};
     listing->context = (struct memory_viewer_columns_rows){request, views_space(request, err)};
     memcpy(own, columns, sizeof(columns));
     if (listing->context.space == NULL ||
         !views_step(request, listing->context.space, true, &listing->step, &listing->is_all, err) ||
         !row_groups_way(request, &listing->way, err) || !views_paths(request, &listing->has_paths, err) ||
-        !table_read(&listing->rows, request, &spec, &listing->context, err))
+        !table_read(&listing->rows, request, spec, &listing->context, err))
         return false;
     own[CSV_KEY].csv = row_groups_name(listing->way);
     members_find(listing);
