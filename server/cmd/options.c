@@ -128,13 +128,14 @@ bool options_read(enum commands_bit_at command, char *const *arguments, struct o
 
 void options_free(struct options *options)
 {
-    free(options->logdirs.items);
     free(options->paths.items);
-    free(options->bases.items);
-    free(options->source_roots.items);
-    free(options->diff_bases.items);
-    for (int at = 0; at < OPTIONS_FILTER_COUNT; at++)
-        free(options->filters[at].items);
+    for (size_t at = 0; at < OPTION_COUNT; at++) {
+        struct options_list *list = (void *)((char *)options + OPTIONS[at].field_at);
+        if (OPTIONS[at].kind != LIST)
+            continue;
+        free(list->items);
+        *list = (struct options_list){0}; /* several commands may share it */
+    }
 }
 
 void options_print_help(enum commands_bit_at command)
