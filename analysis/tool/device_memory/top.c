@@ -138,7 +138,6 @@ static void name_write(struct buf *out, struct str name)
             buf_format(out, "\\x%02x", c);
         i += is_plain ? length - 1 : 0;
     }
-    buf_char(out, '\n');
 }
 
 /* A head of what is summed, and a line for each row: flat, flat %, sum %, cum, cum %, name. */
@@ -152,7 +151,13 @@ static void text_write(const struct sums *sums, const struct table_rows *rows)
     int64_t sum = 0;
     value_text(flat, model->total, type->unit);
     value_text(cum, model->percent_base, type->unit);
-    buf_format(out, "%.*s: %s, 100 %% is %s\n", (int)type->name.length, type->name.data, flat, cum);
+    name_write(out, type->name);
+    buf_format(out, ": %s", flat);
+    if (!str_equal(type->unit, STR("bytes")) && !str_equal(type->unit, STR("count"))) {
+        buf_char(out, ' ');
+        name_write(out, type->unit);
+    }
+    buf_format(out, ", 100 %% is %s\n", cum);
     if (model->unknown_count > 0)
         buf_format(out, "%lld executables of unknown size are not in these sums\n", (long long)model->unknown_count);
     if (model->folds)
@@ -171,6 +176,7 @@ static void text_write(const struct sums *sums, const struct table_rows *rows)
         percent_text(cum_percent, row->total, model->percent_base);
         buf_format(out, "%12s %8s %8s %12s %8s  ", flat, flat_percent, sum_percent, cum, cum_percent);
         name_write(out, frames_full_name(model->frames, frame, scratch));
+        buf_char(out, '\n');
     }
     if (rows->matched > rows->end)
         buf_format(out, "… %u more\n", rows->matched - rows->end);

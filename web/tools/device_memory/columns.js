@@ -18,7 +18,7 @@ export function inUnit(metric, value, unit, isSigned = false) {
 }
 
 export function unitWords(metric, unit) {
-  return isBytes(metric) ? unitName(unit) : 'count';
+  return isBytes(metric) ? unitName(unit) : metric.unit || 'count';
 }
 
 const keyOf = (metric, word) => (isBytes(metric) ? `${word}_bytes` : `${word}_count`);
