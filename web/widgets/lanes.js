@@ -10,7 +10,7 @@ import { createKeyboardList } from './keyboard_list.js';
 
 const ROW_PX = 18;
 /* Many lanes are lower, so that all are seen. */
-const DENSE_FROM = 6;
+const DENSE_FROM = 5;
 const DENSE_PX = 12;
 const TEXT_FROM_PX = 26;
 const LETTER_PX = 7;
