@@ -90,6 +90,12 @@ struct table_column {
     const char *help;  /* a few words: what it is, or how it is typed */
 };
 
+/* The parts that nearly every row of a list has. */
+#define COLUMN_TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
+#define COLUMN_NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
+#define COLUMN_SHAPE(name_, value_) .name = name_, .type = TABLE_SHAPE, .value = value_
+#define COLUMN_SPAN(name_, value_) .name = name_, .type = TABLE_SPAN, .value = value_
+
 /* A table's parts that do not change from question to question. */
 struct table_spec {
     const struct table_column *columns;

@@ -140,28 +140,26 @@ static void is_base_write(struct json *json, const void *context, uint32_t row)
     json_bool(json, model_is_base(line_of(context, row).model, line_of(context, row).sample));
 }
 
-#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
-#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
-
 static const struct table_column columns[] = {
-    {NUMBER("id", id, NULL), .json = "id"},
-    {NUMBER("each", each, "bytes"), .is_main = true, .json = "each", .csv = "each_bytes", .title = "Each",
+    {COLUMN_NUMBER("id", id, NULL), .json = "id"},
+    {COLUMN_NUMBER("each", each, "bytes"), .is_main = true, .json = "each", .csv = "each_bytes", .title = "Each",
      .help = "size of one: each:>64MiB"},
-    {NUMBER("count", count, "count"), .json = "count", .csv = "count", .title = "Count", .help = "count:>10"},
-    {NUMBER("total", total, "metric"), .order = total_size, .json = "total", .csv = "total_bytes", .title = "Total",
-     .help = "of the row: total:>1GiB"},
-    {TEXT("device", device), .json = "device", .csv = "device", .title = "Device", .help = "label device"},
-    {TEXT("kind", kind), .json = "kind", .csv = "kind", .title = "Kind", .help = "label kind: buffer, executable"},
-    {TEXT("", NULL), .write = frame_write, .json = "frame"},
-    {TEXT("callee", callee), .json = "callee"},
-    {NUMBER("copies", copies, "count"), .json = "copies", .csv = "copies", .title = "Copies",
+    {COLUMN_NUMBER("count", count, "count"), .json = "count", .csv = "count", .title = "Count", .help = "count:>10"},
+    {COLUMN_NUMBER("total", total, "metric"), .order = total_size, .json = "total", .csv = "total_bytes",
+     .title = "Total", .help = "of the row: total:>1GiB"},
+    {COLUMN_TEXT("device", device), .json = "device", .csv = "device", .title = "Device", .help = "label device"},
+    {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .title = "Kind",
+     .help = "label kind: buffer, executable"},
+    {COLUMN_TEXT("", NULL), .write = frame_write, .json = "frame"},
+    {COLUMN_TEXT("callee", callee), .json = "callee"},
+    {COLUMN_NUMBER("copies", copies, "count"), .json = "copies", .csv = "copies", .title = "Copies",
      .help = "rows of equal size and stack"},
-    {TEXT("fn", function), .aliases = "function", .csv = "function", .title = "Call site",
+    {COLUMN_TEXT("fn", function), .aliases = "function", .csv = "function", .title = "Call site",
      .help = "name of the function"},
-    {TEXT("file", file), .csv = "file", .title = "File:line", .help = "path of the source file"},
-    {NUMBER("line", number, NULL), .csv = "line", .help = "line in the source file"},
-    {TEXT("name", name), .is_searched = true, .help = "function, file and line; * stands for any text"},
-    {TEXT("", NULL), .write = is_base_write, .json = "is_base"},
+    {COLUMN_TEXT("file", file), .csv = "file", .title = "File:line", .help = "path of the source file"},
+    {COLUMN_NUMBER("line", number, NULL), .csv = "line", .help = "line in the source file"},
+    {COLUMN_TEXT("name", name), .is_searched = true, .help = "function, file and line; * stands for any text"},
+    {COLUMN_TEXT("", NULL), .write = is_base_write, .json = "is_base"},
     {.name = NULL},
 };
 static const struct table_spec spec = {columns, .sort = "-total,-each,name,device", .limit_max = UINT32_MAX};

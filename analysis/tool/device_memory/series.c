@@ -227,30 +227,28 @@ static void value_cells(struct csv *csv, const void *context, uint32_t row)
     }
 }
 
-#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
-#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
-
 static const struct table_column columns[] = {
-    {TEXT("", NULL), .write = frame_write, .json = "frame"},
-    {TEXT("callee", callee), .json = "callee"},
-    {TEXT("verdict", verdict), .json = "verdict", .csv = "verdict", .title = "Verdict",
+    {COLUMN_TEXT("", NULL), .write = frame_write, .json = "frame"},
+    {COLUMN_TEXT("callee", callee), .json = "callee"},
+    {COLUMN_TEXT("verdict", verdict), .json = "verdict", .csv = "verdict", .title = "Verdict",
      .help = "verdict:grows, steps_once, irregular, shrinks, steady"},
-    {NUMBER("growth", rank, NULL), .is_main = true},
-    {TEXT("name", name), .is_searched = true, .csv = "call_site", .title = "Call site",
+    {COLUMN_NUMBER("growth", rank, NULL), .is_main = true},
+    {COLUMN_TEXT("name", name), .is_searched = true, .csv = "call_site", .title = "Call site",
      .help = "function, file and line; * stands for any text"},
-    {TEXT("file", file), .title = "File:line", .help = "path of the source file"},
-    {NUMBER("first", first, "metric"), .json = "first", .csv = "first", .title = "First",
+    {COLUMN_TEXT("file", file), .title = "File:line", .help = "path of the source file"},
+    {COLUMN_NUMBER("first", first, "metric"), .json = "first", .csv = "first", .title = "First",
      .help = "in the first profile"},
-    {NUMBER("last", last, "metric"), .json = "last", .csv = "last", .title = "Last", .help = "in the last profile"},
-    {NUMBER("change", change, "metric"), .json = "change", .csv = "change", .title = "Change",
+    {COLUMN_NUMBER("last", last, "metric"), .json = "last", .csv = "last", .title = "Last",
+     .help = "in the last profile"},
+    {COLUMN_NUMBER("change", change, "metric"), .json = "change", .csv = "change", .title = "Change",
      .help = "from the first to the last: change:>1MiB"},
-    {NUMBER("slope", slope, "metric_per_profile"), .json = "slope", .csv = "slope_per_profile",
+    {COLUMN_NUMBER("slope", slope, "metric_per_profile"), .json = "slope", .csv = "slope_per_profile",
      .title = "Slope/profile", .help = "of a line through all"},
-    {NUMBER("share", share, "percent"), .json = "share", .csv = "share_percent", .title = "Of growth",
+    {COLUMN_NUMBER("share", share, "percent"), .json = "share", .csv = "share_percent", .title = "Of growth",
      .help = "percent of all that grew"},
-    {TEXT("", NULL), .write = values_write, .cells = value_cells, .json = "values", .title = "First … last"},
-    {TEXT("fn", function), .aliases = "function", .help = "name of the function"},
-    {NUMBER("line", number, NULL), .help = "line in the source file"},
+    {COLUMN_TEXT("", NULL), .write = values_write, .cells = value_cells, .json = "values", .title = "First … last"},
+    {COLUMN_TEXT("fn", function), .aliases = "function", .help = "name of the function"},
+    {COLUMN_NUMBER("line", number, NULL), .help = "line in the source file"},
     {.name = NULL},
 };
 static const struct table_spec spec = {columns, .sort = "-growth,-last,name", .limit_max = UINT32_MAX};

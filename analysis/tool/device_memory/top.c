@@ -47,30 +47,28 @@ static void frame_write(struct json *json, const void *context, uint32_t row)
     frames_write(line.model->frames, line.at, line.model->request->scratch, json);
 }
 
-#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
-#define NUMBER(name_, value_) .name = name_, .type = TABLE_NUMBER, .value = value_
-
 /* Heads in CSV are pprof's words. */
 static const struct table_column columns[] = {
-    {TEXT("", NULL), .write = frame_write, .json = "frame"},
-    {NUMBER("self", self), .order = self_size, .is_main = true, .json = "self", .csv = "flat", .title = "Self",
-     .unit = "metric", .help = "what it holds itself: self:>1MiB"},
-    {NUMBER("total", total), .order = total_size, .json = "total", .csv = "cum", .title = "Total", .unit = "metric",
+    {COLUMN_TEXT("", NULL), .write = frame_write, .json = "frame"},
+    {COLUMN_NUMBER("self", self, "metric"), .order = self_size, .is_main = true, .json = "self", .csv = "flat",
+     .title = "Self", .help = "what it holds itself: self:>1MiB"},
+    {COLUMN_NUMBER("total", total, "metric"), .order = total_size, .json = "total", .csv = "cum", .title = "Total",
      .help = "with all that it calls: total:>1MiB"},
-    {NUMBER("self_percent", self_percent), .json = "self_percent", .csv = "flat_percent", .title = "Self",
-     .unit = "percent"},
-    {NUMBER("total_percent", total_percent), .json = "total_percent", .csv = "cum_percent", .title = "Total",
-     .unit = "percent"},
-    {TEXT("unit", unit), .csv = "unit"},
-    {NUMBER("count", count), .json = "count", .title = "Buffers", .unit = "count", .help = "count:>10"},
-    {NUMBER("executable_count", executable_count), .json = "executable_count", .unit = "count"},
-    {NUMBER("each_least", each_min), .json = "each_least", .unit = "bytes"},
-    {NUMBER("each", each_max), .json = "each_most", .title = "Each", .unit = "bytes",
+    {COLUMN_NUMBER("self_percent", self_percent, "percent"), .json = "self_percent", .csv = "flat_percent",
+     .title = "Self"},
+    {COLUMN_NUMBER("total_percent", total_percent, "percent"), .json = "total_percent", .csv = "cum_percent",
+     .title = "Total"},
+    {COLUMN_TEXT("unit", unit), .csv = "unit"},
+    {COLUMN_NUMBER("count", count, "count"), .json = "count", .title = "Buffers", .help = "count:>10"},
+    {COLUMN_NUMBER("executable_count", executable_count, "count"), .json = "executable_count"},
+    {COLUMN_NUMBER("each_least", each_min, "bytes"), .json = "each_least"},
+    {COLUMN_NUMBER("each", each_max, "bytes"), .json = "each_most", .title = "Each",
      .help = "size of one: each:>64MiB"},
-    {TEXT("fn", function), .aliases = "function", .title = "Function", .help = "name of the function"},
-    {TEXT("file", file), .title = "File:line", .help = "path of the source file"},
-    {NUMBER("line", number), .help = "line in the source file"},
-    {TEXT("name", name), .is_searched = true, .csv = "name", .help = "function, file and line; * stands for any text"},
+    {COLUMN_TEXT("fn", function), .aliases = "function", .title = "Function", .help = "name of the function"},
+    {COLUMN_TEXT("file", file), .title = "File:line", .help = "path of the source file"},
+    {COLUMN_NUMBER("line", number, NULL), .help = "line in the source file"},
+    {COLUMN_TEXT("name", name), .is_searched = true, .csv = "name",
+     .help = "function, file and line; * stands for any text"},
     {.name = NULL},
 };
 static const char csv_names[] = "self self_percent total total_percent unit name";

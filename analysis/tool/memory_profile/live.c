@@ -134,35 +134,32 @@ static void address_write(struct json *json, const void *context, uint32_t row)
     memory_profile_views_address(json, NULL, group.profile->address[group.event], is_known);
 }
 
-#define TEXT(name_, value_) .name = name_, .type = TABLE_TEXT, .value = value_
-#define NUMBER(name_, value_, unit_) .name = name_, .type = TABLE_NUMBER, .value = value_, .unit = unit_
-
 /* clang-format off */
 static const struct table_column columns[] = {
-    {TEXT("key", key), .json = "key"},
-    {NUMBER("size", size, "bytes"), .is_main = true, .json = "size_bytes", .csv = "size_bytes", .title = "Size",
+    {COLUMN_TEXT("key", key), .json = "key"},
+    {COLUMN_NUMBER("size", size, "bytes"), .is_main = true, .json = "size_bytes", .csv = "size_bytes", .title = "Size",
      .help = "size:>1MiB · 1KiB..2MiB"},
-    {NUMBER("requested", requested, "bytes"), .json = "requested_bytes", .csv = "requested_bytes", .title = "Requested",
+    {COLUMN_NUMBER("requested", requested, "bytes"), .json = "requested_bytes", .csv = "requested_bytes", .title = "Requested",
      .help = "bytes that were asked for"},
-    {NUMBER("count", count, "count"), .json = "count", .csv = "count", .title = "Count", .help = "allocations of the row"},
-    {TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",
+    {COLUMN_NUMBER("count", count, "count"), .json = "count", .csv = "count", .title = "Count", .help = "allocations of the row"},
+    {COLUMN_TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",
      .help = "what allocated it; * stands for any text"},
-    {NUMBER("step", step, "step"), .json = "step", .csv = "step", .title = "Step", .help = "step:3 · 2..5"},
-    {TEXT("region", region), .json = "region", .csv = "region", .title = "Region", .help = "output, temp, …"},
-    {TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
-    {.name = "shape", .type = TABLE_SHAPE, .value = shape, .is_searched = true, .json = "shape", .csv = "shape",
+    {COLUMN_NUMBER("step", step, "step"), .json = "step", .csv = "step", .title = "Step", .help = "step:3 · 2..5"},
+    {COLUMN_TEXT("region", region), .json = "region", .csv = "region", .title = "Region", .help = "output, temp, …"},
+    {COLUMN_TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
+    {COLUMN_SHAPE("shape", shape), .is_searched = true, .json = "shape", .csv = "shape",
      .title = "Shape", .help = "shape:[*,2048] · [...,128]"},
-    {TEXT("thread", thread), .json = "thread", .csv = "thread", .title = "Thread", .help = "thread that allocated it"},
-    {TEXT("", NULL), .write = address_write, .json = "address"},
-    {NUMBER("event", event, NULL), .json = "event", .help = "number of the event"},
-    {NUMBER("born_ps", born_ps, "ps"), .json = "born_ps"},
-    {NUMBER("freed_ps", freed_ps, "ps"), .json = "freed_ps"},
-    {NUMBER("born", born, "bytes"), .json = "born_bytes", .csv = "born_bytes", .title = "Born",
+    {COLUMN_TEXT("thread", thread), .json = "thread", .csv = "thread", .title = "Thread", .help = "thread that allocated it"},
+    {COLUMN_TEXT("", NULL), .write = address_write, .json = "address"},
+    {COLUMN_NUMBER("event", event, NULL), .json = "event", .help = "number of the event"},
+    {COLUMN_NUMBER("born_ps", born_ps, "ps"), .json = "born_ps"},
+    {COLUMN_NUMBER("freed_ps", freed_ps, "ps"), .json = "freed_ps"},
+    {COLUMN_NUMBER("born", born, "bytes"), .json = "born_bytes", .csv = "born_bytes", .title = "Born",
      .help = "allocated between A and B"},
-    {NUMBER("born_count", born_count, "count"), .json = "born_count"},
-    {NUMBER("died", died, "bytes"), .json = "died_bytes", .csv = "died_bytes", .title = "Died",
+    {COLUMN_NUMBER("born_count", born_count, "count"), .json = "born_count"},
+    {COLUMN_NUMBER("died", died, "bytes"), .json = "died_bytes", .csv = "died_bytes", .title = "Died",
      .help = "freed between A and B"},
-    {NUMBER("died_count", died_count, "count"), .json = "died_count"},
+    {COLUMN_NUMBER("died_count", died_count, "count"), .json = "died_count"},
     {.name = NULL},
 };
 /* clang-format on */
