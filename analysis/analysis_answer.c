@@ -115,7 +115,7 @@ static void view_answer(const struct tool_view *view, const char *tool, const st
         json_key(&json, "data");
     }
     if (view->answer(request, &json, err) && !is_bare) {
-        tool_notes_write(&json, request->notes->items, request->notes->count);
+        note_write_list(&json, request->notes->items, request->notes->count);
         json_object_end(&json);
     }
     if (request->out->failed)
@@ -142,7 +142,7 @@ static void answer(struct job *job, const void *in, void *to, struct err *err)
     for (size_t i = 0; i < request->param_count; i++)
         params[i] = (struct tool_param){pieces->question->params[i].name, pieces->question->params[i].value};
     request->params = params;
-    request->notes = arena_array(&job->arena, struct tool_notes, 1);
+    request->notes = arena_array(&job->arena, struct notes, 1);
     const struct plan *plan = pieces->model == TOOL_OF_MODULE ? request->model : NULL;
     for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
         tool_note(request, plan->notes[i].code, plan->notes[i].count, plan->notes[i].text);

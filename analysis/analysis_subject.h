@@ -6,9 +6,9 @@
 #include "analysis.h"
 #include "input/pprof.h"
 #include "job.h"
+#include "plan/plan.h"
 #include "tool/device_memory/profile_set.h"
 #include "tool/memory_profile/model.h"
-#include "tool/memory_viewer/plan.h"
 #include "tool/oom/model.h"
 
 struct analysis_subject {

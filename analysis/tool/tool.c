@@ -35,22 +35,9 @@ bool tool_param_number(const struct tool_request *request, const char *name, int
 
 void tool_note(const struct tool_request *request, const char *code, uint64_t count, const char *text)
 {
-    struct tool_notes *notes = request->notes;
+    struct notes *notes = request->notes;
     if (count == 0)
         return;
     notes->items = arena_grown(request->arena, notes->items, notes->count + 1, &notes->capacity, sizeof(*notes->items));
-    notes->items[notes->count++] = (struct tool_note){code, count, text};
-}
-
-void tool_notes_write(struct json *json, const struct tool_note *notes, size_t count)
-{
-    json_key_array(json, "notes");
-    for (size_t i = 0; i < count; i++) {
-        json_object_begin(json);
-        json_key_text(json, "code", notes[i].code);
-        json_key_uint(json, "count", notes[i].count);
-        json_key_text(json, "text", notes[i].text);
-        json_object_end(json);
-    }
-    json_array_end(json);
+    notes->items[notes->count++] = (struct note){code, count, text};
 }

@@ -10,24 +10,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/note.h"
 
 #include <stdbool.h>
 
 struct tool_param {
     const char *name;
     const char *value;
-};
-
-/* What the reader should know about an answer or a model: {"code", "count", "text"} each. */
-struct tool_note {
-    const char *code; /* a stable word */
-    uint64_t count;
-    const char *text; /* one sentence */
-};
-
-struct tool_notes {
-    struct tool_note *items;
-    size_t count, capacity;
 };
 
 struct table_csv;
@@ -40,7 +29,7 @@ struct tool_request {
     struct buf *scratch;     /* for one text at a time; freed by whoever made the request */
     struct buf *out;         /* the answer */
     struct table_csv **rest; /* where a long table is left, to be written later (table.h); NULL: not at all */
-    struct tool_notes *notes;
+    struct notes *notes;
 };
 
 struct tool_view {
@@ -71,8 +60,6 @@ bool tool_param_number(const struct tool_request *request, const char *name, int
 
 /* Adds a note to the answer, unless `count` is 0. The texts must live as long as the request. */
 void tool_note(const struct tool_request *request, const char *code, uint64_t count, const char *text);
-/* "notes": in an object that is being written. */
-void tool_notes_write(struct json *json, const struct tool_note *notes, size_t count);
 
 #define TOOL(name) extern const struct tool tool_##name;
 #include "tool/tools.def"

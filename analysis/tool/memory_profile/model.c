@@ -8,7 +8,7 @@
 void memory_profile_note(struct memory_profile_notes *notes, const char *code, uint64_t count, const char *text)
 {
     if (count > 0 && notes->count < PROFILE_NOTES_MAX)
-        notes->items[notes->count++] = (struct tool_note){code, count, text};
+        notes->items[notes->count++] = (struct note){code, count, text};
 }
 
 uint32_t memory_profile_after(const struct memory_profile_pool *pool, int64_t time_ps)

@@ -36,7 +36,7 @@ enum memory_profile_kind { PROFILE_DEVICE, PROFILE_HOST, PROFILE_OTHER };
 
 enum { PROFILE_NOTES_MAX = 20 };
 struct memory_profile_notes {
-    struct tool_note items[PROFILE_NOTES_MAX];
+    struct note items[PROFILE_NOTES_MAX];
     size_t count;
 };
 

@@ -37,7 +37,7 @@ void memory_profile_summary_host(struct json *json, const struct memory_profile 
     json_key_text(json, "profile_start_unix_ns", events->capture.start_ns > 0 ? start : NULL);
     json_key_bool(json, "has_tpu", events->has_tpu_plane);
     json_key_bool(json, "has_gpu", events->has_gpu_plane);
-    tool_notes_write(json, profile->notes.items, profile->notes.count);
+    note_write_list(json, profile->notes.items, profile->notes.count);
     json_object_end(json);
 }
 
@@ -106,7 +106,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key(json, "finding");
     memory_profile_views_reason(json, finding.code, finding.text);
     sparkline_write(json, pool);
-    tool_notes_write(json, pool->notes.items, pool->notes.count);
+    note_write_list(json, pool->notes.items, pool->notes.count);
     json_object_end(json);
 }
 

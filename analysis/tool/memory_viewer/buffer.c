@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * buffer.c: the view "buffer": everything that is known of one buffer. */
 #include "input/shape.h"
+#include "plan/describe.h"
 #include "tool/memory_viewer/columns.h"
-#include "tool/memory_viewer/describe.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "tool/memory_viewer/columns.h"
 
 #include "input/shape.h"
-#include "tool/memory_viewer/describe.h"
+#include "plan/describe.h"
 
 /* What a row is about. */
 struct buffer {

@@ -5,7 +5,8 @@
 #define ANALYSIS_TOOL_MEMORY_VIEWER_CULPRIT_H
 
 #include "base/json.h"
-#include "tool/memory_viewer/plan.h"
+#include "plan/plan.h"
+#include "tool/tool.h"
 
 /* The group itself, of `count` buffers that take `each_bytes`; false where it is not known. */
 bool culprit_largest(const struct tool_request *request, const struct plan_space *space, uint32_t *count,

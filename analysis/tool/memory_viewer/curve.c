@@ -2,7 +2,7 @@
  * curve.c: the view "curve": live bytes over the steps of a space, thinned to
  * the asked width. A value holds from its step to the next one given. */
 #include "memory/thin.h"
-#include "tool/memory_viewer/describe.h"
+#include "plan/describe.h"
 #include "tool/memory_viewer/views_shared.h"
 
 enum { LOCAL_PEAKS_MAX = 64, WIDTH_MAX = 16384 };

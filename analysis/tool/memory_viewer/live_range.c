@@ -5,7 +5,7 @@
  * total of the allocations and the peak of the heap trace. */
 #include "input/hlo_ranges.h"
 #include "input/shape.h"
-#include "tool/memory_viewer/describe.h"
+#include "plan/describe.h"
 #include "tool/memory_viewer/views_shared.h"
 
 struct moment {

@@ -8,8 +8,8 @@
  * that bounds what begins there and counts it. Zooming in, by asking for a
  * smaller range, takes merged ones apart. */
 #include "base/sum.h"
+#include "plan/describe.h"
 #include "tool/memory_viewer/columns.h"
-#include "tool/memory_viewer/describe.h"
 
 #include <stdlib.h>
 

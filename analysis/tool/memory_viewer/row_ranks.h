@@ -4,7 +4,8 @@
 #ifndef ANALYSIS_TOOL_MEMORY_VIEWER_ROW_RANKS_H
 #define ANALYSIS_TOOL_MEMORY_VIEWER_ROW_RANKS_H
 
-#include "tool/memory_viewer/plan.h"
+#include "plan/plan.h"
+#include "tool/tool.h"
 
 struct row_ranks {
     uint32_t program, size, padding; /* from 0; PLAN_NONE: not alive at the step, or without padding */

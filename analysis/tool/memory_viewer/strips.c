@@ -9,8 +9,8 @@
  * filter of its own, says of each bar how many of its buffers pass it. */
 #include "base/sum.h"
 #include "input/shape.h"
+#include "plan/describe.h"
 #include "tool/memory_viewer/columns.h"
-#include "tool/memory_viewer/describe.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * summary.c: the view "summary": the program and, per memory space, the figures
  * that the answer line is made of. Spaces come largest first. */
+#include "plan/notes.h"
 #include "tool/memory_viewer/culprit.h"
-#include "tool/memory_viewer/notes.h"
 #include "tool/memory_viewer/views_shared.h"
 
 static const char *unit_name(enum plan_unit unit)

@@ -4,7 +4,7 @@
 #ifndef ANALYSIS_TOOL_MEMORY_VIEWER_VIEWS_H
 #define ANALYSIS_TOOL_MEMORY_VIEWER_VIEWS_H
 
-#include "tool/memory_viewer/plan.h"
+#include "plan/plan.h"
 #include "tool/tool.h"
 
 bool memory_viewer_summary(const struct tool_request *request, struct json *json, struct err *err);

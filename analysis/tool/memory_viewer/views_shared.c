@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "input/shape.h"
-#include "tool/memory_viewer/describe.h"
+#include "plan/describe.h"
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * live, are born and die in it, largest first; all of them, or those that a
  * filter keeps. */
 #include "base/sum.h"
+#include "plan/describe.h"
 #include "tool/memory_viewer/columns.h"
-#include "tool/memory_viewer/describe.h"
 
 #include <stdlib.h>
 

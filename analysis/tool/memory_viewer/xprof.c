@@ -7,7 +7,7 @@
 #include "tool/memory_viewer/views.h"
 
 #include "input/shape.h"
-#include "tool/memory_viewer/describe.h"
+#include "plan/describe.h"
 #include "tool/memory_viewer/xprof_sort.h"
 
 #include <stdio.h>

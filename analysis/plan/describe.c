@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * describe.c: see describe.h. */
-#include "tool/memory_viewer/describe.h"
+#include "plan/describe.h"
 
 #include <string.h>
 

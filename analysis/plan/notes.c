@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * notes.c: see notes.h. */
-#include "tool/memory_viewer/notes.h"
+#include "plan/notes.h"
 
 #include "base/size_text.h"
 
@@ -9,7 +9,7 @@ enum { FIXED_NOTES = 16, NOTES_PER_SPACE = 5 };
 static void add(struct plan *plan, const char *code, uint64_t count, const char *text)
 {
     if (count > 0)
-        plan->notes[plan->note_count++] = (struct tool_note){code, count, text};
+        plan->notes[plan->note_count++] = (struct note){code, count, text};
 }
 
 const char *notes_replay_failure(const struct plan *plan, const struct plan_space *space, struct arena *arena)
@@ -81,7 +81,7 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
 {
     const struct hlo *hlo = &plan->hlo;
     size_t max = FIXED_NOTES + (size_t)plan->space_count * NOTES_PER_SPACE;
-    plan->notes = arena_array(arena, struct tool_note, max);
+    plan->notes = arena_array(arena, struct note, max);
     if (!hlo->has_assignment)
         add(plan, "no_buffer_assignment", 1,
             "The file holds the program only, no buffer assignment: nothing is known of its memory.");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * plan_build.c: see plan.h. */
-#include "tool/memory_viewer/plan.h"
+#include "plan/plan.h"
 
 #include "base/sum.h"
 #include "input/hlo_shapes.h"
 #include "input/shape.h"
-#include "tool/memory_viewer/liveness.h"
-#include "tool/memory_viewer/notes.h"
+#include "plan/liveness.h"
+#include "plan/notes.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * liveness.c: see liveness.h. */
-#include "tool/memory_viewer/liveness.h"
+#include "plan/liveness.h"
 
 #include "base/sum.h"
 #include "input/hlo_ranges.h"

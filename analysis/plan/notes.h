@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * notes.h: what a program held that could not be used, each with count and effect. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_NOTES_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_NOTES_H
+#ifndef ANALYSIS_PLAN_NOTES_H
+#define ANALYSIS_PLAN_NOTES_H
 
-#include "tool/memory_viewer/plan.h"
+#include "plan/plan.h"
 
 /* Fills plan->notes from what decoding and replay counted. */
 void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, struct arena *arena);

@@ -5,10 +5,10 @@
  * from when to when a value lives follows from the schedule (hlo_ranges.h);
  * values of one allocation that lie over each other follow each other, since
  * two cannot hold the same bytes at once. Steps are positions in the schedule. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_LIVENESS_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_LIVENESS_H
+#ifndef ANALYSIS_PLAN_LIVENESS_H
+#define ANALYSIS_PLAN_LIVENESS_H
 
-#include "tool/memory_viewer/plan.h"
+#include "plan/plan.h"
 
 /* Fills `out` for the temporary allocations of a space, as heap_replay would.
  * False, and `out` untouched, if the program is not scheduled. */

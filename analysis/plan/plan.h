@@ -11,14 +11,14 @@
  * Memory: the arena; immutable afterwards.
  * Source: XLA's buffer_assignment.cc for sums; XProf 2.24.2 for the choice of
  *         the trace and for leaving thread-local allocations out of totals. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_PLAN_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_PLAN_H
+#ifndef ANALYSIS_PLAN_PLAN_H
+#define ANALYSIS_PLAN_PLAN_H
 
+#include "base/note.h"
 #include "input/hlo.h"
 #include "input/hlo_ranges.h"
 #include "input/space.h"
 #include "memory/heap.h"
-#include "tool/tool.h"
 
 #define PLAN_NONE UINT32_MAX
 
@@ -86,7 +86,7 @@ struct plan {
     uint32_t space_count;
     uint32_t hidden_space_count; /* spaces that are not shown: more than any platform has */
     int64_t peak_memory_bytes;   /* XLA's rule: static memory of all spaces + the largest trace */
-    struct tool_note *notes;
+    struct note *notes;
     uint32_t note_count;
 };
 

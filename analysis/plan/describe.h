@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * describe.h: names, shapes and source lines of buffers, for every view. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_DESCRIBE_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_DESCRIBE_H
+#ifndef ANALYSIS_PLAN_DESCRIBE_H
+#define ANALYSIS_PLAN_DESCRIBE_H
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "tool/memory_viewer/plan.h"
+#include "plan/plan.h"
 
 /* Where an instruction comes from. */
 struct describe_source {
