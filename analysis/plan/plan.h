@@ -19,17 +19,12 @@
 #include "input/hlo_ranges.h"
 #include "input/space.h"
 #include "memory/heap.h"
+#include "plan/category.h"
 
 #define PLAN_NONE UINT32_MAX
 
-enum plan_category {
-    PLAN_PARAMETER,
-    PLAN_OUTPUT,
-    PLAN_THREAD_LOCAL,
-    PLAN_CONSTANT,
-    PLAN_TEMPORARY,
-    PLAN_CATEGORY_COUNT
-};
+/* What the buffer assignment says of an allocation. */
+enum plan_kind { PLAN_PARAMETER, PLAN_OUTPUT, PLAN_THREAD_LOCAL, PLAN_CONSTANT, PLAN_TEMPORARY, PLAN_KIND_COUNT };
 
 enum plan_unit {
     PLAN_UNIT_NONE,       /* nothing moves: what there is lives from begin to end */
@@ -38,13 +33,25 @@ enum plan_unit {
 };
 
 struct plan_row {
-    uint32_t buffer_at;     /* in hlo.buffers; PLAN_NONE: an allocation that names no buffer */
-    uint32_t allocation_at; /* in hlo.allocations */
-    int64_t bytes;          /* what it adds to the curve */
-    int64_t unpadded_bytes; /* SHAPE_UNKNOWN_SIZE when not known */
-    int64_t offset_bytes;   /* in its allocation */
-    uint32_t born, dies;    /* alive in steps born … dies − 1; dies == step_count: to the end */
-    bool is_indefinite;     /* lives from begin to end, outside of the trace */
+    uint32_t buffer_at;              /* in hlo.buffers; PLAN_NONE: an allocation that names no buffer */
+    uint32_t allocation_at;          /* in hlo.allocations */
+    int64_t bytes;                   /* what it adds to the curve */
+    int64_t unpadded_bytes;          /* SHAPE_UNKNOWN_SIZE when not known */
+    int64_t offset_bytes;            /* in its allocation */
+    uint32_t born, dies;             /* alive in steps born … dies − 1; dies == step_count: to the end */
+    bool is_indefinite;              /* lives from begin to end, outside of the trace */
+    struct category_verdict verdict; /* whose memory it is; plan/whose.h */
+    uint32_t named_by;               /* instruction whose op_name says what the value is, or HLO_NONE */
+};
+
+/* An argument of the program: a leaf of what the jitted function takes. */
+struct plan_argument {
+    int64_t number;   /* of the entry parameter */
+    struct str path;  /* "state.params['embed']", as JAX names it; may be empty. Borrowed */
+    struct str shape; /* ShapeProto. Borrowed */
+    int64_t bytes;    /* with padding, all elements of a tuple; on one device */
+    uint32_t instruction_at;
+    struct category_verdict verdict;
 };
 
 struct plan_space {
@@ -69,6 +76,7 @@ struct plan_space {
     uint32_t peak_step;
     bool has_peak_step;
     uint32_t live_at_peak_count;
+    int64_t category_bytes[CATEGORY_COUNT]; /* live at the peak; their sum is what the rows there add up to */
 
     struct plan_row *rows; /* indefinite ones by allocation, then the others by birth */
     uint32_t row_count, indefinite_row_count;
@@ -84,8 +92,11 @@ struct plan {
                                         its shape index picks the element of a tuple, as in XLA */
     struct plan_space *spaces;       /* by total, largest first */
     uint32_t space_count;
-    uint32_t hidden_space_count; /* spaces that are not shown: more than any platform has */
-    int64_t peak_memory_bytes;   /* XLA's rule: static memory of all spaces + the largest trace */
+    uint32_t hidden_space_count;     /* spaces that are not shown: more than any platform has */
+    int64_t peak_memory_bytes;       /* XLA's rule: static memory of all spaces + the largest trace */
+    struct plan_argument *arguments; /* by number */
+    uint32_t argument_count;
+    bool has_backward; /* some value is part of a backward pass: the program trains */
     struct note *notes;
     uint32_t note_count;
 };
@@ -98,12 +109,12 @@ const struct plan_space *plan_space_find(const struct plan *plan, int64_t space)
 /* A space without anything, for questions about one that the program does not use. */
 struct plan_space plan_space_empty(int64_t space);
 
-enum plan_category plan_category_of(const struct hlo_allocation *allocation);
+enum plan_kind plan_kind_of(const struct hlo_allocation *allocation);
 bool plan_is_indefinite(const struct hlo_allocation *allocation);
 /* "parameter", "output", "thread_local", "constant", "temporary". */
-const char *plan_category_name(enum plan_category category);
+const char *plan_kind_name(enum plan_kind category);
 /* What pages call it: "argument", "thread-local", …. */
-const char *plan_category_word(enum plan_category category);
+const char *plan_kind_word(enum plan_kind category);
 /* For each allocation the last trace whose first event's buffer lies in it, or PLAN_NONE. */
 uint32_t *plan_traces_owned(const struct hlo *hlo, struct arena *arena);
 /* A buffer that takes part in a replay: known, with an allocation and an instruction. */

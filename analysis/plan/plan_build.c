@@ -7,12 +7,13 @@
 #include "input/shape.h"
 #include "plan/liveness.h"
 #include "plan/notes.h"
+#include "plan/whose.h"
 
 #include <stdlib.h>
 
 /* Memory spaces that are shown; platforms have about ten. */
 enum { SPACES_MAX = 64 };
-enum plan_category plan_category_of(const struct hlo_allocation *allocation)
+enum plan_kind plan_kind_of(const struct hlo_allocation *allocation)
 {
     return allocation->is_parameter      ? PLAN_PARAMETER
            : allocation->is_live_out     ? PLAN_OUTPUT
@@ -21,13 +22,13 @@ enum plan_category plan_category_of(const struct hlo_allocation *allocation)
                                          : PLAN_TEMPORARY;
 }
 
-const char *plan_category_name(enum plan_category category)
+const char *plan_kind_name(enum plan_kind category)
 {
     static const char *const names[] = {"parameter", "output", "thread_local", "constant", "temporary"};
     return names[category];
 }
 
-const char *plan_category_word(enum plan_category category)
+const char *plan_kind_word(enum plan_kind category)
 {
     static const char *const words[] = {"argument", "output", "thread-local", "constant", "temporary"};
     return words[category];
@@ -387,5 +388,6 @@ void plan_build(struct plan *plan, struct arena *arena)
         space_build(plan, &plan->spaces[i], trace_of, unpadded, arena);
     qsort(plan->spaces, plan->space_count, sizeof(*plan->spaces), by_total);
     plan->peak_memory_bytes = peak_memory(plan);
+    whose_build(plan, arena);
     notes_build(plan, insane_count, unknown_count, arena);
 }

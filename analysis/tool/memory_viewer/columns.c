@@ -47,7 +47,7 @@ struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *r
 
 struct str memory_viewer_columns_category(const struct memory_viewer_columns_rows *rows, uint32_t at)
 {
-    return str_of(plan_category_name(plan_category_of(buffer_of(rows, at).allocation)));
+    return str_of(plan_kind_name(plan_kind_of(buffer_of(rows, at).allocation)));
 }
 
 struct str memory_viewer_columns_source(const struct memory_viewer_columns_rows *rows, uint32_t at)
@@ -123,7 +123,7 @@ VALUE(expansion, has_size(&buffer) && buffer.row->unpadded_bytes > 0
                      ? table_real((double)buffer.row->bytes / (double)buffer.row->unpadded_bytes)
                      : table_unknown())
 VALUE(category, table_text(memory_viewer_columns_category(buffer.rows, row)))
-VALUE(category_word, table_text(str_of(plan_category_word(plan_category_of(buffer.allocation)))))
+VALUE(category_word, table_text(str_of(plan_kind_word(plan_kind_of(buffer.allocation)))))
 VALUE(op_name, table_text(detail_of(&buffer).op_name))
 VALUE(source, table_text(memory_viewer_columns_source(buffer.rows, row)))
 VALUE(file, table_text(place_of(&buffer).file))

@@ -201,7 +201,7 @@ static void indefinite_write(const struct memory_viewer_columns_rows *row, const
     const struct plan *plan = row->request->model;
     struct rectangle *items =
         arena_array(row->request->arena, struct rectangle, (size_t)space->indefinite_row_count + 1);
-    struct rest rests[PLAN_CATEGORY_COUNT] = {0};
+    struct rest rests[PLAN_KIND_COUNT] = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < space->indefinite_row_count; i++)
         if (filter_matches(filter, i))
@@ -211,13 +211,13 @@ static void indefinite_write(const struct memory_viewer_columns_rows *row, const
     for (uint32_t i = 0; i < count; i++) {
         const struct plan_row *buffer = &space->rows[items[i].row];
         if (i >= INDEFINITE_NAMED)
-            rest_add(&rests[plan_category_of(&plan->hlo.allocations[buffer->allocation_at])], space, buffer);
+            rest_add(&rests[plan_kind_of(&plan->hlo.allocations[buffer->allocation_at])], space, buffer);
         else
             band_write(row, json, items[i].row);
     }
-    for (int i = 0; i < PLAN_CATEGORY_COUNT; i++)
+    for (int i = 0; i < PLAN_KIND_COUNT; i++)
         if (rests[i].count > 0)
-            band_rest_write(json, &rests[i], plan_category_name((enum plan_category)i));
+            band_rest_write(json, &rests[i], plan_kind_name((enum plan_kind)i));
     json_array_end(json);
 }
 

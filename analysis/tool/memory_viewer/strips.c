@@ -46,10 +46,10 @@ struct strip {
     struct part part;
 };
 
-static enum plan_category category_of(const struct strip *strip, uint32_t at)
+static enum plan_kind category_of(const struct strip *strip, uint32_t at)
 {
     const struct plan *plan = strip->request->model;
-    return plan_category_of(&plan->hlo.allocations[strip->items[at].row->allocation_at]);
+    return plan_kind_of(&plan->hlo.allocations[strip->items[at].row->allocation_at]);
 }
 
 /* What a tooltip needs, so that hovering asks nothing more. */
@@ -110,7 +110,7 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
     json_key_int(json, "bytes", bytes);
     json_key_int(json, "padding_bytes", padding);
     json_key_int(json, "largest_bytes", largest);
-    json_key_text(json, "category", is_one_category ? plan_category_name(category_of(strip, first)) : NULL);
+    json_key_text(json, "category", is_one_category ? plan_kind_name(category_of(strip, first)) : NULL);
     if (end - first == 1)
         single_write(strip, row);
     else

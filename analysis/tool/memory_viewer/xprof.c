@@ -28,7 +28,7 @@ enum { PALETTE_COUNT = sizeof(palette) / sizeof(palette[0]) };
 static const char *group_name(const struct hlo_allocation *allocation)
 {
     static const char *const names[] = {"Parameter", "Output", "Thread-local", "Constant", "Temporary"};
-    return names[plan_category_of(allocation)];
+    return names[plan_kind_of(allocation)];
 }
 
 /* ---- proto JSON: default values are absent ---- */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * category.c: see category.h. */
+#include "plan/category.h"
+
+static const struct {
+    const char *name, *words, *colour;
+} categories[] = {
+#define CATEGORY(constant, name, words, colour) {name, words, colour},
+#include "plan/category.def"
+#undef CATEGORY
+};
+
+static const struct {
+    const char *name, *text;
+    enum confidence confidence;
+} rules[] = {
+#define CATEGORY_RULE(constant, name, confidence, text) {name, text, CONFIDENCE_##confidence},
+#include "plan/category_rules.def"
+#undef CATEGORY_RULE
+};
+
+const char *category_name(enum category category) { return categories[category].name; }
+const char *category_words(enum category category) { return categories[category].words; }
+const char *category_colour(enum category category) { return categories[category].colour; }
+
+const char *category_rule_name(enum category_rule rule) { return rules[rule].name; }
+const char *category_rule_text(enum category_rule rule) { return rules[rule].text; }
+enum confidence category_rule_confidence(enum category_rule rule) { return rules[rule].confidence; }
+
+const char *confidence_name(enum confidence confidence)
+{
+    static const char *const names[] = {"exact", "rule", "guess"};
+    return names[confidence];
+}
+
+static bool is_same_word(struct str text, const char *name)
+{
+    if (text.length != strlen(name))
+        return false;
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] != name[i] && !(name[i] == '_' && (text.data[i] == ' ' || text.data[i] == '-')))
+            return false;
+    return true;
+}
+
+bool category_find(struct str name, enum category *category)
+{
+    for (int i = 0; i < CATEGORY_COUNT; i++)
+        if (is_same_word(name, categories[i].name)) {
+            *category = (enum category)i;
+            return true;
+        }
+    return false;
+}

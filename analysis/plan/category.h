@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * category.h: whose memory a buffer is: its category, how sure that is, and the rule that decided. */
+#ifndef ANALYSIS_PLAN_CATEGORY_H
+#define ANALYSIS_PLAN_CATEGORY_H
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+enum category {
+#define CATEGORY(constant, name, words, colour) CATEGORY_##constant,
+#include "plan/category.def"
+#undef CATEGORY
+    CATEGORY_COUNT
+};
+
+/* How sure a category is. */
+enum confidence {
+    CONFIDENCE_EXACT, /* the file says so: an allocation's flag, the person's own rule */
+    CONFIDENCE_RULE,  /* follows from how JAX and XLA name and connect values */
+    CONFIDENCE_GUESS, /* rests on a name that could mean something else, or on a shape */
+};
+
+/* What decided, and how sure that is: rows of category_rules.def. */
+enum category_rule {
+#define CATEGORY_RULE(constant, name, confidence, text) CATEGORY_RULE_##constant,
+#include "plan/category_rules.def"
+#undef CATEGORY_RULE
+    CATEGORY_RULE_COUNT
+};
+
+struct category_verdict {
+    uint8_t category; /* enum category */
+    uint8_t rule;     /* enum category_rule */
+};
+
+/* "saved_activation"; static storage. */
+const char *category_name(enum category category);
+/* "saved activations": in a sentence. */
+const char *category_words(enum category category);
+/* The category whose colour it has: copies of arguments that of parameters. */
+const char *category_colour(enum category category);
+/* False if no category has this name (spaces and hyphens stand for underscores). */
+bool category_find(struct str name, enum category *category);
+
+/* "exact", "rule", "guess". */
+const char *confidence_name(enum confidence confidence);
+/* A stable word, "argument_name", and the sentence that says what the rule looked at. */
+const char *category_rule_name(enum category_rule rule);
+const char *category_rule_text(enum category_rule rule);
+enum confidence category_rule_confidence(enum category_rule rule);
+
+#endif
