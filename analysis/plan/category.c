@@ -27,7 +27,7 @@ const char *category_rule_name(enum category_rule rule) { return rules[rule].nam
 const char *category_rule_text(enum category_rule rule) { return rules[rule].text; }
 enum confidence category_rule_confidence(enum category_rule rule) { return rules[rule].confidence; }
 
-const char *confidence_name(enum confidence confidence)
+const char *category_confidence_name(enum confidence confidence)
 {
     static const char *const names[] = {"exact", "rule", "guess"};
     return names[confidence];

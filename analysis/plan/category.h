@@ -44,7 +44,7 @@ const char *category_colour(enum category category);
 bool category_find(struct str name, enum category *category);
 
 /* "exact", "rule", "guess". */
-const char *confidence_name(enum confidence confidence);
+const char *category_confidence_name(enum confidence confidence);
 /* A stable word, "argument_name", and the sentence that says what the rule looked at. */
 const char *category_rule_name(enum category_rule rule);
 const char *category_rule_text(enum category_rule rule);
