@@ -178,16 +178,16 @@ export function seriesColumns(data, spark, verdictWord) {
     },
     name: SITE,
     file: { ...FILE, sortKey: null, width: 8 },
-    first: amountOf(data, 'first', unit, { width: 5 }),
-    last: amountOf(data, 'last', unit, { width: 5 }),
-    change: amountOf({ metric, is_diff: true }, 'change', unit, { width: 6 }),
+    first: amountOf(data, 'first', unit, { width: 6 }),
+    last: amountOf(data, 'last', unit, { width: 6 }),
+    change: amountOf({ metric, is_diff: true }, 'change', unit, { width: 7.5 }),
     slope: {
-      width: 6.5,
+      width: 8,
       cell: (row) => slopeCell(metric, row.slope),
       copy: [`${keyOf(metric, 'slope')}_per_profile`, (row) => row.slope],
     },
-    share: { width: 5.5 },
-    values: { width: 5.5, cell: spark, copy: ['values', (row) => row.values.join(' ')] },
+    share: { width: 6.5 },
+    values: { width: 6.5, cell: spark, copy: ['values', (row) => row.values.join(' ')] },
   });
   return finished(own, data, unit, ['first', 'last', 'change']);
 }
