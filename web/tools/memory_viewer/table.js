@@ -4,7 +4,7 @@
 
 import { el } from '../../lib/dom.js';
 import { count, counted, cutMiddle, spokenBytes, visible } from '../../lib/format.js';
-import { isAbort, Problem } from '../../lib/api.js';
+import { apiUrl, isAbort, Problem } from '../../lib/api.js';
 import { createFilter } from '../../widgets/filter.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
@@ -254,9 +254,7 @@ function csvLink({ program, place }, wanted) {
   const { by, filter, ...rest } = wanted;
   const kept = [place.within, filter].filter(Boolean).join(' ');
   const params = { ...program.ask.place, ...rest, filter: kept, by, format: 'csv', paths: isWithoutPaths() ? 'without' : '' };
-  const url = new URL(`api/v1/memory_viewer/${by ? 'groups' : 'buffers'}`, document.baseURI);
-  for (const [name, value] of Object.entries(params)) if (value !== '') url.searchParams.set(name, value);
-  return url.href;
+  return apiUrl(`memory_viewer/${by ? 'groups' : 'buffers'}`, params).href;
 }
 
 /* wanted(): what is asked for now. Out: entries of menu.js. */
