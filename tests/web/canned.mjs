@@ -5,9 +5,9 @@
 const MIB = 1024 ** 2;
 const NOW = Date.UTC(2025, 10, 21, 12, 2);
 
-/* `columns` of an answer with a table. rows: [name, title, unit of a number or null, field, head in CSV]. */
+/* `columns` of an answer with a table. rows: [name, title, unit of a number or null, field if not the name, head in CSV]. */
 export const columnsOf = (rows) =>
-  rows.map(([name, title, unit, field, csv = field]) => ({
+  rows.map(([name, title, unit, field = name, csv = field]) => ({
     name,
     aliases: [],
     title,
@@ -19,9 +19,9 @@ export const columnsOf = (rows) =>
   }));
 
 export const BUFFER_COLUMNS = columnsOf([
-  ['name', 'Name', null, 'name'],
+  ['name', 'Name', null],
   ['op', 'Opcode', null, 'opcode'],
-  ['shape', 'Shape', null, 'shape'],
+  ['shape', 'Shape', null],
   ['size', 'Size', 'bytes', 'bytes', 'size_bytes'],
   ['pad', 'Padding', 'bytes', 'padding_bytes'],
   ['cat', 'Kind', null, 'category'],

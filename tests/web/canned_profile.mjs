@@ -136,13 +136,13 @@ function stateAt(pool, time) {
   return at ?? { ...pool.events[0], time, event: null, used: pool.events[0].used - pool.events[0].size, step: null };
 }
 
-const TEXTS = ['op', 'region', 'dtype', 'shape', 'thread'].map((name) => [name, name[0].toUpperCase() + name.slice(1), null, name]);
+const TEXTS = ['op', 'region', 'dtype', 'shape', 'thread'].map((name) => [name, name[0].toUpperCase() + name.slice(1), null]);
 const COLUMNS = {
   live: columnsOf([
     ['size', 'Size', 'bytes', 'size_bytes'],
     ['requested', 'Requested', 'bytes', 'requested_bytes'],
-    ['count', 'Count', 'count', 'count'],
-    ['step', 'Step', 'step', 'step'],
+    ['count', 'Count', 'count'],
+    ['step', 'Step', 'step'],
     ...TEXTS,
     ['born', 'Born', 'bytes', 'born_bytes'],
     ['died', 'Died', 'bytes', 'died_bytes'],
@@ -151,12 +151,12 @@ const COLUMNS = {
     ['time', 'Time', 'ps', 'time_ps'],
     ['size', 'Size', 'bytes', 'size_bytes'],
     ['requested', 'Requested', 'bytes', 'requested_bytes'],
-    ['step', 'Step', 'step', 'step'],
+    ['step', 'Step', 'step'],
     ...TEXTS,
-    ['address', 'Address', null, 'address'],
+    ['address', 'Address', null],
     ['lifetime', 'Lifetime', 'ps', 'lifetime_ps'],
-    ['freed_by', 'Freed by', null, 'freed_by'],
-    ['freed_step', 'Freed in', 'step', 'freed_step'],
+    ['freed_by', 'Freed by', null],
+    ['freed_step', 'Freed in', 'step'],
   ]),
   growth: columnsOf([
     ...TEXTS.filter(([name]) => ['op', 'dtype', 'shape'].includes(name)),
@@ -164,7 +164,7 @@ const COLUMNS = {
     ['first', 'First', 'bytes', 'first_bytes'],
     ['size', 'Last', 'bytes', 'last_bytes'],
     ['grown', 'Grew in', 'count', 'grown_count'],
-    ['verdict', 'Verdict', null, 'verdict'],
+    ['verdict', 'Verdict', null],
   ]),
 };
 
