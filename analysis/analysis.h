@@ -176,6 +176,16 @@ const struct oom_report *analysis_text_report(const struct analysis_subject *tex
 /* One object a failure, into an array that is open in `json`; `file`, if not NULL, becomes the last member of each. */
 void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json);
 
+/* A module of a session, by the name in its program. */
+struct analysis_oom_module {
+    const char *name;
+    uint64_t total_bytes; /* of its largest memory space; 0 where it is the only one */
+};
+/* The place of the module that a failure is about: of that name, of several the one with the largest total; else, where
+ * none is named, the only one. `count` when there is none. */
+size_t analysis_oom_choose_module(const struct oom_verdict *verdict, const struct analysis_oom_module *modules,
+                                  size_t count);
+
 /* A failure of a report beside the plan of its program: do they say the same, and which buffers are meant. NULL on
  * error: notfound for a program without a plan, limit. Its texts are those of the report and of the module. Free with analysis_oom_comparison_free. */
 struct oom_comparison *analysis_oom_compare(const struct oom_verdict *verdict, const struct analysis_subject *module,

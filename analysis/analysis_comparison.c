@@ -283,6 +283,19 @@ static void matches_set(struct oom_comparison *out, const struct comparing *of)
 
 /* ---- the door ---- */
 
+size_t analysis_oom_choose_module(const struct oom_verdict *verdict, const struct analysis_oom_module *modules,
+                                  size_t count)
+{
+    const struct str name = verdict->failure->module.text;
+    size_t chosen = count;
+    for (size_t i = 0; i < count; i++) {
+        bool is_it = name.data != NULL ? str_equal(str_of(modules[i].name), name) : count == 1;
+        if (is_it && (chosen == count || modules[i].total_bytes > modules[chosen].total_bytes))
+            chosen = i;
+    }
+    return chosen;
+}
+
 static void compare(struct job *job, const void *in, void *to, struct err *err)
 {
     struct comparing of = *(const struct comparing *)in;

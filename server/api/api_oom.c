@@ -80,9 +80,7 @@ struct response *api_oom_add(const struct server *server, const struct request *
         const struct analysis_question question = {.tool = "oom", .view = "report", .uses = &use, .use_count = 1};
         report = subjects_answer(server->store, NULL, text.key, &question, &err, NULL);
     }
-    response = report                 ? answer(NULL, NULL, text.key, report)
-               : text.hold.is_passing ? response_passing_err(&err, NULL)
-                                      : response_err(&err, NULL);
+    response = report ? answer(NULL, NULL, text.key, report) : response_failure(&err, text.hold.is_passing, NULL);
     subjects_close(&text);
     return response;
 }
@@ -107,31 +105,33 @@ static const char *name_of(const struct modules_entry *entry)
     return entry->program ? entry->program->name : entry->file->group->stem;
 }
 
-/* The module that a failure is about: of that name, of several the one with the largest total; else, where none is
- * named, the only one. */
-static const struct modules_entry *module_of(struct store *store, struct modules *modules, struct str name)
+static const struct modules_entry *module_of(struct store *store, struct modules *modules,
+                                             const struct oom_verdict *verdict)
 {
-    const struct modules_entry *chosen = NULL;
+    struct analysis_oom_module *all = memory_new(modules->entry_count * sizeof(*all));
     if (modules->entry_count > 1)
         modules_read_totals(store, modules);
-    for (size_t at = 0; at < modules->entry_count; at++) {
-        const struct modules_entry *entry = &modules->entries[at];
-        bool is_it = name.data ? str_equal(str_of(name_of(entry)), name) : modules->entry_count == 1;
-        if (is_it && (!chosen || entry->largest_total_bytes > chosen->largest_total_bytes))
-            chosen = entry;
-    }
-    return chosen;
+    for (size_t at = 0; at < modules->entry_count; at++)
+        all[at] =
+            (struct analysis_oom_module){name_of(&modules->entries[at]), modules->entries[at].largest_total_bytes};
+    size_t chosen = analysis_oom_choose_module(verdict, all, modules->entry_count);
+    free(all);
+    return chosen < modules->entry_count ? &modules->entries[chosen] : NULL;
 }
 
-static void write_plan(struct json *json, struct store *store, const struct modules_entry *entry,
-                       const struct oom_verdict *verdict)
+/* The refusal where asking again may help; a program that never can be compared has no plan. */
+static struct response *write_plan(struct json *json, struct store *store, const struct modules_entry *entry,
+                                   const struct oom_verdict *verdict)
 {
     const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
     struct subject subject = {0};
-    struct err err = ERR_INIT;
+    struct err err = entry->file->err;
     struct oom_comparison *comparison = NULL;
     if (entry->program && subjects_open(store, &place, &subject, &err))
         comparison = analysis_oom_compare(verdict, subject.core, &err);
+    struct response *refusal = NULL;
+    if (!comparison && (subject.hold.is_passing || response_status_of(err.code) == 503))
+        refusal = response_failure(&err, subject.hold.is_passing, entry->file->file->path);
     json_key(json, "plan");
     if (comparison)
         analysis_oom_write_comparison(comparison, verdict, json);
@@ -139,6 +139,7 @@ static void write_plan(struct json *json, struct store *store, const struct modu
         json_null(json);
     analysis_oom_comparison_free(comparison);
     subjects_close(&subject);
+    return refusal;
 }
 
 static struct response *answer_plan(struct store *store, const struct choice *choice, const struct oom_verdict *verdict)
@@ -146,8 +147,9 @@ static struct response *answer_plan(struct store *store, const struct choice *ch
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
     struct modules modules;
+    struct response *refusal = NULL;
     modules_open(store, choice->about.session, NULL, &modules);
-    const struct modules_entry *entry = module_of(store, &modules, verdict->failure->module.text);
+    const struct modules_entry *entry = module_of(store, &modules, verdict);
     json_object_begin(&json);
     json_key(&json, "module");
     if (entry) {
@@ -156,14 +158,17 @@ static struct response *answer_plan(struct store *store, const struct choice *ch
         json_key_text(&json, "name", name_of(entry));
         json_key_bool(&json, "is_named", verdict->failure->module.text.data != NULL);
         json_object_end(&json);
-        write_plan(&json, store, entry, verdict);
+        refusal = write_plan(&json, store, entry, verdict);
     } else {
         json_null(&json);
         json_key_null(&json, "plan");
     }
     json_object_end(&json);
     modules_close(&modules);
-    return response_json(&buf);
+    if (!refusal)
+        return response_json(&buf);
+    buf_free(&buf);
+    return refusal;
 }
 
 struct response *api_oom_plan(const struct server *server, const struct request *request)
@@ -180,7 +185,7 @@ struct response *api_oom_plan(const struct server *server, const struct request 
     if (!response)
         response = choice_open(&choice, server, request, &view);
     if (!response && !subjects_open(server->store, &choice.place, &text, &err))
-        response = (text.hold.is_passing ? response_passing_err : response_err)(&err, choice.file);
+        response = response_failure(&err, text.hold.is_passing, choice.file);
     const struct oom_report *report = response ? NULL : analysis_text_report(text.core);
     if (report && (report_at == 0 || report_at > report->found.failure_count))
         response = response_problem(404, "notfound", "the text has no report of that number");

@@ -45,7 +45,7 @@ struct response *api_profiles_add(const struct server *server, const struct requ
     if (!response && strlen(name) > 255)
         response = response_problem(400, "argument", "the name is longer than 255 bytes");
     if (!response && !subjects_add(server->store, ANALYSIS_PROFILE, request->body, name, &one, &err))
-        response = (one.hold.is_passing ? response_passing_err : response_err)(&err, name);
+        response = response_failure(&err, one.hold.is_passing, name);
     if (!response) {
         struct buf buf = BUF_INIT;
         struct json json = JSON_INIT(&buf);

@@ -135,8 +135,7 @@ static struct response *check_read(struct choice *choice)
     for (size_t at = 0; at < choice->count; at++) {
         bool is_needed = choice->uses[at].is_base || read_count == 0;
         if (!choice->uses[at].subject && is_needed)
-            return (choice->subjects[at].hold.is_passing ? response_passing_err : response_err)(&choice->errs[at],
-                                                                                                choice->uses[at].name);
+            return response_failure(&choice->errs[at], choice->subjects[at].hold.is_passing, choice->uses[at].name);
     }
     return NULL;
 }
@@ -332,6 +331,6 @@ struct body *choice_answer(const struct choice *choice, const struct request *re
                                         &question, &err, &is_passing);
     free(params);
     if (!body)
-        *refusal = (is_passing ? response_passing_err : response_err)(&err, choice->file);
+        *refusal = response_failure(&err, is_passing, choice->file);
     return body;
 }

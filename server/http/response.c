@@ -138,9 +138,9 @@ struct response *response_err(const struct err *err, const char *file)
     return response;
 }
 
-struct response *response_passing_err(const struct err *err, const char *file)
+struct response *response_failure(const struct err *err, bool is_passing, const char *file)
 {
-    return problem(503, err_name(err->code), err->text, file, err->offset_bytes);
+    return is_passing ? problem(503, err_name(err->code), err->text, file, err->offset_bytes) : response_err(err, file);
 }
 
 void response_add_header(struct response *response, const char *name, const char *format, ...)

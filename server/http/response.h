@@ -50,8 +50,8 @@ struct response *response_problem(int status, const char *code, const char *form
     __attribute__((format(printf, 3, 4)));
 /* The same from an error about `file` (or NULL), with the status that its code stands for. */
 struct response *response_err(const struct err *err, const char *file);
-/* The same of an error that may be gone when asked again: 503. */
-struct response *response_passing_err(const struct err *err, const char *file);
+/* The same; 503 of an error that is passing: it may be gone when asked again. */
+struct response *response_failure(const struct err *err, bool is_passing, const char *file);
 int response_status_of(enum err_code code);
 
 /* Before the response is handed on. `name` is static; a value that is too long is cut. */

@@ -5,10 +5,12 @@ import hashlib
 import json
 import os
 import re
+import socket
+import struct
 import subprocess
 import threading
 
-from harness import equal, wait_until
+from harness import PATIENCE_SECONDS, equal, wait_until
 
 PLAIN = {"Content-Type": "text/plain"}
 E1000 = "0.10.0-libtpu0.0.40-v5e-adamlin.txt"
@@ -160,7 +162,7 @@ def words(sentence):
     return "".join(part if isinstance(part, str) else part.get("name") or part["text"] or f"<{part['bytes']}>" for part in sentence)
 
 
-def plan_of(t, dump, text, **names):
+def plan_of(t, dump, text, arguments=(), **names):
     """what the daemon says of a text beside the program of a dump, whose own text is left out"""
     folder = os.path.join(t.fixtures, "dumps", dump)
     for name in os.listdir(folder):
@@ -168,7 +170,7 @@ def plan_of(t, dump, text, **names):
             with open(os.path.join(folder, name), "rb") as file:
                 t.write(f"{dump}/{name}", file.read())
     t.write(f"{dump}/error.txt", text)
-    daemon = t.serve(t.folder())
+    daemon = t.serve(*arguments, t.folder())
     session = next(one for one in daemon.get_json("/api/v1/sessions")["sessions"] if one["name"].endswith(dump))
     return daemon, session["id"], daemon.get_json("/api/v1/oom/plan", session=session["id"], **names)
 
@@ -198,6 +200,27 @@ def test_listed_buffers_are_found_in_the_plan(t):
 def test_a_text_of_another_program_is_not_compared(t):
     _, _, answer = plan_of(t, "seed-matmul-327680", LOAD)
     equal(answer, {"module": None, "plan": None})
+
+
+def test_a_plan_that_others_leave_no_memory_for_is_503(t):
+    """what is sent of a body takes 8 of the 16 MiB: the text can be read then, its program not"""
+    daemon, session, _ = plan_of(t, "seed-matmul-327680", t.fixture("dumps/seed-matmul-327680/error.txt"),
+                                 arguments=["--memory-limit=16"])
+    folder = t.folder("inputs/seed-matmul-327680")
+
+    def ask():
+        for name in os.listdir(folder):
+            os.utime(os.path.join(folder, name))  # nothing read before is of these files
+        return daemon.ask(f"/api/v1/oom/plan?session={session}")
+    with socket.create_connection((daemon.host, daemon.port), timeout=PATIENCE_SECONDS) as sending:
+        head = "POST /api/v1/uploads?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+        sending.sendall(f"{head}Content-Length: {9 << 20}\r\n\r\n".encode() + bytes(8 << 20))
+        wait_until(lambda: ask().status == 503, what="the refusal")
+        answer = ask()
+        equal((answer.status, answer.json["code"], answer.headers["retry-after"]), (503, "limit", "1"), answer)
+        sending.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, which is seen at once
+    wait_until(lambda: ask().status == 200, what="the end of the sending")
+    assert ask().json["plan"]
 
 
 # ---- folders ----
