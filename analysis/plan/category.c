@@ -2,6 +2,8 @@
  * category.c: see category.h. */
 #include "plan/category.h"
 
+#include <ctype.h>
+
 static const struct {
     const char *name, *words, *colour;
 } categories[] = {
@@ -33,20 +35,20 @@ const char *category_confidence_name(enum confidence confidence)
     return names[confidence];
 }
 
+static char as_letter(char c) { return c == '_' || c == '-' ? ' ' : (char)tolower((unsigned char)c); }
+
 static bool is_same_word(struct str text, const char *name)
 {
-    if (text.length != strlen(name))
-        return false;
-    for (size_t i = 0; i < text.length; i++)
-        if (text.data[i] != name[i] && !(name[i] == '_' && (text.data[i] == ' ' || text.data[i] == '-')))
-            return false;
-    return true;
+    bool is_same = text.length == strlen(name);
+    for (size_t i = 0; is_same && i < text.length; i++)
+        is_same = as_letter(text.data[i]) == as_letter(name[i]);
+    return is_same;
 }
 
 bool category_find(struct str name, enum category *category)
 {
     for (int i = 0; i < CATEGORY_COUNT; i++)
-        if (is_same_word(name, categories[i].name)) {
+        if (is_same_word(name, categories[i].name) || is_same_word(name, categories[i].words)) {
             *category = (enum category)i;
             return true;
         }

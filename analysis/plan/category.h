@@ -40,7 +40,7 @@ const char *category_name(enum category category);
 const char *category_words(enum category category);
 /* The category whose colour it has: copies of arguments that of parameters. */
 const char *category_colour(enum category category);
-/* False if no category has this name (spaces and hyphens stand for underscores). */
+/* False if no category has this name, nor these words: in any case, with spaces, hyphens or underscores. */
 bool category_find(struct str name, enum category *category);
 
 /* "exact", "rule", "guess". */

@@ -53,6 +53,17 @@ static bool part_matches(struct filter_text part, struct str text, struct arena 
     return is_found;
 }
 
+static char as_word(char c) { return c == '_' || c == '-' ? ' ' : (char)tolower((unsigned char)c); }
+
+/* "saved activation" is "saved_activation" too. */
+static bool is_same_word(struct filter_text word, struct str text)
+{
+    bool is_same = word.length == text.length;
+    for (size_t i = 0; is_same && i < word.length; i++)
+        is_same = as_word(word.data[i]) == as_word(text.data[i]);
+    return is_same;
+}
+
 /* ---- shapes ---- */
 
 static bool is_rest(struct filter_text dimension)
@@ -133,6 +144,7 @@ static bool choice_takes_text(const struct filter_choice *choice, struct str tex
 {
     switch (choice->kind) {
     case FILTER_PART: return part_matches(choice->text, text, arena);
+    case FILTER_WHOLE: return is_same_word(choice->text, text);
     case FILTER_GLOB: return glob_matches(choice->text, text, arena);
     case FILTER_REGEX: return regex_matches(choice->regex, text);
     case FILTER_DIMENSIONS: return shape_matches(choice, text, arena);

@@ -8,7 +8,8 @@
  * a bare comparison (`>64MiB`) means the column marked `is_main`.
  * Texts match anywhere and in any case; with a `*`, which stands for any text,
  * the whole text must match; between slashes stands a regular expression
- * (base/regex.h). What is quoted means itself.
+ * (base/regex.h). What is quoted means itself. In a column with few values one of them means itself, whole:
+ * "gradient" is not "gradient_accumulator".
  * Numbers: N, <N, <=N, >N, >=N or N..M; K M G T P, with or without iB, are
  * powers of 1024; N% asks the field of that name with a `%`.
  * Shapes: "[8,*]" has two dimensions, "..." stands for any number of them.

@@ -267,7 +267,9 @@ static bool text_choice(const struct reader *reader, const struct table_column *
         return expression_choice(reader, text, choice);
     if (open != SIZE_MAX)
         return shape_choice(reader, text, open, choice);
-    choice->kind = find_plain(text, '*') == SIZE_MAX ? FILTER_PART : FILTER_GLOB;
+    bool is_whole =
+        column != NULL && column->is_value != NULL && column->is_value((struct str){text.data, text.length});
+    choice->kind = is_whole ? FILTER_WHOLE : find_plain(text, '*') == SIZE_MAX ? FILTER_PART : FILTER_GLOB;
     return true;
 }
 

@@ -93,7 +93,7 @@ static void write_buffers(const cJSON *buffers)
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(buffers, "rows"))
     {
         char bytes[SIZE_TEXT_BYTES], name[TEXT_SIZE], shape[TEXT_SIZE];
-        printf("      %12s  %-32s %-13s %s\n", size(bytes, number(row, "bytes")), printable(name, text(row, "name")),
+        printf("      %12s  %-32s %-20s %s\n", size(bytes, number(row, "bytes")), printable(name, text(row, "name")),
                text(row, "category"), printable(shape, text(row, "shape")));
     }
 }

@@ -25,7 +25,7 @@ from document import Document
 NOT_CHECKED = "positive_data_acceptance"
 # Parameters that are refused unless they are one of the values that exist.
 NAMES = {"session", "host", "module", "profile", "base", "sort", "group"}
-FILTERS = {"memory_viewer": [">1MiB", "cat:argument", "-fusion", "shape:[*,2048]", "alive:5", "covers:1GiB..2GiB", "name:/fus.*/"],
+FILTERS = {"memory_viewer": [">1MiB", "cat:saved_activation", "kind:argument", "-fusion", "shape:[*,2048]", "alive:5", "covers:1GiB..2GiB", "name:/fus.*/"],
            "memory_profile": ["size:>1MiB", "-dtype:f32", "op:dot", "freed:never", "verdict:grows"],
            "device_memory": ["count:>1", "fn:train", "-file:x", "self:>1MiB", "verdict:leaks"]}
 

@@ -25,6 +25,14 @@ TABLE_VALUE(shape_of, (void)context, table_text(str_of(rows[row].shape)))
 TABLE_VALUE(line_of, (void)context, table_text(str_of(rows[row].line)))
 TABLE_VALUE(word_of, (void)context, table_text(row == 0 ? STR("joined") : STR("other")))
 
+static const char *const kinds[] = {"gradient", "gradient_accumulator", "saved_activation"};
+TABLE_VALUE(kind_of, (void)context, table_text(str_of(kinds[row])))
+
+static bool is_kind(struct str typed)
+{
+    return str_equal_any_case(typed, STR("gradient")) || str_equal_any_case(typed, STR("saved activation"));
+}
+
 static const struct table_column table[] = {
     {.name = "size", .aliases = "bytes", .type = TABLE_NUMBER, .is_main = true, .value = size_of},
     {.name = "size%", .type = TABLE_NUMBER, .value = share_of},
@@ -38,6 +46,7 @@ static const struct table_column table[] = {
      .word = word_of},
     {.name = "shape", .type = TABLE_SHAPE, .value = shape_of},
     {.name = "line", .type = TABLE_TEXT, .is_searched = true, .value = line_of},
+    {.name = "kind", .type = TABLE_TEXT, .value = kind_of, .is_value = is_kind},
     {.name = NULL},
 };
 
@@ -81,6 +90,9 @@ static const struct {
     {"shape:[*,2048]", 1}, {"shape:[*,2048,2048]", 2}, {"shape:f32[8]", 4}, {"shape:[8]", 4}, {"shape:[]", 4},
     {"shape:s32[]", 4}, {"shape:[...,2048]", 3}, {"shape:[...]", 7}, {"shape:[8,...]", 5}, {"shape:*16[...,2048,...]", 2},
     {"shape:[20*,20*]", 0}, {"shape:2048", 3}, {"shape:[8],[16,...]", 6}, {"-shape:[8,*]", 6}, {"shape:[...,8,...,2048]", 1},
+    /* a value means itself, whole; anything else is a part of one */
+    {"kind:gradient", 1}, {"kind:Gradient", 1}, {"kind:gradien", 3}, {"kind:gradient*", 3}, {"-kind:gradient", 6},
+    {"kind:\"saved activation\"", 4}, {"kind:\"saved activation\",gradient", 5}, {"kind:activation", 4},
     /* expressions */
     {"name:/^fusion\\.[0-9]$/", 1}, {"/fusion|copy/", 7}, {"name:/copy/,/3/", 6}, {"line:/data file/", 2}, {"line:/src/model", 1},
     {"-/fusion/", 2}, {"line:/src\\/m/", 1}, {"line:/src/data", 2}, {"name:/a{2,3}|[^f]*\\*$/", 4}, {"shape:/^bf/", 2},

@@ -177,7 +177,7 @@ static cJSON *ask_many(struct asked *asked, const char *view, const struct analy
 
 START_TEST(groups_add_up_to_the_step)
 {
-    static const char *const ways[] = {"shape", "dtype", "opcode", "category", "line", "scope"};
+    static const char *const ways[] = {"shape", "dtype", "opcode", "category", "kind", "line", "scope"};
     struct asked asked;
     asked_open(&asked, real_modules[_i]);
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -328,7 +328,7 @@ END_TEST
 
 START_TEST(strips_and_map_show_what_the_filter_lists)
 {
-    static const char *const filters[] = {"", "cat:parameter", "cat:temporary >1KiB", "-cat:temporary"};
+    static const char *const filters[] = {"", "kind:parameter", "kind:temporary >1KiB", "-kind:temporary"};
     struct asked asked;
     asked_open(&asked, real_modules[_i]);
     for (int i = 0; i < 4; i++) {

@@ -4,7 +4,7 @@
 
 import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
-import { CATEGORY_NAMES, categoryFill, categoryInk, categoryWord } from './categories.js';
+import { CATEGORY_NAMES, categoryFill, categoryInk, categoryWords } from './categories.js';
 
 const KIB = 1024;
 const SIZES = [4 * KIB, 64 * KIB, KIB ** 2, 16 * KIB ** 2, 256 * KIB ** 2];
@@ -62,7 +62,7 @@ export function colouring(how, items, stepCount) {
       classes: CATEGORY_NAMES.map((category) => ({
         fill: () => categoryFill(category),
         ink: () => categoryInk(category),
-        word: categoryWord(category),
+        word: categoryWords(category),
         category,
       })),
       classOf: (item) => CATEGORY_NAMES.indexOf(item.category),

@@ -92,6 +92,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     row_ranks_find(space, step, &row_at, 1, request->arena, &ranks);
     json_object_begin(json);
     table_row_write(memory_viewer_columns, &rows, row_at, json);
+    json_key_text(json, "rule_text", category_rule_text((enum category_rule)row->verdict.rule));
     views_ranks_write(json, &ranks);
     place_write(request, json, row);
     sharers_write(json, request->model, space, row);

@@ -45,9 +45,51 @@ struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *r
     return views_row_name(rows->request->model, &rows->space->rows[at], rows->request->scratch);
 }
 
-struct str memory_viewer_columns_category(const struct memory_viewer_columns_rows *rows, uint32_t at)
+/* ---- whose memory it is ---- */
+
+static enum plan_kind allocation_kind(const struct buffer *buffer) { return plan_kind_of(buffer->allocation); }
+
+static const char *rule_of(const struct buffer *buffer)
 {
-    return str_of(plan_kind_name(plan_kind_of(buffer_of(rows, at).allocation)));
+    return category_rule_name((enum category_rule)buffer->row->verdict.rule);
+}
+
+static const char *confidence_of(const struct buffer *buffer)
+{
+    return category_confidence_name(category_rule_confidence((enum category_rule)buffer->row->verdict.rule));
+}
+
+struct memory_viewer_columns_whose memory_viewer_columns_whose_of(const struct memory_viewer_columns_rows *rows,
+                                                                  uint32_t at)
+{
+    const struct buffer buffer = buffer_of(rows, at);
+    return (struct memory_viewer_columns_whose){category_name((enum category)buffer.row->verdict.category),
+                                                plan_kind_name(allocation_kind(&buffer)), confidence_of(&buffer),
+                                                rule_of(&buffer)};
+}
+
+void memory_viewer_columns_whose_join(struct memory_viewer_columns_whose *whose,
+                                      const struct memory_viewer_columns_whose *other)
+{
+    /* the names are static, each of them once */
+    whose->category = whose->category == other->category ? whose->category : NULL;
+    whose->kind = whose->kind == other->kind ? whose->kind : NULL;
+    whose->confidence = whose->confidence == other->confidence ? whose->confidence : NULL;
+    whose->rule = whose->rule == other->rule ? whose->rule : NULL;
+}
+
+void memory_viewer_columns_whose_write(struct json *json, const struct memory_viewer_columns_whose *whose)
+{
+    json_key_text(json, "category", whose->category);
+    json_key_text(json, "kind", whose->kind);
+    json_key_text(json, "confidence", whose->confidence);
+    json_key_text(json, "rule", whose->rule);
+}
+
+static bool is_category(struct str typed)
+{
+    enum category category;
+    return category_find(typed, &category);
 }
 
 struct str memory_viewer_columns_source(const struct memory_viewer_columns_rows *rows, uint32_t at)
@@ -122,8 +164,12 @@ VALUE(padding_percent, IF_SIZED(percent(views_padding(buffer.row), buffer.row->b
 VALUE(expansion, has_size(&buffer) && buffer.row->unpadded_bytes > 0
                      ? table_real((double)buffer.row->bytes / (double)buffer.row->unpadded_bytes)
                      : table_unknown())
-VALUE(category, table_text(memory_viewer_columns_category(buffer.rows, row)))
-VALUE(category_word, table_text(str_of(plan_kind_word(plan_kind_of(buffer.allocation)))))
+VALUE(category, table_text(str_of(category_name((enum category)buffer.row->verdict.category))))
+VALUE(category_word, table_text(str_of(category_words((enum category)buffer.row->verdict.category))))
+VALUE(kind, table_text(str_of(plan_kind_name(allocation_kind(&buffer)))))
+VALUE(kind_word, table_text(str_of(plan_kind_word(allocation_kind(&buffer)))))
+VALUE(confidence, table_text(str_of(confidence_of(&buffer))))
+VALUE(rule, table_text(str_of(rule_of(&buffer))))
 VALUE(op_name, table_text(detail_of(&buffer).op_name))
 VALUE(source, table_text(memory_viewer_columns_source(buffer.rows, row)))
 VALUE(file, table_text(place_of(&buffer).file))
@@ -185,8 +231,14 @@ const struct table_column memory_viewer_columns[] = {
      .title = "Padding", .help = "padding: pad:>1MiB · >10%"},
     {COLUMN_NUMBER("pad%", padding_percent, "percent")},
     {COLUMN_NUMBER("", expansion, "factor"), .json = "expansion"},
-    {COLUMN_TEXT("cat", category), .aliases = "category kind", .word = category_word, .json = "category",
-     .csv = "category", .title = "Kind", .help = "kind: argument, output, constant, temporary"},
+    {COLUMN_TEXT("cat", category), .aliases = "category", .word = category_word, .is_value = is_category,
+     .json = "category", .csv = "category", .title = "Category",
+     .help = "whose memory: cat:saved_activation · cat:parameter,optimizer_state"},
+    {COLUMN_TEXT("confidence", confidence), .json = "confidence", .csv = "confidence", .title = "Confidence",
+     .help = "how sure the category is: exact, rule, guess"},
+    {COLUMN_TEXT("rule", rule), .json = "rule", .csv = "rule", .title = "Rule", .help = "what decided the category"},
+    {COLUMN_TEXT("kind", kind), .word = kind_word, .json = "kind", .csv = "kind", .title = "Kind",
+     .help = "of the allocation: argument, output, constant, temporary"},
     {COLUMN_TEXT("", NULL), .write = allocation_write, .json = "allocation"},
     {COLUMN_TEXT("scope", op_name), .is_searched = true, .json = "op_name", .csv = "op_name", .title = "Op scope",
      .help = "op name of the framework"},
@@ -214,6 +266,6 @@ const struct table_column memory_viewer_columns[] = {
 };
 
 const char memory_viewer_columns_csv[] =
-    "id name op cat shape dtype size unpadded pad born dies alloc offset line scope";
+    "id name op cat confidence rule kind shape dtype size unpadded pad born dies alloc offset line scope";
 const char memory_viewer_columns_csv_without_paths[] =
-    "id name op cat shape dtype size unpadded pad born dies alloc offset scope";
+    "id name op cat confidence rule kind shape dtype size unpadded pad born dies alloc offset scope";

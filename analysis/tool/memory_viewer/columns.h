@@ -19,8 +19,18 @@ extern const char memory_viewer_columns_csv[], memory_viewer_columns_csv_without
 
 /* Texts of row `at`, in the request's scratch until it is next used. */
 struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *rows, uint32_t at);
-struct str memory_viewer_columns_category(const struct memory_viewer_columns_rows *rows, uint32_t at);
 /* "model.py:41", or "". */
 struct str memory_viewer_columns_source(const struct memory_viewer_columns_rows *rows, uint32_t at);
+
+/* Whose memory a buffer is, in the words of answers; static texts. Of several buffers NULL where they differ. */
+struct memory_viewer_columns_whose {
+    const char *category, *kind, *confidence, *rule;
+};
+struct memory_viewer_columns_whose memory_viewer_columns_whose_of(const struct memory_viewer_columns_rows *rows,
+                                                                  uint32_t at);
+void memory_viewer_columns_whose_join(struct memory_viewer_columns_whose *whose,
+                                      const struct memory_viewer_columns_whose *other);
+/* The members "category", "kind", "confidence", "rule". */
+void memory_viewer_columns_whose_write(struct json *json, const struct memory_viewer_columns_whose *whose);
 
 #endif

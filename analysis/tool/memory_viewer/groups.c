@@ -56,7 +56,7 @@ VALUE(count, table_integer(group->count))
 VALUE(size, table_integer(group->bytes))
 VALUE(padding, table_integer(group->padding_bytes))
 VALUE(largest, table_integer(group->largest_bytes))
-VALUE(category, table_text(memory_viewer_columns_category(context, group->first_row)))
+VALUE(category, table_text(str_of(memory_viewer_columns_whose_of(context, group->first_row).category)))
 VALUE(source, table_text(memory_viewer_columns_source(context, group->first_row)))
 
 static void largest_id_write(struct json *json, const void *context, uint32_t at)

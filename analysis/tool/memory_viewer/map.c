@@ -29,6 +29,7 @@ struct rest {
     uint32_t count;
     int64_t bytes, largest_bytes;
     int64_t from, to, low, high;
+    struct memory_viewer_columns_whose whose; /* where they agree */
 };
 
 static int larger_first(const void *left, const void *right)
@@ -65,16 +66,17 @@ static uint32_t rectangles_collect(const struct plan_space *space, const struct 
 /* What a tooltip says of one buffer. */
 static void words_write(const struct memory_viewer_columns_rows *row, struct json *json, uint32_t at)
 {
-    json_key_string(json, "category", memory_viewer_columns_category(row, at));
+    struct memory_viewer_columns_whose whose = memory_viewer_columns_whose_of(row, at);
+    memory_viewer_columns_whose_write(json, &whose);
     bool is_cut = describe_short(json, "name", memory_viewer_columns_name(row, at));
     is_cut |= describe_short(json, "source", memory_viewer_columns_source(row, at));
     json_key_bool(json, "is_cut", is_cut);
 }
 
 /* The same of several that are drawn as one. */
-static void rest_words_write(struct json *json, const char *category)
+static void rest_words_write(struct json *json, const struct rest *rest)
 {
-    json_key_text(json, "category", category);
+    memory_viewer_columns_whose_write(json, &rest->whose);
     json_key_null(json, "name");
     json_key_null(json, "source");
     json_key_bool(json, "is_cut", false);
@@ -98,9 +100,14 @@ static void rectangle_write(const struct memory_viewer_columns_rows *row, struct
     json_object_end(json);
 }
 
-static void rest_add(struct rest *rest, const struct plan_space *space, const struct plan_row *row)
+static void rest_add(struct rest *rest, const struct memory_viewer_columns_rows *rows, uint32_t at)
 {
-    int64_t to = end_of_life(space, row), high = row->offset_bytes + row->bytes;
+    const struct plan_row *row = &rows->space->rows[at];
+    int64_t to = end_of_life(rows->space, row), high = row->offset_bytes + row->bytes;
+    struct memory_viewer_columns_whose whose = memory_viewer_columns_whose_of(rows, at);
+    if (rest->count == 0)
+        rest->whose = whose;
+    memory_viewer_columns_whose_join(&rest->whose, &whose);
     rest->from = rest->count == 0 ? row->born : smaller(rest->from, row->born);
     rest->to = larger(rest->to, to);
     rest->low = rest->count == 0 ? row->offset_bytes : smaller(rest->low, row->offset_bytes);
@@ -122,7 +129,7 @@ static void rest_write(struct json *json, const struct rest *rest)
     json_key_int(json, "bytes", rest->bytes);
     json_key_null(json, "padding_bytes");
     json_key_int(json, "largest_bytes", rest->largest_bytes);
-    rest_words_write(json, NULL);
+    rest_words_write(json, rest);
     json_object_end(json);
 }
 
@@ -159,7 +166,7 @@ static void rectangles_write(const struct memory_viewer_columns_rows *row, const
             continue;
         }
         const struct plan_row *buffer = &space->rows[rectangles[i].row];
-        rest_add(&rests[cell_of(range, buffer)], space, buffer);
+        rest_add(&rests[cell_of(range, buffer)], row, rectangles[i].row);
     }
     for (int64_t i = 0; i < cell_count; i++)
         if (rests[i].count > 0)
@@ -181,7 +188,7 @@ static void band_write(const struct memory_viewer_columns_rows *row, struct json
     json_object_end(json);
 }
 
-static void band_rest_write(struct json *json, const struct rest *rest, const char *category)
+static void band_rest_write(struct json *json, const struct rest *rest)
 {
     json_object_begin(json);
     json_key_null(json, "id");
@@ -189,7 +196,7 @@ static void band_rest_write(struct json *json, const struct rest *rest, const ch
     json_key_int(json, "bytes", rest->bytes);
     json_key_null(json, "padding_bytes");
     json_key_int(json, "largest_bytes", rest->largest_bytes);
-    rest_words_write(json, category);
+    rest_words_write(json, rest);
     json_object_end(json);
 }
 
@@ -198,10 +205,9 @@ static void indefinite_write(const struct memory_viewer_columns_rows *row, const
                              struct json *json)
 {
     const struct plan_space *space = row->space;
-    const struct plan *plan = row->request->model;
     struct rectangle *items =
         arena_array(row->request->arena, struct rectangle, (size_t)space->indefinite_row_count + 1);
-    struct rest rests[PLAN_KIND_COUNT] = {0};
+    struct rest rests[CATEGORY_COUNT] = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < space->indefinite_row_count; i++)
         if (filter_matches(filter, i))
@@ -209,15 +215,14 @@ static void indefinite_write(const struct memory_viewer_columns_rows *row, const
     qsort(items, count, sizeof(*items), larger_first);
     json_key_array(json, "indefinite");
     for (uint32_t i = 0; i < count; i++) {
-        const struct plan_row *buffer = &space->rows[items[i].row];
         if (i >= INDEFINITE_NAMED)
-            rest_add(&rests[plan_kind_of(&plan->hlo.allocations[buffer->allocation_at])], space, buffer);
+            rest_add(&rests[space->rows[items[i].row].verdict.category], row, items[i].row);
         else
             band_write(row, json, items[i].row);
     }
-    for (int i = 0; i < PLAN_KIND_COUNT; i++)
+    for (int i = 0; i < CATEGORY_COUNT; i++)
         if (rests[i].count > 0)
-            band_rest_write(json, &rests[i], plan_kind_name((enum plan_kind)i));
+            band_rest_write(json, &rests[i]);
     json_array_end(json);
 }
 

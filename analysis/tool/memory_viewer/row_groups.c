@@ -9,8 +9,8 @@
 /* Names of columns, and what is read out of the scope. */
 static const char *const ways[] = {
     [ROW_GROUPS_SHAPE] = "shape",       [ROW_GROUPS_DTYPE] = "dtype", [ROW_GROUPS_OPCODE] = "opcode",
-    [ROW_GROUPS_CATEGORY] = "category", [ROW_GROUPS_LINE] = "line",   [ROW_GROUPS_SCOPE] = "scope",
-    [ROW_GROUPS_LAYER] = "layer",
+    [ROW_GROUPS_CATEGORY] = "category", [ROW_GROUPS_KIND] = "kind",   [ROW_GROUPS_LINE] = "line",
+    [ROW_GROUPS_SCOPE] = "scope",       [ROW_GROUPS_LAYER] = "layer",
 };
 
 bool row_groups_way(const struct tool_request *request, size_t *way, struct err *err)

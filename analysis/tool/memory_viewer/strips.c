@@ -40,16 +40,17 @@ struct part {
 struct strip {
     const struct tool_request *request;
     struct json *json;
+    const struct plan_space *space;
     const struct item *items;
-    uint32_t count, step_count;
+    uint32_t count;
     double width_pixels;
     struct part part;
 };
 
-static enum plan_kind category_of(const struct strip *strip, uint32_t at)
+static struct memory_viewer_columns_whose whose_of(const struct strip *strip, uint32_t at)
 {
-    const struct plan *plan = strip->request->model;
-    return plan_kind_of(&plan->hlo.allocations[strip->items[at].row->allocation_at]);
+    const struct memory_viewer_columns_rows rows = {strip->request, strip->space};
+    return memory_viewer_columns_whose_of(&rows, (uint32_t)(strip->items[at].row - strip->space->rows));
 }
 
 /* What a tooltip needs, so that hovering asks nothing more. */
@@ -71,7 +72,7 @@ static void single_write(const struct strip *strip, const struct plan_row *row)
     json_key_known(strip->json, "source_line", source.file.length > 0 && source.line > 0 ? source.line : -1);
     json_key_known(strip->json, "born_step", row->is_indefinite ? -1 : (int64_t)row->born);
     json_key_known(strip->json, "dies_step",
-                   row->is_indefinite || row->dies >= strip->step_count ? -1 : (int64_t)row->dies);
+                   row->is_indefinite || row->dies >= strip->space->step_count ? -1 : (int64_t)row->dies);
 }
 
 static void merged_write(struct json *json)
@@ -87,7 +88,7 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
     struct json *json = strip->json;
     int64_t bytes = 0, padding = 0, largest = 0;
     uint32_t marked = 0;
-    bool is_one_category = true;
+    struct memory_viewer_columns_whose whose = whose_of(strip, first);
     for (uint32_t i = first; i < end; i++) {
         const struct plan_row *row = strip->items[i].row;
         bytes += row->bytes;
@@ -95,7 +96,8 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
         marked += strip->items[i].is_marked;
         if (row->bytes > largest)
             largest = row->bytes;
-        is_one_category &= category_of(strip, i) == category_of(strip, first);
+        struct memory_viewer_columns_whose own = whose_of(strip, i);
+        memory_viewer_columns_whose_join(&whose, &own);
     }
     const struct plan_row *row = strip->items[first].row;
     json_object_begin(json);
@@ -110,7 +112,7 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
     json_key_int(json, "bytes", bytes);
     json_key_int(json, "padding_bytes", padding);
     json_key_int(json, "largest_bytes", largest);
-    json_key_text(json, "category", is_one_category ? plan_kind_name(category_of(strip, first)) : NULL);
+    memory_viewer_columns_whose_write(json, &whose);
     if (end - first == 1)
         single_write(strip, row);
     else
@@ -191,7 +193,7 @@ bool memory_viewer_strips(const struct tool_request *request, struct json *json,
     const struct filter *marks = mark_text != NULL ? &mark : NULL;
     uint32_t alive_count = views_alive_count(space, step);
     struct item *items = arena_array(request->arena, struct item, (size_t)alive_count + 1);
-    struct strip strip = {request, json, items, 0, space->step_count, (double)width, part};
+    struct strip strip = {request, json, space, items, 0, (double)width, part};
     json_object_begin(json);
     json_key_int(json, "space", space->space);
     json_key_uint(json, "step", step);

@@ -81,6 +81,8 @@ static void named_write(const struct window *window, struct json *json, uint32_t
     bool is_cut = describe_short(json, "name", memory_viewer_columns_name(&window->row, at));
     json_key_int(json, "bytes", row->bytes);
     json_key_uint(json, "step", change == DIES ? row->dies : row->born);
+    struct memory_viewer_columns_whose whose = memory_viewer_columns_whose_of(&window->row, at);
+    memory_viewer_columns_whose_write(json, &whose);
     is_cut |= describe_short(json, "source", memory_viewer_columns_source(&window->row, at));
     json_key_bool(json, "is_cut", is_cut);
     json_object_end(json);

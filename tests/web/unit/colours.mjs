@@ -5,9 +5,13 @@
 
 import { readFileSync } from 'node:fs';
 
-const CATEGORIES = ['parameter', 'temporary', 'constant', 'output', 'unknown'];
+const CATEGORIES = ['parameter', 'optimizer', 'gradient', 'activation', 'temporary', 'collective', 'constant', 'output', 'unknown'];
+/* Steps of a hue, for categories that share it: their words and places tell them apart too. */
+const STEPS = ['parameter-light', 'gradient-light', 'temporary-light'];
 const MIN_SEEN = 20;
 const MIN_SIMULATED = 10;
+const STEP_SEEN = 15;
+const STEP_SIMULATED = 5;
 const SIMULATIONS = {
   deuteranopia: [
     [0.367322, 0.860646, -0.227968],
@@ -113,6 +117,14 @@ export function run({ test, truth, equal }) {
     'dark by the system': tokens(css, ':root:not([data-theme="light"]) {'),
   };
 
+  test('the page knows the categories of the core, in their order, with their words and hues', () => {
+    const source = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+    const core = [...source('analysis/plan/category.def').matchAll(/^CATEGORY\(\w+, "(\w+)", "([^"]+)", "(\w+)"\)/gm)];
+    const page = [...source('web/widgets/categories.js').matchAll(/^ {2}(\w+): \['([a-z-]+)', '[^']+', '([^']+)'\]/gm)];
+    const hues = { optimizer_state: 'optimizer', saved_activation: 'activation', workspace: 'temporary' };
+    equal(page.map((row) => [row[1], row[3]]), core.map((row) => [row[1], row[2]]));
+    equal(page.map((row) => row[2].replace('-light', '')), core.map((row) => hues[row[3]] ?? row[3]));
+  });
   test('the difference of colours is the published one', () => {
     equal(Number(difference([50, 2.6772, -79.7751], [50, 0, -82.7485]).toFixed(4)), 2.0425);
     equal(Number(difference([2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514]).toFixed(4)), 0.9082);
@@ -129,21 +141,23 @@ export function run({ test, truth, equal }) {
           );
       }
       truth(contrast(colour.control, colour.panel) >= 3, 'control border');
-      for (const name of CATEGORIES) {
+      for (const name of [...CATEGORIES, ...STEPS]) {
         for (const ground of ['page', 'panel'])
           truth(contrast(colour[`cat-${name}`], colour[ground]) >= 3, `${name} on ${ground}`);
         truth(contrast(colour[`cat-${name}`], colour[`ink-${name}`]) >= 4.5, `label on ${name}`);
       }
     });
     test(`${theme}: every pair of kinds can be told apart`, () => {
-      for (const [at, first] of CATEGORIES.entries()) {
-        for (const second of CATEGORIES.slice(at + 1)) {
+      const all = [...CATEGORIES, ...STEPS];
+      for (const [at, first] of all.entries()) {
+        for (const second of all.slice(at + 1)) {
+          const isStep = STEPS.includes(second);
           const pair = [linear(colour[`cat-${first}`]), linear(colour[`cat-${second}`])];
           const seen = difference(...pair.map(lab));
-          truth(seen >= MIN_SEEN, `${first} and ${second}: ${seen}`);
+          truth(seen >= (isStep ? STEP_SEEN : MIN_SEEN), `${first} and ${second}: ${seen}`);
           for (const [name, matrix] of Object.entries(SIMULATIONS)) {
             const simulated = difference(...pair.map((rgb) => lab(through(matrix, rgb))));
-            truth(simulated >= MIN_SIMULATED, `${first} and ${second}, ${name}: ${simulated}`);
+            truth(simulated >= (isStep ? STEP_SIMULATED : MIN_SIMULATED), `${first} and ${second}, ${name}: ${simulated}`);
           }
         }
       }

@@ -4,12 +4,18 @@
 
 import { bytes, bytesIn, bytesInColumn, count, counted, expansion, sourceLine, splitShape, unitOf } from '../../lib/format.js';
 import { el, figure, name, titled } from '../../lib/dom.js';
-import { categoryWord, swatch } from '../../widgets/categories.js';
+import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { inUnit, tableColumns } from '../../widgets/table_columns.js';
 import { wordsOf } from './groups.js';
+import { kindWord } from './text.js';
 
 const dim = (text) => el('span', { class: 'dim' }, text);
-const kind = (category) => [swatch(category), categoryWord(category)];
+/* A guess is never without its word. */
+const whose = ({ category, confidence }) => [
+  swatch(category),
+  categoryWord(category),
+  confidence === 'guess' && category !== 'unknown' ? dim(' guess') : null,
+];
 
 function padding(row) {
   if (row.unpadded_bytes === null) return dim('not known');
@@ -21,7 +27,7 @@ const wholeSource = (row) => (row.source_line ? `${row.source_file}:${row.source
 
 function source(row) {
   const text = sourceLine(row.source_file, row.source_line);
-  return text ? titled(name(text), wholeSource(row)) : dim(row.category === 'parameter' ? 'argument' : '–');
+  return text ? titled(name(text), wholeSource(row)) : dim(row.kind === 'parameter' ? 'argument' : '–');
 }
 
 function step(value, row, edge) {
@@ -36,7 +42,10 @@ const ownOf = (unit) => ({
   name: { card: 'title', isTree: true },
   shape: { card: 'line', cell: (row) => name(splitShape(row.shape)[0]) },
   line: { explain: 'source', isSource: true, card: 'line', value: wholeSource, cell: source },
-  cat: { explain: 'kind', width: 6.5, cell: (row) => kind(row.category) },
+  cat: { explain: 'category', width: 10, cell: whose },
+  confidence: { explain: 'category', width: 5.5, isHidden: true },
+  rule: { explain: 'category', width: 9, isHidden: true },
+  kind: { explain: 'kind', width: 6.5, isHidden: true, cell: (row) => kindWord(row.kind) },
   op: { width: 6.25 },
   born: { explain: 'alive', width: 4.25, cell: (row) => step(row.born_step, row, 'start') },
   dies: { explain: 'alive', width: 4.25, cell: (row) => step(row.dies_step, row, 'end') },
@@ -51,7 +60,8 @@ const ownOf = (unit) => ({
 
 function keyCell(row, by) {
   if (row.key === '') return dim(wordsOf(by).none);
-  if (by === 'category') return kind(row.key);
+  if (by === 'category') return [swatch(row.key), categoryWords(row.key)];
+  if (by === 'kind') return kindWord(row.key);
   if (by !== 'line') return name(by === 'shape' ? splitShape(row.key)[0] : row.key);
   return titled(name(row.key.slice(row.key.lastIndexOf('/') + 1)), row.key);
 }
@@ -66,7 +76,7 @@ function amount(row) {
 /* Left out of groups until the reader turns them on. */
 const OF_ONE = new Set(['op', 'born', 'dies']);
 /* The column that is the group itself. */
-const SAME = { shape: 'shape', line: 'line', category: 'cat' };
+const SAME = { shape: 'shape', line: 'line', category: 'cat', kind: 'kind' };
 
 /* The columns of buffers, with what a group says in their place. */
 function groupColumns(buffers, said, unit, by) {

@@ -6,7 +6,7 @@ import { el, nameInline } from '../../lib/dom.js';
 import { categoryWord, swatch } from '../../widgets/categories.js';
 import { explained } from '../../widgets/explain.js';
 import { copyButton, fact, facts, folded, lifeBar } from '../../widgets/details.js';
-import { mergedText, paddingText } from './text.js';
+import { kindWord, mergedText, paddingText } from './text.js';
 
 const place = (frame) => `${frame.file}${frame.line ? `:${frame.line}` : ''}`;
 
@@ -27,7 +27,8 @@ function stack(record) {
   );
 }
 
-const aliveButton = ({ id }, words) => el('button', { type: 'button', class: 'explained', 'data-explain': `alive:${id}` }, words);
+const wordButton = (card, words) => el('button', { type: 'button', class: 'explained', 'data-explain': card }, words);
+const aliveButton = ({ id }, words) => wordButton(`alive:${id}`, words);
 
 function life(record, space) {
   const word = space.step_unit === 'schedule' ? 'schedule positions' : 'steps';
@@ -53,6 +54,11 @@ function sourceFact(record) {
 }
 
 /* `record` may still be what a bar or a row knows; the rest follows when it is read. */
+function whose(record) {
+  const word = [swatch(record.category), wordButton(`category:${record.id}`, categoryWord(record.category))];
+  return record.confidence ? [...word, el('span', { class: 'dim' }, ` · ${record.confidence}`)] : word;
+}
+
 export function bufferDetails(record, space, isPinned) {
   const [shape, layout] = splitShape(visible(record.shape ?? ''));
   const share =
@@ -77,10 +83,11 @@ export function bufferDetails(record, space, isPinned) {
         sourceFact(record),
         fact('shape', shape && nameInline(shape, 200)),
         fact('layout', (record.layout || layout) && nameInline(record.layout || layout, 120)),
+        fact('category', whose(record)),
+        record.rule_text ? fact('because', record.rule_text) : null,
         fact(
           'kind',
-          swatch(record.category),
-          categoryWord(record.category),
+          record.kind && wordButton(`kind:${record.id}`, kindWord(record.kind)),
           record.parameter_number !== null && record.parameter_number !== undefined
             ? ` ${count(record.parameter_number)}`
             : '',

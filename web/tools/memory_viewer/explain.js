@@ -4,9 +4,10 @@
 
 import { bytes, bytesApart, count, counted, exactBytes, expansion, percent, visible } from '../../lib/format.js';
 import { differenceText } from '../../lib/capacity.js';
+import { categoryWord } from '../../widgets/categories.js';
 import { sourceOf } from './answer.js';
 import { figuresOf } from './failure.js';
-import { madeOf, offsetWords, unitWord } from './text.js';
+import { kindWord, madeOf, offsetWords, unitWord } from './text.js';
 import { peakOfMarks } from './window.js';
 
 const ALLOCATIONS = '`HloProto.buffer_assignment.buffer_allocations[]`';
@@ -337,10 +338,16 @@ const OF_BUFFER = {
       : { field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES, ...sureOfTime(space) }),
   }),
   kind: (record) => ({
-    title: `Kind: ${record.category}`,
+    title: `Kind: ${kindWord(record.kind)}`,
     formula: 'What the allocation says of itself, not a guess from names.',
-    field: `${ALLOCATIONS}: ${FLAGS[{ parameter: 'arguments', output: 'outputs', constant: 'constants' }[record.category]] ?? FLAGS.temporaries}`,
+    field: `${ALLOCATIONS}: ${FLAGS[{ parameter: 'arguments', output: 'outputs', constant: 'constants' }[record.kind]] ?? FLAGS.temporaries}`,
     confidence: 'exact',
+  }),
+  category: (record) => ({
+    title: `Category: ${categoryWord(record.category)}`,
+    formula: record.rule_text ?? 'Whose memory it is, by the rule that is named below.',
+    inputs: [{ name: 'rule', text: record.rule }],
+    confidence: record.confidence,
   }),
   allocation: (record) => ({
     title: `Allocation ${visible(record.allocation?.index ?? '')}`,

@@ -40,6 +40,7 @@ const VALUES = {
   shape: ['shape', (key) => splitShape(key)[0]],
   dtype: ['dtype', typed],
   cat: ['category', typed],
+  kind: ['kind', typed],
   op: ['opcode', typed],
   line: ['line', typed],
   scope: ['scope', (key) => (/[\s",]/.test(key) ? typed(key) : `${key}/*`)],

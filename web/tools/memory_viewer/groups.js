@@ -13,6 +13,7 @@ const WAYS = [
   ['op', 'opcode', 'opcode', 'no opcode'],
   ['scope', 'scope', 'op scope', 'no op scope'],
   ['category', 'category', 'category', 'no category'],
+  ['kind', 'kind', 'kind', 'no kind'],
 ];
 
 /* {word, none} of a way of the daemon. */

@@ -70,7 +70,7 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
       does: `to the ${word}`,
       run: () => acts.toPanel(at),
     })),
-    ...['layer', 'line', 'shape', 'dtype', 'op', 'scope', 'category', ''].map((group) => ({
+    ...['layer', 'line', 'shape', 'dtype', 'op', 'scope', 'category', 'kind', ''].map((group) => ({
       does: group ? `group buffers by ${group}` : 'list buffers one by one',
       run: () => context.choose(groupedBy(group, context.route)),
     })),

@@ -8,7 +8,7 @@ import { bytes, count, counted } from '../../lib/format.js';
 import { onTheme, token } from '../../lib/theme.js';
 import { explained, explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
-import { categoryFill, categoryWord, legend } from '../../widgets/categories.js';
+import { categoryFill, categoryWords, legend } from '../../widgets/categories.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createStrip } from '../../widgets/strips.js';
 import { askedWidth, joinMerged, weigh } from '../../widgets/strips_layout.js';
@@ -162,7 +162,7 @@ function stripsDrawing(parts, bars) {
       }
     },
     legend: [
-      ...[...kinds].map((kind) => ({ word: categoryWord(kind), colour: categoryFill(kind) })),
+      ...[...kinds].map((kind) => ({ word: categoryWords(kind), colour: categoryFill(kind) })),
       { word: 'hatched: padding', colour: token('text2'), kind: 'hatch' },
     ],
   };

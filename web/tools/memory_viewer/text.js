@@ -89,6 +89,11 @@ export function curveLabel(space, curve, capacity = null) {
   return `Memory over program order.${peak} ${counted(curve.localPeaks.length, 'local peak')}.`;
 }
 
+const KIND_WORDS = { parameter: 'argument', thread_local: 'thread-local' };
+
+/* Of an allocation: "argument", "temporary". */
+export const kindWord = (kind) => KIND_WORDS[kind] ?? kind;
+
 export function unitWord(space) {
   return space.step_unit === 'schedule' ? 'position' : 'step';
 }

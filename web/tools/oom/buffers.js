@@ -43,7 +43,7 @@ function planRows(buffers) {
     source_line: buffer.source_line || null,
     stack_frame_id: null,
     label: null,
-    allocation_type: buffer.category,
+    allocation_type: buffer.kind,
     name: buffer.op_name || buffer.name,
     times: buffer.unpadded_bytes > 0 ? buffer.bytes / buffer.unpadded_bytes : null,
     buffer,
