@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program is: a row of `PROGRAMS`, made by the decorator `program` over the function that builds it.
+
+One function may have several rows with different settings: a program and its twin. `has` and `lacks` name the
+memory patterns that were put in or left out, each with its sign (see signs.py), by which make.py checks that the
+compiler kept it so.
+"""
+import dataclasses
+import importlib
+import os
+import typing
+
+import jax
+import jax.numpy as jnp
+
+PROGRAMS = {}
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models")
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    note: str
+    build: typing.Callable
+    settings: dict
+    has: dict
+    lacks: dict
+    mesh: dict  # axis name -> devices; empty: one chip
+
+    @property
+    def family(self):
+        return f"{self.build.__module__}.{self.build.__name__}"
+
+
+@dataclasses.dataclass
+class Built:
+    """What is compiled; `args` hold shapes (jax.ShapeDtypeStruct), in the order of the step's parameters."""
+    step: typing.Callable
+    args: tuple
+    roles: list  # (expression searched in an argument's path, role, further roles that are right as well…); the first counts
+    donate: tuple = ()  # positions in args
+    grads: typing.Any = None  # tree of what the step differentiates by
+    specs: list = dataclasses.field(default_factory=list)  # (expression, PartitionSpec); the first counts, else replicated
+    results: typing.Callable = None  # (shardings of args) -> shardings of the results
+
+
+def program(name, note, *, has=None, lacks=None, mesh=None, **settings):
+    def add(build):
+        if name in PROGRAMS:
+            raise ValueError(f"two programs are named {name}")
+        PROGRAMS[name] = Program(name, note, build, settings, has or {}, lacks or {}, mesh or {})
+        return build
+    return add
+
+
+def load(only=None):
+    """PROGRAMS, after every file of models/ was read, or only this one"""
+    for file in sorted(os.listdir(MODELS)):
+        if file.endswith(".py") and only in (None, "models." + file.removesuffix(".py")):
+            importlib.import_module("models." + file.removesuffix(".py"))
+    return PROGRAMS
+
+
+def bf16(*shape):
+    return jax.ShapeDtypeStruct(shape, jnp.bfloat16)
+
+
+def f32(*shape):
+    return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+
+def i32(*shape):
+    return jax.ShapeDtypeStruct(shape, jnp.int32)
+
+
+def key():
+    """the bits of a random key"""
+    return jax.ShapeDtypeStruct((2,), jnp.uint32)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""compile_one.py NAME MODELS FOLDER: lowers one program of models/, writes FOLDER/arguments.json and compiles it for TPU v5e with its dump in FOLDER/dump.
+
+No TPU is needed: libtpu describes the chips. make.py ends this process as soon as the buffers are assigned, for the
+code that the compiler would make from then on is not used.
+"""
+import inspect
+import json
+import os
+import re
+import sys
+
+# libtpu asks no metadata server and takes no lock for a chip that is not there.
+os.environ.update(TPU_SKIP_MDS_QUERY="1", TPU_WORKER_HOSTNAMES="localhost", TPU_WORKER_ID="0", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
+                  JAX_PLATFORMS="cpu")
+
+CHIPS = {1: ("v5litepod-1", "v5e:1x1", {"chips_per_host_bounds": (1, 1, 1)}), 4: ("v5litepod-4", "v5e:2x2", {}), 8: ("v5litepod-8", "v5e:2x4", {})}
+
+
+def mesh_of(axes):
+    import math
+    import numpy
+    from jax.experimental import topologies
+    from jax.sharding import Mesh
+    accelerator, topology, options = CHIPS[math.prod(axes.values())]
+    os.environ["TPU_ACCELERATOR_TYPE"] = accelerator
+    devices = topologies.get_topology_desc(platform="tpu", topology_name=topology, **options).devices
+    return Mesh(numpy.array(devices).reshape(tuple(axes.values())), tuple(axes))
+
+
+def paths_of(step, args):
+    """for each argument its leaves' paths, as jit names them"""
+    import jax
+    names = []
+    for name, parameter in inspect.signature(step).parameters.items():
+        is_many = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+        names += [f"{name}[{at}]" for at in range(len(args) - len(names))] if is_many else [name]
+    return [[name + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(value)[0]]
+            for name, value in zip(names, args, strict=False)]
+
+
+def first_of(rules, path, otherwise):
+    for expression, *answer in rules:
+        if re.search(expression, path):
+            return answer
+    if otherwise is None:
+        raise ValueError(f"no rule for {path}")
+    return otherwise
+
+
+def placed(built, mesh, paths):
+    """args with a sharding on every leaf"""
+    import jax
+    from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
+    single = SingleDeviceSharding(mesh.devices.flat[0]) if mesh.size == 1 else None
+    out = []
+    for names, value in zip(paths, built.args, strict=True):
+        leaves, tree = jax.tree.flatten(value)
+        shardings = [single or NamedSharding(mesh, first_of(built.specs, name, [PartitionSpec()])[0]) for name in names]
+        out.append(tree.unflatten([jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding)
+                                   for leaf, sharding in zip(leaves, shardings, strict=True)]))
+    return out
+
+
+def arguments_of(built, lowered, paths):
+    import jax
+    kept = sorted(lowered._lowering.compile_args["kept_var_idx"])
+    leaves = jax.tree.leaves(lowered.args_info, is_leaf=lambda value: hasattr(value, "donated"))
+    rows = []
+    for at, (path, leaf) in enumerate(zip([path for part in paths for path in part], leaves, strict=True)):
+        role, *also = first_of(built.roles, path, None)
+        rows.append({"number": kept.index(at) if at in kept else None, "path": path, "role": role, **({"also": also} if also else {}),
+                     "shape": list(leaf.shape), "dtype": str(leaf.dtype), "donated": bool(leaf.donated)})
+    return rows
+
+
+def main(name, models, folder):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import jax
+    import catalog
+    chosen = catalog.load(models)[name]
+    mesh = mesh_of(chosen.mesh or {"chip": 1})
+    with mesh:
+        built = chosen.build(**chosen.settings)
+        paths = paths_of(built.step, built.args)
+        args = placed(built, mesh, paths)
+        options = {"out_shardings": built.results(*[jax.tree.map(lambda leaf: leaf.sharding, arg) for arg in args])} if built.results else {}
+        lowered = jax.jit(built.step, donate_argnums=built.donate, **options).lower(*args)
+        found = {"jax": jax.__version__, "args": arguments_of(built, lowered, paths)}
+        if built.grads is not None:
+            found["grads"] = [{"path": jax.tree_util.keystr(path), "shape": list(leaf.shape), "dtype": str(leaf.dtype)}
+                              for path, leaf in jax.tree_util.tree_flatten_with_path(built.grads)[0]]
+        with open(os.path.join(folder, "arguments.json"), "w", encoding="utf-8") as out:
+            json.dump(found, out)
+        lowered.compile(compiler_options={"xla_dump_to": os.path.join(folder, "dump"), "xla_dump_hlo_as_proto": True})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signs by which a planted pattern is seen in the compiled module, without the rules that are to be judged.
+
+A sign is a function (module, live rows, peak bytes) -> (whether it is there, its bytes or None). Shapes are compared
+by their number of elements, for the compiler splits, merges and transposes dimensions: so the authors choose sizes
+that no other value of the program has.
+"""
+import math
+import re
+
+SHARE = 0.01  # of the peak: below it nobody needs to be told
+
+
+def elements(shape):
+    """elements of a shape's text, f32[2,3]{…}"""
+    dims = re.search(r"\[([\d,]*)\]", shape)
+    return math.prod(int(size) for size in dims.group(1).split(",") if size) if dims else 0
+
+
+def _share(found, peak_bytes):
+    held = sum(row["bytes"] for row in found)
+    return held >= SHARE * peak_bytes and held > 0, held
+
+
+def live(*shapes, named="", least=None, dtype=""):
+    """values of these sizes that are no arguments are alive at the peak"""
+    wanted = {math.prod(shape) for shape in shapes}
+
+    def sign(_, rows, peak_bytes):
+        found = [row for row in rows if row["category"] not in ("parameter", "constant") and elements(row["shape"]) in wanted
+                 and re.search(named, row["op_name"] or "") and row["dtype"].startswith(dtype)]
+        is_there, held = _share(found, peak_bytes)
+        return (is_there if least is None else held >= least * peak_bytes), held
+    return sign
+
+
+def forward(least):
+    """values that the forward pass named hold this share of the peak"""
+    def sign(_, rows, peak_bytes):
+        held = sum(row["bytes"] for row in rows if row["category"] != "parameter" and "jvp(" in (row["op_name"] or "")
+                   and "transpose(" not in row["op_name"])
+        return held >= least * peak_bytes, held
+    return sign
+
+
+def opcode(name, *shapes):
+    """values of these sizes that an instruction with this word in name or opcode made are alive at the peak"""
+    wanted = {math.prod(shape) for shape in shapes}
+
+    def sign(_, rows, peak_bytes):
+        return _share([row for row in rows if name in row["name"] + row["opcode"] and elements(row["shape"]) in wanted], peak_bytes)
+    return sign
+
+
+def argument(*shapes):
+    """arguments of these sizes"""
+    wanted = {math.prod(shape) for shape in shapes}
+
+    def sign(_, rows, peak_bytes):
+        return _share([row for row in rows if row["category"] == "parameter" and elements(row["shape"]) in wanted], peak_bytes)
+    return sign
+
+
+def constants():
+    def sign(_, rows, peak_bytes):
+        return _share([row for row in rows if row["category"] == "constant"], peak_bytes)
+    return sign
+
+
+def padding():
+    def sign(_, rows, peak_bytes):
+        found = [row for row in rows if row["bytes"] > 1.25 * row["unpadded_bytes"]]
+        padded = sum(row["bytes"] - row["unpadded_bytes"] for row in found)
+        return padded > 2 * SHARE * peak_bytes, padded
+    return sign
+
+
+def not_aliased(least=SHARE):
+    """arguments that could live where a result does, but no result lives in any argument"""
+    def sign(module, rows, peak_bytes):
+        held = sum(row["bytes"] for row in rows if row["category"] == "output")
+        return not module.aliased and held >= least * peak_bytes, held
+    return sign
+
+
+def donor():
+    """an argument was donated that no result fits"""
+    def sign(module, *_):
+        return bool(module.donors), sum(module.argument_bytes.get(number, 0) for number in module.donors)
+    return sign
+
+
+def known():
+    """the author says so: nothing in the module would show it without the rules that are judged"""
+    return lambda *_: (True, None)
+
+
+def unknown():
+    """as known(), of what a program lacks"""
+    return lambda *_: (False, None)
