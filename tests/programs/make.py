@@ -105,7 +105,7 @@ def truth_of(chosen, found, module, peak_bytes, total_bytes, rows):
     truth = {"name": chosen.name, "note": chosen.note, "jax": found["jax"], "family": chosen.family, "devices": devices_of(chosen),
              "patterns": list(planted), "pattern_bytes": {kind: held for kind, held in planted.items() if held is not None},
              "absent": absent, "peak_bytes": peak_bytes, "total_bytes": total_bytes,
-             "args": with_bytes(found["args"], module, chosen.name)}
+             "args": module.arguments}
     if "grads" in found:
         truth["grads"] = found["grads"]
     return truth, faults
@@ -138,7 +138,9 @@ def make(chosen, into, binary):
         shutil.move(file, fresh)
         file = os.path.join(fresh, os.path.basename(file))
         peak_bytes, total_bytes, rows = looked_at(binary, folder, chosen.name, os.path.basename(file))
-        truth, faults = truth_of(chosen, found, Module(file), peak_bytes, total_bytes, rows)
+        module = Module(file)
+        module.arguments = with_bytes(found["args"], module, chosen.name)
+        truth, faults = truth_of(chosen, found, module, peak_bytes, total_bytes, rows)
         with open(os.path.join(fresh, "truth.json"), "w", encoding="utf-8") as out:
             out.write(written(truth))
         shutil.rmtree(into, ignore_errors=True)
@@ -177,7 +179,8 @@ def main():
         begun = time.monotonic()
         try:
             truth, faults = make(chosen, into, options.binary)
-            print(f"{chosen.name}: peak {truth['peak_bytes'] / 2**20:.1f} MiB, {time.monotonic() - begun:.1f} s", *truth["patterns"], flush=True)
+            print(f"{chosen.name}: peak {truth['peak_bytes'] / 2**20:.1f} MiB, {time.monotonic() - begun:.1f} s", *truth["patterns"],
+                  *("no-" + kind for kind in truth["absent"]), flush=True)
         except NotMade as error:
             faults = [str(error)]
         failed += bool(faults)

@@ -9,6 +9,8 @@ import math
 import re
 
 SHARE = 0.01  # of the peak: below it nobody needs to be told
+WIDTHS = {"float32": 4, "int32": 4, "uint32": 4, "bfloat16": 2, "uint8": 1}
+WHOLE_BYTES = 1 << 20  # smaller arguments are on every chip by right
 
 
 def elements(shape):
@@ -87,6 +89,15 @@ def donor():
     """an argument was donated that no result fits"""
     def sign(module, *_):
         return bool(module.donors), sum(module.argument_bytes.get(number, 0) for number in module.donors)
+    return sign
+
+
+def replicated(roles):
+    """arguments of these roles that every one of several chips holds whole; bytes of the larger ones"""
+    def sign(module, _, peak_bytes):
+        held = sum(row["bytes"] for row in module.arguments if row["role"] in roles and row["number"] is not None
+                   and row["bytes"] >= math.prod(row["shape"]) * WIDTHS[row["dtype"]] > WHOLE_BYTES)
+        return held >= SHARE * peak_bytes and held > 0, held
     return sign
 
 

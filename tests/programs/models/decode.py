@@ -77,12 +77,7 @@ def stacked(tree, count):
          has={"cache_copy": live((LAYERS, *ONE_CACHE))})
 @program("decode-scan-carry", "the same, the cache carried by the loop; the compiler copies it into another layout", is_carried=True,
          has={"cache_copy": live((LAYERS, *ONE_CACHE))}, lacks={"no_donation": not_aliased()})
-@program("decode-scan-in-place", "the same, the cache kept as dots read it, carried and written in place", is_carried=True, is_turned=True,
-         lacks={"cache_copy": live((LAYERS, *ONE_CACHE)), "no_donation": not_aliased()})
-def step_over_stack(is_carried=False, is_turned=False):
-    def turned(part):
-        return part.swapaxes(1, 2) if is_turned else part
-
+def step_over_stack(is_carried=False):
     def one(x, block, keys, values, at):
         return feed(block, look(block, x, keys, values, at))
 
@@ -93,10 +88,9 @@ def step_over_stack(is_carried=False, is_turned=False):
                 x, kv = carry
                 number, block = part
                 fresh = new_pair(block, x)
-                start = (number, 0, 0, position, 0) if is_turned else (number, 0, position, 0, 0)
-                kv = {name: jax.lax.dynamic_update_slice(kv[name], turned(new)[None], start)
+                kv = {name: jax.lax.dynamic_update_slice(kv[name], new[None], (number, 0, position, 0, 0))
                       for name, new in zip(("k", "v"), fresh, strict=True)}
-                return (one(x, block, turned(kv["k"][number]), turned(kv["v"][number]), position), kv), None
+                return (one(x, block, kv["k"][number], kv["v"][number], position), kv), None
             (x, kv), _ = jax.lax.scan(body, (x, kv), (jnp.arange(LAYERS), weights["stack"]))
         else:
             def body(x, part):
@@ -108,8 +102,7 @@ def step_over_stack(is_carried=False, is_turned=False):
             x, kv = jax.lax.scan(body, x, (weights["stack"], kv))
         return x[:, 0] @ weights["head"], kv
     net = weights(1)
-    shape = (LAYERS, ROWS, GROUPS, LENGTH, HEAD) if is_turned else (LAYERS, *ONE_CACHE)
-    cache = {"k": bf16(*shape), "v": bf16(*shape)}
+    cache = {"k": bf16(LAYERS, *ONE_CACHE), "v": bf16(LAYERS, *ONE_CACHE)}
     return Built(generate, ({**net, "stack": stacked(net["stack"][0], LAYERS)}, cache, i32(ROWS), i32()), ROLES, donate=(1,))
 
 
