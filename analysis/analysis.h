@@ -5,8 +5,7 @@
  * Units:   bytes unless a name says otherwise.
  * Threads: no globals, none of its own. A subject is immutable once read: any number of threads may ask it at once.
  * Errors:  false or NULL, with the reason in `err` (base/err.h). */
-#ifndef ANALYSIS_ANALYSIS_H
-#define ANALYSIS_ANALYSIS_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -294,5 +293,3 @@ void analysis_trace_host_write(const struct analysis_subject *trace, const struc
                                struct buf *out);
 void analysis_trace_pool_write(const struct analysis_subject *trace, const struct analysis_trace_host *host, size_t at,
                                struct buf *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * analysis_subject.h: what a subject is inside, and how each kind is filled. */
-#ifndef ANALYSIS_ANALYSIS_SUBJECT_H
-#define ANALYSIS_ANALYSIS_SUBJECT_H
+#pragma once
 
 #include "analysis.h"
 #include "input/pprof.h"
@@ -37,5 +36,3 @@ void analysis_text_fill(struct job *job, const void *in, void *to, struct err *e
 int64_t analysis_profile_packed_at_ms(const struct source *source);
 /* A profile as the views of device_memory see it. */
 struct profile_set_item analysis_profile_item(const struct analysis_use *use);
-
-#endif

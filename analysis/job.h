@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * job.h: one piece of work over a source, in an arena of its own, behind the trap that
  * the arena jumps to when memory ends. */
-#ifndef ANALYSIS_JOB_H
-#define ANALYSIS_JOB_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -36,5 +35,3 @@ void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, j
 /* Memory that it holds, with all that it points to. */
 uint64_t job_made_bytes(const void *made);
 void job_made_free(void *made);
-
-#endif

@@ -5,8 +5,7 @@
  * memory, the arena reports `limit` and jumps to its trap. So the code between
  * needs no checks, and must own nothing but arena memory (no FILE, no cJSON
  * tree) across an allocation. Traps are set by arena_try alone. */
-#ifndef ANALYSIS_BASE_ARENA_H
-#define ANALYSIS_BASE_ARENA_H
+#pragma once
 
 #include "base/err.h"
 #include "base/pages.h"
@@ -88,5 +87,3 @@ char *arena_text(struct arena *arena, struct str text);
 char *arena_format(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define arena_array(arena, type, count) ((type *)arena_alloc((arena), (count), sizeof(type)))
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Write freely and look at `failed` once at the end. Memory: malloc; whoever
  * holds the buf calls buf_free, or takes the bytes with buf_take. */
-#ifndef ANALYSIS_BASE_BUF_H
-#define ANALYSIS_BASE_BUF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ char *buf_reserve(struct buf *buf, size_t size);
 /* Gives the bytes (to be freed with free()) to the caller and empties the buf. */
 char *buf_take(struct buf *buf, size_t *length);
 void buf_free(struct buf *buf);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * It may have an arena of its own, so that it can be let go alone. Where items are wanted in one piece:
  * base/column.h. */
-#ifndef ANALYSIS_BASE_CHUNKS_H
-#define ANALYSIS_BASE_CHUNKS_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -38,5 +37,3 @@ static inline void *chunks_at(const struct chunks *chunks, size_t at)
 
 #define CHUNKS_ADD(chunks, type, item) (*(type *)chunks_add(chunks) = (type)(item))
 #define CHUNKS_AT(chunks, type, at) (*(type *)chunks_at((chunks), (at)))
-
-#endif

@@ -3,8 +3,7 @@
  *
  * In an arena of its own, in whole pages: it grows and takes others by moving these,
  * and can be let go alone. Items move when it grows: keep no pointers to them. */
-#ifndef ANALYSIS_BASE_COLUMN_H
-#define ANALYSIS_BASE_COLUMN_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -48,5 +47,3 @@ static inline void column_free(struct column *column)
 }
 
 #define COLUMN_AT(column, type, at) (((type *)(void *)(column)->items)[at])
-
-#endif

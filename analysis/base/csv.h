@@ -2,8 +2,7 @@
  * csv.h: rows of comma-separated cells as in RFC 4180, for spreadsheets.
  *
  * A text that a spreadsheet would take for a formula gets a quote before it; numbers do not. */
-#ifndef ANALYSIS_BASE_CSV_H
-#define ANALYSIS_BASE_CSV_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -26,5 +25,3 @@ void csv_double(struct csv *csv, double value);
 /* A cell without anything: not known. */
 void csv_none(struct csv *csv);
 void csv_row_end(struct csv *csv);
-
-#endif

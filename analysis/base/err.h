@@ -3,8 +3,7 @@
  *
  * The first report wins; later ones are ignored, so that the deepest place,
  * which knows most, is what the reader sees. */
-#ifndef ANALYSIS_BASE_ERR_H
-#define ANALYSIS_BASE_ERR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ static inline bool err_is_set(const struct err *err) { return err->code != ERR_n
 
 /* The row's name in err.def, e.g. "truncated". Static storage. */
 const char *err_name(enum err_code code);
-
-#endif

@@ -4,8 +4,7 @@
  * Good at spreading, not a defence against somebody who looks for collisions:
  * nothing that must be secret or safe depends on it. A table whose keys come out of
  * files also mixes its own address in, or charges its steps to the arena's work. */
-#ifndef ANALYSIS_BASE_HASH_H
-#define ANALYSIS_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
 
 /* Same of a text and the NUL that ends it, so that ("ab", "c") and ("a", "bc") differ. */
 uint64_t hash_text(const char *text, uint64_t seed);
-
-#endif

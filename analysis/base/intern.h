@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * intern.h: texts that are kept once, and numbered from 0 in the order of their first coming. */
-#ifndef ANALYSIS_BASE_INTERN_H
-#define ANALYSIS_BASE_INTERN_H
+#pragma once
 
 #include "base/map.h"
 
@@ -16,5 +15,3 @@ void intern_init(struct intern *intern, struct arena *arena);
 uint32_t intern_number(struct intern *intern, struct str text);
 /* The number of a text, or MAP_NONE. */
 uint32_t intern_find(const struct intern *intern, struct str text);
-
-#endif

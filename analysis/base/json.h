@@ -4,8 +4,7 @@
  * Commas are its business. Strings may hold any bytes: control characters are
  * escaped, what is not UTF-8 becomes U+FFFD. Not-a-number and infinity become
  * null. Failure is that of the buf: sticky, to be looked at once. */
-#ifndef ANALYSIS_BASE_JSON_H
-#define ANALYSIS_BASE_JSON_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -54,5 +53,3 @@ void json_key_id(struct json *json, const char *key, int64_t value);
 void json_key_string_if_any(struct json *json, const char *key, struct str text);
 /* null when `value` is below 0: for counts and steps that may not be known */
 void json_key_known(struct json *json, const char *key, int64_t value);
-
-#endif

@@ -7,8 +7,7 @@
  * that are made to be equal are charged to the arena's work.
  *
  * Memory: the arena's, or malloc's until map_free; 32 to 64 bytes a key, and what it grew out of. */
-#ifndef ANALYSIS_BASE_MAP_H
-#define ANALYSIS_BASE_MAP_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -111,5 +110,3 @@ static inline uint64_t map_hash_text(struct arena *arena, struct str text, uint6
     arena_work(arena, text.length / 8);
     return hash_bytes(text.data, text.length, seed);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * nearest.h: the known name that a mistyped one is nearest to. */
-#ifndef ANALYSIS_BASE_NEAREST_H
-#define ANALYSIS_BASE_NEAREST_H
+#pragma once
 
 #include "base/err.h"
 #include "base/str.h"
@@ -19,5 +18,3 @@ size_t nearest_name_distance(struct str typed, struct str known);
  * `sort: no column "siez"; did you mean "size"? Known: size, name`. */
 bool nearest_choose(const char *parameter, const char *what, struct str typed, const char *const *names, size_t count,
                     size_t *chosen, struct err *err);
-
-#endif

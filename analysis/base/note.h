@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * note.h: what the reader should know about an answer or a model, such as what an input held that could not be used. */
-#ifndef ANALYSIS_BASE_NOTE_H
-#define ANALYSIS_BASE_NOTE_H
+#pragma once
 
 #include "base/json.h"
 
@@ -21,5 +20,3 @@ struct notes {
 
 /* "notes": an array of {"code", "count", "text"}, in an object that is being written. */
 void note_write_list(struct json *json, const struct note *notes, size_t count);
-
-#endif

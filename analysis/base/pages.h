@@ -3,8 +3,7 @@
  *
  * A page costs nothing until it is written to, and then more than filling it: what moves is never touched twice.
  * Memory: the system's, until pages_resize to 0. */
-#ifndef ANALYSIS_BASE_PAGES_H
-#define ANALYSIS_BASE_PAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ bool pages_resize(struct pages *pages, size_t size);
 /* Moves what `from` holds to the offset `at` of `pages`, a sum of results of pages_whole, where there is room for it;
  * `from` is empty then. False when the system has no memory; then `pages` is good for nothing but pages_resize to 0. */
 bool pages_take(struct pages *pages, size_t at, struct pages *from);
-
-#endif

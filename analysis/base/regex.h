@@ -9,8 +9,7 @@
  * byte by byte there. \B holds between characters, never inside one, as in Go's
  * regexp (RE2 in C++ looks between bytes). A match may begin and end anywhere: only whether there is
  * one is told, so greedy and lazy mean the same. */
-#ifndef ANALYSIS_BASE_REGEX_H
-#define ANALYSIS_BASE_REGEX_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -31,5 +30,3 @@ struct regex *regex_literal(struct str text, struct arena *arena);
 
 /* Does the expression match somewhere in `text`? Steps are charged to the arena's work. */
 bool regex_matches(struct regex *regex, struct str text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * regex_parse.h: an expression as a tree; of regex.c alone. */
-#ifndef ANALYSIS_BASE_REGEX_PARSE_H
-#define ANALYSIS_BASE_REGEX_PARSE_H
+#pragma once
 
 #include "base/regex.h"
 
@@ -43,5 +42,3 @@ struct regex_parse_node {
 /* The tree of a pattern, or NULL and the fault. */
 struct regex_parse_node *regex_parse(struct str pattern, bool is_any_case, struct arena *arena,
                                      struct regex_fault *fault);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * regex_set.h: the characters of a class while it is read; of regex_parse.c alone. */
-#ifndef ANALYSIS_BASE_REGEX_SET_H
-#define ANALYSIS_BASE_REGEX_SET_H
+#pragma once
 
 #include "base/regex_parse.h"
 
@@ -31,5 +30,3 @@ void regex_set_add_others(struct regex_set *set, const struct regex_parse_range 
 void regex_set_add_other_case(struct regex_set *set);
 /* Makes the ranges ascending and apart. */
 void regex_set_sort(struct regex_set *set);
-
-#endif

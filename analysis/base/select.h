@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * select.h: the first of many in an order, without sorting the others. */
-#ifndef ANALYSIS_BASE_SELECT_H
-#define ANALYSIS_BASE_SELECT_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -17,5 +16,3 @@ void select_smallest(struct arena *arena, void *items, uint32_t count, size_t si
 
 /* Comparisons that sorting so many items takes, about: what a caller of qsort charges. */
 uint64_t select_work(uint32_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * size_text.h: sizes, shares and counts in words, for sentences, notes and the columns of a terminal. */
-#ifndef ANALYSIS_BASE_SIZE_TEXT_H
-#define ANALYSIS_BASE_SIZE_TEXT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_
 const char *size_text_share(char text[SHARE_TEXT_BYTES], int64_t part, int64_t whole);
 /* Writes "1,024". Returns `text`. */
 const char *size_text_count(char text[COUNT_TEXT_BYTES], uint64_t count);
-
-#endif

@@ -4,8 +4,7 @@
  * The core does no I/O of its own: whoever calls it hands in a source. A source
  * may be a file that is read piece by piece, a member of a gzip stream, or a
  * span of memory. Offsets count from the first (uncompressed) byte. */
-#ifndef ANALYSIS_BASE_SOURCE_H
-#define ANALYSIS_BASE_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct source {
     /* As read, for several threads at once; NULL: it cannot (a gzip stream). */
     int64_t (*read_apart)(void *context, uint64_t offset, void *into, size_t size);
 };
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Not NUL-terminated and of any content. The bytes live as long as whatever
  * they were borrowed from. */
-#ifndef ANALYSIS_BASE_STR_H
-#define ANALYSIS_BASE_STR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +107,3 @@ static inline size_t str_utf8_length(const char *text, size_t left)
         return 0;
     return length;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sum.h: sums of sizes that stop at the largest value instead of wrapping.
  * Sizes in a file are hostile; real sums stay far below 2^63. */
-#ifndef ANALYSIS_BASE_SUM_H
-#define ANALYSIS_BASE_SUM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ static inline int64_t sum_add(int64_t a, int64_t b)
     int64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
-
-#endif

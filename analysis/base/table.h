@@ -2,8 +2,7 @@
  * table.h: equal keys of a few words become one number, in order of appearance.
  *
  * Rows that repeat are then four bytes each. Grows by doubling in its arena. */
-#ifndef ANALYSIS_BASE_TABLE_H
-#define ANALYSIS_BASE_TABLE_H
+#pragma once
 
 #include "base/chunks.h"
 #include "base/map.h"
@@ -71,5 +70,3 @@ static inline uint32_t table_find(const struct table *table, const uint64_t *key
     const struct table_wanted wanted = {table, key, words};
     return (uint32_t)map_find(&table->map, table_hash(table, key, words), table_is_key, &wanted);
 }
-
-#endif

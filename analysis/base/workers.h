@@ -3,8 +3,7 @@
  *
  * What is worked on side by side shares nothing that changes: each piece has an arena of its own
  * (arena_try, arena_adopt) and reads with source.read_apart. */
-#ifndef ANALYSIS_BASE_WORKERS_H
-#define ANALYSIS_BASE_WORKERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ static inline void workers_range(const struct workers *workers, size_t count, si
     struct workers_range range = {work, task, count, workers_slices(workers, (uint64_t)count * item_bytes)};
     workers_run(workers, range.slices, workers_range_slice, &range);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device.h: devices and how much memory a program may use there (rows in device.def). */
-#ifndef ANALYSIS_INPUT_DEVICE_H
-#define ANALYSIS_INPUT_DEVICE_H
+#pragma once
 
 #include "base/str.h"
 #include "input/space.h"
@@ -20,5 +19,3 @@ struct device {
 const struct device *device_at(size_t at);
 /* The row that a trace's device_type_string means, in letters of either case, or NULL. */
 const struct device *device_of_kind(struct str kind);
-
-#endif

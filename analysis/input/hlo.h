@@ -10,8 +10,7 @@
  * Memory: the arena; about 90 bytes an instruction and 80 a logical buffer.
  * Errors: `malformed` or `truncated` with the offset of the damage.
  * Source: hlo.proto, xla_data.proto. */
-#ifndef ANALYSIS_INPUT_HLO_H
-#define ANALYSIS_INPUT_HLO_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -164,5 +163,3 @@ typedef void hlo_id_visitor(void *context, int64_t id);
 uint32_t hlo_called_computation(const struct hlo *hlo, uint32_t instruction_at, uint32_t nth, uint32_t *count);
 void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_number, hlo_id_visitor *visit,
                  void *context);
-
-#endif

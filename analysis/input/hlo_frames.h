@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * hlo_frames.h: StackFrameIndexProto as an array of frames.
  * Ids in the file are 1-based; one that names nothing leaves its part empty. */
-#ifndef ANALYSIS_INPUT_HLO_FRAMES_H
-#define ANALYSIS_INPUT_HLO_FRAMES_H
+#pragma once
 
 #include "input/hlo.h"
 #include "wire/wire.h"
@@ -10,5 +9,3 @@
 void hlo_frames_count(struct wire index, uint32_t *frame_count);
 /* Adds the frames of `index` behind *frame_count. */
 void hlo_frames_place(struct wire index, struct arena *arena, struct hlo_frame *frames, uint32_t *frame_count);
-
-#endif

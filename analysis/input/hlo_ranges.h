@@ -10,8 +10,7 @@
  *         included, as in XLA's `-live-range.txt`.
  * Memory: the arena. Cost: linear in instructions and in the places values reach.
  * Source: rules of hlo_live_range.cc and hlo_dataflow_analysis.cc. */
-#ifndef ANALYSIS_INPUT_HLO_RANGES_H
-#define ANALYSIS_INPUT_HLO_RANGES_H
+#pragma once
 
 #include "input/hlo_schedule.h"
 
@@ -26,5 +25,3 @@ struct hlo_ranges {
 
 void hlo_ranges_build(const struct hlo *hlo, const struct hlo_schedule *schedule, struct arena *arena,
                       struct hlo_ranges *out);
-
-#endif

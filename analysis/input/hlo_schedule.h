@@ -5,8 +5,7 @@
  * loops and asynchronous regions run placed before the instruction that runs
  * them, each once: the positions of XLA's live-range report.
  * Memory: the arena. Source: hlo_live_range.cc (FlattenSchedule). */
-#ifndef ANALYSIS_INPUT_HLO_SCHEDULE_H
-#define ANALYSIS_INPUT_HLO_SCHEDULE_H
+#pragma once
 
 #include "input/hlo.h"
 
@@ -18,5 +17,3 @@ struct hlo_schedule {
 };
 
 void hlo_schedule_flatten(const struct hlo *hlo, struct arena *arena, struct hlo_schedule *out);
-
-#endif

@@ -4,13 +4,10 @@
  * Of an instruction that gives a tuple, the last number of the buffer's shape
  * index picks the element, as XLA does for unpadded sizes (it treats tuples in
  * tuples wrongly, and so compatibly). */
-#ifndef ANALYSIS_INPUT_HLO_SHAPES_H
-#define ANALYSIS_INPUT_HLO_SHAPES_H
+#pragma once
 
 #include "input/hlo.h"
 
 /* A ShapeProto's bytes per logical buffer; empty where the instruction is not
  * known. */
 struct str *hlo_shapes_build(const struct hlo *hlo, struct arena *arena);
-
-#endif

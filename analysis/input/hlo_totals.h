@@ -3,8 +3,7 @@
  *
  * Reads the headers of the buffer assignment through a small window; the module
  * is passed by length, but for a few instructions that tell the platform. */
-#ifndef ANALYSIS_INPUT_HLO_TOTALS_H
-#define ANALYSIS_INPUT_HLO_TOTALS_H
+#pragma once
 
 #include "input/kind.h"
 #include "input/space.h"
@@ -26,5 +25,3 @@ bool hlo_totals_read(const struct source *source, struct stream_scope scope, enu
                      struct hlo_totals *out, struct err *err);
 /* Name of the module in a file of `kind`, copied; empty if it has none. */
 struct str hlo_totals_name(const struct source *source, enum kind kind, struct arena *arena, struct err *err);
-
-#endif

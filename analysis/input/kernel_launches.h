@@ -7,8 +7,7 @@
  * they do not tell, a launch ends where its first op comes again after others: then a module of a single
  * op that is launched twice without another between them looks like one launch. Those of several streams
  * that overlap are one. */
-#ifndef ANALYSIS_INPUT_KERNEL_LAUNCHES_H
-#define ANALYSIS_INPUT_KERNEL_LAUNCHES_H
+#pragma once
 
 #include "input/module_calls.h"
 #include "input/module_launches.h"
@@ -23,5 +22,3 @@ struct kernel_host {
 /* Adds those of a device plane; a line "XLA Modules", if it has one after all, comes before its kernels. */
 void kernel_launches_read(struct stream *stream, struct stream_scope plane, struct kernel_host *host, int64_t origin_ns,
                           struct arena *arena, struct module_launches *launches);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Every protobuf of ours may begin with the same byte (field 1, length-delimited),
  * so the second level of fields decides. */
-#ifndef ANALYSIS_INPUT_KIND_H
-#define ANALYSIS_INPUT_KIND_H
+#pragma once
 
 #include "wire/stream.h"
 
@@ -24,5 +23,3 @@ const char *kind_name(enum kind kind);
 /* Looks at the first fields, of a plain (not gzipped) source. Never reports
  * more than `io` errors: what is broken is KIND_UNKNOWN. */
 enum kind kind_of(const struct source *source, struct arena *arena, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * library.h: whose code a source file is, told from its path. The one place that knows the paths of libraries. */
-#ifndef ANALYSIS_INPUT_LIBRARY_H
-#define ANALYSIS_INPUT_LIBRARY_H
+#pragma once
 
 #include "base/str.h"
 
@@ -12,5 +11,3 @@ enum library {
 };
 
 enum library library_of(struct str file);
-
-#endif

@@ -8,8 +8,7 @@
  * Units:  bytes; ps from the line's start.
  * Memory: columns in arenas of their own (children), the rest in the arena.
  * Source: formats.md's list of stats, from bfc_allocator.cc and the TPU runtime. */
-#ifndef ANALYSIS_INPUT_MEMORY_EVENTS_H
-#define ANALYSIS_INPUT_MEMORY_EVENTS_H
+#pragma once
 
 #include "base/chunks.h"
 #include "base/column.h"
@@ -92,5 +91,3 @@ struct memory_events {
  * side; what comes out is the same. */
 bool memory_events_read(const struct source *source, const struct workers *workers, struct arena *arena,
                         struct memory_events *out, struct err *err);
-
-#endif

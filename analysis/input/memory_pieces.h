@@ -5,8 +5,7 @@
  * when the piece before ends there; if one ends elsewhere, or the pieces together pass a limit that each of them
  * keeps, or too little memory is left to join them, all is read again in one go. So a wrong guess costs time and
  * nothing else. */
-#ifndef ANALYSIS_INPUT_MEMORY_PIECES_H
-#define ANALYSIS_INPUT_MEMORY_PIECES_H
+#pragma once
 
 #include "input/memory_reading.h"
 
@@ -15,5 +14,3 @@ enum { MEMORY_LINES_MAX = 1 << 20 };
 
 /* All lines of the reading's plane; `workers` may be NULL. The reading's scratch may be another one then. */
 void memory_pieces_read(struct memory_reading *reading, const struct workers *workers);
-
-#endif

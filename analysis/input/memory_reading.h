@@ -2,8 +2,7 @@
  * memory_reading.h: the events of a plane's lines, or of a part of them, on their way into columns.
  *
  * Between memory_events.c and memory_pieces.c: what is read in pieces is joined before anybody else sees it. */
-#ifndef ANALYSIS_INPUT_MEMORY_READING_H
-#define ANALYSIS_INPUT_MEMORY_READING_H
+#pragma once
 
 #include "base/intern.h"
 #include "input/memory_events.h"
@@ -61,5 +60,3 @@ void memory_reading_init(struct memory_reading *reading, struct stream *stream, 
 void memory_reading_lines(struct memory_reading *reading, struct memory_place from, struct memory_place to);
 /* When all events are read: the texts, figures and pools that they name, into `out`. */
 void memory_reading_take(struct memory_reading *reading);
-
-#endif

@@ -6,8 +6,7 @@
  * runs. Spans of several threads, one for each device, may lie over each other: then it is not known.
  * Source: gpu_executable.cc of XLA writes the spans; the collectors of CUPTI and roctracer write the numbers.
  * Memory: the arena that is given. */
-#ifndef ANALYSIS_INPUT_MODULE_CALLS_H
-#define ANALYSIS_INPUT_MODULE_CALLS_H
+#pragma once
 
 #include "base/chunks.h"
 #include "base/intern.h"
@@ -37,5 +36,3 @@ void module_calls_read(struct stream *stream, const struct trace_plane *host, in
 /* Were two kernels of the module (a number of `modules`, or MAP_NONE), told by their correlation ids, launched by one run? */
 enum module_calls_answer module_calls_compare(const struct module_calls *calls, uint32_t module, uint64_t one,
                                               uint64_t other);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Read from the lines "XLA Modules" of device planes; of GPUs see kernel_launches.h. Times in ps from the
  * origin; in file order, so by plane. Memory: the arena. */
-#ifndef ANALYSIS_INPUT_MODULE_LAUNCHES_H
-#define ANALYSIS_INPUT_MODULE_LAUNCHES_H
+#pragma once
 
 #include "base/intern.h"
 #include "base/table.h"
@@ -36,5 +35,3 @@ bool module_launches_span(const struct trace_event *event, int64_t timestamp_ns,
                           int64_t *end_ps);
 /* A further plane; its launches follow. */
 void module_launches_plane(struct module_launches *launches, struct arena *arena, struct str plane);
-
-#endif

@@ -5,8 +5,7 @@
  * refuse is refused (`malformed`, `truncated`) with the place in the file: ids
  * that are 0, double or point nowhere, samples with too few or too many values,
  * texts past the table. Strings are borrowed from the bytes that were read. */
-#ifndef ANALYSIS_INPUT_PPROF_H
-#define ANALYSIS_INPUT_PPROF_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -103,5 +102,3 @@ static inline int64_t pprof_negated(int64_t value) { return value == INT64_MIN ?
 
 /* Its size without the sign. */
 static inline int64_t pprof_size(int64_t value) { return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value; }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pprof_write.h: a profile as profile.proto, for pprof and whatever else reads it. */
-#ifndef ANALYSIS_INPUT_PPROF_WRITE_H
-#define ANALYSIS_INPUT_PPROF_WRITE_H
+#pragma once
 
 #include "base/buf.h"
 #include "input/pprof.h"
@@ -10,5 +9,3 @@
  * locations and mappings that no sample reaches are left out, and so are samples whose values are all 0. A
  * sample of a base gets the label pprof::base=true, with which pprof takes the profile for a difference. */
 void pprof_write(const struct pprof *pprof, struct arena *arena, struct buf *out);
-
-#endif

@@ -5,8 +5,7 @@
  *   "used_scoped_memory_configs": [{"memory_space": 1, "size": "100663296", …}]
  * with numbers as JSON numbers or as quoted decimals. Programs have tens of
  * thousands of these, nearly all with an empty list: only the others are parsed. */
-#ifndef ANALYSIS_INPUT_SCOPED_H
-#define ANALYSIS_INPUT_SCOPED_H
+#pragma once
 
 #include "base/str.h"
 
@@ -17,5 +16,3 @@
 bool scoped_is_used(struct str backend_config);
 /* Largest `size` of the entries for `space`, in bytes; 0 if there is none or the JSON is broken. */
 int64_t scoped_bytes(struct str backend_config, int64_t space);
-
-#endif

@@ -2,8 +2,7 @@
  * space.h: which platform a program is compiled for, and what its memory
  * spaces (colours of the buffer assignment) are called there.
  * Source: libtpu's and XLA GPU's colours; seen in real programs of both. */
-#ifndef ANALYSIS_INPUT_SPACE_H
-#define ANALYSIS_INPUT_SPACE_H
+#pragma once
 
 #include "base/str.h"
 
@@ -24,5 +23,3 @@ enum space_platform space_platform_of(struct str backend_config, struct str cust
 
 /* The name, e.g. "HBM", or NULL when it is not known. Static storage. */
 const char *space_name(enum space_platform platform, int64_t space);
-
-#endif

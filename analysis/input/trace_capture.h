@@ -3,8 +3,7 @@
  *
  * Unix times of the capture's start and end in ns, 0 when not told.
  * Source: plane stats profile_start_time and profile_stop_time of the plane "Task Environment". */
-#ifndef ANALYSIS_INPUT_TRACE_CAPTURE_H
-#define ANALYSIS_INPUT_TRACE_CAPTURE_H
+#pragma once
 
 #include "input/trace_plane.h"
 
@@ -14,5 +13,3 @@ struct trace_capture {
 
 void trace_capture_read(struct stream *stream, struct stream_scope plane, struct arena *arena,
                         struct trace_capture *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Memory: the arena. Source: plane stats device_type_string, gpu_device_name and memory_size
  * (xplane_schema.cc). A TPU's plane names its type and no size, a GPU's plane its size. */
-#ifndef ANALYSIS_INPUT_TRACE_DEVICE_H
-#define ANALYSIS_INPUT_TRACE_DEVICE_H
+#pragma once
 
 #include "wire/stream.h"
 
@@ -17,5 +16,3 @@ struct trace_device {
 /* Reads the plane in `scope`; false if it says neither. */
 bool trace_device_read(struct stream *stream, struct stream_scope scope, struct str plane, struct arena *arena,
                        struct trace_device *out);
-
-#endif

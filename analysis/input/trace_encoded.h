@@ -5,8 +5,7 @@
  * and the names are read into memory: this is the slow way, for planes that need it.
  *
  * Source: traceme_encode.h and parse_annotation.cc of XLA. */
-#ifndef ANALYSIS_INPUT_TRACE_ENCODED_H
-#define ANALYSIS_INPUT_TRACE_ENCODED_H
+#pragma once
 
 #include "input/trace_line.h"
 
@@ -25,5 +24,3 @@ void trace_encoded_find(struct trace_encoded *encoded, struct stream *stream, co
 bool trace_encoded_read(const struct trace_encoded *encoded, const struct trace_event *event, struct trace_event *out);
 /* "train#step_num=3#" → "train" */
 struct str trace_encoded_base(struct str name);
-
-#endif

@@ -7,8 +7,7 @@
  * Only roots and consumers are nodes here: whatever else has the number of the
  * nearest node around it, so that two million events are a few hundred thousand nodes.
  * Memory: an arena that can be emptied when the numbers are known. */
-#ifndef ANALYSIS_INPUT_TRACE_GROUPS_H
-#define ANALYSIS_INPUT_TRACE_GROUPS_H
+#pragma once
 
 #include "input/trace_line.h"
 
@@ -71,5 +70,3 @@ int64_t trace_groups_of(const struct trace_groups *groups, uint32_t node);
 #define TRACE_TIME_MAX_PS (INT64_C(1) << 61)
 /* Time in ps from `origin_ns`; beyond what 63 bits hold the nearest value that they do (*is_clamped). */
 int64_t trace_groups_time(int64_t timestamp_ns, int64_t origin_ns, int64_t offset_ps, bool *is_clamped);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * trace_groups_nodes.h: what trace_groups.c gathers from events, and trace_groups_number.c makes steps of. */
-#ifndef ANALYSIS_INPUT_TRACE_GROUPS_NODES_H
-#define ANALYSIS_INPUT_TRACE_GROUPS_NODES_H
+#pragma once
 
 #include "input/trace_groups.h"
 #include "input/trace_pairs.h"
@@ -69,5 +68,3 @@ static inline void *list_add(struct list *list, struct arena *parent, size_t siz
     }
     return (char *)list->items + list->count++ * size;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * those of trace_stats.def are kept, as they were written.
  * Units: offsets and durations in ps from the line's own start.
  * Source: xplane.proto (XLine, XEvent, XStat). */
-#ifndef ANALYSIS_INPUT_TRACE_LINE_H
-#define ANALYSIS_INPUT_TRACE_LINE_H
+#pragma once
 
 #include "input/trace_plane.h"
 
@@ -80,5 +79,3 @@ static inline double trace_line_real(const struct trace_event *event, enum trace
     memcpy(&value, &event->value[stat], sizeof(value));
     return isfinite(value) ? value : default_value;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * trace_pairs.h: which producers of a trace belong to which consumers: those of one pair of type and id.
  *
  * Memory: the arena. Source: the stats _pt, _p, _ct and _c of events. */
-#ifndef ANALYSIS_INPUT_TRACE_PAIRS_H
-#define ANALYSIS_INPUT_TRACE_PAIRS_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -26,5 +25,3 @@ struct trace_pairs {
 /* Less than 2^32 links on each side. Linear: what it needs meanwhile is taken from `work`, and let go. */
 void trace_pairs_make(const struct trace_link *producers, size_t producer_count, const struct trace_link *consumers,
                       size_t consumer_count, struct arena *arena, struct arena *work, struct trace_pairs *out);
-
-#endif

@@ -4,8 +4,7 @@
  * The maps of names stand behind the lines on the wire, so a plane is walked
  * twice: once over the headers of its parts, which skips the lines, then line by line.
  * Memory: the arena. Source: xplane.proto (XPlane, XEventMetadata, XStatMetadata). */
-#ifndef ANALYSIS_INPUT_TRACE_PLANE_H
-#define ANALYSIS_INPUT_TRACE_PLANE_H
+#pragma once
 
 #include "base/map.h"
 #include "wire/stream.h"
@@ -89,5 +88,3 @@ struct str trace_plane_event_name(struct stream *stream, const struct trace_plan
                                   struct arena *arena);
 struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id,
                                  struct arena *arena);
-
-#endif

@@ -8,8 +8,7 @@
  * Memory: the arena. Cost: one pass over headers; a 103 MB trace takes a few ms.
  * Source: xplane.proto; names of stats and rules of ids from XLA's
  *         xplane_schema.cc and XProf's hlo_proto_map.cc and xplane_hlo_fixer.cc. */
-#ifndef ANALYSIS_INPUT_XSPACE_H
-#define ANALYSIS_INPUT_XSPACE_H
+#pragma once
 
 #include "input/trace_device.h"
 #include "wire/stream.h"
@@ -47,5 +46,3 @@ struct xspace {
 
 /* False when nothing can be had: the report is in err. */
 bool xspace_read(const struct source *source, struct arena *arena, struct xspace *out, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Each block of EXTREMES_BLOCK values remembers where its first smallest and first
  * largest value are; a range is a few blocks and two ends. Memory: the arena. */
-#ifndef ANALYSIS_MEMORY_EXTREMES_H
-#define ANALYSIS_MEMORY_EXTREMES_H
+#pragma once
 
 #include "base/workers.h"
 #include "memory/thin.h"
@@ -23,5 +22,3 @@ void extremes_build(struct extremes *extremes, thin_value *value, const void *cu
                     const struct workers *workers, struct arena *arena);
 /* First smallest and first largest of [from, to), which is not empty. */
 void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *min_at, uint32_t *max_at);
-
-#endif

@@ -15,8 +15,7 @@
  *         ALLOC takes the buffer's size; SHARE_WITH adds a user to the memory at
  *         the end of the canonical buffer's chain, and takes it again if it had
  *         been given back; FREE removes a user and gives it back with the last. */
-#ifndef ANALYSIS_MEMORY_HEAP_H
-#define ANALYSIS_MEMORY_HEAP_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -73,5 +72,3 @@ struct heap {
  * steps before it are valid and the rest of the series repeats the last value. */
 void heap_replay(const struct heap_event *events, uint32_t event_count, const int64_t *bytes,
                  const int64_t *unpadded_bytes, uint32_t buffer_count, struct arena *arena, struct heap *out);
-
-#endif

@@ -7,8 +7,7 @@
  *         deallocation its allocation; PAIRS_NONE where there is none.
  * Memory: `scratch` for the table of open addresses, 32 to 64 bytes for
  *         each allocation that is open at the same time, and what it grew out of. */
-#ifndef ANALYSIS_MEMORY_PAIRS_H
-#define ANALYSIS_MEMORY_PAIRS_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -32,5 +31,3 @@ struct pairs {
 };
 
 void pairs_make(const struct pairs *pairs, struct arena *scratch, struct pairs_counts *counts);
-
-#endif

@@ -5,8 +5,7 @@
  * value are kept (those that differ), in order of their steps. So minimum,
  * maximum and every peak that stands out at this width stay, at their own steps.
  * Source: the min-max downsampling that oscilloscopes use. */
-#ifndef ANALYSIS_MEMORY_THIN_H
-#define ANALYSIS_MEMORY_THIN_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -24,5 +23,3 @@ uint32_t *thin_steps(thin_value *value, const void *curve, uint32_t from, uint32
  * side by at least `min` — the largest first, at most `max`. A flat top gives its first step. */
 uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64_t min, uint32_t max,
                      struct arena *arena, uint32_t *peak_count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * category.h: whose memory a buffer is: its category, how sure that is, and the rule that decided. */
-#ifndef ANALYSIS_PLAN_CATEGORY_H
-#define ANALYSIS_PLAN_CATEGORY_H
+#pragma once
 
 #include "base/str.h"
 
@@ -49,5 +48,3 @@ const char *category_confidence_name(enum confidence confidence);
 const char *category_rule_name(enum category_rule rule);
 const char *category_rule_text(enum category_rule rule);
 enum confidence category_rule_confidence(enum category_rule rule);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * describe.h: names, shapes and source lines of buffers, for every view. */
-#ifndef ANALYSIS_PLAN_DESCRIBE_H
-#define ANALYSIS_PLAN_DESCRIBE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -41,5 +40,3 @@ static inline struct str describe_str(const struct buf *buf)
 {
     return (struct str){buf->data == NULL ? "" : buf->data, buf->length};
 }
-
-#endif

@@ -5,8 +5,7 @@
  * from when to when a value lives follows from the schedule (hlo_ranges.h);
  * values of one allocation that lie over each other follow each other, since
  * two cannot hold the same bytes at once. Steps are positions in the schedule. */
-#ifndef ANALYSIS_PLAN_LIVENESS_H
-#define ANALYSIS_PLAN_LIVENESS_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -14,5 +13,3 @@
  * False, and `out` untouched, if the program is not scheduled. */
 bool liveness_replay(struct plan *plan, int64_t space, const int64_t *unpadded_bytes, struct arena *arena,
                      struct heap *out);
-
-#endif

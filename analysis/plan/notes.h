@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * notes.h: what a program held that could not be used, each with count and effect. */
-#ifndef ANALYSIS_PLAN_NOTES_H
-#define ANALYSIS_PLAN_NOTES_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -9,5 +8,3 @@
 void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, struct arena *arena);
 /* One sentence about a space's failed replay, or NULL. */
 const char *notes_replay_failure(const struct plan *plan, const struct plan_space *space, struct arena *arena);
-
-#endif

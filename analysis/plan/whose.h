@@ -4,12 +4,9 @@
  * In:     a plan whose rows are built.
  * Out:    a verdict for each row and each entry argument, and sums by category at the peak of each space.
  * Cost:   linear in instructions and operands. */
-#ifndef ANALYSIS_PLAN_WHOSE_H
-#define ANALYSIS_PLAN_WHOSE_H
+#pragma once
 
 #include "plan/plan.h"
 
 /* Fills rows' `verdict` and `named_by`, plan->arguments, and the spaces' category_bytes. */
 void whose_build(struct plan *plan, struct arena *arena);
-
-#endif

@@ -15,8 +15,7 @@
  * Shapes: "[8,*]" has two dimensions, "..." stands for any number of them.
  *
  * Its work is charged to the arena, so that no text and no expression can take for ever. */
-#ifndef ANALYSIS_TOOL_FILTER_H
-#define ANALYSIS_TOOL_FILTER_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -37,5 +36,3 @@ struct filter {
 bool filter_read(const char *text, const struct table_column *columns, const void *context, struct arena *arena,
                  struct filter *out, struct err *err);
 bool filter_matches(const struct filter *filter, uint32_t row);
-
-#endif

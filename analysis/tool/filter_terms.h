@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * filter_terms.h: a filter that was read; of filter.c and filter_read.c alone. */
-#ifndef ANALYSIS_TOOL_FILTER_TERMS_H
-#define ANALYSIS_TOOL_FILTER_TERMS_H
+#pragma once
 
 #include "base/regex.h"
 #include "tool/table.h"
@@ -38,5 +37,3 @@ struct filter_term {
     struct filter_choice *choices;
     size_t choice_count;
 };
-
-#endif

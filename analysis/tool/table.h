@@ -11,8 +11,7 @@
  *       {.name = NULL}};
  *
  * Of millions of rows only those up to the end of the page are kept and put in order. */
-#ifndef ANALYSIS_TOOL_TABLE_H
-#define ANALYSIS_TOOL_TABLE_H
+#pragma once
 
 #include "base/csv.h"
 #include "tool/filter.h"
@@ -188,5 +187,3 @@ bool table_number_of(const struct table_column *column, const void *context, uin
 struct str table_text_of(const struct table_column *column, const void *context, uint32_t row);
 /* The next of some words with spaces between, cut off the front of *words; false at the end. */
 bool table_word_next(const char **words, struct str *word);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * To add a view: a function in the tool's folder and a row in its table of
  * views. To add a tool: a folder, a table, and a row in tools.def. */
-#ifndef ANALYSIS_TOOL_TOOL_H
-#define ANALYSIS_TOOL_TOOL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -64,5 +63,3 @@ void tool_note(const struct tool_request *request, const char *code, uint64_t co
 #define TOOL(name) extern const struct tool tool_##name;
 #include "tool/tools.def"
 #undef TOOL
-
-#endif

@@ -7,8 +7,7 @@
  * is refused (`limit`): texts and protos stay far below that.
  * Memory: 40 KiB for the inflater and for each checkpoint, and two windows, in
  * malloc; gzip_close frees them. */
-#ifndef ANALYSIS_WIRE_GZIP_H
-#define ANALYSIS_WIRE_GZIP_H
+#pragma once
 
 #include "base/err.h"
 #include "base/source.h"
@@ -30,5 +29,3 @@ bool gzip_matches(const struct source *source);
 /* NULL when there is no memory. Reports broken, cut and oversized streams in `err` as they are met. */
 struct gzip *gzip_open(const struct source *packed, struct err *err);
 void gzip_close(struct gzip *gzip);
-
-#endif

@@ -2,8 +2,7 @@
  * number.h: numbers of the protobuf encoding, decoded from one load of eight bytes without a branch a byte.
  *
  * So bytes behind the end are loaded too: there are STREAM_SLACK or more of them, what they are means nothing. */
-#ifndef ANALYSIS_WIRE_NUMBER_H
-#define ANALYSIS_WIRE_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ static inline bool number_of_size(const uint8_t *at, size_t size, uint64_t *valu
     *value = number_joined(word & number_bits[size].sevens);
     return (word & number_bits[size].stops) == number_bits[size].follows;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * A file that was cut while it was written is read up to the cut: a field that
  * runs past the end of the source is handed out clipped, the scopes just end
  * there, and `is_cut` says so. With `is_strict` it is a `truncated` error. */
-#ifndef ANALYSIS_WIRE_STREAM_H
-#define ANALYSIS_WIRE_STREAM_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/source.h"
@@ -54,5 +53,3 @@ struct str stream_peek(struct stream *stream, struct stream_scope payload, size_
 struct str stream_text(struct stream *stream, struct stream_scope payload, size_t max, struct arena *arena);
 /* All bytes of `payload`, copied into `arena`. Reports `truncated` when they end early. */
 struct str stream_copy(struct stream *stream, struct stream_scope payload, struct arena *arena);
-
-#endif

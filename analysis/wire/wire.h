@@ -12,8 +12,7 @@
  * Offsets in errors are those of the file: `base_offset` of the first byte plus
  * the position. Accessors for the wrong wire type give 0 or nothing: as in
  * protobuf, such a field counts as unknown. */
-#ifndef ANALYSIS_WIRE_WIRE_H
-#define ANALYSIS_WIRE_WIRE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/str.h"
@@ -59,5 +58,3 @@ bool wire_packed(struct wire *wire, size_t *at, uint64_t *value);
 
 /* Reads one varint at *at before `end`: false if it is cut or longer than ten bytes. */
 bool wire_varint(const uint8_t **at, const uint8_t *end, uint64_t *value);
-
-#endif

@@ -5,8 +5,7 @@
  * api_modules.c (a session's modules), api_view.c (what a tool says of what choice.c chooses),
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
  * api_uploads.c (files that a reader uploaded), api_capacity.c (how much memory devices have), api_shared.c. */
-#ifndef SERVER_API_API_H
-#define SERVER_API_API_H
+#pragma once
 
 #include "base/json.h"
 #include "server/api/server.h"
@@ -80,5 +79,3 @@ void api_write_notes(struct json *json, const struct snapshot_session *session, 
 
 /* "capacity": {…} or null: what an out-of-memory text says of its device (api_capacity.c). */
 void api_write_capacity(struct json *json, const char *text, size_t length);
-
-#endif

@@ -5,8 +5,7 @@
  * the worst). Profiles: profile= and base=, each the id of one of the session= or the hash of an
  * uploaded one, as many as wanted; without profile= those of a series, else the last. A text:
  * session=, file= (its name; else the first with a failure), or local=, the hash of an uploaded one. */
-#ifndef SERVER_API_CHOICE_H
-#define SERVER_API_CHOICE_H
+#pragma once
 
 #include "server/api/api.h"
 #include "server/store/subjects.h"
@@ -35,5 +34,3 @@ void choice_close(struct choice *choice);
  * refusal. */
 struct body *choice_answer(const struct choice *choice, const struct request *request, const struct analysis_view *view,
                            struct response **refusal);
-
-#endif

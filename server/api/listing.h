@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * listing.h: the parameters that all lists share: offset, limit, filter, sort, format. */
-#ifndef SERVER_API_LISTING_H
-#define SERVER_API_LISTING_H
+#pragma once
 
 #include "base/json.h"
 #include "server/http/request.h"
@@ -28,5 +27,3 @@ void listing_write_head(struct json *json, const struct listing *listing, size_t
 
 /* Does `text` hold the filter, letters of either case alike? */
 bool listing_matches(const struct listing *listing, const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pages.h: the files of the web page: those compiled in, or those of --web-dir. */
-#ifndef SERVER_API_PAGES_H
-#define SERVER_API_PAGES_H
+#pragma once
 
 #include "server/api/server.h"
 #include "server/http/request.h"
@@ -9,5 +8,3 @@
 
 /* "/" is index.html; every other path is that of a file, or 404. */
 struct response *pages_answer(const struct server *server, const struct request *request);
-
-#endif

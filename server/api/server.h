@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * server.h: what the handlers of requests share. Set once, before the first request. */
-#ifndef SERVER_API_SERVER_H
-#define SERVER_API_SERVER_H
+#pragma once
 
 #include "server/disk/index.h"
 #include "server/http/guard.h"
@@ -20,5 +19,3 @@ struct server {
     const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
     int64_t started_at_ms;  /* Unix time */
 };
-
-#endif

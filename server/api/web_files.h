@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * web_files.h: the pages that the build compiles into the binary. */
-#ifndef SERVER_API_WEB_FILES_H
-#define SERVER_API_WEB_FILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ struct web_file {
 
 extern const struct web_file web_files[];
 extern const size_t web_file_count;
-
-#endif

@@ -4,8 +4,7 @@
  * Whatever talks to XProf 2.24.2 can talk to these: same addresses, same
  * parameters, same figures. Errors are short texts, as XProf's are. Differences
  * are listed in docs/xprof-differences.md. */
-#ifndef SERVER_API_XPROF_H
-#define SERVER_API_XPROF_H
+#pragma once
 
 #include "server/api/server.h"
 #include "server/http/request.h"
@@ -18,5 +17,3 @@ struct response *xprof_module_list(const struct server *server, const struct req
 struct response *xprof_data(const struct server *server, const struct request *request);
 struct response *xprof_version(const struct server *server, const struct request *request);
 struct response *xprof_config(const struct server *server, const struct request *request);
-
-#endif

@@ -4,8 +4,7 @@
  * XProf also takes session_path (a folder with traces) and run_path (a folder
  * of such folders) and reads any folder of the machine that they name. Here
  * they only choose among what the index has. */
-#ifndef SERVER_API_XPROF_RUN_H
-#define SERVER_API_XPROF_RUN_H
+#pragma once
 
 #include "server/disk/snapshot.h"
 #include "server/http/request.h"
@@ -25,5 +24,3 @@ const char *xprof_run_name(const struct request *request, const struct snapshot_
 
 /* NULL, or the refusal of a session_path or run_path that leads out of what is served. */
 struct response *xprof_run_check_path(const struct snapshot *snapshot, const struct request *request);
-
-#endif

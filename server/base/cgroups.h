@@ -4,13 +4,10 @@
  * A group is asked and all that it lies in; the least counts. `root` stands before /proc and /sys: "" for this
  * machine, a folder in tests. What cannot be read limits nothing: UINT64_MAX.
  * Source: cgroup-v2.rst (memory.max, cpu.max), cgroup-v1/memory.rst and scheduler/sched-bwc.rst of the kernel. */
-#ifndef SERVER_BASE_CGROUPS_H
-#define SERVER_BASE_CGROUPS_H
+#pragma once
 
 #include <stdint.h>
 
 uint64_t cgroups_memory_bytes(const char *root);
 /* A part of a processor counts as one. Sets of processors are not asked: sched_getaffinity(2) has them. */
 uint64_t cgroups_processor_count(const char *root);
-
-#endif

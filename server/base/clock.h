@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * clock.h: times to measure and to wait by, which no change of the clock disturbs. */
-#ifndef SERVER_BASE_CLOCK_H
-#define SERVER_BASE_CLOCK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ void clock_cond_init(pthread_cond_t *condition);
 /* Unix time. */
 int64_t clock_unix_ns(void);
 int64_t clock_unix_ms(void);
-
-#endif

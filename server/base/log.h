@@ -4,8 +4,7 @@
  * Quiet by default: only what somebody should look at. With --verbose one line
  * a request. Names come from files and from the network, so control bytes are
  * escaped and a line stays a line. Threads: any number; a line is written whole. */
-#ifndef SERVER_BASE_LOG_H
-#define SERVER_BASE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ void log_request(const struct log_request *request);
 
 /* Copies `text` with control bytes, backslashes and what is not ASCII as \xNN, cut to what fits. */
 void log_escape(char *out, size_t out_size, const char *text);
-
-#endif

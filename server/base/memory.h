@@ -5,8 +5,7 @@
  * system has no memory left even for these, the process says so and exits with
  * status 70. Whatever grows with an input is allocated elsewhere, where running
  * out is an error of that one request. */
-#ifndef SERVER_BASE_MEMORY_H
-#define SERVER_BASE_MEMORY_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ void *memory_pool_new(struct memory_pool *pool, size_t size);
 char *memory_pool_text(struct memory_pool *pool, const char *text, size_t length);
 char *memory_pool_format(struct memory_pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void memory_pool_free(struct memory_pool *pool);
-
-#endif

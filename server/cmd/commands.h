@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * commands.h: the subcommands and their exit status. */
-#ifndef SERVER_CMD_COMMANDS_H
-#define SERVER_CMD_COMMANDS_H
+#pragma once
 
 enum commands_exit {
     COMMANDS_DONE = 0,
@@ -21,5 +20,3 @@ enum commands_bit_at {
 #define COMMAND(constant, name, usage, help) int cmd_##name(char *const *arguments);
 #include "server/cmd/commands.def"
 #undef COMMAND
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * explain.h: how `memviewd explain` reads a log and prints what the core found in it. */
-#ifndef SERVER_CMD_EXPLAIN_H
-#define SERVER_CMD_EXPLAIN_H
+#pragma once
 
 #include "analysis/analysis.h"
 
@@ -10,5 +9,3 @@ struct analysis_subject *explain_read(const char *path, struct err *err);
 
 /* Prints what a person wants to know of one log to stdout; `name` as the user gave it, "-" is standard input. */
 void explain_text(const char *name, const struct oom_report *report);
-
-#endif

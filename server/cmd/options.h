@@ -3,8 +3,7 @@
  *
  * --name=VALUE and --name VALUE are the same; "--" ends the options; everything
  * that is no option is a path. */
-#ifndef SERVER_CMD_OPTIONS_H
-#define SERVER_CMD_OPTIONS_H
+#pragma once
 
 #include "server/cmd/commands.h"
 
@@ -49,5 +48,3 @@ void options_print_help(enum commands_bit_at command);
 
 /* --help and --version, alike for every command: true when one was given and answered. */
 bool options_answer(enum commands_bit_at command, const struct options *options);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The figures come from the views "summary" and "buffers" of the memory viewer,
  * the same answers that the page shows. */
-#ifndef SERVER_CMD_SUMMARY_H
-#define SERVER_CMD_SUMMARY_H
+#pragma once
 
 #include "server/store/modules.h"
 
@@ -44,5 +43,3 @@ struct summary_form {
 };
 
 extern const struct summary_form summary_text, summary_json, summary_csv;
-
-#endif

@@ -3,11 +3,8 @@
  *
  * By openat2(2) and, where the kernel or a sandbox does not offer that, by one
  * careful openat(2) for each component of the path. */
-#ifndef SERVER_DISK_BENEATH_H
-#define SERVER_DISK_BENEATH_H
+#pragma once
 
 /* openat(2) that fails (EXDEV, ELOOP) rather than leave `folder` by ".." or by
  * a link. `path` "" is the folder itself. A descriptor, or -1 and errno. */
 int beneath_open(int folder, const char *path, int flags);
-
-#endif

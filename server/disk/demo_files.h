@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * demo_files.h: the profiles that --demo serves, compiled into the binary. */
-#ifndef SERVER_DISK_DEMO_FILES_H
-#define SERVER_DISK_DEMO_FILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ struct demo_file {
 
 extern const struct demo_file demo_files[];
 extern const size_t demo_file_count;
-
-#endif

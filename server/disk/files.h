@@ -6,8 +6,7 @@
  * Threads: one open file belongs to one thread.
  * Errors:  `io` when it cannot be opened or read, `changed` when it is no
  *          longer the file that was opened. */
-#ifndef SERVER_DISK_FILES_H
-#define SERVER_DISK_FILES_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -71,5 +70,3 @@ bool files_only_grew(const struct file *file, struct err *err);
 /* Appends up to `max` bytes from the start of a text file to `out`, looking
  * through gzip. */
 bool files_read_text(const struct files_place *place, size_t max, struct buf *out, struct err *err);
-
-#endif

@@ -8,8 +8,7 @@
  * roots is complete they wait for it, ten seconds at most, so that a page opened
  * right after the start is not told that there is nothing. While that first
  * scan lasts, a snapshot of what was found so far is published every second. */
-#ifndef SERVER_DISK_INDEX_H
-#define SERVER_DISK_INDEX_H
+#pragma once
 
 #include "server/disk/snapshot.h"
 
@@ -38,5 +37,3 @@ bool index_is_ready(struct index *index);
 
 /* Asks for a refresh soon: something on disk was met that no longer fits. */
 void index_nudge(struct index *index);
-
-#endif

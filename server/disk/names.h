@@ -3,8 +3,7 @@
  *
  * Names only decide what is listed and what belongs together; what a file
  * really is, the core tells from its bytes. */
-#ifndef SERVER_DISK_NAMES_H
-#define SERVER_DISK_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ bool names_is_gzip(const char *name);
 
 /* NAME.prof and the like: whoever wrote it meant it to be a profile. */
 bool names_claims_profile(const char *name);
-
-#endif

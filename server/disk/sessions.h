@@ -10,8 +10,7 @@
  *   text   a log, or error.txt, that tells of a lack of memory and lies beside no dump
  *          or HLO file; beside one it belongs to that session.
  * A file named by the user is a session of its own, of the kind its bytes tell. */
-#ifndef SERVER_DISK_SESSIONS_H
-#define SERVER_DISK_SESSIONS_H
+#pragma once
 
 #include "analysis/analysis.h"
 #include "server/disk/snapshot.h"
@@ -30,5 +29,3 @@ struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_c
  * session, "ID-1" the second. */
 struct snapshot *sessions_build_uploaded(struct tree *tree, const char *id, const atomic_bool *is_stopping);
 void sessions_free(struct snapshot *snapshot);
-
-#endif

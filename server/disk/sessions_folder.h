@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sessions_folder.h: the sessions that one folder holds. */
-#ifndef SERVER_DISK_SESSIONS_FOLDER_H
-#define SERVER_DISK_SESSIONS_FOLDER_H
+#pragma once
 
 #include "analysis/analysis.h"
 #include "server/disk/snapshot.h"
@@ -25,5 +24,3 @@ struct sessions_builder {
 
 /* Adds the sessions, runs and problems of `folder` itself, not of those below it. */
 void sessions_folder_add(struct sessions_builder *builder, const struct tree_folder *folder);
-
-#endif

@@ -5,8 +5,7 @@
  * of requests look at one while the next is being made. Everything in it lives
  * in its pool until the last holder lets go.
  * Ids are stable from start to start: they come from the kind and the path. */
-#ifndef SERVER_DISK_SNAPSHOT_H
-#define SERVER_DISK_SNAPSHOT_H
+#pragma once
 
 #include "base/err.h"
 #include "base/hash.h"
@@ -124,5 +123,3 @@ const struct snapshot_run *snapshot_run(const struct snapshot *snapshot, const c
 
 /* The id of a module of a session: `name` is its key in a trace, its group's stem elsewhere. */
 void snapshot_module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_session *session, const char *name);
-
-#endif

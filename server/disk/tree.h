@@ -16,8 +16,7 @@
  * root is only named. Names that begin with a dot are left out.
  *
  * Threads: one at a time. Nothing is ever opened for writing. */
-#ifndef SERVER_DISK_TREE_H
-#define SERVER_DISK_TREE_H
+#pragma once
 
 #include "server/disk/files.h"
 #include "server/disk/names.h"
@@ -72,5 +71,3 @@ struct tree_file *tree_add_memory(struct tree *tree, const char *path, const uns
 /* Brings the tree up to date; true when anything differs from before. Calls
  * `go_on` after each folder and stops early when that returns false. */
 bool tree_refresh(struct tree *tree, bool (*go_on)(void *context), void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tree_list.h: listing one folder of a tree and keeping what is already known of it. */
-#ifndef SERVER_DISK_TREE_LIST_H
-#define SERVER_DISK_TREE_LIST_H
+#pragma once
 
 #include "server/disk/tree.h"
 
@@ -24,5 +23,3 @@ bool tree_list(struct tree_folder *folder, int descriptor, const struct tree_lis
 /* Adds a file of a tree in memory, and the folders on its way. */
 struct tree_file *tree_list_add_memory(struct tree_folder *top, const char *path, const unsigned char *bytes,
                                        size_t byte_count);
-
-#endif

@@ -7,8 +7,7 @@
  * log. What is read is kept under the identity of its file. A log that grows is read
  * again only after twenty times what the last reading took, and then once more at its end.
  * Threads: verdicts_begin, verdicts_look and verdicts_end from the scanner's alone. */
-#ifndef SERVER_DISK_VERDICTS_H
-#define SERVER_DISK_VERDICTS_H
+#pragma once
 
 #include "base/err.h"
 #include "server/disk/files.h"
@@ -46,5 +45,3 @@ bool verdicts_have_news(struct verdicts *verdicts);
 /* The verdict of a text that is read now. False and `err` when it cannot be read, or `is_stopping` became true meanwhile. */
 bool verdicts_read(const struct files_place *place, const atomic_bool *is_stopping, struct verdict *verdict,
                    struct err *err);
-
-#endif

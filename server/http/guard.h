@@ -7,8 +7,7 @@
  *      to the page itself is not.
  *   3. Where a token is needed: `Authorization: Bearer`, or the cookie that
  *      POST /api/v1/login {"token": …} sets. */
-#ifndef SERVER_HTTP_GUARD_H
-#define SERVER_HTTP_GUARD_H
+#pragma once
 
 #include "server/http/request.h"
 #include "server/http/response.h"
@@ -35,5 +34,3 @@ struct response *guard_need(const struct guard *guard, const struct request *req
 
 /* POST /api/v1/login */
 struct response *guard_login(const struct guard *guard, const struct request *request);
-
-#endif

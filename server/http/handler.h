@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * handler.h: what answers requests, as httpd and jobs see it; the table of routes stands behind it. */
-#ifndef SERVER_HTTP_HANDLER_H
-#define SERVER_HTTP_HANDLER_H
+#pragma once
 
 #include "server/http/request.h"
 #include "server/http/response.h"
@@ -15,5 +14,3 @@ struct http_handler {
     /* May read files and compute. Never NULL. */
     struct response *(*answer_on_worker)(const void *context, const struct request *request);
 };
-
-#endif

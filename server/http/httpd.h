@@ -3,8 +3,7 @@
  *
  * One thread for each listening socket reads requests and sends answers; what
  * may take time runs on a worker (jobs.h) while the connection is suspended. */
-#ifndef SERVER_HTTP_HTTPD_H
-#define SERVER_HTTP_HTTPD_H
+#pragma once
 
 #include "server/http/jobs.h"
 #include "server/http/listen.h"
@@ -24,5 +23,3 @@ void httpd_stop_accepting(struct httpd *httpd);
 bool httpd_drain(struct httpd *httpd, int64_t wait_ms);
 /* No request may be with a worker. Ends the threads that read requests. */
 void httpd_free(struct httpd *httpd);
-
-#endif

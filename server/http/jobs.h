@@ -6,8 +6,7 @@
  * what another makes (cache.h) does not count: its thread gives up its place and
  * takes one again when the thing is there. So neither a slow disk nor a slow
  * program holds up the others. Threads are started as they are needed. */
-#ifndef SERVER_HTTP_JOBS_H
-#define SERVER_HTTP_JOBS_H
+#pragma once
 
 #include "server/http/handler.h"
 #include "server/store/cache.h"
@@ -43,5 +42,3 @@ void jobs_expire(struct jobs *jobs, bool all);
 bool jobs_stop(struct jobs *jobs, int64_t wait_ms);
 /* After jobs_stop that was true, and when nobody can submit any more. */
 void jobs_free(struct jobs *jobs);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * listen.h: the sockets that the daemon listens on. */
-#ifndef SERVER_HTTP_LISTEN_H
-#define SERVER_HTTP_LISTEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool listen_open(struct listen_set *set, const char *address, uint16_t port, cha
 void listen_refuse(struct listen_set *set);
 /* No thread may use the sockets any more. */
 void listen_close(struct listen_set *set);
-
-#endif

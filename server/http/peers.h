@@ -5,8 +5,7 @@
  * Beyond them a connection is still accepted, told 503 and closed. A connection
  * on which no whole request arrives within a minute is shut, however slowly
  * bytes trickle in. Threads: any number. */
-#ifndef SERVER_HTTP_PEERS_H
-#define SERVER_HTTP_PEERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -36,5 +35,3 @@ void peers_watch(struct peers *peers);
 bool peers_is_refused(const struct peer *peer);
 /* The address as text. */
 const char *peers_text(const struct peer *peer);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * request.h: one HTTP request, taken apart and checked, free of the library that read it. */
-#ifndef SERVER_HTTP_REQUEST_H
-#define SERVER_HTTP_REQUEST_H
+#pragma once
 
 #include "server/base/memory.h"
 #include "server/store/upload.h"
@@ -57,5 +56,3 @@ void request_allow_body(struct request *request, size_t limit_bytes, struct acco
 const char *request_param(const struct request *request, const char *name, const char *otherwise);
 /* The name of a parameter that is given more than once, or NULL. */
 const char *request_repeated_param(const struct request *request);
-
-#endif

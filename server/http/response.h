@@ -2,8 +2,7 @@
  * response.h: an answer, free of the library that sends it.
  *
  * Shared by all who asked the same at once: not changed after it was made. */
-#ifndef SERVER_HTTP_RESPONSE_H
-#define SERVER_HTTP_RESPONSE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -57,5 +56,3 @@ int response_status_of(enum err_code code);
 /* Before the response is handed on. `name` is static; a value that is too long is cut. */
 void response_add_header(struct response *response, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

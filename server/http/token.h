@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * token.h: the secret that lets somebody in. */
-#ifndef SERVER_HTTP_TOKEN_H
-#define SERVER_HTTP_TOKEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ bool token_read(struct token *token, const char *path, char *reason, size_t reas
 
 /* Compares in a time that tells nothing about where they differ. */
 bool token_matches(const struct token *token, const char *text, size_t length);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Nothing is allocated here: who wants to allocate takes bytes from the account
  * first, and gives back what it did not use and what it freed. Threads: any number. */
-#ifndef SERVER_STORE_ACCOUNT_H
-#define SERVER_STORE_ACCOUNT_H
+#pragma once
 
 #include "base/err.h"
 
@@ -48,5 +47,3 @@ bool account_is_passing(const struct account *account, uint64_t taken, uint64_t 
 /* Half of the memory that this process may have (the machine's, or that of its
  * control group), but at least 512 MiB. */
 uint64_t account_default_limit(void);
-
-#endif

@@ -4,8 +4,7 @@
  * Never changed once made; the packed form is made at most once, when first
  * asked for. A long one may be made while it is sent, piece by piece, anew for each reader.
  * Threads: any number, each with a reference of its own. */
-#ifndef SERVER_STORE_BODY_H
-#define SERVER_STORE_BODY_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -55,5 +54,3 @@ struct body *body_of_gzip(const struct body *plain);
 
 /* Memory that it may come to hold, packed form included. */
 size_t body_cost_bytes(const struct body *body);
-
-#endif

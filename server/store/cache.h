@@ -8,8 +8,7 @@
  * be a lack of memory now, but what exhausts a limit is costly to try: it is kept for a
  * minute. Any other is forgotten.
  * Threads: any number. */
-#ifndef SERVER_STORE_CACHE_H
-#define SERVER_STORE_CACHE_H
+#pragma once
 
 #include "base/err.h"
 
@@ -77,5 +76,3 @@ bool cache_drop_oldest(struct cache *cache, enum cache_origin origin);
 void cache_drop_idle(struct cache *cache, int64_t idle_ms);
 /* Lets go; fine to call with a hold that was never filled ({0}). */
 void cache_release(struct cache_hold *hold);
-
-#endif

@@ -4,8 +4,7 @@
  * In a trace a module is a program; one that several hosts hold is listed once,
  * under the first of them. In a dump it is a group of files, whose best one is
  * read. A file that cannot be read does not hide the others. */
-#ifndef SERVER_STORE_MODULES_H
-#define SERVER_STORE_MODULES_H
+#pragma once
 
 #include "base/map.h"
 #include "server/disk/snapshot.h"
@@ -57,5 +56,3 @@ const struct analysis_totals *modules_totals(const struct modules_entry *entry, 
  * failure `err` says why, of the file `*file` (or NULL), and nothing stays open. */
 bool modules_find(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
                   const char *id, struct modules *modules, struct err *err, const char **file);
-
-#endif

@@ -9,8 +9,7 @@
  * read from files and what readers uploaded take their memory from it (account.h), and
  * whoever finds no room there is told so. What readers uploaded goes when it was not
  * looked at for six hours or later things need the room; it never reaches a disk. */
-#ifndef SERVER_STORE_STORE_H
-#define SERVER_STORE_STORE_H
+#pragma once
 
 #include "analysis/analysis.h"
 #include "server/disk/files.h"
@@ -85,5 +84,3 @@ const struct store_totals *store_totals(struct store *store, const struct store_
 struct file *store_reopen(const struct store_file *file, struct err *err);
 /* Does the trace at `place` name memory events? Reads its headers alone. */
 bool store_has_events(struct store *store, const struct files_place *place);
-
-#endif

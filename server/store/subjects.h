@@ -4,8 +4,7 @@
  *
  * One of a file is kept under the identity that the file has now, an uploaded one by
  * the hash of its bytes. Of a text on disk only what was found in it is kept, not its bytes. Threads: any number. */
-#ifndef SERVER_STORE_SUBJECTS_H
-#define SERVER_STORE_SUBJECTS_H
+#pragma once
 
 #include "server/disk/snapshot.h"
 #include "server/store/store.h"
@@ -53,5 +52,3 @@ const struct snapshot_host *subjects_worst_host(struct store *store, const struc
  * without it means that it is too large for this machine. */
 struct body *subjects_answer(struct store *store, const struct subjects_place *place, const char *key,
                              const struct analysis_question *question, struct err *err, bool *is_passing);
-
-#endif

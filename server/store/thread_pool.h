@@ -3,8 +3,7 @@
  *
  * At no time are more lent than there are other processors that the daemon may use, to all who ask together; who gets
  * none works alone. They live as long as the work. */
-#ifndef SERVER_STORE_THREAD_POOL_H
-#define SERVER_STORE_THREAD_POOL_H
+#pragma once
 
 #include "base/workers.h"
 
@@ -14,5 +13,3 @@ struct thread_pool *thread_pool_new(void);
 /* When nobody works with its hands any more. */
 void thread_pool_free(struct thread_pool *thread_pool);
 const struct workers *thread_pool_workers(const struct thread_pool *thread_pool);
-
-#endif

@@ -5,8 +5,7 @@
  * taken from it piece by piece, so that many large bodies at once cannot take more
  * memory than there is. What came after a fault is dropped.
  * Threads: one writes; then any number read, each with a reference of its own. */
-#ifndef SERVER_STORE_UPLOAD_H
-#define SERVER_STORE_UPLOAD_H
+#pragma once
 
 #include "base/source.h"
 #include "server/store/account.h"
@@ -37,5 +36,3 @@ bool upload_keep(struct upload *upload, uint64_t extra_bytes);
 
 /* Its bytes, for the core; as long as it is held. */
 struct source upload_source(const struct upload *upload);
-
-#endif

@@ -4,8 +4,7 @@
  * Files come one by one; each makes a new set: the files of an earlier one and itself. A set is
  * named by the hash of the names and bytes in it and never changes.
  * Threads: any number. */
-#ifndef SERVER_STORE_UPLOAD_SET_H
-#define SERVER_STORE_UPLOAD_SET_H
+#pragma once
 
 #include "analysis/analysis.h"
 #include "server/disk/snapshot.h"
@@ -51,5 +50,3 @@ const struct snapshot *upload_set_snapshot(const struct upload_set *set);
 
 /* Is it the name of a set, or of a session of one? */
 bool upload_set_is_id(const char *text);
-
-#endif

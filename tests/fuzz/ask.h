@@ -4,8 +4,7 @@
  * In:     bytes in memory, of any kind and in any state.
  * Errors: a broken promise (an error without a reason, an answer that is no JSON, an offset past
  *         the end) is printed and ends the process with abort(). */
-#ifndef TESTS_FUZZ_ASK_H
-#define TESTS_FUZZ_ASK_H
+#pragma once
 
 #include "analysis/analysis.h"
 
@@ -23,5 +22,3 @@ void ask_trace(const struct source *source);
 
 /* Totals, the replayed module and every view of every memory space that it has. */
 void ask_program(const struct source *source, const struct analysis_program *program);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * arena.h: an arena for a test, as a fixture for check or begun and ended by hand. It is included
  * last: functions of the core's headers call theirs `arena` too. */
-#ifndef TESTS_UNIT_ARENA_H
-#define TESTS_UNIT_ARENA_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -27,5 +26,3 @@ static inline void arena_end(void) { arena_free(&arena); }
         if (setjmp(arena.trap) != 0)                                                                                   \
             ck_abort_msg("%s", err.text);                                                                              \
     } while (0)
-
-#endif

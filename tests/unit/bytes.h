@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * bytes.h: what several suites need: sources over memory, files of the build, a main for check. */
-#ifndef TESTS_UNIT_BYTES_H
-#define TESTS_UNIT_BYTES_H
+#pragma once
 
 #include "base/source.h"
 #include "base/str.h"
@@ -66,5 +65,3 @@ static inline int bytes_run(Suite *suite)
     srunner_free(runner);
     return failed == 0 ? 0 : 1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * oom.h: asking about an error text, and looking into the answer. */
-#ifndef TESTS_UNIT_OOM_H
-#define TESTS_UNIT_OOM_H
+#pragma once
 
 #include "analysis/analysis.h"
 
@@ -50,5 +49,3 @@ static inline const char *oom_value(const cJSON *object, const char *key, char o
         snprintf(out, 128, "%s", cJSON_IsString(value) ? value->valuestring : value != NULL ? "null" : "none");
     return out;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * subject.h: subjects of analysis.h, read and asked in one line. */
-#ifndef TESTS_UNIT_SUBJECT_H
-#define TESTS_UNIT_SUBJECT_H
+#pragma once
 
 #include "analysis/analysis.h"
 
@@ -43,5 +42,3 @@ static inline bool subject_answer(const struct analysis_subject *subject, const 
         .tool = tool, .view = view, .uses = &use, .use_count = 1, .params = params, .param_count = param_count};
     return analysis_answer(&question, out, report);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * cursor.h: steps through the sentences of a cleaned text (text.h).
  *
  * A step that fits moves `*at` behind what it took; one that does not leaves it. */
-#ifndef ANALYSIS_INPUT_OOM_CURSOR_H
-#define ANALYSIS_INPUT_OOM_CURSOR_H
+#pragma once
 
 #include "input/oom/oom.h"
 #include "input/oom/text.h"
@@ -29,5 +28,3 @@ bool oom_cursor_skip_to(const struct oom_text *text, size_t *at, const char *end
 /* The value of NAME="…" at `*at` (behind the '='), quotes inside escaped. False
  * when no quote opens or closes within `within`; *from and *to bound the value. */
 bool oom_cursor_take_quoted(const struct oom_text *text, size_t *at, size_t within, size_t *from, size_t *to);
-
-#endif

@@ -5,8 +5,7 @@
  * they stand near. The next beginning, or the end, ends it: the draft is then the
  * equal of one before (counted), or a new one (copied into the arena). So memory
  * follows the distinct failures, however many a log repeats. */
-#ifndef ANALYSIS_INPUT_OOM_DRAFT_H
-#define ANALYSIS_INPUT_OOM_DRAFT_H
+#pragma once
 
 #include "base/arena.h"
 #include "input/oom/oom.h"
@@ -77,5 +76,3 @@ struct oom_buffer *oom_draft_buffer(struct oom_reader *reader, enum oom_list lis
 void oom_draft_note(struct oom_reader *reader, const char *code, const char *text);
 void oom_draft_note_owned(struct oom_reader *reader, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * entry.h: the entries of a list of buffers, as TPU and GPU compilers print them. */
-#ifndef ANALYSIS_INPUT_OOM_ENTRY_H
-#define ANALYSIS_INPUT_OOM_ENTRY_H
+#pragma once
 
 #include "input/oom/draft.h"
 
@@ -14,5 +13,3 @@ size_t oom_entry_operator(struct oom_reader *reader, size_t at, struct oom_buffe
 
 /* A shape, "f32[8,128]{1,0:T(8,128)}" or a tuple of such: [*from, *at). */
 bool oom_entry_take_shape(const struct oom_text *text, size_t *at, size_t *from);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * equal.h: when two texts tell of the same failure. */
-#ifndef ANALYSIS_INPUT_OOM_EQUAL_H
-#define ANALYSIS_INPUT_OOM_EQUAL_H
+#pragma once
 
 #include "input/oom/oom.h"
 
@@ -16,5 +15,3 @@ bool oom_equal_requests(const struct oom_failure *a, uint64_t a_rounded, const s
 
 /* How many things a failure states. */
 size_t oom_equal_richness(const struct oom_failure *failure);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A sentence that opens a failure is a row of families.def; here are those that a pattern cannot say, and what adds to a
  * failure that is open: a function and a row in a table. */
-#ifndef ANALYSIS_INPUT_OOM_HANDLERS_H
-#define ANALYSIS_INPUT_OOM_HANDLERS_H
+#pragma once
 
 #include "input/oom/draft.h"
 
@@ -38,5 +37,3 @@ size_t oom_gpu_payload(struct oom_reader *reader, size_t at,
 
 /* Lines of a report that need no failure before them. */
 void oom_report_outside(struct oom_reader *reader);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * mentions.h: the lines of a log that speak of memory, for one in which nothing was recognised. */
-#ifndef ANALYSIS_INPUT_OOM_MENTIONS_H
-#define ANALYSIS_INPUT_OOM_MENTIONS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -23,5 +22,3 @@ struct oom_mentions {
 
 /* In one pass and 2 MiB. False when the source cannot be read. */
 bool oom_mentions_read(const struct source *source, struct arena *arena, struct oom_mentions *out, struct err *err);
-
-#endif

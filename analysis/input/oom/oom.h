@@ -6,8 +6,7 @@
  * Units: bytes, as printed: a printed 17.60G is round(17.60 · 2^30). A figure that the
  *      text does not state is not known; nothing is computed from others.
  * Memory: all in the arena that the reader was given. */
-#ifndef ANALYSIS_INPUT_OOM_OOM_H
-#define ANALYSIS_INPUT_OOM_OOM_H
+#pragma once
 
 #include "base/str.h"
 
@@ -93,5 +92,3 @@ struct oom_result {
 const char *oom_family_name(enum oom_family family);
 /* Row `at` of the kinds of sentences that are looked for; NULL past the end. */
 const char *oom_looked_for(size_t at);
-
-#endif

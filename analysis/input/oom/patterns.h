@@ -8,8 +8,7 @@
  * over at most N bytes that are no comma. [ ] holds what may be missing. So does < >, which is looked for from where the
  * first of a row of them stands, in any order; what comes next stands behind the furthest. All else means itself.
  * A sentence begins with what it is known by, and reaches no further than where that stands again. */
-#ifndef ANALYSIS_INPUT_OOM_PATTERNS_H
-#define ANALYSIS_INPUT_OOM_PATTERNS_H
+#pragma once
 
 #include "input/oom/draft.h"
 
@@ -33,5 +32,3 @@ size_t oom_pattern_add(struct oom_reader *reader, size_t at, enum oom_line line)
 
 /* Adds the first letters of the patterns. */
 void oom_pattern_firsts(bool firsts[256]);
-
-#endif

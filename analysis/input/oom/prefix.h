@@ -3,8 +3,7 @@
  *
  * glog, TensorFlow, Ray, Kubernetes (CRI, kubectl logs --prefix), Docker compose,
  * syslog, torchrun and mpirun ranks, Python's logging, pytest and quoted mail. */
-#ifndef ANALYSIS_INPUT_OOM_PREFIX_H
-#define ANALYSIS_INPUT_OOM_PREFIX_H
+#pragma once
 
 #include "base/str.h"
 
@@ -14,5 +13,3 @@ size_t oom_prefix_length(struct str line);
 
 /* Length of a terminal's escape sequence at the start of `text`, or 0. */
 size_t oom_prefix_escape_length(struct str text);
-
-#endif

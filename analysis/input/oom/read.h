@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * read.h: finds the sentences of all families in a cleaned text and has them read. */
-#ifndef ANALYSIS_INPUT_OOM_READ_H
-#define ANALYSIS_INPUT_OOM_READ_H
+#pragma once
 
 #include "input/oom/draft.h"
 
@@ -11,5 +10,3 @@ uint64_t oom_read_text(struct oom_reader *reader, uint64_t from_at, uint64_t to_
 
 /* Does a sentence that opens a failure begin at most `within` clean bytes behind `at`? */
 bool oom_read_head_within(const struct oom_reader *reader, size_t at, size_t within);
-
-#endif

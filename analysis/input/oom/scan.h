@@ -7,8 +7,7 @@
  * Errors: io; limit, when the arena is full. Bytes that mean nothing are no error.
  * Cost:   one read of the input and a search for a few rare letters in it; only what
  *         stands near those is looked at closely. */
-#ifndef ANALYSIS_INPUT_OOM_SCAN_H
-#define ANALYSIS_INPUT_OOM_SCAN_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -16,5 +15,3 @@
 #include "input/oom/oom.h"
 
 bool oom_scan(const struct source *source, struct arena *arena, struct oom_result *out, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * (Wu and Manber's search: whole steps over pairs of bytes that no word has).
  *
  * Cost: about a third of a look a byte. Memory: 64 KiB in the arena. */
-#ifndef ANALYSIS_INPUT_OOM_SIEVE_H
-#define ANALYSIS_INPUT_OOM_SIEVE_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -22,5 +21,3 @@ struct oom_sieve oom_sieve_new(struct arena *arena, const char *const *words, si
 
 /* Where the first word begins in bytes[from, to), or `to`. */
 size_t oom_sieve_find(const struct oom_sieve *sieve, const char *bytes, size_t from, size_t to);
-
-#endif

@@ -9,8 +9,7 @@
  * is exact and the words between quotes can be given back with their spaces.
  *
  * Memory: two buffers of the capacity given to oom_text_init, in its arena. */
-#ifndef ANALYSIS_INPUT_OOM_TEXT_H
-#define ANALYSIS_INPUT_OOM_TEXT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -54,5 +53,3 @@ size_t oom_text_name(const struct oom_text *text, size_t from, size_t to, char *
 
 /* The same for a shape, where only the commas between the parts of a tuple are followed by a space. */
 size_t oom_text_shape(const struct oom_text *text, size_t from, size_t to, char *out, size_t room);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * chips.h: the filters of a question, one expression each, and what became of them. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_CHIPS_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_CHIPS_H
+#pragma once
 
 #include "base/regex.h"
 #include "input/pprof.h"
@@ -51,5 +50,3 @@ bool *chips_keep(struct chips *chips, const struct pprof *pprof, struct arena *a
 
 /* The text of a label of a set, empty without it; numbers as they are printed. Lives in `scratch`. */
 struct str chips_label_text(const struct pprof *pprof, uint32_t set, const char *key, struct buf *scratch);
-
-#endif

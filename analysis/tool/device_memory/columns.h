@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * columns.h: the columns of one profile beside those of others: the same type in another place or unit. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_COLUMNS_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_COLUMNS_H
+#pragma once
 
 #include "base/arena.h"
 #include "tool/device_memory/profile_set.h"
@@ -27,5 +26,3 @@ const struct pprof *columns_as(const struct pprof *pprof, const struct pprof_typ
 uint32_t columns_named(const struct pprof *pprof, const char *name);
 /* The first type of this unit, or PPROF_NONE. */
 uint32_t columns_of_unit(const struct pprof *pprof, const char *unit);
-
-#endif

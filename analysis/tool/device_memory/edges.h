@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * edges.h: who calls whom: pprof's graph. A sample counts once for each pair of
  * caller and callee that follow each other in its stack. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_EDGES_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_EDGES_H
+#pragma once
 
 #include "base/map.h"
 #include "tool/device_memory/model.h"
@@ -31,5 +30,3 @@ struct edges {
 
 /* The graph of the frames in `kept` (NULL: all). With `touching` only edges at one of these are made. */
 void edges_make(const struct model *model, const bool *kept, const bool *touching, struct edges *edges);
-
-#endif

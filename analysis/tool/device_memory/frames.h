@@ -4,8 +4,7 @@
  * What a frame is depends on the granularity: what it leaves out is empty, and
  * frames that then are equal are one, as in pprof. A frame's id is a hash of its
  * parts: the same in every profile, view and filter. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_FRAMES_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_FRAMES_H
+#pragma once
 
 #include "base/json.h"
 #include "base/map.h"
@@ -50,5 +49,3 @@ struct str frames_short_name(const struct frames *frames, uint32_t at, struct bu
 struct str frames_full_name(const struct frames *frames, uint32_t at, struct buf *out);
 /* {"id", "function", "file", "line", "name", "is_machinery"} */
 void frames_write(const struct frames *frames, uint32_t at, struct buf *scratch, struct json *json);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * merge.h: several profiles as one, as pprof merges them and takes a base away. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_MERGE_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_MERGE_H
+#pragma once
 
 #include "tool/device_memory/profile_set.h"
 
@@ -17,5 +16,3 @@ struct merge_options {
  * is no such type or nothing was read. */
 bool merge_profiles(const struct profile_set *set, const struct merge_options *options, struct arena *arena,
                     struct pprof *out, struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * The order is pprof's: the total that percentages relate to comes first, then
  * focus, ignore, hide and show, then show_from, then the filters on labels.
  * Last, frames of machinery are folded into the nearest frame of the user's. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_MODEL_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_MODEL_H
+#pragma once
 
 #include "tool/device_memory/chips.h"
 #include "tool/device_memory/frames.h"
@@ -109,5 +108,3 @@ bool model_end(const struct model *model, struct json *json);
 void model_notes(const struct model *model);
 /* Profiles of the set that are not part of the answer. */
 void model_notes_left_out(const struct tool_request *request);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * narrow.h: filters on frames; of model.c alone. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_NARROW_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_NARROW_H
+#pragma once
 
 #include "tool/device_memory/model.h"
 
@@ -14,5 +13,3 @@ void narrow(struct model *model, const bool *keep);
  * the first that stays are left alone, as in pprof. `pprof` itself when there is nothing to drop or the expressions are
  * broken; else one that shares all but stacks and locations with it. */
 const struct pprof *narrow_pruned(const struct pprof *pprof, struct arena *arena);
-
-#endif

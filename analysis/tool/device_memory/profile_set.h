@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profile_set.h: what a question is about: profiles, and those that are subtracted. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_PROFILE_SET_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_PROFILE_SET_H
+#pragma once
 
 #include "input/pprof.h"
 
@@ -21,5 +20,3 @@ struct profile_set {
     uint32_t count;
     bool has_source; /* a --source-root was given */
 };
-
-#endif

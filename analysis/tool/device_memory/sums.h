@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sums.h: what each frame holds by itself (pprof's flat) and with all it calls
  * (cum): a sample counts once for a frame, however often it is in its stack. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_SUMS_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_SUMS_H
+#pragma once
 
 #include "base/intern.h"
 #include "tool/device_memory/model.h"
@@ -69,5 +68,3 @@ struct label_values {
 void sums_of_label(const struct model *model, const char *key, bool counts_absent, struct label_values *label);
 /* Sorts the values: the largest first. */
 void sums_rank_label(struct label_values *label);
-
-#endif

@@ -4,8 +4,7 @@
  * The stacks are sorted, so that a node is a run of them; what is too small to be
  * kept is never stored. Sizes never shrink towards the root: a kept node's parent
  * is kept. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_TREE_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_TREE_H
+#pragma once
 
 #include "tool/device_memory/model.h"
 
@@ -39,5 +38,3 @@ struct tree {
 /* At most `nodes_max` nodes beside the root. Sorts `stacks`. */
 void tree_make(const struct model *model, struct tree_stack *stacks, uint32_t stack_count, uint32_t nodes_max,
                struct tree *tree);
-
-#endif

@@ -9,8 +9,7 @@
  *   shrinks     the same downwards
  *   irregular   anything else
  *   too_few     fewer than three profiles: no trend can be told */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_TREND_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_TREND_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ struct trend trend_of(const int64_t *values, uint32_t count);
 const char *trend_verdict_name(enum trend_verdict verdict);
 /* Greater: shown earlier. What grows comes first, by how much. */
 double trend_rank(const struct trend *trend);
-
-#endif

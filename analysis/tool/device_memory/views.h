@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * views.h: the views of device profiles; docs/openapi.yaml says what each answers. */
-#ifndef ANALYSIS_TOOL_DEVICE_MEMORY_VIEWS_H
-#define ANALYSIS_TOOL_DEVICE_MEMORY_VIEWS_H
+#pragma once
 
 #include "tool/device_memory/model.h"
 #include "tool/tool.h"
@@ -17,5 +16,3 @@ bool device_memory_traces(const struct tool_request *request, struct json *json,
 bool device_memory_tags(const struct tool_request *request, struct json *json, struct err *err);
 bool device_memory_profile(const struct tool_request *request, struct json *json, struct err *err);
 bool device_memory_series(const struct tool_request *request, struct json *json, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * live.h: what is live in a pool at a moment, grouped, with named remainders
  * so that all of it adds up to the curve. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_LIVE_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_LIVE_H
+#pragma once
 
 #include "tool/memory_profile/views.h"
 
@@ -46,5 +45,3 @@ struct memory_profile_live {
 
 /* Fills the rest of `live`; pool, count, fields and between are set. */
 void memory_profile_live_make(struct memory_profile_live *live, struct arena *arena);
-
-#endif

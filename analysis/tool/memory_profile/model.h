@@ -9,8 +9,7 @@
  * In use = stack (bytes_reserved) + heap (bytes_allocated), after an event, as the
  * allocator says it. At every event: the allocations that are open there, the
  * memory that only a later free speaks of, and what is left over, add up to it. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_MODEL_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_MODEL_H
+#pragma once
 
 #include "input/memory_events.h"
 #include "memory/extremes.h"
@@ -134,5 +133,3 @@ static inline struct str memory_profile_text(const struct memory_profile *profil
 const char *memory_profile_data_type(int32_t number);
 
 void memory_profile_note(struct memory_profile_notes *notes, const char *code, uint64_t count, const char *text);
-
-#endif

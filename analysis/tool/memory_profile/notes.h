@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * notes.h: what the reader should know about a trace's memory events, and
  * why there is nothing to show. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_NOTES_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_NOTES_H
+#pragma once
 
 #include "tool/memory_profile/model.h"
 
@@ -17,5 +16,3 @@ struct memory_profile_reason {
 struct memory_profile_reason memory_profile_notes_reason(const struct memory_profile *profile);
 /* What is odd about a pool's curve as a whole. */
 struct memory_profile_reason memory_profile_notes_finding(const struct memory_profile_pool *pool);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * order.h: from the order of the file to the order of pool and time. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_ORDER_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_ORDER_H
+#pragma once
 
 #include "tool/memory_profile/model.h"
 
@@ -24,5 +23,3 @@ struct memory_profile_order {
 void memory_profile_order_make(struct memory_profile *profile, struct memory_events *events,
                                const struct workers *workers, struct arena *arena, struct arena *scratch,
                                struct memory_profile_order *order);
-
-#endif

@@ -4,8 +4,7 @@
  * Times are offsets without the start of their line. Nearly always that order is the pool's own, and nothing is kept
  * beside it: lists are made only where lines start at different times, addresses are missing or taken twice, or some
  * events are outside of all steps. Memory: the request's arena. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_SNAPSHOTS_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_SNAPSHOTS_H
+#pragma once
 
 #include "tool/memory_profile/views.h"
 
@@ -41,5 +40,3 @@ int64_t memory_profile_snapshots_event_offset(const struct memory_profile *profi
 int64_t memory_profile_snapshots_step(const struct memory_profile_snapshots *snapshots, uint32_t place);
 /* The event whose op, region, type and shape are shown: a free's allocation, else itself. */
 uint32_t memory_profile_snapshots_told_by(const struct memory_profile_snapshots *snapshots, uint32_t place);
-
-#endif

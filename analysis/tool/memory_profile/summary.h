@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * summary.h: hosts and pools of the view "summary", one at a time, so that
  * whoever has several hosts need not hold all their models at once. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_SUMMARY_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_SUMMARY_H
+#pragma once
 
 #include "tool/memory_profile/views.h"
 
@@ -16,5 +15,3 @@ void memory_profile_summary_host(struct json *json, const struct memory_profile 
                                  const struct memory_profile_summary_names *names);
 void memory_profile_summary_pool(struct json *json, const struct memory_profile_pool *pool,
                                  const struct memory_profile_summary_names *names);
-
-#endif

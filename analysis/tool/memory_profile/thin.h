@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * thin.h: the events of a window that a drawing of some width needs. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_THIN_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_THIN_H
+#pragma once
 
 #include "tool/memory_profile/views.h"
 
@@ -9,5 +8,3 @@
  * all events of the window when they fit. */
 uint32_t *memory_profile_thin(const struct memory_profile_pool *pool, const struct memory_profile_window *window,
                               uint32_t width, struct arena *arena, uint32_t *count);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * views.h: the views of the memory profile, and what they read and write
  * alike. What each answers is documented in docs/openapi.yaml. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_VIEWS_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_VIEWS_H
+#pragma once
 
 #include "tool/memory_profile/model.h"
 #include "tool/tool.h"
@@ -62,5 +61,3 @@ struct str memory_profile_views_data_type(const struct memory_profile *profile, 
 struct str memory_profile_views_key(struct buf *scratch, const struct str *parts, size_t count, int64_t number);
 /* Adds the notes of the file and of the pool to the answer. */
 void memory_profile_views_notes(const struct tool_request *request, const struct memory_profile_pool *pool);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * BFC tells fragmentation = (free − largest free chunk) / free. Where the pool was
  * reserved whole (JAX's usual), free × (1 − fragmentation) is that chunk. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_WASTE_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_WASTE_H
+#pragma once
 
 #include "tool/memory_profile/model.h"
 
@@ -26,5 +25,3 @@ int64_t memory_profile_waste_chunk(const struct memory_profile *profile, uint32_
 int64_t memory_profile_waste_request(const struct memory_profile *profile, uint32_t event);
 /* Would the pool's largest request have failed after the event? */
 bool memory_profile_waste_fails(const struct memory_profile_pool *pool, uint32_t event);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * columns.h: the columns of buffers: of their table, of filters, groups and CSV. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_COLUMNS_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_COLUMNS_H
+#pragma once
 
 #include "tool/memory_viewer/views_shared.h"
 #include "tool/table.h"
@@ -32,5 +31,3 @@ void memory_viewer_columns_whose_join(struct memory_viewer_columns_whose *whose,
                                       const struct memory_viewer_columns_whose *other);
 /* The members "category", "kind", "confidence", "rule". */
 void memory_viewer_columns_whose_write(struct json *json, const struct memory_viewer_columns_whose *whose);
-
-#endif

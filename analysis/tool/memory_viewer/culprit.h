@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * culprit.h: what fills a memory space most at its peak: the group of equal buffers with the largest sum, found over
  * all buffers that are live there. Command line and pages print what stands here. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_CULPRIT_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_CULPRIT_H
+#pragma once
 
 #include "base/json.h"
 #include "plan/plan.h"
@@ -15,5 +14,3 @@ bool culprit_largest(const struct tool_request *request, const struct plan_space
 /* Writes "culprit": as docs/openapi.yaml describes it (Culprit); null where nothing is live, or where the heap
  * trace does not replay, so that the peak is not known. */
 void culprit_write(const struct tool_request *request, struct json *json, const struct plan_space *space);
-
-#endif

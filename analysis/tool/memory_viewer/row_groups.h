@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * row_groups.h: what buffers have in common: the key of a row for each way of grouping. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_ROW_GROUPS_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_ROW_GROUPS_H
+#pragma once
 
 #include "tool/memory_viewer/columns.h"
 
@@ -23,5 +22,3 @@ const char *row_groups_name(size_t way);
 /* The key of row `at`, in the request's arena: for "scope" the op name without its last part and with a star for
  * each number; for "layer" the first word like "layer_12" of the op name, a guess; "" where there is none. */
 struct str row_groups_key(const struct memory_viewer_columns_rows *rows, uint32_t at, size_t way);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * row_ranks.h: where a buffer stands among all that are alive at a step, in the three orders of
  * the strips. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_ROW_RANKS_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_ROW_RANKS_H
+#pragma once
 
 #include "plan/plan.h"
 #include "tool/tool.h"
@@ -14,5 +13,3 @@ struct row_ranks {
 /* Fills `out` for `count` of the space's rows. One pass over the rows, whatever the count. */
 void row_ranks_find(const struct plan_space *space, uint32_t step, const uint32_t *rows, uint32_t count,
                     struct arena *arena, struct row_ranks *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * views_shared.h: what several views of the memory viewer read and write alike. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_VIEWS_SHARED_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_VIEWS_SHARED_H
+#pragma once
 
 #include "tool/memory_viewer/row_ranks.h"
 #include "tool/memory_viewer/views.h"
@@ -36,5 +35,3 @@ void views_row_id(struct json *json, const struct plan *plan, const struct plan_
 
 /* Writes `ranks`: null for a buffer that is not alive at the step. */
 void views_ranks_write(struct json *json, const struct row_ranks *ranks);
-
-#endif

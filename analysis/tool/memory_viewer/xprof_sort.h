@@ -5,13 +5,10 @@
  * keep equal ones in place; what it does with them follows from libstdc++'s
  * introsort (median of three, 16 as the limit of insertion sort). Clients see
  * that order, so it is followed here; 169 recorded answers hold it. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_XPROF_SORT_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_XPROF_SORT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* Sorts `items`, which are indices into `sizes`, by size, largest first. */
 void xprof_sort(uint32_t *items, size_t count, const int64_t *sizes);
-
-#endif

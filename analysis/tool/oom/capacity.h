@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * capacity.h: the capacity that an out-of-memory text states: the first of the
  * failures in it (oom.h) that has one. */
-#ifndef ANALYSIS_TOOL_OOM_CAPACITY_H
-#define ANALYSIS_TOOL_OOM_CAPACITY_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -21,5 +20,3 @@ struct oom_capacity {
 
 /* False when no sentence of the text states a capacity. */
 bool oom_capacity_read(struct str text, struct arena *arena, struct oom_capacity *out, struct err *err);
-
-#endif

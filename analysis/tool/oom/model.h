@@ -3,8 +3,7 @@
  *
  * Command line, JSON and page print what stands here; none of them works a figure or a sentence out of others.
  * Sizes are bytes. Texts and lists lie in the arena of the report, or are static. */
-#ifndef ANALYSIS_TOOL_OOM_MODEL_H
-#define ANALYSIS_TOOL_OOM_MODEL_H
+#pragma once
 
 #include "input/oom/mentions.h"
 #include "input/oom/oom.h"
@@ -133,5 +132,3 @@ struct oom_report {
     const struct oom_verdict *verdicts;  /* one a failure of `found` */
     const struct oom_mentions *mentions; /* NULL: not looked for */
 };
-
-#endif

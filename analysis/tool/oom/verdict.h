@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verdict.h: from what a text states to what it means. */
-#ifndef ANALYSIS_TOOL_OOM_VERDICT_H
-#define ANALYSIS_TOOL_OOM_VERDICT_H
+#pragma once
 
 #include "base/arena.h"
 #include "tool/oom/model.h"
@@ -48,5 +47,3 @@ enum oom_figure_at oom_limit_of(const struct oom_failure *failure);
 enum oom_figure_at oom_hole_of(const struct oom_failure *failure);
 /* The group of equal buffers that takes most, of all lists; count 0 when none has a size. */
 struct oom_group oom_group_largest(const struct oom_failure *failure);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * write_json.h: a report as JSON; docs/openapi.yaml describes each member (OomFailure, OomAnswer). */
-#ifndef ANALYSIS_TOOL_OOM_WRITE_JSON_H
-#define ANALYSIS_TOOL_OOM_WRITE_JSON_H
+#pragma once
 
 #include "base/json.h"
 #include "tool/oom/model.h"
@@ -16,5 +15,3 @@ void oom_write_json_comparison(struct json *json, const struct oom_verdict *verd
 /* All that the daemon answers about a log, as members of an object that is open: "size_bytes", "encoding", "failures",
  * "left_out_count", "report_line_count", "usage", "lines", "looked_for". */
 void oom_write_json_answer(struct json *json, const struct oom_report *report);
-
-#endif

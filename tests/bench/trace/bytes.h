@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * bytes.h: writes protobuf fields into a fixed place. A message here is a few hundred bytes, so
  * nothing is checked but the size of the place. */
-#ifndef TRACE_BYTES_H
-#define TRACE_BYTES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ void bytes_int(struct bytes *out, unsigned field, int64_t value);
 void bytes_double(struct bytes *out, unsigned field, double value);
 void bytes_text(struct bytes *out, unsigned field, const char *text);
 void bytes_message(struct bytes *out, unsigned field, const struct bytes *inner);
-
-#endif

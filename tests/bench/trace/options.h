@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * options.h: what a trace shall hold. */
-#ifndef TRACE_OPTIONS_H
-#define TRACE_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ struct options {
 
 /* Ends the program with its use on a wrong option, with 0 after --help. */
 struct options options_read(int argc, char **argv);
-
-#endif

@@ -2,8 +2,7 @@
  * pool.h: an allocator that gives out addresses: a freed chunk is used again by the next request
  * of its size, and what was never used lies behind the highest chunk. No coalescing, so the largest
  * free chunk is known, and fragmentation follows from it exactly. */
-#ifndef TRACE_POOL_H
-#define TRACE_POOL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ double pool_fragmentation(const struct pool *pool);
 
 void chunk_push(struct chunk_list *list, struct chunk chunk);
 struct chunk chunk_pop(struct chunk_list *list);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * world.h: a training loop on one or more devices, and the events that a profiler would have
  * recorded of it. Ids of names and texts are those of the plane's two maps. */
-#ifndef TRACE_WORLD_H
-#define TRACE_WORLD_H
+#pragma once
 
 #include "tests/bench/trace/bytes.h"
 #include "tests/bench/trace/options.h"
@@ -91,5 +90,3 @@ void steps_plan(struct world *world);
 int64_t steps_length_ps(const struct world *world);
 /* Plays the whole run: counts the bytes of each line, or writes them. */
 void steps_play(struct world *world);
-
-#endif
