@@ -48,6 +48,33 @@ bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, struct arena *arena
     return false;
 }
 
+static void entry_visit(struct wire entry, void (*visit)(void *context, uint64_t result, int64_t parameter_number),
+                        void *context)
+{
+    int64_t number = 0;
+    uint64_t result = 0, index;
+    while (wire_next(&entry)) {
+        if (entry.number == HLO_INPUT_OUTPUT_ALIAS_PROTO_ALIAS_ENTRY_PROTO_PARAMETER_NUMBER)
+            number = wire_int(&entry);
+        else if (entry.number == HLO_INPUT_OUTPUT_ALIAS_PROTO_ALIAS_ENTRY_PROTO_OUTPUT_SHAPE_INDEX)
+            for (size_t at = 0; wire_packed(&entry, &at, &index);)
+                result = index;
+    }
+    visit(context, result, number);
+}
+
+void hlo_aliases_each(const struct hlo *hlo, void (*visit)(void *context, uint64_t result, int64_t parameter_number),
+                      void *context)
+{
+    struct err err = ERR_INIT;
+    for (uint32_t i = 0; i < hlo->alias_count; i++) {
+        struct wire list = wire_open(hlo->alias_bytes[i], 0, &err);
+        while (wire_next(&list))
+            if (list.number == HLO_INPUT_OUTPUT_ALIAS_PROTO_ENTRIES)
+                entry_visit(wire_message(&list), visit, context);
+    }
+}
+
 uint32_t hlo_aliases_group(uint32_t *groups, uint32_t at)
 {
     while (groups[at] != at)

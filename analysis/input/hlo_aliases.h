@@ -17,6 +17,11 @@ uint64_t hlo_aliases_place_key(uint32_t instruction_at, const int64_t *index, ui
 bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, struct arena *arena, int64_t number,
                                       const struct hlo_buffer *buffer);
 
+/* Calls back for each result that lives in an argument's memory: the result's place in the program's tuple (0 of a program
+ * that gives one value) and the number of the entry parameter. */
+void hlo_aliases_each(const struct hlo *hlo, void (*visit)(void *context, uint64_t result, int64_t parameter_number),
+                      void *context);
+
 /* Joins values of one buffer: `groups` has an entry per logical buffer, its own
  * place at first; `by_place` maps place keys to logical buffers. */
 void hlo_aliases_join(const struct hlo *hlo, const struct map *by_place, uint32_t *groups);

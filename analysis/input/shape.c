@@ -5,6 +5,10 @@
 #include "hlo.fields.h"
 #include "wire/wire.h"
 
+#include "base/hash.h"
+
+#include <stdlib.h>
+
 /* Real shapes nest two or three deep and have under ten dimensions. */
 enum { DEPTH_MAX = 64, DIMENSIONS_MAX = 128 };
 
@@ -379,4 +383,58 @@ bool shape_has_tiles(struct str shape)
         shape = head.first_element;
     }
     return false;
+}
+
+/* ---- arrays without their layout ---- */
+
+bool shape_array_read(struct str shape, struct shape_array *out)
+{
+    struct head head = head_read(shape);
+    *out = (struct shape_array){.type = head.type};
+    if (head.is_broken || !is_array(head.type) || head.dimension_count > SHAPE_RANK_MAX)
+        return false;
+    out->rank = head.dimension_count;
+    memcpy(out->dimensions, head.dimensions, head.dimension_count * sizeof(*head.dimensions));
+    return true;
+}
+
+uint64_t shape_array_hash(const struct shape_array *array)
+{
+    uint64_t hash = hash_number(array->type, array->rank);
+    for (uint32_t i = 0; i < array->rank; i++)
+        hash = hash_number((uint64_t)array->dimensions[i], hash);
+    return hash;
+}
+
+static int by_length(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+uint64_t shape_array_hash_any_order(const struct shape_array *array)
+{
+    int64_t sorted[SHAPE_RANK_MAX];
+    uint64_t hash = 0;
+    memcpy(sorted, array->dimensions, sizeof(sorted));
+    qsort(sorted, array->rank, sizeof(*sorted), by_length);
+    for (uint32_t i = 0; i < array->rank; i++)
+        if (sorted[i] != 1)
+            hash = hash_number((uint64_t)sorted[i], hash);
+    return hash;
+}
+
+bool shape_array_is_integer(const struct shape_array *array)
+{
+    const char *name = element_types[array->type].name;
+    return name[0] == 's' || name[0] == 'u' || name[0] == 'p';
+}
+
+int64_t shape_array_elements(const struct shape_array *array)
+{
+    int64_t count = 1;
+    for (uint32_t i = 0; i < array->rank; i++)
+        if (array->dimensions[i] < 0 || __builtin_mul_overflow(count, array->dimensions[i], &count))
+            return INT64_MAX;
+    return count;
 }

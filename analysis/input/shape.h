@@ -20,6 +20,21 @@ void shape_text(struct str shape, bool with_layout, struct buf *out);
 void shape_layout_text(struct str shape, struct buf *out);
 /* Unpadded size in bytes, or SHAPE_UNKNOWN_SIZE (unbounded, past 64 bits, an unknown type). */
 int64_t shape_bytes(struct str shape);
+/* An array's element type (PrimitiveType of xla_data.proto) and dimensions, without its layout. */
+enum { SHAPE_RANK_MAX = 12 };
+struct shape_array {
+    uint64_t type;
+    uint32_t rank;
+    int64_t dimensions[SHAPE_RANK_MAX];
+};
+/* False for tuples, tokens, damage and more dimensions than SHAPE_RANK_MAX. */
+bool shape_array_read(struct str shape, struct shape_array *out);
+/* Equal arrays have equal hashes. Of the dimensions alone, in any order and without ones: shape_array_hash_any_order. */
+uint64_t shape_array_hash(const struct shape_array *array);
+uint64_t shape_array_hash_any_order(const struct shape_array *array);
+/* Whole numbers of any width and sign, truth values included. */
+bool shape_array_is_integer(const struct shape_array *array);
+int64_t shape_array_elements(const struct shape_array *array);
 /* Lower-case name of the element type: "bf16", "tuple"; "type 99" has no name and gives "". Static storage. */
 const char *shape_element_type(struct str shape);
 /* True if the shape's layout, or one inside it, has tiles: as TPU programs do. */

@@ -20,6 +20,7 @@
 #include "input/space.h"
 #include "memory/heap.h"
 #include "plan/category.h"
+#include "plan/value.h"
 
 #define PLAN_NONE UINT32_MAX
 
@@ -96,7 +97,8 @@ struct plan {
     int64_t peak_memory_bytes;       /* XLA's rule: static memory of all spaces + the largest trace */
     struct plan_argument *arguments; /* by number */
     uint32_t argument_count;
-    bool has_backward; /* some value is part of a backward pass: the program trains */
+    struct graph *graph;   /* what reads what; NULL without a module */
+    uint64_t untold_count; /* rows whose readers were not all looked at: the program is too tangled */
     struct note *notes;
     uint32_t note_count;
 };

@@ -3,26 +3,227 @@
 #include "plan/whose.h"
 
 #include "base/sum.h"
+#include "input/shape.h"
+#include "plan/arguments.h"
 
-static struct category_verdict by_allocation(const struct hlo_allocation *allocation)
+/* Steps of all walks together, for each operand and row of the program, and for any program. */
+enum { STEPS_EACH = 64, STEPS_ANY = 1 << 20 };
+
+struct deciding {
+    struct plan *plan;
+    const struct graph *graph;
+    struct value_walk walk;
+    struct map parameter_shapes; /* hashes of dimensions in any order, of arguments that are parameters */
+};
+
+/* Who reads a value. */
+struct readers {
+    const struct graph *graph;
+    bool is_forward, is_backward, is_plain, is_result, is_collective;
+    uint32_t first_named; /* HLO_NONE: none is named */
+};
+
+static struct category_verdict verdict(enum category category, enum category_rule rule)
 {
-    switch (plan_kind_of(allocation)) {
-    case PLAN_PARAMETER: return (struct category_verdict){CATEGORY_OTHER, CATEGORY_RULE_PARAMETER_FLAG};
-    case PLAN_OUTPUT: return (struct category_verdict){CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT};
-    case PLAN_CONSTANT: return (struct category_verdict){CATEGORY_CONSTANT, CATEGORY_RULE_CONSTANT};
-    default: return (struct category_verdict){CATEGORY_UNKNOWN, CATEGORY_RULE_NONE};
+    return (struct category_verdict){(uint8_t)category, (uint8_t)rule};
+}
+
+static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct readers *readers = context;
+    (void)operand;
+    if (reader_at == HLO_NONE) {
+        readers->is_result = true;
+        return true;
     }
+    uint32_t named = graph_phase(readers->graph, reader_at) != GRAPH_NAMELESS
+                         ? reader_at
+                         : graph_fusion_around(readers->graph, reader_at);
+    enum graph_phase phase = named == HLO_NONE ? GRAPH_NAMELESS : graph_phase(readers->graph, named);
+    readers->is_forward = readers->is_forward || phase == GRAPH_FORWARD;
+    readers->is_backward = readers->is_backward || phase == GRAPH_BACKWARD || phase == GRAPH_RECOMPUTE;
+    readers->is_plain = readers->is_plain || phase == GRAPH_PLAIN;
+    readers->is_collective = readers->is_collective || graph_op(readers->graph, reader_at) == GRAPH_COLLECTIVE;
+    if (readers->first_named == HLO_NONE && phase != GRAPH_NAMELESS)
+        readers->first_named = named;
+    return true;
+}
+
+static struct readers readers_of(struct deciding *deciding, struct value value)
+{
+    struct readers readers = {.graph = deciding->graph, .first_named = HLO_NONE};
+    value_each_reader(&deciding->walk, value, reader_met, &readers);
+    if (deciding->walk.loop.at != HLO_NONE) /* what the loop makes of it is in its memory */
+        value_each_reader(&deciding->walk, deciding->walk.loop, reader_met, &readers);
+    deciding->plan->untold_count += deciding->walk.is_cut;
+    return readers;
+}
+
+static bool has_parameter_shape(const struct deciding *deciding, const struct plan_row *row)
+{
+    struct shape_array shape;
+    return shape_array_read(deciding->plan->shapes[row->buffer_at], &shape) && shape.rank > 0 &&
+           map_get(&deciding->parameter_shapes, shape_array_hash_any_order(&shape)) != MAP_NONE;
+}
+
+/* A sum in a loop's body of what came in and what a backward pass made. */
+static bool adds_gradients(const struct deciding *deciding, struct value origin)
+{
+    const struct graph *graph = deciding->graph;
+    if (graph_op(graph, origin.at) != GRAPH_ADD || graph_phase(graph, origin.at) != GRAPH_PLAIN)
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t namer = value_namer(graph, (struct value){graph_operand(graph, origin.at, i), VALUE_WHOLE});
+        if (namer != HLO_NONE && graph_phase(graph, namer) == GRAPH_BACKWARD)
+            return true;
+    }
+    return false;
+}
+
+static bool is_collective(const struct graph *graph, struct value value, struct value origin)
+{
+    struct str name = hlo_instruction_name(graph->hlo, value.at);
+    return graph_op(graph, value.at) == GRAPH_COLLECTIVE || graph_op(graph, value.at) == GRAPH_COLLECTIVE_DONE ||
+           graph_op(graph, origin.at) == GRAPH_COLLECTIVE || str_starts(name, STR("AsyncCollective")) ||
+           str_starts(name, STR("async-collective")) || str_starts(name, STR("async_collective"));
+}
+
+/* Of a value that some part of a training step makes. */
+static struct category_verdict by_phase(struct deciding *deciding, const struct plan_row *row, enum graph_phase phase,
+                                        struct value origin, const struct readers *readers)
+{
+    bool is_looped = deciding->walk.loop.at != HLO_NONE;
+    switch (phase) {
+    case GRAPH_RECOMPUTE: return verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_RECOMPUTED);
+    case GRAPH_FORWARD:
+        return readers->is_backward ? verdict(CATEGORY_SAVED_ACTIVATION, CATEGORY_RULE_SAVED)
+                                    : verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_FORWARD);
+    case GRAPH_BACKWARD:
+        return (readers->is_plain || readers->is_result) && has_parameter_shape(deciding, row)
+                   ? verdict(CATEGORY_GRADIENT, CATEGORY_RULE_GRADIENT)
+                   : verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_BACKWARD);
+    case GRAPH_PLAIN:
+        if (!has_parameter_shape(deciding, row))
+            return verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_PLAIN);
+        if (is_looped && adds_gradients(deciding, origin))
+            return verdict(CATEGORY_GRADIENT_ACCUMULATOR, CATEGORY_RULE_ACCUMULATOR);
+        return readers->is_result ? verdict(CATEGORY_OUTPUT, CATEGORY_RULE_RESULT)
+                                  : verdict(CATEGORY_OPTIMIZER_TEMPORARY, CATEGORY_RULE_UPDATE);
+    case GRAPH_NAMELESS: break;
+    }
+    return verdict(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+}
+
+static struct category_verdict by_value(struct deciding *deciding, struct plan_row *row, struct value value)
+{
+    const struct graph *graph = deciding->graph;
+    unsigned ways;
+    struct value base = value_origin(graph, value, VALUE_BASE, &ways);
+    struct value origin = value_origin(graph, value, VALUE_ORIGIN, NULL);
+    row->named_by = value_namer(graph, value);
+    if (graph_is_argument(graph, base.at) && !(ways & VALUE_WAS_GATHERED))
+        return verdict(CATEGORY_COPY_OF_ARGUMENT, CATEGORY_RULE_COPY);
+    if (is_collective(graph, value, origin))
+        return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+    struct readers readers = readers_of(deciding, value);
+    enum category_rule from = CATEGORY_RULE_NONE;
+    if (value_is_blank(graph, origin) && deciding->walk.loop.at != HLO_NONE) {
+        struct value loop = deciding->walk.loop;
+        origin = value_origin(graph, loop, VALUE_ORIGIN, NULL);
+        row->named_by = value_namer(graph, loop);
+    } else if (value_is_blank(graph, origin)) {
+        if (readers.is_collective)
+            return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+        if (graph_op(graph, origin.at) == GRAPH_CONSTANT)
+            return verdict(CATEGORY_CONSTANT, CATEGORY_RULE_COPY_OF_CONSTANT);
+        row->named_by = readers.first_named;
+        from = CATEGORY_RULE_READER;
+    }
+    if (row->named_by == HLO_NONE) {
+        row->named_by = readers.first_named;
+        from = CATEGORY_RULE_READER;
+    } else if (from == CATEGORY_RULE_NONE && row->named_by != origin.at) {
+        from = CATEGORY_RULE_NEAREST;
+    }
+    if (is_collective(graph, origin, origin))
+        return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+    if (row->named_by == HLO_NONE)
+        return verdict(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+    if (!graph->has_backward)
+        return verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_INFERENCE);
+    struct category_verdict found = by_phase(deciding, row, graph_phase(graph, row->named_by), origin, &readers);
+    if (from != CATEGORY_RULE_NONE && found.category != CATEGORY_UNKNOWN)
+        found.rule = (uint8_t)from;
+    return found;
+}
+
+/* The value that a buffer holds. */
+static struct value value_of(const struct hlo *hlo, uint32_t buffer_at)
+{
+    const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
+    int64_t index = buffer->index_count == 0 ? -1 : hlo->shape_indices[buffer->index_first];
+    return (struct value){buffer->instruction_at, index < 0 || index >= VALUE_WHOLE ? VALUE_WHOLE : (uint32_t)index};
+}
+
+static struct category_verdict by_row(struct deciding *deciding, struct plan_row *row)
+{
+    const struct hlo *hlo = &deciding->plan->hlo;
+    const struct hlo_allocation *allocation = &hlo->allocations[row->allocation_at];
+    row->named_by = row->buffer_at == PLAN_NONE ? HLO_NONE : hlo->buffers[row->buffer_at].instruction_at;
+    if (allocation->is_parameter) {
+        const struct plan_argument *argument = arguments_find(deciding->plan, allocation->parameter_number);
+        if (argument == NULL)
+            return verdict(CATEGORY_OTHER, CATEGORY_RULE_NONE);
+        row->named_by = argument->instruction_at;
+        return argument->verdict;
+    }
+    if (allocation->is_live_out && row->buffer_at != PLAN_NONE && deciding->graph != NULL)
+        row->named_by = value_namer(deciding->graph, value_of(hlo, row->buffer_at));
+    if (allocation->is_live_out)
+        return verdict(CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT);
+    if (allocation->is_constant)
+        return verdict(CATEGORY_CONSTANT, CATEGORY_RULE_CONSTANT);
+    if (row->buffer_at == PLAN_NONE || row->named_by == HLO_NONE || deciding->graph == NULL)
+        return verdict(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+    return by_value(deciding, row, value_of(hlo, row->buffer_at));
+}
+
+static void shapes_collect(struct deciding *deciding, struct arena *arena)
+{
+    const struct plan *plan = deciding->plan;
+    map_init(&deciding->parameter_shapes, arena, plan->argument_count);
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        struct shape_array shape;
+        if (plan->arguments[i].verdict.category == CATEGORY_PARAMETER &&
+            shape_array_read(plan->arguments[i].shape, &shape))
+            map_put(&deciding->parameter_shapes, shape_array_hash_any_order(&shape), i, false);
+    }
+}
+
+static uint64_t steps_of(const struct plan *plan, const struct graph *graph)
+{
+    uint64_t count = graph->operand_first[plan->hlo.instruction_count];
+    for (uint32_t i = 0; i < plan->space_count; i++)
+        count += plan->spaces[i].row_count;
+    return count * STEPS_EACH + STEPS_ANY;
 }
 
 void whose_build(struct plan *plan, struct arena *arena)
 {
-    (void)arena;
+    struct deciding deciding = {.plan = plan};
+    if (plan->hlo.has_module && plan->hlo.entry_at != HLO_NONE) {
+        plan->graph = arena_array(arena, struct graph, 1);
+        graph_build(&plan->hlo, arena, plan->graph);
+        deciding.graph = plan->graph;
+        value_walk_init(&deciding.walk, plan->graph, steps_of(plan, plan->graph), arena);
+        arguments_build(plan, plan->graph, &deciding.walk, arena);
+        shapes_collect(&deciding, arena);
+    }
     for (uint32_t i = 0; i < plan->space_count; i++) {
         struct plan_space *space = &plan->spaces[i];
         for (uint32_t j = 0; j < space->row_count; j++) {
             struct plan_row *row = &space->rows[j];
-            row->named_by = row->buffer_at == PLAN_NONE ? HLO_NONE : plan->hlo.buffers[row->buffer_at].instruction_at;
-            row->verdict = by_allocation(&plan->hlo.allocations[row->allocation_at]);
+            row->verdict = by_row(&deciding, row);
             if (plan_row_is_alive(row, space->peak_step))
                 space->category_bytes[row->verdict.category] =
                     sum_add(space->category_bytes[row->verdict.category], row->bytes);

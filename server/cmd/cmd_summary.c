@@ -2,6 +2,7 @@
  * cmd_summary.c: what fills the memory, in a terminal. */
 #include "server/base/log.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/each_module.h"
 #include "server/cmd/options.h"
 #include "server/cmd/summary.h"
 #include "server/disk/index.h"
@@ -20,25 +21,6 @@ struct look {
     size_t found_count, good_count; /* modules */
     size_t profiles_count;          /* sessions of device profiles */
 };
-
-static bool is_wanted(const struct look *look, const struct modules_entry *entry)
-{
-    const char *wanted = look->options->module;
-    if (!wanted || strcmp(wanted, entry->id) == 0)
-        return true;
-    if (entry->file->group && strcmp(wanted, entry->file->group->stem) == 0)
-        return true;
-    return entry->program && (strcmp(wanted, entry->program->name) == 0 || strcmp(wanted, entry->program->key) == 0);
-}
-
-static struct body *ask(const struct look *look, const struct modules_entry *entry, const char *view,
-                        const struct analysis_param *params, size_t param_count, struct err *err)
-{
-    const struct analysis_question question = {
-        .tool = "memory_viewer", .view = view, .params = params, .param_count = param_count};
-    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
-    return subjects_answer(look->store, &place, NULL, &question, err, NULL);
-}
 
 /* The space to list buffers of: the one asked for, else the one with the largest total. */
 static int64_t space_to_list(const struct look *look, const cJSON *summary)
@@ -60,7 +42,7 @@ static struct body *ask_buffers(const struct look *look, const struct modules_en
     snprintf(space, sizeof(space), "%lld", (long long)number);
     snprintf(limit, sizeof(limit), "%d", SUMMARY_BUFFERS);
     const struct analysis_param params[] = {{"space", space}, {"limit", limit}};
-    return ask(look, entry, "buffers", params, 2, &err);
+    return each_module_ask(look->store, entry, "buffers", params, 2, &err);
 }
 
 static cJSON *parse(const struct body *body) { return body ? cJSON_ParseWithLength(body->data, body->size) : NULL; }
@@ -71,7 +53,7 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
     struct body *summary = NULL, *buffers = NULL;
     look->found_count++;
     if (entry->program)
-        summary = ask(look, entry, "summary", NULL, 0, &module.err);
+        summary = each_module_ask(look->store, entry, "summary", NULL, 0, &module.err);
     else
         module.err = entry->file->err;
     cJSON *summary_json_tree = parse(summary);
@@ -91,14 +73,6 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
     cJSON_Delete(buffers_tree);
     body_release(summary);
     body_release(buffers);
-}
-
-static int by_total(const void *a, const void *b)
-{
-    const struct modules_entry *x = a, *y = b;
-    if (x->largest_total_bytes != y->largest_total_bytes)
-        return x->largest_total_bytes < y->largest_total_bytes ? 1 : -1;
-    return strcmp(x->id, y->id);
 }
 
 /* The allocators of each host of a trace, worst first. */
@@ -128,8 +102,7 @@ static void look_into(struct look *look, const struct snapshot_session *session)
     look->profiles_count += session->kind == SNAPSHOT_PROFILES;
     modules_open(look->store, session, NULL, &modules);
     modules_read_totals(look->store, &modules);
-    if (modules.entry_count)
-        qsort(modules.entries, modules.entry_count, sizeof(*modules.entries), by_total);
+    each_module_sort(&modules);
     if (look->form->session)
         look->form->session(session, modules.entry_count);
     for (size_t at = 0; at < modules.file_count; at++) {
@@ -140,7 +113,7 @@ static void look_into(struct look *look, const struct snapshot_session *session)
     if (look->form->memory_end)
         look->form->memory_end();
     for (size_t at = 0; at < modules.entry_count; at++) {
-        if (is_wanted(look, &modules.entries[at]))
+        if (each_module_is_wanted(&modules.entries[at], look->options->module))
             look_at(look, session, &modules.entries[at]);
     }
     if (look->form->session_end)

@@ -20,6 +20,7 @@ struct option {
 
 #define SERVE (1u << COMMANDS_BIT_AT_SERVE)
 #define SUMMARY (1u << COMMANDS_BIT_AT_SUMMARY)
+#define WHOSE (1u << COMMANDS_BIT_AT_WHOSE)
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 static const struct option OPTIONS[] = {

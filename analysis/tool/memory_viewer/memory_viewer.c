@@ -25,6 +25,7 @@ static const struct tool_view views[] = {
     {"window", window_params, memory_viewer_window, false, NULL},
     {"map", map_params, memory_viewer_map, false, NULL},
     {"live_range", no_params, memory_viewer_live_range, false, NULL},
+    {"whose", space_params, memory_viewer_whose, false, NULL},
     {"xprof", space_params, memory_viewer_xprof, true, NULL},
 };
 

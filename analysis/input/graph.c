@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * graph.c: see graph.h. */
+#include "input/graph.h"
+
+#include "hlo.fields.h"
+#include "wire/wire.h"
+
+/* ---- opcodes ---- */
+
+static const struct {
+    const char *opcode;
+    enum graph_op op;
+} opcodes[] = {
+#define GRAPH_OPCODE(opcode, op) {opcode, GRAPH_##op},
+#include "input/graph.def"
+#undef GRAPH_OPCODE
+};
+enum { OPCODE_COUNT = sizeof(opcodes) / sizeof(opcodes[0]) };
+
+static bool is_opcode(const void *context, uint64_t value)
+{
+    return str_equal(*(const struct str *)context, str_of(opcodes[value].opcode));
+}
+
+static enum graph_op op_of(const struct map *map, struct str opcode)
+{
+    uint64_t at = map_find(map, hash_bytes(opcode.data, opcode.length, 0), is_opcode, &opcode);
+    return at == MAP_FREE ? GRAPH_COMPUTE : opcodes[at].op;
+}
+
+/* ---- phases ---- */
+
+static bool ends_with(const char *at, const char *begin, const char *word, size_t length)
+{
+    return (size_t)(at - begin) >= length && memcmp(at - length, word, length) == 0;
+}
+#define ENDS_WITH(at, begin, word) ends_with(at, begin, word, sizeof(word) - 1)
+
+static bool contains(struct str text, struct str word)
+{
+    for (size_t i = 0; i + word.length <= text.length; i++) {
+        const char *found = memchr(text.data + i, word.data[0], text.length - word.length - i + 1);
+        if (found == NULL)
+            return false;
+        i = (size_t)(found - text.data);
+        if (memcmp(found, word.data, word.length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum graph_phase phase_of(struct str op_name)
+{
+    bool is_forward = false, is_transposed = false;
+    const char *end = op_name.data + op_name.length;
+    if (op_name.length == 0)
+        return GRAPH_NAMELESS;
+    for (const char *at = op_name.data; (at = memchr(at, '(', (size_t)(end - at))) != NULL; at++) {
+        is_forward = is_forward || ENDS_WITH(at, op_name.data, "jvp");
+        is_transposed = is_transposed || ENDS_WITH(at, op_name.data, "transpose");
+    }
+    if (memchr(op_name.data, '/', op_name.length) == NULL)
+        return is_forward ? GRAPH_FORWARD : GRAPH_NAMELESS; /* an argument's name: a path into the arguments' tree */
+    if (contains(op_name, STR("rematted_computation")))
+        return GRAPH_RECOMPUTE;
+    if ((is_forward && is_transposed) || contains(op_name, STR("gradient_tape/")) ||
+        str_starts(op_name, STR("gradients/")))
+        return GRAPH_BACKWARD;
+    return is_forward ? GRAPH_FORWARD : GRAPH_PLAIN;
+}
+
+/* ---- building ---- */
+
+struct counts {
+    uint32_t operands, called;
+};
+
+/* What the instruction says of itself; its operands and computations are placed if there is room. */
+static void instruction_read(struct graph *graph, const struct map *opcode_map, uint32_t at, struct counts *counts)
+{
+    const struct hlo *hlo = graph->hlo;
+    struct err err = ERR_INIT;
+    struct wire wire = wire_open(hlo_instruction_bytes(hlo, at), 0, &err);
+    struct str target = {"", 0};
+    int64_t parameter_number = 0, tuple_index = 0;
+    while (wire_next(&wire)) {
+        uint64_t id;
+        switch (wire.number) {
+        case HLO_INSTRUCTION_PROTO_OPERAND_IDS:
+            for (size_t i = 0; wire_packed(&wire, &i, &id); counts->operands++)
+                if (graph->operands != NULL)
+                    graph->operands[counts->operands] = map_get(&hlo->instruction_of_id, id);
+            break;
+        case HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS:
+            for (size_t i = 0; wire_packed(&wire, &i, &id); counts->called++)
+                if (graph->called != NULL)
+                    graph->called[counts->called] = map_get(&hlo->computation_of_id, id);
+            break;
+        case HLO_INSTRUCTION_PROTO_METADATA: {
+            struct wire metadata = wire_message(&wire);
+            while (wire_next(&metadata))
+                if (metadata.number == OP_METADATA_OP_NAME && wire_text(&metadata).length > 0)
+                    graph->op_names[at] =
+                        (struct hlo_part){(uint32_t)(wire_text(&metadata).data - hlo->instructions[at].bytes),
+                                          (uint32_t)wire_text(&metadata).length};
+            break;
+        }
+        case HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER: parameter_number = wire_int(&wire); break;
+        case HLO_INSTRUCTION_PROTO_TUPLE_INDEX: tuple_index = wire_int(&wire); break;
+        case HLO_INSTRUCTION_PROTO_CUSTOM_CALL_TARGET: target = wire_text(&wire); break;
+        }
+    }
+    enum graph_op op = op_of(opcode_map, hlo_instruction_opcode(hlo, at));
+    if (op == GRAPH_CUSTOM_CALL && str_equal(target, STR("ConcatBitcast")))
+        op = GRAPH_SAME;
+    else if (op == GRAPH_CUSTOM_CALL && str_equal(target, STR("AllocateBuffer")))
+        op = GRAPH_ALLOCATE;
+    int64_t number = op == GRAPH_PARAMETER ? parameter_number : tuple_index;
+    graph->ops[at] = (uint8_t)op;
+    graph->phases[at] = (uint8_t)phase_of(graph_op_name(graph, at));
+    graph->numbers[at] = number >= 0 && number < INT32_MAX ? (int32_t)number : INT32_MAX;
+}
+
+static void readers_build(struct graph *graph, struct arena *arena)
+{
+    uint32_t count = graph->hlo->instruction_count, operand_count = graph->operand_first[count];
+    uint32_t *first = graph->reader_first = arena_array(arena, uint32_t, (size_t)count + 2);
+    for (uint32_t i = 0; i < operand_count; i++)
+        if (graph->operands[i] != HLO_NONE)
+            first[graph->operands[i] + 2]++;
+    for (uint32_t i = 2; i <= count + 1; i++)
+        first[i] += first[i - 1];
+    graph->readers = arena_array(arena, struct graph_use, (size_t)operand_count + 1);
+    for (uint32_t at = 0; at < count; at++)
+        for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++)
+            if (graph->operands[i] != HLO_NONE)
+                graph->readers[first[graph->operands[i] + 1]++] = (struct graph_use){at, i - graph->operand_first[at]};
+}
+
+static void computations_build(struct graph *graph, struct arena *arena)
+{
+    const struct hlo *hlo = graph->hlo;
+    size_t size = ((size_t)hlo->computation_count + 1) * sizeof(uint32_t);
+    graph->caller_of = arena_raw(arena, size);
+    graph->root_of = arena_raw(arena, size);
+    memset(graph->caller_of, 0xff, size);
+    memset(graph->root_of, 0xff, size);
+    for (uint32_t i = 0; i < hlo->computation_count; i++)
+        graph->root_of[i] = map_get(&hlo->instruction_of_id, (uint64_t)hlo->computations[i].root_id);
+    for (uint32_t at = 0; at < hlo->instruction_count; at++)
+        for (uint32_t i = graph->called_first[at]; i < graph->called_first[at + 1]; i++)
+            if (graph->called[i] != HLO_NONE && graph->caller_of[graph->called[i]] == HLO_NONE)
+                graph->caller_of[graph->called[i]] = at;
+}
+
+static uint64_t parameter_key(uint32_t computation_at, uint32_t number)
+{
+    return (uint64_t)computation_at << 32 | number;
+}
+
+void graph_build(const struct hlo *hlo, struct arena *arena, struct graph *graph)
+{
+    size_t count = (size_t)hlo->instruction_count + 1;
+    struct counts counts = {0, 0};
+    struct map opcode_map;
+    uint32_t parameter_count = 0;
+    *graph = (struct graph){.hlo = hlo};
+    map_init(&opcode_map, arena, OPCODE_COUNT);
+    for (size_t i = 0; i < OPCODE_COUNT; i++)
+        map_add(&opcode_map, hash_bytes(opcodes[i].opcode, strlen(opcodes[i].opcode), 0), i);
+    graph->ops = arena_array(arena, uint8_t, count);
+    graph->phases = arena_array(arena, uint8_t, count);
+    graph->op_names = arena_array(arena, struct hlo_part, count);
+    graph->numbers = arena_array(arena, int32_t, count);
+    graph->operand_first = arena_array(arena, uint32_t, count);
+    graph->called_first = arena_array(arena, uint32_t, count);
+    for (uint32_t at = 0; at < hlo->instruction_count; at++) {
+        graph->operand_first[at] = counts.operands;
+        graph->called_first[at] = counts.called;
+        instruction_read(graph, &opcode_map, at, &counts);
+        parameter_count += graph->ops[at] == GRAPH_PARAMETER;
+        graph->has_backward = graph->has_backward || graph->phases[at] == GRAPH_BACKWARD;
+    }
+    graph->operand_first[hlo->instruction_count] = counts.operands;
+    graph->called_first[hlo->instruction_count] = counts.called;
+    graph->operands = arena_raw(arena, ((size_t)counts.operands + 1) * sizeof(uint32_t));
+    graph->called = arena_raw(arena, ((size_t)counts.called + 1) * sizeof(uint32_t));
+    counts = (struct counts){0, 0};
+    map_init(&graph->parameter_of, arena, parameter_count);
+    for (uint32_t at = 0; at < hlo->instruction_count; at++) {
+        instruction_read(graph, &opcode_map, at, &counts);
+        if (graph->ops[at] == GRAPH_PARAMETER)
+            map_put(&graph->parameter_of,
+                    parameter_key(hlo->instructions[at].computation_at, (uint32_t)graph->numbers[at]), at, false);
+    }
+    readers_build(graph, arena);
+    computations_build(graph, arena);
+}
+
+uint32_t graph_parameter(const struct graph *graph, uint32_t computation_at, uint32_t number)
+{
+    return computation_at == HLO_NONE ? HLO_NONE : map_get(&graph->parameter_of, parameter_key(computation_at, number));
+}
+
+uint32_t graph_fusion_around(const struct graph *graph, uint32_t at)
+{
+    uint32_t caller_at = graph->caller_of[graph->hlo->instructions[at].computation_at];
+    return caller_at != HLO_NONE && graph_op(graph, caller_at) == GRAPH_FUSION ? caller_at : HLO_NONE;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * arguments.c: see arguments.h. */
+#include "plan/arguments.h"
+
+#include "base/sum.h"
+#include "input/hlo_aliases.h"
+#include "input/shape.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* ---- words of a path ---- */
+
+enum { WORDS_MAX = 24, RANDOM_ELEMENTS_MAX = 4096 };
+
+enum { IS, BEGINS, CONTAINS };
+enum { FIRST, ANY, LAST };
+enum { STRONG, WEAK };
+
+static const struct argument_name {
+    const char *word;
+    uint8_t how, where, category, strength;
+} names[] = {
+#define ARGUMENT_NAME(word, how, where, category, strength) {word, how, where, CATEGORY_##category, strength},
+#include "plan/argument_names.def"
+#undef ARGUMENT_NAME
+};
+enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };
+
+struct words {
+    struct str items[WORDS_MAX];
+    uint32_t count;
+};
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80; }
+
+/* "state.opt_state[0].nu['lm_head']" to state, opt_state, 0, nu, lm_head. Of a longer path the last words are kept. */
+static struct words words_of(struct str path)
+{
+    struct words words = {.count = 0};
+    for (size_t at = 0; at < path.length;) {
+        size_t end = at;
+        while (end < path.length && is_word(path.data[end]))
+            end++;
+        if (end > at) {
+            if (words.count == WORDS_MAX)
+                memmove(words.items + 1, words.items + 2, (--words.count - 1) * sizeof(words.items[0]));
+            words.items[words.count++] = (struct str){path.data + at, end - at};
+        }
+        at = end + 1;
+    }
+    return words;
+}
+
+static bool equals_lower(const char *text, const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (tolower((unsigned char)text[i]) != word[i])
+            return false;
+    return true;
+}
+
+static bool word_fits(struct str word, const struct argument_name *name)
+{
+    size_t length = strlen(name->word);
+    if (word.length < length || (name->how == IS && word.length != length))
+        return false;
+    size_t last = name->how == CONTAINS ? word.length - length : 0;
+    for (size_t at = 0; at <= last; at++)
+        if (equals_lower(word.data + at, name->word, length))
+            return true;
+    return false;
+}
+
+static bool name_fits(const struct words *words, const struct argument_name *name)
+{
+    uint32_t first = name->where == LAST && words->count > 0 ? words->count - 1 : 0;
+    uint32_t end = name->where == FIRST && words->count > 0 ? 1 : words->count;
+    for (uint32_t i = first; i < end; i++)
+        if (word_fits(words->items[i], name))
+            return true;
+    return false;
+}
+
+/* ---- what the program does with an argument ---- */
+
+struct facts {
+    struct words words;
+    struct shape_array shape;
+    bool has_shape, is_integer;
+    bool is_read_forward, is_read_backward, is_read_plain, is_random, is_weight;
+    bool is_replaced;   /* the program gives a new one back */
+    bool feeds_forward; /* what is made of it outside of the passes goes into them */
+    const struct argument_name *name;
+};
+
+struct reading {
+    const struct graph *graph;
+    struct facts *facts;
+    uint32_t followed[64], followed_count; /* plain readers, whose values may go into the passes */
+};
+
+static bool is_random_name(struct str op_name)
+{
+    static const char *const marks[] = {"threefry",       "random_bits",       "random_seed", "random_split",
+                                        "random_fold_in", "rng_bit_generator", "random_wrap", "random_unwrap"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        for (size_t at = 0, length = strlen(marks[i]); at + length <= op_name.length; at++)
+            if (op_name.data[at] == marks[i][0] && memcmp(op_name.data + at, marks[i], length) == 0)
+                return true;
+    return false;
+}
+
+/* The phase of what reads a value: its own, or that of the fusion around it. */
+static enum graph_phase phase_around(const struct graph *graph, uint32_t at)
+{
+    enum graph_phase phase = graph_phase(graph, at);
+    uint32_t fusion_at = phase == GRAPH_NAMELESS ? graph_fusion_around(graph, at) : HLO_NONE;
+    return fusion_at == HLO_NONE ? phase : graph_phase(graph, fusion_at);
+}
+
+static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct reading *reading = context;
+    struct facts *facts = reading->facts;
+    if (reader_at == HLO_NONE)
+        return true;
+    enum graph_phase phase = phase_around(reading->graph, reader_at);
+    facts->is_read_forward = facts->is_read_forward || phase == GRAPH_FORWARD || phase == GRAPH_RECOMPUTE;
+    facts->is_read_backward = facts->is_read_backward || phase == GRAPH_BACKWARD;
+    if (phase == GRAPH_PLAIN || phase == GRAPH_NAMELESS) {
+        facts->is_read_plain = true;
+        if (reading->followed_count < sizeof(reading->followed) / sizeof(reading->followed[0]))
+            reading->followed[reading->followed_count++] = reader_at;
+    }
+    facts->is_random = facts->is_random || is_random_name(graph_op_name(reading->graph, reader_at));
+    if (graph_op(reading->graph, reader_at) == GRAPH_DOT && operand < 2) {
+        struct value other = {graph_operand(reading->graph, reader_at, 1 - operand), VALUE_WHOLE};
+        other = value_origin(reading->graph, other, VALUE_BASE, NULL);
+        facts->is_weight = facts->is_weight || !graph_is_argument(reading->graph, other.at);
+    }
+    return true;
+}
+
+struct feeding {
+    const struct graph *graph;
+    uint32_t items[256], count;
+    bool is_found;
+};
+
+static bool feeding_met(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct feeding *feeding = context;
+    (void)operand;
+    if (reader_at == HLO_NONE)
+        return true;
+    enum graph_phase phase = phase_around(feeding->graph, reader_at);
+    feeding->is_found = phase == GRAPH_FORWARD || phase == GRAPH_RECOMPUTE || phase == GRAPH_BACKWARD;
+    for (uint32_t i = 0; i < feeding->count; i++)
+        if (feeding->items[i] == reader_at)
+            return true;
+    if (feeding->count < sizeof(feeding->items) / sizeof(feeding->items[0]))
+        feeding->items[feeding->count++] = reader_at;
+    return !feeding->is_found;
+}
+
+/* Does something that is made of the value outside of the passes, as by scaling an image, go into them? */
+static bool feeds_forward(const struct reading *reading, struct value_walk *walk)
+{
+    struct feeding feeding = {.graph = reading->graph};
+    memcpy(feeding.items, reading->followed, reading->followed_count * sizeof(reading->followed[0]));
+    feeding.count = reading->followed_count;
+    for (uint32_t i = 0; i < feeding.count && !feeding.is_found; i++)
+        value_each_reader(walk, (struct value){feeding.items[i], VALUE_WHOLE}, feeding_met, &feeding);
+    return feeding.is_found;
+}
+
+/* ---- results ---- */
+
+struct results {
+    struct map of_shape; /* hash of a shape: how many results have it that no argument gives its memory to */
+    bool *is_aliased;    /* by place in plan->arguments */
+    const struct plan *plan;
+    bool *is_result_aliased; /* by place in the result */
+    uint32_t count;
+};
+
+static void alias_met(void *context, uint64_t result, int64_t parameter_number)
+{
+    struct results *results = context;
+    const struct plan_argument *argument = arguments_find(results->plan, parameter_number);
+    if (argument != NULL)
+        results->is_aliased[argument - results->plan->arguments] = true;
+    if (result < results->count)
+        results->is_result_aliased[result] = true;
+}
+
+static void results_build(const struct plan *plan, const struct graph *graph, struct arena *arena,
+                          struct results *results)
+{
+    const struct hlo *hlo = &plan->hlo;
+    uint32_t root = hlo->entry_at == HLO_NONE ? HLO_NONE : graph->root_of[hlo->entry_at];
+    bool is_tuple = root != HLO_NONE && graph_op(graph, root) == GRAPH_TUPLE;
+    uint32_t count = root == HLO_NONE ? 0 : is_tuple ? graph->operand_first[root + 1] - graph->operand_first[root] : 1;
+    *results = (struct results){.plan = plan, .count = count};
+    results->is_result_aliased = arena_array(arena, bool, (size_t)count + 1);
+    results->is_aliased = arena_array(arena, bool, (size_t)plan->argument_count + 1);
+    map_init(&results->of_shape, arena, count);
+    hlo_aliases_each(hlo, alias_met, results);
+    for (uint32_t i = 0; i < count; i++) {
+        struct shape_array shape;
+        uint32_t at = is_tuple ? graph_operand(graph, root, i) : root;
+        if (results->is_result_aliased[i] || at == HLO_NONE ||
+            !shape_array_read(hlo_instruction_shape(hlo, at), &shape))
+            continue;
+        uint64_t key = shape_array_hash(&shape);
+        uint32_t known = map_get(&results->of_shape, key);
+        map_put(&results->of_shape, key, known == MAP_NONE ? 1 : known + 1, true);
+    }
+}
+
+/* ---- twins: leaves of the optimizer's state that have a parameter's path and shape ---- */
+
+static uint64_t suffix_hash(const struct facts *facts, uint32_t from)
+{
+    uint64_t hash = shape_array_hash(&facts->shape);
+    for (uint32_t i = from; i < facts->words.count; i++)
+        hash = hash_bytes(facts->words.items[i].data, facts->words.items[i].length, hash);
+    return hash;
+}
+
+static void twins_collect(const struct facts *facts, struct map *twins)
+{
+    for (uint32_t i = 1; facts->has_shape && facts->shape.rank > 0 && i < facts->words.count; i++)
+        map_put(twins, suffix_hash(facts, i), 1, true);
+}
+
+/* The path but for the argument's own name, and a container's, ends like one of the optimizer's. */
+static bool has_twin(const struct facts *facts, const struct map *twins)
+{
+    for (uint32_t i = 1; facts->has_shape && facts->shape.rank > 0 && i < 3 && i < facts->words.count; i++)
+        if (map_get(twins, suffix_hash(facts, i)) != MAP_NONE)
+            return true;
+    return false;
+}
+
+/* ---- verdicts ---- */
+
+static struct category_verdict verdict(enum category category, enum category_rule rule)
+{
+    return (struct category_verdict){(uint8_t)category, (uint8_t)rule};
+}
+
+static bool is_random(const struct facts *facts)
+{
+    return facts->is_integer && shape_array_elements(&facts->shape) <= RANDOM_ELEMENTS_MAX;
+}
+
+static const struct argument_name *name_of(const struct facts *facts)
+{
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        if (name_fits(&facts->words, &names[i]) && (names[i].category != CATEGORY_RNG || is_random(facts)))
+            return &names[i];
+    return NULL;
+}
+
+/* What the program does with it; of a program that trains. */
+static struct category_verdict by_use(const struct facts *facts)
+{
+    bool is_read = facts->is_read_forward || facts->is_read_backward;
+    if (facts->is_random && is_random(facts))
+        return verdict(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
+    if (is_read && facts->is_replaced && !facts->is_integer)
+        return verdict(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TRAINED);
+    if (facts->is_replaced)
+        return verdict(CATEGORY_OPTIMIZER_STATE, CATEGORY_RULE_ARGUMENT_STATE);
+    if (is_read && facts->is_weight && !facts->is_integer && facts->shape.rank >= 2)
+        return verdict(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_WEIGHT);
+    if (is_read || facts->feeds_forward)
+        return verdict(CATEGORY_BATCH, CATEGORY_RULE_ARGUMENT_READ);
+    return verdict(CATEGORY_OTHER, CATEGORY_RULE_ARGUMENT_OTHER);
+}
+
+static struct category_verdict without_backward(const struct facts *facts)
+{
+    if (facts->is_random && is_random(facts))
+        return verdict(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
+    if (facts->is_replaced && facts->has_shape && facts->shape.rank > 0)
+        return verdict(CATEGORY_CACHE, CATEGORY_RULE_ARGUMENT_REPLACED);
+    return verdict(CATEGORY_INPUT, CATEGORY_RULE_ARGUMENT_INPUT);
+}
+
+static struct category_verdict decide(const struct facts *facts, bool has_backward, const struct map *twins)
+{
+    const struct argument_name *name = facts->name;
+    struct category_verdict use = has_backward ? by_use(facts) : without_backward(facts);
+    bool is_sure = category_rule_confidence((enum category_rule)use.rule) != CONFIDENCE_GUESS;
+    if (name != NULL && name->strength == STRONG)
+        return verdict((enum category)name->category, CATEGORY_RULE_ARGUMENT_NAME);
+    if ((name == NULL || name->category != CATEGORY_OPTIMIZER_STATE) && has_twin(facts, twins))
+        return verdict(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TWIN);
+    if (name != NULL && !(has_backward && is_sure))
+        return verdict((enum category)name->category, CATEGORY_RULE_ARGUMENT_WORD);
+    return use;
+}
+
+/* Arguments of one tree are mostly alike: what is only guessed follows those around it, by bytes. */
+struct tree {
+    int64_t bytes[CATEGORY_COUNT], all_bytes;
+    uint32_t count;
+};
+enum { TREE_LEAVES_MIN = 4, TREE_PERCENT = 80 };
+
+static uint64_t tree_key(const struct words *words)
+{
+    uint32_t depth = words->count > 2 && isdigit((unsigned char)words->items[1].data[0]) ? 2 : 1;
+    uint64_t hash = words->count;
+    if (words->count <= depth)
+        return 0;
+    hash = depth;
+    for (uint32_t i = 0; i < depth; i++)
+        hash = hash_bytes(words->items[i].data, words->items[i].length, hash);
+    return hash | 1;
+}
+
+static void trees_apply(struct plan *plan, const struct facts *facts, struct arena *arena)
+{
+    struct tree *trees = arena_array(arena, struct tree, (size_t)plan->argument_count + 1);
+    struct map tree_of;
+    uint32_t tree_count = 0;
+    map_init(&tree_of, arena, plan->argument_count);
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        const struct plan_argument *argument = &plan->arguments[i];
+        uint64_t key = tree_key(&facts[i].words);
+        if (key == 0)
+            continue;
+        uint32_t at = map_get(&tree_of, key);
+        if (at == MAP_NONE)
+            map_put(&tree_of, key, at = tree_count++, false);
+        trees[at].count++;
+        trees[at].all_bytes = sum_add(trees[at].all_bytes, argument->bytes);
+        trees[at].bytes[argument->verdict.category] =
+            sum_add(trees[at].bytes[argument->verdict.category], argument->bytes);
+    }
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        struct plan_argument *argument = &plan->arguments[i];
+        uint64_t key = tree_key(&facts[i].words);
+        if (key == 0 || category_rule_confidence((enum category_rule)argument->verdict.rule) != CONFIDENCE_GUESS)
+            continue;
+        const struct tree *tree = &trees[map_get(&tree_of, key)];
+        for (int j = 0; j < CATEGORY_COUNT && tree->count >= TREE_LEAVES_MIN; j++)
+            if (j != argument->verdict.category && tree->bytes[j] / TREE_PERCENT > tree->all_bytes / 100)
+                argument->verdict = verdict((enum category)j, CATEGORY_RULE_ARGUMENT_TREE);
+    }
+}
+
+/* ---- the list ---- */
+
+static int by_number(const void *left, const void *right)
+{
+    const struct plan_argument *a = left, *b = right;
+    return ORDER(a->number, b->number) ?: ORDER(a->instruction_at, b->instruction_at);
+}
+
+const struct plan_argument *arguments_find(const struct plan *plan, int64_t number)
+{
+    struct plan_argument wanted = {.number = number};
+    uint32_t low = 0, high = plan->argument_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (plan->arguments[middle].number < wanted.number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < plan->argument_count && plan->arguments[low].number == number ? &plan->arguments[low] : NULL;
+}
+
+static void list_build(struct plan *plan, const struct graph *graph, struct arena *arena)
+{
+    const struct hlo *hlo = &plan->hlo;
+    const struct hlo_computation *entry = &hlo->computations[hlo->entry_at];
+    for (int is_placing = 0; is_placing < 2; is_placing++) {
+        plan->argument_count = 0;
+        for (uint32_t i = 0; i < entry->instruction_count; i++) {
+            uint32_t at = entry->instruction_first + i;
+            if (graph_op(graph, at) != GRAPH_PARAMETER)
+                continue;
+            if (is_placing)
+                plan->arguments[plan->argument_count] = (struct plan_argument){.number = graph->numbers[at],
+                                                                               .path = graph_op_name(graph, at),
+                                                                               .shape = hlo_instruction_shape(hlo, at),
+                                                                               .instruction_at = at};
+            plan->argument_count++;
+        }
+        if (!is_placing)
+            plan->arguments = arena_array(arena, struct plan_argument, (size_t)plan->argument_count + 1);
+    }
+    qsort(plan->arguments, plan->argument_count, sizeof(*plan->arguments), by_number);
+    for (uint32_t i = 0; i < hlo->allocation_count; i++) {
+        const struct hlo_allocation *allocation = &hlo->allocations[i];
+        const struct plan_argument *found =
+            allocation->is_parameter ? arguments_find(plan, allocation->parameter_number) : NULL;
+        if (found != NULL)
+            plan->arguments[found - plan->arguments].bytes =
+                sum_add(plan->arguments[found - plan->arguments].bytes, allocation->size_bytes);
+    }
+}
+
+static void facts_find(const struct plan *plan, const struct graph *graph, struct value_walk *walk,
+                       const struct results *results, uint32_t at, struct facts *facts)
+{
+    const struct plan_argument *argument = &plan->arguments[at];
+    struct reading reading = {.graph = graph, .facts = facts};
+    facts->words = words_of(argument->path);
+    facts->has_shape = shape_array_read(argument->shape, &facts->shape);
+    facts->is_integer = facts->has_shape && shape_array_is_integer(&facts->shape);
+    facts->is_replaced = results->is_aliased[at] ||
+                         (facts->has_shape && map_get(&results->of_shape, shape_array_hash(&facts->shape)) != MAP_NONE);
+    facts->name = name_of(facts);
+    value_each_reader(walk, (struct value){argument->instruction_at, VALUE_WHOLE}, reader_met, &reading);
+    if (!facts->is_read_forward && !facts->is_read_backward && !facts->is_replaced)
+        facts->feeds_forward = feeds_forward(&reading, walk);
+}
+
+void arguments_build(struct plan *plan, const struct graph *graph, struct value_walk *walk, struct arena *arena)
+{
+    struct results results;
+    struct map twins;
+    if (plan->hlo.entry_at == HLO_NONE)
+        return;
+    list_build(plan, graph, arena);
+    results_build(plan, graph, arena, &results);
+    struct facts *facts = arena_array(arena, struct facts, (size_t)plan->argument_count + 1);
+    map_init(&twins, arena, plan->argument_count);
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        facts_find(plan, graph, walk, &results, i, &facts[i]);
+        if (facts[i].name != NULL && facts[i].name->category == CATEGORY_OPTIMIZER_STATE)
+            twins_collect(&facts[i], &twins);
+    }
+    for (uint32_t i = 0; i < plan->argument_count; i++)
+        plan->arguments[i].verdict = decide(&facts[i], graph->has_backward, &twins);
+    trees_apply(plan, facts, arena);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * arguments.h: what the arguments of a program are: parameters, optimizer state, batch, …
+ *
+ * Names first, where they mean one thing; then what the program does with the value: a training step reads its
+ * parameters going forward and gives new ones back, reads its optimizer's state neither forward nor backward, and gives
+ * no new batch back. An optimizer's leaf also tells of a parameter: its path ends alike, and it has the same shape. */
+#ifndef ANALYSIS_PLAN_ARGUMENTS_H
+#define ANALYSIS_PLAN_ARGUMENTS_H
+
+#include "plan/plan.h"
+#include "plan/value.h"
+
+/* Fills plan->arguments, by number. */
+void arguments_build(struct plan *plan, const struct graph *graph, struct value_walk *walk, struct arena *arena);
+
+/* The argument with that number, or NULL. */
+const struct plan_argument *arguments_find(const struct plan *plan, int64_t number);
+
+#endif

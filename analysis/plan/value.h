@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * value.h: where a value was made and what reads it, through everything that only hands it on.
+ *
+ * In:   the graph of a program.
+ * Out:  steps from a value to what it is a view or a copy of, and to what reads it, into and out of fusions, calls, loops
+ *       and branches.
+ * Cost: a walk back is bounded; walks to readers share an allotment of steps, past which they are cut short: a tangled
+ *       program costs no more than another of its size.
+ * Source: operand semantics of XLA's opcodes (hlo_dataflow_analysis.cc). */
+#ifndef ANALYSIS_PLAN_VALUE_H
+#define ANALYSIS_PLAN_VALUE_H
+
+#include "input/graph.h"
+
+/* A value: what an instruction gives, or an element of the tuple that it gives. */
+struct value {
+    uint32_t at;      /* instruction; HLO_NONE: none */
+    uint32_t element; /* VALUE_WHOLE, or an index */
+};
+#define VALUE_WHOLE UINT32_MAX
+
+/* What happened to a value on its way. */
+enum { VALUE_WAS_COPIED = 1, VALUE_WAS_CAST = 2, VALUE_WAS_CUT = 4, VALUE_WAS_LOOPED = 8, VALUE_WAS_GATHERED = 16 };
+
+/* How far a walk goes back: through copies and nameless views (ORIGIN), or through named views, casts, slices and
+ * gathers of the person's code too (BASE). */
+enum value_reach { VALUE_ORIGIN, VALUE_BASE };
+
+/* Where a value was made. Fusions are opened: the result may lie in one. A loop's element is what its body computes for
+ * it, or, if the body hands it on, what came in. `ways` (may be NULL) collects VALUE_WAS_…. */
+struct value value_origin(const struct graph *graph, struct value value, enum value_reach reach, unsigned *ways);
+
+/* The instruction whose op_name says what the value is: of its origin, else of the nearest named one behind it; HLO_NONE
+ * without one. */
+uint32_t value_namer(const struct graph *graph, struct value value);
+
+/* What reads a value, through views and copies and into fusions, calls and loops: calls back for each instruction that
+ * makes something new of it, `operand` telling as which; with HLO_NONE for "it is (part of) the result of the program".
+ * False ends the walk. */
+typedef bool value_reader(void *context, uint32_t reader_at, uint32_t operand);
+
+/* Room for walks, one at a time; what the last one met. */
+enum { VALUE_PLACES_MAX = 4096 };
+struct value_walk {
+    const struct graph *graph;
+    uint64_t steps_left;  /* of all walks together */
+    struct value *places; /* where the value was met: itself, and what it is under other names */
+    uint32_t place_count;
+    bool is_cut; /* it is at more places than are followed, or the steps are used up: some readers were left out */
+    struct value loop; /* the element of a loop's state that it began and that the loop's body changes */
+    struct value_visited *visited;
+    uint32_t visited_mark;
+};
+void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_t steps, struct arena *arena);
+void value_each_reader(struct value_walk *walk, struct value value, value_reader *visit, void *context);
+
+/* Room that others write: zeros, a buffer without content. */
+bool value_is_blank(const struct graph *graph, struct value origin);
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_whose.c: whose memory it is, in a terminal or as JSON: the view "whose" of each module. */
+#include "server/base/log.h"
+#include "server/cmd/commands.h"
+#include "server/cmd/each_module.h"
+#include "server/cmd/options.h"
+#include "server/store/account.h"
+#include "server/store/body.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct printing {
+    struct store *store;
+    const struct options *options;
+    bool needs_comma;
+};
+
+/* The answer's "data", as the core wrote it. */
+static struct str data_of(const struct body *body)
+{
+    static const char begin[] = "\"data\":", end[] = ",\"notes\":";
+    const char *text = body->data, *from = memmem(text, body->size, begin, sizeof(begin) - 1), *to = NULL;
+    for (const char *at = from; at && (at = memmem(at, (size_t)(text + body->size - at), end, sizeof(end) - 1)); at++)
+        to = at;
+    return from && to ? (struct str){from + sizeof(begin) - 1, (size_t)(to - from) - (sizeof(begin) - 1)}
+                      : (struct str){"null", 4};
+}
+
+static bool print_module(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
+{
+    struct printing *printing = context;
+    struct err err = ERR_INIT;
+    const struct analysis_param text = {"format", "text"};
+    bool is_json = printing->options->is_json;
+    (void)session;
+    struct body *body = each_module_ask(printing->store, entry, "whose", &text, is_json ? 0 : 1, &err);
+    if (!body) {
+        log_line("%s: %s: %s", entry->file->file->path, entry->program->key, err.text);
+        return false;
+    }
+    struct str data = is_json ? data_of(body) : (struct str){body->data, body->size};
+    if (printing->needs_comma)
+        fputs(is_json ? ",\n" : "\n", stdout);
+    fwrite(data.data, 1, data.length, stdout);
+    printing->needs_comma = true;
+    body_release(body);
+    return true;
+}
+
+static int whose(const struct options *options)
+{
+    struct stat status;
+    if (options->paths.count != 1) {
+        log_line("whose wants one PATH: a trace, an HLO file or a folder of them (--help tells more)");
+        return COMMANDS_UNUSABLE;
+    }
+    if (stat(options->paths.items[0], &status) != 0) {
+        log_line("%s: no such file or folder", options->paths.items[0]);
+        return COMMANDS_UNUSABLE;
+    }
+    struct printing printing = {store_new(account_default_limit()), options, false};
+    fputs(options->is_json ? "{\"modules\":[" : "", stdout);
+    int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing);
+    fputs(options->is_json ? "]}\n" : "", stdout);
+    store_free(printing.store);
+    return result;
+}
+
+int cmd_whose(char *const *arguments)
+{
+    struct options options;
+    char reason[512];
+    int status = COMMANDS_DONE;
+    if (!options_read(COMMANDS_BIT_AT_WHOSE, arguments, &options, reason, sizeof(reason))) {
+        log_line("%s", reason);
+        status = COMMANDS_UNUSABLE;
+    } else if (!options_answer(COMMANDS_BIT_AT_WHOSE, &options)) {
+        status = whose(&options);
+    }
+    options_free(&options);
+    return status;
+}

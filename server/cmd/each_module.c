@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * each_module.c: see each_module.h. */
+#include "server/cmd/each_module.h"
+
+#include "server/base/log.h"
+#include "server/cmd/commands.h"
+#include "server/disk/index.h"
+#include "server/store/subjects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool each_module_is_wanted(const struct modules_entry *entry, const char *wanted)
+{
+    if (!wanted || strcmp(wanted, entry->id) == 0)
+        return true;
+    if (entry->file->group && strcmp(wanted, entry->file->group->stem) == 0)
+        return true;
+    return entry->program && (strcmp(wanted, entry->program->name) == 0 || strcmp(wanted, entry->program->key) == 0);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct modules_entry *x = a, *y = b;
+    if (x->largest_total_bytes != y->largest_total_bytes)
+        return x->largest_total_bytes < y->largest_total_bytes ? 1 : -1;
+    return strcmp(x->id, y->id);
+}
+
+void each_module_sort(struct modules *modules)
+{
+    if (modules->entry_count)
+        qsort(modules->entries, modules->entry_count, sizeof(*modules->entries), by_total);
+}
+
+struct body *each_module_ask(struct store *store, const struct modules_entry *entry, const char *view,
+                             const struct analysis_param *params, size_t param_count, struct err *err)
+{
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = view, .params = params, .param_count = param_count};
+    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    return subjects_answer(store, &place, NULL, &question, err, NULL);
+}
+
+int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context)
+{
+    size_t found_count = 0, good_count = 0;
+    struct index *index = index_new();
+    index_add(index, path);
+    index_scan_once(index);
+    struct snapshot *snapshot = index_hold(index);
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        struct modules modules;
+        modules_open(store, snapshot->sessions[at], NULL, &modules);
+        modules_read_totals(store, &modules);
+        each_module_sort(&modules);
+        for (size_t i = 0; i < modules.entry_count; i++) {
+            const struct modules_entry *entry = &modules.entries[i];
+            if (!each_module_is_wanted(entry, wanted))
+                continue;
+            found_count++;
+            if (entry->program)
+                good_count += visit(context, snapshot->sessions[at], entry);
+            else
+                log_line("%s: %s", entry->file->file->path, entry->file->err.text);
+        }
+        modules_close(&modules);
+    }
+    for (size_t at = 0; at < snapshot->problem_count; at++)
+        log_line("%s: %s", snapshot->problems[at].file, snapshot->problems[at].reason);
+    index_release(index, snapshot);
+    index_free(index);
+    if (found_count == 0)
+        log_line(wanted ? "%s: has no module of that name" : "%s: has no HLO module", path);
+    return good_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+}
