@@ -1,12 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  * analysis_trace.c: what the memory events of a trace are to the door. */
 #include "analysis_subject.h"
+#include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/summary.h"
 
 /* Steps of decoding: about two a byte in real traces; a step costs 1 to 10 ns. */
 #define MIN_WORK ((uint64_t)1 << 28)
 #define WORK_PER_BYTE 64
+
+struct programs {
+    const struct source *source;
+    struct arena arena;
+    struct err err;
+    struct program_figures figures;
+};
+
+static void programs_read(void *context)
+{
+    struct programs *programs = context;
+    program_figures_read(programs->source, &programs->arena, &programs->figures, &programs->err);
+}
+
+/* Names what nobody named by the programs in the same file. What fails on the way leaves it without names. */
+static void programs_hold(struct job *job, struct memory_profile *trace)
+{
+    if (!memory_profile_naming_is_wanted(trace))
+        return;
+    struct programs programs = {.source = job->source, .err = ERR_INIT};
+    arena_init(&programs.arena, arena_left_bytes(&job->arena), &programs.err);
+    arena_allot_work(&programs.arena, job->arena.work_left);
+    if (arena_try(&programs.arena, programs_read, &programs) && programs.figures.count > 0)
+        memory_profile_naming_make(trace, &programs.figures, &job->arena);
+    arena_free(&programs.arena);
+}
 
 void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err)
 {
@@ -19,6 +46,7 @@ void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *
     if (!memory_events_read(job->source, workers, &job->arena, events, err))
         return;
     memory_profile_model_build(&out->trace, events, workers, &job->arena);
+    programs_hold(job, &out->trace);
     out->pool_names = arena_array(&job->arena, const char *, (size_t)out->trace.pool_count + 1);
     for (uint32_t i = 0; i < out->trace.pool_count; i++)
         out->pool_names[i] = arena_text(&job->arena, out->trace.pools[i].name);

@@ -147,6 +147,26 @@ static void host_plane(struct memory_reading *reading, const struct places *plac
     steps_take(reading, is_settled || has_loops(reading->stream, places, reading->scratch));
 }
 
+/* ---- allocations without a name ---- */
+
+bool memory_events_is_unnamed(const struct memory_events *events, uint32_t what_at)
+{
+    uint32_t op = events->whats[what_at].op;
+    return op == MEMORY_NO_TEXT || str_equal(events->texts[op], STR("dummy")) ||
+           str_equal(events->texts[op], STR("(null)"));
+}
+
+static bool has_unnamed(const struct memory_events *events, struct arena *scratch)
+{
+    bool *is_unnamed = arena_array(scratch, bool, events->what_count + 1), has = false;
+    for (size_t i = 0; i < events->what_count; i++)
+        is_unnamed[i] = memory_events_is_unnamed(events, (uint32_t)i);
+    for (size_t i = 0; i < events->count && !has; i++)
+        has = is_unnamed[COLUMN_AT(&events->what, uint32_t, i)] &&
+              (COLUMN_AT(&events->flags, uint8_t, i) & MEMORY_FREED) == 0;
+    return has;
+}
+
 bool memory_events_read(const struct source *source, const struct workers *workers, struct arena *arena,
                         struct memory_events *out, struct err *err)
 {
@@ -177,6 +197,9 @@ bool memory_events_read(const struct source *source, const struct workers *worke
     for (size_t i = 0; i < places.gpus.count && out->count > 0 && !err_is_set(err); i++)
         kernel_launches_read(&stream, CHUNKS_AT(&places.gpus, struct stream_scope, i), &host, out->origin_ns, arena,
                              &out->launches);
+    out->has_unnamed = out->has_gpu_plane && has_unnamed(out, reading->scratch);
+    if (out->has_unnamed && !err_is_set(err))
+        host_runs_read(&stream, reading->plane, out->origin_ns, arena, &out->runs);
     if (places.has_environment && !err_is_set(err))
         trace_capture_read(&stream, places.environment, reading->scratch, &out->capture);
     arena_free(reading->scratch); /* of the first piece, if it was read in pieces */

@@ -15,6 +15,7 @@
 #include "base/sum.h"
 #include "base/table.h"
 #include "base/workers.h"
+#include "input/host_runs.h"
 #include "input/module_launches.h"
 #include "input/trace_capture.h"
 #include "input/trace_groups.h"
@@ -38,6 +39,7 @@ struct memory_what {
     uint32_t op, region, shape;
     int32_t data_type; /* of TensorFlow; 0 = not told */
     bool is_encoded;   /* read from the event's name */
+    uint32_t guess;    /* for who reads on: what it may be; MEMORY_NO_TEXT */
 };
 
 /* Figures of the pool that rarely change; MEMORY_UNKNOWN when not told. */
@@ -75,7 +77,9 @@ struct memory_events {
     bool has_steps; /* some event is in a step */
     struct module_launches launches;
     struct trace_capture capture;
-    bool is_empty; /* the file has no byte */
+    struct host_runs runs; /* read where a GPU's allocations have no names */
+    bool has_unnamed;      /* some allocation of a GPU's trace names no op */
+    bool is_empty;         /* the file has no byte */
     bool has_host_plane, has_tpu_plane, has_gpu_plane;
     /* what could not be used */
     uint64_t damaged_count, cut_line_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;
@@ -87,6 +91,8 @@ struct memory_events {
     size_t piece_count; /* that were read side by side; 1: it was read in one go */
 };
 
+/* Does it name no op? "dummy" is what PjRt says when none is pending; older ones wrote "(null)". */
+bool memory_events_is_unnamed(const struct memory_events *events, uint32_t what_at);
 /* False when nothing can be had: the report is in err. With `workers` (or NULL) long lines are read in pieces side by
  * side; what comes out is the same. */
 bool memory_events_read(const struct source *source, const struct workers *workers, struct arena *arena,

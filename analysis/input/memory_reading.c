@@ -237,8 +237,9 @@ static void texts_take(struct memory_reading *reading)
     struct memory_what *whats = arena_array(reading->arena, struct memory_what, table_count(&reading->whats) + 1);
     for (size_t i = 0; i < table_count(&reading->whats); i++) {
         const uint64_t *key = table_key(&reading->whats, i);
-        whats[i] = (struct memory_what){resolved(&keys, key[0]), resolved(&keys, key[1]), resolved(&keys, key[2]),
-                                        (int32_t)(key[3] & INT32_MAX), (key[3] & WHAT_ENCODED) != 0};
+        whats[i] =
+            (struct memory_what){resolved(&keys, key[0]),       resolved(&keys, key[1]),      resolved(&keys, key[2]),
+                                 (int32_t)(key[3] & INT32_MAX), (key[3] & WHAT_ENCODED) != 0, MEMORY_NO_TEXT};
     }
     out->whats = whats;
     out->what_count = table_count(&reading->whats);

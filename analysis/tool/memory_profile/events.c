@@ -2,6 +2,7 @@
  * events.c: the view "events": allocations with what ends them, by address,
  * and frees of what was there before; and the view "event": one of them in full. */
 #include "base/sum.h"
+#include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/views.h"
 #include "tool/table.h"
 
@@ -78,6 +79,9 @@ VALUE(step, table_integer_if(event.profile->step[event.at] >= 0, event.profile->
 VALUE(region, table_text_if_any(memory_profile_text(event.profile, event.what->region)))
 VALUE(dtype, table_text_if_any(memory_profile_views_data_type(event.profile, event.what)))
 VALUE(shape, table_text_if_any(memory_profile_text(event.profile, event.what->shape)))
+VALUE(program, table_text_if_any(memory_profile_views_program(event.profile, event.what)))
+VALUE(role, table_text_if_any(memory_profile_views_role(event.profile, event.what)))
+VALUE(confidence, table_text_if_any(memory_profile_views_confidence(event.profile, event.what)))
 VALUE(address, table_text(address_text(&event)))
 VALUE(address_number, has_address(&event) ? table_real((double)event.profile->address[event.at]) : table_unknown())
 VALUE(thread, table_text_if_any(event.profile->events.lines[event.profile->line[event.at]].name))
@@ -118,6 +122,12 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
     {COLUMN_SHAPE("shape", shape), .is_searched = true, .json = "shape", .csv = "shape",
      .title = "Shape", .help = "shape:[*,2048] · [...,128]"},
+    {COLUMN_TEXT("program", program), .is_searched = true, .json = "program", .csv = "program", .title = "Program",
+     .help = "program whose plan has such a buffer (guess)"},
+    {COLUMN_TEXT("role", role), .is_searched = true, .json = "role", .csv = "role", .title = "Role",
+     .help = "output, temporaries, argument … of the program"},
+    {COLUMN_TEXT("confidence", confidence), .json = "confidence", .csv = "confidence", .title = "Confidence",
+     .help = "confidence:guess, unknown (several programs fit)"},
     {COLUMN_TEXT("address", address), .order = address_number, .member = own_address, .json = "address", .csv = "address",
      .title = "Address", .help = "0x7f…"},
     {COLUMN_NUMBER("addr", address_number, NULL), .help = "address as a number"},
@@ -192,6 +202,17 @@ static const struct trace_step *step_find(const struct memory_profile *profile, 
     return NULL;
 }
 
+/* A guess, and what it rests on. */
+static void guess_write(struct json *json, const struct memory_profile *profile, const struct memory_what *what)
+{
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    memory_profile_views_text(json, "program", memory_profile_views_program(profile, what));
+    memory_profile_views_text(json, "role", memory_profile_views_role(profile, what));
+    memory_profile_views_text(json, "confidence", memory_profile_views_confidence(profile, what));
+    json_key_text(json, "rule", guess == NULL ? NULL : memory_profile_naming_rule(guess));
+    json_key_text(json, "rule_text", guess == NULL ? NULL : memory_profile_naming_rule_text(guess));
+}
+
 static void event_write(struct json *json, const struct listing *listing, uint32_t at)
 {
     const struct memory_profile *profile = listing->profile;
@@ -215,6 +236,7 @@ static void event_write(struct json *json, const struct listing *listing, uint32
     memory_profile_views_text(json, "region", region(listing, at).text);
     memory_profile_views_text(json, "dtype", dtype(listing, at).text);
     memory_profile_views_text(json, "shape", shape(listing, at).text);
+    guess_write(json, profile, &profile->events.whats[profile->what[event]]);
     memory_profile_views_text(json, "thread", thread(listing, at).text);
     memory_profile_views_state(json, listing->pool, at + 1);
     memory_profile_views_bytes(json, "lifetime_peak_bytes", peak);

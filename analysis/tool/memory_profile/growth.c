@@ -186,7 +186,7 @@ static enum verdict verdict_of(const struct growth *growth, const struct course 
     return grown + shrunk == 1 ? STEPS_ONCE : VARIES;
 }
 
-/* Op, data type and shape make a group. */
+/* Op, data type, shape and what it may be make a group. */
 static struct group *group_of(struct growth *growth, uint32_t event)
 {
     const struct memory_profile *profile = growth->profile;
@@ -195,7 +195,7 @@ static struct group *group_of(struct growth *growth, uint32_t event)
         return chunks_at(&growth->groups, number);
     const struct memory_what *what = &profile->events.whats[what_at];
     struct str type = memory_profile_views_data_type(profile, what);
-    uint64_t key[4] = {what->op, what->shape, type.length, 0};
+    uint64_t key[5] = {what->op, what->shape, type.length, 0, what->guess};
     memcpy(&key[3], type.data, type.length < sizeof(key[3]) ? type.length : sizeof(key[3]));
     growth->number_of[what_at] = number = table_number(&growth->keys, key);
     if (number == growth->groups.count) {
@@ -220,7 +220,7 @@ static void courses_make(struct growth *growth)
     const struct memory_profile *profile = growth->profile;
     const struct memory_profile_pool *pool = growth->pool;
     uint32_t passed = 0;
-    table_init(&growth->keys, growth->request->arena, 4);
+    table_init(&growth->keys, growth->request->arena, 5);
     growth->number_of = arena_array(growth->request->arena, uint32_t, profile->events.what_count + 1);
     memset(growth->number_of, 0xFF, profile->events.what_count * sizeof(*growth->number_of));
     chunks_init(&growth->groups, growth->request->arena, sizeof(struct group));
@@ -273,6 +273,9 @@ static struct line line_of(const void *context, uint32_t row)
 VALUE(op, table_text_if_any(memory_profile_text(line.growth->profile, line.what->op)))
 VALUE(dtype, table_text_if_any(memory_profile_views_data_type(line.growth->profile, line.what)))
 VALUE(shape, table_text_if_any(memory_profile_text(line.growth->profile, line.what->shape)))
+VALUE(program, table_text_if_any(memory_profile_views_program(line.growth->profile, line.what)))
+VALUE(role, table_text_if_any(memory_profile_views_role(line.growth->profile, line.what)))
+VALUE(confidence, table_text_if_any(memory_profile_views_confidence(line.growth->profile, line.what)))
 VALUE(slope, table_real(slope_of(line.growth, line.course)))
 VALUE(first, table_integer(line.course->first_bytes))
 VALUE(last, table_integer(line.course->bytes))
@@ -288,8 +291,10 @@ VALUE(verdict_rank, table_integer(verdict_of(line.growth, line.course)))
 static struct table_value key(const void *context, uint32_t row)
 {
     const struct growth *growth = context;
-    const struct str parts[] = {op(context, row).text, dtype(context, row).text, shape(context, row).text};
-    return table_text(memory_profile_views_key(growth->request->scratch, parts, 3, 0));
+    const struct str parts[] = {op(context, row).text, dtype(context, row).text, shape(context, row).text,
+                                program(context, row).text, role(context, row).text};
+    bool is_guessed = parts[3].length + parts[4].length > 0; /* else the key is as it is without guesses */
+    return table_text(memory_profile_views_key(growth->request->scratch, parts, is_guessed ? 5 : 3, 0));
 }
 
 static void sparks_write(struct json *json, const void *context, uint32_t row)
@@ -308,6 +313,12 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
     {COLUMN_SHAPE("shape", shape), .is_searched = true, .json = "shape", .csv = "shape", .title = "Shape",
      .help = "shape:[*,2048] · [...,128]"},
+    {COLUMN_TEXT("program", program), .is_searched = true, .json = "program", .csv = "program", .title = "Program",
+     .help = "program whose plan has such a buffer (guess)"},
+    {COLUMN_TEXT("role", role), .is_searched = true, .json = "role", .csv = "role", .title = "Role",
+     .help = "output, temporaries, argument … of the program"},
+    {COLUMN_TEXT("confidence", confidence), .json = "confidence", .csv = "confidence", .title = "Confidence",
+     .help = "confidence:guess, unknown (several programs fit)"},
     {COLUMN_NUMBER("slope", slope, "bytes_per_step"), .json = "slope_bytes_per_step", .csv = "slope_bytes_per_step",
      .title = "Slope", .help = "bytes a step: slope:>1KiB"},
     {COLUMN_NUMBER("first", first, "bytes"), .json = "first_bytes", .csv = "first_bytes", .title = "First",
@@ -327,9 +338,9 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("", NULL), .write = sparks_write, .json = "sparkline_bytes"},
     {.name = NULL},
 };
-enum { COURSE = 4 }; /* the first column that the whole pool has too */
+enum { COURSE = 7 }; /* the first column that the whole pool has too */
 static const char csv_names[] =
-    "op dtype shape verdict slope first size largest first_count count grown shrunk step_count";
+    "op dtype shape program role confidence verdict slope first size largest first_count count grown shrunk step_count";
 static const struct table_spec spec = {.columns = columns, .sort = "-verdict,-slope"};
 
 static void boundaries_write(struct json *json, const struct growth *growth)

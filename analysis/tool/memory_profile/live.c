@@ -4,6 +4,7 @@
 #include "tool/memory_profile/live.h"
 
 #include "base/nearest.h"
+#include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/views.h"
 #include "tool/table.h"
 
@@ -13,8 +14,8 @@ struct listing {
     struct memory_profile_live live;
 };
 
-static const char *const field_names[PROFILE_LIVE_FIELDS] = {"op",    "step",   "region", "dtype",
-                                                             "shape", "thread", "none"};
+static const char *const field_names[PROFILE_LIVE_FIELDS] = {"op",      "step", "region", "dtype", "shape",
+                                                             "program", "role", "thread", "none"};
 
 /* "same", "none", or a list of fields. */
 static bool fields_read(const struct tool_request *request, unsigned *out, struct err *err)
@@ -100,6 +101,11 @@ VALUE(region,
 VALUE(dtype,
       IF_GROUPED(PROFILE_LIVE_DTYPE, table_text_if_any(memory_profile_views_data_type(group.profile, group.what))))
 VALUE(shape, IF_GROUPED(PROFILE_LIVE_SHAPE, table_text_if_any(memory_profile_text(group.profile, group.what->shape))))
+VALUE(program,
+      IF_GROUPED(PROFILE_LIVE_PROGRAM, table_text_if_any(memory_profile_views_program(group.profile, group.what))))
+VALUE(role, IF_GROUPED(PROFILE_LIVE_ROLE, table_text_if_any(memory_profile_views_role(group.profile, group.what))))
+VALUE(confidence,
+      IF_GROUPED(PROFILE_LIVE_ROLE, table_text_if_any(memory_profile_views_confidence(group.profile, group.what))))
 VALUE(thread, IF_GROUPED(PROFILE_LIVE_THREAD,
                          table_text_if_any(group.profile->events.lines[group.profile->line[group.event]].name)))
 VALUE(event, table_integer_if(group.is_single, (int64_t)group.event - group.listing->live.pool->first))
@@ -121,9 +127,11 @@ static struct table_value key(const void *context, uint32_t row)
         return table_text((struct str){scratch->data, scratch->length});
     }
     const struct table_value number = step(context, row);
-    const struct str parts[] = {op(context, row).text, region(context, row).text, dtype(context, row).text,
-                                shape(context, row).text, thread(context, row).text};
-    return table_text(memory_profile_views_key(scratch, parts, sizeof(parts) / sizeof(parts[0]),
+    const struct str parts[] = {op(context, row).text,    region(context, row).text, dtype(context, row).text,
+                                shape(context, row).text, thread(context, row).text, program(context, row).text,
+                                role(context, row).text};
+    bool is_guessed = parts[5].length + parts[6].length > 0; /* else the key is as it is without guesses */
+    return table_text(memory_profile_views_key(scratch, parts, is_guessed ? 7 : 5,
                                                number.kind == TABLE_UNKNOWN ? -1 : number.integer));
 }
 
@@ -149,6 +157,12 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("dtype", dtype), .json = "dtype", .csv = "dtype", .title = "Dtype", .help = "element type"},
     {COLUMN_SHAPE("shape", shape), .is_searched = true, .json = "shape", .csv = "shape",
      .title = "Shape", .help = "shape:[*,2048] · [...,128]"},
+    {COLUMN_TEXT("program", program), .is_searched = true, .json = "program", .csv = "program", .title = "Program",
+     .help = "program whose plan has such a buffer (guess)"},
+    {COLUMN_TEXT("role", role), .is_searched = true, .json = "role", .csv = "role", .title = "Role",
+     .help = "output, temporaries, argument … of the program"},
+    {COLUMN_TEXT("confidence", confidence), .json = "confidence", .csv = "confidence", .title = "Confidence",
+     .help = "confidence:guess, unknown (several programs fit)"},
     {COLUMN_TEXT("thread", thread), .json = "thread", .csv = "thread", .title = "Thread", .help = "thread that allocated it"},
     {COLUMN_TEXT("", NULL), .write = address_write, .json = "address"},
     {COLUMN_NUMBER("event", event, NULL), .json = "event", .help = "number of the event"},
@@ -241,6 +255,11 @@ static void answer_write(struct json *json, const struct listing *listing, const
     json_key_uint(json, "matched_allocation_count", matched_count);
     table_rows_write(rows, "rows", json);
     remainders_write(json, live);
+    struct memory_profile_tally tally = {0, 0, 0, PROFILE_NONE};
+    if (listing->profile->guess_count > 0)
+        tally = memory_profile_naming_tally(live->pool, moment->count, listing->request->arena);
+    memory_profile_views_named(json, listing->profile, &tally,
+                               memory_profile_views_in_use_after(live->pool, moment->count));
     between_write(json, listing->request, live);
     json_object_end(json);
 }

@@ -11,6 +11,8 @@ enum memory_profile_live_field {
     PROFILE_LIVE_REGION,
     PROFILE_LIVE_DTYPE,
     PROFILE_LIVE_SHAPE,
+    PROFILE_LIVE_PROGRAM,
+    PROFILE_LIVE_ROLE, /* and how sure it is */
     PROFILE_LIVE_THREAD,
     PROFILE_LIVE_EVENT, /* each allocation alone */
     PROFILE_LIVE_FIELDS

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * live_make.c: see memory_profile_live.h. */
+#include "base/intern.h"
 #include "base/sum.h"
 #include "tool/memory_profile/live.h"
 
@@ -18,10 +19,27 @@ static uint64_t *data_types_of(const struct memory_profile *profile, struct aren
     return numbers;
 }
 
+static uint32_t (*texts_of(const struct memory_profile *profile, struct arena *arena))[2]
+{
+    struct intern texts;
+    uint32_t(*numbers)[2] = arena_alloc(arena, (size_t)profile->guess_count + 1, sizeof(*numbers));
+    intern_init(&texts, arena);
+    for (uint32_t i = 0; i <= profile->guess_count; i++)
+        for (int part = 0; part < 2; part++) {
+            const struct memory_profile_guess *guess = &profile->guesses[i];
+            struct str none = {"", 0};
+            numbers[i][part] = intern_number(&texts, i == profile->guess_count ? none
+                                                     : part == 0               ? guess->program
+                                                                               : guess->role);
+        }
+    return numbers;
+}
+
 struct grouping {
     struct memory_profile_live *live;
     const struct memory_profile *profile;
     const uint64_t *data_types;
+    uint32_t (*texts)[2]; /* of each guess, and of none: numbers of its program and role */
     struct table keys;
     struct recent *recent; /* of each `what` of the trace */
 };
@@ -45,12 +63,15 @@ static struct memory_profile_live_group *group_of(struct grouping *grouping, uin
     if (is_recent)
         return chunks_at(&grouping->live->groups, recent->number - 1);
     const struct memory_what *what = &profile->events.whats[profile->what[event]];
+    uint32_t guess = what->guess == MEMORY_NO_TEXT ? profile->guess_count : what->guess;
     uint64_t key[PROFILE_LIVE_FIELDS] = {
         fields >> PROFILE_LIVE_OP & 1 ? what->op : 0,
         fields >> PROFILE_LIVE_STEP & 1 ? (uint64_t)profile->step[event] : 0,
         fields >> PROFILE_LIVE_REGION & 1 ? what->region : 0,
         fields >> PROFILE_LIVE_DTYPE & 1 ? grouping->data_types[profile->what[event]] : 0,
         fields >> PROFILE_LIVE_SHAPE & 1 ? what->shape : 0,
+        fields >> PROFILE_LIVE_PROGRAM & 1 ? grouping->texts[guess][0] : 0,
+        fields >> PROFILE_LIVE_ROLE & 1 ? grouping->texts[guess][1] : 0,
         fields >> PROFILE_LIVE_THREAD & 1 ? profile->line[event] : 0,
         fields >> PROFILE_LIVE_EVENT & 1 ? event : 0,
     };
@@ -118,6 +139,7 @@ void memory_profile_live_make(struct memory_profile_live *live, struct arena *ar
     struct grouping grouping = {.live = live, .profile = profile};
     int64_t all_before_bytes = 0;
     grouping.data_types = data_types_of(profile, arena);
+    grouping.texts = texts_of(profile, arena);
     grouping.recent = arena_array(arena, struct recent, profile->events.what_count + 1);
     table_init(&grouping.keys, arena, PROFILE_LIVE_FIELDS);
     chunks_init(&live->groups, arena, sizeof(struct memory_profile_live_group));

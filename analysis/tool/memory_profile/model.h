@@ -44,6 +44,22 @@ struct memory_profile_likeness {
     bool is_sorted, is_seen, has_addresses, has_steps, has_gaps; /* has_gaps: some are outside of all steps */
 };
 
+/* What allocations may be that no op names; see memory_profile/naming.h. */
+struct memory_profile_guess {
+    struct str program; /* "jit_conv(15)", without the id where several of the name fit; empty: several names fit */
+    struct str module;  /* the same without the id */
+    struct str role;    /* "temporaries", "output", "argument 1 params['w']" */
+    uint8_t rule;       /* enum naming_rule */
+};
+
+/* What is open in a pool at a moment, by who named it. */
+struct memory_profile_tally {
+    int64_t unnamed_bytes; /* without an op, named or not */
+    int64_t named_bytes;   /* of these, from a program */
+    uint32_t module_count; /* that named them */
+    uint32_t main_guess;   /* one of the module that named most; PROFILE_NONE */
+};
+
 struct memory_profile;
 struct memory_profile_waste_range;
 
@@ -66,6 +82,7 @@ struct memory_profile_pool {
     int64_t base_bytes;       /* in use before the first event */
     uint32_t largest_request; /* event with the largest one; PROFILE_NONE */
     int64_t largest_request_bytes;
+    struct memory_profile_tally peak_named;   /* at peak_at; all 0 without guesses */
     struct memory_profile_waste_range *waste; /* of blocks of events; see memory_profile_waste.h */
     /* as XProf reads a file: */
     uint32_t xprof_peak_at;
@@ -89,6 +106,8 @@ struct memory_profile {
     uint32_t step_count;
     int64_t start_ps, end_ps; /* of the memory events; 0, 0 without any */
     int64_t recorded_ps;      /* the last moment that is surely recorded: end of the capture, last memory event */
+    const struct memory_profile_guess *guesses; /* by memory_what.guess */
+    uint32_t guess_count;
     struct memory_profile_notes notes; /* of the file */
 };
 
@@ -128,6 +147,12 @@ double memory_profile_fragmentation_of(const struct memory_profile *profile, uin
 static inline struct str memory_profile_text(const struct memory_profile *profile, uint32_t text)
 {
     return text == MEMORY_NO_TEXT ? (struct str){"", 0} : profile->events.texts[text];
+}
+/* What an event may be; NULL where nothing is known, or its op tells. */
+static inline const struct memory_profile_guess *memory_profile_guess_of(const struct memory_profile *profile,
+                                                                         const struct memory_what *what)
+{
+    return what->guess == MEMORY_NO_TEXT ? NULL : &profile->guesses[what->guess];
 }
 /* Name of a TensorFlow data type; NULL for 0, "unknown dtype enum (N)" is not made here. */
 const char *memory_profile_data_type(int32_t number);

@@ -89,6 +89,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
                                : NULL);
     json_key(json, "peak");
     memory_profile_views_point(json, pool, pool->peak_at - pool->first);
+    memory_profile_views_named(json, profile, &pool->peak_named, memory_profile_in_use_bytes(profile, pool->peak_at));
     memory_profile_views_bytes(json, "peak_largest_free_bytes", memory_profile_waste_chunk(profile, pool->peak_at));
     memory_profile_views_bytes(json, "lifetime_peak_bytes", pool->lifetime_peak_bytes);
     json_key_int(json, "least_bytes", memory_profile_in_use_bytes(profile, pool->min_at));

@@ -2,6 +2,7 @@
  * views.c: see views.h. */
 #include "tool/memory_profile/views.h"
 
+#include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/notes.h"
 
 #include <stdio.h>
@@ -176,6 +177,45 @@ struct str memory_profile_views_data_type(const struct memory_profile *profile, 
     while (length < shape.length && length < 24 && shape.data[length] != '[' && shape.data[length] != '(')
         length++;
     return length < shape.length && shape.data[length] == '[' ? (struct str){shape.data, length} : (struct str){"", 0};
+}
+
+struct str memory_profile_views_program(const struct memory_profile *profile, const struct memory_what *what)
+{
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    return guess == NULL ? (struct str){"", 0} : guess->program;
+}
+
+struct str memory_profile_views_role(const struct memory_profile *profile, const struct memory_what *what)
+{
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    return guess == NULL ? (struct str){"", 0} : guess->role;
+}
+
+struct str memory_profile_views_confidence(const struct memory_profile *profile, const struct memory_what *what)
+{
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    return guess == NULL ? (struct str){"", 0} : str_of(memory_profile_naming_confidence(guess));
+}
+
+void memory_profile_views_named(struct json *json, const struct memory_profile *profile,
+                                const struct memory_profile_tally *tally, int64_t in_use_bytes)
+{
+    char sentence[NAMING_SENTENCE_BYTES];
+    if (profile->guess_count == 0) {
+        json_key_null(json, "named");
+        return;
+    }
+    bool has_main = tally->main_guess != PROFILE_NONE;
+    json_key_object(json, "named");
+    json_key_int(json, "bytes", tally->named_bytes);
+    json_key_int(json, "unnamed_bytes", tally->unnamed_bytes);
+    json_key_uint(json, "module_count", tally->module_count);
+    memory_profile_views_text(json, "module",
+                              has_main ? profile->guesses[tally->main_guess].module : (struct str){"", 0});
+    json_key_text(json, "confidence", "guess");
+    memory_profile_naming_sentence(profile, tally, in_use_bytes, sentence);
+    memory_profile_views_text(json, "sentence", str_of(sentence));
+    json_object_end(json);
 }
 
 struct str memory_profile_views_key(struct buf *scratch, const struct str *parts, size_t count, int64_t number)

@@ -57,6 +57,14 @@ void memory_profile_views_bytes(struct json *json, const char *key, int64_t byte
 void memory_profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known);
 /* The data type's name in `scratch`-free storage: a TensorFlow name, or the type that the shape begins with; empty. */
 struct str memory_profile_views_data_type(const struct memory_profile *profile, const struct memory_what *what);
+/* What it may be that no op names, by the programs of the trace; empty where nothing is guessed. The confidence is
+ * "guess", "unknown" where several programs fit (then `program` is empty). */
+struct str memory_profile_views_program(const struct memory_profile *profile, const struct memory_what *what);
+struct str memory_profile_views_role(const struct memory_profile *profile, const struct memory_what *what);
+struct str memory_profile_views_confidence(const struct memory_profile *profile, const struct memory_what *what);
+/* "named": how much of what is in use programs name; null in a trace where they name nothing. */
+void memory_profile_views_named(struct json *json, const struct memory_profile *profile,
+                                const struct memory_profile_tally *tally, int64_t in_use_bytes);
 /* "g:…": a group's identity, from its texts and a number; in `scratch`. */
 struct str memory_profile_views_key(struct buf *scratch, const struct str *parts, size_t count, int64_t number);
 /* Adds the notes of the file and of the pool to the answer. */

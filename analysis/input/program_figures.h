@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * program_figures.h: the programs of a trace as sizes that allocations can be held against.
+ *
+ * What a launch of a program needs, from the headers of its buffer assignment: outputs and temporaries, which the
+ * runtime allocates for each launch in the order of the assignment, and arguments, which it is handed. Constants and
+ * what is local to a thread take nothing then. The program itself is passed by length, but for the names of its
+ * arguments.
+ * Units:  bytes; a GPU's buffers have no padding beyond what the assignment says.
+ * Memory: the arena; 24 bytes a figure.
+ * Source: hlo.proto; BufferAllocations in gpu_executable.cc of XLA for what is allocated, and in which order. */
+#ifndef ANALYSIS_INPUT_PROGRAM_FIGURES_H
+#define ANALYSIS_INPUT_PROGRAM_FIGURES_H
+
+#include "base/source.h"
+#include "wire/stream.h"
+
+enum program_role { PROGRAM_OUTPUT, PROGRAM_TEMPORARY, PROGRAM_ARGUMENT, PROGRAM_ROLES };
+
+struct program_figure {
+    int64_t bytes; /* above 0 */
+    uint32_t program;
+    uint32_t number; /* of the argument; 0 otherwise */
+    uint8_t role;    /* enum program_role */
+};
+
+struct program {
+    struct str name; /* "jit_conv" */
+    uint64_t id;     /* 64-bit pattern, to be printed unsigned */
+    bool has_assignment;
+    uint32_t first, count;       /* in `figures`, in the order of the assignment */
+    const struct str *arguments; /* by number: "params['w']", as JAX names them; empty without a name */
+    uint32_t argument_count;
+};
+
+struct program_figures {
+    struct program *programs;
+    uint32_t program_count;
+    struct program_figure *figures;
+    uint32_t count;
+};
+
+/* Of all programs in the trace. What cannot be read is left out: the report is in err, and what was read holds. */
+void program_figures_read(const struct source *source, struct arena *arena, struct program_figures *out,
+                          struct err *err);
+
+#endif
