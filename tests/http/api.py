@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 from urllib.parse import quote
 
 import inputs
@@ -247,7 +248,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(t):
 def test_groups_hold_every_buffer_once(t):
     daemon = serve_dumps(t)
     session = daemon.session_id("h-long-context")
-    for by in ("shape", "dtype", "opcode", "category", "kind", "line", "scope", "layer"):
+    for by in ("shape", "dtype", "opcode", "category", "kind", "whose", "line", "scope", "layer"):
         data = daemon.get_json("/api/v1/memory_viewer/groups", session=session, by=by, limit=1000)["data"]
         equal(sum(group["bytes"] for group in data["groups"]), data["total_bytes"], by)
         equal(sum(group["count"] for group in data["groups"]), data["total_count"], by)
@@ -261,6 +262,24 @@ def test_groups_hold_every_buffer_once(t):
     table = daemon.ask(f"/api/v1/memory_viewer/groups?session={session}&by=layer&format=csv")
     rows = list(csv.DictReader(io.StringIO(table.text)))
     equal({row["layer"] for row in rows}, set(keys))
+
+
+def test_groups_by_whose_memory_fold_layers(t):
+    daemon = t.serve(os.path.join(t.fixtures, "modules"))
+    session = daemon.session_id("mlp-adam")
+    data = daemon.get_json("/api/v1/memory_viewer/groups", session=session, by="whose", limit=1000)["data"]
+    assert data["group_count"] < data["total_count"], data
+    assert abs(sum(group["share_percent"] for group in data["groups"]) - 100) < 1e-6
+    for group in data["groups"]:
+        rows = ask_buffers(daemon, session, filter=f"group:{group['key']}")
+        equal((rows["matched_count"], rows["matched_bytes"]), (group["count"], group["bytes"]), group["label"])
+        sizes = [row["bytes"] for row in rows["rows"]]
+        equal((min(sizes), max(sizes)), (group["smallest_bytes"], group["largest_bytes"]))
+        assert all(row["group"] == group["key"] and re.sub(r"\{[^}]*\}", "", row["shape"]) == (group["shape"] or "") for row in rows["rows"])
+    folded = [group for group in data["groups"] if group["layer_count"]]
+    assert folded and all("{i}" in group["scope"] and group["count"] > 1 for group in folded), data["groups"]
+    every = daemon.get_json("/api/v1/memory_viewer/groups", session=session, by="whose", step="all", limit=1)["data"]
+    equal(every["groups"][0]["share_percent"], None)
 
 
 def test_ranks_are_places_in_the_three_orders(t):

@@ -177,7 +177,7 @@ static cJSON *ask_many(struct asked *asked, const char *view, const struct analy
 
 START_TEST(groups_add_up_to_the_step)
 {
-    static const char *const ways[] = {"shape", "dtype", "opcode", "category", "kind", "line", "scope"};
+    static const char *const ways[] = {"shape", "dtype", "opcode", "category", "kind", "line", "scope", "whose"};
     struct asked asked;
     asked_open(&asked, real_modules[_i]);
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {

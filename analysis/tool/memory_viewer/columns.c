@@ -5,6 +5,7 @@
 
 #include "input/shape.h"
 #include "plan/describe.h"
+#include "plan/group_key.h"
 
 /* What a row is about. */
 struct buffer {
@@ -129,6 +130,17 @@ static struct str shape_words(const struct buffer *buffer)
     return describe_str(scratch);
 }
 
+static struct str group_text(const struct buffer *buffer)
+{
+    const struct tool_request *request = buffer->rows->request;
+    const struct group_key key = group_key_of(buffer->plan, buffer->row, request->scratch, request->arena);
+    char text[GROUP_KEY_TEXT_BYTES];
+    group_key_text(&key, text);
+    request->scratch->length = 0;
+    buf_text(request->scratch, text);
+    return describe_str(request->scratch);
+}
+
 /* ---- numbers ---- */
 
 static bool has_size(const struct buffer *buffer) { return buffer->row->unpadded_bytes != SHAPE_UNKNOWN_SIZE; }
@@ -170,6 +182,7 @@ VALUE(kind, table_text(str_of(plan_kind_name(allocation_kind(&buffer)))))
 VALUE(kind_word, table_text(str_of(plan_kind_word(allocation_kind(&buffer)))))
 VALUE(confidence, table_text(str_of(confidence_of(&buffer))))
 VALUE(rule, table_text(str_of(rule_of(&buffer))))
+VALUE(group, table_text(group_text(&buffer)))
 VALUE(op_name, table_text(detail_of(&buffer).op_name))
 VALUE(source, table_text(memory_viewer_columns_source(buffer.rows, row)))
 VALUE(file, table_text(place_of(&buffer).file))
@@ -239,6 +252,7 @@ const struct table_column memory_viewer_columns[] = {
     {COLUMN_TEXT("rule", rule), .json = "rule", .csv = "rule", .title = "Rule", .help = "what decided the category"},
     {COLUMN_TEXT("kind", kind), .word = kind_word, .json = "kind", .csv = "kind", .title = "Kind",
      .help = "of the allocation: argument, output, constant, temporary"},
+    {COLUMN_TEXT("group", group), .json = "group", .help = "group:KEY, as groups by=whose name them"},
     {COLUMN_TEXT("", NULL), .write = allocation_write, .json = "allocation"},
     {COLUMN_TEXT("scope", op_name), .is_searched = true, .json = "op_name", .csv = "op_name", .title = "Op scope",
      .help = "op name of the framework"},

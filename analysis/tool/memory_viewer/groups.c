@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * groups.c: the view "groups": what is live at a step, summed by shape, dtype,
- * opcode, category, source line, layer, or scope of the framework's op name. */
+ * groups.c: the view "groups": what is live at a step, summed by whose memory it is (plan/group_key.h), category,
+ * kind, shape, dtype, opcode, source line, layer, or scope of the framework's op name. */
 #include "base/sum.h"
+#include "plan/group_key.h"
 #include "tool/memory_viewer/row_groups.h"
 
 #include <stdlib.h>
@@ -14,7 +15,9 @@ struct member {
 struct group {
     struct str key;
     uint32_t first_row, count; /* first_row: of the largest buffer */
-    int64_t bytes, padding_bytes, largest_bytes;
+    uint32_t member_first;     /* in the listing's members */
+    int64_t bytes, padding_bytes, smallest_bytes, largest_bytes;
+    struct memory_viewer_columns_whose whose; /* where they agree */
 };
 
 /* `context` first, so that it serves the columns of buffers, by which groups are filtered. Groups stand by key. */
@@ -48,6 +51,59 @@ static struct str shown_key(const struct listing *listing, uint32_t at)
     return (struct str){key.data + from, key.length - from};
 }
 
+/* Of what is alive, whatever the filter keeps; buffers of different steps are no parts of one whole. */
+static struct table_value share_of(const struct listing *listing, const struct group *group)
+{
+    if (listing->is_all || listing->total_bytes <= 0)
+        return table_unknown();
+    return table_real(100.0 * (double)group->bytes / (double)listing->total_bytes);
+}
+
+static struct table_value text_if_agreed(const char *text)
+{
+    return text == NULL ? table_unknown() : table_text(str_of(text));
+}
+
+/* What a person reads of a group by whose memory it is; the keys of other groups are words themselves. */
+
+static struct group_key key_of(const struct listing *listing, const struct group *group)
+{
+    const struct tool_request *request = listing->context.request;
+    return group_key_of(request->model, &listing->context.space->rows[group->first_row], request->scratch,
+                        request->arena);
+}
+
+static uint32_t layer_count(const struct listing *listing, const struct group *group)
+{
+    struct arena *arena = listing->context.request->arena;
+    struct str *op_names = arena_array(arena, struct str, group->count);
+    for (uint32_t i = 0; i < group->count; i++) {
+        uint32_t row = listing->members[group->member_first + i].row;
+        op_names[i] = group_key_op_name(listing->context.request->model, &listing->context.space->rows[row]);
+    }
+    return group_key_layer_count(op_names, group->count, arena);
+}
+
+static struct table_value layers_of(const struct listing *listing, const struct group *group)
+{
+    uint32_t count = layer_count(listing, group);
+    return table_integer_if(count > 0, count);
+}
+
+/* Numbers stay where no member has others; of what nothing names, the opcode. */
+static struct table_value label_of(const struct listing *listing, const struct group *group)
+{
+    const struct tool_request *request = listing->context.request;
+    const struct plan_row *row = &listing->context.space->rows[group->first_row];
+    const struct table_column *opcode = table_column_find(memory_viewer_columns, STR("op"));
+    struct str scope =
+        layer_count(listing, group) > 0 ? key_of(listing, group).scope : group_key_op_name(request->model, row);
+    struct str label = group_key_label(scope, request->arena);
+    return label.length > 0 ? table_text(label) : opcode->value(listing, group->first_row);
+}
+
+#define IF_WHOSE(value) (((const struct listing *)context)->way == ROW_GROUPS_WHOSE ? (value) : table_unknown())
+
 #define VALUE(name, expression) TABLE_VALUE(name, const struct group *group = group_at(context, row), expression)
 
 VALUE(key, table_text(group->key))
@@ -56,7 +112,16 @@ VALUE(count, table_integer(group->count))
 VALUE(size, table_integer(group->bytes))
 VALUE(padding, table_integer(group->padding_bytes))
 VALUE(largest, table_integer(group->largest_bytes))
-VALUE(category, table_text(str_of(memory_viewer_columns_whose_of(context, group->first_row).category)))
+VALUE(smallest, table_integer(group->smallest_bytes))
+VALUE(share, share_of(context, group))
+VALUE(category, text_if_agreed(group->whose.category))
+VALUE(confidence, text_if_agreed(group->whose.confidence))
+VALUE(rule, text_if_agreed(group->whose.rule))
+VALUE(kind, text_if_agreed(group->whose.kind))
+VALUE(label, IF_WHOSE(label_of(context, group)))
+VALUE(scope, IF_WHOSE(table_text(key_of(context, group).scope)))
+VALUE(shape, IF_WHOSE(table_text_if_any(key_of(context, group).shape)))
+VALUE(layers, IF_WHOSE(layers_of(context, group)))
 VALUE(source, table_text(memory_viewer_columns_source(context, group->first_row)))
 
 static void largest_id_write(struct json *json, const void *context, uint32_t at)
@@ -73,12 +138,23 @@ static const struct table_column columns[] = {
      .title = "Count × each", .help = "≤: they differ, and no one is larger."},
     {.name = "size", .type = TABLE_NUMBER, .value = size, .unit = "bytes", .json = "bytes", .csv = "size_bytes",
      .title = "Total"},
+    {.name = "share", .type = TABLE_NUMBER, .value = share, .unit = "percent", .json = "share_percent",
+     .csv = "share_percent", .title = "Share"},
     {.name = "pad", .aliases = "padding", .type = TABLE_NUMBER, .value = padding, .unit = "bytes",
      .json = "padding_bytes", .csv = "padding_bytes", .title = "Padding"},
     {.name = "largest", .type = TABLE_NUMBER, .value = largest, .unit = "bytes", .json = "largest_bytes",
      .csv = "largest_bytes"},
+    {.name = "", .type = TABLE_NUMBER, .value = smallest, .unit = "bytes", .json = "smallest_bytes",
+     .csv = "smallest_bytes"},
     {.name = "", .type = TABLE_TEXT, .write = largest_id_write, .json = "largest_id"},
-    {.name = "", .type = TABLE_TEXT, .value = category, .json = "category"},
+    {.name = "", .type = TABLE_TEXT, .value = category, .json = "category", .csv = "category"},
+    {.name = "", .type = TABLE_TEXT, .value = confidence, .json = "confidence", .csv = "confidence"},
+    {.name = "", .type = TABLE_TEXT, .value = rule, .json = "rule", .csv = "rule"},
+    {.name = "", .type = TABLE_TEXT, .value = kind, .json = "kind", .csv = "kind"},
+    {.name = "", .type = TABLE_TEXT, .value = label, .json = "label", .csv = "label"},
+    {.name = "", .type = TABLE_TEXT, .value = scope, .json = "scope", .csv = "scope"},
+    {.name = "", .type = TABLE_TEXT, .value = shape, .json = "shape", .csv = "shape"},
+    {.name = "layers", .type = TABLE_NUMBER, .value = layers, .unit = "count", .json = "layer_count", .csv = "layers"},
     {.name = "", .type = TABLE_TEXT, .value = source, .json = "source"},
     {.name = NULL},
 };
@@ -121,10 +197,18 @@ static void groups_sum(struct listing *listing)
         const struct plan_row *row = &listing->context.space->rows[members[i].row];
         if (i == 0 || !str_equal(members[i].key, members[i - 1].key))
             listing->groups[listing->group_count++] =
-                (struct group){.key = members[i].key, .first_row = members[i].row};
+                (struct group){.key = members[i].key,
+                               .first_row = members[i].row,
+                               .member_first = i,
+                               .smallest_bytes = row->bytes,
+                               .whose = memory_viewer_columns_whose_of(&listing->context, members[i].row)};
         struct group *group = &listing->groups[listing->group_count - 1];
         group->count++;
         group->bytes = sum_add(group->bytes, row->bytes);
+        group->smallest_bytes = row->bytes < group->smallest_bytes ? row->bytes : group->smallest_bytes;
+        const struct memory_viewer_columns_whose own =
+            memory_viewer_columns_whose_of(&listing->context, members[i].row);
+        memory_viewer_columns_whose_join(&group->whose, &own);
         group->padding_bytes = sum_add(group->padding_bytes, views_padding(row));
         if (row->bytes > group->largest_bytes) {
             group->largest_bytes = row->bytes;

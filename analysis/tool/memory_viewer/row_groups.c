@@ -3,6 +3,7 @@
 #include "tool/memory_viewer/row_groups.h"
 
 #include "base/nearest.h"
+#include "plan/group_key.h"
 
 #include <ctype.h>
 
@@ -10,7 +11,7 @@
 static const char *const ways[] = {
     [ROW_GROUPS_SHAPE] = "shape",       [ROW_GROUPS_DTYPE] = "dtype", [ROW_GROUPS_OPCODE] = "opcode",
     [ROW_GROUPS_CATEGORY] = "category", [ROW_GROUPS_KIND] = "kind",   [ROW_GROUPS_LINE] = "line",
-    [ROW_GROUPS_SCOPE] = "scope",       [ROW_GROUPS_LAYER] = "layer",
+    [ROW_GROUPS_SCOPE] = "scope",       [ROW_GROUPS_LAYER] = "layer", [ROW_GROUPS_WHOSE] = "whose",
 };
 
 bool row_groups_way(const struct tool_request *request, size_t *way, struct err *err)
@@ -41,28 +42,12 @@ static size_t scope_make(char *text, size_t length)
 
 static bool is_letter(char c) { return isalpha((unsigned char)c) != 0; }
 
-/* Where the word ends that begins at `at` and means a layer: "layers", "encoder_block", "h"; else 0. */
-static size_t layer_word_end(const char *text, size_t length, size_t at)
-{
-    static const char *const words[] = {"layer", "block", "stage"};
-    size_t end = at;
-    while (end < length && (is_letter(text[end]) || (text[end] == '_' && end + 1 < length && is_letter(text[end + 1]))))
-        end++;
-    size_t stem = end > at && tolower((unsigned char)text[end - 1]) == 's' ? end - 1 : end;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        size_t own = strlen(words[i]);
-        if (stem - at >= own && str_equal_any_case((struct str){text + stem - own, own}, str_of(words[i])))
-            return end;
-    }
-    return end == at + 1 && tolower((unsigned char)text[at]) == 'h' ? end : 0;
-}
-
 /* "state[0]['layers'][12]['w1']" and "jit(f)/transpose(jvp(layer_12))/dot" to "layer 12", in place. */
 static size_t layer_make(char *text, size_t length)
 {
     for (size_t at = 0; at < length; at++) {
         bool is_begin = is_letter(text[at]) && (at == 0 || !(is_letter(text[at - 1]) || text[at - 1] == '_'));
-        size_t end = is_begin ? layer_word_end(text, length, at) : 0, digits = end;
+        size_t end = is_begin ? group_key_layer_word_end((struct str){text, length}, at) : 0, digits = end;
         if (end == 0)
             continue;
         while (digits < length && digits < end + 3 && strchr("_'\"][.-", text[digits]) != NULL && text[digits] != '\0')
@@ -84,7 +69,7 @@ static size_t layer_make(char *text, size_t length)
 struct str row_groups_key(const struct memory_viewer_columns_rows *rows, uint32_t at, size_t way)
 {
     struct arena *arena = rows->request->arena;
-    struct str column = str_of(way == ROW_GROUPS_LAYER ? "scope" : ways[way]);
+    struct str column = str_of(way == ROW_GROUPS_LAYER ? "scope" : way == ROW_GROUPS_WHOSE ? "group" : ways[way]);
     struct str text = table_text_of(table_column_find(memory_viewer_columns, column), rows, at);
     char *copy = arena_text(arena, text);
     arena_work(arena, text.length);

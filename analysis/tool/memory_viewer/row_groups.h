@@ -13,12 +13,13 @@ enum {
     ROW_GROUPS_KIND,
     ROW_GROUPS_LINE,
     ROW_GROUPS_SCOPE,
-    ROW_GROUPS_LAYER
+    ROW_GROUPS_LAYER,
+    ROW_GROUPS_WHOSE
 };
 
 /* The way that the parameter `by` names, by shape without it; false with an `argument` report. */
 bool row_groups_way(const struct tool_request *request, size_t *way, struct err *err);
 const char *row_groups_name(size_t way);
 /* The key of row `at`, in the request's arena: for "scope" the op name without its last part and with a star for
- * each number; for "layer" the first word like "layer_12" of the op name, a guess; "" where there is none. */
+ * each number; for "whose" what plan/group_key.h makes of category, scope and shape; for "layer" the first word like "layer_12" of the op name, a guess; "" where there is none. */
 struct str row_groups_key(const struct memory_viewer_columns_rows *rows, uint32_t at, size_t way);
