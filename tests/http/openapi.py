@@ -379,7 +379,8 @@ def walk_views(walk):
                 for view, extra in (("curve", "&width=16"), ("curve", "&from=1&to=2"), ("strips", "&width=3"),
                                     ("strips", "&width=3&mark=covers:0..64K&filter=fusion"), ("window", "&filter=covers:0..64K"),
                                     ("buffers", "&step=all&sort=name"), ("buffers", "&filter=fusion&limit=3"),
-                                    ("buffers", "&format=csv"), ("groups", ""), ("groups", "&by=scope&limit=2"), ("groups", "&by=whose&limit=5"), ("window", ""),
+                                    ("buffers", "&format=csv"), ("groups", ""), ("groups", "&by=scope&limit=2"), ("groups", "&by=whose&limit=5"), ("tree", ""),
+                                    ("tree", "&by=stack&metric=byte_steps&nodes=3"), ("window", ""),
                                     ("window", "&from=1&to=2&limit=1"), ("map", "&width=4"), ("map", ""), ("xprof", "")):
                     walk.ask(f"/api/v1/memory_viewer/{view}", f"/api/v1/memory_viewer/{view}?{about}{extra}")
                 rows = walk.ask("/api/v1/memory_viewer/buffers", f"/api/v1/memory_viewer/buffers?{about}").json

@@ -4,6 +4,7 @@
 #include "tool/memory_viewer/columns.h"
 
 #include "input/shape.h"
+#include "plan/code_path.h"
 #include "plan/describe.h"
 #include "plan/group_key.h"
 
@@ -141,6 +142,24 @@ static struct str group_text(const struct buffer *buffer)
     return describe_str(request->scratch);
 }
 
+static struct str code_text(const struct buffer *buffer, enum code_path_way way)
+{
+    struct buf *scratch = buffer->rows->request->scratch;
+    scratch->length = 0;
+    arena_work(buffer->rows->request->arena, code_path_work(buffer->plan, buffer->row));
+    code_path_text(buffer->plan, buffer->row, way, scratch);
+    return describe_str(scratch);
+}
+
+static struct str layers_text(const struct buffer *buffer)
+{
+    struct buf *scratch = buffer->rows->request->scratch;
+    scratch->length = 0;
+    arena_work(buffer->rows->request->arena, code_path_work(buffer->plan, buffer->row));
+    code_path_layers_text(buffer->plan, buffer->row, scratch);
+    return describe_str(scratch);
+}
+
 /* ---- numbers ---- */
 
 static bool has_size(const struct buffer *buffer) { return buffer->row->unpadded_bytes != SHAPE_UNKNOWN_SIZE; }
@@ -184,6 +203,9 @@ VALUE(confidence, table_text(str_of(confidence_of(&buffer))))
 VALUE(rule, table_text(str_of(rule_of(&buffer))))
 VALUE(group, table_text(group_text(&buffer)))
 VALUE(op_name, table_text(detail_of(&buffer).op_name))
+VALUE(code_scope, table_text(code_text(&buffer, CODE_PATH_BY_SCOPE)))
+VALUE(code_stack, table_text(code_text(&buffer, CODE_PATH_BY_STACK)))
+VALUE(code_layers, table_text(layers_text(&buffer)))
 VALUE(source, table_text(memory_viewer_columns_source(buffer.rows, row)))
 VALUE(file, table_text(place_of(&buffer).file))
 VALUE(line, table_integer_if(place_of(&buffer).file.length > 0 && place_of(&buffer).line > 0, place_of(&buffer).line))
@@ -272,6 +294,9 @@ const struct table_column memory_viewer_columns[] = {
      .title = "Allocation", .help = "number of its allocation"},
     {COLUMN_NUMBER("offset", offset, "bytes"), .csv = "allocation_offset_bytes", .title = "Offset",
      .help = "place in its allocation"},
+    {COLUMN_TEXT("in", code_scope), .help = "place in the code: in:layer_{i}/mlp/*"},
+    {COLUMN_TEXT("layer", code_layers), .help = "one of numbered layers: layer:\"/layer_3/\""},
+    {COLUMN_TEXT("stack", code_stack), .help = "frames from the outermost inwards"},
     {COLUMN_SPAN("alive", alive_first), .help = "live at a step: alive:1536 · 100..200"},
     {COLUMN_NUMBER("", alive_end, "step")},
     {COLUMN_SPAN("covers", covers_first), .help = "offsets that it takes: covers:1GiB..2GiB"},

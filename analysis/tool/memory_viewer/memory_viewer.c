@@ -13,6 +13,8 @@ static const char *const groups_params[] = {"space",  "step",  "by",     "sort",
                                             "offset", "limit", "format", "paths", NULL};
 static const char *const window_params[] = {"space", "from", "to", "filter", "limit", NULL};
 static const char *const map_params[] = {"space", "width", "from", "to", "low", "high", "filter", NULL};
+static const char *const tree_params[] = {"space", "step", "by",     "metric", "filter",
+                                          "at",    "open", "offset", "nodes",  NULL};
 static const char *const buffer_params[] = {"space", "id", "step", NULL};
 
 static const struct tool_view views[] = {
@@ -24,6 +26,7 @@ static const struct tool_view views[] = {
     {"groups", groups_params, memory_viewer_groups, false, NULL},
     {"window", window_params, memory_viewer_window, false, NULL},
     {"map", map_params, memory_viewer_map, false, NULL},
+    {"tree", tree_params, memory_viewer_tree, false, NULL},
     {"live_range", no_params, memory_viewer_live_range, false, NULL},
     {"whose", space_params, memory_viewer_whose, false, NULL},
     {"xprof", space_params, memory_viewer_xprof, true, NULL},

@@ -15,6 +15,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
 bool memory_viewer_groups(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_window(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_map(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_tree(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_live_range(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_whose(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_xprof(const struct tool_request *request, struct json *json, struct err *err);
