@@ -5,6 +5,7 @@ import { flushFrames } from './activity.js';
 import { onSetting, setSetting, setting } from './settings.js';
 
 const ORDER = ['system', 'light', 'dark'];
+const darkSystem = () => matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set();
 let tokens = new Map();
 
@@ -14,14 +15,14 @@ export function themeName() {
 }
 
 function apply(theme = themeName()) {
-  if (theme === 'system') document.documentElement.removeAttribute('data-theme');
-  else document.documentElement.setAttribute('data-theme', theme);
+  const isDark = theme === 'dark' || (theme === 'system' && darkSystem().matches);
+  document.documentElement.setAttribute('data-theme', isDark ? 'dark' : 'light');
   tokens = new Map();
   for (const listener of listeners) listener();
 }
 
 export function startTheme() {
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => apply());
+  darkSystem().addEventListener('change', () => apply());
   matchMedia('(prefers-contrast: more)').addEventListener('change', () => apply());
   onSetting((name) => {
     if (name === 'theme') apply();

@@ -217,7 +217,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     truth(wide <= 760, `${wide} px wide`);
     await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
-    equal(await theme(page), null);
+    equal(await theme(page), 'dark');
     await page.finish();
   });
 }

@@ -69,7 +69,7 @@ const VIEWER = [
   ['the notes', click('.notes-button'), from('.notes-button', 'Enter'), countOf('.notes-list'), from('.notes-button', 'Escape')],
   ['the palette', click('#find'), press('Control+k'), countOf('.palette'), escape],
   ['the list of keys', click('#help'), press('?'), countOf('.help'), escape],
-  ['another theme', click('#theme'), from('#theme', 'Enter'), attribute('html', 'data-theme'), from('#theme', 'Enter', 'Enter')],
+  ['another theme', click('#theme'), from('#theme', 'Enter'), attribute('#theme', 'title'), from('#theme', 'Enter', 'Enter')],
   ['a panel that is folded', click('.panel-map .fold'), from('.panel-map .fold', 'Enter'), attribute('.panel-map .fold', 'aria-expanded'), click('.panel-map .fold')],
   ['Home', click('.crumb-home'), async (page) => page.keyboard.type('gh'), inUrl('tool'), back],
 ];
