@@ -27,9 +27,9 @@ export function el(tag, attributes, ...children) {
   return put(document.createElement(tag), attributes, children);
 }
 
-/* A button that runs; attributes: what else it has. */
-export const button = (className, run, content, attributes = {}) =>
-  el('button', { type: 'button', class: className, on: { click: run }, ...attributes }, content);
+/* A button that runs; attributes: what else it has, and what else it hears (`on`). */
+export const button = (className, run, content, { on = {}, ...attributes } = {}) =>
+  el('button', { type: 'button', class: className, on: { click: run, ...on }, ...attributes }, content);
 
 export function svg(tag, attributes, ...children) {
   return put(document.createElementNS(SVG, tag), attributes, children);
@@ -101,6 +101,12 @@ export function prose(text) {
   return visible(text)
     .split('`')
     .map((part, at) => (at % 2 ? el('code', { class: part.length > LONGEST_WHOLE ? 'inline' : 'inline unbroken' }, part) : part));
+}
+
+/* An event that was meant for this place: neither the browser nor the page hears it. */
+export function consume(event) {
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 /* True while the reader is typing somewhere. */

@@ -2,7 +2,7 @@
  * categories.js: the colour and the words of each category of memory: rows of analysis/plan/category.def, in their order. */
 
 import { token } from '../lib/theme.js';
-import { el } from '../lib/dom.js';
+import { button, el } from '../lib/dom.js';
 
 /* Category in an answer → colour token, word of one buffer, words of several. Those that share a hue have its lighter
  * step; a copy has the hue of what it copies, with a dotted outline. */
@@ -55,17 +55,11 @@ export function swatch(category) {
 function wordButton(category, { onOnly, chosen }) {
   const words = categoryWords(category);
   const isShown = chosen.length === 0 || chosen.includes(category);
-  return el(
-    'button',
-    {
-      type: 'button',
-      class: 'legend-word',
-      'aria-pressed': String(isShown),
-      title: `Only ${words}; with Ctrl as well; again: all`,
-      on: { click: (event) => onOnly(category, event.ctrlKey || event.metaKey) },
-    },
-    swatch(category),
-    words,
+  return button(
+    'legend-word',
+    (event) => onOnly(category, event.ctrlKey || event.metaKey),
+    [swatch(category), words],
+    { 'aria-pressed': String(isShown), title: `Only ${words}; with Ctrl as well; again: all` },
   );
 }
 

@@ -3,7 +3,7 @@
  * one. A fault is underlined where it stands, and said below; the rest goes on.
  * Its own file: knows no tool, so that any page may have it. */
 
-import { button, el, fill } from '../lib/dom.js';
+import { button, consume, el, fill } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 
 const MAX = 48;
@@ -74,8 +74,7 @@ export function createChips({ kinds, label, placeholder, onAdd }) {
     } else if (event.key === 'Escape') {
       if (input.value) input.value = '';
       else input.blur();
-      event.preventDefault();
-      event.stopPropagation();
+      consume(event);
     }
   });
   return {

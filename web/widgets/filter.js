@@ -15,7 +15,7 @@
  * the terms (Enter edits, Delete removes), Esc closes the list, then clears what was typed, then leaves. */
 
 import { later } from '../lib/activity.js';
-import { button, el, fill } from '../lib/dom.js';
+import { button, consume, el, fill } from '../lib/dom.js';
 import { partsOf, placeOfByte, splitTerms } from '../lib/filter_text.js';
 import { capital, visible } from '../lib/format.js';
 import { createCompletion } from './filter_list.js';
@@ -55,8 +55,7 @@ function createTerms(input, { edit, remove }) {
     else if (event.key === 'Delete' || event.key === 'Backspace') remove(at);
     else if (event.key === 'Escape') input.focus();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   });
   return {
     node,
@@ -237,8 +236,7 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     else if (event.key === 'Escape' && input.value !== '') change(chips, '');
     else if (event.key === 'Escape') input.blur();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   });
   input.addEventListener('input', () => {
     right();

@@ -7,7 +7,7 @@
  * are left out, and lists or promises of more may stand among them. */
 
 import { begin } from '../lib/activity.js';
-import { el, fill } from '../lib/dom.js';
+import { consume, el, fill } from '../lib/dom.js';
 import { spokenKey } from '../lib/keys.js';
 
 const AWAY_PX = 8;
@@ -179,8 +179,7 @@ export function createMenu(title, entries) {
       if (!popup.onKey(event.key)) return;
     } else if (['ArrowDown', 'ArrowUp'].includes(event.key)) open(event.key === 'ArrowDown' ? 0 : -1);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   });
   return node;
 }

@@ -4,7 +4,7 @@
 
 import { later } from '../lib/activity.js';
 import { isAbort } from '../lib/api.js';
-import { el, fill, name } from '../lib/dom.js';
+import { consume, el, fill, name } from '../lib/dom.js';
 import { count } from '../lib/format.js';
 import { comboField, createListbox } from './listbox.js';
 
@@ -72,8 +72,7 @@ function createPopup({ id, title, load, current, choose, close }) {
       close(false);
       return;
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   };
   const outside = (event) => {
     if (!node.parentElement?.contains(event.target)) close(false);
@@ -149,8 +148,7 @@ export function createSelector({ title, load, onChoose }) {
       keydown: (event) => {
         if (event.ctrlKey || event.metaKey || event.altKey || event.key !== 'ArrowDown' || popup) return;
         open();
-        event.preventDefault();
-        event.stopPropagation();
+        consume(event);
       },
     },
   });

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tabs.js: views of one page, one at a time (WAI-ARIA tabs; arrows move and choose). */
 
-import { el, showWithin } from '../lib/dom.js';
+import { consume, el, showWithin } from '../lib/dom.js';
 
 let serial = 0;
 
@@ -32,8 +32,7 @@ export function createTabs({ tabs, label, onChoose }) {
     const next = (steps[event.key] + tabs.length) % tabs.length;
     buttons[next].focus();
     onChoose(tabs[next].id);
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   });
   return {
     node,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * callers.js: one function in the middle, who called it at the left, what it called at
- * the right, with what went each way. A click moves the middle. */
+ * the right, with what went each way. A click moves the middle. Its own file: each view has one. */
 
 import { el, fill } from '../../lib/dom.js';
 import { count, percent, visible } from '../../lib/format.js';
 import { createPanel, message } from '../../widgets/panel.js';
-import { frameName, frameWords, menuOf, shareBar } from './parts.js';
+import { frameWords, lighting, menuOf, neighbour } from './parts.js';
 import { createLoader } from './load.js';
 import * as empty from './empty.js';
 import { figureOf, siteName, wholeWords } from './text.js';
@@ -17,32 +17,22 @@ export function createCallers({ url, subject, store }) {
   });
   const loader = createLoader(subject, panel, { what: 'Callers', sentence: 'callers' });
 
-  const neighbour = (data, node, { frame, value }) =>
-    el(
+  const item = (data, { total }, { frame, value }) => {
+    const said = ` ${percent(Math.abs(value), Math.abs(total))}`;
+    const share = Math.abs(value) / (Math.abs(total) || 1);
+    return el(
       'li',
-      {
-        class: frame.id === store.state.hover ? 'is-hover' : null,
-        'data-frame': frame.id,
-        on: {
-          pointerenter: () => store.set({ hover: frame.id }),
-          pointerleave: () => store.set({ hover: null }),
-        },
-      },
-      el(
-        'button',
-        { type: 'button', class: 'neighbour', title: visible(`${siteName(frame)}\n${frame.file}`), on: { click: () => url.pin(frame.id) } },
-        el('span', { class: 'neighbour-name' }, frameName(frame)),
-        el('span', { class: 'figure' }, figureOf(data, value), el('span', { class: 'dim' }, ` ${percent(Math.abs(value), Math.abs(node.total))}`)),
-        shareBar(Math.abs(value) / (Math.abs(node.total) || 1)),
-      ),
+      { class: frame.id === store.state.hover ? 'is-hover' : null, 'data-frame': frame.id, on: lighting(store, frame) },
+      neighbour({ frame, figure: figureOf(data, value), said, share }, () => url.pin(frame.id)),
     );
+  };
   const side = (data, node, list, title, none) =>
     el(
       'section',
       { class: 'callers-side' },
       el('h3', {}, title, el('span', { class: 'dim' }, ` ${count(list.length)}${list.length ? ', shares of its total' : ''}`)),
       list.length
-        ? el('ol', { class: 'neighbours' }, list.map((each) => neighbour(data, node, each)))
+        ? el('ol', { class: 'neighbours' }, list.map((each) => item(data, node, each)))
         : el('p', { class: 'dim' }, none),
     );
   const draw = (data) => {

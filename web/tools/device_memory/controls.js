@@ -2,7 +2,7 @@
  * controls.js: which profile, compared with which; the views; filters as chips, metric,
  * grain and machinery. What is chosen here holds for every view. */
 
-import { el, fill } from '../../lib/dom.js';
+import { button, el, fill } from '../../lib/dom.js';
 import { bytes, counted, cutMiddle, visible } from '../../lib/format.js';
 import { createChips } from '../../widgets/chips.js';
 import { createSelector } from '../../widgets/selector.js';
@@ -77,16 +77,11 @@ function createProfileChoice({ url, subject }) {
       url.choose(id === NOTHING ? { a: now, b: '' } : { a: id, b: now });
     },
   });
-  const swap = el(
-    'button',
-    {
-      type: 'button',
-      class: 'icon-button',
-      'aria-label': 'Swap the two profiles',
-      title: 'Swap the two profiles (x)',
-      on: { click: () => url.choose({ a: url.state.b, b: url.state.a }) },
-    },
+  const swap = button(
+    'icon-button',
+    () => url.choose({ a: url.state.b, b: url.state.a }),
     '⇄',
+    { 'aria-label': 'Swap the two profiles', title: 'Swap the two profiles (x)' },
   );
   const node = el('span', { class: 'device-profiles' });
   return {
@@ -222,15 +217,11 @@ export function createControls({ url, subject }) {
     el('span', { class: 'device-choices' }, metric, grain, machinery.label),
   );
   /* On a phone the picture comes before what may be chosen of it. */
-  const unfold = el(
-    'button',
-    {
-      type: 'button',
-      class: 'text-button device-unfold',
-      'aria-controls': choices.id,
-      on: { click: () => fold(node.classList.contains('is-unfolded')) },
-    },
+  const unfold = button(
+    'text-button device-unfold',
+    () => fold(node.classList.contains('is-unfolded')),
     '',
+    { 'aria-controls': choices.id },
   );
   const node = el('div', { class: 'device-controls' }, el('div', { class: 'device-line' }, tabs.node, unfold, profiles.node), choices);
   const fold = (isFolded) => {

@@ -4,7 +4,7 @@
 
 import { isAbort, Problem } from '../../lib/api.js';
 import { later } from '../../lib/activity.js';
-import { el, figure, name } from '../../lib/dom.js';
+import { button, el, figure, name } from '../../lib/dom.js';
 import { bytes, count, counted, percent, sourceLine, TIMES, visible, when } from '../../lib/format.js';
 import { copyButton, fact, facts, folded } from '../../widgets/details.js';
 import { addFilter, quoted } from './state.js';
@@ -77,7 +77,7 @@ export function createDetailsOf({ url, subject, pane, relight }) {
 /* ---- a frame ------------------------------------------------------------------------ */
 
 const act = (word, title, run) =>
-  el('button', { type: 'button', class: 'text-button', title, on: { click: run } }, word);
+  button('text-button', run, word, { title });
 
 function frameDetails({ url }, { callers: data, traces }, isPinned) {
   const node = data.nodes[0];
@@ -92,11 +92,7 @@ function frameDetails({ url }, { callers: data, traces }, isPinned) {
             el(
               'li',
               {},
-              el(
-                'button',
-                { type: 'button', class: 'site-button', on: { click: () => url.pin(each.frame.id) } },
-                frameWords(each.frame),
-              ),
+              button('site-button', () => url.pin(each.frame.id), frameWords(each.frame)),
               el('span', { class: 'figure dim' }, ` ${amount(data.metric, each.value)}`),
             ),
           ),
@@ -156,11 +152,7 @@ function groupPart(url, metric, traces) {
         el(
           'li',
           {},
-          el(
-            'button',
-            { type: 'button', class: 'site-button', on: { click: () => url.pin(id) } },
-            frames.has(id) ? frameWords(frames.get(id)) : id,
-          ),
+          button('site-button', () => url.pin(id), frames.has(id) ? frameWords(frames.get(id)) : id),
         ),
       ),
     ),

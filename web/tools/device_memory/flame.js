@@ -3,7 +3,7 @@
  * a device. A click pins and zooms in one act; the path above stays as a breadcrumb. */
 
 import { later } from '../../lib/activity.js';
-import { el, fill } from '../../lib/dom.js';
+import { button, consume, el, fill } from '../../lib/dom.js';
 import { count, counted, visible } from '../../lib/format.js';
 import { onTheme } from '../../lib/theme.js';
 import { downloadLink } from '../../widgets/export_menu.js';
@@ -130,8 +130,7 @@ function onFindKey(flame, event) {
       flame.url.move({ find: '' });
     } else flame.find.blur();
   } else return;
-  event.preventDefault();
-  event.stopPropagation();
+  consume(event);
 }
 
 /* ---- loading ------------------------------------------------------------------------ */
@@ -284,7 +283,7 @@ function drawPath({ url, path, whole }, { read, root }, node) {
 function crumb(url, way, text, isLast) {
   const words = el('bdi', { dir: 'ltr', class: 'mono' }, text);
   if (isLast) return el('span', { class: 'path-here', 'aria-current': 'true' }, words);
-  return el('button', { type: 'button', class: 'path-step', on: { click: () => url.pin(way || null) } }, words);
+  return button('path-step', () => url.pin(way || null), words);
 }
 
 /* ---- several ------------------------------------------------------------------------- */
@@ -314,7 +313,7 @@ async function showPivot(flame) {
     'Sandwich of ',
     el('bdi', { dir: 'ltr', class: 'mono path-here' }, rootName),
     ' ',
-    el('button', { type: 'button', class: 'text-button', on: { click: () => url.choose({ pivot: '' }) } }, 'back to all'),
+    button('text-button', () => url.choose({ pivot: '' }), 'back to all'),
   );
   flame.path.hidden = false;
   said(flame, data, data.nodes.depth.length + data.callers.depth.length - 1);

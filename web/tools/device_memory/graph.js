@@ -10,7 +10,7 @@ import { layOutGraph, stopLayout } from '../../widgets/graph_layout.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { hideTooltip } from '../../widgets/tooltip.js';
 import { countFilters } from './state.js';
-import { frameName, menuOf, shareBar } from './parts.js';
+import { lighting, menuOf, neighbour } from './parts.js';
 import { createLoader } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
@@ -127,30 +127,12 @@ async function draw(state, data) {
 }
 
 function listRow({ url, store }, data, { frame, self, total }) {
+  const said = ` self ${say.figureOf(data, self)}`;
+  const share = Math.abs(total) / (Math.abs(data.percent_base) || 1);
   return el(
     'li',
-    { 'data-id': frame.id },
-    el(
-      'button',
-      {
-        type: 'button',
-        class: 'neighbour',
-        title: visible(`${frame.name}\n${frame.file}`),
-        on: {
-          click: () => url.pin(frame.id === store.state.pin ? null : frame.id),
-          pointerenter: () => store.set({ hover: frame.id }),
-          pointerleave: () => store.set({ hover: null }),
-        },
-      },
-      el('span', { class: 'neighbour-name' }, frameName(frame)),
-      el(
-        'span',
-        { class: 'figure' },
-        say.figureOf(data, total),
-        el('span', { class: 'dim' }, ` self ${say.figureOf(data, self)}`),
-      ),
-      shareBar(Math.abs(total) / (Math.abs(data.percent_base) || 1)),
-    ),
+    { 'data-id': frame.id, on: lighting(store, frame) },
+    neighbour({ frame, figure: say.figureOf(data, total), said, share }, () => url.pin(frame.id === store.state.pin ? null : frame.id)),
   );
 }
 

@@ -2,10 +2,11 @@
  * head.js: the answer of the Device Memory page: what is live, where most of it was
  * made, what the filters let through, and what the profile cannot know. */
 
-import { el, figure, fill, prose } from '../../lib/dom.js';
+import { button, el, figure, fill, prose } from '../../lib/dom.js';
 import { counted, cutMiddle, visible } from '../../lib/format.js';
 import { explained } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
+import { lighting } from './parts.js';
 import { countFilters } from './state.js';
 import * as say from './text.js';
 
@@ -34,19 +35,11 @@ function largestList({ url, store }, summary) {
     el('span', { class: 'dim' }, summary.is_diff ? 'Most changed: ' : 'Most: '),
     items.map(({ frame, text, value, bytes, share }, at) => [
       at ? ' · ' : '',
-      el(
-        'button',
-        {
-          type: 'button',
-          class: 'site-button',
-          title: visible(`${text}\n${frame.file}`),
-          on: {
-            click: () => url.pin(frame.id),
-            pointerenter: () => store.set({ hover: frame.id }),
-            pointerleave: () => store.set({ hover: null }),
-          },
-        },
+      button(
+        'site-button',
+        () => url.pin(frame.id),
         el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(text, SITE)),
+        { title: visible(`${text}\n${frame.file}`), on: lighting(store, frame) },
       ),
       ' ',
       typeof bytes === 'number'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * parts.js: small things that several views of the Device Memory page have. */
 
-import { el, name, svg } from '../../lib/dom.js';
+import { button, el, name, svg } from '../../lib/dom.js';
+import { visible } from '../../lib/format.js';
 import { downloadLink, exportEntries } from '../../widgets/export_menu.js';
 import { createFilter } from '../../widgets/filter.js';
 import { filterFields } from '../../widgets/table_columns.js';
@@ -46,12 +47,31 @@ const classOf = (frame) => (frame.is_machinery ? 'is-library' : '');
 export const frameWords = (frame) => el('bdi', { dir: 'ltr', class: `mono ${classOf(frame)}`.trim() }, siteName(frame));
 export const frameName = (frame, text = siteName(frame)) => name(text, classOf(frame));
 
+/* What an element hears that stands for a frame: all views light it. */
+export const lighting = (store, { id }) => ({
+  pointerenter: () => store.set({ hover: id }),
+  pointerleave: () => store.set({ hover: null }),
+});
+
+/* A frame in a list: its name, a figure and what is said of it, and a bar of its share (0..1). */
+export const neighbour = ({ frame, figure, said, share }, onPick) =>
+  button(
+    'neighbour',
+    onPick,
+    [
+      el('span', { class: 'neighbour-name' }, frameName(frame)),
+      el('span', { class: 'figure' }, figure, el('span', { class: 'dim' }, said)),
+      shareBar(share),
+    ],
+    { title: visible(`${siteName(frame)}\n${frame.file}`) },
+  );
+
 /* A bar whose length follows `share` (0..1). */
-export function shareBar(share, className = '') {
+export function shareBar(share) {
   const wide = Math.max(0, Math.min(1, share)) * 100;
   return svg(
     'svg',
-    { class: `share-bar ${className}`.trim(), viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+    { class: 'share-bar', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
     svg('rect', { class: 'share-track', width: 100, height: 8 }),
     svg('rect', { class: 'share-part', width: wide.toFixed(2), height: 8 }),
   );

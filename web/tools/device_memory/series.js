@@ -2,7 +2,7 @@
  * series.js: several profiles in order: what each holds by call site, what grows, and the
  * choice of two of them to compare in every view. */
 
-import { el, fill } from '../../lib/dom.js';
+import { button, consume, el, fill } from '../../lib/dom.js';
 import { count, counted, cutMiddle, percent, visible, when } from '../../lib/format.js';
 import { token } from '../../lib/theme.js';
 import { exportEntries } from '../../widgets/export_menu.js';
@@ -207,9 +207,9 @@ function mark(series) {
           `A ${named(a)}, B ${named(b)}: `,
           el('strong', {}, say.changeWords(data.metric, at(b) - at(a))),
           ` (${percent(Math.abs(at(b) - at(a)), at(a))} of A). Every view shows this difference. `,
-          el('button', { type: 'button', class: 'text-button', on: { click: () => url.choose({ a: b, b: a }) } }, 'swap (x)'),
+          button('text-button', () => url.choose({ a: b, b: a }), 'swap (x)'),
           ' ',
-          el('button', { type: 'button', class: 'text-button', on: { click: () => url.choose({ a: '', b: '' }) } }, 'clear'),
+          button('text-button', () => url.choose({ a: '', b: '' }), 'clear'),
         ]
       : a
         ? `A ${named(a)}${data.profiles[index(a)]?.captured_at_ms ? ` (${when(data.profiles[index(a)].captured_at_ms)})` : ''}. Click a second profile to see the difference.`
@@ -230,6 +230,13 @@ function createOrder({ onOrder, onMove, onPick }) {
   let dragged = -1;
   let focusAt = -1;
 
+  function moveBy(event, at, total) {
+    const to = at + (event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : NaN);
+    if (!event.altKey || !(to >= 0 && to < total)) return;
+    consume(event);
+    focusAt = to;
+    onMove(at, to);
+  }
   const row = (profile, at, total) =>
     el(
       'li',
@@ -244,8 +251,7 @@ function createOrder({ onOrder, onMove, onPick }) {
           },
           dragover: (event) => dragged >= 0 && event.preventDefault(),
           drop: (event) => {
-            event.preventDefault();
-            event.stopPropagation();
+            consume(event);
             if (dragged >= 0 && dragged !== at) onMove(dragged, at);
             dragged = -1;
           },
@@ -254,24 +260,11 @@ function createOrder({ onOrder, onMove, onPick }) {
           },
         },
       },
-      el(
-        'button',
-        {
-          type: 'button',
-          class: 'site-button',
-          on: {
-            click: () => onPick(at),
-            keydown: (event) => {
-              const to = at + (event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : NaN);
-              if (!event.altKey || !(to >= 0 && to < total)) return;
-              event.preventDefault();
-              event.stopPropagation();
-              focusAt = to;
-              onMove(at, to);
-            },
-          },
-        },
+      button(
+        'site-button',
+        () => onPick(at),
         el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(visible(profile.name), 40)),
+        { on: { keydown: (event) => moveBy(event, at, total) } },
       ),
       profile.captured_at_ms ? el('span', { class: 'dim' }, ` ${when(profile.captured_at_ms)}`) : null,
     );

@@ -3,7 +3,7 @@
  * read: those in view first, then the others while nothing else is to be done. What was read stays known. */
 
 import { isAbort } from '../../lib/api.js';
-import { el, fill, name } from '../../lib/dom.js';
+import { button, el, fill, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../../lib/format.js';
 import { explained } from '../../widgets/explain.js';
 import { foundText, lookAt, lookCloser, toldOf } from './found.js';
@@ -138,7 +138,7 @@ function sessionTable(caption, { sort = '', onSort = null } = {}) {
     el(
       'th',
       { scope: 'col', class: className, 'aria-sort': order && order === sort ? (DESCENDING.includes(order) ? 'descending' : 'ascending') : null },
-      order && onSort ? el('button', { type: 'button', class: 'head-button', on: { click: () => onSort(order) } }, title) : title,
+      order && onSort ? button('head-button', () => onSort(order), title) : title,
     );
   return el(
     'table',

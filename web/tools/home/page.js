@@ -3,7 +3,7 @@
 
 import { later } from '../../lib/activity.js';
 import { get, isAbort } from '../../lib/api.js';
-import { el, fill, nameInline, prose } from '../../lib/dom.js';
+import { button, el, fill, nameInline, prose } from '../../lib/dom.js';
 import { ago, count, counted, visible } from '../../lib/format.js';
 import { forgetUpload, uploadedSessions, UPLOADS } from '../../lib/uploads.js';
 import { explainKeys, explainWith, nodesOf } from '../../widgets/explain.js';
@@ -89,7 +89,7 @@ function watched(about, lookAgain) {
     ]),
     roots.length === 0 ? null : `, last looked ${ago(Math.min(...roots.map((root) => root.last_scan_ms)))}`,
     ' ',
-    el('button', { type: 'button', class: 'text-button', on: { click: lookAgain } }, 'Look now'),
+    button('text-button', lookAgain, 'Look now'),
   );
 }
 
@@ -98,7 +98,7 @@ function openFilesLine(context) {
     'div',
     { class: 'open-files' },
     el('span', {}, 'Drop files or a folder, or paste an error text: xplane.pb · XLA dump · hlo_proto.pb · memory.prof · log'),
-    el('button', { type: 'button', class: 'text-button', 'aria-haspopup': 'dialog', on: { click: context.takeIn } }, 'Paste or choose'),
+    button('text-button', context.takeIn, 'Paste or choose', { 'aria-haspopup': 'dialog' }),
   );
 }
 
@@ -161,7 +161,7 @@ function createAnswer({ title, aside }, context, onAgain) {
       const { over, unknown } = rows.counts;
       fill(aside, isPlain || over ? say.tally(list, over, unknown) : '');
       if (!newest || !isPlain) {
-        const again = el('button', { type: 'button', class: 'text-button', on: { click: onAgain } }, 'Sort again');
+        const again = button('text-button', onAgain, 'Sort again');
         const parts = say.listParts(list, sort, unknown);
         sayIt(`${parts} ${rows.isSorted}`, nodesOf(parts), ' ', rows.isSorted ? null : again);
         return;
@@ -224,7 +224,7 @@ const newsLine = (text, onShow) =>
     'p',
     { class: 'banner' },
     el('span', { class: 'banner-text' }, prose(`${text} · `)),
-    el('button', { type: 'button', class: 'text-button', on: { click: onShow } }, 'Show'),
+    button('text-button', onShow, 'Show'),
   );
 
 /* context: {link(session, patch), setFilter(text), choose(patch), setTitle(text), bind(rows), takeIn(),

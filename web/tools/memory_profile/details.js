@@ -2,7 +2,7 @@
  * details.js: the pane at the right: an event and its partner, a group of rows, a run, or
  * what the page shows, with the programs of the same session. */
 
-import { el, figure, name } from '../../lib/dom.js';
+import { button, el, figure, name } from '../../lib/dom.js';
 import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time, visible } from '../../lib/format.js';
 import { fact, facts } from '../../widgets/details.js';
 import { growthWords, poolName, verdictWord } from './text.js';
@@ -13,8 +13,6 @@ const isKnown = (value) => value !== null && value !== undefined && value !== ''
 const sizeFact = (word, value) =>
   isKnown(value) ? fact(word, figure(value), ' ', value < 1024 ? null : el('span', { class: 'dim unbroken' }, exactBytes(value))) : null;
 const text = (word, value) => (isKnown(value) ? fact(word, name(String(value))) : null);
-
-const button = (word, run) => el('button', { type: 'button', class: 'text-button', on: { click: run } }, word);
 
 function eventFacts(event) {
   return facts(
@@ -51,14 +49,14 @@ const RELATIONS = {
 /* data: {event, partner, relation}; goTo(ps) sets the time. */
 export function eventDetails(data, goTo) {
   const { event, partner, relation } = data;
-  const parts = [eventFacts(event), el('p', {}, button('go to it', () => goTo(event.time_ps)))];
+  const parts = [eventFacts(event), el('p', {}, button('text-button', () => goTo(event.time_ps), 'go to it'))];
   if (partner) {
     const away = duration(Math.abs(partner.time_ps - event.time_ps));
     const word = partner.activity === 'deallocation' ? `Freed ${away} later` : `Allocated ${away} before`;
     parts.push(
       el('h3', { class: 'details-sub' }, word),
       eventFacts(partner),
-      el('p', {}, button('go to it', () => goTo(partner.time_ps))),
+      el('p', {}, button('text-button', () => goTo(partner.time_ps), 'go to it')),
     );
   } else parts.push(el('p', {}, RELATIONS[relation] ?? visible(relation)));
   return { heading: 'Event', subject: event.op ?? event.address ?? '', parts, isPinned: true };
@@ -84,7 +82,7 @@ export function groupDetails(row, list) {
         isKnown(row.born_bytes) ? fact('born A–B', bytes(row.born_bytes), ` in ${count(row.born_count)}`) : null,
         isKnown(row.died_bytes) ? fact('died A–B', bytes(row.died_bytes), ` in ${count(row.died_count)}`) : null,
       ),
-      row.isRemainder ? null : el('p', {}, button('one by one', list)),
+      row.isRemainder ? null : el('p', {}, button('text-button', list, 'one by one')),
     ],
   };
 }
@@ -117,7 +115,7 @@ export function growthDetails(row, list) {
         text('dtype', row.dtype),
         text('shape', row.shape),
       ),
-      el('p', {}, button('show its allocations', list)),
+      el('p', {}, button('text-button', list, 'show its allocations')),
     ],
   };
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * head.js: the answer of the page, and the pools of all hosts, worst first. */
+ * head.js: the answer of the page, and the pools of all hosts, worst first.
+ * Its own file: each tool has its head in one. */
 
-import { el, figure, fill, name, showWithin } from '../../lib/dom.js';
+import { button, consume, el, figure, fill, name, showWithin } from '../../lib/dom.js';
 import { bytesWithin, count } from '../../lib/format.js';
 import { explained, nodesOf } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
@@ -84,8 +85,7 @@ export function createPools(onChoose) {
     else if (event.key === 'Home') choose(0, true);
     else if (event.key === 'End') choose(pools.length - 1, true);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   });
   return {
     node,
@@ -97,21 +97,21 @@ export function createPools(onChoose) {
         list,
         pools.map((pool, at) => {
           const isChosen = pool === chosen;
-          return el(
-            'button',
+          return button(
+            'pool',
+            () => choose(at, false),
+            [
+              name(hosts > 1 ? `${pool.host_name} ${poolName(pool)}` : poolName(pool)),
+              figure(pool.peak.in_use_bytes, bytesOf(pool.peak.in_use_bytes), 'strong'),
+              sparkline(pool.sparkline_bytes, 'In use over time'),
+            ],
             {
-              type: 'button',
               role: 'radio',
-              class: 'pool',
               'aria-checked': String(isChosen),
               'aria-label': poolSentence(pool, hosts),
               tabindex: isChosen ? '0' : '-1',
               'data-memory': pool.memory,
-              on: { click: () => choose(at, false) },
             },
-            name(hosts > 1 ? `${pool.host_name} ${poolName(pool)}` : poolName(pool)),
-            figure(pool.peak.in_use_bytes, bytesOf(pool.peak.in_use_bytes), 'strong'),
-            sparkline(pool.sparkline_bytes, 'In use over time'),
           );
         }),
       );

@@ -4,7 +4,7 @@
 
 import { later } from '../../lib/activity.js';
 import { isAbort, Problem } from '../../lib/api.js';
-import { el, figure, fill } from '../../lib/dom.js';
+import { button, el, figure, fill } from '../../lib/dom.js';
 import { bytes, count, counted, duration, signedBytes, time, visible } from '../../lib/format.js';
 import { token } from '../../lib/theme.js';
 import { createBrush } from '../../widgets/brush.js';
@@ -257,11 +257,7 @@ function createWindowLine({ trace, url }) {
       figure(peak.in_use_bytes, bytes(peak.in_use_bytes), 'strong'),
       ' ',
       hasEvents
-        ? el(
-            'button',
-            { type: 'button', class: 'link-button', on: { click: () => url.setTime(peak.time_ps) } },
-            `at ${time(peak.time_ps)}`,
-          )
+        ? button('link-button', () => url.setTime(peak.time_ps), `at ${time(peak.time_ps)}`)
         : 'in use',
       between ? changeWords(between) : '',
     );
@@ -333,12 +329,8 @@ function createLegend(onLayer) {
   const key = (className, word) => el('span', { class: `key ${className}` }, word);
   const stack = key('key-stack', 'stack');
   const heap = key('key-heap', 'heap');
-  const free = el('button', { type: 'button', class: 'key key-free', on: { click: () => onLayer('free') } }, 'free');
-  const fragmentation = el(
-    'button',
-    { type: 'button', class: 'key key-line key-dashed', on: { click: () => onLayer('fragmentation') } },
-    'fragmentation (right axis)',
-  );
+  const free = button('key key-free', () => onLayer('free'), 'free');
+  const fragmentation = button('key key-line key-dashed', () => onLayer('fragmentation'), 'fragmentation (right axis)');
   return {
     nodes: [stack, heap, free, fragmentation],
     set({ data, isFree, hasFragmentation, hasStack }) {

@@ -2,7 +2,7 @@
  * pinned_group.js: a group that is pinned: its buffers at the moment and over the whole program, where
  * they stand in the strips, when one of them lives, and what the pane says of them. */
 
-import { el, nameInline } from '../../lib/dom.js';
+import { button, el, nameInline } from '../../lib/dom.js';
 import { count, counted, cutMiddle, percent, visible } from '../../lib/format.js';
 import { isAbort, Problem } from '../../lib/api.js';
 import { explained } from '../../widgets/explain.js';
@@ -122,7 +122,7 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
     el(
       'li',
       {},
-      el('button', { type: 'button', class: 'link-button', on: { click: () => onPin(row) } }, nameInline(row.name, 40)),
+      button('link-button', () => onPin(row), nameInline(row.name, 40)),
       ' ',
       explained(`size:${row.id}`, row.bytes),
     ),

@@ -3,7 +3,7 @@
  * the same buffers in program order, by size and by padding. */
 
 import { later } from '../../lib/activity.js';
-import { el, fill } from '../../lib/dom.js';
+import { button, el, fill } from '../../lib/dom.js';
 import { bytes, count, counted } from '../../lib/format.js';
 import { onTheme, token } from '../../lib/theme.js';
 import { explained, explainEntry } from '../../widgets/explain.js';
@@ -130,7 +130,7 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
     aside,
     isEmpty ? '' : [part || `${share}, `, explained('strips', sum), of],
     part ? ' ' : '',
-    part ? el('button', { type: 'button', class: 'link-button', title: 'Esc', on: { click: onAll } }, 'all') : null,
+    part ? button('link-button', onAll, 'all', { title: 'Esc' }) : null,
   );
   fill(axis, el('span', {}, '0'), el('span', {}, bytes(sum)));
   strip.draw(bars, stripLabel(order, bars, space, where));

@@ -2,7 +2,7 @@
  * window.js: what the selected window says, and what lies between two marks: which buffers
  * are born and die there, the largest by name. */
 
-import { el, fill, nameInline } from '../../lib/dom.js';
+import { button, consume, el, fill, nameInline } from '../../lib/dom.js';
 import { parseSize } from '../../lib/capacity.js';
 import { bytes, capital, count, counted, signedBytes } from '../../lib/format.js';
 import { fact, facts, folded, lifeBar } from '../../widgets/details.js';
@@ -56,7 +56,7 @@ const changed = (key, by, className = '') => explained(key, Math.abs(by), by ===
 const namesButton = (onNames) => lineButton('Names', 'q', onNames, 'to-pane');
 
 /* A button, and the field that it opens: the offsets of the window. onEdit() when it is pressed, onRefused(sentence),
- * onClosed(). Out: {button, input, open(offsets, onOffsets([low, high) | null))}. */
+ * onClosed(). Out: {opener, input, open(offsets, onOffsets([low, high) | null))}. */
 function offsetsField({ onEdit, onRefused, onClosed }) {
   let onOffsets = null;
   const input = el('input', {
@@ -70,8 +70,7 @@ function offsetsField({ onEdit, onRefused, onClosed }) {
         if (event.key === 'Enter') take();
         else if (event.key === 'Escape') close();
         else return;
-        event.preventDefault();
-        event.stopPropagation();
+        consume(event);
       },
       input: () => input.removeAttribute('aria-invalid'),
       blur: () => close(),
@@ -81,18 +80,18 @@ function offsetsField({ onEdit, onRefused, onClosed }) {
     onOffsets = hear;
     input.value = typedOffsets(now);
     input.removeAttribute('aria-invalid');
-    button.hidden = true;
+    opener.hidden = true;
     input.hidden = false;
     input.select();
     input.focus();
   };
-  const button = lineButton('Offsets', 'o', onEdit);
+  const opener = lineButton('Offsets', 'o', onEdit);
   const close = () => {
     if (input.hidden) return;
     const isFocused = document.activeElement === input;
     input.hidden = true;
-    button.hidden = false;
-    if (isFocused) button.focus();
+    opener.hidden = false;
+    if (isFocused) opener.focus();
     onClosed();
   };
   const take = () => {
@@ -106,7 +105,7 @@ function offsetsField({ onEdit, onRefused, onClosed }) {
     close();
     onOffsets(next);
   };
-  return { button, input, open };
+  return { opener, input, open };
 }
 
 /* Hidden; the focus that was in it goes to the curve. */
@@ -134,7 +133,7 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onEdit })
       kept = null;
     },
   });
-  const { node, words, zoom } = selectedLine(onZoom, onClear, [field.button, field.input, namesButton(onNames)]);
+  const { node, words, zoom } = selectedLine(onZoom, onClear, [field.opener, field.input, namesButton(onNames)]);
   const put = (...said) => {
     fill(words, ...said);
     begun = null;
@@ -148,7 +147,7 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onEdit })
     putAway(node);
   };
   const at = (step, space) =>
-    el('button', { type: 'button', class: 'link-button', on: { click: () => onMoment(step) } }, `at ${unitWord(space)} ${count(step)}`);
+    button('link-button', () => onMoment(step), `at ${unitWord(space)} ${count(step)}`);
   const allOf = ({ peak, born, died }, space) => [
     'peak ',
     explained('window', peak.bytes, bytes(peak.bytes), 'strong'),
@@ -230,7 +229,7 @@ export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
   const markOf = (name, step, live, space) => [
     el('strong', {}, name),
     ' ',
-    el('button', { type: 'button', class: 'link-button', on: { click: () => onMoment(step) } }, `${unitWord(space)} ${count(step)}`),
+    button('link-button', () => onMoment(step), `${unitWord(space)} ${count(step)}`),
     live === null ? '' : [' ', explained('marks', live)],
   ];
   return {
@@ -310,11 +309,7 @@ function listOf(word, changes, space, onPin) {
     el(
       'li',
       {},
-      el(
-        'button',
-        { type: 'button', class: 'link-button', on: { click: () => onPin(item) } },
-        nameInline(item.name, 40),
-      ),
+      button('link-button', () => onPin(item), nameInline(item.name, 40)),
       ' ',
       explained(`size:${item.id}`, item.bytes),
       el('span', { class: 'dim' }, ` ${unitWord(space)} ${count(item.step)}`),

@@ -4,7 +4,7 @@
  * failure and what stands around it is here; more is fetched when asked for. */
 
 import { getBytes, isAbort, problemText } from '../../lib/api.js';
-import { el, fill, nameInline } from '../../lib/dom.js';
+import { button, el, fill, nameInline } from '../../lib/dom.js';
 import { bytes, exactBytes, visible } from '../../lib/format.js';
 import { createPanel, message } from '../../widgets/panel.js';
 
@@ -160,8 +160,8 @@ function markNode(piece, figures) {
 export function createMarked(figures, actions) {
   const panel = createPanel('panel-oom-text', 'Text as given');
   const pre = el('pre', { class: 'oom-text', tabindex: '0', 'aria-label': 'Text as given' });
-  const before = el('button', { type: 'button', class: 'text-button', on: { click: () => grow(-STEP, 0) } });
-  const after = el('button', { type: 'button', class: 'text-button', on: { click: () => grow(0, STEP) } });
+  const before = button('text-button', () => grow(-STEP, 0), '');
+  const after = button('text-button', () => grow(0, STEP), '');
   panel.body.append(before, pre, after);
   panel.setAside(actions);
   let now = null; // {about, failure, size, encoding, from, to}

@@ -3,7 +3,7 @@
  * figure marked. The text is one of a session, or one that the reader gave: in a field, as a file, or by drop. */
 
 import { get, isAbort, Problem, problemText } from '../../lib/api.js';
-import { el, fill, loadStyle } from '../../lib/dom.js';
+import { button, el, fill, loadStyle } from '../../lib/dom.js';
 import { cutMiddle, visible } from '../../lib/format.js';
 import { keptText, uploadText } from '../../lib/uploads.js';
 import { CLEARED, createVerdict } from './verdict.js';
@@ -72,8 +72,8 @@ function createPaste({ onGiven }) {
     el(
       'div',
       { class: 'oom-paste-row' },
-      el('button', { type: 'button', class: 'text-button', on: { click: explain } }, 'Explain'),
-      el('button', { type: 'button', class: 'text-button', on: { click: () => file.click() } }, 'Open a file'),
+      button('text-button', explain, 'Explain'),
+      button('text-button', () => file.click(), 'Open a file'),
       el('span', { class: 'dim' }, 'It stays in this tab and in the daemon\u2019s memory; nothing is written to disk. 64 MiB at most.'),
       file,
     ),

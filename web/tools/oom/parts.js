@@ -2,7 +2,7 @@
  * parts.js: the panels of a failure: whether it fitted, where it went as one bar held against what there was, what to run
  * next, the menu of exports; and what is said when there is no failure. */
 
-import { el, figure, fill, nameInline } from '../../lib/dom.js';
+import { button, el, figure, fill, nameInline } from '../../lib/dom.js';
 import { saveText } from '../../lib/export.js';
 import { bytes, count, counted, percent, visible } from '../../lib/format.js';
 import { factsLine, fileName } from '../../lib/subject.js';
@@ -188,36 +188,24 @@ export function nothingFound(found, onLine) {
       el(
         'li',
         {},
-        el(
-          'button',
-          { type: 'button', class: 'oom-line', on: { click: () => onLine(line.begin_bytes) } },
+        button('oom-line', () => onLine(line.begin_bytes), [
           el('span', { class: 'oom-line-at' }, count(line.line)),
           el('bdi', { class: 'oom-line-text' }, visible(line.text)),
-        ),
+        ]),
       ),
     ),
     lines.mention_count > lines.mentions.length ? el('li', { class: 'dim' }, `${counted(lines.mention_count - lines.mentions.length, 'further line')} not listed.`) : null,
   );
-  const button =
+  const toggle = () => {
+    list.hidden = !list.hidden;
+    opener.setAttribute('aria-expanded', String(!list.hidden));
+  };
+  const opener =
     lines.mention_count > 0
-      ? el(
-          'button',
-          {
-            type: 'button',
-            class: 'text-button',
-            'aria-expanded': 'false',
-            on: {
-              click: () => {
-                list.hidden = !list.hidden;
-                button.setAttribute('aria-expanded', String(!list.hidden));
-              },
-            },
-          },
-          `Show the lines that mention memory: ${count(lines.mention_count)}`,
-        )
+      ? button('text-button', toggle, `Show the lines that mention memory: ${count(lines.mention_count)}`, { 'aria-expanded': 'false' })
       : null;
   const looked = el('details', { class: 'folded' }, el('summary', {}, 'Sentences that were looked for'), el('ol', {}, found.looked_for.map((each) => el('li', {}, visible(each)))));
-  return { title, node: el('div', { class: 'oom-nothing' }, message({ title: '', text }), button, list, isReport ? null : looked) };
+  return { title, node: el('div', { class: 'oom-nothing' }, message({ title: '', text }), opener, list, isReport ? null : looked) };
 }
 
 /* now() → {failure, rows}. Entries of the ⋯ menu. */

@@ -3,7 +3,7 @@
  * text beside them; or why there is none. */
 
 import { get, Problem } from '../../lib/api.js';
-import { el, fill, name } from '../../lib/dom.js';
+import { button, el, fill, name } from '../../lib/dom.js';
 import { cutMiddle, visible } from '../../lib/format.js';
 import { uploadedName } from '../../lib/uploads.js';
 import { createMenu } from '../../widgets/menu.js';
@@ -62,7 +62,7 @@ export function createVerdict(page, context, onPaste) {
   const title = el('h1', { class: 'answer' });
   const source = el('div', { class: 'oom-source' });
   const instead = el('div', { class: 'oom-instead' });
-  const other = el('button', { type: 'button', class: 'text-button', on: { click: onPaste } }, 'Paste other');
+  const other = button('text-button', onPaste, 'Paste other');
   let failure = null;
   const menu = menuOf(() => ({ failure, rows: buffers.rows }));
   const fit = createFit(figures);
