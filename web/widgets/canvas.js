@@ -25,8 +25,8 @@ function prepare(canvas, { width, height, ratio }, outsetPx) {
  * Out: {nodes, setLabel(text): of a picture that has a name, size: {width, height, ratio}, watch(node): whose size they have, measure(), isReady(), draw(): at
  * once, repaint() and repaintOver(): in the next frame, destroy()}. Painted anew with each size and theme. */
 export function createLayers({ name, isReady = () => true, paint, paintOver = null, outsetPx = 0, onSize = () => {} }) {
-  const base = el('canvas', { class: `${name}-base` });
-  const over = paintOver && el('canvas', { 'aria-hidden': 'true', class: `${name}-over` });
+  const base = el('canvas', { class: `layer ${name}-base` });
+  const over = paintOver && el('canvas', { 'aria-hidden': 'true', class: `layer layer-over ${name}-over` });
   const size = { width: 0, height: 0, ratio: 1 };
   let watched = null;
   const isDrawable = () => size.width > 0 && size.height > 0 && isReady();

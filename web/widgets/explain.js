@@ -54,7 +54,7 @@ export function nodesOf(parts) {
   }, []);
 }
 
-/* cardOf(key) → card or null, or a promise of it. One page at a time. Out: takes it back. */
+/* cardOf(name, rest) of a key "name" or "name:rest" → card or null, or a promise of it. One page at a time. Out: takes it back. */
 export function explainWith(cardOf) {
   provider = cardOf;
   return () => {
@@ -113,7 +113,8 @@ export async function explain(key, mark = null) {
   if (!provider) return;
   const end = begin();
   try {
-    const card = await provider(key);
+    const [name, ...rest] = key.split(':');
+    const card = await provider(name, rest.join(':'));
     if (card) openCard(card, mark);
   } finally {
     end();

@@ -191,14 +191,3 @@ export function searchTree(tree, isMatch) {
   }
   return { isHit, nodes, total };
 }
-
-/* The node whose names from the root are these (indices of names), or -1. */
-export function nodeOfPath(tree, frames) {
-  let at = 0;
-  if (tree.length === 0 || tree.frame[0] !== frames[0]) return -1;
-  for (const wanted of frames.slice(1)) {
-    at = childrenOf(tree, at).find((child) => tree.frame[child] === wanted) ?? -1;
-    if (at < 0) return -1;
-  }
-  return at;
-}

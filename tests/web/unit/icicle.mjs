@@ -5,7 +5,6 @@ import {
   buildTree,
   childrenOf,
   makeRects,
-  nodeOfPath,
   pathOf,
   rectAt,
   rectOf,
@@ -91,10 +90,8 @@ export function run({ test, equal, truth }) {
     equal([nodes, total], [[2, 3, 5], 66]);
   });
 
-  test('a node is found by its names, and its names by the node', () => {
+  test('a node has a path from the root, and children in order', () => {
     const tree = small();
-    equal(nodeOfPath(tree, [0, 1, 2, 3]), 3);
-    equal(nodeOfPath(tree, [0, 1, 5]), -1);
     equal(pathOf(tree, 3), [0, 1, 2, 3]);
     equal(childrenOf(tree, 0), [1, 5]);
   });

@@ -6,10 +6,9 @@ import { el, fill } from '../../lib/dom.js';
 import { count, counted, percent, visible } from '../../lib/format.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
-import { pagedRows } from '../../widgets/table_rows.js';
 import { addFilter, countFilters } from './state.js';
 import { bufferColumns, inUnit, unitFor, unitWords } from './columns.js';
-import { createRowFilter, menuOf, shareBar } from './parts.js';
+import { createRowFilter, menuOf, rowsFrom, shareBar } from './parts.js';
 import { createLoader } from './load.js';
 import * as empty from './empty.js';
 import { amount, faultsOf, wholeWords } from './text.js';
@@ -18,7 +17,7 @@ const PAGE_ROWS = 100;
 const DEFAULT_SORT = '-total';
 
 /* Ids of rows are texts. */
-const withIds = (rows) => rows.map((row) => ({ ...row, id: String(row.id) }));
+const rowsOf = ({ rows }) => rows.map((row) => ({ ...row, id: String(row.id) }));
 
 /* Out: a view for page.js, as all create… of this folder. */
 export function createBuffers({ url, subject, store }) {
@@ -45,13 +44,7 @@ export function createBuffers({ url, subject, store }) {
     find.said(data.columns);
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.total_count, 'group')} of equal ${data.is_diff ? 'stack and labels' : 'size, stack and device'}`));
     table.show({
-      source: pagedRows({
-        count: data.matched_count,
-        first: withIds(data.rows),
-        pageRows: PAGE_ROWS,
-        ask: async (offset, limit, signal) => withIds((await subject.ask('buffers', { ...asked, offset, limit }, signal)).data.rows),
-        onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
-      }),
+      source: rowsFrom({ subject, panel }, 'buffers', asked, { data, count: data.matched_count, pageRows: PAGE_ROWS, rowsOf }),
       columns: bufferColumns(data),
       sort: asked.sort,
       foot: {

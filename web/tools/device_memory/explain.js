@@ -92,12 +92,9 @@ function site(summary, { isMachinery }, id) {
   };
 }
 
-/* key: "total", "kind:buffer", "change", "site:ID". Null when there is nothing to say. */
-export function cardOf({ summary }, state, key) {
+/* Of "total", "kind:buffer", "change", "site:ID". Null when there is nothing to say. */
+export function cardOf({ summary }, state, word, rest) {
   if (!summary) return null;
-
-  const at = key.indexOf(':');
-  const [word, rest] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)];
   if (word === 'total') return summary.is_diff ? change(summary) : total(summary, state);
   if (word === 'kind') return kind(summary, state, rest);
   if (word === 'change') return change(summary);

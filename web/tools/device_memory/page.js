@@ -75,7 +75,7 @@ export function mount(root, context) {
   build(view, root);
   view.store.subscribe(() => nextFrame(() => lightUp(view)));
   context.bind([...keysOf(view), ...explainKeys()], 'Device Memory');
-  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(view.subject, view.url.state, key));
+  const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf(view.subject, view.url.state, ...key));
   return {
     show: (selection, route) => Promise.all([styled, show(view, selection, route)]),
     hear: (route) => apply(view, route),

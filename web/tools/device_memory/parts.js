@@ -5,8 +5,11 @@ import { button, el, name, svg } from '../../lib/dom.js';
 import { visible } from '../../lib/format.js';
 import { downloadLink, exportEntries } from '../../widgets/export_menu.js';
 import { createFilter } from '../../widgets/filter.js';
+import { message } from '../../widgets/panel.js';
 import { filterFields } from '../../widgets/table_columns.js';
+import { pagedRows } from '../../widgets/table_rows.js';
 import { copyText } from '../../widgets/toast.js';
+import { failed } from './empty.js';
 import { amount, siteName } from './text.js';
 
 /* The field that filters the rows of a table; what is in it stands in the URL. Out: of createFilter, and said(columns): of the answer. */
@@ -39,6 +42,17 @@ export function menuOf(subject, what) {
     { word: 'Download for pprof', run: () => downloadLink(href()) },
     { word: 'Copy the pprof command', run: () => copyText(`pprof -symbolize=none '${href()}'`) },
   ];
+}
+
+/* All rows of a view, page by page; rowsOf(data): those of an answer, of which `data` is the first. */
+export function rowsFrom({ subject, panel }, view, asked, { data, count, pageRows, rowsOf }) {
+  return pagedRows({
+    count,
+    first: rowsOf(data),
+    pageRows,
+    ask: async (offset, limit, signal) => rowsOf((await subject.ask(view, { ...asked, offset, limit }, signal)).data),
+    onProblem: (problem) => panel.say(message(failed('The table', problem))),
+  });
 }
 
 /* Those of a library step back behind the reader's own. */

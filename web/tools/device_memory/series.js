@@ -11,11 +11,11 @@ import { createPanel, message } from '../../widgets/panel.js';
 import { sparkline } from '../../widgets/sparkline.js';
 import { createStacked } from '../../widgets/stacked.js';
 import { createTable } from '../../widgets/table.js';
-import { localRows, pagedRows } from '../../widgets/table_rows.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { moved, pickProfile, seriesParams } from './state.js';
 import { seriesColumns } from './columns.js';
 import { createLoader } from './load.js';
+import { rowsFrom } from './parts.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
@@ -165,20 +165,10 @@ const legendOf = ({ parts }) =>
 
 function drawTable(series, data, asked) {
   const { subject } = series;
-  const withIds = (rows) => rows.map((row, at) => ({ ...row, id: `${row.frame.id}:${row.callee ?? ''}:${at}` }));
-  const first = withIds(data.sites);
+  const rowsOf = ({ sites }) => sites.map((row, at) => ({ ...row, id: `${row.frame.id}:${row.callee ?? ''}:${at}` }));
   series.sites.setTitle('Call sites', el('span', { class: 'dim' }, ` ${say.verdictCounts(data.verdict_counts)}`));
   series.table.show({
-    source:
-      data.total_count <= first.length
-        ? localRows(first)
-        : pagedRows({
-            count: data.total_count,
-            first,
-            pageRows: PAGE_ROWS,
-            ask: async (offset, limit, signal) =>
-              withIds((await subject.ask('series', { ...asked, offset, limit }, signal)).data.sites),
-          }),
+    source: rowsFrom({ subject, panel: series.sites }, 'series', asked, { data, count: data.total_count, pageRows: PAGE_ROWS, rowsOf }),
     columns: seriesColumns(
       data,
       (row) => sparkline(row.values, say.sparkLabel(data.metric, row)),

@@ -5,9 +5,8 @@ import { el } from '../../lib/dom.js';
 import { count, counted } from '../../lib/format.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
-import { pagedRows } from '../../widgets/table_rows.js';
 import { countFilters } from './state.js';
-import { createRowFilter, menuOf } from './parts.js';
+import { createRowFilter, menuOf, rowsFrom } from './parts.js';
 import { createLoader } from './load.js';
 import { topColumns } from './columns.js';
 import * as empty from './empty.js';
@@ -17,7 +16,7 @@ const PAGE_ROWS = 100;
 const DEFAULT_SORT = '-total';
 
 /* Rows carry the id of their frame, so that hover and pin meet in all views. */
-const withIds = (rows) => rows.map((row) => ({ ...row, id: row.frame.id }));
+const rowsOf = ({ rows }) => rows.map((row) => ({ ...row, id: row.frame.id }));
 
 /* isShort: below the flame graph, without filter and order of its own. */
 export function createTopPanel({ url, subject, store }, { isShort = false } = {}) {
@@ -55,14 +54,7 @@ export function createTopPanel({ url, subject, store }, { isShort = false } = {}
     find?.said(data.columns);
     panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.total_count, rowWord(url.state.by))}`));
     table.show({
-      source: pagedRows({
-        count: data.matched_count,
-        first: withIds(data.rows),
-        pageRows: PAGE_ROWS,
-        ask: async (offset, limit, signal) =>
-          withIds((await subject.ask('top', { ...asked, offset, limit }, signal)).data.rows),
-        onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
-      }),
+      source: rowsFrom({ subject, panel }, 'top', asked, { data, count: data.matched_count, pageRows: PAGE_ROWS, rowsOf }),
       columns: topColumns(data),
       sort: asked.sort,
       foot: footOf(data),

@@ -243,8 +243,7 @@ export function mount(root, context) {
   let route = null;
   let shown = null;
   const lists = [];
-  const stopCards = explainWith(async (key) => {
-    const [word, id] = key.split(':');
+  const stopCards = explainWith(async (word, id) => {
     const session = lists.flatMap((each) => each.sessions).find((each) => each.id === id);
     const { cardOf } = await import('./explain.js');
     return session ? cardOf(word, foundOf(session)) : null;

@@ -282,8 +282,6 @@ const CARDS = {
   request,
 };
 
-export function cardOf(view, key) {
-  const at = key.indexOf(':');
-  const [name, id] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)];
+export function cardOf(view, name, id) {
   return view.pool ? (CARDS[name]?.(view, id) ?? null) : null;
 }

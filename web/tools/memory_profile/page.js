@@ -114,7 +114,7 @@ export function mount(root, context) {
   );
   context.bind(explainKeys(), 'Figures');
   const rowOf = (id) => (tabsOf[url.wanted.view].rowOf ?? tabsOf.live.rowOf)(id);
-  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf({ ...trace, drawn: timeline.data, rowOf }, key));
+  const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf({ ...trace, drawn: timeline.data, rowOf }, ...key));
   return {
     async show(selection, route) {
       await styled;

@@ -437,9 +437,7 @@ function sumOfGroup(view, row, within) {
 }
 
 /* The card of a figure: "total", "part:arguments", "size:1498"; null if it is not known here. */
-export async function cardOf(view, key) {
-  const at = key.indexOf(':');
-  const [word, rest] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)];
+export async function cardOf(view, word, rest) {
   if (word === 'failure') return failure(view, rest);
   if (!view.space) return null;
   const record = rest && word in OF_BUFFER ? (view.records.get(rest) ?? (await view.records.read(rest).catch(() => null))) : null;

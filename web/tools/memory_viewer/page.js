@@ -85,7 +85,7 @@ export function mount(root, context) {
     toPanel: (at) => toPanel(view, at),
   };
   context.bind([...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()], 'Memory Viewer');
-  const stopCards = explainWith(async (key) => (await import('./explain.js')).cardOf(explainable(view), key));
+  const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf(explainable(view), ...key));
   view.store.subscribe(() => refresh(view));
   return {
     show: (selection, route) => show(view, selection, route),

@@ -54,9 +54,9 @@ function piece(className, size, scale, attributes = {}) {
 function partPieces(part, scale) {
   const word = visible(part.word);
   const lost = part.fragmentation_bytes;
-  const whole = piece(`oom-part look-${part.look}`, part.bytes - lost, scale, { title: `${word} ${bytes(part.bytes)}`, 'data-key': part.key });
+  const whole = piece(`oom-part swatch-${part.look}`, part.bytes - lost, scale, { title: `${word} ${bytes(part.bytes)}`, 'data-key': part.key });
   if (!lost) return [whole];
-  return [whole, piece('oom-part look-lost', lost, scale, { title: `fragmentation ${bytes(lost)}, of ${word}`, 'data-key': part.fragmentation_key })];
+  return [whole, piece('oom-part swatch-lost', lost, scale, { title: `fragmentation ${bytes(lost)}, of ${word}`, 'data-key': part.fragmentation_key })];
 }
 
 /* figureOf(bytes, key) → the node of a figure that lights its range. */
@@ -75,7 +75,7 @@ function drawBar(bar, figureOf) {
 }
 
 function drawLegend(bar, figureOf) {
-  const swatch = (look) => el('span', { class: `swatch look-${look}`, 'aria-hidden': 'true' });
+  const swatch = (look) => el('span', { class: `swatch swatch-${look}`, 'aria-hidden': 'true' });
   const line = (className) => el('span', { class: className, 'aria-hidden': 'true' });
   const own = (value, text = bytes(value), className = 'strong') => figure(value, text, className);
   const share = (part) => (bar.parts.length > 1 ? el('span', { class: 'dim' }, ` ${percent(part, bar.whole_bytes)} of all`) : null);
