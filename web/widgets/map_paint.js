@@ -70,7 +70,9 @@ export function boxOfItem(plot, bands, item) {
   return boxOf(plot, item.from, item.to, item.low_bytes, item.high_bytes);
 }
 
+/* A figure that has no room is left out: its first digits would read as another. */
 function label(context, box, item, ink) {
+  const size = bytes(item.bytes);
   context.save();
   context.beginPath();
   context.rect(box.x + 4, box.y, box.width - 8, box.height);
@@ -78,7 +80,7 @@ function label(context, box, item, ink) {
   context.fillStyle = ink;
   context.textBaseline = 'top';
   context.font = `600 12px ${token('sans')}`;
-  context.fillText(bytes(item.bytes), box.x + 5, box.y + 3);
+  if (context.measureText(size).width <= box.width - 10) context.fillText(size, box.x + 5, box.y + 3);
   context.font = `12px ${token('mono')}`;
   context.fillText(cutMiddle(visible(item.name), Math.max(3, Math.floor((box.width - 10) / 7.3))), box.x + 5, box.y + 17);
   context.restore();
