@@ -63,13 +63,15 @@ const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_
 const char *size_text_share(char text[SHARE_TEXT_BYTES], int64_t part, int64_t whole)
 {
     double share = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-    bool is_near = share >= 99.5 && part < whole;
+    bool is_near = share >= 99.5 && share < 100.5 && part != whole;
     if (whole <= 0)
         return strcpy(text, "\xE2\x80\x93");
     if (share > 0 && share < 0.1)
         return strcpy(text, "< 0.1 %");
-    if (is_near && share >= 99.95)
+    if (is_near && part < whole && share >= 99.95)
         return strcpy(text, "> 99.9 %");
+    if (is_near && part > whole && share < 100.05)
+        return strcpy(text, "> 100 %");
     snprintf(text, SHARE_TEXT_BYTES, "%.*f %%", part > 0 && (share < 9.95 || is_near) ? 1 : 0, share);
     return text;
 }

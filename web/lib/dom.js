@@ -71,7 +71,7 @@ export function name(text, className = '') {
     kept && [el('span', { class: 'name-kept' }, kept), el('span', { class: 'name-rest' }, rest)],
     el('span', { class: 'name-tail' }, tail),
   );
-  if (kept || tail.length > 10) {
+  if (kept || (head && tail.length !== 10)) {
     /* Characters, by which the style shares out the width. */
     node.style.setProperty('--stays', `${kept.length + tail.length}ch`);
     node.style.setProperty('--tail', `${tail.length}ch`);

@@ -123,8 +123,9 @@ export function percent(part, whole) {
   if (share === 0) return '0 %';
   if (share < 0.1) return '< 0.1 %';
   if (share < 9.95) return `${fixed(share, 1)} %`;
-  if (share >= 99.5 && part < whole) return share >= 99.95 ? '> 99.9 %' : `${fixed(share, 1)} %`;
-  return `${fixed(share, 0)} %`;
+  const isNear = share >= 99.5 && share < 100.5 && part !== whole;
+  if (isNear && share >= 99.95 && share < 100.05) return part < whole ? '> 99.9 %' : '> 100 %';
+  return `${fixed(share, isNear ? 1 : 0)} %`;
 }
 
 /* How many times larger: "42.7×". */
@@ -182,15 +183,18 @@ const MIN_HEAD = 3;
 const MAX_NUMBER = 24;
 const LAYER = /(?<![a-z])(?:layers?|blocks?)[_.]?\d+/i;
 const SHAPE = /^[a-z]\w*\[[\d,<=]*\](?=\{)/;
+const SHAPE_ALONE = /^[a-z]\w*\[[\d,<=]*\]$/;
 
 /* Pure: what of a name gives way where there is no room, and what does not: [gives way, stays, gives way, stays]. A
- * layout gives way before its shape; the first layer_N and the end with the whole number of `fusion.123` stay. */
+ * layout gives way before its shape; the first layer_N and the end with the whole number of `fusion.123` stay. A
+ * dimension is not cut in two: the rest of 1024 would read as 24. */
 export function splitName(text) {
   const [shape] = SHAPE.exec(text) ?? [];
   if (shape) return ['', shape, text.slice(shape.length), ''];
   const [number] = /[._-]\d+$/.exec(text) ?? [''];
   const points = Array.from(text);
-  const tail = Math.max(TAIL, number.length <= MAX_NUMBER ? number.length : 0);
+  const inDimension = SHAPE_ALONE.test(text) && /\d(\d+)(?=,.{0,9}$)/.exec(text.slice(-TAIL - 1));
+  const tail = Math.max(TAIL, number.length <= MAX_NUMBER ? number.length : 0) - (inDimension?.index === 0 ? inDimension[1].length : 0);
   const before = points.length - tail < MIN_HEAD ? '' : points.slice(0, -tail).join('');
   const end = text.slice(before.length);
   const layer = LAYER.exec(text);

@@ -44,6 +44,9 @@ export function run({ test, equal, truth }) {
     equal(format.percent(5, 5), '100 %');
     equal(format.percent(9999, 10000), '> 99.9 %');
     equal(format.percent(997, 1000), '99.7 %');
+    equal(format.percent(10001, 10000), '> 100 %', 'over is over');
+    equal(format.percent(1003, 1000), '100.3 %');
+    equal(format.percent(1010, 1000), '101 %');
     equal(format.percent(1, 0), '–');
   });
   test('names show what they are and cannot turn their surroundings', () => {
@@ -67,6 +70,8 @@ export function run({ test, equal, truth }) {
     equal(format.splitName('model/layers_12/mlp'), ['model/lay', '', '', 'ers_12/mlp']);
     equal(format.splitName('bf16[16,2048]{1,0:T(8,128)}'), ['', 'bf16[16,2048]', '{1,0:T(8,128)}', '']);
     equal(format.splitName('f32[8,128]'), ['', '', '', 'f32[8,128]']);
+    equal(format.splitName('bf16[8,1024,32000]'), ['bf16[8,1024', '', '', ',32000]'], 'no end of a dimension');
+    equal(format.splitName('bf16[16,2048,2048]'), ['bf16[16,', '', '', '2048,2048]']);
     for (const text of ['a/layer_3/b/c/d/e/f/g.1', '\u{1f600}'.repeat(40), 'x', '']) equal(format.splitName(text).join(''), text);
   });
   test('shapes are split from layouts and spoken', () => {
