@@ -76,7 +76,7 @@ function footOf(rows, verdict, listed) {
   if (!listed) {
     const { listed_bytes: sum, listed_shared_bytes: shared } = verdict;
     const twice = shared > 0 ? ` Outputs of ${bytes(shared)} lie in the memory of arguments and are not counted again.` : '';
-    return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}.${twice} They need not be alive at the same time.`;
+    return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}.${twice}${rows.length > 1 ? ' They need not be alive at the same time.' : ''}`;
   }
   const sum = rows.reduce((all, row) => all + (row.size_bytes ?? 0), 0);
   const rest = listed.total_count - rows.length;
