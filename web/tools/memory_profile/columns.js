@@ -2,7 +2,7 @@
  * columns.js: how the columns of what is live, of the pairs of events and of growth are drawn. One unit a
  * column, said in the header; what would print 0.00 is printed in its own unit. */
 
-import { count, duration, signedBytes, timeIn, timesUnit, unitOf } from '../../lib/format.js';
+import { count, duration, signedBytes, splitShape, timeIn, timesUnit, unitOf } from '../../lib/format.js';
 import { el, name } from '../../lib/dom.js';
 import { sparkline } from '../../widgets/sparkline.js';
 import { tableColumns } from '../../widgets/table_columns.js';
@@ -63,7 +63,7 @@ export function liveColumns(data, rows) {
     step: { width: 3.75 },
     region: { width: 4.75 },
     dtype: { width: 5 },
-    shape: { card: 'line', width: 8.5 },
+    shape: { card: 'line', width: 10, cell: ({ shape }) => (shape ? name(splitShape(shape)[0]) : none()) },
     thread: { width: 10, isHidden: true },
   });
   const source = {
