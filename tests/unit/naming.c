@@ -111,6 +111,29 @@ START_TEST(live_and_growth_and_summary_tell_of_programs)
 }
 END_TEST
 
+/* Its bands are what is in use: the programs, the op's own, what nothing names, and what was there before. */
+START_TEST(the_timeline_is_stacked_by_program_and_op)
+{
+    struct analysis_param params[] = {{"memory", "GPU_0_bfc"}, {"stack", "program"}};
+    char *answer = answer_of(SIZE_MAX, "timeline", params, 2);
+    ck_assert_ptr_nonnull(strstr(answer, "\"stacked\":{\"by\":\"program\",\"reason\":null"));
+    ck_assert_ptr_nonnull(strstr(answer, "\"label\":\"jit_step(1)\",\"confidence\":\"guess\",\"before_bytes\":0"));
+    ck_assert_ptr_nonnull(strstr(answer, "\"label\":\"jit(f)\",\"confidence\":null"));
+    free(answer);
+    params[1].value = "op";
+    answer = answer_of(SIZE_MAX, "timeline", params, 2);
+    ck_assert_ptr_nonnull(strstr(answer, "\"label\":\"temporaries of jit_step(2)\",\"confidence\":\"guess\""));
+    ck_assert_ptr_nonnull(strstr(answer, "\"label\":\"jit(f)/add\",\"confidence\":null"));
+    free(answer);
+    params[1].value = "trend";
+    answer = answer_of(SIZE_MAX, "timeline", params, 2);
+    ck_assert_ptr_nonnull(strstr(answer, "\"by\":\"trend\",\"reason\":{\"code\":\"no_steps\""));
+    free(answer);
+    params[1].value = "colour";
+    ck_assert_ptr_null(answer_of(SIZE_MAX, "timeline", params, 2));
+}
+END_TEST
+
 /* However much of the programs is there: no name, or some. */
 START_TEST(a_trace_that_is_cut_is_still_answered)
 {
@@ -138,6 +161,7 @@ int main(void)
     tcase_add_test(tests, small_sizes_and_named_allocations_are_left_alone);
     tcase_add_test(tests, an_event_says_what_its_name_rests_on);
     tcase_add_test(tests, live_and_growth_and_summary_tell_of_programs);
+    tcase_add_test(tests, the_timeline_is_stacked_by_program_and_op);
     tcase_add_test(tests, a_trace_that_is_cut_is_still_answered);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

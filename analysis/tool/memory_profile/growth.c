@@ -4,6 +4,8 @@
  *
  * Values change at few boundaries, so each group is settled only when it changes:
  * the cost is that of the events, not of groups × steps. */
+#include "tool/memory_profile/growth.h"
+
 #include "base/nearest.h"
 #include "base/sum.h"
 #include "base/table.h"
@@ -241,6 +243,33 @@ static void courses_make(struct growth *growth)
     settle(growth, &growth->whole, growth->boundary_count);
     for (size_t g = 0; g < growth->groups.count; g++)
         settle(growth, &((struct group *)chunks_at(&growth->groups, g))->course, growth->boundary_count);
+}
+
+/* ---- for other views ---- */
+
+const char *memory_profile_growth_word(uint8_t verdict)
+{
+    return verdict < sizeof(verdicts) / sizeof(verdicts[0]) ? verdicts[verdict] : NULL;
+}
+
+const uint8_t *memory_profile_growth_verdicts(const struct tool_request *request,
+                                              const struct memory_profile_pool *pool)
+{
+    struct growth *growth = arena_array(request->arena, struct growth, 1);
+    *growth = (struct growth){.request = request, .profile = pool->profile, .pool = pool};
+    size_t count = pool->profile->events.what_count;
+    boundaries_make(growth, NULL);
+    if (growth->kind == NULL)
+        return NULL;
+    courses_make(growth);
+    uint8_t *out = arena_array(request->arena, uint8_t, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = growth->number_of[i];
+        out[i] = UINT8_MAX;
+        if (number != PROFILE_NONE)
+            out[i] = (uint8_t)verdict_of(growth, &((struct group *)chunks_at(&growth->groups, number))->course);
+    }
+    return out;
 }
 
 /* ---- rows ---- */

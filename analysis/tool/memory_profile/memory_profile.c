@@ -3,7 +3,7 @@
 #include "tool/memory_profile/views.h"
 
 static const char *const no_params[] = {NULL};
-static const char *const timeline_params[] = {"memory", "from", "to", "width", "details", NULL};
+static const char *const timeline_params[] = {"memory", "from", "to", "width", "details", "stack", NULL};
 static const char *const lanes_params[] = {"from", "to", "width", NULL};
 static const char *const live_params[] = {"memory", "time",   "event",  "group", "a",      "b",
                                           "sort",   "filter", "offset", "limit", "format", NULL};

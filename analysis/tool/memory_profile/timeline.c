@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * timeline.c: the view "timeline": stack, heap, free and fragmentation over
  * time, thinned to the asked width. A value holds from its event to the next. */
+#include "tool/memory_profile/stacked.h"
 #include "tool/memory_profile/thin.h"
 
 enum { WIDTH_MAX = 16384 };
@@ -165,6 +166,9 @@ static void details_write(struct json *json, const struct drawing *drawing)
     index_column(json, drawing, "region", &texts, region_of);
     index_column(json, drawing, "dtype", &texts, memory_profile_views_data_type);
     index_column(json, drawing, "shape", &texts, shape_of);
+    index_column(json, drawing, "program", &texts, memory_profile_views_program);
+    index_column(json, drawing, "role", &texts, memory_profile_views_role);
+    index_column(json, drawing, "confidence", &texts, memory_profile_views_confidence);
     column_begin(json, "texts");
     for (size_t i = 0; i < table_count(&texts); i++) {
         const uint64_t *key = table_key(&texts, i);
@@ -220,8 +224,10 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
     const struct memory_profile *profile = request->model;
     struct drawing drawing = {.request = request, .pool = memory_profile_views_pool(request, err)};
     int64_t width, details;
+    const char *stack;
     if (drawing.pool == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !tool_param_number(request, "details", 0, 1, 0, &details, err) ||
+        !memory_profile_stacked_read(request, &stack, err) ||
         !memory_profile_views_window(request, drawing.pool, &drawing.window, err))
         return false;
     drawing.at = memory_profile_thin(drawing.pool, &drawing.window, (uint32_t)width, request->arena, &drawing.count);
@@ -242,6 +248,8 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
         details_write(json, &drawing);
     else
         json_key_null(json, "details");
+    const struct memory_profile_drawn drawn = {drawing.pool, &drawing.window, drawing.at, drawing.count};
+    memory_profile_stacked_write(request, &drawn, stack, json);
     peaks_write(json, &drawing);
     json_object_end(json);
     return true;

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * stacked.c: see stacked.h. */
+#include "tool/memory_profile/stacked.h"
+
+#include "base/intern.h"
+#include "base/nearest.h"
+#include "base/sum.h"
+#include "tool/memory_profile/growth.h"
+#include "tool/memory_profile/naming.h"
+
+enum { BANDS = 7, OTHER = BANDS, UNNAMED, BANDS_MAX }; /* the largest groups, all others, and what nothing names */
+
+enum by { BY_PROGRAM, BY_OP, BY_TREND };
+static const char *const by_names[] = {"program", "op", "trend"};
+
+struct stacking {
+    const struct tool_request *request;
+    const struct memory_profile_drawn *drawn;
+    const struct memory_profile *profile;
+    const uint8_t *verdicts;
+    uint32_t *group_of;   /* of each `what`: a number of labels */
+    struct intern labels; /* number 0: nothing names it */
+    bool *is_guess;       /* of each label */
+    uint8_t *band_of;     /* of each label */
+    uint32_t chosen[BANDS];
+    uint32_t chosen_count, other_count;
+    int64_t before_bytes[BANDS_MAX];
+    int64_t *cells; /* of each drawn event, BANDS_MAX of them */
+};
+
+bool memory_profile_stacked_read(const struct tool_request *request, const char **by, struct err *err)
+{
+    const char *text = tool_param_text(request, "stack");
+    size_t chosen;
+    *by = NULL;
+    if (text == NULL || text[0] == '\0')
+        return true;
+    if (!nearest_choose("stack", "way to stack", str_of(text), by_names, 3, &chosen, err))
+        return false;
+    *by = by_names[chosen];
+    return true;
+}
+
+/* "jit(train_step)/dot" is of the program "jit(train_step)". */
+static struct str program_of_op(struct str op)
+{
+    static const char *const makers[] = {"jit(", "pjit(", "pmap("};
+    const char *slash = memchr(op.data, '/', op.length);
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+        if (str_starts(op, str_of(makers[i])))
+            return (struct str){op.data, slash == NULL ? op.length : (size_t)(slash - op.data)};
+    return (struct str){"", 0};
+}
+
+/* What the band of an allocation is called; empty when nothing names it. */
+static struct str label_of(const struct stacking *stacking, enum by by, uint32_t what_at, bool *is_guess)
+{
+    const struct memory_profile *profile = stacking->profile;
+    const struct memory_what *what = &profile->events.whats[what_at];
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    struct str op = memory_profile_text(profile, what->op);
+    if (memory_events_is_unnamed(&profile->events, what_at))
+        op.length = 0;
+    *is_guess = by != BY_TREND && guess != NULL && guess->program.length > 0;
+    if (by == BY_TREND)
+        return stacking->verdicts[what_at] == UINT8_MAX
+                   ? (struct str){"", 0}
+                   : str_of(memory_profile_growth_word(stacking->verdicts[what_at]));
+    if (!*is_guess)
+        return by == BY_PROGRAM ? program_of_op(op) : op;
+    if (by == BY_PROGRAM)
+        return guess->program;
+    return str_of(arena_format(stacking->request->arena, "%.*s of %.*s", (int)guess->role.length, guess->role.data,
+                               (int)guess->program.length, guess->program.data));
+}
+
+static void groups_make(struct stacking *stacking, enum by by)
+{
+    struct arena *arena = stacking->request->arena;
+    size_t count = stacking->profile->events.what_count;
+    stacking->group_of = arena_array(arena, uint32_t, count + 1);
+    stacking->is_guess = arena_array(arena, bool, count + 2);
+    intern_init(&stacking->labels, arena);
+    intern_number(&stacking->labels, (struct str){"", 0});
+    for (size_t i = 0; i < count; i++) {
+        bool is_guess;
+        struct str label = label_of(stacking, by, (uint32_t)i, &is_guess);
+        stacking->group_of[i] = intern_number(&stacking->labels, label);
+        stacking->is_guess[stacking->group_of[i]] |= is_guess;
+    }
+}
+
+/* The allocation that an event begins or ends; PROFILE_NONE for a free of what was there before. */
+static uint32_t allocation_of(const struct memory_profile *profile, uint32_t event)
+{
+    return memory_profile_is_free(profile, event) ? profile->partner[event] : event;
+}
+
+/* The groups with the largest bytes at any time up to the window's end are bands; by trend each verdict is. */
+static void bands_choose(struct stacking *stacking)
+{
+    const struct memory_profile *profile = stacking->profile;
+    const struct memory_profile_pool *pool = stacking->drawn->pool;
+    struct arena *arena = stacking->request->arena;
+    uint32_t count = stacking->labels.map.count;
+    int64_t *now = arena_array(arena, int64_t, count), *max = arena_array(arena, int64_t, count);
+    for (uint32_t i = pool->first; i < pool->first + stacking->drawn->window->end; i++) {
+        uint32_t allocation = allocation_of(profile, i);
+        if (allocation == PROFILE_NONE)
+            continue;
+        uint32_t group = stacking->group_of[profile->what[allocation]];
+        int64_t size = profile->size_bytes[allocation];
+        now[group] = sum_add(now[group], memory_profile_is_free(profile, i) ? -size : size);
+        max[group] = now[group] > max[group] ? now[group] : max[group];
+    }
+    stacking->band_of = arena_array(arena, uint8_t, count);
+    memset(stacking->band_of, OTHER, count);
+    stacking->band_of[0] = UNNAMED;
+    for (uint32_t band = 0; band < BANDS; band++) {
+        uint32_t best = 0;
+        for (uint32_t group = 1; group < count; group++)
+            if (stacking->band_of[group] == OTHER && max[group] > 0 && (best == 0 || max[group] > max[best]))
+                best = group;
+        if (best == 0)
+            break;
+        stacking->band_of[best] = (uint8_t)band;
+        stacking->chosen[stacking->chosen_count++] = best;
+    }
+    for (uint32_t group = 1; group < count; group++)
+        stacking->other_count += stacking->band_of[group] == OTHER && max[group] > 0;
+}
+
+static void cells_make(struct stacking *stacking)
+{
+    const struct memory_profile *profile = stacking->profile;
+    const struct memory_profile_drawn *drawn = stacking->drawn;
+    int64_t now[BANDS_MAX] = {0};
+    uint32_t next = 0;
+    stacking->cells = arena_array(stacking->request->arena, int64_t, (size_t)drawn->count *BANDS_MAX + 1);
+    for (uint32_t at = 0; at < drawn->window->end && next < drawn->count; at++) {
+        uint32_t event = drawn->pool->first + at, allocation = allocation_of(profile, event);
+        if (at == drawn->window->first)
+            memcpy(stacking->before_bytes, now, sizeof(now));
+        if (allocation != PROFILE_NONE) {
+            int64_t *band = &now[stacking->band_of[stacking->group_of[profile->what[allocation]]]];
+            int64_t size = profile->size_bytes[allocation];
+            *band = sum_add(*band, memory_profile_is_free(profile, event) ? -size : size);
+        }
+        if (at == drawn->at[next])
+            memcpy(&stacking->cells[(size_t)next++ * BANDS_MAX], now, sizeof(now));
+    }
+    if (drawn->count == 0) /* no event is in the window: what holds there */
+        for (uint32_t at = 0; at < drawn->window->first; at++) {
+            uint32_t event = drawn->pool->first + at, allocation = allocation_of(profile, event);
+            if (allocation == PROFILE_NONE)
+                continue;
+            int64_t *band = &stacking->before_bytes[stacking->band_of[stacking->group_of[profile->what[allocation]]]];
+            int64_t size = profile->size_bytes[allocation];
+            *band = sum_add(*band, memory_profile_is_free(profile, event) ? -size : size);
+        }
+}
+
+static void band_begin(struct json *json, const char *kind, struct str label, bool is_guess, int64_t before_bytes)
+{
+    json_object_begin(json);
+    json_key_text(json, "kind", kind);
+    memory_profile_views_text(json, "label", label);
+    json_key_text(json, "confidence", is_guess ? "guess" : NULL);
+    json_key_int(json, "before_bytes", before_bytes);
+    json_key_array(json, "bytes");
+}
+
+static void band_write(struct json *json, const struct stacking *stacking, uint32_t band, const char *kind,
+                       struct str label, bool is_guess)
+{
+    int64_t most = stacking->before_bytes[band];
+    for (uint32_t i = 0; i < stacking->drawn->count; i++)
+        most = stacking->cells[(size_t)i * BANDS_MAX + band] > most ? 1 : most;
+    if (most <= 0)
+        return;
+    band_begin(json, kind, label, is_guess, stacking->before_bytes[band]);
+    for (uint32_t i = 0; i < stacking->drawn->count; i++)
+        json_int(json, stacking->cells[(size_t)i * BANDS_MAX + band]);
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static int64_t sum_of(const int64_t bytes[BANDS_MAX])
+{
+    int64_t sum = 0;
+    for (uint32_t band = 0; band < BANDS_MAX; band++)
+        sum = sum_add(sum, bytes[band]);
+    return sum;
+}
+
+/* What was there before the trace, and the stack: the rest of what is in use. */
+static void rest_write(struct json *json, const struct stacking *stacking)
+{
+    const struct memory_profile_drawn *drawn = stacking->drawn;
+    int64_t before =
+        memory_profile_views_in_use_after(drawn->pool, drawn->window->first) - sum_of(stacking->before_bytes);
+    band_begin(json, "before", STR("before the trace, or reserved"), false, before);
+    for (uint32_t i = 0; i < drawn->count; i++)
+        json_int(json, memory_profile_in_use_bytes(stacking->profile, drawn->pool->first + drawn->at[i]) -
+                           sum_of(&stacking->cells[(size_t)i * BANDS_MAX]));
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static void bands_write(struct json *json, const struct stacking *stacking)
+{
+    struct arena *arena = stacking->request->arena;
+    json_key_array(json, "bands");
+    rest_write(json, stacking);
+    for (uint32_t i = 0; i < stacking->chosen_count; i++) {
+        uint32_t label = stacking->chosen[i];
+        band_write(json, stacking, i, "group", stacking->labels.items[label], stacking->is_guess[label]);
+    }
+    band_write(json, stacking, OTHER, "other", str_of(arena_format(arena, "%u others", stacking->other_count)), false);
+    band_write(json, stacking, UNNAMED, "unnamed",
+               stacking->verdicts != NULL ? STR("behind the last step") : STR("not recorded"), false);
+    json_array_end(json);
+}
+
+void memory_profile_stacked_write(const struct tool_request *request, const struct memory_profile_drawn *drawn,
+                                  const char *by, struct json *json)
+{
+    struct stacking stacking = {.request = request, .drawn = drawn, .profile = drawn->pool->profile};
+    if (by == NULL) {
+        json_key_null(json, "stacked");
+        return;
+    }
+    enum by chosen = by == by_names[BY_TREND] ? BY_TREND : by == by_names[BY_OP] ? BY_OP : BY_PROGRAM;
+    if (chosen == BY_TREND)
+        stacking.verdicts = memory_profile_growth_verdicts(request, drawn->pool);
+    bool is_possible = chosen != BY_TREND || stacking.verdicts != NULL;
+    json_key_object(json, "stacked");
+    json_key_text(json, "by", by);
+    json_key(json, "reason");
+    memory_profile_views_reason(json, is_possible ? NULL : "no_steps",
+                                "The trace tells of fewer than two steps or launches of a module: what grows and what "
+                                "is steady cannot be told.");
+    if (is_possible) {
+        groups_make(&stacking, chosen);
+        bands_choose(&stacking);
+        cells_make(&stacking);
+        bands_write(json, &stacking);
+    } else {
+        json_key_array(json, "bands");
+        json_array_end(json);
+    }
+    json_object_end(json);
+}
