@@ -220,60 +220,25 @@ void json_null(struct json *json)
     buf_add(json->out, "null", 4);
 }
 
-void json_key_string(struct json *json, const char *key, struct str text)
-{
-    json_key(json, key);
-    json_string(json, text);
-}
-
-void json_key_text(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_text(json, text);
-}
-
-void json_key_int(struct json *json, const char *key, int64_t value)
-{
-    json_key(json, key);
-    json_int(json, value);
-}
-
-void json_key_uint(struct json *json, const char *key, uint64_t value)
-{
-    json_key(json, key);
-    json_uint(json, value);
-}
-
-void json_key_bool(struct json *json, const char *key, bool value)
-{
-    json_key(json, key);
-    json_bool(json, value);
-}
+/* json_key_NAME: the key and what json_NAME writes. */
+#define KEY_AND_VALUE(name, type)                                                                                      \
+    void json_key_##name(struct json *json, const char *key, type value)                                               \
+    {                                                                                                                  \
+        json_key(json, key);                                                                                           \
+        json_##name(json, value);                                                                                      \
+    }
+KEY_AND_VALUE(string, struct str)
+KEY_AND_VALUE(text, const char *)
+KEY_AND_VALUE(int, int64_t)
+KEY_AND_VALUE(uint, uint64_t)
+KEY_AND_VALUE(id, int64_t)
+KEY_AND_VALUE(double, double)
+KEY_AND_VALUE(bool, bool)
 
 void json_key_null(struct json *json, const char *key)
 {
     json_key(json, key);
     json_null(json);
-}
-
-void json_key_id(struct json *json, const char *key, int64_t value)
-{
-    json_key(json, key);
-    json_id(json, value);
-}
-
-void json_key_known(struct json *json, const char *key, int64_t value)
-{
-    if (value < 0)
-        json_key_null(json, key);
-    else
-        json_key_int(json, key, value);
-}
-
-void json_key_double(struct json *json, const char *key, double value)
-{
-    json_key(json, key);
-    json_double(json, value);
 }
 
 void json_key_array(struct json *json, const char *key)
@@ -286,6 +251,20 @@ void json_key_object(struct json *json, const char *key)
 {
     json_key(json, key);
     json_object_begin(json);
+}
+
+bool json_key_object_if(struct json *json, const char *key, bool is_there)
+{
+    (is_there ? json_key_object : json_key_null)(json, key);
+    return is_there;
+}
+
+void json_key_known(struct json *json, const char *key, int64_t value)
+{
+    if (value < 0)
+        json_key_null(json, key);
+    else
+        json_key_int(json, key, value);
 }
 
 void json_key_string_if_any(struct json *json, const char *key, struct str text)

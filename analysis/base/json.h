@@ -48,8 +48,10 @@ void json_key_null(struct json *json, const char *key);
 void json_key_double(struct json *json, const char *key, double value);
 void json_key_array(struct json *json, const char *key);  /* begins it */
 void json_key_object(struct json *json, const char *key); /* begins it */
+/* The same, or null and false when it is not there. */
+bool json_key_object_if(struct json *json, const char *key, bool is_there);
 void json_key_id(struct json *json, const char *key, int64_t value);
 /* null when the text is empty */
 void json_key_string_if_any(struct json *json, const char *key, struct str text);
-/* null when `value` is below 0: for counts and steps that may not be known */
+/* null when `value` is below 0: for counts, steps and offsets that may not be known */
 void json_key_known(struct json *json, const char *key, int64_t value);

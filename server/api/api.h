@@ -65,6 +65,9 @@ struct response *api_check_type(const struct request *request, const char *const
 /* The body will be kept after the answer, with `extra_bytes` beside it: NULL, or the refusal when there is no room. */
 struct response *api_keep_body(const struct request *request, uint64_t extra_bytes);
 
+/* "error": {code, reason, offset_bytes}; null when there is none. */
+void api_write_error(struct json *json, const struct err *err);
+
 /* "modified_at_ms": null for what a reader uploaded, which tells no time. */
 void api_write_modified(struct json *json, int64_t modified_at_ms);
 

@@ -4,15 +4,10 @@
 #include "server/api/api.h"
 
 #include "analysis/analysis.h"
-#include "server/api/listing.h"
 
 struct response *api_devices(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {NULL};
-    (void)server;
-    struct response *refusal = listing_check_names(request, NAMES);
-    if (refusal)
-        return refusal;
+    (void)server, (void)request;
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
     struct analysis_device device;
@@ -36,12 +31,8 @@ struct response *api_devices(const struct server *server, const struct request *
 void api_write_capacity(struct json *json, const char *text, size_t length)
 {
     struct analysis_capacity capacity;
-    json_key(json, "capacity");
-    if (!analysis_capacity_from_text(text, length, &capacity)) {
-        json_null(json);
+    if (!json_key_object_if(json, "capacity", analysis_capacity_from_text(text, length, &capacity)))
         return;
-    }
-    json_object_begin(json);
     json_key_int(json, "space", capacity.space);
     json_key_uint(json, "available_bytes", capacity.available_bytes);
     json_key_uint(json, "half_unit_bytes", capacity.half_unit_bytes);

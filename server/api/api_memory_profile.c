@@ -43,14 +43,7 @@ static void write_unread(struct buf *buf, const struct analysis_trace_host *name
     json_key_text(&json, "host", names->id);
     json_key_text(&json, "name", names->name);
     json_key_text(&json, "file", names->file);
-    json_key_object(&json, "error");
-    json_key_text(&json, "code", err_name(err->code));
-    json_key_text(&json, "reason", err->text);
-    if (err->offset_bytes == ERR_NO_OFFSET)
-        json_key_null(&json, "offset_bytes");
-    else
-        json_key_uint(&json, "offset_bytes", err->offset_bytes);
-    json_object_end(&json);
+    api_write_error(&json, err);
     static const char *const COUNTS[] = {"event_count", "allocation_count", "deallocation_count",
                                          "pool_count",  "step_count",       "launch_count"};
     json_key_null(&json, "reason");
@@ -115,11 +108,7 @@ static void write_overview(struct json *json, const struct overview *overview)
     json->out->failed |= overview->hosts.failed;
     for (size_t at = 0; at < overview->count; at++)
         json->out->failed |= overview->ranked[at].text.failed;
-    json_key(json, "reason");
-    if (overview->count > 0 || !overview->reason_code) {
-        json_null(json);
-    } else {
-        json_object_begin(json);
+    if (json_key_object_if(json, "reason", overview->count == 0 && overview->reason_code)) {
         json_key_text(json, "code", overview->reason_code);
         json_key_text(json, "text", overview->reason_text);
         json_object_end(json);

@@ -108,23 +108,6 @@ static void write_spaces(struct json *json, const struct analysis_totals *totals
     json_array_end(json);
 }
 
-static void write_error(struct json *json, const struct err *err)
-{
-    json_key(json, "error");
-    if (!err || !err_is_set(err)) {
-        json_null(json);
-        return;
-    }
-    json_object_begin(json);
-    json_key_text(json, "code", err_name(err->code));
-    json_key_text(json, "reason", err->text);
-    if (err->offset_bytes == ERR_NO_OFFSET)
-        json_key_null(json, "offset_bytes");
-    else
-        json_key_uint(json, "offset_bytes", err->offset_bytes);
-    json_object_end(json);
-}
-
 static void write_module(struct json *json, const struct modules_entry *entry)
 {
     const struct modules_file *file = entry->file;
@@ -145,7 +128,7 @@ static void write_module(struct json *json, const struct modules_entry *entry)
     json_key_bool(json, "has_buffer_assignment", totals && totals->has_buffer_assignment);
     write_spaces(json, totals);
     json_key_uint(json, "largest_total_bytes", entry->largest_total_bytes);
-    write_error(json, totals ? NULL : err);
+    api_write_error(json, totals ? NULL : err);
     json_object_end(json);
 }
 
@@ -212,13 +195,10 @@ static struct response *write_modules(struct store *store, const struct snapshot
 
 struct response *api_modules(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"host", "filter", "sort", "offset", "limit", "format", NULL};
     static const char *const SORTS[] = {"-total", "name", NULL};
     struct listing listing;
     struct api_subject subject = {0};
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response)
-        response = listing_read(request, SORTS, &listing);
+    struct response *response = listing_read(request, SORTS, &listing);
     if (response)
         return response;
     response = api_open(server, request->captures[0], request_param(request, "host", NULL), &subject);

@@ -62,17 +62,11 @@ struct response *api_oom(const struct server *server, const struct request *requ
 
 struct response *api_oom_add(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {NULL}, *const TYPES[] = {"text/plain", "application/octet-stream", NULL};
     struct subject text = {0};
     struct body *report = NULL;
     struct err err = ERR_INIT;
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response)
-        response = api_check_type(request, TYPES);
-    if (!response && request->body->size == 0)
-        response = response_problem(400, "argument", "the text is empty");
-    if (!response)
-        response = api_keep_body(request, 0);
+    struct response *response =
+        request->body->size == 0 ? response_problem(400, "argument", "the text is empty") : api_keep_body(request, 0);
     if (response)
         return response;
     if (subjects_add(server->store, ANALYSIS_TEXT, request->body, NULL, &text, &err)) {
@@ -173,17 +167,14 @@ static struct response *answer_plan(struct store *store, const struct choice *ch
 
 struct response *api_oom_plan(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"session", "file", "report", NULL};
     const struct analysis_view view = view_of_texts();
     struct choice choice = {0};
     struct subject text = {0};
     uint64_t report_at;
     struct err err = ERR_INIT;
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response && !read_offset(request, "report", 1, &report_at))
-        response = response_problem(400, "argument", "report is a number, from 1");
-    if (!response)
-        response = choice_open(&choice, server, request, &view);
+    struct response *response = read_offset(request, "report", 1, &report_at)
+                                    ? choice_open(&choice, server, request, &view)
+                                    : response_problem(400, "argument", "report is a number, from 1");
     if (!response && !subjects_open(server->store, &choice.place, &text, &err))
         response = response_failure(&err, text.hold.is_passing, choice.file);
     const struct oom_report *report = response ? NULL : analysis_text_report(text.core);
@@ -223,12 +214,11 @@ static struct response *answer_window(const struct choice *choice, uint64_t from
 
 struct response *api_oom_text(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"session", "file", "local", "from", "to", NULL};
     const struct analysis_view view = view_of_texts();
     struct choice choice = {0};
     uint64_t from = 0, to = 0;
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response && (!read_offset(request, "from", 0, &from) || !read_offset(request, "to", from + WINDOW_BYTES, &to)))
+    struct response *response = NULL;
+    if (!read_offset(request, "from", 0, &from) || !read_offset(request, "to", from + WINDOW_BYTES, &to))
         response = response_problem(400, "argument", "from and to are places in the text, in bytes");
     if (!response && (to < from || to - from > MAX_WINDOW_BYTES))
         response =

@@ -2,7 +2,6 @@
  * api_profiles.c: device profiles: those of a session, and those that are uploaded. */
 #include "server/api/api.h"
 
-#include "server/api/listing.h"
 #include "server/store/subjects.h"
 
 #include <string.h>
@@ -35,14 +34,11 @@ struct response *api_profiles(const struct server *server, const struct request 
 
 struct response *api_profiles_add(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"name", NULL}, *const TYPES[] = {"application/octet-stream", NULL};
     struct subject one = {0};
     struct err err = ERR_INIT;
     const char *name = request_param(request, "name", "profile");
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response)
-        response = api_check_type(request, TYPES);
-    if (!response && strlen(name) > 255)
+    struct response *response = NULL;
+    if (strlen(name) > 255)
         response = response_problem(400, "argument", "the name is longer than 255 bytes");
     if (!response && !subjects_add(server->store, ANALYSIS_PROFILE, request->body, name, &one, &err))
         response = response_failure(&err, one.hold.is_passing, name);

@@ -15,10 +15,7 @@ static void write_problem(struct json *json, const char *file, enum err_code cod
     json_key_text(json, "file", file);
     json_key_text(json, "code", err_name(code));
     json_key_text(json, "reason", reason);
-    if (offset_bytes == ERR_NO_OFFSET)
-        json_key_null(json, "offset_bytes");
-    else
-        json_key_uint(json, "offset_bytes", offset_bytes);
+    json_key_known(json, "offset_bytes", (int64_t)offset_bytes);
     json_object_end(json);
 }
 
@@ -80,12 +77,8 @@ static void write_verdict(struct json *json, const struct snapshot_session *sess
         if (session->texts[at].is_read && session->texts[at].verdict.failure_count > 0)
             verdict = &session->texts[at].verdict;
     }
-    json_key(json, "failure");
-    if (!verdict) {
-        json_null(json);
+    if (!json_key_object_if(json, "failure", verdict != NULL))
         return;
-    }
-    json_object_begin(json);
     json_key_uint(json, "count", verdict->failure_count);
     json_key_text(json, "family", verdict->family);
     json_key_text(json, "phase", verdict->phase[0] ? verdict->phase : NULL);
@@ -145,12 +138,9 @@ void api_write_not_read(struct json *json, const struct snapshot *snapshot)
 
 struct response *api_sessions(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"sort", "filter", "offset", "limit", "format", NULL};
     static const char *const SORTS[] = {"newest", "name", "largest", NULL};
     struct listing listing;
-    struct response *refusal = listing_check_names(request, NAMES);
-    if (!refusal)
-        refusal = listing_read(request, SORTS, &listing);
+    struct response *refusal = listing_read(request, SORTS, &listing);
     if (refusal)
         return refusal;
     struct buf buf = BUF_INIT;

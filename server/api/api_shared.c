@@ -3,8 +3,6 @@
  * parameters that are the core's, the type of a body, times. */
 #include "server/api/api.h"
 
-#include "server/api/listing.h"
-
 #include <string.h>
 #include <strings.h>
 
@@ -46,11 +44,8 @@ void api_close(struct api_subject *subject)
 struct response *api_of_session(const struct server *server, const struct request *request,
                                 void (*write)(struct json *json, const struct api_subject *subject))
 {
-    static const char *const NAMES[] = {NULL};
     struct api_subject subject = {0};
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response)
-        response = api_open(server, request->captures[0], NULL, &subject);
+    struct response *response = api_open(server, request->captures[0], NULL, &subject);
     if (!response) {
         struct buf buf = BUF_INIT;
         struct json json = JSON_INIT(&buf);
@@ -112,11 +107,17 @@ struct response *api_keep_body(const struct request *request, uint64_t extra_byt
                : response_problem(503, "busy", "there is no memory to keep more files now; ask again");
 }
 
+void api_write_error(struct json *json, const struct err *err)
+{
+    if (!json_key_object_if(json, "error", err && err_is_set(err)))
+        return;
+    json_key_text(json, "code", err_name(err->code));
+    json_key_text(json, "reason", err->text);
+    json_key_known(json, "offset_bytes", (int64_t)err->offset_bytes);
+    json_object_end(json);
+}
+
 void api_write_modified(struct json *json, int64_t modified_at_ms)
 {
-    json_key(json, "modified_at_ms");
-    if (modified_at_ms > 0)
-        json_int(json, modified_at_ms);
-    else
-        json_null(json);
+    json_key_known(json, "modified_at_ms", modified_at_ms > 0 ? modified_at_ms : -1);
 }

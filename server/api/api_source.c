@@ -2,8 +2,6 @@
  * api_source.c: lines of source files, only from below the folders that --source-root names. */
 #include "server/api/api.h"
 
-#include "server/api/listing.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,15 +153,11 @@ static uint64_t line_of(const char *text)
 
 struct response *api_source(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"file", "line", NULL};
     const char *file = request_param(request, "file", ""), *found = NULL;
     uint64_t line = line_of(request_param(request, "line", "1"));
-    struct response *refusal = listing_check_names(request, NAMES);
     struct window window = {.text = BUF_INIT};
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
-    if (refusal)
-        return refusal;
     if (!file[0])
         return response_problem(400, "argument", "the parameter file is missing");
     if (line == 0)

@@ -2,8 +2,6 @@
  * api_uploads.c: traces, dumps and other files that a reader uploaded, to be looked at like those of a folder. */
 #include "server/api/api.h"
 
-#include "server/api/listing.h"
-
 #include <string.h>
 
 static void write_files(struct json *json, const struct upload_set *set)
@@ -40,11 +38,10 @@ static struct response *answer(const struct server *server, const struct upload_
 
 struct response *api_uploads(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {NULL};
     struct upload_set set = {0};
     struct err err = ERR_INIT;
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response && strchr(request->captures[0], '-')) /* of a session of a set, or of nothing */
+    struct response *response = NULL;
+    if (strchr(request->captures[0], '-')) /* of a session of a set, or of nothing */
         response = response_problem(404, "notfound", "there are no files of that id");
     if (!response)
         response = upload_set_find(server->store, request->captures[0], &set, &err) ? answer(server, &set, false)
@@ -55,17 +52,11 @@ struct response *api_uploads(const struct server *server, const struct request *
 
 struct response *api_uploads_add(const struct server *server, const struct request *request)
 {
-    static const char *const NAMES[] = {"name", "with", NULL}, *const TYPES[] = {"application/octet-stream", NULL};
     const char *name = request_param(request, "name", ""), *with = request_param(request, "with", "");
     struct upload_set set = {0};
     struct err err = ERR_INIT;
-    struct response *response = listing_check_names(request, NAMES);
-    if (!response)
-        response = api_check_type(request, TYPES);
-    if (!response && request->body->size == 0)
-        response = response_problem(422, "truncated", "the file is empty");
-    if (!response)
-        response = api_keep_body(request, UPLOAD_SET_COST_BYTES);
+    struct response *response = request->body->size == 0 ? response_problem(422, "truncated", "the file is empty")
+                                                         : api_keep_body(request, UPLOAD_SET_COST_BYTES);
     if (!response)
         response = upload_set_add(server->store, with[0] ? with : NULL, name, request->body, &set, &err)
                        ? answer(server, &set, true)

@@ -2,6 +2,7 @@
 #include "server/api/routes.h"
 
 #include "server/api/api.h"
+#include "server/api/listing.h"
 #include "server/api/pages.h"
 #include "server/api/xprof.h"
 
@@ -17,14 +18,22 @@ struct route {
     enum guard_need need;
     enum { ROUTE_WORK, ROUTE_NOW, ROUTE_PAGE } where;
     bool is_xprof;
-    size_t body_limit_bytes; /* 0: the usual one */
+    const char *const *params; /* that it takes, each once; NULL: any */
+    size_t body_limit_bytes;   /* 0: the usual one */
+    const char *const *types;  /* of such a body */
 };
 
 static const struct route ROUTES[] = {
-#define ROUTE(method, path, handler, need, where)                                                                      \
-    {REQUEST_##method, path, handler, GUARD_##need, ROUTE_##where, false, 0},
-#define XPROF(path, handler) {REQUEST_GET, path, handler, GUARD_DATA, ROUTE_WORK, true, 0},
-#define UPLOAD(path, handler, limit) {REQUEST_POST, path, handler, GUARD_DATA, ROUTE_WORK, false, limit},
+#define NAMES(...)                                                                                                     \
+    (const char *const[]) { __VA_ARGS__, NULL }
+#define NONE                                                                                                           \
+    (const char *const[]) { NULL }
+#define ANY NULL
+#define ROUTE(method, path, handler, need, where, params)                                                              \
+    {REQUEST_##method, path, handler, GUARD_##need, ROUTE_##where, false, params, 0, NULL},
+#define XPROF(path, handler) {REQUEST_GET, path, handler, GUARD_DATA, ROUTE_WORK, true, ANY, 0, NULL},
+#define UPLOAD(path, handler, limit, types, params)                                                                    \
+    {REQUEST_POST, path, handler, GUARD_DATA, ROUTE_WORK, false, params, limit, types},
 #include "server/api/routes.def"
 #undef ROUTE
 #undef XPROF
@@ -33,7 +42,7 @@ static const struct route ROUTES[] = {
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
 
 /* Every path that no row names is that of a page, or of nothing. */
-static const struct route PAGE = {REQUEST_GET, "", pages_answer, GUARD_OPEN, ROUTE_PAGE, false, 0};
+static const struct route PAGE = {REQUEST_GET, "", pages_answer, GUARD_OPEN, ROUTE_PAGE, false, ANY, 0, NULL};
 
 /* Does `path` follow `pattern`? Its {} go to `request`, when that is not NULL. */
 static bool path_matches(const char *pattern, const char *path, struct request *request)
@@ -161,6 +170,15 @@ static void admit(const void *context, struct request *request)
     response_release(refusal);
 }
 
+static struct response *answer(const struct server *server, const struct request *request)
+{
+    const struct route *route = request->route;
+    struct response *refusal = route->params ? listing_check_names(request, route->params) : NULL;
+    if (!refusal && route->types)
+        refusal = api_check_type(request, route->types);
+    return refusal ? refusal : route->answer(server, request);
+}
+
 static struct response *answer_now(const void *context, struct request *request)
 {
     const struct server *server = context;
@@ -184,19 +202,18 @@ static struct response *answer_now(const void *context, struct request *request)
         return refuse_method(request, route);
     request->route = route;
     bool is_at_once = route->where == ROUTE_NOW || (route->where == ROUTE_PAGE && !server->web_folder);
-    return is_at_once ? route->answer(server, request) : NULL;
+    return is_at_once ? answer(server, request) : NULL;
 }
 
 static struct response *answer_on_worker(const void *context, const struct request *request)
 {
     const struct server *server = context;
-    const struct route *route = request->route;
-    struct response *response = route->answer(server, request);
+    struct response *response = answer(server, request);
     /* A file that grows while it is read is mostly whole a moment later. */
     for (int tries = 1; tries < TRIES && response->is_changed; tries++) {
         response_release(response);
         index_nudge(server->index);
-        response = route->answer(server, request);
+        response = answer(server, request);
     }
     return response;
 }

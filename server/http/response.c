@@ -89,10 +89,7 @@ static struct response *problem(int status, const char *code, const char *detail
     json_key_text(&json, "detail", detail);
     json_key_text(&json, "code", code);
     json_key_text(&json, "file", file);
-    if (offset_bytes == ERR_NO_OFFSET)
-        json_key_null(&json, "offset_bytes");
-    else
-        json_key_uint(&json, "offset_bytes", offset_bytes);
+    json_key_known(&json, "offset_bytes", (int64_t)offset_bytes);
     json_object_end(&json);
     struct response *response = response_of_buf(status, "application/problem+json", &buf);
     if (status == 503)

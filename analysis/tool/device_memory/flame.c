@@ -260,11 +260,8 @@ static void write_search(const struct flame *flame, struct json *json)
     struct regex_fault fault = {0, NULL};
     struct model_walk walk;
     int64_t total = 0, count = 0;
-    json_key(json, "search");
-    if (text == NULL || text[0] == '\0') {
-        json_null(json);
+    if (!json_key_object_if(json, "search", text != NULL && text[0] != '\0'))
         return;
-    }
     struct regex *regex = regex_read(str_of(text), false, model->arena, &fault);
     bool is_literal = regex == NULL;
     const bool *matches = frames_that_match(model, is_literal ? regex_literal(str_of(text), model->arena) : regex);
@@ -277,7 +274,6 @@ static void write_search(const struct flame *flame, struct json *json)
         total = pprof_add(total, is_match ? model_value(model, &model->samples[i]) : 0);
         count = pprof_add(count, is_match ? model_count(model, &model->samples[i]) : 0);
     }
-    json_object_begin(json);
     json_key_int(json, "matched_total", total);
     json_key_int(json, "matched_count", count);
     json_key_double(json, "percent", model_percent(total, model->percent_base));

@@ -27,17 +27,6 @@ static void words_write(struct json *json, const char *key, const struct oom_wor
         json_key_null(json, key);
 }
 
-/* Opens an object under `key`, or says null and false. */
-static bool object_open(struct json *json, const char *key, bool is_there)
-{
-    json_key(json, key);
-    if (is_there)
-        json_object_begin(json);
-    else
-        json_null(json);
-    return is_there;
-}
-
 /* ---- what a buffer has, by key ---- */
 
 struct member {
@@ -79,10 +68,7 @@ static void buffer_write(struct json *json, const struct oom_buffer *buffer)
 
 static void buffers_write(struct json *json, const char *count_key, const char *key, const struct oom_buffers *buffers)
 {
-    if (buffers->is_stated)
-        json_key_uint(json, count_key, buffers->count);
-    else
-        json_key_null(json, count_key);
+    known_write(json, count_key, buffers->count, buffers->is_stated);
     json_key_array(json, key);
     for (size_t i = 0; i < buffers->count; i++)
         buffer_write(json, &buffers->items[i]);
@@ -202,7 +188,7 @@ static void rows_write(struct json *json, const char *key, const struct oom_row 
 
 static void limit_write(struct json *json, const struct oom_bar *bar)
 {
-    if (!object_open(json, "limit", bar->limit_word != NULL))
+    if (!json_key_object_if(json, "limit", bar->limit_word != NULL))
         return;
     json_key_text(json, "word", bar->limit_word);
     json_key_uint(json, "bytes", bar->limit_bytes);
@@ -212,7 +198,7 @@ static void limit_write(struct json *json, const struct oom_bar *bar)
 
 static void bar_write(struct json *json, const struct oom_bar *bar)
 {
-    if (!object_open(json, "bar", bar->count > 0))
+    if (!json_key_object_if(json, "bar", bar->count > 0))
         return;
     json_key_array(json, "parts");
     for (size_t i = 0; i < bar->count; i++) {
@@ -339,7 +325,7 @@ void oom_write_json_failures(struct json *json, const struct oom_report *report,
 
 static void usage_write(struct json *json, const struct oom_usage *usage)
 {
-    if (!object_open(json, "usage", usage->used.is_known && usage->capacity.is_known))
+    if (!json_key_object_if(json, "usage", usage->used.is_known && usage->capacity.is_known))
         return;
     json_key_text(json, "memory_space", usage->memory_space.text.data);
     json_key_uint(json, "used_bytes", usage->used.value);
@@ -349,7 +335,7 @@ static void usage_write(struct json *json, const struct oom_usage *usage)
 
 static void mentions_write(struct json *json, const struct oom_mentions *mentions)
 {
-    if (!object_open(json, "lines", mentions != NULL))
+    if (!json_key_object_if(json, "lines", mentions != NULL))
         return;
     json_key_array(json, "mentions");
     for (size_t i = 0; i < mentions->count; i++) {
