@@ -7,7 +7,9 @@ compiler kept it so.
 """
 import dataclasses
 import importlib
+import inspect
 import os
+import re
 import typing
 
 import jax
@@ -26,10 +28,8 @@ class Program:
     has: dict
     lacks: dict
     mesh: dict  # axis name -> devices; empty: one chip
-
-    @property
-    def family(self):
-        return f"{self.build.__module__}.{self.build.__name__}"
+    change: tuple  # (name of the program before it was changed, the change in words); empty: none
+    family: str  # programs of one family are held out together
 
 
 @dataclasses.dataclass
@@ -44,11 +44,12 @@ class Built:
     results: typing.Callable = None  # (shardings of args) -> shardings of the results
 
 
-def program(name, note, *, has=None, lacks=None, mesh=None, **settings):
+def program(name, note, *, has=None, lacks=None, mesh=None, change=(), family=None, **settings):
     def add(build):
         if name in PROGRAMS:
             raise ValueError(f"two programs are named {name}")
-        PROGRAMS[name] = Program(name, note, build, settings, has or {}, lacks or {}, mesh or {})
+        PROGRAMS[name] = Program(name, note, build, settings, has or {}, lacks or {}, mesh or {}, change,
+                                 family or f"{build.__module__}.{build.__name__}")
         return build
     return add
 
@@ -76,3 +77,22 @@ def i32(*shape):
 def key():
     """the bits of a random key"""
     return jax.ShapeDtypeStruct((2,), jnp.uint32)
+
+
+def paths_of(step, args):
+    """for each argument its leaves' paths, as jit names them"""
+    names = []
+    for name, parameter in inspect.signature(step).parameters.items():
+        is_many = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+        names += [f"{name}[{at}]" for at in range(len(args) - len(names))] if is_many else [name]
+    return [[name + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(value)[0]]
+            for name, value in zip(names, args, strict=False)]
+
+
+def first_of(rules, path, otherwise):
+    for expression, *answer in rules:
+        if re.search(expression, path):
+            return answer
+    if otherwise is None:
+        raise ValueError(f"no rule for {path}")
+    return otherwise

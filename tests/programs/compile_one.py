@@ -4,7 +4,6 @@
 No TPU is needed: libtpu describes the chips. make.py ends this process as soon as the buffers are assigned, for the
 code that the compiler would make from then on is not used.
 """
-import inspect
 import json
 import os
 import re
@@ -28,30 +27,14 @@ def mesh_of(axes):
     return Mesh(numpy.array(devices).reshape(tuple(axes.values())), tuple(axes))
 
 
-def paths_of(step, args):
-    """for each argument its leaves' paths, as jit names them"""
-    import jax
-    names = []
-    for name, parameter in inspect.signature(step).parameters.items():
-        is_many = parameter.kind is inspect.Parameter.VAR_POSITIONAL
-        names += [f"{name}[{at}]" for at in range(len(args) - len(names))] if is_many else [name]
-    return [[name + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(value)[0]]
-            for name, value in zip(names, args, strict=False)]
-
-
-def first_of(rules, path, otherwise):
-    for expression, *answer in rules:
-        if re.search(expression, path):
-            return answer
-    if otherwise is None:
-        raise ValueError(f"no rule for {path}")
-    return otherwise
-
-
 def placed(built, mesh, paths):
     """args with a sharding on every leaf"""
     import jax
+    from catalog import first_of
     from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
+    for expression, _ in built.specs:
+        if not any(re.search(expression, name) for names in paths for name in names):
+            raise ValueError(f"no argument is like {expression}")
     single = SingleDeviceSharding(mesh.devices.flat[0]) if mesh.size == 1 else None
     out = []
     for names, value in zip(paths, built.args, strict=True):
@@ -64,6 +47,7 @@ def placed(built, mesh, paths):
 
 def arguments_of(built, lowered, paths):
     import jax
+    from catalog import first_of
     kept = sorted(lowered._lowering.compile_args["kept_var_idx"])
     leaves = jax.tree.leaves(lowered.args_info, is_leaf=lambda value: hasattr(value, "donated"))
     rows = []
@@ -80,9 +64,9 @@ def main(name, models, folder):
     import catalog
     chosen = catalog.load(models)[name]
     mesh = mesh_of(chosen.mesh or {"chip": 1})
-    with mesh:
+    with jax.set_mesh(mesh):
         built = chosen.build(**chosen.settings)
-        paths = paths_of(built.step, built.args)
+        paths = catalog.paths_of(built.step, built.args)
         args = placed(built, mesh, paths)
         options = {"out_shardings": built.results(*[jax.tree.map(lambda leaf: leaf.sharding, arg) for arg in args])} if built.results else {}
         lowered = jax.jit(built.step, donate_argnums=built.donate, **options).lower(*args)

@@ -4,7 +4,8 @@
   scripts/make-programs [OPTION…] OUT [NAME…]
 
 OUT/NAME/ holds the dumped module and truth.json, and nothing of what the compiler wrote besides. Without names every
-program of tests/programs/models is made that OUT does not have yet. A NAME may hold * and ?.
+program of tests/programs/models is made that OUT does not have yet. A NAME may hold * and ?. OUT/pairs.json names
+those that are one program before and after a change.
 
   --list          print names, patterns and notes, compile nothing
   --again         also those that are there
@@ -149,6 +150,25 @@ def make(chosen, into, binary):
     return truth, faults
 
 
+def write_pairs(folder, programs):
+    """pairs.json: programs before and after one change, as far as both are in the folder"""
+    pairs = []
+    for chosen in programs.values():
+        files = [os.path.join(folder, name, "truth.json") for name in (*chosen.change[:1], chosen.name)]
+        if not chosen.change or not all(map(os.path.exists, files)):
+            continue
+        sides = []
+        for file in files:
+            with open(file, encoding="utf-8") as text:
+                sides.append(json.load(text))
+        pairs.append({"before": sides[0]["name"], "after": sides[1]["name"], "change": chosen.change[1],
+                      **{f"{key}_{side}": truth[key] for key in ("total_bytes", "peak_bytes")
+                         for side, truth in zip(("before", "after"), sides, strict=True)}})
+    if pairs:
+        with open(os.path.join(folder, "pairs.json"), "w", encoding="utf-8") as out:
+            out.write("[\n " + ",\n ".join(map(json.dumps, pairs)) + "\n]\n")
+
+
 def place(out, chosen, is_split):
     held_out = hashlib.sha256(chosen.family.encode()).digest()[0] % 3 == 0
     return os.path.join(out, *(["holdout" if held_out else "open"] if is_split else []), chosen.name)
@@ -186,6 +206,8 @@ def main():
         failed += bool(faults)
         for fault in faults:
             print(f"  {chosen.name}: {fault}", flush=True)
+    for folder in {os.path.dirname(place(options.out, chosen, options.split)) for chosen in programs.values()}:
+        write_pairs(folder, programs)
     return 1 if failed else 0
 
 

@@ -29,7 +29,7 @@ def live(*shapes, named="", least=None, dtype=""):
     wanted = {math.prod(shape) for shape in shapes}
 
     def sign(_, rows, peak_bytes):
-        found = [row for row in rows if row["category"] not in ("parameter", "constant") and elements(row["shape"]) in wanted
+        found = [row for row in rows if row["kind"] not in ("parameter", "constant") and elements(row["shape"]) in wanted
                  and re.search(named, row["op_name"] or "") and row["dtype"].startswith(dtype)]
         is_there, held = _share(found, peak_bytes)
         return (is_there if least is None else held >= least * peak_bytes), held
@@ -39,33 +39,34 @@ def live(*shapes, named="", least=None, dtype=""):
 def forward(least):
     """values that the forward pass named hold this share of the peak"""
     def sign(_, rows, peak_bytes):
-        held = sum(row["bytes"] for row in rows if row["category"] != "parameter" and "jvp(" in (row["op_name"] or "")
+        held = sum(row["bytes"] for row in rows if row["kind"] != "parameter" and "jvp(" in (row["op_name"] or "")
                    and "transpose(" not in row["op_name"])
         return held >= least * peak_bytes, held
     return sign
 
 
 def opcode(name, *shapes):
-    """values of these sizes that an instruction with this word in name or opcode made are alive at the peak"""
+    """values of these sizes that an instruction made whose name or opcode fits are alive at the peak"""
     wanted = {math.prod(shape) for shape in shapes}
 
     def sign(_, rows, peak_bytes):
-        return _share([row for row in rows if name in row["name"] + row["opcode"] and elements(row["shape"]) in wanted], peak_bytes)
+        return _share([row for row in rows if re.search(name, row["name"] + " " + row["opcode"]) and elements(row["shape"]) in wanted], peak_bytes)
     return sign
 
 
-def argument(*shapes):
-    """arguments of these sizes"""
+def argument(*shapes, path=""):
+    """arguments of these sizes whose path fits"""
     wanted = {math.prod(shape) for shape in shapes}
 
     def sign(_, rows, peak_bytes):
-        return _share([row for row in rows if row["category"] == "parameter" and elements(row["shape"]) in wanted], peak_bytes)
+        return _share([row for row in rows if row["kind"] == "parameter" and elements(row["shape"]) in wanted
+                       and re.search(path, row["op_name"] or "")], peak_bytes)
     return sign
 
 
 def constants():
     def sign(_, rows, peak_bytes):
-        return _share([row for row in rows if row["category"] == "constant"], peak_bytes)
+        return _share([row for row in rows if row["kind"] == "constant"], peak_bytes)
     return sign
 
 
@@ -80,7 +81,7 @@ def padding():
 def not_aliased(least=SHARE):
     """arguments that could live where a result does, but no result lives in any argument"""
     def sign(module, rows, peak_bytes):
-        held = sum(row["bytes"] for row in rows if row["category"] == "output")
+        held = sum(row["bytes"] for row in rows if row["kind"] == "output")
         return not module.aliased and held >= least * peak_bytes, held
     return sign
 

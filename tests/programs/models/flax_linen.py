@@ -50,7 +50,7 @@ class ImageState(train_state.TrainState):
 
 
 @program("linen-resnet50", "ResNet-50 with batch statistics, SGD with momentum", has={"saved_activations": forward(0.4)}, lacks={"logits": unknown()})
-@program("linen-resnet50-remat", "the same, blocks recomputed", is_remat=True, lacks={"logits": unknown()})
+@program("linen-resnet50-remat", "the same, blocks recomputed", change=("linen-resnet50", "blocks recomputed"), is_remat=True, lacks={"logits": unknown()})
 def resnet(is_remat=False):
     model = ResNet(is_remat=is_remat)
 
@@ -103,10 +103,10 @@ VIT_SCORES = (64, 12, 256, 256)
 
 @program("linen-vit", "vision transformer with dropout, AdamW and a schedule", has={"attention_scores": live(VIT_SCORES), "saved_activations": forward(0.3)},
          lacks={"logits": live((64, 1000))})
-@program("linen-vit-remat", "the same, each block recomputed", is_remat=True, lacks={"saved_activations": forward(0.2)})
-@program("linen-vit-deeper", "the same with one more block", depth=9)
-@program("linen-vit-half", "the same with half the batch", rows=32)
-@program("linen-vit-renamed", "the same, its blocks named otherwise", called="unit")
+@program("linen-vit-remat", "the same, each block recomputed", change=("linen-vit", "blocks recomputed"), is_remat=True, lacks={"saved_activations": forward(0.2)})
+@program("linen-vit-deeper", "the same with one more block", change=("linen-vit", "one more block"), depth=9)
+@program("linen-vit-half", "the same with half the batch", change=("linen-vit", "half the batch"), rows=32)
+@program("linen-vit-renamed", "the same, its blocks named otherwise", change=("linen-vit", "scopes renamed"), called="unit")
 def vit(is_remat=False, depth=8, rows=64, called="block"):
     model = VisionTransformer(depth, is_remat, called)
     optimizer = optax.adamw(optax.warmup_cosine_decay_schedule(0, 1e-3, 100, 10000), weight_decay=0.05)

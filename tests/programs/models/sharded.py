@@ -72,7 +72,7 @@ GATHERED = live((WIDTH, 4 * WIDTH), (VOCAB, WIDTH), dtype="bf16")
 @program("fsdp8-outward", "weights sharded along their results; how activations are split is left to the compiler", mesh={"data": 8}, specs=SPLIT_OUTWARD,
          lacks={"replicated": replicated(("parameter", "optimizer_state"))})
 @program("fsdp8-whole-batch", "someone asked for activations that are whole on every chip", mesh={"data": 8}, specs=SPLIT, rows=P(),
-         has={"batch_not_split": live(WHOLE), "gathered_activation": opcode("all-gather", WHOLE)})
+         has={"batch_not_split": live(WHOLE), "gathered_activation": opcode("all-gather|async-collective", WHOLE)})
 @program("fsdp8-tokens-given-away", "the tokens are donated too, though no result fits", mesh={"data": 8}, specs=SPLIT, rows=P("data"), donate=(0, 1),
          has={"donation_unused": donor()})
 @program("zero8", "moments sharded, weights on every chip", mesh={"data": 8}, specs=MOMENTS_SPLIT, rows=P("data"), has={"replicated": replicated(("parameter",))})
