@@ -376,7 +376,7 @@ def walk_views(walk):
         for module in modules:
             for space in module["spaces"]:
                 about = f"session={session}&module={module['id']}&space={space['space']}"
-                for view, extra in (("curve", "&width=16"), ("curve", "&from=1&to=2"), ("strips", "&width=3"),
+                for view, extra in (("curve", "&width=16"), ("curve", "&from=1&to=2&stack=category"), ("strips", "&width=3"),
                                     ("strips", "&width=3&mark=covers:0..64K&filter=fusion"), ("window", "&filter=covers:0..64K"),
                                     ("buffers", "&step=all&sort=name"), ("buffers", "&filter=fusion&limit=3"),
                                     ("buffers", "&format=csv"), ("groups", ""), ("groups", "&by=scope&limit=2"), ("groups", "&by=whose&limit=5"), ("tree", ""),

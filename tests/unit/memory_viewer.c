@@ -1,59 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The views of the memory viewer over real and made programs: sums that balance, figures of the example, refusals. */
-#include "analysis/analysis.h"
+#include "asked.h"
 
-#include "bytes.h"
-#include "subject.h"
-
-#include <cjson/cJSON.h>
-
-#define DUMP "tests/fixtures/dumps/"
-static const char example[] = DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb";
-static struct err err;
+static const char example[] =
+    ASKED_DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb";
 
 static void begin(void) { err = (struct err)ERR_INIT; }
-
-struct asked {
-    struct bytes bytes;
-    struct analysis_contents *contents;
-    struct analysis_subject *module;
-};
-
-static void asked_open(struct asked *asked, const char *path)
-{
-    bytes_load(&asked->bytes, path);
-    asked->contents = analysis_contents_read(&asked->bytes.source, &err);
-    ck_assert_msg(asked->contents != NULL, "%s: %s", path, err.text);
-    asked->module = subject_module(&asked->bytes.source, &asked->contents->programs[0], 0, &err);
-    ck_assert_msg(asked->module != NULL, "%s: %s", path, err.text);
-}
-
-static void asked_close(struct asked *asked)
-{
-    analysis_subject_free(asked->module);
-    analysis_contents_free(asked->contents);
-    bytes_close(&asked->bytes);
-}
-
-/* The answer's `data` (to be freed with its `root`), or NULL with err set. */
-static cJSON *ask(struct asked *asked, const char *view, const char *name, const char *value, cJSON **root)
-{
-    struct buf out = BUF_INIT;
-    struct analysis_param param = {name, value};
-    err = (struct err)ERR_INIT;
-    bool is_good = subject_answer(asked->module, "memory_viewer", view, &param, name != NULL, &out, &err);
-    *root = is_good ? cJSON_ParseWithLength(out.data, out.length) : NULL;
-    ck_assert(!is_good || *root != NULL);
-    buf_free(&out);
-    return cJSON_GetObjectItem(*root, "data");
-}
-
-static double number(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItem(object, name);
-    ck_assert_msg(cJSON_IsNumber(item), "%s is no number", name);
-    return item->valuedouble;
-}
 
 START_TEST(the_example_peaks_at_300_gib)
 {
@@ -76,22 +28,12 @@ START_TEST(the_example_peaks_at_300_gib)
 }
 END_TEST
 
-static const char *const real_modules[] = {
-    DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb",
-    DUMP "d-tile-padding/module_0179.jit_f.cl_1014260217.after_optimizations.hlo.pb",
-    DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz",
-    "tests/fixtures/modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz",
-    "build/fixtures/hlo-share-with.pb",
-    "build/fixtures/hlo-no-trace.pb",
-    "build/fixtures/hlo-two-buffers.pb",
-};
-
 /* At every step of every space the rows add up to the curve. */
 START_TEST(rows_add_up_to_the_curve)
 {
     struct asked asked;
     cJSON *root, *curve_root, *rows_root, *space;
-    asked_open(&asked, real_modules[_i]);
+    asked_open(&asked, asked_modules[_i]);
     cJSON *spaces =
         cJSON_GetObjectItem(ask(&asked, "summary", NULL, NULL, &root), "spaces"); /* the macro looks twice */
     cJSON_ArrayForEach(space, spaces)
@@ -133,7 +75,7 @@ START_TEST(strips_hold_every_byte)
 {
     struct asked asked;
     static const char *const widths[] = {"1", "3", "40", "900"};
-    asked_open(&asked, real_modules[_i]);
+    asked_open(&asked, asked_modules[_i]);
     for (int i = 0; i < 4; i++) {
         cJSON *root, *order, *bar, *data = ask(&asked, "strips", "width", widths[i], &root);
         double padding[3] = {0, 0, 0};
@@ -163,60 +105,12 @@ START_TEST(strips_hold_every_byte)
 }
 END_TEST
 
-/* ask with up to four parameters; the caller deletes the root */
-static cJSON *ask_many(struct asked *asked, const char *view, const struct analysis_param *params, size_t count,
-                       cJSON **root)
-{
-    struct buf out = BUF_INIT;
-    ck_assert_msg(subject_answer(asked->module, "memory_viewer", view, params, count, &out, &err), "%s: %s", view,
-                  err.text);
-    *root = cJSON_ParseWithLength(out.data, out.length);
-    buf_free(&out);
-    return cJSON_GetObjectItem(*root, "data");
-}
-
-START_TEST(groups_add_up_to_the_step)
-{
-    static const char *const ways[] = {"shape", "dtype", "opcode", "category", "kind", "line", "scope", "whose"};
-    struct asked asked;
-    asked_open(&asked, real_modules[_i]);
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-        struct analysis_param params[] = {{"by", ways[i]}, {"limit", "1000"}};
-        cJSON *root, *group, *data = ask_many(&asked, "groups", params, 2, &root);
-        double bytes = 0, count = 0;
-        cJSON_ArrayForEach(group, cJSON_GetObjectItem(data, "groups"))
-        {
-            bytes += number(group, "bytes");
-            count += number(group, "count");
-        }
-        ck_assert_double_eq(bytes, number(data, "total_bytes"));
-        ck_assert_double_eq(count, number(data, "matched_count"));
-        cJSON_Delete(root);
-    }
-    asked_close(&asked);
-}
-END_TEST
-
-START_TEST(scopes_are_grouped_over_their_numbers)
-{
-    struct asked asked;
-    struct analysis_param by = {"by", "scope"};
-    cJSON *root;
-    asked_open(&asked, DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz");
-    cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(ask_many(&asked, "groups", &by, 1, &root), "groups"), 0);
-    const char *key = cJSON_GetObjectItem(first, "key")->valuestring;
-    ck_assert_msg(strpbrk(key, "0123456789") == NULL, "%s", key);
-    cJSON_Delete(root);
-    asked_close(&asked);
-}
-END_TEST
-
 /* What was there, and what was born, less what died, is what is left: over any window. */
 START_TEST(windows_balance)
 {
     struct asked asked;
     cJSON *root;
-    asked_open(&asked, real_modules[_i]);
+    asked_open(&asked, asked_modules[_i]);
     cJSON *summary = ask(&asked, "summary", NULL, NULL, &root);
     int steps = (int)number(cJSON_GetArrayItem(cJSON_GetObjectItem(summary, "spaces"), 0), "step_count");
     cJSON_Delete(root);
@@ -241,7 +135,7 @@ START_TEST(a_rectangle_holds_what_overlaps_it)
 {
     struct asked asked;
     cJSON *root, *row, *bar;
-    asked_open(&asked, real_modules[_i]);
+    asked_open(&asked, asked_modules[_i]);
     struct analysis_param every[] = {{"step", "all"}, {"limit", "1000"}};
     cJSON *map = ask_many(&asked, "map", NULL, 0, &root);
     const double steps = number(map, "step_count"), high = number(map, "height_bytes");
@@ -298,7 +192,7 @@ START_TEST(maps_hold_every_buffer_at_any_width)
 {
     static const char *const widths[] = {"1", "2", "16", "4000"};
     struct asked asked;
-    asked_open(&asked, real_modules[_i]);
+    asked_open(&asked, asked_modules[_i]);
     for (int i = 0; i < 4; i++) {
         struct analysis_param width = {"width", widths[i]};
         cJSON *root, *rectangle, *data = ask_many(&asked, "map", &width, 1, &root);
@@ -330,7 +224,7 @@ START_TEST(strips_and_map_show_what_the_filter_lists)
 {
     static const char *const filters[] = {"", "kind:parameter", "kind:temporary >1KiB", "-kind:temporary"};
     struct asked asked;
-    asked_open(&asked, real_modules[_i]);
+    asked_open(&asked, asked_modules[_i]);
     for (int i = 0; i < 4; i++) {
         struct analysis_param params[] = {{"filter", filters[i]}, {"step", "all"}};
         cJSON *strips_root, *rows_root, *all_root, *map_root, *band;
@@ -358,7 +252,7 @@ END_TEST
 START_TEST(a_merged_bar_opens_into_its_own_buffers)
 {
     struct asked asked;
-    asked_open(&asked, real_modules[_i]);
+    asked_open(&asked, asked_modules[_i]);
     struct analysis_param narrow = {"width", "64"};
     cJSON *root, *bar, *data = ask_many(&asked, "strips", &narrow, 1, &root);
     cJSON_ArrayForEach(bar, cJSON_GetObjectItem(cJSON_GetObjectItem(data, "orders"), "size"))
@@ -472,14 +366,12 @@ int main(void)
 {
     Suite *suite = suite_create("memory_viewer");
     TCase *tests = tcase_create("memory_viewer");
-    const int modules = (int)(sizeof(real_modules) / sizeof(real_modules[0]));
+    const int modules = (int)(sizeof(asked_modules) / sizeof(asked_modules[0]));
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, begin, NULL);
     tcase_add_test(tests, the_example_peaks_at_300_gib);
     tcase_add_loop_test(tests, rows_add_up_to_the_curve, 0, modules);
     tcase_add_loop_test(tests, strips_hold_every_byte, 0, modules);
-    tcase_add_loop_test(tests, groups_add_up_to_the_step, 0, modules);
-    tcase_add_test(tests, scopes_are_grouped_over_their_numbers);
     tcase_add_loop_test(tests, windows_balance, 0, modules);
     tcase_add_loop_test(tests, a_rectangle_holds_what_overlaps_it, 0, modules);
     tcase_add_loop_test(tests, maps_hold_every_buffer_at_any_width, 0, modules);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * curve.c: the view "curve": live bytes over the steps of a space, thinned to
- * the asked width. A value holds from its step to the next one given. */
+ * curve.c: the view "curve": live bytes over the steps of a space, thinned to the asked width; on request by category
+ * too, which at every step given add up to the curve. A value holds from its step to the next one given. */
+#include "base/nearest.h"
+#include "base/sum.h"
 #include "memory/thin.h"
 #include "plan/describe.h"
 #include "tool/memory_viewer/views_shared.h"
@@ -94,13 +96,88 @@ static void peaks_write(struct json *json, const struct tool_request *request, c
     json_array_end(json);
 }
 
+/* ---- who the bytes belong to ---- */
+
+/* The first of `count` ascending steps that is not before `step`, or `count`. */
+static uint32_t first_not_before(const uint32_t *steps, uint32_t count, uint32_t step)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (steps[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What is live of each category at each of the steps: `count` + 1 figures a category, the last for what dies later. */
+static int64_t *categories_sum(const struct plan_space *space, const uint32_t *steps, uint32_t count,
+                               struct arena *arena)
+{
+    size_t stride = (size_t)count + 1;
+    int64_t *sums = arena_array(arena, int64_t, stride *CATEGORY_COUNT);
+    for (uint32_t i = 0; i < space->row_count; i++) {
+        const struct plan_row *row = &space->rows[i];
+        int64_t *own = sums + stride * row->verdict.category;
+        uint32_t born = row->is_indefinite ? 0 : first_not_before(steps, count, row->born);
+        uint32_t dies = row->is_indefinite ? count : first_not_before(steps, count, row->dies);
+        if (born < dies) {
+            own[born] = sum_add(own[born], row->bytes);
+            own[dies] = sum_add(own[dies], -row->bytes);
+        }
+    }
+    for (int category = 0; category < CATEGORY_COUNT; category++)
+        for (uint32_t i = 1; i < count; i++)
+            sums[stride * (size_t)category + i] =
+                sum_add(sums[stride * (size_t)category + i], sums[stride * (size_t)category + i - 1]);
+    return sums;
+}
+
+/* Categories that have bytes at one of the steps, in the order in which they are stacked. */
+static void stack_write(struct json *json, const struct plan_space *space, const uint32_t *steps, uint32_t count,
+                        struct arena *arena)
+{
+    const int64_t *sums = categories_sum(space, steps, count, arena);
+    json_key_array(json, "stack");
+    for (int category = 0; category < CATEGORY_COUNT; category++) {
+        const int64_t *own = sums + ((size_t)count + 1) * (size_t)category;
+        uint32_t at = 0;
+        while (at < count && own[at] == 0)
+            at++;
+        if (at == count)
+            continue;
+        json_object_begin(json);
+        json_key_text(json, "category", category_name((enum category)category));
+        json_key_array(json, "bytes");
+        for (uint32_t i = 0; i < count; i++)
+            json_int(json, own[i]);
+        json_array_end(json);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static bool stack_read(const struct tool_request *request, bool *is_stacked, struct err *err)
+{
+    static const char *const ways[] = {"none", "category"};
+    const char *stack = tool_param_text(request, "stack");
+    size_t way = 0;
+    bool is_read = stack == NULL || nearest_choose("stack", "way", str_of(stack), ways, 2, &way, err);
+    *is_stacked = way == 1;
+    return is_read;
+}
+
 bool memory_viewer_curve(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
     int64_t width, from, to;
+    bool is_stacked;
     if (space == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !tool_param_number(request, "from", 0, UINT32_MAX, 0, &from, err) ||
-        !tool_param_number(request, "to", 0, UINT32_MAX, space->step_count, &to, err))
+        !tool_param_number(request, "to", 0, UINT32_MAX, space->step_count, &to, err) ||
+        !stack_read(request, &is_stacked, err))
         return false;
     if (to > space->step_count)
         to = space->step_count;
@@ -122,6 +199,10 @@ bool memory_viewer_curve(const struct tool_request *request, struct json *json, 
     json_key_bool(json, "is_thinned", count < (uint32_t)(to - from));
     json_key_int(json, "indefinite_bytes", space->indefinite_bytes);
     columns_write(json, request->model, space, steps, count);
+    if (is_stacked)
+        stack_write(json, space, steps, count, request->arena);
+    else
+        json_key_null(json, "stack");
     peaks_write(json, request, space);
     json_object_end(json);
     return true;

@@ -4,7 +4,7 @@
 
 static const char *const no_params[] = {NULL};
 static const char *const space_params[] = {"space", NULL};
-static const char *const curve_params[] = {"space", "width", "from", "to", NULL};
+static const char *const curve_params[] = {"space", "width", "from", "to", "stack", NULL};
 static const char *const strips_params[] = {"space", "width", "step",  "filter", "mark",
                                             "order", "first", "count", NULL};
 static const char *const buffers_params[] = {"space",  "step",  "sort",   "filter", "by", "key",

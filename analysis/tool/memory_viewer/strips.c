@@ -174,6 +174,37 @@ static bool part_read(const struct tool_request *request, struct part *part, str
            tool_param_number(request, "count", 1, UINT32_MAX, UINT32_MAX, &part->count, err);
 }
 
+/* Whose memory is live at the step, whatever the filter keeps; of each category what is only guessed. */
+static void categories_write(struct json *json, const struct plan_space *space, uint32_t step)
+{
+    struct sum {
+        int64_t bytes, guessed_bytes;
+        uint32_t count;
+    } sums[CATEGORY_COUNT] = {0};
+    for (uint32_t i = 0; i < space->row_count; i++) {
+        const struct plan_row *row = &space->rows[i];
+        struct sum *sum = &sums[row->verdict.category];
+        if (!plan_row_is_alive(row, step))
+            continue;
+        bool is_guess = category_rule_confidence((enum category_rule)row->verdict.rule) == CONFIDENCE_GUESS;
+        sum->bytes = sum_add(sum->bytes, row->bytes);
+        sum->guessed_bytes = sum_add(sum->guessed_bytes, is_guess ? row->bytes : 0);
+        sum->count++;
+    }
+    json_key_array(json, "categories");
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        if (sums[i].count == 0)
+            continue;
+        json_object_begin(json);
+        json_key_text(json, "category", category_name((enum category)i));
+        json_key_uint(json, "count", sums[i].count);
+        json_key_int(json, "bytes", sums[i].bytes);
+        json_key_int(json, "guessed_bytes", sums[i].guessed_bytes);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 bool memory_viewer_strips(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
@@ -204,6 +235,7 @@ bool memory_viewer_strips(const struct tool_request *request, struct json *json,
         matched_bytes = sum_add(matched_bytes, items[i].weight);
     json_key_uint(json, "matched_count", strip.count);
     json_key_int(json, "matched_bytes", matched_bytes);
+    categories_write(json, space, step);
     json_key_object(json, "orders");
     strip_write(&strip, "program");
     qsort(items, strip.count, sizeof(*items), heavier_first);
