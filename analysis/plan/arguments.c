@@ -5,97 +5,30 @@
 #include "base/sum.h"
 #include "input/hlo_aliases.h"
 #include "input/shape.h"
+#include "plan/argument_words.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-/* ---- words of a path ---- */
-
-enum { WORDS_MAX = 24, RANDOM_ELEMENTS_MAX = 4096 };
-
-enum { IS, BEGINS, CONTAINS };
-enum { FIRST, ANY, LAST };
-enum { STRONG, WEAK };
-
-static const struct argument_name {
-    const char *word;
-    uint8_t how, where, category, strength;
-} names[] = {
-#define ARGUMENT_NAME(word, how, where, category, strength) {word, how, where, CATEGORY_##category, strength},
-#include "plan/argument_names.def"
-#undef ARGUMENT_NAME
-};
-enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };
-
-struct words {
-    struct str items[WORDS_MAX];
-    uint32_t count;
-};
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80; }
-
-/* "state.opt_state[0].nu['lm_head']" to state, opt_state, 0, nu, lm_head. Of a longer path the last words are kept. */
-static struct words words_of(struct str path)
-{
-    struct words words = {.count = 0};
-    for (size_t at = 0; at < path.length;) {
-        size_t end = at;
-        while (end < path.length && is_word(path.data[end]))
-            end++;
-        if (end > at) {
-            if (words.count == WORDS_MAX)
-                memmove(words.items + 1, words.items + 2, (--words.count - 1) * sizeof(words.items[0]));
-            words.items[words.count++] = (struct str){path.data + at, end - at};
-        }
-        at = end + 1;
-    }
-    return words;
-}
-
-static bool equals_lower(const char *text, const char *word, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (tolower((unsigned char)text[i]) != word[i])
-            return false;
-    return true;
-}
-
-static bool word_fits(struct str word, const struct argument_name *name)
-{
-    size_t length = strlen(name->word);
-    if (word.length < length || (name->how == IS && word.length != length))
-        return false;
-    size_t last = name->how == CONTAINS ? word.length - length : 0;
-    for (size_t at = 0; at <= last; at++)
-        if (equals_lower(word.data + at, name->word, length))
-            return true;
-    return false;
-}
-
-static bool name_fits(const struct words *words, const struct argument_name *name)
-{
-    uint32_t first = name->where == LAST && words->count > 0 ? words->count - 1 : 0;
-    uint32_t end = name->where == FIRST && words->count > 0 ? 1 : words->count;
-    for (uint32_t i = first; i < end; i++)
-        if (word_fits(words->items[i], name))
-            return true;
-    return false;
-}
+/* Random numbers are made from a few integers. */
+enum { RANDOM_ELEMENTS_MAX = 4096 };
 
 /* ---- what the program does with an argument ---- */
 
 struct facts {
-    struct words words;
+    struct argument_words words;
     struct shape_array shape;
     bool has_shape, is_integer;
-    bool is_read_forward, is_read_backward, is_read_plain, is_random, is_weight;
-    bool is_replaced;   /* the program gives a new one back */
-    bool feeds_forward; /* what is made of it outside of the passes goes into them */
+    bool is_read_forward, is_read_backward, is_read_plain, is_random;
+    bool is_weight,
+        is_beside_argument; /* multiplied, going forward, with a value that was computed; with an argument */
+    bool is_replaced;       /* the program gives a new one back */
+    bool feeds_forward;     /* what is made of it outside of the passes goes into them */
     const struct argument_name *name;
 };
 
 struct reading {
-    const struct graph *graph;
+    struct value_walk *walk;
     struct facts *facts;
     uint32_t followed[64], followed_count; /* plain readers, whose values may go into the passes */
 };
@@ -111,39 +44,36 @@ static bool is_random_name(struct str op_name)
     return false;
 }
 
-/* The phase of what reads a value: its own, or that of the fusion around it. */
-static enum graph_phase phase_around(const struct graph *graph, uint32_t at)
+/* Phases of what reads an argument: an optimizer's update, which says so itself, may stand in a fusion with a gradient. */
+static unsigned reader_phases(struct value_walk *walk, uint32_t reader_at)
 {
-    enum graph_phase phase = graph_phase(graph, at);
-    uint32_t fusion_at = phase == GRAPH_NAMELESS ? graph_fusion_around(graph, at) : HLO_NONE;
-    return fusion_at == HLO_NONE ? phase : graph_phase(graph, fusion_at);
+    enum graph_phase phase = graph_phase(walk->graph, reader_at);
+    return phase == GRAPH_NAMELESS ? value_phases(walk, reader_at) : 1u << phase;
 }
+
+#define IN_PASSES (1u << GRAPH_FORWARD | 1u << GRAPH_RECOMPUTE | 1u << GRAPH_BACKWARD)
 
 static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
 {
     struct reading *reading = context;
     struct facts *facts = reading->facts;
+    (void)operand;
     if (reader_at == HLO_NONE)
         return true;
-    enum graph_phase phase = phase_around(reading->graph, reader_at);
-    facts->is_read_forward = facts->is_read_forward || phase == GRAPH_FORWARD || phase == GRAPH_RECOMPUTE;
-    facts->is_read_backward = facts->is_read_backward || phase == GRAPH_BACKWARD;
-    if (phase == GRAPH_PLAIN || phase == GRAPH_NAMELESS) {
+    unsigned phases = reader_phases(reading->walk, reader_at);
+    facts->is_read_forward = facts->is_read_forward || (phases & (1u << GRAPH_FORWARD | 1u << GRAPH_RECOMPUTE));
+    facts->is_read_backward = facts->is_read_backward || (phases & 1u << GRAPH_BACKWARD);
+    if (!(phases & IN_PASSES)) {
         facts->is_read_plain = true;
         if (reading->followed_count < sizeof(reading->followed) / sizeof(reading->followed[0]))
             reading->followed[reading->followed_count++] = reader_at;
     }
-    facts->is_random = facts->is_random || is_random_name(graph_op_name(reading->graph, reader_at));
-    if (graph_op(reading->graph, reader_at) == GRAPH_DOT && operand < 2) {
-        struct value other = {graph_operand(reading->graph, reader_at, 1 - operand), VALUE_WHOLE};
-        other = value_origin(reading->graph, other, VALUE_BASE, NULL);
-        facts->is_weight = facts->is_weight || !graph_is_argument(reading->graph, other.at);
-    }
+    facts->is_random = facts->is_random || is_random_name(graph_op_name(reading->walk->graph, reader_at));
     return true;
 }
 
 struct feeding {
-    const struct graph *graph;
+    struct value_walk *walk;
     uint32_t items[256], count;
     bool is_found;
 };
@@ -154,8 +84,7 @@ static bool feeding_met(void *context, uint32_t reader_at, uint32_t operand)
     (void)operand;
     if (reader_at == HLO_NONE)
         return true;
-    enum graph_phase phase = phase_around(feeding->graph, reader_at);
-    feeding->is_found = phase == GRAPH_FORWARD || phase == GRAPH_RECOMPUTE || phase == GRAPH_BACKWARD;
+    feeding->is_found = (reader_phases(feeding->walk, reader_at) & IN_PASSES) != 0;
     for (uint32_t i = 0; i < feeding->count; i++)
         if (feeding->items[i] == reader_at)
             return true;
@@ -165,14 +94,70 @@ static bool feeding_met(void *context, uint32_t reader_at, uint32_t operand)
 }
 
 /* Does something that is made of the value outside of the passes, as by scaling an image, go into them? */
-static bool feeds_forward(const struct reading *reading, struct value_walk *walk)
+static bool feeds_forward(const struct reading *reading)
 {
-    struct feeding feeding = {.graph = reading->graph};
+    struct feeding feeding = {.walk = reading->walk};
     memcpy(feeding.items, reading->followed, reading->followed_count * sizeof(reading->followed[0]));
     feeding.count = reading->followed_count;
     for (uint32_t i = 0; i < feeding.count && !feeding.is_found; i++)
-        value_each_reader(walk, (struct value){feeding.items[i], VALUE_WHOLE}, feeding_met, &feeding);
+        value_each_reader(reading->walk, (struct value){feeding.items[i], VALUE_WHOLE}, feeding_met, &feeding);
     return feeding.is_found;
+}
+
+/* ---- products ---- */
+
+static struct facts *facts_of(const struct plan *plan, struct facts *facts, const struct graph *graph, uint32_t at)
+{
+    const struct plan_argument *argument =
+        graph_is_argument(graph, at) ? arguments_find(plan, graph->numbers[at]) : NULL;
+    return argument == NULL ? NULL : &facts[argument - plan->arguments];
+}
+
+/* One side of a product: the argument that it is a view of; an adapter's correction is added to the weights first. */
+struct side {
+    struct facts *argument; /* NULL: the program computed it */
+    struct facts *corrected;
+};
+
+static struct facts *argument_behind(const struct plan *plan, const struct graph *graph, struct facts *facts,
+                                     uint32_t at, struct value *base)
+{
+    unsigned ways = 0;
+    *base = value_origin(graph, (struct value){at, VALUE_WHOLE}, VALUE_BASE, &ways);
+    return ways & VALUE_WAS_GATHERED ? NULL : facts_of(plan, facts, graph, base->at);
+}
+
+static struct side side_of(const struct plan *plan, const struct graph *graph, struct facts *facts, uint32_t at)
+{
+    struct value base, inner;
+    struct side side = {argument_behind(plan, graph, facts, at, &base), NULL};
+    if (side.argument == NULL && base.at != HLO_NONE && graph_op(graph, base.at) == GRAPH_ADD)
+        for (uint32_t i = 0; i < 2 && side.corrected == NULL; i++)
+            side.corrected = argument_behind(plan, graph, facts, graph_operand(graph, base.at, i), &inner);
+    return side;
+}
+
+/* Weights stand beside values that the program computed; data stands beside weights. Of the forward pass: going
+ * backward, data stands beside gradients. */
+static void products_find(const struct plan *plan, const struct graph *graph, struct facts *facts)
+{
+    for (uint32_t at = 0; at < plan->hlo.instruction_count; at++) {
+        if (graph_op(graph, at) != GRAPH_DOT || graph_phase(graph, at) == GRAPH_BACKWARD)
+            continue;
+        struct side sides[2];
+        for (uint32_t i = 0; i < 2; i++)
+            sides[i] = side_of(plan, graph, facts, graph_operand(graph, at, i));
+        for (uint32_t i = 0; i < 2; i++) {
+            struct facts *argument = sides[i].argument, *corrected = sides[i].corrected;
+            bool is_beside_computed = sides[1 - i].argument == NULL;
+            if (argument != NULL) {
+                argument->is_weight = argument->is_weight || is_beside_computed;
+                argument->is_beside_argument = argument->is_beside_argument || !is_beside_computed;
+            }
+            if (corrected != NULL)
+                corrected->is_weight = corrected->is_weight || is_beside_computed;
+        }
+    }
 }
 
 /* ---- results ---- */
@@ -256,14 +241,6 @@ static bool is_random(const struct facts *facts)
     return facts->is_integer && shape_array_elements(&facts->shape) <= RANDOM_ELEMENTS_MAX;
 }
 
-static const struct argument_name *name_of(const struct facts *facts)
-{
-    for (size_t i = 0; i < NAME_COUNT; i++)
-        if (name_fits(&facts->words, &names[i]) && (names[i].category != CATEGORY_RNG || is_random(facts)))
-            return &names[i];
-    return NULL;
-}
-
 /* What the program does with it; of a program that trains. */
 static struct category_verdict by_use(const struct facts *facts)
 {
@@ -285,7 +262,7 @@ static struct category_verdict without_backward(const struct facts *facts)
 {
     if (facts->is_random && is_random(facts))
         return verdict(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
-    if (facts->is_replaced && facts->has_shape && facts->shape.rank > 0)
+    if (facts->is_replaced && !facts->is_integer && facts->has_shape && facts->shape.rank > 0)
         return verdict(CATEGORY_CACHE, CATEGORY_RULE_ARGUMENT_REPLACED);
     return verdict(CATEGORY_INPUT, CATEGORY_RULE_ARGUMENT_INPUT);
 }
@@ -295,7 +272,7 @@ static struct category_verdict decide(const struct facts *facts, bool has_backwa
     const struct argument_name *name = facts->name;
     struct category_verdict use = has_backward ? by_use(facts) : without_backward(facts);
     bool is_sure = category_rule_confidence((enum category_rule)use.rule) != CONFIDENCE_GUESS;
-    if (name != NULL && name->strength == STRONG)
+    if (name != NULL && name->is_strong)
         return verdict((enum category)name->category, CATEGORY_RULE_ARGUMENT_NAME);
     if ((name == NULL || name->category != CATEGORY_OPTIMIZER_STATE) && has_twin(facts, twins))
         return verdict(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TWIN);
@@ -311,7 +288,7 @@ struct tree {
 };
 enum { TREE_LEAVES_MIN = 4, TREE_PERCENT = 80 };
 
-static uint64_t tree_key(const struct words *words)
+static uint64_t tree_key(const struct argument_words *words)
 {
     uint32_t depth = words->count > 2 && isdigit((unsigned char)words->items[1].data[0]) ? 2 : 1;
     uint64_t hash = words->count;
@@ -345,7 +322,8 @@ static void trees_apply(struct plan *plan, const struct facts *facts, struct are
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         struct plan_argument *argument = &plan->arguments[i];
         uint64_t key = tree_key(&facts[i].words);
-        if (key == 0 || category_rule_confidence((enum category_rule)argument->verdict.rule) != CONFIDENCE_GUESS)
+        if (key == 0 || category_rule_confidence((enum category_rule)argument->verdict.rule) != CONFIDENCE_GUESS ||
+            facts[i].is_integer || (facts[i].is_beside_argument && !facts[i].is_weight))
             continue;
         const struct tree *tree = &trees[map_get(&tree_of, key)];
         for (int j = 0; j < CATEGORY_COUNT && tree->count >= TREE_LEAVES_MIN; j++)
@@ -407,20 +385,20 @@ static void list_build(struct plan *plan, const struct graph *graph, struct aren
     }
 }
 
-static void facts_find(const struct plan *plan, const struct graph *graph, struct value_walk *walk,
-                       const struct results *results, uint32_t at, struct facts *facts)
+static void facts_find(const struct plan *plan, struct value_walk *walk, const struct results *results, uint32_t at,
+                       struct facts *facts)
 {
     const struct plan_argument *argument = &plan->arguments[at];
-    struct reading reading = {.graph = graph, .facts = facts};
-    facts->words = words_of(argument->path);
+    struct reading reading = {.walk = walk, .facts = facts};
+    facts->words = argument_words_of(argument->path);
     facts->has_shape = shape_array_read(argument->shape, &facts->shape);
     facts->is_integer = facts->has_shape && shape_array_is_integer(&facts->shape);
     facts->is_replaced = results->is_aliased[at] ||
                          (facts->has_shape && map_get(&results->of_shape, shape_array_hash(&facts->shape)) != MAP_NONE);
-    facts->name = name_of(facts);
+    facts->name = argument_words_name(&facts->words, is_random(facts));
     value_each_reader(walk, (struct value){argument->instruction_at, VALUE_WHOLE}, reader_met, &reading);
     if (!facts->is_read_forward && !facts->is_read_backward && !facts->is_replaced)
-        facts->feeds_forward = feeds_forward(&reading, walk);
+        facts->feeds_forward = feeds_forward(&reading);
 }
 
 void arguments_build(struct plan *plan, const struct graph *graph, struct value_walk *walk, struct arena *arena)
@@ -434,10 +412,11 @@ void arguments_build(struct plan *plan, const struct graph *graph, struct value_
     struct facts *facts = arena_array(arena, struct facts, (size_t)plan->argument_count + 1);
     map_init(&twins, arena, plan->argument_count);
     for (uint32_t i = 0; i < plan->argument_count; i++) {
-        facts_find(plan, graph, walk, &results, i, &facts[i]);
+        facts_find(plan, walk, &results, i, &facts[i]);
         if (facts[i].name != NULL && facts[i].name->category == CATEGORY_OPTIMIZER_STATE)
             twins_collect(&facts[i], &twins);
     }
+    products_find(plan, graph, facts);
     for (uint32_t i = 0; i < plan->argument_count; i++)
         plan->arguments[i].verdict = decide(&facts[i], graph->has_backward, &twins);
     trees_apply(plan, facts, arena);

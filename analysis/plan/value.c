@@ -217,6 +217,7 @@ void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_
     *walk = (struct value_walk){.graph = graph, .steps_left = steps};
     walk->places = arena_array(arena, struct value, VALUE_PLACES_MAX);
     walk->visited = arena_array(arena, struct value_visited, VISITED_SLOTS);
+    walk->phases = arena_array(arena, uint8_t, (size_t)graph->hlo->instruction_count + 1);
 }
 
 static void place_add(struct value_walk *walk, uint32_t at, uint32_t element)
@@ -342,4 +343,35 @@ void value_each_reader(struct value_walk *walk, struct value value, value_reader
                 return;
         }
     }
+}
+
+/* ---- phases ---- */
+
+/* Fusions have up to some ten results. */
+enum { FUSION_RESULTS_MAX = 64 };
+
+static unsigned fusion_phases(struct value_walk *walk, uint32_t fusion_at)
+{
+    const struct graph *graph = walk->graph;
+    uint32_t root = root_called(graph, fusion_at, 0), count = 0;
+    unsigned phases = 1u << graph_phase(graph, fusion_at);
+    if (walk->phases[fusion_at] != 0)
+        return walk->phases[fusion_at];
+    if (root != HLO_NONE && graph_op(graph, root) == GRAPH_TUPLE)
+        count = graph->operand_first[root + 1] - graph->operand_first[root];
+    for (uint32_t i = 0; i < count && i < FUSION_RESULTS_MAX; i++) {
+        struct value result = value_origin(graph, whole(graph_operand(graph, root, i)), VALUE_ORIGIN, NULL);
+        if (result.at != HLO_NONE)
+            phases |= 1u << graph_phase(graph, result.at);
+    }
+    if (root != HLO_NONE && count == 0)
+        phases |= 1u << graph_phase(graph, root);
+    walk->phases[fusion_at] = (uint8_t)phases;
+    return phases;
+}
+
+unsigned value_phases(struct value_walk *walk, uint32_t reader_at)
+{
+    uint32_t fusion_at = graph_fusion_around(walk->graph, reader_at);
+    return 1u << graph_phase(walk->graph, reader_at) | (fusion_at == HLO_NONE ? 0 : fusion_phases(walk, fusion_at));
 }

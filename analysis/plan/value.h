@@ -50,9 +50,14 @@ struct value_walk {
     struct value loop; /* the element of a loop's state that it began and that the loop's body changes */
     struct value_visited *visited;
     uint32_t visited_mark;
+    uint8_t *phases; /* by instruction: value_phases, once it was asked for; 0: not yet */
 };
 void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_t steps, struct arena *arena);
 void value_each_reader(struct value_walk *walk, struct value value, value_reader *visit, void *context);
+
+/* Phases, as bits 1 << enum graph_phase, that a reader is part of: its own, and those of what the fusion around it gives.
+ * XLA repeats forward instructions in fusions that compute a gradient. */
+unsigned value_phases(struct value_walk *walk, uint32_t reader_at);
 
 /* Room that others write: zeros, a buffer without content. */
 bool value_is_blank(const struct graph *graph, struct value origin);

@@ -18,7 +18,7 @@ struct deciding {
 
 /* Who reads a value. */
 struct readers {
-    const struct graph *graph;
+    struct value_walk *walk;
     bool is_forward, is_backward, is_plain, is_result, is_collective;
     uint32_t first_named; /* HLO_NONE: none is named */
 };
@@ -36,22 +36,22 @@ static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
         readers->is_result = true;
         return true;
     }
-    uint32_t named = graph_phase(readers->graph, reader_at) != GRAPH_NAMELESS
-                         ? reader_at
-                         : graph_fusion_around(readers->graph, reader_at);
-    enum graph_phase phase = named == HLO_NONE ? GRAPH_NAMELESS : graph_phase(readers->graph, named);
-    readers->is_forward = readers->is_forward || phase == GRAPH_FORWARD;
-    readers->is_backward = readers->is_backward || phase == GRAPH_BACKWARD || phase == GRAPH_RECOMPUTE;
-    readers->is_plain = readers->is_plain || phase == GRAPH_PLAIN;
-    readers->is_collective = readers->is_collective || graph_op(readers->graph, reader_at) == GRAPH_COLLECTIVE;
-    if (readers->first_named == HLO_NONE && phase != GRAPH_NAMELESS)
-        readers->first_named = named;
+    const struct graph *graph = readers->walk->graph;
+    unsigned phases = value_phases(readers->walk, reader_at);
+    readers->is_forward = readers->is_forward || (phases & 1u << GRAPH_FORWARD);
+    readers->is_backward = readers->is_backward || (phases & (1u << GRAPH_BACKWARD | 1u << GRAPH_RECOMPUTE));
+    readers->is_plain = readers->is_plain || (phases & 1u << GRAPH_PLAIN);
+    readers->is_collective = readers->is_collective || graph_op(graph, reader_at) == GRAPH_COLLECTIVE;
+    if (readers->first_named == HLO_NONE && graph_phase(graph, reader_at) == GRAPH_NAMELESS)
+        reader_at = graph_fusion_around(graph, reader_at);
+    if (readers->first_named == HLO_NONE && reader_at != HLO_NONE && graph_phase(graph, reader_at) != GRAPH_NAMELESS)
+        readers->first_named = reader_at;
     return true;
 }
 
 static struct readers readers_of(struct deciding *deciding, struct value value)
 {
-    struct readers readers = {.graph = deciding->graph, .first_named = HLO_NONE};
+    struct readers readers = {.walk = &deciding->walk, .first_named = HLO_NONE};
     value_each_reader(&deciding->walk, value, reader_met, &readers);
     if (deciding->walk.loop.at != HLO_NONE) /* what the loop makes of it is in its memory */
         value_each_reader(&deciding->walk, deciding->walk.loop, reader_met, &readers);
