@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * job.c: see job.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "job.h"
 
 #include "wire/gzip.h"

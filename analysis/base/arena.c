@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * arena.c: see arena.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
 #include "base/size_text.h"

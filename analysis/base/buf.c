@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * buf.c: see buf.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * chunks.c: see chunks.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/chunks.h"
 
 void chunks_init(struct chunks *chunks, struct arena *arena, size_t width)

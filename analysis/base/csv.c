@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * csv.c: see csv.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv.h"
 
 static void cell_begin(struct csv *csv)

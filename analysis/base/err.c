@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * err.c: see err.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * hash.c: see hash.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * intern.c: see intern.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/intern.h"
 
 struct wanted {

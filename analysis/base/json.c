@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * json.c: see json.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * map.c: see map.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 
 #include <stdlib.h>

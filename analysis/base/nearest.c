@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * nearest.c: see nearest.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/nearest.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * note.c: see note.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/note.h"
 
 void note_write_list(struct json *json, const struct note *notes, size_t count)

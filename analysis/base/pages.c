@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * pages.c: see pages.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pages.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * regex_parse.c: see regex_parse.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/regex_parse.h"
 
 #include "base/regex_set.h"

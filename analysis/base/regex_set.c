@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * regex_set.c: see regex_set.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/regex_set.h"
 
 static const struct regex_set_class named_classes[] = {

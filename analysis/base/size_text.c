@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * size_text.c: see size_text.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/size_text.h"
 
 #include <inttypes.h>

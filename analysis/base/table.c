@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * table.c: see table.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/table.h"
 
 enum { FIRST_KEYS = 32 };

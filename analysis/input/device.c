@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * device.c: see device.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/device.h"
 
 static const struct device devices[] = {

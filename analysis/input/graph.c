@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * graph.c: see graph.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/graph.h"
 
 #include "hlo.fields.h"

@@ -6,8 +6,7 @@
  * Memory: the arena; about 50 bytes an instruction. Immutable once built.
  * Cost:   two passes over the instructions.
  * Source: operand semantics of XLA's opcodes (hlo_dataflow_analysis.cc); hlo.proto. */
-#ifndef ANALYSIS_INPUT_GRAPH_H
-#define ANALYSIS_INPUT_GRAPH_H
+#pragma once
 
 #include "base/arena.h"
 #include "input/hlo.h"
@@ -104,5 +103,3 @@ static inline bool graph_is_argument(const struct graph *graph, uint32_t at)
     return at != HLO_NONE && graph->ops[at] == GRAPH_PARAMETER &&
            graph->hlo->instructions[at].computation_at == graph->hlo->entry_at;
 }
-
-#endif

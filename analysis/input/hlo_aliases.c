@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * hlo_aliases.c: see hlo_aliases.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/hlo_aliases.h"
 
 #include "hlo.fields.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * hlo_aliases.h: which values share a buffer, and which arguments are donated.
  * Source: BufferAssignmentProto.buffer_aliases and HloModuleProto.input_output_alias. */
-#ifndef ANALYSIS_INPUT_HLO_ALIASES_H
-#define ANALYSIS_INPUT_HLO_ALIASES_H
+#pragma once
 
 #include "input/hlo.h"
 
@@ -27,5 +26,3 @@ void hlo_aliases_each(const struct hlo *hlo, void (*visit)(void *context, uint64
 void hlo_aliases_join(const struct hlo *hlo, const struct map *by_place, uint32_t *groups);
 /* The member that stands for the group of `at`. */
 uint32_t hlo_aliases_group(uint32_t *groups, uint32_t at);
-
-#endif

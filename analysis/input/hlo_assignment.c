@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * hlo_assignment.c: see hlo_assignment.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/hlo_assignment.h"
 
 #include "hlo.fields.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * hlo_frames.c: see hlo_frames.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/hlo_frames.h"
 
 #include "hlo.fields.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * hlo_ranges.c: see hlo_ranges.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/hlo_ranges.h"
 
 #include "hlo.fields.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * hlo_shapes.c: see hlo_shapes.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/hlo_shapes.h"
 
 #include "hlo.fields.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * hlo_totals.c: see hlo_totals.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/hlo_totals.h"
 
 #include "base/sum.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * host_runs.c: see host_runs.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/host_runs.h"
 
 #include "input/module_launches.h"

@@ -6,8 +6,7 @@
  * device yet are brought there inside it, and the module of the function is called jit_NAME.
  * Source: gpu_executable.cc of XLA, pjit.cc of jaxlib; the names of modules as JAX makes them (mlir.py).
  * Memory: the arena. */
-#ifndef ANALYSIS_INPUT_HOST_RUNS_H
-#define ANALYSIS_INPUT_HOST_RUNS_H
+#pragma once
 
 #include "base/intern.h"
 #include "input/trace_line.h"
@@ -32,5 +31,3 @@ void host_runs_read(struct stream *stream, const struct trace_plane *host, int64
 /* A module's name in the form in which names are compared: JAX writes "_" for what is no letter, digit, dot or hyphen,
  * not always at the end. In `arena`. */
 struct str host_runs_name(struct arena *arena, const char *prefix, struct str name);
-
-#endif

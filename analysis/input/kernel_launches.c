@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * kernel_launches.c: see kernel_launches.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/kernel_launches.h"
 
 #include "input/trace_groups.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * kind.c: see kind.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/kind.h"
 
 /* How many fields of a message are looked at: enough to pass the leading

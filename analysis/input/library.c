@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * library.c: see library.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/library.h"
 
 static bool contains(struct str text, const char *piece)

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * memory_events.c: see memory_events.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/memory_events.h"
 
 #include "input/kernel_launches.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * memory_pieces.c: see memory_pieces.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/memory_pieces.h"
 
 #include "wire/number.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * memory_reading.c: see memory_reading.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/memory_reading.h"
 
 /* ---- columns ---- */

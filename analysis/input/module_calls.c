@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * module_calls.c: see module_calls.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/module_calls.h"
 
 #include "input/trace_groups.h"

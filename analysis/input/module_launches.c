@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * module_launches.c: see module_launches.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/module_launches.h"
 
 #include "input/trace_groups.h"

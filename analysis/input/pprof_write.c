@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * pprof_write.c: see pprof_write.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/pprof_write.h"
 
 #include "base/intern.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * program_figures.c: see program_figures.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/program_figures.h"
 
 #include "base/chunks.h"

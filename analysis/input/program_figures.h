@@ -8,8 +8,7 @@
  * Units:  bytes; a GPU's buffers have no padding beyond what the assignment says.
  * Memory: the arena; 24 bytes a figure.
  * Source: hlo.proto; BufferAllocations in gpu_executable.cc of XLA for what is allocated, and in which order. */
-#ifndef ANALYSIS_INPUT_PROGRAM_FIGURES_H
-#define ANALYSIS_INPUT_PROGRAM_FIGURES_H
+#pragma once
 
 #include "base/source.h"
 #include "wire/stream.h"
@@ -42,5 +41,3 @@ struct program_figures {
 /* Of all programs in the trace. What cannot be read is left out: the report is in err, and what was read holds. */
 void program_figures_read(const struct source *source, struct arena *arena, struct program_figures *out,
                           struct err *err);
-
-#endif

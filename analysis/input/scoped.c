@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * scoped.c: see scoped.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/scoped.h"
 
 #include <cjson/cJSON.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * shape.c: see shape.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/shape.h"
 
 #include "hlo.fields.h"

@@ -4,8 +4,7 @@
  * Texts are XLA's HumanString and HumanStringWithLayout; sizes its ByteSizeOf
  * with 8-byte pointers: unpadded, a tuple counting its table of pointers only.
  * Source: shape_util.cc, layout.cc, primitive_util.cc. */
-#ifndef ANALYSIS_INPUT_SHAPE_H
-#define ANALYSIS_INPUT_SHAPE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -39,5 +38,3 @@ int64_t shape_array_elements(const struct shape_array *array);
 const char *shape_element_type(struct str shape);
 /* True if the shape's layout, or one inside it, has tiles: as TPU programs do. */
 bool shape_has_tiles(struct str shape);
-
-#endif

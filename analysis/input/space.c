@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * space.c: see space.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/space.h"
 
 const char *space_platform_name(enum space_platform platform)

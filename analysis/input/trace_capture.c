@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * trace_capture.c: see trace_capture.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/trace_capture.h"
 
 #include "xplane.fields.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * trace_device.c: see trace_device.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/trace_device.h"
 
 #include "xplane.fields.h"

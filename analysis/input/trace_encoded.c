@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * trace_encoded.c: see trace_encoded.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/trace_encoded.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * trace_groups.c: see trace_groups.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/trace_groups_nodes.h"
 
 int64_t trace_groups_time(int64_t timestamp_ns, int64_t origin_ns, int64_t offset_ps, bool *is_clamped)

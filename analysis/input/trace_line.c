@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * trace_line.c: see trace_line.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/trace_line.h"
 
 #include "wire/number.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * trace_pairs.c: see trace_pairs.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/trace_pairs.h"
 
 #include "base/table.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * trace_plane.c: see trace_plane.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/trace_plane.h"
 
 #include "xplane.fields.h"

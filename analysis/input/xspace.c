@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * xspace.c: see xspace.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/xspace.h"
 
 #include "base/map.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * extremes.c: see extremes.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/extremes.h"
 
 static void walk(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *min_at, uint32_t *max_at)

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * heap.c: see heap.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/heap.h"
 
 #include "base/sum.h"

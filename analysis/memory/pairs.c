@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * pairs.c: see pairs.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/pairs.h"
 
 #include "base/map.h"

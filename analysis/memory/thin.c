@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * thin.c: see thin.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/thin.h"
 
 #include "base/select.h"

@@ -4,8 +4,7 @@
  * Names first, where they mean one thing; then what the program does with the value: a training step reads its
  * parameters going forward and gives new ones back, reads its optimizer's state neither forward nor backward, and gives
  * no new batch back. An optimizer's leaf also tells of a parameter: its path ends alike, and it has the same shape. */
-#ifndef ANALYSIS_PLAN_ARGUMENTS_H
-#define ANALYSIS_PLAN_ARGUMENTS_H
+#pragma once
 
 #include "plan/plan.h"
 #include "plan/value.h"
@@ -15,5 +14,3 @@ void arguments_build(struct plan *plan, const struct graph *graph, struct value_
 
 /* The argument with that number, or NULL. */
 const struct plan_argument *arguments_find(const struct plan *plan, int64_t number);
-
-#endif

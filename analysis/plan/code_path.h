@@ -8,8 +8,7 @@
  * Of a stack the person's frames come first, from the outermost inwards, then those of libraries.
  * Cost: linear in the op name and the stack; at most CODE_PATH_DEPTH_MAX pieces, each at most CODE_PATH_TEXT_MAX bytes;
  * what is deeper stays in the last piece. */
-#ifndef ANALYSIS_PLAN_CODE_PATH_H
-#define ANALYSIS_PLAN_CODE_PATH_H
+#pragma once
 
 #include "base/buf.h"
 #include "plan/plan.h"
@@ -55,5 +54,3 @@ const char *code_path_kind_name(enum code_path_kind kind);
 void code_path_text(const struct plan *plan, const struct plan_row *row, enum code_path_way way, struct buf *out);
 /* Appends what was folded as it stands, in slashes: "/layer_3/"; nothing where nothing was. */
 void code_path_layers_text(const struct plan *plan, const struct plan_row *row, struct buf *out);
-
-#endif

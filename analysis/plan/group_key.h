@@ -4,8 +4,7 @@
  * The key: the category, the scope with every number written {i}, and the shape without its layout. The scope is the
  * op name of the instruction that names the value (plan_row.named_by), which for one of many outputs of a fusion is not
  * the fusion's own. A label is the part of a scope that the person wrote. */
-#ifndef ANALYSIS_PLAN_GROUP_KEY_H
-#define ANALYSIS_PLAN_GROUP_KEY_H
+#pragma once
 
 #include "base/buf.h"
 #include "plan/plan.h"
@@ -38,5 +37,3 @@ struct str group_key_label(struct str scope, struct arena *arena);
 uint32_t group_key_layer_count(const struct str *op_names, uint32_t count, struct arena *arena);
 /* Where the word ends that begins at `at` and means a layer: "layers", "encoder_block", "h"; else 0. */
 size_t group_key_layer_word_end(struct str text, size_t at);
-
-#endif

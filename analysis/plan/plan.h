@@ -11,8 +11,7 @@
  * Memory: the arena; immutable afterwards.
  * Source: XLA's buffer_assignment.cc for sums; XProf 2.24.2 for the choice of
  *         the trace and for leaving thread-local allocations out of totals. */
-#ifndef ANALYSIS_PLAN_PLAN_H
-#define ANALYSIS_PLAN_PLAN_H
+#pragma once
 
 #include "base/note.h"
 #include "input/hlo.h"
@@ -128,5 +127,3 @@ static inline bool plan_row_is_alive(const struct plan_row *row, uint32_t step)
 {
     return row->is_indefinite || (row->born <= step && step < row->dies);
 }
-
-#endif

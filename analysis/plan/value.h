@@ -7,8 +7,7 @@
  * Cost: a walk back is bounded; walks to readers share an allotment of steps, past which they are cut short: a tangled
  *       program costs no more than another of its size.
  * Source: operand semantics of XLA's opcodes (hlo_dataflow_analysis.cc). */
-#ifndef ANALYSIS_PLAN_VALUE_H
-#define ANALYSIS_PLAN_VALUE_H
+#pragma once
 
 #include "input/graph.h"
 
@@ -61,4 +60,3 @@ unsigned value_phases(struct value_walk *walk, uint32_t reader_at);
 
 /* Room that others write: zeros, a buffer without content. */
 bool value_is_blank(const struct graph *graph, struct value origin);
-#endif

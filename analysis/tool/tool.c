@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * tool.c: see tool.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/tool.h"
 
 #include <errno.h>

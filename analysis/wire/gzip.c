@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * gzip.c: see gzip.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/gzip.h"
 
 #include <stdlib.h>

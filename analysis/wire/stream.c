@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * stream.c: see stream.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/stream.h"
 
 /* Larger windows read more that is then skipped, smaller ones ask the system

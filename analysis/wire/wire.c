@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * wire.c: see wire.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/wire.h"
 
 static __attribute__((noinline)) bool long_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)

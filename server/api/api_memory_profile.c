@@ -87,11 +87,7 @@ static void take_host(struct overview *overview, struct store *store, const stru
 static int worst_first(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
-    if (a->pool.is_device != b->pool.is_device)
-        return a->pool.is_device ? -1 : 1;
-    if (a->pool.peak_bytes != b->pool.peak_bytes)
-        return a->pool.peak_bytes > b->pool.peak_bytes ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return ORDER(b->pool.is_device, a->pool.is_device) ?: ORDER(b->pool.peak_bytes, a->pool.peak_bytes) ?: ORDER(a->order, b->order);
 }
 
 /* Largest less smallest peak of the pools of devices, -1 when there are fewer than two. */

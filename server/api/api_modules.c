@@ -66,16 +66,13 @@ static const char *name_of(const struct modules_entry *entry)
 static int by_name(const void *a, const void *b)
 {
     const struct modules_entry *x = a, *y = b;
-    int order = strcmp(name_of(x), name_of(y));
-    return order ? order : strcmp(x->id, y->id);
+    return strcmp(name_of(x), name_of(y)) ?: strcmp(x->id, y->id);
 }
 
 static int by_total(const void *a, const void *b)
 {
     const struct modules_entry *x = a, *y = b;
-    if (x->largest_total_bytes != y->largest_total_bytes)
-        return x->largest_total_bytes < y->largest_total_bytes ? 1 : -1;
-    return by_name(a, b);
+    return ORDER(y->largest_total_bytes, x->largest_total_bytes) ?: by_name(a, b);
 }
 
 /* Leaves only the entries that match; returns how many there were. */

@@ -47,9 +47,7 @@ static int by_name(const void *a, const void *b)
 static int by_size(const void *a, const void *b)
 {
     const struct snapshot_session *const *x = a, *const *y = b;
-    if ((*x)->size_bytes != (*y)->size_bytes)
-        return (*x)->size_bytes < (*y)->size_bytes ? 1 : -1;
-    return by_name(a, b);
+    return ORDER((*y)->size_bytes, (*x)->size_bytes) ?: by_name(a, b);
 }
 
 /* The sessions that match, in the order asked for; free() the list. */

@@ -114,7 +114,7 @@ static bool print_json(struct buf *all)
     return is_whole;
 }
 
-static int explain_all(const struct options *options)
+int cmd_explain(const struct options *options)
 {
     struct buf all = BUF_INIT;
     struct explaining explaining = {.is_json = options->is_json, .json = JSON_INIT(&all)};
@@ -135,19 +135,4 @@ static int explain_all(const struct options *options)
         return COMMANDS_UNUSABLE;
     say_what_was_looked_for();
     return COMMANDS_FINDING;
-}
-
-int cmd_explain(char *const *arguments)
-{
-    struct options options;
-    char reason[512];
-    int status = COMMANDS_DONE;
-    if (!options_read(COMMANDS_BIT_AT_EXPLAIN, arguments, &options, reason, sizeof(reason))) {
-        log_line("%s", reason);
-        status = COMMANDS_UNUSABLE;
-    } else if (!options_answer(COMMANDS_BIT_AT_EXPLAIN, &options)) {
-        status = explain_all(&options);
-    }
-    options_free(&options);
-    return status;
 }

@@ -21,7 +21,7 @@
 enum { TEXT_DRAIN_MS = 3000, DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MAX_HOSTS = 64, MAX_LIMIT_MIB = 1 << 30 };
 
 struct daemon {
-    struct options options;
+    const struct options *options;
     struct listen_set listening;
     struct server server;
     const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
@@ -74,7 +74,7 @@ static bool check_options(const struct options *options, char *reason, size_t re
 static void allow_hosts(struct daemon *daemon)
 {
     struct guard *guard = &daemon->server.guard;
-    const struct options *options = &daemon->options;
+    const struct options *options = daemon->options;
     guard->hosts = daemon->hosts;
     guard->takes_any_address = daemon->listening.is_any_address;
     if (options->bind) {
@@ -91,7 +91,7 @@ static void allow_hosts(struct daemon *daemon)
 
 static bool make_token(struct daemon *daemon, char *reason, size_t reason_size)
 {
-    const struct options *options = &daemon->options;
+    const struct options *options = daemon->options;
     struct token *token = &daemon->server.guard.token;
     if (options->token_file)
         return token_read(token, options->token_file, reason, reason_size);
@@ -160,11 +160,11 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
 static int run(struct daemon *daemon, const sigset_t *ends)
 {
     daemon->server.started_at_ms = clock_unix_ms();
-    daemon->server.web_folder = daemon->options.web_folder;
-    daemon->server.source_roots = daemon->options.source_roots.items;
-    daemon->server.source_root_count = daemon->options.source_roots.count;
-    daemon->server.index = make_index(&daemon->options);
-    int64_t limit_mib = daemon->options.memory_limit_mib;
+    daemon->server.web_folder = daemon->options->web_folder;
+    daemon->server.source_roots = daemon->options->source_roots.items;
+    daemon->server.source_root_count = daemon->options->source_roots.count;
+    daemon->server.index = make_index(daemon->options);
+    int64_t limit_mib = daemon->options->memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit());
     const struct http_handler handler = routes_handler(&daemon->server);
     struct jobs *jobs = jobs_new(&handler);
@@ -198,38 +198,23 @@ static void set_up_process(sigset_t *ends)
     pthread_sigmask(SIG_BLOCK, ends, NULL); /* every thread made later inherits this */
 }
 
-/* With the options known and good. */
-static int serve(struct daemon *daemon)
+int cmd_serve(const struct options *options)
 {
+    struct daemon daemon = {.options = options};
     char reason[512];
     sigset_t ends;
-    const struct options *options = &daemon->options;
+    log_set_verbose(options->is_verbose);
     if (!check_options(options, reason, sizeof(reason)) ||
-        !listen_open(&daemon->listening, options->bind, (uint16_t)options->port, reason, sizeof(reason)))
+        !listen_open(&daemon.listening, options->bind, (uint16_t)options->port, reason, sizeof(reason)))
         return refuse(reason);
-    if (!make_token(daemon, reason, sizeof(reason))) {
-        listen_close(&daemon->listening);
+    if (!make_token(&daemon, reason, sizeof(reason))) {
+        listen_close(&daemon.listening);
         return refuse(reason);
     }
     set_up_process(&ends);
-    allow_hosts(daemon);
-    int status = run(daemon, &ends);
-    free(daemon->names);
-    free(daemon->bind_name);
-    return status;
-}
-
-int cmd_serve(char *const *arguments)
-{
-    struct daemon daemon = {0};
-    char reason[512];
-    int status = COMMANDS_DONE;
-    if (!options_read(COMMANDS_BIT_AT_SERVE, arguments, &daemon.options, reason, sizeof(reason)))
-        status = refuse(reason);
-    else if (!options_answer(COMMANDS_BIT_AT_SERVE, &daemon.options)) {
-        log_set_verbose(daemon.options.is_verbose);
-        status = serve(&daemon);
-    }
-    options_free(&daemon.options);
+    allow_hosts(&daemon);
+    int status = run(&daemon, &ends);
+    free(daemon.names);
+    free(daemon.bind_name);
     return status;
 }

@@ -163,7 +163,7 @@ static const char *fault_of(const struct options *options)
     return stat(options->paths.items[0], &status) == 0 ? NULL : "no such file or folder";
 }
 
-static int summarize(const struct options *options)
+int cmd_summary(const struct options *options)
 {
     const char *fault = fault_of(options);
     if (fault) {
@@ -176,19 +176,4 @@ static int summarize(const struct options *options)
     int result = look_around(&look, options->paths.items[0]);
     store_free(look.store);
     return result;
-}
-
-int cmd_summary(char *const *arguments)
-{
-    struct options options;
-    char reason[512];
-    int status = COMMANDS_DONE;
-    if (!options_read(COMMANDS_BIT_AT_SUMMARY, arguments, &options, reason, sizeof(reason))) {
-        log_line("%s", reason);
-        status = COMMANDS_UNUSABLE;
-    } else if (!options_answer(COMMANDS_BIT_AT_SUMMARY, &options)) {
-        status = summarize(&options);
-    }
-    options_free(&options);
-    return status;
 }

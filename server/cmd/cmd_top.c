@@ -119,7 +119,7 @@ static const char *fault_of(const struct options *options)
     return NULL;
 }
 
-static int top(const struct options *options)
+int cmd_top(const struct options *options)
 {
     struct question question = {.options = options};
     const char *fault = fault_of(options);
@@ -130,20 +130,5 @@ static int top(const struct options *options)
         analysis_subject_free((struct analysis_subject *)(uintptr_t)question.uses[at].subject);
     free(question.uses);
     free(question.params);
-    return status;
-}
-
-int cmd_top(char *const *arguments)
-{
-    struct options options;
-    char reason[512];
-    int status = COMMANDS_DONE;
-    if (!options_read(COMMANDS_BIT_AT_TOP, arguments, &options, reason, sizeof(reason))) {
-        log_line("%s", reason);
-        status = COMMANDS_UNUSABLE;
-    } else if (!options_answer(COMMANDS_BIT_AT_TOP, &options)) {
-        status = top(&options);
-    }
-    options_free(&options);
     return status;
 }

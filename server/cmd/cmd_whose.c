@@ -49,7 +49,7 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     return true;
 }
 
-static int whose(const struct options *options)
+int cmd_whose(const struct options *options)
 {
     struct stat status;
     if (options->paths.count != 1) {
@@ -66,19 +66,4 @@ static int whose(const struct options *options)
     fputs(options->is_json ? "]}\n" : "", stdout);
     store_free(printing.store);
     return result;
-}
-
-int cmd_whose(char *const *arguments)
-{
-    struct options options;
-    char reason[512];
-    int status = COMMANDS_DONE;
-    if (!options_read(COMMANDS_BIT_AT_WHOSE, arguments, &options, reason, sizeof(reason))) {
-        log_line("%s", reason);
-        status = COMMANDS_UNUSABLE;
-    } else if (!options_answer(COMMANDS_BIT_AT_WHOSE, &options)) {
-        status = whose(&options);
-    }
-    options_free(&options);
-    return status;
 }

@@ -16,7 +16,9 @@ enum commands_bit_at {
 #undef COMMAND
 };
 
-/* `arguments` are those after the subcommand, ending with NULL. Returns the exit status. */
-#define COMMAND(constant, name, usage, help) int cmd_##name(char *const *arguments);
+struct options;
+
+/* Each returns the exit status; --help and --version are answered before (main.c). */
+#define COMMAND(constant, name, usage, help) int cmd_##name(const struct options *options);
 #include "server/cmd/commands.def"
 #undef COMMAND

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * each_module.c: see each_module.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cmd/each_module.h"
 
 #include "server/base/log.h"

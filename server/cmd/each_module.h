@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * each_module.h: the modules of a file or folder, for subcommands that ask a view about each. */
-#ifndef SERVER_CMD_EACH_MODULE_H
-#define SERVER_CMD_EACH_MODULE_H
+#pragma once
 
 #include "server/store/modules.h"
 
@@ -18,5 +17,3 @@ void each_module_sort(struct modules *modules);
 /* What a view of the memory viewer says of it; NULL and the reason in `err`. The caller releases it. */
 struct body *each_module_ask(struct store *store, const struct modules_entry *entry, const char *view,
                              const struct analysis_param *params, size_t param_count, struct err *err);
-
-#endif

@@ -1,24 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
- * main.c: which subcommand; everything else is its own (commands.def). */
-#include "server/cmd/commands.h"
+ * main.c: which subcommand, and its options; everything else is its own (commands.def). */
+#include "server/base/log.h"
+#include "server/cmd/options.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static const struct {
     const char *name;
-    int (*run)(char *const *arguments);
+    int (*run)(const struct options *options);
 } COMMANDS[] = {
-#define COMMAND(constant, name, usage, help) {#name, cmd_##name},
+#define COMMAND(constant, name, usage, help) [COMMANDS_BIT_AT_##constant] = {#name, cmd_##name},
 #include "server/cmd/commands.def"
 #undef COMMAND
 };
 
+/* `arguments` are those after the subcommand, ending with NULL. */
+static int run(enum commands_bit_at command, char *const *arguments)
+{
+    struct options options;
+    char reason[512];
+    int status = COMMANDS_DONE;
+    if (!options_read(command, arguments, &options, reason, sizeof(reason))) {
+        log_line("%s", reason);
+        status = COMMANDS_UNUSABLE;
+    } else if (!options_answer(command, &options)) {
+        status = COMMANDS[command].run(&options);
+    }
+    options_free(&options);
+    return status;
+}
+
 int main(int count, char **arguments)
 {
-    for (size_t at = 0; count > 1 && at < sizeof(COMMANDS) / sizeof(COMMANDS[0]); at++) {
+    for (unsigned at = 0; count > 1 && at < sizeof(COMMANDS) / sizeof(COMMANDS[0]); at++) {
         if (strcmp(arguments[1], COMMANDS[at].name) == 0)
-            return COMMANDS[at].run(arguments + 2);
+            return run((enum commands_bit_at)at, arguments + 2);
     }
-    return cmd_serve(arguments + (count > 0));
+    return run(COMMANDS_BIT_AT_SERVE, arguments + (count > 0));
 }

@@ -39,15 +39,6 @@ const struct snapshot_host *snapshot_host(const struct snapshot_session *session
     return NULL;
 }
 
-const struct snapshot_run *snapshot_run(const struct snapshot *snapshot, const char *name)
-{
-    for (size_t at = 0; at < snapshot->run_count; at++) {
-        if (strcmp(snapshot->runs[at].name, name) == 0)
-            return &snapshot->runs[at];
-    }
-    return NULL;
-}
-
 void snapshot_module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_session *session, const char *name)
 {
     snapshot_write_id(id, hash_text(name, hash_text(session->id, hash_text("module", 0))));

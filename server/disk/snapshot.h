@@ -119,7 +119,6 @@ struct snapshot {
 /* NULL when there is none. */
 const struct snapshot_session *snapshot_session(const struct snapshot *snapshot, const char *id);
 const struct snapshot_host *snapshot_host(const struct snapshot_session *session, const char *id);
-const struct snapshot_run *snapshot_run(const struct snapshot *snapshot, const char *name);
 
 /* The id of a module of a session: `name` is its key in a trace, its group's stem elsewhere. */
 void snapshot_module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_session *session, const char *name);

@@ -34,8 +34,6 @@ void account_free(struct account *account)
 
 void account_use_cache(struct account *account, struct cache *cache) { account->cache = cache; }
 
-uint64_t account_limit(const struct account *account) { return account->limit_bytes; }
-
 uint64_t account_take(struct account *account, uint64_t min, uint64_t max)
 {
     pthread_mutex_lock(&account->lock);

@@ -17,7 +17,6 @@ struct account *account_new(uint64_t limit_bytes);
 void account_free(struct account *account);
 /* The cache whose values take from the account. Before any thread takes. */
 void account_use_cache(struct account *account, struct cache *cache);
-uint64_t account_limit(const struct account *account);
 
 /* Takes as much as is left, up to `max`; nothing when that is less than
  * `min`. Returns what was taken. */

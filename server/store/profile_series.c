@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * profile_series.c: see profile_series.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/profile_series.h"
 
 #include "server/base/memory.h"

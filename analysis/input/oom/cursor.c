@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * cursor.c: see cursor.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/cursor.h"
 
 #include <ctype.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * draft.c: see draft.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/draft.h"
 
 #include "base/size_text.h"

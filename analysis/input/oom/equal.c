@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * equal.c: see equal.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/equal.h"
 
 static bool figures_agree(const struct oom_figure *a, const struct oom_figure *b)

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * mentions.c: see mentions.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/mentions.h"
 
 #include "input/oom/sieve.h"

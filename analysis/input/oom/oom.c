@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * oom.c: see oom.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/oom.h"
 
 const char *oom_family_name(enum oom_family family)

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * patterns.c: see patterns.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/patterns.h"
 
 #include "input/oom/cursor.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * read.c: see read.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/read.h"
 
 #include "input/oom/cursor.h"

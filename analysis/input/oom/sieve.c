@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * sieve.c: see sieve.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/sieve.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * text.c: see text.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "input/oom/text.h"
 
 #include "input/oom/prefix.h"

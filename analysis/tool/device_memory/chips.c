@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * chips.c: see chips.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/chips.h"
 
 #include "base/nearest.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * columns.c: see columns.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/columns.h"
 
 /* ---- units ---- */

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * edges.c: see edges.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/edges.h"
 
 struct same_edge {

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * frames.c: see frames.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/frames.h"
 
 #include <stdio.h>
@@ -19,8 +18,6 @@ bool frames_by_read(const char *text, enum frames_by *by, struct err *err)
     return err_set(err, ERR_argument, ERR_NO_OFFSET, "by: \"%.40s\" is none of function, filefunction, file, line",
                    text);
 }
-
-const char *frames_by_name(enum frames_by by) { return by_names[by]; }
 
 /* ---- paths ---- */
 

@@ -33,7 +33,6 @@ struct frames {
 void frames_init(struct frames *frames, enum frames_by by, struct arena *arena);
 /* "function", "filefunction", "file", "line", which NULL and "" are too; false with a report for anything else. */
 bool frames_by_read(const char *text, enum frames_by *by, struct err *err);
-const char *frames_by_name(enum frames_by by);
 /* The frame of a line of a profile (or of no line: `function` NULL), new or known. */
 uint32_t frames_of(struct frames *frames, const struct pprof_function *function, int64_t line, bool is_machinery);
 /* The frame of an id, or MAP_NONE. */

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * merge.c: see merge.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/merge.h"
 
 #include "base/map.h"

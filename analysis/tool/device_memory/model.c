@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * model.c: see model.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/model.h"
 
 #include "tool/device_memory/columns.h"

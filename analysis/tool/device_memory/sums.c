@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * sums.c: see sums.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/sums.h"
 
 #include <stdlib.h>

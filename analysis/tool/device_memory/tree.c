@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * tree.c: see tree.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/tree.h"
 
 #include "base/select.h"

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * trend.c: see trend.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/device_memory/trend.h"
 
 static const double MIN_FIT = 0.8, TOLERANCE = 0.01;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * growth.h: what became of each kind of allocation from step to step, for views that draw it. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_GROWTH_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_GROWTH_H
+#pragma once
 
 #include "tool/memory_profile/views.h"
 
@@ -11,5 +10,3 @@ const char *memory_profile_growth_word(uint8_t verdict);
  * the trace tells of fewer than two steps or launches. */
 const uint8_t *memory_profile_growth_verdicts(const struct tool_request *request,
                                               const struct memory_profile_pool *pool);
-
-#endif

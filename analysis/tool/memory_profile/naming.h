@@ -7,8 +7,7 @@
  * several programs fit and nothing decides, that is all that is said.
  * Memory: some bytes a kind of allocation; a copy of the table of kinds (struct memory_what). Time: a few steps an
  * allocation; there is a limit on it, past which the rest stays without a name. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_NAMING_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_NAMING_H
+#pragma once
 
 #include "input/program_figures.h"
 #include "tool/memory_profile/model.h"
@@ -39,5 +38,3 @@ struct memory_profile_tally memory_profile_naming_tally(const struct memory_prof
 enum { NAMING_SENTENCE_BYTES = 320 };
 void memory_profile_naming_sentence(const struct memory_profile *profile, const struct memory_profile_tally *tally,
                                     int64_t in_use_bytes, char text[NAMING_SENTENCE_BYTES]);
-
-#endif

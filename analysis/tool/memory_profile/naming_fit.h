@@ -2,8 +2,7 @@
  * naming_fit.h: which figures of programs fit an allocation, and the guess that follows from them.
  *
  * Between naming.c, which knows of threads and launches, and naming_fit.c. Questions that come again are answered once. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_NAMING_FIT_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_NAMING_FIT_H
+#pragma once
 
 #include "base/table.h"
 #include "tool/memory_profile/naming.h"
@@ -74,5 +73,3 @@ uint32_t *naming_fit_answer(struct naming *naming, const uint64_t key[4], bool *
 /* The guess by size, among the figures of a module (NAMING_NONE: of all). */
 uint32_t naming_fit_by_size(struct naming *naming, const struct naming_item *item, uint32_t module,
                             enum naming_rule rule);
-
-#endif

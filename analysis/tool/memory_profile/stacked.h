@@ -3,8 +3,7 @@
  *
  * At each event that is drawn the bands together are stack + heap, as the curve says; what is not told by any event
  * that went before is a band of its own, which is negative where events are missing. */
-#ifndef ANALYSIS_TOOL_MEMORY_PROFILE_STACKED_H
-#define ANALYSIS_TOOL_MEMORY_PROFILE_STACKED_H
+#pragma once
 
 #include "tool/memory_profile/views.h"
 
@@ -21,5 +20,3 @@ bool memory_profile_stacked_read(const struct tool_request *request, const char 
 /* Writes "stacked", null without `by`. */
 void memory_profile_stacked_write(const struct tool_request *request, const struct memory_profile_drawn *drawn,
                                   const char *by, struct json *json);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Of every node: total = what is its own + its children that are shown + the rest, which is not.
  * Cost: linear in the rows and their paths; at most CODE_TREE_NODES_MAX nodes, what is beyond counts higher up. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_CODE_TREE_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_CODE_TREE_H
+#pragma once
 
 #include "base/chunks.h"
 #include "base/intern.h"
@@ -75,5 +74,3 @@ static inline const struct code_tree_name *code_tree_name(const struct code_tree
 {
     return chunks_at(&tree->name_facts, at);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * views.h: the views of the memory viewer; what each answers is documented in
  * docs/openapi.yaml and at the top of its file. */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_VIEWS_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_VIEWS_H
+#pragma once
 
 #include "plan/plan.h"
 #include "tool/tool.h"
@@ -19,5 +18,3 @@ bool memory_viewer_tree(const struct tool_request *request, struct json *json, s
 bool memory_viewer_live_range(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_whose(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_xprof(const struct tool_request *request, struct json *json, struct err *err);
-
-#endif

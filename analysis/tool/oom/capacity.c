@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * capacity.c: see capacity.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/oom/capacity.h"
 
 #include "input/oom/scan.h"

@@ -56,10 +56,7 @@ static double sum_of(const struct oom_group *group)
 static int by_sum(const void *a, const void *b)
 {
     const struct oom_group *x = a, *y = b;
-    double left = sum_of(x), right = sum_of(y);
-    if (left != right)
-        return left < right ? 1 : -1;
-    return x->at < y->at ? -1 : x->at > y->at;
+    return ORDER(sum_of(y), sum_of(x)) ?: ORDER(x->at, y->at);
 }
 
 struct oom_group oom_group_largest(const struct oom_failure *failure)

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * write_json.c: see write_json.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tool/oom/write_json.h"
 
 #include "tool/oom/verdict.h"
