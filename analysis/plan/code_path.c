@@ -406,7 +406,10 @@ void code_path_walk(const struct plan *plan, const struct plan_row *row, enum co
         snprintf(number, sizeof(number), "argument %lld", (long long)detail.parameter_number);
         if (parts.count == 1)
             parts_add(&parts, str_of(number), CODE_PATH_ARGUMENT);
-        if (!is_parameter)
+        if (row->buffer_at != PLAN_NONE && plan->hlo.buffers[row->buffer_at].instruction_at != row->named_by)
+            parts_add(&parts, hlo_instruction_opcode(&plan->hlo, plan->hlo.buffers[row->buffer_at].instruction_at),
+                      CODE_PATH_OP); /* a copy of it */
+        else if (!is_parameter)
             parts_add(&parts, detail.opcode, CODE_PATH_OP);
     } else if (way == CODE_PATH_BY_STACK && stack_visit(&plan->hlo, &detail, visit, context)) {
         return;

@@ -105,10 +105,17 @@ static struct value from_parameter(struct back *back, struct value value)
 /* Of a view or cast: its operand, if the walk goes through it. */
 static struct value through(struct back *back, struct value value, unsigned way)
 {
-    if (back->reach == VALUE_ORIGIN && graph_phase(back->graph, value.at) != GRAPH_NAMELESS)
+    if (back->reach == VALUE_BUFFER ||
+        (back->reach == VALUE_ORIGIN && graph_phase(back->graph, value.at) != GRAPH_NAMELESS))
         return whole(HLO_NONE);
     back->ways |= way;
     return whole(graph_operand(back->graph, value.at, 0));
+}
+
+/* Its result has a buffer of its own. */
+static bool makes_buffer(enum graph_op op)
+{
+    return op == GRAPH_COPY || op == GRAPH_COPY_START || op == GRAPH_FUSION || op == GRAPH_ASYNC_START;
 }
 
 /* One step back; at == HLO_NONE: it is made here. */
@@ -116,6 +123,8 @@ static struct value back_step(struct back *back, struct value value)
 {
     const struct graph *graph = back->graph;
     uint32_t operand = graph_operand(graph, value.at, 0);
+    if (back->reach == VALUE_BUFFER && makes_buffer(graph_op(graph, value.at)))
+        return whole(HLO_NONE);
     switch (graph_op(graph, value.at)) {
     case GRAPH_ELEMENT:
         return value.element != VALUE_WHOLE ? whole(HLO_NONE)
@@ -126,7 +135,7 @@ static struct value back_step(struct back *back, struct value value)
     case GRAPH_COPY: back->ways |= VALUE_WAS_COPIED; return (struct value){operand, value.element};
     case GRAPH_COPY_START: back->ways |= VALUE_WAS_COPIED; return whole(operand);
     case GRAPH_DONE:
-        if (operand != HLO_NONE && graph_op(graph, operand) == GRAPH_ASYNC_START)
+        if (operand != HLO_NONE && graph_op(graph, operand) == GRAPH_ASYNC_START && back->reach != VALUE_BUFFER)
             return (struct value){root_called(graph, operand, 0), value.element};
         return whole(operand);
     case GRAPH_COLLECTIVE_DONE: return whole(operand);
@@ -280,7 +289,14 @@ static bool through_reader(struct value_walk *walk, struct value place, struct g
 {
     const struct graph *graph = walk->graph;
     uint32_t reader_at = use.reader_at, operand = use.operand;
-    switch (graph_op(graph, reader_at)) {
+    enum graph_op op = graph_op(graph, reader_at);
+    if (walk->of_buffers && (makes_buffer(op) || op == GRAPH_RESHAPE || op == GRAPH_CONVERT || op == GRAPH_SLICE))
+        return visit(context, reader_at, operand);
+    if (walk->of_buffers && op == GRAPH_COLLECTIVE_DONE) {
+        place_add(walk, reader_at, VALUE_WHOLE);
+        return true;
+    }
+    switch (op) {
     case GRAPH_ELEMENT:
         if (place.element == (uint32_t)graph->numbers[reader_at])
             place_add(walk, reader_at, VALUE_WHOLE);

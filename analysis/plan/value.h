@@ -22,8 +22,9 @@ struct value {
 enum { VALUE_WAS_COPIED = 1, VALUE_WAS_CAST = 2, VALUE_WAS_CUT = 4, VALUE_WAS_LOOPED = 8, VALUE_WAS_GATHERED = 16 };
 
 /* How far a walk goes back: through copies and nameless views (ORIGIN), or through named views, casts, slices and
- * gathers of the person's code too (BASE). */
-enum value_reach { VALUE_ORIGIN, VALUE_BASE };
+ * gathers of the person's code too (BASE); or only as far as the buffer that holds the value: through tuples, bitcasts,
+ * calls, loops and branches, past no copy and into no fusion (BUFFER). */
+enum value_reach { VALUE_ORIGIN, VALUE_BASE, VALUE_BUFFER };
 
 /* Where a value was made. Fusions are opened: the result may lie in one. A loop's element is what its body computes for
  * it, or, if the body hands it on, what came in. `ways` (may be NULL) collects VALUE_WAS_…. */
@@ -45,7 +46,8 @@ struct value_walk {
     uint64_t steps_left;  /* of all walks together */
     struct value *places; /* where the value was met: itself, and what it is under other names */
     uint32_t place_count;
-    bool is_cut; /* it is at more places than are followed, or the steps are used up: some readers were left out */
+    bool is_cut;     /* it is at more places than are followed, or the steps are used up: some readers were left out */
+    bool of_buffers; /* what copies a value or computes with it reads it: copies and fusions are not gone into */
     struct value loop; /* the element of a loop's state that it began and that the loop's body changes */
     struct value_visited *visited;
     uint32_t visited_mark;

@@ -2,6 +2,7 @@
  * buffer.c: the view "buffer": everything that is known of one buffer. */
 #include "input/shape.h"
 #include "plan/describe.h"
+#include "tool/memory_viewer/buffer_links.h"
 #include "tool/memory_viewer/columns.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@ static void frame_write(void *context, const struct hlo_frame *frame)
     json_key_string(json, "function", frame->function);
     json_key_known(json, "line", frame->line);
     json_key_known(json, "column", frame->column);
+    json_key_bool(json, "is_library", frame->library == LIBRARY_MACHINERY);
     json_object_end(json);
 }
 
@@ -56,12 +58,11 @@ static void sharers_write(struct json *json, const struct plan *plan, const stru
 static void place_write(const struct tool_request *request, struct json *json, const struct plan_row *row)
 {
     const struct plan *plan = request->model;
-    struct hlo_detail detail = {.frame_at = HLO_NONE};
+    struct hlo_detail detail = describe_origin(plan, row);
     struct str computation = {"", 0};
     request->scratch->length = 0;
     if (row->buffer_at != PLAN_NONE) {
         uint32_t instruction_at = plan->hlo.buffers[row->buffer_at].instruction_at;
-        detail = hlo_detail(&plan->hlo, instruction_at);
         computation = plan->hlo.computations[plan->hlo.instructions[instruction_at].computation_at].name;
         shape_layout_text(plan->shapes[row->buffer_at], request->scratch);
     }
@@ -77,9 +78,11 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     const struct plan_space *space = views_space(request, err);
     const char *id = tool_param_text(request, "id");
     struct row_ranks ranks;
+    struct buffer_links_page page;
     uint32_t step;
     bool is_all;
-    if (space == NULL || !views_step(request, space, false, &step, &is_all, err))
+    if (space == NULL || !views_step(request, space, false, &step, &is_all, err) ||
+        !buffer_links_page_read(request, &page, err))
         return false;
     if (id == NULL)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "id: which buffer?");
@@ -96,6 +99,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     views_ranks_write(json, &ranks);
     place_write(request, json, row);
     sharers_write(json, request->model, space, row);
+    buffer_links_write(request, json, row, &page);
     json_key_bool(json, "is_live_at_peak", plan_row_is_alive(row, space->peak_step));
     json_key_double(json, "share_of_peak", space->peak_bytes > 0 ? (double)row->bytes / (double)space->peak_bytes : 0);
     json_object_end(json);

@@ -36,7 +36,7 @@ static struct hlo_detail detail_of(const struct buffer *buffer)
 
 static struct describe_source place_of(const struct buffer *buffer)
 {
-    struct hlo_detail detail = detail_of(buffer);
+    struct hlo_detail detail = describe_origin(buffer->plan, buffer->row);
     return describe_source(&buffer->plan->hlo, &detail);
 }
 

@@ -15,7 +15,7 @@ static const char *const window_params[] = {"space", "from", "to", "filter", "li
 static const char *const map_params[] = {"space", "width", "from", "to", "low", "high", "filter", NULL};
 static const char *const tree_params[] = {"space", "step", "by",     "metric", "filter",
                                           "at",    "open", "offset", "nodes",  NULL};
-static const char *const buffer_params[] = {"space", "id", "step", NULL};
+static const char *const buffer_params[] = {"space", "id", "step", "offset", "limit", "operand_offset", NULL};
 
 static const struct tool_view views[] = {
     {"summary", no_params, memory_viewer_summary, false, NULL},
