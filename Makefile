@@ -51,7 +51,7 @@ server_obj := $(server_src:%.c=$(B)/%.o) $(gen_src:.c=.o)
 fields := $(addprefix build/gen/,xplane.fields.h hlo.fields.h memory_usage_report.fields.h profile.fields.h)
 
 unit_src := $(wildcard tests/unit/*.c)
-fuzz_names := $(basename $(notdir $(filter-out tests/fuzz/driver.c tests/fuzz/ask.c tests/fuzz/ask_trace.c,$(wildcard tests/fuzz/*.c))))
+fuzz_names := $(basename $(notdir $(filter-out tests/fuzz/driver.c tests/fuzz/ask.c tests/fuzz/ask_trace.c tests/fuzz/ask_modules.c,$(wildcard tests/fuzz/*.c))))
 fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
@@ -225,7 +225,7 @@ asan: ## unit and http tests and the sweep under ASan and UBSan
 	$(Q)$(MAKE) SAN=address,undefined CC=clang unit http-test sweep
 
 # A target with the plain driver, or with libFuzzer's.
-$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/ask.o $(B)/tests/fuzz/ask_trace.o $(if $(FUZZ),,$(B)/tests/fuzz/driver.o) $(core_obj)
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/ask.o $(B)/tests/fuzz/ask_trace.o $(B)/tests/fuzz/ask_modules.o $(if $(FUZZ),,$(B)/tests/fuzz/driver.o) $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(LIBS)

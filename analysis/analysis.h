@@ -114,6 +114,8 @@ enum analysis_subject_kind {
     ANALYSIS_TRACE,   /* the memory events of a trace's host: what its allocators did over time */
     ANALYSIS_PROFILE, /* a device profile (profile.proto, gzip or not, by any producer) */
     ANALYSIS_TEXT,    /* the out-of-memory texts of a log (gzip or not, of any size) */
+    ANALYSIS_FIGURES, /* of one HLO program only what it takes in each memory space: small */
+    ANALYSIS_RUNS,    /* how often and when each program of a trace ran: small */
 };
 
 struct analysis_subject; /* opaque */
@@ -121,11 +123,19 @@ struct analysis_subject; /* opaque */
 /* What is to be read, and how. */
 struct analysis_reading {
     enum analysis_subject_kind kind;
-    const struct analysis_program *program; /* of a module: which one of the file */
+    const struct analysis_program *program; /* of a module, and its figures: which one of the file */
     const struct workers *workers; /* of a trace: read a large one side by side, if its source can be; or NULL */
     bool with_mentions;            /* of a text without a failure: its lines that speak of memory as well */
     uint64_t limit_bytes;          /* memory that it may take; 0 = no limit */
 };
+
+/* A gzip file of which several programs are read one after the other, in the order in which they stand: it is inflated
+ * once, for all of them, not for each again. Its source belongs to one thread. NULL: the source is not packed (`err` is
+ * left alone), or there is no memory. */
+struct analysis_unpacked;
+struct analysis_unpacked *analysis_unpack(const struct source *source, struct err *err);
+const struct source *analysis_unpacked_source(const struct analysis_unpacked *unpacked);
+void analysis_unpacked_free(struct analysis_unpacked *unpacked);
 
 /* A text is read in one pass and needs less than this. */
 #define ANALYSIS_TEXT_MAX_BYTES ((uint64_t)48 << 20)
@@ -236,10 +246,32 @@ struct analysis_use {
     const char *reason;
 };
 
+/* One module of a session, on one host: what a question about all of them is about. Texts are borrowed. */
+struct analysis_module_use {
+    const char *id, *name, *key; /* key: "name(program id)", or the name of its file */
+    const char *host_id, *host;  /* NULL unless a trace */
+    const char *file;
+    const struct analysis_subject *figures; /* NULL: not read yet, or not readable: then code and reason */
+    const struct analysis_subject *runs;    /* of its trace; NULL: not known (yet) */
+    uint64_t capacity_bytes;                /* of a device there, as recorded; 0: not told */
+    enum err_code code;
+    const char *reason;
+};
+
+/* How far the reading of a session has come. */
+struct analysis_modules_read {
+    uint64_t host_count;                   /* traces of the session, those that cannot be read among them */
+    uint64_t runs_count, runs_known_count; /* traces that may tell of runs; those that were read */
+    uint64_t distinct_count;               /* programs that had to be decoded: equal bytes are decoded once */
+};
+
 struct analysis_question {
     const char *tool, *view;
     const struct analysis_use *uses; /* of the kind that the tool is about */
     size_t use_count;
+    const struct analysis_module_use *modules; /* of a view of all modules, instead of uses */
+    size_t module_count;
+    struct analysis_modules_read modules_read;
     const struct analysis_param *params;
     size_t param_count;
     bool has_source; /* source lines may be shown: --source-root */

@@ -10,10 +10,12 @@
 #define LIMIT_BYTES ((uint64_t)1 << 30)
 #define WORK ((uint64_t)1 << 29)
 #define USES_MAX 20000
+#define MODULES_MAX 1000000
 
 /* tool.h, which stands below analysis.h, says the same in its own words. */
 _Static_assert((int)TOOL_OF_MODULE == (int)ANALYSIS_MODULE && (int)TOOL_OF_TRACE == (int)ANALYSIS_TRACE &&
-                   (int)TOOL_OF_PROFILES == (int)ANALYSIS_PROFILE && (int)TOOL_OF_TEXT == (int)ANALYSIS_TEXT,
+                   (int)TOOL_OF_PROFILES == (int)ANALYSIS_PROFILE && (int)TOOL_OF_TEXT == (int)ANALYSIS_TEXT &&
+                   (int)TOOL_OF_MODULES == (int)ANALYSIS_FIGURES,
                "one order of kinds");
 
 static const struct tool *const tools[] = {
@@ -229,10 +231,34 @@ static bool answer_about_profiles(const struct analysis_pieces *asked, struct bu
     return is_answered;
 }
 
+static bool answer_about_modules(const struct analysis_pieces *asked, struct buf *out, struct err *err)
+{
+    const struct analysis_question *question = asked->question;
+    if (question->module_count > MODULES_MAX)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "a session of more than %d modules is not looked at as a whole",
+                       MODULES_MAX);
+    struct module_item *items = calloc(question->module_count + 1, sizeof(*items));
+    if (items == NULL)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+    for (size_t i = 0; i < question->module_count; i++)
+        items[i] = analysis_module_item(&question->modules[i]);
+    const struct analysis_modules_read *read = &question->modules_read;
+    const struct module_set set = {.items = items,
+                                   .count = (uint32_t)question->module_count,
+                                   .host_count = read->host_count,
+                                   .runs_count = read->runs_count,
+                                   .runs_known_count = read->runs_known_count,
+                                   .distinct_count = read->distinct_count};
+    bool is_answered = answer_about(asked, &set, out, NULL, err);
+    free(items);
+    return is_answered;
+}
+
 /* All are of the kind that the view is about; of profiles some may not have been read. */
 static bool uses_check(const struct analysis_question *question, enum tool_model model, struct err *err)
 {
-    bool is_fit = model == TOOL_OF_PROFILES || (question->use_count == 1 && question->uses[0].subject != NULL);
+    bool is_fit = model == TOOL_OF_PROFILES || model == TOOL_OF_MODULES ||
+                  (question->use_count == 1 && question->uses[0].subject != NULL);
     for (size_t i = 0; i < question->use_count && is_fit; i++)
         is_fit = question->uses[i].subject == NULL || (int)question->uses[i].subject->kind == (int)model;
     return is_fit || err_set(err, ERR_argument, ERR_NO_OFFSET, "the view \"%s\" of \"%s\" is about something else",
@@ -254,8 +280,9 @@ bool analysis_answer_begin(const struct analysis_question *question, struct buf 
     if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err) ||
         !uses_check(question, asked.model, err))
         return false;
-    return asked.model == TOOL_OF_PROFILES ? answer_about_profiles(&asked, out, err)
-                                           : answer_about(&asked, model_of(question->uses[0].subject), out, rest, err);
+    return asked.model == TOOL_OF_PROFILES  ? answer_about_profiles(&asked, out, err)
+           : asked.model == TOOL_OF_MODULES ? answer_about_modules(&asked, out, err)
+                                            : answer_about(&asked, model_of(question->uses[0].subject), out, rest, err);
 }
 
 bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err)

@@ -3,10 +3,9 @@
 #include "analysis_subject.h"
 
 static job_work *const fills[] = {
-    [ANALYSIS_MODULE] = analysis_module_fill,
-    [ANALYSIS_TRACE] = analysis_trace_fill,
-    [ANALYSIS_PROFILE] = analysis_profile_fill,
-    [ANALYSIS_TEXT] = analysis_text_fill,
+    [ANALYSIS_MODULE] = analysis_module_fill,   [ANALYSIS_TRACE] = analysis_trace_fill,
+    [ANALYSIS_PROFILE] = analysis_profile_fill, [ANALYSIS_TEXT] = analysis_text_fill,
+    [ANALYSIS_FIGURES] = analysis_figures_fill, [ANALYSIS_RUNS] = analysis_runs_fill,
 };
 
 struct analysis_subject *analysis_subject_read(const struct source *source, const struct analysis_reading *reading,

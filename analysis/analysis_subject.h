@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "tool/device_memory/profile_set.h"
 #include "tool/memory_profile/model.h"
+#include "tool/modules/set.h"
 #include "tool/oom/model.h"
 
 struct analysis_subject {
@@ -22,7 +23,9 @@ struct analysis_subject {
             struct pprof pprof;   /* ANALYSIS_PROFILE */
             int64_t packed_at_ms; /* from the gzip header; 0: none */
         };
-        struct oom_report report; /* ANALYSIS_TEXT */
+        struct oom_report report;      /* ANALYSIS_TEXT */
+        struct module_figures figures; /* ANALYSIS_FIGURES */
+        struct module_runs runs;       /* ANALYSIS_RUNS */
     };
 };
 
@@ -31,8 +34,12 @@ void analysis_module_fill(struct job *job, const void *in, void *to, struct err 
 void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err);
 void analysis_profile_fill(struct job *job, const void *in, void *to, struct err *err);
 void analysis_text_fill(struct job *job, const void *in, void *to, struct err *err);
+void analysis_figures_fill(struct job *job, const void *in, void *to, struct err *err);
+void analysis_runs_fill(struct job *job, const void *in, void *to, struct err *err);
 
 /* When a gzip says it was packed, Unix time in ms; 0: not said, or no gzip. */
 int64_t analysis_profile_packed_at_ms(const struct source *source);
+/* A module as the views of all modules see it. */
+struct module_item analysis_module_item(const struct analysis_module_use *use);
 /* A profile as the views of device_memory see it. */
 struct profile_set_item analysis_profile_item(const struct analysis_use *use);

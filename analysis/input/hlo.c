@@ -316,6 +316,7 @@ static void metadata_read(struct wire wire, const struct hlo *hlo, struct hlo_de
         case OP_METADATA_OP_NAME: detail->op_name = wire_text(&wire); break;
         case OP_METADATA_SOURCE_FILE: detail->source_file = wire_text(&wire); break;
         case OP_METADATA_SOURCE_LINE: detail->source_line = (int32_t)wire_int(&wire); break;
+        case OP_METADATA_SIZE_OF_GENERATED_CODE_IN_BYTES: detail->code_bytes = wire_int(&wire); break;
         case OP_METADATA_STACK_FRAME_ID: { /* 1-based, 0 = none */
             uint64_t id = wire_uint(&wire);
             detail->frame_at = id >= 1 && id <= hlo->frame_count ? (uint32_t)(id - 1) : HLO_NONE;

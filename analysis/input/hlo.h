@@ -133,6 +133,7 @@ struct hlo_detail {
     int32_t source_line;
     uint32_t frame_at; /* innermost stack frame, or HLO_NONE */
     int64_t parameter_number, tuple_index;
+    int64_t code_bytes; /* of the machine code made for it, if the compiler wrote that down; else 0 */
 };
 struct hlo_detail hlo_detail(const struct hlo *hlo, uint32_t instruction_at);
 

@@ -40,9 +40,9 @@ struct tool_view {
     const char *const *repeatable_names; /* parameters that may come more than once; ends with NULL; may be NULL */
 };
 
-/* What a tool's views are about: what `model` of the request points to: struct plan, memory_profile, profile_set or
- * oom_report. */
-enum tool_model { TOOL_OF_MODULE, TOOL_OF_TRACE, TOOL_OF_PROFILES, TOOL_OF_TEXT };
+/* What a tool's views are about: what `model` of the request points to: struct plan, memory_profile, profile_set,
+ * oom_report or module_set. */
+enum tool_model { TOOL_OF_MODULE, TOOL_OF_TRACE, TOOL_OF_PROFILES, TOOL_OF_TEXT, TOOL_OF_MODULES };
 
 struct tool {
     const char *name, *title;

@@ -175,6 +175,7 @@ void ask_program(const struct source *source, const struct analysis_program *pro
     }
     if (module && (!totals || totals->space_count == 0))
         ask_views(source, module, "0");
+    ask_modules(source, program);
     analysis_subject_free(module);
     analysis_totals_free(totals);
 }

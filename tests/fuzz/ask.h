@@ -20,5 +20,8 @@ void ask_file(const struct source *source);
 /* The memory events of a trace, and every view of them. */
 void ask_trace(const struct source *source);
 
+/* A program (NULL: the runs of a trace) among all modules of a session. */
+void ask_modules(const struct source *source, const struct analysis_program *program);
+
 /* Totals, the replayed module and every view of every memory space that it has. */
 void ask_program(const struct source *source, const struct analysis_program *program);

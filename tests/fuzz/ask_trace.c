@@ -111,6 +111,7 @@ void ask_trace(const struct source *source)
     struct analysis_trace_pool pool;
     const char *code, *text;
 
+    ask_modules(source, NULL);
     if (!trace) {
         if (err.code == ERR_none || err.code == ERR_internal || err.text[0] == '\0')
             broken("an error has a code and a text", "trace", &err);

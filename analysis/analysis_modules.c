@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * analysis_modules.c: what the figures of a module and the runs of a trace are to the door. */
+#include "analysis_subject.h"
+#include "base/sum.h"
+#include "input/kind.h"
+#include "input/trace_launches.h"
+#include "wire/gzip.h"
+
+#include <stdlib.h>
+
+/* Steps of reading the launches of a trace: about two a byte of what is looked at. */
+#define MIN_WORK ((uint64_t)1 << 28)
+#define WORK_PER_BYTE 64
+/* What is kept of either is much smaller. */
+#define KEPT_WORK ((uint64_t)1 << 30)
+
+/* What is decoded into an arena of its own, and what is kept of it. */
+struct keeping {
+    struct job whole, kept;
+    const struct analysis_reading *reading;
+    struct analysis_subject *to;
+    union {
+        struct analysis_subject module;
+        struct module_launches launches;
+    };
+};
+
+/* The whole is let go before what is kept becomes the subject's. */
+static void keep(struct keeping *keeping, struct job *job, job_work *decode, job_work *take, struct err *err)
+{
+    keeping->whole.source = job->source;
+    arena_init(&keeping->whole.arena, arena_left_bytes(&job->arena), err);
+    job_try(&keeping->whole, decode, keeping->reading, keeping, err);
+    arena_init(&keeping->kept.arena, arena_left_bytes(&job->arena), err);
+    arena_allot_work(&keeping->kept.arena, KEPT_WORK);
+    if (!err_is_set(err))
+        job_try(&keeping->kept, take, keeping, keeping->to, err);
+    job->arena.is_full |= keeping->whole.arena.is_full || keeping->kept.arena.is_full;
+    arena_free(&keeping->whole.arena);
+    if (err_is_set(err))
+        arena_free(&keeping->kept.arena);
+    else
+        arena_adopt(&job->arena, &keeping->kept.arena);
+}
+
+static void module_decode(struct job *job, const void *in, void *to, struct err *err)
+{
+    analysis_module_fill(job, in, &((struct keeping *)to)->module, err);
+}
+
+static void figures_keep(struct job *job, const void *in, void *to, struct err *err)
+{
+    (void)err;
+    figures_take(&((const struct keeping *)in)->module.plan, &job->arena, &((struct analysis_subject *)to)->figures);
+}
+
+void analysis_figures_fill(struct job *job, const void *in, void *to, struct err *err)
+{
+    struct keeping keeping = {.reading = in, .to = to};
+    keep(&keeping, job, module_decode, figures_keep, err);
+}
+
+static void launches_decode(struct job *job, const void *in, void *to, struct err *err)
+{
+    uint64_t size_bytes = job->source->size_bytes;
+    (void)in;
+    arena_allot_work(&job->arena,
+                     size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : MIN_WORK + WORK_PER_BYTE * size_bytes);
+    enum kind kind = kind_of(job->source, &job->arena, err);
+    if (!err_is_set(err) && kind != KIND_XSPACE)
+        err_set(err, ERR_unsupported, 0, "not a profiler trace (XSpace); it looks like: %s", kind_name(kind));
+    if (!err_is_set(err))
+        trace_launches_read(job->source, &job->arena, &((struct keeping *)to)->launches, err);
+}
+
+static void runs_keep(struct job *job, const void *in, void *to, struct err *err)
+{
+    const struct keeping *keeping = in;
+    (void)err;
+    struct arena *scratch = arena_child(&job->arena);
+    runs_take(&keeping->launches, scratch, &job->arena, &((struct analysis_subject *)to)->runs);
+    arena_free(scratch);
+}
+
+void analysis_runs_fill(struct job *job, const void *in, void *to, struct err *err)
+{
+    struct keeping keeping = {.reading = in, .to = to};
+    keep(&keeping, job, launches_decode, runs_keep, err);
+}
+
+struct module_item analysis_module_item(const struct analysis_module_use *use)
+{
+    const bool is_known = use->capacity_bytes > 0 && use->capacity_bytes <= SUM_MAX_BYTES;
+    return (struct module_item){
+        .id = use->id,
+        .name = use->name,
+        .key = use->key,
+        .host_id = use->host_id,
+        .host = use->host,
+        .file = use->file,
+        .figures = use->figures != NULL ? &use->figures->figures : NULL,
+        .runs = use->runs != NULL ? &use->runs->runs : NULL,
+        .capacity_bytes = is_known ? (int64_t)use->capacity_bytes : 0,
+        .code = use->figures == NULL && use->code != ERR_none ? err_name(use->code) : NULL,
+        .reason = use->reason,
+    };
+}
+
+/* ---- a packed file, read once ---- */
+
+struct analysis_unpacked *analysis_unpack(const struct source *source, struct err *err)
+{
+    return gzip_matches(source) ? (struct analysis_unpacked *)gzip_open(source, err) : NULL;
+}
+
+const struct source *analysis_unpacked_source(const struct analysis_unpacked *unpacked)
+{
+    return &((const struct gzip *)unpacked)->source;
+}
+
+void analysis_unpacked_free(struct analysis_unpacked *unpacked) { gzip_close((struct gzip *)unpacked); }
