@@ -2,11 +2,12 @@
  * api.h: the handlers of our own surface; docs/openapi.yaml describes their answers.
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
- * api_modules.c (a session's modules), api_view.c (what a tool says of what choice.c chooses),
+ * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_view.c (what a tool says of what choice.c chooses),
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
  * api_uploads.c (files that a reader uploaded), api_capacity.c (how much memory devices have), api_shared.c. */
 #pragma once
 
+#include "analysis/analysis.h"
 #include "base/json.h"
 #include "server/api/server.h"
 #include "server/http/request.h"
@@ -24,6 +25,9 @@ struct response *api_devices(const struct server *server, const struct request *
 struct response *api_sessions(const struct server *server, const struct request *request);
 struct response *api_session(const struct server *server, const struct request *request);
 struct response *api_modules(const struct server *server, const struct request *request);
+/* A view of all modules of a session. */
+struct response *api_all_modules(const struct server *server, const struct request *request,
+                                 const struct analysis_view *view);
 struct response *api_oom(const struct server *server, const struct request *request);
 struct response *api_oom_add(const struct server *server, const struct request *request);
 struct response *api_oom_plan(const struct server *server, const struct request *request);

@@ -27,7 +27,10 @@ enum {
     STORE_CONTENTS, /* what a file holds */
     STORE_TOTALS,   /* sums of each of its programs */
     STORE_ANSWERS,  /* bodies: subjects.h */
+    STORE_DIGESTS,  /* all_modules.h: which programs of a trace are the same, and its pieces of reading */
     STORE_MODULES,  /* subjects.h, as the following */
+    STORE_FIGURES,  /* by the hash of the program, so that equal ones of many hosts are one */
+    STORE_RUNS,
     STORE_TRACES,
     STORE_PROFILES,
     STORE_TEXTS,

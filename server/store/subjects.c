@@ -31,6 +31,10 @@ static const struct kind {
     /* What is found in one takes little, however long it is. */
     [ANALYSIS_TEXT] =
         {{1, 4 * MIB, 1, 48 * MIB, ANALYSIS_TEXT_MAX_BYTES}, 1, true, STORE_TEXTS, STORE_UPLOADED_TEXTS, 32, "text"},
+    /* As much as a module while it is read; what stays is small. */
+    [ANALYSIS_FIGURES] = {{8, 8 * MIB, 64, 64 * MIB, 4096 * MIB}, 64, false, STORE_FIGURES, 0, 0, "program"},
+    /* Launches of programs are a small part of a trace. */
+    [ANALYSIS_RUNS] = {{1, 16 * MIB, 2, 64 * MIB, 512 * MIB}, 32, false, STORE_RUNS, 0, 0, "trace"},
 };
 
 struct kept {
@@ -127,12 +131,11 @@ static void *make(void *context, struct cache_made *made, struct err *err)
     return kept;
 }
 
-static bool get(struct store *store, size_t shelf, const char *key, struct making *making, struct subject *subject,
-                struct err *err)
+static bool look_up(struct store *store, size_t shelf, const char *key, const struct cache_maker *maker,
+                    struct subject *subject, struct err *err)
 {
-    struct cache_maker maker = {make, free_kept, making};
     *subject = (struct subject){0};
-    const struct kept *kept = cache_get(store_cache(store), shelf, key, making ? &maker : NULL, &subject->hold, err);
+    const struct kept *kept = cache_get(store_cache(store), shelf, key, maker, &subject->hold, err);
     if (!kept)
         return false;
     subject->core = kept->core;
@@ -142,6 +145,13 @@ static bool get(struct store *store, size_t shelf, const char *key, struct makin
     subject->size_bytes = kept->size_bytes;
     subject->modified_at_ms = kept->modified_at_ms;
     return true;
+}
+
+static bool get(struct store *store, size_t shelf, const char *key, struct making *making, struct subject *subject,
+                struct err *err)
+{
+    struct cache_maker maker = {make, free_kept, making};
+    return look_up(store, shelf, key, making ? &maker : NULL, subject, err);
 }
 
 /* The key of what lies in a file of that identity. */
@@ -166,6 +176,53 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
     bool is_good = get(store, KINDS[place->kind].shelf, key, &making, subject, err);
     free(key);
     return is_good;
+}
+
+void subjects_make(struct store *store, const struct subjects_place *place, struct file *file,
+                   const struct source *source, const char *key, struct subjects_made *made)
+{
+    struct making making = {.store = store, .source = source, .file = file, .key = key};
+    struct cache_made facts = {0};
+    making.reading = (struct analysis_reading){place->kind, place->program, NULL, false, 0};
+    making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
+    *made = (struct subjects_made){.kind = place->kind, .err = ERR_INIT};
+    made->kept = make(&making, &facts, &made->err);
+    made->cost_bytes = facts.cost_bytes;
+    made->is_passing = facts.is_passing;
+}
+
+/* Hands over what is there already. */
+static void *hand_over(void *context, struct cache_made *facts, struct err *err)
+{
+    struct subjects_made *made = context;
+    void *kept = made->kept;
+    made->kept = NULL;
+    *facts = (struct cache_made){made->cost_bytes, made->is_passing};
+    if (!kept)
+        *err = made->err;
+    return kept;
+}
+
+bool subjects_keep(struct store *store, const char *key, struct subjects_made *made, struct subject *subject,
+                   struct err *err)
+{
+    struct cache_maker maker = {hand_over, free_kept, made};
+    bool is_good = look_up(store, KINDS[made->kind].shelf, key, &maker, subject, err);
+    if (made->kept)
+        free_kept(made->kept); /* another made it meanwhile */
+    made->kept = NULL;
+    return is_good;
+}
+
+bool subjects_find_kept(struct store *store, enum analysis_subject_kind kind, const char *key, struct subject *subject,
+                        struct err *err)
+{
+    return look_up(store, KINDS[kind].shelf, key, NULL, subject, err);
+}
+
+char *subjects_key(const struct subjects_place *place, const struct files_identity *identity)
+{
+    return key_of(place, identity);
 }
 
 bool subjects_open(struct store *store, const struct subjects_place *place, struct subject *subject, struct err *err)

@@ -31,6 +31,27 @@ struct subjects_place {
     const struct analysis_program *program; /* and which of the file's contents */
 };
 
+/* One that was read on a thread that may not wait in the cache (thread_pool.h). */
+struct subjects_made {
+    enum analysis_subject_kind kind;
+    void *kept; /* NULL: see err */
+    uint64_t cost_bytes;
+    bool is_passing;
+    struct err err;
+};
+/* Reads one out of an open file; `source` may be that of the file, unpacked. Then subjects_keep, once, from a thread
+ * that may wait. */
+void subjects_make(struct store *store, const struct subjects_place *place, struct file *file,
+                   const struct source *source, const char *key, struct subjects_made *made);
+/* Puts it, or why there is none, under `key`. If something stands there already, that is the subject. */
+bool subjects_keep(struct store *store, const char *key, struct subjects_made *made, struct subject *subject,
+                   struct err *err);
+/* What stands under `key`; false without an error when there is nothing. */
+bool subjects_find_kept(struct store *store, enum analysis_subject_kind kind, const char *key, struct subject *subject,
+                        struct err *err);
+/* The key of what lies at `place` in a file of that identity; free(). */
+char *subjects_key(const struct subjects_place *place, const struct files_identity *identity);
+
 bool subjects_open(struct store *store, const struct subjects_place *place, struct subject *subject, struct err *err);
 /* Keeps the profile or the text in `upload`; of a text the bytes too (a reference is taken). `name` may be NULL. */
 bool subjects_add(struct store *store, enum analysis_subject_kind kind, struct upload *upload, const char *name,

@@ -125,6 +125,15 @@ def device_plane(name, facts):
     return block(1, block(2, name) + b"".join(names + stats))
 
 
+def runs_plane(device, runs):
+    """a device's line XLA Modules: runs of (name, from ps, to ps)"""
+    names = sorted({name for name, _, _ in runs})
+    events = b"".join(block(4, number(1, names.index(name) + 1) + number(2, begin) + number(3, end - begin))
+                      for name, begin, end in runs)
+    known = b"".join(block(4, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(names, 1))
+    return block(1, block(2, device) + block(3, block(2, "XLA Modules") + number(3, 5) + events) + known)
+
+
 def gzip_bomb(mib=300):
     """a trace of zeros that inflates a thousandfold"""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)

@@ -13,6 +13,7 @@ from harness import ROOT, equal, wait_until
 DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 # what names the thing that a tool's views are about
 WHERE = {"memory_viewer": ("session", "host", "module"), "memory_profile": ("session", "host"),
+         "modules": ("session", "host", "within_ms"),
          "device_memory": ("session", "profile", "base"), "oom": ("session", "file", "local")}
 OTHER = {"/api/v1/oom/plan", "/api/v1/oom/text"} # below a tool's name, and no view
 # which session of the demo a tool shows
@@ -164,6 +165,10 @@ def is_of_text(path):
     return "/oom" in path
 
 
+def is_of_session(path):
+    return any(tool in path for tool in ("/memory_viewer/", "/memory_profile/", "/modules/"))
+
+
 def is_of_device(path):
     return "/device_memory/" in path
 
@@ -179,7 +184,7 @@ def address_of(path, session, extra=""):
         address += "?file=/a/x.py"
     if is_of_device(path):
         address += f"?session={session}" + DEVICE_EXTRAS.get(path.rpartition("/")[2], "")
-    if "/memory_viewer/" in path or "/memory_profile/" in path:
+    if is_of_session(path):
         address += f"?session={session}"
         if path.endswith(("/buffer", "/event")):
             address += "&id=2"
@@ -212,7 +217,7 @@ def walk_errors(walk, path):
     """what a question about a session may meet"""
     if "{upload}" in path:
         equal(walk.ask(path, address_of(path, "0" * 40)).status, 404, path)
-    if "{session}" in path or "/memory_" in path or is_of_text(path) or is_of_device(path):
+    if "{session}" in path or is_of_session(path) or is_of_text(path) or is_of_device(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
     if path.endswith("/modules"):
         equal(walk.ask(path, address_of(path, walk.sessions["noise"])).status, 422, path)

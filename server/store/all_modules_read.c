@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * all_modules_read.c: reads the modules of a session side by side. Threads of the pool only read and decode; what they
+ * made is put into the cache by the thread that asked, which alone may wait there. */
+#include "server/store/all_modules_read.h"
+
+#include "server/base/clock.h"
+#include "server/base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE_MS = 250, HASH_BYTES = 256 << 10 };
+
+/* ---- hashes ------------------------------------------------------------------------- */
+
+/* One file of a piece that is worked on side by side. */
+struct hashing {
+    struct all_modules_file *file;
+    struct all_modules_digests *digests;
+    struct err err;
+};
+
+struct piece {
+    struct all_modules *all;
+    int64_t deadline_ms;
+    atomic_size_t done_count;
+    struct hashing *hashings;
+    struct decoding *decodings;
+    struct running *runnings;
+};
+
+/* Something is done in every piece, however late it is. */
+static bool is_over(struct piece *piece)
+{
+    return atomic_load(store_is_stopping(piece->all->store)) ||
+           (clock_ms() >= piece->deadline_ms && atomic_load(&piece->done_count) > 0);
+}
+
+static bool hash_program(const struct source *source, const struct analysis_program *program, char *bytes,
+                         char key[ALL_MODULES_KEY_SIZE], struct err *err)
+{
+    struct sha256_stream stream;
+    sha256_begin(&stream);
+    for (uint64_t done = 0; done < program->size_bytes;) {
+        uint64_t left = program->size_bytes - done;
+        size_t wanted = left < HASH_BYTES ? (size_t)left : HASH_BYTES;
+        int64_t got = source->read(source->context, program->offset_bytes + done, bytes, wanted);
+        if (got <= 0)
+            return err_set(err, got < 0 ? ERR_io : ERR_truncated, program->offset_bytes + done,
+                           got < 0 ? "cannot be read" : "the file ends inside of the program");
+        sha256_add(&stream, bytes, (size_t)got);
+        done += (uint64_t)got;
+    }
+    /* The same bytes are another message where they are a file of their own: see analysis_contents_read. */
+    key[0] = program->offset_bytes > 0 ? 't' : 'f';
+    key[1] = ' ';
+    sha256_end(&stream, key + 2);
+    return true;
+}
+
+static void hash_file(struct hashing *hashing)
+{
+    const struct analysis_contents *contents = hashing->file->opened.contents;
+    struct file *file = store_reopen(&hashing->file->opened, &hashing->err);
+    struct err unpacking = ERR_INIT;
+    if (!file)
+        return;
+    struct analysis_unpacked *unpacked = analysis_unpack(files_source(file), &unpacking);
+    const struct source *source = unpacked ? analysis_unpacked_source(unpacked) : files_source(file);
+    size_t count = contents->program_count;
+    struct all_modules_digests *digests = memory_new(sizeof(*digests) + count * sizeof(digests->programs[0]));
+    char *bytes = memory_new(HASH_BYTES);
+    digests->count = count;
+    digests->is_packed = unpacked != NULL;
+    for (size_t at = 0; at < count; at++) {
+        struct err *err = &digests->programs[at].err;
+        *err = (struct err)ERR_INIT;
+        if (!hash_program(source, &contents->programs[at], bytes, digests->programs[at].key, err)) {
+            digests->programs[at].key[0] = '\0';
+            if (err_is_set(&unpacking))
+                *err = unpacking;
+        }
+    }
+    free(bytes);
+    analysis_unpacked_free(unpacked);
+    if (files_unchanged(file, &hashing->err))
+        hashing->digests = digests;
+    else
+        free(digests);
+    files_close(file);
+}
+
+static void hash_work(void *context, size_t at)
+{
+    struct piece *piece = context;
+    if (is_over(piece))
+        return;
+    hash_file(&piece->hashings[at]);
+    atomic_fetch_add(&piece->done_count, 1);
+}
+
+static void *hand_over(void *context, struct cache_made *made, struct err *err)
+{
+    struct hashing *hashing = context;
+    struct all_modules_digests *digests = hashing->digests;
+    (void)err;
+    hashing->digests = NULL;
+    made->cost_bytes = sizeof(*digests) + digests->count * sizeof(digests->programs[0]);
+    return digests;
+}
+
+static void keep_digests(struct all_modules *all, struct hashing *hashing)
+{
+    struct all_modules_file *file = hashing->file;
+    if (err_is_set(&hashing->err))
+        file->err = hashing->err;
+    if (!hashing->digests)
+        return;
+    struct cache_maker maker = {hand_over, free, hashing};
+    char *key = all_modules_digests_key(file);
+    file->digests = cache_get(store_cache(all->store), STORE_DIGESTS, key, &maker, &file->digests_hold, &file->err);
+    free(key);
+    free(hashing->digests);
+    if (file->digests)
+        all_modules_join(all, (size_t)(file - all->files));
+}
+
+/* The next few files, so that their programs can be read before the others'. False: there are none. */
+static bool hash_some(struct piece *piece)
+{
+    struct all_modules *all = piece->all;
+    const struct workers *workers = store_workers(all->store);
+    size_t count = 0, max = 2 * workers->count;
+    piece->hashings = memory_new(max * sizeof(*piece->hashings));
+    for (size_t at = 0; at < all->file_count && count < max; at++)
+        if (all_modules_needs_digests(&all->files[at]))
+            piece->hashings[count++] = (struct hashing){.file = &all->files[at], .err = ERR_INIT};
+    workers_run(workers, count, hash_work, piece);
+    for (size_t at = 0; at < count; at++)
+        keep_digests(all, &piece->hashings[at]);
+    free(piece->hashings);
+    return count > 0;
+}
+
+/* ---- figures ------------------------------------------------------------------------ */
+
+/* Distinct programs of one file: of a packed one all, in the order in which they stand. */
+struct decoding {
+    struct all_modules_figures **figures;
+    struct subjects_made *made;
+    size_t count;
+    struct err err; /* the file cannot be opened */
+};
+
+static void decode_all(struct piece *piece, struct decoding *decoding, struct file *file, bool is_packed)
+{
+    struct err unpacking = ERR_INIT;
+    struct analysis_unpacked *unpacked = is_packed ? analysis_unpack(files_source(file), &unpacking) : NULL;
+    const struct source *source = unpacked ? analysis_unpacked_source(unpacked) : files_source(file);
+    for (size_t at = 0; at < decoding->count && !is_over(piece); at++) {
+        const struct all_modules_figures *figures = decoding->figures[at];
+        const struct all_modules_file *of = &piece->all->files[figures->file_at];
+        const struct subjects_place place = {ANALYSIS_FIGURES, NULL, &of->opened, figures->program};
+        subjects_make(piece->all->store, &place, file, source, figures->key, &decoding->made[at]);
+        if (!decoding->made[at].kept && err_is_set(&unpacking))
+            decoding->made[at].err = unpacking;
+        atomic_fetch_add(&piece->done_count, 1);
+    }
+    analysis_unpacked_free(unpacked);
+}
+
+static void decode_work(void *context, size_t at)
+{
+    struct piece *piece = context;
+    struct decoding *decoding = &piece->decodings[at];
+    if (is_over(piece))
+        return;
+    const struct all_modules_file *of = &piece->all->files[decoding->figures[0]->file_at];
+    struct file *file = store_reopen(&of->opened, &decoding->err);
+    if (file)
+        decode_all(piece, decoding, file, of->digests->is_packed);
+    files_close(file);
+}
+
+static void keep_figures(struct all_modules *all, const struct decoding *decoding)
+{
+    for (size_t at = 0; at < decoding->count; at++) {
+        struct all_modules_figures *figures = decoding->figures[at];
+        struct subjects_made *made = &decoding->made[at];
+        if (err_is_set(&decoding->err))
+            figures->err = decoding->err;
+        else if (made->kept || err_is_set(&made->err))
+            subjects_keep(all->store, figures->key, made, &figures->subject, &figures->err);
+    }
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct all_modules_figures *const *a = left, *const *b = right;
+    if ((*a)->file_at != (*b)->file_at)
+        return (*a)->file_at < (*b)->file_at ? -1 : 1;
+    uint64_t x = (*a)->program->offset_bytes, y = (*b)->program->offset_bytes;
+    return (x > y) - (x < y);
+}
+
+static void decode_some(struct piece *piece)
+{
+    struct all_modules *all = piece->all;
+    size_t count = 0, task_count = 0, size = all->figures_count + 1;
+    struct all_modules_figures **figures = memory_new(size * sizeof(*figures));
+    struct subjects_made *made = memory_new(size * sizeof(*made));
+    piece->decodings = memory_new(size * sizeof(*piece->decodings));
+    for (size_t at = 0; at < all->figures_count; at++)
+        if (all_modules_needs_figures(&all->figures[at]))
+            figures[count++] = &all->figures[at];
+    qsort(figures, count, sizeof(*figures), by_place);
+    for (size_t at = 0; at < count; at++) {
+        struct decoding *last = task_count > 0 ? &piece->decodings[task_count - 1] : NULL;
+        made[at].err = (struct err)ERR_INIT;
+        if (last && last->figures[0]->file_at == figures[at]->file_at &&
+            all->files[figures[at]->file_at].digests->is_packed)
+            last->count++;
+        else
+            piece->decodings[task_count++] = (struct decoding){&figures[at], &made[at], 1, ERR_INIT};
+    }
+    workers_run(store_workers(all->store), task_count, decode_work, piece);
+    for (size_t at = 0; at < task_count; at++)
+        keep_figures(all, &piece->decodings[at]);
+    free(piece->decodings);
+    free(made);
+    free(figures);
+}
+
+/* ---- runs ------------------------------------------------------------------------------ */
+
+struct running {
+    struct all_modules_file *file;
+    struct subjects_made made;
+    struct err err;
+};
+
+static void run_work(void *context, size_t at)
+{
+    struct piece *piece = context;
+    struct running *running = &piece->runnings[at];
+    if (is_over(piece))
+        return;
+    struct file *file = store_reopen(&running->file->opened, &running->err);
+    const struct subjects_place place = {.kind = ANALYSIS_RUNS};
+    if (file) {
+        char *key = all_modules_runs_key(running->file);
+        subjects_make(piece->all->store, &place, file, files_source(file), key, &running->made);
+        free(key);
+    }
+    files_close(file);
+    atomic_fetch_add(&piece->done_count, 1);
+}
+
+static void run_some(struct piece *piece)
+{
+    struct all_modules *all = piece->all;
+    size_t count = 0;
+    piece->runnings = memory_new((all->file_count + 1) * sizeof(*piece->runnings));
+    for (size_t at = 0; at < all->file_count; at++)
+        if (all_modules_needs_runs(&all->files[at]))
+            piece->runnings[count++] = (struct running){&all->files[at], {.err = ERR_INIT}, ERR_INIT};
+    workers_run(store_workers(all->store), count, run_work, piece);
+    for (size_t at = 0; at < count; at++) {
+        struct running *running = &piece->runnings[at];
+        struct err err = ERR_INIT;
+        running->file->is_runs_known =
+            err_is_set(&running->err) || running->made.kept || err_is_set(&running->made.err);
+        if (!running->made.kept && !err_is_set(&running->made.err))
+            continue;
+        char *key = all_modules_runs_key(running->file);
+        subjects_keep(all->store, key, &running->made, &running->file->runs, &err);
+        free(key);
+    }
+    free(piece->runnings);
+}
+
+/* ---- pieces ------------------------------------------------------------------------------ */
+
+static void *read_piece(void *context, struct cache_made *made, struct err *err)
+{
+    struct piece piece = {.all = context, .deadline_ms = clock_ms() + PIECE_MS};
+    (void)err;
+    bool has_more = true;
+    all_modules_look(piece.all); /* of what another has read meanwhile */
+    while (has_more && !is_over(&piece)) {
+        has_more = hash_some(&piece);
+        decode_some(&piece);
+    }
+    if (!is_over(&piece))
+        run_some(&piece);
+    made->is_passing = true; /* whoever waited looks at what there is now */
+    return memory_new(1);
+}
+
+/* One at a time reads a session: who comes meanwhile would read the same. */
+static void read_in_turn(struct all_modules *all)
+{
+    struct cache_maker maker = {read_piece, free, all};
+    struct cache_hold hold = {0};
+    struct err err = ERR_INIT;
+    char *key = memory_format("reading %s", all->session->id);
+    cache_get(store_cache(all->store), STORE_DIGESTS, key, &maker, &hold, &err);
+    cache_release(&hold);
+    free(key);
+    all_modules_look(all);
+}
+
+void all_modules_read(struct all_modules *all, int64_t budget_ms)
+{
+    int64_t deadline_ms = clock_ms() + budget_ms;
+    all_modules_look(all);
+    for (bool is_first = true; !all_modules_is_complete(all) && !atomic_load(store_is_stopping(all->store));
+         is_first = false) {
+        if (budget_ms >= 0 && (budget_ms == 0 || (!is_first && clock_ms() >= deadline_ms)))
+            return;
+        read_in_turn(all);
+    }
+}
