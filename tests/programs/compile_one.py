@@ -4,6 +4,7 @@
 No TPU is needed: libtpu describes the chips. make.py ends this process as soon as the buffers are assigned, for the
 code that the compiler would make from then on is not used.
 """
+import contextlib
 import json
 import os
 import re
@@ -64,7 +65,8 @@ def main(name, models, folder):
     import catalog
     chosen = catalog.load(models)[name]
     mesh = mesh_of(chosen.mesh or {"chip": 1})
-    with jax.set_mesh(mesh):
+    # Under a mesh JAX would run on these chips what a program computes while it is built.
+    with jax.set_mesh(mesh) if chosen.mesh else contextlib.nullcontext():
         built = chosen.build(**chosen.settings)
         paths = catalog.paths_of(built.step, built.args)
         args = placed(built, mesh, paths)
