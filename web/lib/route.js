@@ -33,6 +33,7 @@ const KINDS = {
   find: 'text',
   sort: 'text',
   group: 'text',
+  stack: 'text',
   color: 'text',
   memory: 'text',
   metric: 'text',

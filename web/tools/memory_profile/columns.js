@@ -6,6 +6,7 @@ import { count, duration, signedBytes, splitShape, timeIn, timesUnit, unitOf } f
 import { el, name } from '../../lib/dom.js';
 import { sparkline } from '../../widgets/sparkline.js';
 import { tableColumns } from '../../widgets/table_columns.js';
+import { guessTag } from './bands.js';
 import { growthWords, verdictWord } from './text.js';
 
 const isKnown = (value) => value !== null && value !== undefined;
@@ -35,6 +36,15 @@ function opOf(row) {
   return el('span', { class: 'inferred' }, REMAINDERS[row.code]?.[0] ?? row.code);
 }
 
+/* What a program of the trace makes of what nobody named; never without saying that it is a guess. */
+function roleOf(row) {
+  if (!isKnown(row.role)) return none();
+  if (row.confidence !== 'guess') return el('span', { class: 'dim' }, row.role);
+  return [name(row.role), ' ', guessTag()];
+}
+const GUESSED = { program: { width: 11 }, role: { width: 12, card: 'line', cell: roleOf }, confidence: { isHidden: true } };
+const GUESSED_KEYS = ['program', 'role'];
+
 function sourceOf(row) {
   if (row.isRemainder) return el('span', { class: 'dim', title: row.text }, REMAINDERS[row.code]?.[1] ?? row.text);
   return el('span', { class: 'dim' }, row.count === 1 ? '1 event' : `${count(row.count)} events`);
@@ -60,6 +70,7 @@ export function liveColumns(data, rows) {
     died: mark,
     count: { width: 4.5, card: 'line', cell: countOf },
     op: { card: 'title', cell: opOf },
+    ...GUESSED,
     step: { width: 3.75 },
     region: { width: 4.75 },
     dtype: { width: 5 },
@@ -75,7 +86,7 @@ export function liveColumns(data, rows) {
     cell: sourceOf,
     copy: ['source', (row) => (row.isRemainder ? row.text : `${row.count} events`)],
   };
-  return unlessSaid([...columns, source], rows, ['step', 'region', 'dtype', 'shape']);
+  return unlessSaid([...columns, source], rows, [...GUESSED_KEYS, 'step', 'region', 'dtype', 'shape']);
 }
 
 const inMs = (ps) => (isKnown(ps) ? ps / 1e9 : null);
@@ -105,6 +116,7 @@ export function eventColumns(data, rows, endPs) {
     size: { ...size, width: 6.75, card: 'figure' },
     requested: { ...size, width: 8.75, isHidden: true },
     op: { card: 'title' },
+    ...GUESSED,
     address: { width: 9, sortKey: null },
     lifetime: { card: 'line', width: 7, cell: lifetimeOf, explain: 'lasting', copy: ['lifetime_ms', (row) => inMs(row.lifetime_ps)] },
     freed_by: { value: (row) => row.freed_by ?? (row.freed_ps === null ? '' : row.freed_thread) },
@@ -115,7 +127,7 @@ export function eventColumns(data, rows, endPs) {
     shape: { card: 'line' },
     thread: { width: 10, isHidden: true },
   });
-  return unlessSaid(columns, rows, ['op', 'step', 'freed_step', 'freed_by', 'dtype', 'shape', 'address']);
+  return unlessSaid(columns, rows, [...GUESSED_KEYS, 'op', 'step', 'freed_step', 'freed_by', 'dtype', 'shape', 'address']);
 }
 
 function slopeOf(row) {
@@ -158,8 +170,9 @@ export function growthColumns(data, rows) {
       cell: (row) => el('span', { class: 'figure' }, `${count(row.grown_count)} of ${count(row.step_count)}`),
     },
     op: { card: 'title', cell: opOf },
+    ...GUESSED,
     dtype: { width: 5.5 },
     shape: { card: 'line' },
   });
-  return [slope, verdict, course, ...others];
+  return unlessSaid([slope, verdict, course, ...others], rows, GUESSED_KEYS);
 }

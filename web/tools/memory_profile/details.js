@@ -5,7 +5,8 @@
 import { button, el, figure, name } from '../../lib/dom.js';
 import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time, visible } from '../../lib/format.js';
 import { fact, facts } from '../../widgets/details.js';
-import { growthWords, poolName, verdictWord } from './text.js';
+import { guessTag } from './bands.js';
+import { growthWords, guessWords, poolName, verdictWord } from './text.js';
 
 const MAX_PROGRAMS = 5;
 
@@ -14,6 +15,16 @@ const sizeFact = (word, value) =>
   isKnown(value) ? fact(word, figure(value), ' ', value < 1024 ? null : el('span', { class: 'dim unbroken' }, exactBytes(value))) : null;
 const text = (word, value) => (isKnown(value) ? fact(word, name(String(value))) : null);
 
+/* What it may be that no op names, and what that rests on. */
+function guessed(row) {
+  if (!isKnown(row.role)) return [];
+  return [
+    text('program', row.program),
+    fact('role', name(row.role), ' ', row.confidence === 'guess' ? guessTag() : ''),
+    isKnown(row.rule_text) ? fact('because', visible(row.rule_text)) : null,
+  ];
+}
+
 function eventFacts(event) {
   return facts(
     fact('what', event.activity === 'deallocation' ? 'free' : 'allocation'),
@@ -21,6 +32,7 @@ function eventFacts(event) {
     sizeFact('size', event.size_bytes),
     event.requested_bytes !== event.size_bytes ? sizeFact('requested', event.requested_bytes) : null,
     text('op', event.op),
+    ...guessed(event),
     isKnown(event.step)
       ? fact('step', count(event.step), isKnown(event.step_num) ? ` (step_num ${count(event.step_num)})` : '')
       : null,
@@ -59,14 +71,14 @@ export function eventDetails(data, goTo) {
       el('p', {}, button('text-button', () => goTo(partner.time_ps), 'go to it')),
     );
   } else parts.push(el('p', {}, RELATIONS[relation] ?? visible(relation)));
-  return { heading: 'Event', subject: event.op ?? event.address ?? '', parts, isPinned: true };
+  return { heading: 'Event', subject: event.op ?? (guessWords(event) || (event.address ?? '')), parts, isPinned: true };
 }
 
 /* A row of what is live that stands for several events. list() shows them one by one. */
 export function groupDetails(row, list) {
   return {
     heading: row.isRemainder ? 'Remainder' : 'Group',
-    subject: row.isRemainder ? '' : (row.op ?? ''),
+    subject: row.isRemainder ? '' : (row.op ?? guessWords(row)),
     isPinned: true,
     parts: [
       row.isRemainder ? el('p', {}, visible(row.text)) : null,
@@ -76,6 +88,7 @@ export function groupDetails(row, list) {
         isKnown(row.count) ? fact('count', count(row.count)) : null,
         row.count > 1 && row.size_bytes ? fact('each', bytes(row.size_bytes / row.count)) : null,
         isKnown(row.step) ? fact('step', count(row.step)) : null,
+        ...guessed(row),
         text('region', row.region),
         text('dtype', row.dtype),
         text('shape', row.shape),
@@ -102,7 +115,7 @@ export function absentDetails(kind) {
 export function growthDetails(row, list) {
   return {
     heading: 'Growth',
-    subject: row.op ?? '',
+    subject: row.op ?? guessWords(row),
     isPinned: true,
     parts: [
       el('p', {}, `${growthWords(row, row.boundary)}.`),
@@ -112,6 +125,7 @@ export function growthDetails(row, list) {
         sizeFact('last', row.last_bytes),
         sizeFact('largest', row.largest_bytes),
         fact('allocations', `${count(row.first_count)} → ${count(row.last_count)}`),
+        ...guessed(row),
         text('dtype', row.dtype),
         text('shape', row.shape),
       ),
@@ -145,7 +159,7 @@ export function runDetails({ kind, item, isInferred }, href) {
 export function readingDetails(reading) {
   return {
     heading: reading.activity ? 'Event under the pointer' : 'Under the pointer',
-    subject: reading.op ?? '',
+    subject: reading.op ?? guessWords(reading),
     parts: [eventFacts({ ...reading, change_bytes: null })],
   };
 }

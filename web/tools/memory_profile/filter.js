@@ -8,9 +8,9 @@ import { explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 
 const MAX_VALUES = 200;
-const TEXTS = ['op', 'region', 'dtype', 'shape', 'thread'];
+const TEXTS = ['op', 'region', 'dtype', 'shape', 'program', 'role', 'thread'];
 
-const SAID = { freed: ['never', 'before', 'yes'], verdict: ['grows', 'shrinks', 'steps_once', 'steady', 'varies'] };
+const SAID = { confidence: ['guess', 'unknown'], freed: ['never', 'before', 'yes'], verdict: ['grows', 'shrinks', 'steps_once', 'steady', 'varies'] };
 
 /* What the field `name` proposes: of a text what is live at this time, with its bytes. */
 export const valuesOf = ({ trace, url }) => (name) => {
@@ -37,6 +37,8 @@ export const GROUPS = [
   ['dtype', 'dtype'],
   ['shape', 'shape'],
   ['region', 'region'],
+  ['program', 'program'],
+  ['program,role', 'program and role'],
   ['thread', 'thread'],
   ['none', 'none'],
 ];

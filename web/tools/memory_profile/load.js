@@ -4,6 +4,7 @@
 
 import { apiUrl, get } from '../../lib/api.js';
 import { listModules } from '../../lib/selection.js';
+import { bandLayers } from './bands.js';
 
 export const PAGE_ROWS = 100;
 const PARTS = 160;
@@ -97,11 +98,14 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   }
   const hasStack = columns.stack_bytes.some((value) => value > 0);
   const fragmentation = columns.largest_fragmentation ? largestIn(columns, range) : columns.fragmentation;
+  const bands = bandLayers(data, shift > 0);
   const layers = [
     isFree && { values: whole, fill: 'panel', stroke: 'control', width: 1 },
     /* Where many events share a pixel, an edge of its own colour would hide the fill. */
-    { values: used, fill: 'alloc-heap', stroke: data.is_thinned ? 'alloc-heap' : 'alloc-edge', width: 1 },
-    hasStack && { values: columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
+    ...bands,
+    bands.length === 0 && { values: used, fill: 'alloc-heap', stroke: data.is_thinned ? 'alloc-heap' : 'alloc-edge', width: 1 },
+    bands.length === 0 &&
+      hasStack && { values: columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
     hasFragmentation && {
       values: fragmentation,
       fill: '',
@@ -180,6 +184,9 @@ export function readAt(drawn, data, at) {
     region: text('region'),
     dtype: text('dtype'),
     shape: text('shape'),
+    program: details.program ? text('program') : null,
+    role: details.program ? text('role') : null,
+    confidence: details.program ? text('confidence') : null,
   };
 }
 

@@ -303,6 +303,7 @@ async function hear(view, route) {
   if (what.has('isFree') || what.has('isFragmentation')) timeline.draw();
   if (what.has('range') || what.has('window')) pins.forget();
   if (what.has('range')) timeline.moved();
+  else if (what.has('stack')) timeline.again();
   else timeline.place();
   if (what.has('view')) showTab(view);
   await withPins(view, view.tabsOf[url.wanted.view].hear(), what.has('pin'));

@@ -6,6 +6,7 @@ import { pinText } from '../../lib/route.js';
 import { markOf, windowOf } from './load.js';
 
 const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4})$/;
+const STACKS = ['program', 'op', 'trend'];
 const VIEWS = ['live', 'events', 'growth', 'addresses'];
 /* Below this share of what there is, the free area leaves no height for the curve. */
 const MIN_SHARE = 0.4;
@@ -20,7 +21,7 @@ function isFreeShown(route, pool) {
   return !isFlat && used >= MIN_SHARE * (used + (free ?? 0));
 }
 
-/* {time (ps, null: the peak), from, to, window, a, b, pin (as in pins.js, or null), view, isFree,
+/* {time (ps, null: the peak), from, to, window, a, b, pin (as in pins.js, or null), view, stack, isFree,
  * isFragmentation}. */
 export function wantedOf(route, pool) {
   return {
@@ -32,6 +33,7 @@ export function wantedOf(route, pool) {
     b: markOf(route.b),
     pin: route.pin && PIN.test(pinText(route.pin)) ? pinText(route.pin) : null,
     view: VIEWS.includes(route.view) ? route.view : VIEWS[0],
+    stack: STACKS.includes(route.stack) ? route.stack : '',
     isFree: isFreeShown(route, pool),
     isFragmentation: !route.hide.includes('fragmentation'),
   };
@@ -54,7 +56,7 @@ export function rangePatch(range, all) {
 /* Names of what differs; "range" for from and to. */
 export function changed(before, now) {
   const names = new Set();
-  for (const name of ['time', 'a', 'b', 'pin', 'view', 'isFree', 'isFragmentation']) if (before[name] !== now[name]) names.add(name);
+  for (const name of ['time', 'a', 'b', 'pin', 'view', 'stack', 'isFree', 'isFragmentation']) if (before[name] !== now[name]) names.add(name);
   if (before.from !== now.from || before.to !== now.to) names.add('range');
   if (String(before.window) !== String(now.window)) names.add('window');
   return names;

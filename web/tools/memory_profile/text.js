@@ -62,6 +62,9 @@ export function silentHosts(hosts) {
     }));
 }
 
+/* In the middle of a sentence. */
+const lowered = (text) => text.replace(/^All /, 'all ');
+
 const ENDS = ['cut', 'event_limit'];
 
 /* A trace that ends early says so beside the answer, not in the notes alone. */
@@ -71,6 +74,7 @@ export const ends = (notes) => notes.filter(({ code }) => ENDS.includes(code)).m
 export function second(pool) {
   const sentences = [];
   if (pool.finding) sentences.push([visible(pool.finding.text).replace(/[.]?$/, '.')]);
+  if (pool.named?.sentence) sentences.push([`At the peak ${lowered(visible(pool.named.sentence))}.`]);
   sentences.push([
     `${counted(pool.allocation_count, 'allocation')} and ${counted(pool.deallocation_count, 'free')}`,
     pool.never_freed_count ? `, ${count(pool.never_freed_count)} never freed in the trace` : '',
@@ -107,10 +111,14 @@ export function timelineLabel(pool, data) {
 
 const isKnown = (value) => value !== null && value !== undefined && value !== '';
 
+/* "temporaries of jit_conv(15), a guess"; empty without one. */
+export const guessWords = (row) => (row.confidence === 'guess' && isKnown(row.program) ? `${visible(row.role)} of ${visible(row.program)}, a guess` : '');
+
 /* "alloc 512.00 MiB dot_general" */
 export function eventTitle(reading) {
   const word = reading.activity === 'deallocation' ? 'free' : 'alloc';
-  const op = isKnown(reading.op) ? [' ', { name: short(reading.op, 48) }] : [];
+  const what = isKnown(reading.op) ? reading.op : guessWords(reading);
+  const op = what ? [' ', { name: short(what, 60) }] : [];
   return [`${word} `, isKnown(reading.size_bytes) ? part(reading.size_bytes) : 'of unknown size', ...op];
 }
 
@@ -139,7 +147,7 @@ export function readingLines(reading) {
 export function readingSentence(reading) {
   const what = reading.activity
     ? `${reading.activity === 'deallocation' ? 'free' : 'allocation'} of ${spokenBytes(reading.size_bytes)}${
-        reading.op ? ` by ${visible(reading.op)}` : ''
+        reading.op ? ` by ${visible(reading.op)}` : guessWords(reading) && `, ${guessWords(reading)},`
       }, `
     : '';
   const step = isKnown(reading.step) ? `, step ${count(reading.step)}` : '';
@@ -213,7 +221,7 @@ export function growthAnswer(data) {
   const first = grows[0];
   return [
     `${whole} First: `,
-    { name: short(first.op ?? 'op not recorded', 48) },
+    { name: short(first.op ?? (guessWords(first) || 'op not recorded'), 60) },
     ` ${growthWords(first, data.boundary)}.`,
   ];
 }

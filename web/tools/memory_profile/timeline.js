@@ -17,6 +17,7 @@ import { timelineDrawing } from '../../widgets/timeline_picture.js';
 import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { selectedLine } from '../../widgets/window_line.js';
+import { createBands } from './bands.js';
 import { lanesOf, overviewOf, readAt, timelineOf } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
@@ -36,6 +37,7 @@ export function createTimelinePanel({ trace, url, spanOf, onReading, onPickRun }
   const state = { trace, url, spanOf, data: null, drawn: null, overview: null, runs: [], takeBack: null, asked: 0 };
   const hint = createHint();
   state.legend = createLegend(url.toggle);
+  state.bands = createBands((stack) => url.choose({ stack }));
   state.chart = createChart(state, onReading, hint.show);
   state.lanes = createRuns(url, onPickRun);
   /* The brush begins at 0, a trace anywhere. */
@@ -49,13 +51,15 @@ export function createTimelinePanel({ trace, url, spanOf, onReading, onPickRun }
   const { chart, lanes } = state;
   const panel = createPanel('panel-time', 'Memory over time', { menu: () => [exportsOf(state)(), explainEntry('curve')] });
   panel.node.dataset.explain = 'curve';
-  panel.body.append(state.line.node, el('div', { class: 'time-chart' }, chart.node), lanes.node, state.brushRow);
-  panel.setAside(hint.node, ...state.legend.nodes);
+  panel.body.append(state.line.node, el('div', { class: 'time-chart' }, chart.node), state.bands.node, lanes.node, state.brushRow);
+  panel.setAside(hint.node, ...state.legend.nodes, state.bands.choice);
   state.panel = panel;
   return {
     panel,
     slider: chart.slider,
     load: () => load(state),
+    /* In other bands. */
+    again: () => ask(state),
     draw: () => draw(state),
     place: (how) => place(state, how),
     /* Another range: shown at once, asked for when it has come to rest. */
@@ -163,6 +167,8 @@ function draw(state) {
   const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
   state.drawn = { ...timelineOf(data, { range, isFree, hasFragmentation }), of: data };
   state.legend.set({ data, isFree, hasFragmentation, hasStack: state.drawn.hasStack });
+  state.bands.set(url.wanted.stack);
+  state.bands.draw(data);
   state.panel.setTitle('Memory over time', el('span', { class: 'dim' }, ` ${titleWords(data, range, url.isZoomed())}`));
   state.drawn.peakWords = `peak ${bytes(data.peak.in_use_bytes)}, ${time(data.peak.time_ps)}`;
   chart.draw({ ...state.drawn, label: say.timelineLabel(trace.pool, data), keys: KEYS });
@@ -211,7 +217,7 @@ async function ask(state) {
   const end = panel.wait('', null);
   try {
     const [timeline, runs] = await Promise.all([
-      trace.ask('timeline', { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1 }),
+      trace.ask('timeline', { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1, stack: url.wanted.stack || null }),
       trace.ask('lanes', { from, to, width: askedWidth(lanes.width || chart.width), memory: null }),
     ]);
     if (mine !== state.asked) return;
@@ -334,7 +340,9 @@ function createLegend(onLayer) {
   return {
     nodes: [stack, heap, free, fragmentation],
     set({ data, isFree, hasFragmentation, hasStack }) {
-      stack.hidden = !hasStack;
+      const isStacked = Boolean(data.stacked?.bands.length);
+      stack.hidden = !hasStack || isStacked;
+      heap.hidden = isStacked;
       free.disabled = !data.has_free;
       free.title = data.has_free ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
       free.setAttribute('aria-pressed', String(isFree));
@@ -349,8 +357,8 @@ function createLegend(onLayer) {
 /* Words of the layers, for pictures. */
 function pictureLegend({ layers }) {
   const words = { 'alloc-heap': 'heap', 'alloc-stack': 'stack', panel: 'free', '': 'fragmentation' };
-  return layers.map(({ fill, stroke, dash }) => ({
-    word: words[fill],
+  return layers.map(({ fill, stroke, dash, word }) => ({
+    word: word ?? words[fill],
     colour: token(fill && fill !== 'panel' ? fill : stroke),
     kind: dash ? 'dashed' : fill === 'panel' ? 'line' : 'fill',
   }));

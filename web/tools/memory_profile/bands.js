@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * bands.js: the timeline in bands by program, by op, or by what grows and what is steady: how it is asked for, the
+ * layers of the chart, and the words below it. Its own file: the chart without bands knows nothing of it. */
+
+import { el, fill, name } from '../../lib/dom.js';
+import { verdictWord } from './text.js';
+
+/* Value of the URL, word. */
+export const STACKS = [
+  ['', 'nothing'],
+  ['program', 'program'],
+  ['op', 'op'],
+  ['trend', 'growing or steady'],
+];
+
+/* What stands beside a name that nobody recorded. */
+export const guessTag = () => el('span', { class: 'inferred' }, 'guess');
+
+const TONES = ['parameter', 'activation', 'optimizer', 'collective', 'gradient', 'output', 'constant'];
+const OF_KIND = { before: 'alloc-stack', other: 'cat-temporary', unnamed: 'cat-unknown' };
+
+const bandsOf = (data) => (data?.stacked?.bands ?? []).filter(({ kind }) => kind === 'group');
+/* The token of a band's colour: of groups in their order, the largest first. */
+const toneOf = (data, band) => OF_KIND[band.kind] ?? `cat-${TONES[bandsOf(data).indexOf(band) % TONES.length]}`;
+
+export function bandWords(data, band) {
+  return data.stacked.by === 'trend' && band.kind === 'group' ? verdictWord(band.label) : band.label;
+}
+
+/* Pure: layers of the chart, the whole in front of nothing, then less and less of it. hasBefore: the level before the
+ * first event is drawn too. */
+export function bandLayers(data, hasBefore) {
+  const bands = data.stacked?.bands ?? [];
+  const sums = [];
+  return bands
+    .map((band) => {
+      const values = hasBefore ? [band.before_bytes, ...band.bytes] : band.bytes;
+      values.forEach((value, at) => (sums[at] = (sums[at] ?? 0) + Math.max(0, value)));
+      const tone = toneOf(data, band);
+      return { values: [...sums], fill: tone, stroke: tone, width: 1, word: bandWords(data, band) };
+    })
+    .reverse();
+}
+
+/* onChoose(by). Out: {choice, node: the words below the chart, set(by), draw(data)}. */
+export function createBands(onChoose) {
+  const select = el(
+    'select',
+    { class: 'group-choice stack-choice', 'aria-label': 'Stack by', on: { change: () => onChoose(select.value) } },
+    STACKS.map(([value, word]) => el('option', { value }, word)),
+  );
+  const node = el('div', { class: 'time-bands', hidden: true });
+  return {
+    choice: el('label', { class: 'group-label' }, el('span', { class: 'dim' }, 'stack by'), select),
+    node,
+    set: (by) => (select.value = by),
+    draw(data) {
+      const { stacked } = data;
+      node.hidden = !stacked;
+      if (!stacked) return;
+      fill(
+        node,
+        stacked.reason
+          ? el('span', { class: 'dim' }, stacked.reason.text)
+          : stacked.bands
+              .filter((band) => band.kind !== 'before' || Math.max(band.before_bytes, ...band.bytes) > 0)
+              .map((band) =>
+                el(
+                  'span',
+                  { class: 'band' },
+                  el('span', { class: `swatch swatch-${toneOf(data, band).replace('cat-', '')}`, 'aria-hidden': 'true' }),
+                  name(bandWords(data, band)),
+                  band.confidence ? [' ', guessTag()] : '',
+                ),
+              ),
+      );
+    },
+  };
+}
