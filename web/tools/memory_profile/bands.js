@@ -46,7 +46,7 @@ export function bandLayers(data, hasBefore) {
 export function createBands(onChoose) {
   const select = el(
     'select',
-    { class: 'group-choice stack-choice', 'aria-label': 'Stack by', on: { change: () => onChoose(select.value) } },
+    { class: 'stack-choice', 'aria-label': 'Stack by', on: { change: () => onChoose(select.value) } },
     STACKS.map(([value, word]) => el('option', { value }, word)),
   );
   const node = el('div', { class: 'time-bands', hidden: true });

@@ -42,6 +42,7 @@ export function answer(pool, hostCount = 1) {
     ` at ${time(peak.time_ps)}${stepWords(peak.step)}`,
     ...fragmentationWords(peak),
     '.',
+    pool.named?.sentence ? ` ${visible(pool.named.sentence)}.` : '',
   ];
 }
 
@@ -62,9 +63,6 @@ export function silentHosts(hosts) {
     }));
 }
 
-/* In the middle of a sentence. */
-const lowered = (text) => text.replace(/^All /, 'all ');
-
 const ENDS = ['cut', 'event_limit'];
 
 /* A trace that ends early says so beside the answer, not in the notes alone. */
@@ -74,7 +72,6 @@ export const ends = (notes) => notes.filter(({ code }) => ENDS.includes(code)).m
 export function second(pool) {
   const sentences = [];
   if (pool.finding) sentences.push([visible(pool.finding.text).replace(/[.]?$/, '.')]);
-  if (pool.named?.sentence) sentences.push([`At the peak ${lowered(visible(pool.named.sentence))}.`]);
   sentences.push([
     `${counted(pool.allocation_count, 'allocation')} and ${counted(pool.deallocation_count, 'free')}`,
     pool.never_freed_count ? `, ${count(pool.never_freed_count)} never freed in the trace` : '',
