@@ -3,8 +3,7 @@
  * and branches, in which a value stays where it is. A fusion and a copy are one step each.
  *
  * Cost: building is linear in buffers and events; readers of one buffer in the operands of the program. */
-#ifndef ANALYSIS_PLAN_LINKS_H
-#define ANALYSIS_PLAN_LINKS_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -37,5 +36,3 @@ struct links_readers {
     bool is_cut;    /* it is at more places than are followed: some are left out */
 };
 void links_readers(const struct links *links, struct value value, struct links_readers *out);
-
-#endif

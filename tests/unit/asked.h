@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * asked.h: a program of a file that is asked views of the memory viewer; figures of the answers. */
-#ifndef TESTS_UNIT_ASKED_H
-#define TESTS_UNIT_ASKED_H
+#pragma once
 
 #include "analysis/analysis.h"
 
@@ -77,5 +76,3 @@ static const char *const asked_modules[] = {
     "build/fixtures/hlo-no-trace.pb",
     "build/fixtures/hlo-two-buffers.pb",
 };
-
-#endif

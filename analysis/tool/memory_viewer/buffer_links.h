@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * buffer_links.h: what a buffer was made of and what reads it, as members of the view "buffer". */
-#ifndef ANALYSIS_TOOL_MEMORY_VIEWER_BUFFER_LINKS_H
-#define ANALYSIS_TOOL_MEMORY_VIEWER_BUFFER_LINKS_H
+#pragma once
 
 #include "tool/memory_viewer/views_shared.h"
 
@@ -14,5 +13,3 @@ bool buffer_links_page_read(const struct tool_request *request, struct buffer_li
 /* Writes "producer" and "consumers": null where the file has no instructions, or the allocation no buffer. */
 void buffer_links_write(const struct tool_request *request, struct json *json, const struct plan_row *row,
                         const struct buffer_links_page *page);
-
-#endif
