@@ -274,8 +274,12 @@ struct analysis_question {
     struct analysis_modules_read modules_read;
     const struct analysis_param *params;
     size_t param_count;
-    bool has_source; /* source lines may be shown: --source-root */
+    bool has_source;            /* source lines may be shown: --source-root */
+    const char *category_rules; /* of a module: lines behind those of the parameter category_rules; NULL: none */
 };
+/* Are these lines rules of whose memory a buffer is (plan/person_rules.h)? False with the report that a question with
+ * them would get. */
+bool analysis_category_rules_check(const char *lines, struct err *err);
 
 /* Answers a view of a tool. On success `out` holds the answer's bytes: JSON
  * {"tool","view","params","data","notes"}; for the view "xprof" the bare object

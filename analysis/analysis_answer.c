@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * analysis_answer.c: the table of tools, asked: see analysis.h, "Tools and answers". */
 #include "analysis_subject.h"
+#include "plan/person_rules.h"
 #include "tool/table.h"
 
 #include <stdlib.h>
@@ -135,6 +136,38 @@ struct analysis_pieces {
     struct table_csv *rest; /* NULL: all is written */
 };
 
+/* The lines of the question's parameter, then those that hold for every question. */
+static bool rules_apply(struct tool_request *request, const char *everywhere, struct err *err)
+{
+    const char *own = tool_param_text(request, "category_rules");
+    if (own == NULL && everywhere == NULL)
+        return true;
+    const char *text = own == NULL          ? everywhere
+                       : everywhere == NULL ? own
+                                            : arena_format(request->arena, "%s\n%s", own, everywhere);
+    request->person_rules = person_rules_read(str_of(text), request->arena, err);
+    if (request->person_rules == NULL)
+        return false;
+    request->model = person_rules_apply(request->person_rules, request->model, request->scratch);
+    return true;
+}
+
+static void rules_check(struct job *job, const void *in, void *out, struct err *err)
+{
+    (void)out;
+    person_rules_read(str_of(in), &job->arena, err);
+}
+
+bool analysis_category_rules_check(const char *lines, struct err *err)
+{
+    struct job job = {.source = NULL};
+    arena_init(&job.arena, LIMIT_BYTES, err);
+    arena_allot_work(&job.arena, WORK);
+    job_try(&job, rules_check, lines, NULL, err);
+    arena_free(&job.arena);
+    return !err_is_set(err);
+}
+
 static void answer(struct job *job, const void *in, void *to, struct err *err)
 {
     (void)in;
@@ -146,6 +179,8 @@ static void answer(struct job *job, const void *in, void *to, struct err *err)
     request->params = params;
     request->notes = arena_array(&job->arena, struct notes, 1);
     const struct plan *plan = pieces->model == TOOL_OF_MODULE ? request->model : NULL;
+    if (plan != NULL && !rules_apply(request, pieces->question->category_rules, err))
+        return;
     for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
         tool_note(request, plan->notes[i].code, plan->notes[i].count, plan->notes[i].text);
     view_answer(pieces->view, pieces->question->tool, request, err);

@@ -19,6 +19,7 @@ struct tool_param {
 };
 
 struct table_csv;
+struct person_rules;
 
 struct tool_request {
     const void *model; /* what the question is about, as the tool's `model` says */
@@ -29,6 +30,7 @@ struct tool_request {
     struct buf *out;         /* the answer */
     struct table_csv **rest; /* where a long table is left, to be written later (table.h); NULL: not at all */
     struct notes *notes;
+    struct person_rules *person_rules; /* that changed the model's categories (plan/person_rules.h); NULL: none */
 };
 
 struct tool_view {

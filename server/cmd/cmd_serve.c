@@ -4,6 +4,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/options.h"
 #include "server/http/httpd.h"
@@ -25,7 +26,7 @@ struct daemon {
     struct listen_set listening;
     struct server server;
     const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
-    char *names, *bind_name;
+    char *names, *bind_name, *category_rules;
 };
 
 static int refuse(const char *reason)
@@ -166,6 +167,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.index = make_index(daemon->options);
     int64_t limit_mib = daemon->options->memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit());
+    store_set_category_rules(daemon->server.store, daemon->category_rules);
     const struct http_handler handler = routes_handler(&daemon->server);
     struct jobs *jobs = jobs_new(&handler);
     const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */
@@ -211,10 +213,15 @@ int cmd_serve(const struct options *options)
         listen_close(&daemon.listening);
         return refuse(reason);
     }
+    if (!category_rules_load(options->category_rules, &daemon.category_rules)) {
+        listen_close(&daemon.listening);
+        return COMMANDS_UNUSABLE;
+    }
     set_up_process(&ends);
     allow_hosts(&daemon);
     int status = run(&daemon, &ends);
     free(daemon.names);
     free(daemon.bind_name);
+    free(daemon.category_rules);
     return status;
 }

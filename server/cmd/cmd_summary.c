@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_summary.c: what fills the memory, in a terminal. */
 #include "server/base/log.h"
+#include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/options.h"
@@ -171,9 +172,14 @@ int cmd_summary(const struct options *options)
         log_line("%s%s%s", has_path ? options->paths.items[0] : "", has_path ? ": " : "", fault);
         return COMMANDS_UNUSABLE;
     }
+    char *rules = NULL;
+    if (!category_rules_load(options->category_rules, &rules))
+        return COMMANDS_UNUSABLE;
     struct look look = {.options = options, .store = store_new(account_default_limit())};
     look.form = options->is_json ? &summary_json : options->is_csv ? &summary_csv : &summary_text;
+    store_set_category_rules(look.store, rules);
     int result = look_around(&look, options->paths.items[0]);
     store_free(look.store);
+    free(rules);
     return result;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_whose.c: whose memory it is, in a terminal or as JSON: the view "whose" of each module. */
 #include "server/base/log.h"
+#include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/options.h"
@@ -8,6 +9,7 @@
 #include "server/store/body.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -60,10 +62,15 @@ int cmd_whose(const struct options *options)
         log_line("%s: no such file or folder", options->paths.items[0]);
         return COMMANDS_UNUSABLE;
     }
+    char *rules = NULL;
+    if (!category_rules_load(options->category_rules, &rules))
+        return COMMANDS_UNUSABLE;
     struct printing printing = {store_new(account_default_limit()), options, false};
+    store_set_category_rules(printing.store, rules);
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
     int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing);
     fputs(options->is_json ? "]}\n" : "", stdout);
     store_free(printing.store);
+    free(rules);
     return result;
 }

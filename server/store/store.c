@@ -15,6 +15,7 @@ struct store {
     struct thread_pool *thread_pool;
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
     atomic_bool is_stopping;
+    const char *category_rules; /* NULL: none */
 };
 
 /* What a maker needs. */
@@ -67,6 +68,10 @@ struct cache *store_cache(const struct store *store) { return store->cache; }
 struct account *store_account(const struct store *store) { return store->account; }
 
 const struct workers *store_workers(const struct store *store) { return thread_pool_workers(store->thread_pool); }
+
+void store_set_category_rules(struct store *store, const char *lines) { store->category_rules = lines; }
+
+const char *store_category_rules(const struct store *store) { return store->category_rules; }
 
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
 {

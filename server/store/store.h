@@ -48,6 +48,10 @@ const struct workers *store_workers(const struct store *store);
 /* Before the first question, if at all: see cache.h. */
 void store_on_wait(struct store *store, const struct cache_waiting *waiting);
 const struct cache_waiting *store_waiting(const struct store *store);
+/* Lines that every question about a module has as well, good ones (analysis_category_rules_check); they must outlive the
+ * store. Before the first question, if at all. */
+void store_set_category_rules(struct store *store, const char *lines);
+const char *store_category_rules(const struct store *store);
 /* To be called now and then: lets go of what was not looked at for long. */
 void store_expire(struct store *store);
 /* The daemon ends: texts that are read, or would be, fail with `io`. */

@@ -335,6 +335,7 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
     struct analysis_pieces *rest = NULL;
     struct body *body = NULL;
     bool is_open = true;
+    question.category_rules = store_category_rules(answering->store);
     if (answering->place) {
         is_open = answering->file ? open_file(answering->store, answering->place, answering->file, &subject, err)
                                   : subjects_open(answering->store, answering->place, &subject, err);

@@ -282,6 +282,34 @@ def test_groups_by_whose_memory_fold_layers(t):
     equal(every["groups"][0]["share_percent"], None)
 
 
+def test_a_persons_rules_come_first_in_every_view(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("h-long-context")
+    rules = "# mine\nattention cache\n"
+    for view in ("summary", "curve", "strips", "buffers", "groups", "window", "map", "whose", "live_range"):
+        daemon.get_json(f"/api/v1/memory_viewer/{view}", session=session, category_rules=rules)
+        answer = daemon.ask(f"/api/v1/memory_viewer/{view}?session={session}&category_rules={quote('x cahce')}")
+        equal((answer.status, answer.json["code"], answer.json["offset_bytes"]), (400, "argument", 2), view)
+        assert answer.json["detail"].endswith('line 1: there is no category "cahce"; did you mean "cache"?'), answer.json
+    rows = ask_buffers(daemon, session, category_rules=rules, filter="scope:attention")["rows"]
+    assert rows and all((row["category"], row["rule"], row["confidence"]) == ("cache", "category_rules", "exact") for row in rows)
+
+
+def test_a_file_of_rules_holds_for_every_question(t):
+    path = t.write("rules.txt", b"attention cache\nattention batch\n")
+    daemon = t.serve(os.path.join(t.fixtures, "dumps"), f"--category-rules={path}")
+    session = daemon.session_id("h-long-context")
+    rows = ask_buffers(daemon, session, filter="scope:attention")["rows"]
+    equal({row["category"] for row in rows}, {"cache"})
+    rows = ask_buffers(daemon, session, filter="scope:attention", category_rules="attention rng")["rows"]
+    equal({row["category"] for row in rows}, {"rng"})
+    path = t.write("broken.txt", b"fine cache\n(x cache\n")
+    for command in (("--demo", "--port=0"), ("summary", os.path.join(t.fixtures, "dumps")), ("whose", os.path.join(t.fixtures, "dumps"))):
+        result = t.run(*command, f"--category-rules={path}")
+        equal(result.returncode, 2, command)
+        assert "broken.txt: category_rules: line 2, character" in result.stderr, result.stderr
+
+
 def test_ranks_are_places_in_the_three_orders(t):
     daemon = serve_dumps(t)
     session = daemon.session_id("d-tile-padding")

@@ -2,6 +2,7 @@
  * buffer.c: the view "buffer": everything that is known of one buffer. */
 #include "input/shape.h"
 #include "plan/describe.h"
+#include "plan/person_rules.h"
 #include "tool/memory_viewer/buffer_links.h"
 #include "tool/memory_viewer/columns.h"
 
@@ -73,6 +74,20 @@ static void place_write(const struct tool_request *request, struct json *json, c
     json_array_end(json);
 }
 
+/* The rule as a sentence; of the person's own the line. */
+static void rule_write(const struct tool_request *request, struct json *json, const struct plan_row *row)
+{
+    struct str expression;
+    uint32_t line;
+    if (row->verdict.rule == CATEGORY_RULE_PERSON && request->person_rules != NULL &&
+        person_rules_line_of(request->person_rules, request->model, row, request->scratch, &expression, &line))
+        json_key_text(json, "rule_text",
+                      arena_format(request->arena, "Line %u of the category rules matches it: %.*s.", line,
+                                   expression.length > 200 ? 200 : (int)expression.length, expression.data));
+    else
+        json_key_text(json, "rule_text", category_rule_text((enum category_rule)row->verdict.rule));
+}
+
 bool memory_viewer_buffer(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
@@ -95,7 +110,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     row_ranks_find(space, step, &row_at, 1, request->arena, &ranks);
     json_object_begin(json);
     table_row_write(memory_viewer_columns, &rows, row_at, json);
-    json_key_text(json, "rule_text", category_rule_text((enum category_rule)row->verdict.rule));
+    rule_write(request, json, row);
     views_ranks_write(json, &ranks);
     place_write(request, json, row);
     sharers_write(json, request->model, space, row);

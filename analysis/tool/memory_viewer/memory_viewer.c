@@ -2,20 +2,23 @@
  * memory_viewer.c: the memory viewer's table of views. */
 #include "tool/memory_viewer/views.h"
 
-static const char *const no_params[] = {NULL};
-static const char *const space_params[] = {"space", NULL};
-static const char *const curve_params[] = {"space", "width", "from", "to", "stack", NULL};
+/* Every view takes the person's own rules of whose memory a buffer is: analysis_answer.c applies them. */
+#define EVERY "category_rules", NULL
+
+static const char *const no_params[] = {EVERY};
+static const char *const space_params[] = {"space", EVERY};
+static const char *const curve_params[] = {"space", "width", "from", "to", "stack", EVERY};
 static const char *const strips_params[] = {"space", "width", "step",  "filter", "mark",
-                                            "order", "first", "count", NULL};
+                                            "order", "first", "count", EVERY};
 static const char *const buffers_params[] = {"space",  "step",  "sort",   "filter", "by", "key",
-                                             "offset", "limit", "format", "paths",  NULL};
+                                             "offset", "limit", "format", "paths",  EVERY};
 static const char *const groups_params[] = {"space",  "step",  "by",     "sort",  "filter",
-                                            "offset", "limit", "format", "paths", NULL};
-static const char *const window_params[] = {"space", "from", "to", "filter", "limit", NULL};
-static const char *const map_params[] = {"space", "width", "from", "to", "low", "high", "filter", NULL};
+                                            "offset", "limit", "format", "paths", EVERY};
+static const char *const window_params[] = {"space", "from", "to", "filter", "limit", EVERY};
+static const char *const map_params[] = {"space", "width", "from", "to", "low", "high", "filter", EVERY};
 static const char *const tree_params[] = {"space", "step", "by",     "metric", "filter",
-                                          "at",    "open", "offset", "nodes",  NULL};
-static const char *const buffer_params[] = {"space", "id", "step", "offset", "limit", "operand_offset", NULL};
+                                          "at",    "open", "offset", "nodes",  EVERY};
+static const char *const buffer_params[] = {"space", "id", "step", "offset", "limit", "operand_offset", EVERY};
 
 static const struct tool_view views[] = {
     {"summary", no_params, memory_viewer_summary, false, NULL},

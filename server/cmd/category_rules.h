@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * category_rules.h: the file of --category-rules. */
+#pragma once
+
+#include <stdbool.h>
+
+/* Reads and checks the file; nothing without a path. False after a line in the log that says what is wrong with it and
+ * where. *lines (NULL before) are for store_set_category_rules, and to be freed after the store. */
+bool category_rules_load(const char *path, char **lines);
