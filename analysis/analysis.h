@@ -225,7 +225,8 @@ struct analysis_param {
 struct analysis_view {
     const char *tool;                /* "memory_viewer" */
     const char *tool_title;          /* "Memory Viewer" */
-    enum analysis_subject_kind kind; /* what its questions are about: of profiles any number, else one */
+    enum analysis_subject_kind kind; /* what its questions are about: of profiles any number, else one, */
+    bool is_of_two;                  /* or two: before and after */
     const char *view;                /* "summary" */
     const char *const *param_names;  /* ends with NULL */
 };

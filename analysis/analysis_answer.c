@@ -2,6 +2,7 @@
  * analysis_answer.c: the table of tools, asked: see analysis.h, "Tools and answers". */
 #include "analysis_subject.h"
 #include "plan/person_rules.h"
+#include "tool/compare/programs.h"
 #include "tool/table.h"
 
 #include <stdlib.h>
@@ -19,6 +20,11 @@ _Static_assert((int)TOOL_OF_MODULE == (int)ANALYSIS_MODULE && (int)TOOL_OF_TRACE
                    (int)TOOL_OF_MODULES == (int)ANALYSIS_FIGURES,
                "one order of kinds");
 
+static enum analysis_subject_kind subject_kind_of(enum tool_model model)
+{
+    return model == TOOL_OF_TWO_MODULES ? ANALYSIS_MODULE : (enum analysis_subject_kind)model;
+}
+
 static const struct tool *const tools[] = {
 #define TOOL(name) &tool_##name,
 #include "tool/tools.def"
@@ -30,8 +36,12 @@ bool analysis_view_at(size_t at, struct analysis_view *view)
 {
     for (size_t i = 0; i < TOOL_COUNT; i++) {
         if (at < tools[i]->view_count) {
-            *view = (struct analysis_view){tools[i]->name, tools[i]->title, (enum analysis_subject_kind)tools[i]->model,
-                                           tools[i]->views[at].name, tools[i]->views[at].param_names};
+            *view = (struct analysis_view){.tool = tools[i]->name,
+                                           .tool_title = tools[i]->title,
+                                           .kind = subject_kind_of(tools[i]->model),
+                                           .is_of_two = tools[i]->model == TOOL_OF_TWO_MODULES,
+                                           .view = tools[i]->views[at].name,
+                                           .param_names = tools[i]->views[at].param_names};
             return true;
         }
         at -= tools[i]->view_count;
@@ -292,12 +302,20 @@ static bool answer_about_modules(const struct analysis_pieces *asked, struct buf
 /* All are of the kind that the view is about; of profiles some may not have been read. */
 static bool uses_check(const struct analysis_question *question, enum tool_model model, struct err *err)
 {
-    bool is_fit = model == TOOL_OF_PROFILES || model == TOOL_OF_MODULES ||
-                  (question->use_count == 1 && question->uses[0].subject != NULL);
+    bool is_of_any = model == TOOL_OF_PROFILES || model == TOOL_OF_MODULES;
+    bool is_fit = is_of_any || question->use_count == (model == TOOL_OF_TWO_MODULES ? 2 : 1);
     for (size_t i = 0; i < question->use_count && is_fit; i++)
-        is_fit = question->uses[i].subject == NULL || (int)question->uses[i].subject->kind == (int)model;
+        is_fit = question->uses[i].subject == NULL ? is_of_any
+                                                   : question->uses[i].subject->kind == subject_kind_of(model);
     return is_fit || err_set(err, ERR_argument, ERR_NO_OFFSET, "the view \"%s\" of \"%s\" is about something else",
                              question->view, question->tool);
+}
+
+static bool answer_about_two(const struct analysis_pieces *asked, struct buf *out, struct err *err)
+{
+    const struct analysis_use *uses = asked->question->uses;
+    const struct compare_programs programs = {{&uses[0].subject->plan, &uses[1].subject->plan}};
+    return answer_about(asked, &programs, out, NULL, err);
 }
 
 static const void *model_of(const struct analysis_subject *subject)
@@ -315,9 +333,12 @@ bool analysis_answer_begin(const struct analysis_question *question, struct buf 
     if (asked.view == NULL || !params_check(asked.view, question->params, question->param_count, err) ||
         !uses_check(question, asked.model, err))
         return false;
-    return asked.model == TOOL_OF_PROFILES  ? answer_about_profiles(&asked, out, err)
-           : asked.model == TOOL_OF_MODULES ? answer_about_modules(&asked, out, err)
-                                            : answer_about(&asked, model_of(question->uses[0].subject), out, rest, err);
+    switch (asked.model) {
+    case TOOL_OF_PROFILES: return answer_about_profiles(&asked, out, err);
+    case TOOL_OF_MODULES: return answer_about_modules(&asked, out, err);
+    case TOOL_OF_TWO_MODULES: return answer_about_two(&asked, out, err);
+    default: return answer_about(&asked, model_of(question->uses[0].subject), out, rest, err);
+    }
 }
 
 bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err)

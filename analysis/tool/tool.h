@@ -43,8 +43,15 @@ struct tool_view {
 };
 
 /* What a tool's views are about: what `model` of the request points to: struct plan, memory_profile, profile_set,
- * oom_report or module_set. */
-enum tool_model { TOOL_OF_MODULE, TOOL_OF_TRACE, TOOL_OF_PROFILES, TOOL_OF_TEXT, TOOL_OF_MODULES };
+ * oom_report, module_set or compare_programs. */
+enum tool_model {
+    TOOL_OF_MODULE,
+    TOOL_OF_TRACE,
+    TOOL_OF_PROFILES,
+    TOOL_OF_TEXT,
+    TOOL_OF_MODULES,
+    TOOL_OF_TWO_MODULES,
+};
 
 struct tool {
     const char *name, *title;

@@ -67,6 +67,7 @@ static const char *title_of(int status)
     case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
+    case 409: return "Conflict";
     case 413: return "Content Too Large";
     case 414: return "URI Too Long";
     case 415: return "Unsupported Media Type";
@@ -112,6 +113,7 @@ int response_status_of(enum err_code code)
     switch (code) {
     case ERR_argument: return 400;
     case ERR_notfound: return 404;
+    case ERR_conflict: return 409;
     case ERR_limit:
     case ERR_memory: return 413;
     case ERR_malformed:
@@ -127,7 +129,7 @@ int response_status_of(enum err_code code)
 
 struct response *response_err(const struct err *err, const char *file)
 {
-    if (err->code == ERR_argument) /* the question is wrong, not the file */
+    if (err->code == ERR_argument || err->code == ERR_conflict) /* the question is wrong, not the file */
         file = NULL;
     struct response *response =
         problem(response_status_of(err->code), err_name(err->code), err->text, file, err->offset_bytes);

@@ -167,7 +167,7 @@ static bool is_costly(enum err_code code) { return code == ERR_limit || code == 
 static bool is_lasting(enum err_code code)
 {
     return is_costly(code) || code == ERR_malformed || code == ERR_truncated || code == ERR_unsupported ||
-           code == ERR_notfound || code == ERR_argument;
+           code == ERR_notfound || code == ERR_argument || code == ERR_conflict;
 }
 
 static void make(struct cache *cache, struct cache_entry *entry, const struct cache_maker *maker)
