@@ -17,20 +17,29 @@ static struct response *profile_file(struct body *body)
 }
 
 /* A table is a file for the reader's own tools; all else is for the page. */
-static struct response *response_in(const struct request *request, const struct choice *choice, struct body *body)
+static struct response *response_in(const struct request *request, const struct choice *choice, bool is_of_two,
+                                    struct body *body)
 {
     const char *format = request_param(request, "format", ""), *view = request->captures[1];
-    bool is_csv = strcmp(format, "csv") == 0;
+    bool is_csv = strcmp(format, "csv") == 0, is_markdown = strcmp(format, "markdown") == 0;
     if (strcmp(request->captures[0], "device_memory") == 0 && strcmp(view, "profile") == 0)
         return profile_file(body);
     if (format[0] == '\0' || strcmp(format, "json") == 0)
         return response_of_body(200, "application/json", body);
-    struct response *response =
-        response_of_body(200, is_csv ? "text/csv; charset=utf-8" : "text/plain; charset=utf-8", body);
+    struct response *response = response_of_body(200,
+                                                 is_csv        ? "text/csv; charset=utf-8"
+                                                 : is_markdown ? "text/markdown; charset=utf-8"
+                                                               : "text/plain; charset=utf-8",
+                                                 body);
     bool has_id = choice->part_id != NULL;
     response_add_header(response, "Content-Disposition", "attachment; filename=\"%s%.40s%s%s.%s\"",
-                        has_id ? "" : "device-", view, has_id ? "-" : "", has_id ? choice->part_id : "",
-                        is_csv ? "csv" : "txt");
+                        is_of_two ? "compare-"
+                        : has_id  ? ""
+                                  : "device-",
+                        view, has_id ? "-" : "", has_id ? choice->part_id : "",
+                        is_csv        ? "csv"
+                        : is_markdown ? "md"
+                                      : "txt");
     return response;
 }
 
@@ -49,7 +58,7 @@ struct response *api_view(const struct server *server, const struct request *req
     struct response *response = choice_open(&choice, server, request, &view);
     struct body *body = response ? NULL : choice_answer(&choice, request, &view, &response);
     if (body)
-        response = response_in(request, &choice, body);
+        response = response_in(request, &choice, view.is_of_two, body);
     choice_close(&choice);
     return response;
 }

@@ -21,25 +21,27 @@ static const struct snapshot_profile *find_profile(const struct snapshot_session
     return NULL;
 }
 
-static void make_room(struct choice *choice)
+size_t choice_add(struct choice *choice)
 {
     size_t capacity = choice->capacity, needed = choice->count + 1;
     choice->subjects = memory_grow(choice->subjects, &choice->capacity, needed, sizeof(*choice->subjects));
-    if (choice->capacity == capacity)
-        return;
-    choice->uses = realloc(choice->uses, choice->capacity * sizeof(*choice->uses));
-    choice->errs = realloc(choice->errs, choice->capacity * sizeof(*choice->errs));
-    if (!choice->uses || !choice->errs)
-        memory_out();
+    if (choice->capacity > capacity) {
+        choice->uses = realloc(choice->uses, choice->capacity * sizeof(*choice->uses));
+        choice->errs = realloc(choice->errs, choice->capacity * sizeof(*choice->errs));
+        if (!choice->uses || !choice->errs)
+            memory_out();
+    }
+    choice->subjects[needed - 1] = (struct subject){0};
+    choice->uses[needed - 1] = (struct analysis_use){0};
+    choice->errs[needed - 1] = (struct err)ERR_INIT;
+    return choice->count++;
 }
 
 /* Opens one; what cannot be read stays with its reason. */
 static void add(struct choice *choice, const char *id, const struct snapshot_profile *profile, bool is_base)
 {
     struct store *store = choice->server->store;
-    make_room(choice);
-    size_t at = choice->count++;
-    choice->errs[at] = (struct err)ERR_INIT;
+    size_t at = choice_add(choice);
     const struct subjects_place place = {.kind = choice->kind, .file = profile ? &profile->file->place : NULL};
     struct subject *subject = &choice->subjects[at];
     if (profile)
@@ -81,10 +83,7 @@ static struct response *add_named(struct choice *choice, const struct request *r
 /* Names one that is beside a series: it can be chosen by profile=. */
 static void add_other(struct choice *choice, const struct snapshot_profile *profile)
 {
-    make_room(choice);
-    size_t at = choice->count++;
-    choice->subjects[at] = (struct subject){0};
-    choice->errs[at] = (struct err)ERR_INIT;
+    size_t at = choice_add(choice);
     choice->uses[at] = (struct analysis_use){.id = profile->id, .name = profile->file->name};
 }
 
@@ -286,6 +285,7 @@ static const char *const MODULE_NAMES[] = {"session", "host", "module", NULL};
 static const char *const TRACE_NAMES[] = {"session", "host", NULL};
 static const char *const PROFILE_NAMES[] = {"session", "profile", "base", NULL};
 static const char *const TEXT_NAMES[] = {"session", "file", "local", NULL};
+static const char *const TWO_NAMES[] = {"a", "b", NULL};
 
 static const struct chooser {
     const char *const *names;
@@ -302,7 +302,7 @@ struct response *choice_open(struct choice *choice, const struct server *server,
 {
     choice->server = server;
     choice->kind = view->kind;
-    return CHOOSERS[view->kind].choose(choice, request, view);
+    return view->is_of_two ? choice_two_open(choice, request) : CHOOSERS[view->kind].choose(choice, request, view);
 }
 
 void choice_close(struct choice *choice)
@@ -313,8 +313,24 @@ void choice_close(struct choice *choice)
     free(choice->uses);
     free(choice->errs);
     free(choice->key);
+    for (int at = 0; at < 2; at++) {
+        modules_close(&choice->halves[at].modules);
+        api_close(&choice->halves[at].about);
+        free(choice->halves[at].text);
+    }
     modules_close(&choice->modules);
     api_close(&choice->about);
+}
+
+/* What references say goes behind the parameters of the request. */
+static struct analysis_param *add_given(struct analysis_param *params, size_t *count, const struct choice *choice)
+{
+    params = realloc(params, (*count + choice->given_count) * sizeof(*params));
+    if (!params)
+        memory_out();
+    memcpy(params + *count, choice->given, choice->given_count * sizeof(*params));
+    *count += choice->given_count;
+    return params;
 }
 
 struct body *choice_answer(const struct choice *choice, const struct request *request, const struct analysis_view *view,
@@ -324,7 +340,10 @@ struct body *choice_answer(const struct choice *choice, const struct request *re
     struct analysis_question question = {.tool = view->tool, .view = view->view, .uses = choice->uses};
     question.use_count = choice->count;
     question.has_source = choice->server->source_root_count > 0;
-    struct analysis_param *params = api_core_params(request, CHOOSERS[view->kind].names, &question.param_count);
+    const char *const *names = view->is_of_two ? TWO_NAMES : CHOOSERS[view->kind].names;
+    struct analysis_param *params = api_core_params(request, names, &question.param_count);
+    if (choice->given_count > 0)
+        params = add_given(params, &question.param_count, choice);
     question.params = params;
     bool is_passing;
     struct body *body = subjects_answer(choice->server->store, choice->key ? NULL : &choice->place, choice->key,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * choice.h: which subjects a request for a view is about: the one place that decides it.
  *
- * A module: session=, host=, module= (its id; else the largest). A trace: session=, host= (else
+ * Two modules: a= and b=, each a reference SESSION/HOST/MODULE/SPACE/STEP, of which all but the session may be empty or
+ * missing (choice_two.c). A module: session=, host=, module= (its id; else the largest). A trace: session=, host= (else
  * the worst). Profiles: profile= and base=, each the id of one of the session= or the hash of an
  * uploaded one, as many as wanted; without profile= those of a series, else the last. A text:
  * session=, file= (its name; else the first with a failure), or local=, the hash of an uploaded one. */
@@ -9,6 +10,14 @@
 
 #include "server/api/api.h"
 #include "server/store/subjects.h"
+
+/* What a reference names, of two. */
+struct choice_half {
+    struct api_subject about;
+    struct modules modules;
+    char *text;            /* the reference, cut into its parts */
+    const char *module_id; /* in it; NULL: the largest */
+};
 
 struct choice {
     const struct server *server;
@@ -21,7 +30,10 @@ struct choice {
     struct analysis_use *uses;
     struct err *errs;
     size_t count, capacity;
-    char *key;           /* tells them and their roles from all others; NULL with a place */
+    char *key;                      /* tells them and their roles from all others; NULL with a place */
+    struct choice_half halves[2];   /* of two modules */
+    struct analysis_param given[4]; /* what the references say beside that: the core's parameters */
+    size_t given_count;
     const char *file;    /* named in errors, or NULL */
     const char *part_id; /* of the module, the host or the text on disk: a name in the session */
 };
@@ -30,6 +42,10 @@ struct choice {
 struct response *choice_open(struct choice *choice, const struct server *server, const struct request *request,
                              const struct analysis_view *view);
 void choice_close(struct choice *choice);
+/* Room for one more of `subjects`, `uses` and `errs`; the place of it. */
+size_t choice_add(struct choice *choice);
+/* Fills `choice` with what a= and b= name, or the refusal. */
+struct response *choice_two_open(struct choice *choice, const struct request *request);
 /* What the view says of the choice, with the other parameters of the request; a reference of its own. NULL, and the
  * refusal. */
 struct body *choice_answer(const struct choice *choice, const struct request *request, const struct analysis_view *view,

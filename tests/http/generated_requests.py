@@ -27,6 +27,7 @@ NOT_CHECKED = "positive_data_acceptance"
 NAMES = {"session", "host", "module", "profile", "base", "sort", "group"}
 FILTERS = {"memory_viewer": [">1MiB", "cat:saved_activation", "kind:argument", "-fusion", "shape:[*,2048]", "alive:5", "covers:1GiB..2GiB", "name:/fus.*/"],
            "memory_profile": ["size:>1MiB", "-dtype:f32", "op:dot", "freed:never", "verdict:grows"],
+           "compare": [">1MiB", "state:new,gone", "match:scope", "cat:parameter", "shape:[*,2048]", "-fusion"],
            "device_memory": ["count:>1", "fn:train", "-file:x", "self:>1MiB", "verdict:leaks"]}
 
 
@@ -51,6 +52,9 @@ def values_of(daemon):
             "session": [modules], "host": [""], "id": [row["id"] for row in buffers], "key": [row["shape"] for row in buffers],
             "module": [row["id"] for row in daemon.get_json(f"/api/v1/sessions/{modules}/modules")["modules"]],
             "space": [0, 1], "step": ["peak", "all", "0", "5", "376"]},
+        "compare": {
+            "a": [modules, f"{modules}///0/5"], "b": [modules, f"{modules}////376", series], "space_a": [0, 1], "space_b": [0, 1],
+            "step_a": ["peak", "0", "5"], "step_b": ["peak", "376"]},
         "memory_profile": {
             "session": [trace], "host": [row["id"] for row in daemon.sessions()["training"]["hosts"]],
             "memory": sorted({row["memory"] for row in pools["pools"]}), "id": [0, 5, 4679], "event": [0, 5],
@@ -68,7 +72,8 @@ def values_of(daemon):
 
 def columns_of(daemon, address, values):
     """what a table can be sorted by"""
-    columns = daemon.get_json(address, session=values["session"][0], limit=1)["data"]["columns"]
+    about = {"session": values["session"][0]} if "session" in values else {"a": values["a"][0], "b": values["b"][0]}
+    columns = daemon.get_json(address, **about, limit=1)["data"]["columns"]
     names = [column["name"] for column in columns if column["name"]]
     return [*names, *("-" + name for name in names), f"-{names[0]},{names[1]}"]
 

@@ -13,12 +13,12 @@ from harness import ROOT, equal, wait_until
 DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 # what names the thing that a tool's views are about
 WHERE = {"memory_viewer": ("session", "host", "module"), "memory_profile": ("session", "host"),
-         "modules": ("session", "host", "within_ms"),
+         "modules": ("session", "host", "within_ms"), "compare": ("a", "b"),
          "device_memory": ("session", "profile", "base"), "oom": ("session", "file", "local")}
 OTHER = {"/api/v1/oom/plan", "/api/v1/oom/text"} # below a tool's name, and no view
 # which session of the demo a tool shows
 DEMO = {"memory_viewer": "b-activations-unrolled", "memory_profile": "training", "device_memory": "leak",
-        "oom": "b-activations-unrolled"}
+        "oom": "b-activations-unrolled", "compare": "b-activations-unrolled"}
 LOGIN = {"Content-Type": "application/json"}
 
 
@@ -77,6 +77,7 @@ def test_documented_formats_are_those_that_are_answered(t):
         for schema in schemas:
             session = sessions[DEMO.get(path.split('/')[3], "training")]["id"]
             about = "" if path.startswith("/api/v1/sessions") else f"session={session}&"
+            about = f"a={session}&b={session}&" if is_of_two(path) else about
             address = f"{path.replace('{session}', session)}?{about}format="
             answers = [daemon.ask(address + word) for word in schema["enum"]]
             equal([answer.status for answer in answers], [200] * len(answers), path)
@@ -91,7 +92,8 @@ def test_parameters_refuse_what_is_not_documented(t):
     sessions = daemon.sessions()
     accepted = []
     for path, _, operation in document.operations():
-        needed = {"session": sessions.get(DEMO.get(path.split("/")[-2]), {}).get("id"), "id": "2", "match": ".", "file": "x"}
+        session = sessions.get(DEMO.get(path.split("/")[-2]), {}).get("id")
+        needed = {"session": session, "a": session, "b": session, "id": "2", "match": ".", "file": "x"}
         parameters = [document.resolve(parameter) for parameter in operation["parameters"]]
         known = {parameter["name"]: needed[parameter["name"]] for parameter in parameters if needed.get(parameter["name"])}
         for parameter in parameters:
@@ -173,6 +175,10 @@ def is_of_device(path):
     return "/device_memory/" in path
 
 
+def is_of_two(path):
+    return "/compare/" in path
+
+
 DEVICE_EXTRAS = {"callers": "&match=.", "source": "&file=/a/x.py"}
 
 
@@ -182,6 +188,8 @@ def address_of(path, session, extra=""):
         address += f"?session={session}"
     if path == "/api/v1/source":
         address += "?file=/a/x.py"
+    if is_of_two(path):
+        address += f"?a={session}&b={session}"
     if is_of_device(path):
         address += f"?session={session}" + DEVICE_EXTRAS.get(path.rpartition("/")[2], "")
     if is_of_session(path):
@@ -217,20 +225,20 @@ def walk_errors(walk, path):
     """what a question about a session may meet"""
     if "{upload}" in path:
         equal(walk.ask(path, address_of(path, "0" * 40)).status, 404, path)
-    if "{session}" in path or is_of_session(path) or is_of_text(path) or is_of_device(path):
+    if "{session}" in path or is_of_session(path) or is_of_text(path) or is_of_device(path) or is_of_two(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
     if path.endswith("/modules"):
         equal(walk.ask(path, address_of(path, walk.sessions["noise"])).status, 422, path)
     is_of_host = "/memory_profile/" in path and not path.endswith("/summary")
-    if path.endswith("/modules") or "/memory_viewer/" in path or is_of_host:
+    if path.endswith("/modules") or "/memory_viewer/" in path or is_of_two(path) or is_of_host:
         equal(walk.ask(path, address_of(path, walk.sessions["bomb"])).status, 413, path)
     if is_of_host:
         equal(walk.ask(path, address_of(path, walk.sessions["torn"])).status, 422, path)
-    if "/memory_viewer/" in path:
+    if "/memory_viewer/" in path or is_of_two(path):
         equal(walk.ask(path, address_of(path, walk.sessions["broken"])).status, 422, path)
         equal(walk.ask(path, address_of(path, walk.sessions["none"])).status, 404, path)
-
-
+    if is_of_two(path):
+        equal(walk.ask(path, address_of(path, walk.sessions["series"])).status, 409, path)
     if is_of_device(path):
         equal(walk.ask(path, address_of(path, walk.sessions["run"])).status, 404, path)
         equal(walk.ask(path, address_of(path, walk.sessions["damaged"])).status, 422, path)
@@ -393,6 +401,16 @@ def walk_views(walk):
                     walk.ask("/api/v1/memory_viewer/buffer", f"/api/v1/memory_viewer/buffer?{about}&id={row['id']}")
 
 
+def walk_compare(walk):
+    """two real programs, two moments of one, and what lists of them can be asked"""
+    a, b = walk.sessions["seed-matmul-327680"], walk.sessions["h-long-context"]
+    for about in (f"a={a}&b={b}", f"a={b}////3&b={b}", f"a={b}&b={b}&step_b=9"):
+        for view, extra in (("summary", ""), ("diff", ""), ("diff", "&format=text"), ("curve", "&width=16"), ("curve", "&align=position"),
+                            ("groups", ""), ("groups", "&state=new&sort=-count"), ("groups", "&format=csv"), ("buffers", "&group=0"),
+                            ("buffers", "&filter=state:gone,new&limit=3&paths=without"), ("buffers", "&format=csv")):
+            equal(walk.ask(f"/api/v1/compare/{view}", f"/api/v1/compare/{view}?{about}{extra}").status, 200, view + extra)
+
+
 def walk_profile(walk):
     """more of what memory over time can be asked, on made and on real events"""
     for name in ("run", "none", "bomb", "h-long-context"):
@@ -433,6 +451,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_profiles(walk, t)
     walk_uploads(walk)
     walk_views(walk)
+    walk_compare(walk)
     walk_profile(walk)
     walk_vanished(walk)
     walk_ready(walk, t)
