@@ -56,7 +56,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-profile golden-pprof golden-regex xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -164,6 +164,9 @@ golden-fixtures: all fixtures ## XProf's answers about the text fixtures
 
 golden-oom: all ## figures of recorded out-of-memory texts (those of ../shared too when it is there)
 	$(Q)$(PYTHON) tests/golden/oom.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+
+golden-compare: all ## two programs whose equal buffers are known (../shared): how many bytes find their partner
+	$(Q)$(PYTHON) tests/golden/compare.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 
 golden-pprof: all ## pprof's recorded answers about device profiles (those of ../shared too when it is there)
 	$(Q)scripts/pprof-compare check --binary $(B)/memviewd

@@ -146,8 +146,20 @@ struct analysis_pieces {
     struct table_csv *rest; /* NULL: all is written */
 };
 
+/* What the model becomes: a plan, or two of them. */
+static const void *model_ruled(struct tool_request *request, enum tool_model model)
+{
+    if (model == TOOL_OF_MODULE)
+        return person_rules_apply(request->person_rules, request->model, request->scratch);
+    struct compare_programs *ruled = arena_array(request->arena, struct compare_programs, 1);
+    const struct compare_programs *programs = request->model;
+    for (int i = 0; i < 2; i++)
+        ruled->plans[i] = person_rules_apply(request->person_rules, programs->plans[i], request->scratch);
+    return ruled;
+}
+
 /* The lines of the question's parameter, then those that hold for every question. */
-static bool rules_apply(struct tool_request *request, const char *everywhere, struct err *err)
+static bool rules_apply(struct tool_request *request, enum tool_model model, const char *everywhere, struct err *err)
 {
     const char *own = tool_param_text(request, "category_rules");
     if (own == NULL && everywhere == NULL)
@@ -158,7 +170,7 @@ static bool rules_apply(struct tool_request *request, const char *everywhere, st
     request->person_rules = person_rules_read(str_of(text), request->arena, err);
     if (request->person_rules == NULL)
         return false;
-    request->model = person_rules_apply(request->person_rules, request->model, request->scratch);
+    request->model = model_ruled(request, model);
     return true;
 }
 
@@ -189,7 +201,8 @@ static void answer(struct job *job, const void *in, void *to, struct err *err)
     request->params = params;
     request->notes = arena_array(&job->arena, struct notes, 1);
     const struct plan *plan = pieces->model == TOOL_OF_MODULE ? request->model : NULL;
-    if (plan != NULL && !rules_apply(request, pieces->question->category_rules, err))
+    bool is_of_plans = plan != NULL || pieces->model == TOOL_OF_TWO_MODULES;
+    if (is_of_plans && !rules_apply(request, pieces->model, pieces->question->category_rules, err))
         return;
     for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
         tool_note(request, plan->notes[i].code, plan->notes[i].count, plan->notes[i].text);
@@ -305,8 +318,8 @@ static bool uses_check(const struct analysis_question *question, enum tool_model
     bool is_of_any = model == TOOL_OF_PROFILES || model == TOOL_OF_MODULES;
     bool is_fit = is_of_any || question->use_count == (model == TOOL_OF_TWO_MODULES ? 2 : 1);
     for (size_t i = 0; i < question->use_count && is_fit; i++)
-        is_fit = question->uses[i].subject == NULL ? is_of_any
-                                                   : question->uses[i].subject->kind == subject_kind_of(model);
+        is_fit =
+            question->uses[i].subject == NULL ? is_of_any : question->uses[i].subject->kind == subject_kind_of(model);
     return is_fit || err_set(err, ERR_argument, ERR_NO_OFFSET, "the view \"%s\" of \"%s\" is about something else",
                              question->view, question->tool);
 }

@@ -23,6 +23,7 @@ struct option {
 #define WHOSE (1u << COMMANDS_BIT_AT_WHOSE)
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
+#define DIFF (1u << COMMANDS_BIT_AT_DIFF)
 static const struct option OPTIONS[] = {
 #define OPTION(commands, name, kind, field, argument, default_value, help)                                             \
     {commands, name, kind, offsetof(struct options, field), argument, default_value, help},

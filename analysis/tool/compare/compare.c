@@ -2,7 +2,7 @@
  * compare.c: the table of views of the comparison. */
 #include "tool/compare/views.h"
 
-#define SIDES "space_a", "step_a", "space_b", "step_b"
+#define SIDES "space_a", "step_a", "space_b", "step_b", "category_rules"
 
 static const char *const summary_params[] = {SIDES, NULL};
 static const char *const diff_params[] = {SIDES, "format", NULL};

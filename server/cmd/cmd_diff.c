@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_diff.c: what differs between two programs at their peaks, in a terminal, as JSON or Markdown. */
+#include "server/base/log.h"
+#include "server/cmd/category_rules.h"
+#include "server/cmd/commands.h"
+#include "server/cmd/each_module.h"
+#include "server/cmd/options.h"
+#include "server/disk/index.h"
+#include "server/store/account.h"
+#include "server/store/modules.h"
+#include "server/store/subjects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SIDE_COUNT = 2 };
+
+/* What one path holds: the program that is meant. */
+struct side {
+    const char *path, *module; /* module: name, name(id) or id; NULL: the largest */
+    struct index *index;
+    struct snapshot *snapshot;
+    struct modules modules; /* of the session with the program */
+    const struct modules_entry *entry;
+    struct subject subject;
+    bool is_profiles; /* device profiles, no programs */
+};
+
+static const struct modules_entry *largest_of(const struct side *side, const struct modules *modules)
+{
+    const struct modules_entry *largest = NULL;
+    for (size_t at = 0; at < modules->entry_count; at++) {
+        const struct modules_entry *entry = &modules->entries[at];
+        bool is_larger = !largest || (entry->program &&
+                                      (!largest->program || entry->largest_total_bytes > largest->largest_total_bytes));
+        if (each_module_is_wanted(entry, side->module) && is_larger)
+            largest = entry;
+    }
+    return largest;
+}
+
+/* The program of all sessions below the path; the modules of the others are closed again. */
+static void look_into(struct side *side, struct store *store, const struct snapshot_session *session)
+{
+    struct modules modules;
+    side->is_profiles |= session->kind == SNAPSHOT_PROFILES;
+    modules_open(store, session, NULL, &modules);
+    modules_read_totals(store, &modules);
+    const struct modules_entry *found = largest_of(side, &modules);
+    bool is_better = found && (!side->entry || found->largest_total_bytes > side->entry->largest_total_bytes);
+    if (is_better) {
+        modules_close(&side->modules);
+        side->modules = modules;
+        side->entry = found;
+    } else {
+        modules_close(&modules);
+    }
+}
+
+static bool side_open(struct side *side, struct store *store)
+{
+    struct stat status;
+    struct err err = ERR_INIT;
+    if (stat(side->path, &status) != 0) {
+        log_line("%s: no such file or folder", side->path);
+        return false;
+    }
+    side->index = index_new();
+    index_add(side->index, side->path);
+    index_scan_once(side->index);
+    side->snapshot = index_hold(side->index);
+    for (size_t at = 0; at < side->snapshot->session_count; at++)
+        look_into(side, store, side->snapshot->sessions[at]);
+    if (!side->entry) {
+        log_line(side->is_profiles ? "%s: a device profile, in bytes by call stack: memviewd top --base compares those"
+                 : side->module    ? "%s: has no module of that name"
+                                   : "%s: has no HLO module",
+                 side->path);
+        return false;
+    }
+    if (!side->entry->program)
+        err = side->entry->file->err;
+    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &side->entry->file->opened, side->entry->program};
+    if (err_is_set(&err) || !subjects_open(store, &place, &side->subject, &err)) {
+        log_line("%s: %s", side->entry->file->file->path, err.text);
+        return false;
+    }
+    return true;
+}
+
+static void side_close(struct side *side)
+{
+    subjects_close(&side->subject);
+    modules_close(&side->modules);
+    if (side->snapshot)
+        index_release(side->index, side->snapshot);
+    if (side->index)
+        index_free(side->index);
+}
+
+/* The value of a repeated option for a side: one value is for both. */
+static const char *value_for(const struct options_list *list, int side)
+{
+    return list->count == 0 ? NULL : list->items[list->count > 1 ? side : 0];
+}
+
+static int answer(const struct side *sides, const struct options *options, const char *rules)
+{
+    static const char *const NAMES[][SIDE_COUNT] = {{"space_a", "space_b"}, {"step_a", "step_b"}};
+    const struct options_list *lists[] = {&options->spaces, &options->steps};
+    const struct analysis_use uses[SIDE_COUNT] = {{.subject = sides[0].subject.core},
+                                                  {.subject = sides[1].subject.core}};
+    struct analysis_param params[5] = {{"format", options->is_json       ? "json"
+                                                  : options->is_markdown ? "markdown"
+                                                                         : "text"}};
+    struct analysis_question question = {.tool = "compare", .view = "diff", .uses = uses, .use_count = SIDE_COUNT};
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    question.params = params;
+    question.param_count = 1;
+    question.category_rules = rules;
+    for (int list = 0; list < 2; list++) {
+        for (int side = 0; side < SIDE_COUNT; side++) {
+            const char *value = value_for(lists[list], side);
+            if (value)
+                params[question.param_count++] = (struct analysis_param){NAMES[list][side], value};
+        }
+    }
+    bool is_good = analysis_answer(&question, &out, &err);
+    if (is_good) {
+        fwrite(out.data, 1, out.length, stdout);
+        if (options->is_json)
+            putchar('\n');
+    } else {
+        log_line("%s", err.text);
+    }
+    buf_free(&out);
+    return is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+}
+
+static const char *fault_of(const struct options *options)
+{
+    if (options->paths.count != SIDE_COUNT)
+        return "diff wants two paths, A and B: dump folders, HLO files or traces (--help tells more)";
+    if (options->is_json && options->is_markdown)
+        return "--json and --markdown exclude each other";
+    if (options->modules.count > SIDE_COUNT || options->spaces.count > SIDE_COUNT || options->steps.count > SIDE_COUNT)
+        return "--module, --space and --step stand once, or once for A and once for B";
+    return NULL;
+}
+
+int cmd_diff(const struct options *options)
+{
+    const char *fault = fault_of(options);
+    struct side sides[SIDE_COUNT] = {{0}};
+    int status = COMMANDS_UNUSABLE;
+    if (fault) {
+        log_line("%s", fault);
+        return status;
+    }
+    char *rules = NULL;
+    if (!category_rules_load(options->category_rules, &rules))
+        return status;
+    struct store *store = store_new(account_default_limit());
+    bool is_open = true;
+    for (int at = 0; at < SIDE_COUNT && is_open; at++) {
+        sides[at].path = options->paths.items[at];
+        sides[at].module = value_for(&options->modules, at);
+        is_open = side_open(&sides[at], store);
+    }
+    if (is_open)
+        status = answer(sides, options, rules);
+    for (int at = 0; at < SIDE_COUNT; at++)
+        side_close(&sides[at]);
+    store_free(store);
+    free(rules);
+    return status;
+}
