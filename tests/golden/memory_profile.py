@@ -11,6 +11,8 @@ free    the smallest of the largest free chunks is drawn at any width
 groups  however the rows are grouped, they are the same allocations, and with the remainders the curve
 faults  what is wrong in a trace is counted as often as it is there
 leak    what grows is the first row of growth, with the slope that the events have
+names   of the bytes that no op of a GPU's trace names, the share that the programs of the trace name; a name's
+        program has a buffer of that size in that role, read here from its buffer assignment
 launch  on GPUs as many launches of each module as the host ran it, which its spans "MODULE:XLA GPU module" tell
 Recorded traces are those of --logdir, which DIR/tools/make-logdir makes; others are written by make-trace. Ends with the counts; exit status 1 if one does not hold.
 """
@@ -31,6 +33,7 @@ from daemon import Counts, Daemon
 SMALL = ("tf/small", "mi300/conv", "mi300/gemm", "synthetic/10k-bfc", "synthetic/10k-tpu")
 LARGE = "tf/large"
 LARGE_START_PS = 8002000  # of both of its lines
+NAMED = {"mi300/conv": 1.0, "mi300/gemm": 1.0}  # share of the bytes without an op
 RUN = ":XLA GPU module"
 HOUR_PS = 3600 * 10 ** 12
 SIZES = ("bytes_reserved", "bytes_allocated", "bytes_available", "peak_bytes_in_use", "requested_bytes", "allocation_bytes")
@@ -329,6 +332,42 @@ def check_launches(counts, ground, session, path):
     counts.add([] if told == ran else [f"{dict(told)}, the host ran {dict(ran)}"], f"launch {session}")
 
 
+def programs_of(path):
+    """{"jit_dot(5)": {role: sizes}} of the buffer assignments in the trace"""
+    programs = {}
+    plane = next(plane for plane in planes_of(path) if dict(plane).get(2) == b"/host:metadata")
+    for entry in (dict(fields(value)) for number, value in plane if number == 4):
+        metadata = list(fields(entry[2]))
+        hlo = next(dict(fields(value)).get(6) for number, value in metadata if number == 5)
+        sizes = programs[dict(metadata)[2].decode()] = {"output": set(), "temporaries": set(), "argument": set()}
+        for allocation in (dict(fields(value)) for number, value in fields(dict(fields(hlo)).get(3, b"")) if number == 3):
+            role = "argument" if allocation.get(5) else "output" if allocation.get(7) else "temporaries"
+            sizes[role].add(allocation.get(2, 0))
+    return programs
+
+
+def fits(programs, row):
+    """does a program of the row's name, with its id or with any, have a buffer of its size in one of its roles?"""
+    own = [sizes for name, sizes in programs.items() if row["program"] in (name, name[:name.rindex("(")])]
+    return any(row["requested_bytes"] in sizes[role] for sizes in own for role in sizes if role in row["role"])
+
+
+def check_names(counts, ground, session, path):
+    programs, share, wrong = programs_of(path), [0, 0], []
+    for pool in ground.view("summary", session)["pools"]:
+        rows = ground.view("events", session, memory=pool["memory"], limit=1000)["rows"]
+        for row in rows:
+            if row["op"] is None and row["kind"] != "before_window":
+                share[1] += row["size_bytes"]
+                share[0] += row["size_bytes"] if row["program"] else 0
+            if row["program"] and (row["confidence"] != "guess" or not fits(programs, row)):
+                wrong.append(f"{pool['memory']} {row['event']}: {row['program']} {row['role']}")
+    counts.add(wrong, f"names {session} fit")
+    least = NAMED[session]
+    is_named = share[1] > 0 and share[0] >= least * share[1]
+    counts.add([] if is_named else [f"{share[0]} of {share[1]} bytes, at least {least} of them before"], f"names {session}")
+
+
 def check_large(counts, ground, shared):
     """tf/large at XProf's sampled points, whose times count from the start of the lines"""
     with gzip.open(os.path.join(shared, "golden", "logdir.json.gz"), "rt") as golden:
@@ -351,6 +390,7 @@ def check_recorded(counts, ground, options):
         found, _ = stats_of(path)
         if session.startswith("mi300"):
             check_launches(counts, ground, session, path)
+            check_names(counts, ground, session, path)
         check_summary(counts, ground, session, figures_of(found))
         check_pools(counts, ground, session, found)
     check_large(counts, ground, options.shared)

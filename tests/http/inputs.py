@@ -196,3 +196,44 @@ def memory_plane(step_count, leak_bytes=1024):
                      for at, name in enumerate(("MemoryAllocation", "MemoryDeallocation", "train"), 1))
     line = number(1, 1) + block(2, "python") + number(3, 5) + b"".join(events)
     return block(1, block(2, "/host:CPU") + block(3, line) + names + stat_names(MEMORY_STATS))
+
+
+GPU_EVENTS = ("MemoryAllocation", "MemoryDeallocation", "PjitFunction(step)", "jit_step:XLA GPU module")
+
+
+def gpu_program(argument, output, temporaries):
+    """an HloProto: one argument "params['w']", one output, temporaries; sizes in bytes"""
+    parameter = (block(1, "p0") + block(2, "parameter") + block(7, block(2, "params['w']")) + number(9, 0) + number(35, 1))
+    module = block(1, "jit_step") + block(2, "main") + block(3, block(1, "main") + block(2, parameter) + number(5, 1))
+    allocations = [number(2, output) + number(7, 1), number(1, 1) + number(2, argument) + number(5, 1), number(1, 2) + number(2, temporaries)]
+    return block(1, module) + block(3, b"".join(block(3, allocation) for allocation in allocations))
+
+
+def gpu_trace(launch_count):
+    """a GPU whose allocations no op names: each launch of jit_step (1) allocates 512 KiB and 3,000,000 bytes, and frees
+    the latter; its argument of 1 MiB is brought there in the call of the first. One more is of no program's size."""
+    events, in_use = [], 0
+
+    def happens(kind, at, duration=0, size=0, address=0):
+        nonlocal in_use
+        rounded, stats = (size + 255) // 256 * 256, b""
+        if size:
+            in_use += -rounded if kind == 2 else rounded
+            known = [(1, 7, 14), (3, 4, in_use), (7, 4, size), (8, 4, rounded), (9, 4, address)]
+            stats = b"".join(block(4, number(1, name) + number(field, value)) for name, field, value in known)
+        events.append(block(4, number(1, kind) + number(2, at) + number(3, duration) + stats))
+
+    for launch in range(launch_count):
+        begin = 1000 * launch
+        happens(3, begin, 900)
+        if launch == 0:
+            happens(1, 50, 0, 1 << 20, 1 << 30)
+        happens(1, begin + 100, 0, 1 << 19, (1 << 31) + (launch << 20))
+        happens(1, begin + 110, 0, 3000000, 1 << 32)
+        happens(4, begin + 200, 300)
+        happens(2, begin + 600, 0, 3000000, 1 << 32)
+    happens(1, 1000 * launch_count, 0, 54321, 1 << 33)
+    names = b"".join(block(4, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(GPU_EVENTS, 1))
+    line = number(1, 1) + block(2, "python") + number(3, 5) + b"".join(events)
+    host = block(1, block(2, "/host:CPU") + block(3, line) + names + stat_names(MEMORY_STATS))
+    return host + block(1, block(2, "/device:GPU:0")) + xspace({("jit_step", 1): gpu_program(1 << 20, 1 << 19, 3000000)})

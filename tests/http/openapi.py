@@ -111,6 +111,7 @@ class Walk:
         self.document = Document(DOCUMENT)
         run = {("jit_one", 5): inputs.hlo_proto("jit_one", 40), ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}
         t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(run) + inputs.memory_plane(40))
+        t.write("plugins/profile/named/h.xplane.pb", inputs.gpu_trace(3))
         t.write("torn/h.xplane.pb.gz", gzip.compress(inputs.memory_plane(4000))[:-40])
         t.write("plugins/profile/none/h.xplane.pb", inputs.xspace({}))
         t.write("broken/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f", 8)[:-20])
@@ -425,6 +426,10 @@ def walk_profile(walk):
                         ("events", "&sort=-lifetime,op"), ("events", "&format=csv"), ("event", "&id=0"), ("event", "&id=5"),
                         ("growth", "&sort=-slope"), ("growth", "&format=json"), ("growth", "&boundary=launch"), ("growth", "&filter=verdict:grows"), ("growth", "&format=csv"),
                         ("addresses", "&width=2"), ("addresses", "&event=3&low=0x1000&high=0x2000"), ("fragmentation", "&width=1")):
+        equal(walk.ask(f"/api/v1/memory_profile/{view}", f"/api/v1/memory_profile/{view}{about}{extra}").status, 200, view + extra)
+    about = f"?session={walk.sessions['named']}"
+    for view, extra in (("summary", ""), ("live", ""), ("live", "&group=program,role"), ("events", ""), ("event", "&id=1"), ("growth", ""),
+                        ("timeline", "&stack=program&details=1"), ("timeline", "&stack=op"), ("timeline", "&stack=trend")):
         equal(walk.ask(f"/api/v1/memory_profile/{view}", f"/api/v1/memory_profile/{view}{about}{extra}").status, 200, view + extra)
 
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Allocations of GPUs that the programs of the trace name, as the daemon tells them."""
+import csv
+import io
+
+import inputs
+from harness import equal
+
+LAUNCHES = 5
+
+
+def daemon_of(t):
+    t.write("plugins/profile/run/host0.xplane.pb", inputs.gpu_trace(LAUNCHES))
+    daemon = t.serve(t.folder())
+    return daemon, daemon.get_json("/api/v1/sessions")["sessions"][0]["id"]
+
+
+def view(daemon, name, **about):
+    return daemon.get_json(f"/api/v1/memory_profile/{name}", **about)["data"]
+
+
+def test_all_but_one_allocation_is_named_and_says_that_it_is_a_guess(t):
+    daemon, session = daemon_of(t)
+    rows = view(daemon, "events", session=session)["rows"]
+    told = [(row["program"], row["role"], row["confidence"]) for row in rows]
+    equal(told.count(("jit_step(1)", "output", "guess")), LAUNCHES)
+    equal(told.count(("jit_step(1)", "temporaries", "guess")), LAUNCHES)
+    equal(told.count(("jit_step(1)", "argument 0 params['w']", "guess")), 1)
+    equal(told.count((None, None, None)), 1)
+    equal(len(told), 2 * LAUNCHES + 2)
+    event = view(daemon, "event", session=session, id=1)["event"]
+    equal((event["program"], event["rule"]), ("jit_step(1)", "launch"))
+
+
+def test_the_csv_and_filters_know_the_columns(t):
+    daemon, session = daemon_of(t)
+    answer = daemon.ask(f"/api/v1/memory_profile/live?session={session}&group=program,role&format=csv")
+    rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
+    equal({(row["program"], row["role"], row["confidence"]) for row in rows} >= {("jit_step(1)", "output", "guess")}, True, rows)
+    equal(view(daemon, "events", session=session, filter="role:temporaries")["matched_count"], LAUNCHES)
+    equal(view(daemon, "growth", session=session, filter="program:jit_step*")["matched_count"] > 0, False, "no steps, no launches")
+
+
+def test_the_summary_says_how_much_is_named(t):
+    daemon, session = daemon_of(t)
+    named = view(daemon, "summary", session=session)["pools"][0]["named"]
+    equal((named["module"], named["module_count"], named["confidence"]), ("jit_step", 1, "guess"))
+    equal(named["sentence"], "All 6.36 MiB named from the plan of jit_step (guess)")
+
+
+def test_bands_of_the_timeline_are_what_is_in_use(t):
+    daemon, session = daemon_of(t)
+    for by in ("program", "op"):
+        for window in ({}, {"from": 5001550, "to": 5003200}):
+            data = view(daemon, "timeline", session=session, stack=by, **window)
+            bands, columns = data["stacked"]["bands"], data["columns"]
+            for at, heap in enumerate(columns["heap_bytes"]):
+                equal(sum(band["bytes"][at] for band in bands), heap + columns["stack_bytes"][at], by)
+            equal(sum(band["before_bytes"] for band in bands), data["before"]["in_use_bytes"], by)
+            labels = {band["label"] for band in bands if band["confidence"] == "guess"}
+            equal("jit_step(1)" in labels if by == "program" else "output of jit_step(1)" in labels, True, labels)
+    equal(daemon.ask(f"/api/v1/memory_profile/timeline?session={session}&stack=colour").status, 400)
