@@ -4,9 +4,10 @@
 #include "base/chunks.h"
 #include "base/sum.h"
 #include "hlo.fields.h"
+#include "input/shape.h"
 #include "input/xspace.h"
 
-enum { FIGURES_MAX = 1 << 24, ARGUMENTS_MAX = 1 << 16, OPCODE_MAX = 32, NAME_MAX = 1024 };
+enum { FIGURES_MAX = 1 << 24, ARGUMENTS_MAX = 1 << 16, OPCODE_MAX = 32, NAME_MAX = 1024, SHAPE_MAX = 8 * 1024 };
 
 struct reading {
     struct stream stream;
@@ -58,8 +59,11 @@ static void assignment_read(struct reading *reading, struct stream_scope scope, 
 
 struct arguments {
     struct str *names;
-    size_t capacity;
+    struct stream_scope *shapes;
+    size_t capacity, shape_capacity;
     uint32_t count;
+    struct stream_scope last_shape; /* of the instruction that was read last */
+    int64_t last_id, root_id;
 };
 
 static struct str op_name(struct reading *reading, struct stream_scope metadata)
@@ -74,7 +78,7 @@ static struct str op_name(struct reading *reading, struct stream_scope metadata)
 static void instruction_read(struct reading *reading, struct stream_scope scope, struct arguments *arguments)
 {
     struct stream_field field;
-    struct stream_scope metadata = {0, 0};
+    struct stream_scope metadata = {0, 0}, shape = {0, 0};
     uint64_t number = 0;
     bool is_parameter = false;
     while (stream_next(&reading->stream, &scope, &field)) {
@@ -82,17 +86,22 @@ static void instruction_read(struct reading *reading, struct stream_scope scope,
             is_parameter = str_equal(stream_peek(&reading->stream, field.payload, OPCODE_MAX), STR("parameter"));
         else if (field.number == HLO_INSTRUCTION_PROTO_METADATA && field.type == WIRE_BYTES)
             metadata = field.payload;
+        else if (field.number == HLO_INSTRUCTION_PROTO_SHAPE && field.type == WIRE_BYTES)
+            shape = field.payload;
         else if (field.number == HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER && field.type == WIRE_VARINT)
             number = field.value;
+        else if (field.number == HLO_INSTRUCTION_PROTO_ID && field.type == WIRE_VARINT)
+            arguments->last_id = (int64_t)field.value;
     }
+    arguments->last_shape = shape;
     if (!is_parameter || number >= ARGUMENTS_MAX)
-        return;
-    struct str name = op_name(reading, metadata);
-    if (name.length == 0)
         return;
     arguments->names =
         arena_grown(reading->arena, arguments->names, number + 1, &arguments->capacity, sizeof(*arguments->names));
-    arguments->names[number] = name;
+    arguments->shapes = arena_grown(reading->scratch, arguments->shapes, number + 1, &arguments->shape_capacity,
+                                    sizeof(*arguments->shapes));
+    arguments->names[number] = op_name(reading, metadata);
+    arguments->shapes[number] = shape;
     arguments->count = number >= arguments->count ? (uint32_t)number + 1 : arguments->count;
 }
 
@@ -112,6 +121,8 @@ static void arguments_read(struct reading *reading, struct stream_scope module, 
         struct stream_scope computation = field.payload;
         bool is_entry = false;
         while (stream_next(stream, &computation, &field)) {
+            if (field.number == HLO_COMPUTATION_PROTO_ROOT_ID && field.type == WIRE_VARINT && is_entry)
+                arguments->root_id = (int64_t)field.value;
             if (field.type != WIRE_BYTES)
                 continue;
             if (field.number == HLO_COMPUTATION_PROTO_NAME)
@@ -124,13 +135,43 @@ static void arguments_read(struct reading *reading, struct stream_scope module, 
     }
 }
 
+/* ---- programs without an assignment ---- */
+
+static void shape_take(struct reading *reading, struct stream_scope shape, enum program_role role, uint32_t number)
+{
+    int64_t bytes = shape_bytes(stream_peek(&reading->stream, shape, SHAPE_MAX));
+    bool is_whole = shape.end - shape.at <= SHAPE_MAX;
+    if (is_whole && bytes > 0 && bytes <= SUM_MAX_BYTES && reading->figures.count < FIGURES_MAX)
+        CHUNKS_ADD(&reading->figures, struct program_figure,
+                   ((struct program_figure){bytes, reading->program, number, (uint8_t)role}));
+}
+
+/* Some captures have the programs alone: arguments and results are known by their shapes, temporaries are not. */
+static void shapes_take(struct reading *reading, const struct arguments *arguments)
+{
+    struct stream_field field;
+    struct stream_scope root = arguments->last_shape;
+    bool is_tuple = false;
+    if (arguments->last_id == arguments->root_id && root.end > root.at) { /* the root stands last, as XLA writes it */
+        for (struct stream_scope scope = root; stream_next(&reading->stream, &scope, &field);)
+            if (field.number == SHAPE_PROTO_TUPLE_SHAPES && field.type == WIRE_BYTES) {
+                shape_take(reading, field.payload, PROGRAM_OUTPUT, 0);
+                is_tuple = true;
+            }
+        if (!is_tuple)
+            shape_take(reading, root, PROGRAM_OUTPUT, 0);
+    }
+    for (uint32_t i = 0; i < arguments->count; i++)
+        shape_take(reading, arguments->shapes[i], PROGRAM_ARGUMENT, i);
+}
+
 /* ---- programs ---- */
 
 static void program_read(struct reading *reading, const struct xspace_program *from, struct program *out)
 {
     struct stream_field field;
     struct stream_scope hlo = from->hlo;
-    struct arguments arguments = {NULL, 0, 0};
+    struct arguments arguments = {.names = NULL, .root_id = -1};
     size_t before = reading->figures.count;
     *out = (struct program){.name = {arena_text(reading->arena, from->name), from->name.length},
                             .id = from->program_id,
@@ -143,6 +184,8 @@ static void program_read(struct reading *reading, const struct xspace_program *f
         else if (field.number == HLO_PROTO_BUFFER_ASSIGNMENT)
             assignment_read(reading, field.payload, out);
     }
+    if (!out->has_assignment)
+        shapes_take(reading, &arguments);
     out->arguments = arguments.names;
     out->argument_count = arguments.count;
     out->count = (uint32_t)(reading->figures.count - before);

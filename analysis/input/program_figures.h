@@ -3,8 +3,8 @@
  *
  * What a launch of a program needs, from the headers of its buffer assignment: outputs and temporaries, which the
  * runtime allocates for each launch in the order of the assignment, and arguments, which it is handed. Constants and
- * what is local to a thread take nothing then. The program itself is passed by length, but for the names of its
- * arguments.
+ * what is local to a thread take nothing then. The program itself is passed by length, but for its arguments and its
+ * result: of a program without an assignment they are all that is known, by their shapes.
  * Units:  bytes; a GPU's buffers have no padding beyond what the assignment says.
  * Memory: the arena; 24 bytes a figure.
  * Source: hlo.proto; BufferAllocations in gpu_executable.cc of XLA for what is allocated, and in which order. */

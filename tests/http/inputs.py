@@ -201,15 +201,18 @@ def memory_plane(step_count, leak_bytes=1024):
 GPU_EVENTS = ("MemoryAllocation", "MemoryDeallocation", "PjitFunction(step)", "jit_step:XLA GPU module")
 
 
-def gpu_program(argument, output, temporaries):
+def gpu_program(argument, output, temporaries, has_assignment=True):
     """an HloProto: one argument "params['w']", one output, temporaries; sizes in bytes"""
-    parameter = (block(1, "p0") + block(2, "parameter") + block(7, block(2, "params['w']")) + number(9, 0) + number(35, 1))
-    module = block(1, "jit_step") + block(2, "main") + block(3, block(1, "main") + block(2, parameter) + number(5, 1))
+    parameter = (block(1, "p0") + block(2, "parameter") + block(3, shape(argument // 4)) + block(7, block(2, "params['w']"))
+                 + number(9, 0) + number(35, 1))
+    root = instruction(2, "slice", output // 4)
+    module = (block(1, "jit_step") + block(2, "main")
+              + block(3, block(1, "main") + block(2, parameter) + block(2, root) + number(5, 1) + number(6, 2)))
     allocations = [number(2, output) + number(7, 1), number(1, 1) + number(2, argument) + number(5, 1), number(1, 2) + number(2, temporaries)]
-    return block(1, module) + block(3, b"".join(block(3, allocation) for allocation in allocations))
+    return block(1, module) + (block(3, b"".join(block(3, allocation) for allocation in allocations)) if has_assignment else b"")
 
 
-def gpu_trace(launch_count):
+def gpu_trace(launch_count, has_assignment=True):
     """a GPU whose allocations no op names: each launch of jit_step (1) allocates 512 KiB and 3,000,000 bytes, and frees
     the latter; its argument of 1 MiB is brought there in the call of the first. One more is of no program's size."""
     events, in_use = [], 0
@@ -236,4 +239,4 @@ def gpu_trace(launch_count):
     names = b"".join(block(4, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(GPU_EVENTS, 1))
     line = number(1, 1) + block(2, "python") + number(3, 5) + b"".join(events)
     host = block(1, block(2, "/host:CPU") + block(3, line) + names + stat_names(MEMORY_STATS))
-    return host + block(1, block(2, "/device:GPU:0")) + xspace({("jit_step", 1): gpu_program(1 << 20, 1 << 19, 3000000)})
+    return host + block(1, block(2, "/device:GPU:0")) + xspace({("jit_step", 1): gpu_program(1 << 20, 1 << 19, 3000000, has_assignment)})

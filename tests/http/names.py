@@ -9,8 +9,8 @@ from harness import equal
 LAUNCHES = 5
 
 
-def daemon_of(t):
-    t.write("plugins/profile/run/host0.xplane.pb", inputs.gpu_trace(LAUNCHES))
+def daemon_of(t, **how):
+    t.write("plugins/profile/run/host0.xplane.pb", inputs.gpu_trace(LAUNCHES, **how))
     daemon = t.serve(t.folder())
     return daemon, daemon.get_json("/api/v1/sessions")["sessions"][0]["id"]
 
@@ -30,6 +30,14 @@ def test_all_but_one_allocation_is_named_and_says_that_it_is_a_guess(t):
     equal(len(told), 2 * LAUNCHES + 2)
     event = view(daemon, "event", session=session, id=1)["event"]
     equal((event["program"], event["rule"]), ("jit_step(1)", "launch"))
+
+
+def test_without_an_assignment_shapes_tell_arguments_and_outputs(t):
+    daemon, session = daemon_of(t, has_assignment=False)
+    told = [(row["program"], row["role"]) for row in view(daemon, "events", session=session)["rows"]]
+    equal(told.count(("jit_step(1)", "output")), LAUNCHES)
+    equal(told.count(("jit_step(1)", "argument 0 params['w']")), 1)
+    equal(told.count((None, None)), LAUNCHES + 1, "temporaries have no shape")
 
 
 def test_the_csv_and_filters_know_the_columns(t):

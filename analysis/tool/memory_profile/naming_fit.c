@@ -42,7 +42,8 @@ void naming_fit_programs(struct naming *naming)
     naming->needed = arena_array(scratch, uint32_t, (size_t)figures->program_count + 1);
     naming->fitting = arena_array(scratch, uint32_t, (size_t)figures->program_count + 1);
     for (uint32_t i = 0; i < figures->count; i++)
-        naming->needed[figures->figures[i].program] += figures->figures[i].role != PROGRAM_ARGUMENT;
+        naming->needed[figures->figures[i].program] += figures->figures[i].role != PROGRAM_ARGUMENT &&
+                                                       figures->programs[figures->figures[i].program].has_assignment;
     naming->by_size = arena_array(scratch, uint32_t, (size_t)figures->count + 1);
     for (uint32_t i = 0; i < figures->count; i++)
         naming->by_size[i] = i;
