@@ -38,9 +38,23 @@ static void count_sequences(struct wire schedule, struct hlo *hlo)
     }
 }
 
+static uint64_t device_count(struct wire assignment)
+{
+    uint64_t replicas = 1, computations = 1;
+    while (wire_next(&assignment)) {
+        if (assignment.number == DEVICE_ASSIGNMENT_PROTO_REPLICA_COUNT)
+            replicas = wire_uint(&assignment);
+        else if (assignment.number == DEVICE_ASSIGNMENT_PROTO_COMPUTATION_COUNT)
+            computations = wire_uint(&assignment);
+    }
+    bool is_sane = replicas > 0 && computations > 0 && replicas <= UINT32_MAX && computations <= UINT32_MAX;
+    return is_sane ? replicas * computations : 1;
+}
+
 static void count_module(struct wire module, struct hlo *hlo)
 {
     hlo->has_module = true;
+    hlo->device_count = 1;
     while (wire_next(&module)) {
         switch (module.number) {
         case HLO_MODULE_PROTO_NAME: hlo->name = wire_text(&module); break;
@@ -48,6 +62,9 @@ static void count_module(struct wire module, struct hlo *hlo)
         case HLO_MODULE_PROTO_ENTRY_COMPUTATION_ID: hlo->entry_id = wire_int(&module); break;
         case HLO_MODULE_PROTO_PAYLOADS: hlo->payload_max++; break;
         case HLO_MODULE_PROTO_INPUT_OUTPUT_ALIAS: hlo->alias_count++; break;
+        case HLO_MODULE_PROTO_SPMD_PARAMETERS_SHARDINGS: hlo->sharding_count++; break;
+        case HLO_MODULE_PROTO_BUFFER_DONOR: hlo->donor_bytes = wire_text(&module); break;
+        case HLO_MODULE_PROTO_DEVICE_ASSIGNMENT: hlo->device_count = device_count(wire_message(&module)); break;
         case HLO_MODULE_PROTO_SCHEDULE:
             hlo->has_schedule = true;
             count_sequences(wire_message(&module), hlo);
@@ -208,6 +225,8 @@ static void place_module(struct wire module, struct hlo *hlo, struct arena *aren
             place_computation(wire_message(&module), hlo, arena);
         else if (module.number == HLO_MODULE_PROTO_INPUT_OUTPUT_ALIAS)
             hlo->alias_bytes[hlo->alias_count++] = wire_text(&module);
+        else if (module.number == HLO_MODULE_PROTO_SPMD_PARAMETERS_SHARDINGS)
+            hlo->shardings[hlo->sharding_count++] = wire_text(&module);
         else if (module.number == HLO_MODULE_PROTO_STACK_FRAME_INDEX)
             hlo_frames_place(wire_message(&module), arena, hlo->frames, &hlo->frame_count);
     }
@@ -235,11 +254,12 @@ static void make_room(struct hlo *hlo, struct arena *arena)
     hlo->payloads = array_of(arena, hlo->payload_max, sizeof(*hlo->payloads));
     hlo->payload_scoped_bytes = array_of(arena, hlo->payload_max, sizeof(*hlo->payload_scoped_bytes));
     hlo->alias_bytes = array_of(arena, hlo->alias_count, sizeof(*hlo->alias_bytes));
+    hlo->shardings = array_of(arena, hlo->sharding_count, sizeof(*hlo->shardings));
     hlo->assignment_bytes = array_of(arena, hlo->assignment_count, sizeof(*hlo->assignment_bytes));
     map_init(&hlo->instruction_of_id, arena, hlo->instruction_count);
     map_init(&hlo->computation_of_id, arena, hlo->computation_count);
     hlo->computation_count = hlo->instruction_count = hlo->frame_count = 0;
-    hlo->sequence_count = hlo->alias_count = hlo->assignment_count = 0;
+    hlo->sequence_count = hlo->alias_count = hlo->assignment_count = hlo->sharding_count = 0;
 }
 
 /* Calls for the HloProto's parts, wherever `kind` keeps them. */

@@ -104,6 +104,10 @@ struct hlo {
     int64_t *payload_scoped_bytes; /* scoped use of space 1 that a payload names; −1: not looked at yet */
     struct str *alias_bytes;       /* input_output_alias messages */
     struct str *assignment_bytes;
+    struct str *shardings; /* of the entry's parameters, by number: OpSharding messages, where the module lists them */
+    uint32_t sharding_count;
+    struct str donor_bytes; /* the last buffer_donor message */
+    uint64_t device_count;  /* that run the program together; 1 where it is not said */
     uint32_t computation_count, instruction_count, frame_count, buffer_count, allocation_count, assigned_count,
         trace_count, event_count, shape_index_count, sequence_count, payload_count, payload_max, alias_count,
         assignment_count;

@@ -74,6 +74,23 @@ void hlo_aliases_each(const struct hlo *hlo, void (*visit)(void *context, uint64
     }
 }
 
+void hlo_aliases_each_donor(const struct hlo *hlo, void (*visit)(void *context, int64_t parameter_number),
+                            void *context)
+{
+    struct err err = ERR_INIT;
+    struct wire list = wire_open(hlo->donor_bytes, 0, &err);
+    while (wire_next(&list)) {
+        if (list.number != HLO_BUFFER_DONOR_PROTO_ENTRIES)
+            continue;
+        int64_t number = 0;
+        struct wire entry = wire_message(&list);
+        while (wire_next(&entry))
+            if (entry.number == HLO_BUFFER_DONOR_PROTO_BUFFER_DONOR_ENTRY_PROTO_PARAMETER_NUMBER)
+                number = wire_int(&entry);
+        visit(context, number);
+    }
+}
+
 uint32_t hlo_aliases_group(uint32_t *groups, uint32_t at)
 {
     while (groups[at] != at)

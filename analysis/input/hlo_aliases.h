@@ -21,6 +21,10 @@ bool hlo_aliases_parameter_is_donated(const struct hlo *hlo, struct arena *arena
 void hlo_aliases_each(const struct hlo *hlo, void (*visit)(void *context, uint64_t result, int64_t parameter_number),
                       void *context);
 
+/* Calls back for each argument that was donated and that no result fits. */
+void hlo_aliases_each_donor(const struct hlo *hlo, void (*visit)(void *context, int64_t parameter_number),
+                            void *context);
+
 /* Joins values of one buffer: `groups` has an entry per logical buffer, its own
  * place at first; `by_place` maps place keys to logical buffers. */
 void hlo_aliases_join(const struct hlo *hlo, const struct map *by_place, uint32_t *groups);

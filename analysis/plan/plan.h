@@ -42,6 +42,7 @@ struct plan_row {
     bool is_indefinite;              /* lives from begin to end, outside of the trace */
     struct category_verdict verdict; /* whose memory it is; plan/whose.h */
     uint32_t named_by;               /* instruction whose op_name says what the value is, or HLO_NONE */
+    uint32_t made_by;                /* instruction that computes it, inside of fusions and loops, or HLO_NONE */
 };
 
 /* An argument of the program: a leaf of what the jitted function takes. */
@@ -53,6 +54,8 @@ struct plan_argument {
     uint32_t instruction_at;
     struct category_verdict verdict;
 };
+
+struct plan_pattern; /* plan/pattern.h */
 
 struct plan_space {
     int64_t space;
@@ -77,6 +80,8 @@ struct plan_space {
     bool has_peak_step;
     uint32_t live_at_peak_count;
     int64_t category_bytes[CATEGORY_COUNT]; /* live at the peak; their sum is what the rows there add up to */
+    struct plan_pattern *patterns;          /* most bytes first */
+    uint32_t pattern_count;
 
     struct plan_row *rows; /* indefinite ones by allocation, then the others by birth */
     uint32_t row_count, indefinite_row_count;

@@ -361,6 +361,13 @@ void value_each_reader(struct value_walk *walk, struct value value, value_reader
     }
 }
 
+struct value value_of_buffer(const struct hlo *hlo, uint32_t buffer_at)
+{
+    const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
+    int64_t index = buffer->index_count == 0 ? -1 : hlo->shape_indices[buffer->index_first];
+    return (struct value){buffer->instruction_at, index < 0 || index >= VALUE_WHOLE ? VALUE_WHOLE : (uint32_t)index};
+}
+
 /* ---- phases ---- */
 
 /* Fusions have up to some ten results. */

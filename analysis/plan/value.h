@@ -18,6 +18,9 @@ struct value {
 };
 #define VALUE_WHOLE UINT32_MAX
 
+/* The value that a logical buffer holds. */
+struct value value_of_buffer(const struct hlo *hlo, uint32_t buffer_at);
+
 /* What happened to a value on its way. */
 enum { VALUE_WAS_COPIED = 1, VALUE_WAS_CAST = 2, VALUE_WAS_CUT = 4, VALUE_WAS_LOOPED = 8, VALUE_WAS_GATHERED = 16 };
 

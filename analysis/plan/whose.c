@@ -5,6 +5,7 @@
 #include "base/sum.h"
 #include "input/shape.h"
 #include "plan/arguments.h"
+#include "plan/pattern.h"
 
 /* Steps of all walks together, for each operand and row of the program, and for any program. */
 enum { STEPS_EACH = 64, STEPS_ANY = 1 << 20 };
@@ -21,6 +22,7 @@ struct readers {
     struct value_walk *walk;
     bool is_forward, is_backward, is_plain, is_result, is_collective;
     uint32_t first_named; /* HLO_NONE: none is named */
+    struct value loop;    /* the element of a loop's state that lives in its memory, and that the loop changes */
 };
 
 static struct category_verdict verdict(enum category category, enum category_rule rule)
@@ -53,9 +55,10 @@ static struct readers readers_of(struct deciding *deciding, struct value value)
 {
     struct readers readers = {.walk = &deciding->walk, .first_named = HLO_NONE};
     value_each_reader(&deciding->walk, value, reader_met, &readers);
-    if (deciding->walk.loop.at != HLO_NONE) /* what the loop makes of it is in its memory */
-        value_each_reader(&deciding->walk, deciding->walk.loop, reader_met, &readers);
+    readers.loop = deciding->walk.loop;
     deciding->plan->untold_count += deciding->walk.is_cut;
+    if (readers.loop.at != HLO_NONE)
+        value_each_reader(&deciding->walk, readers.loop, reader_met, &readers);
     return readers;
 }
 
@@ -92,7 +95,6 @@ static bool is_collective(const struct graph *graph, struct value value, struct 
 static struct category_verdict by_phase(struct deciding *deciding, const struct plan_row *row, enum graph_phase phase,
                                         struct value origin, const struct readers *readers)
 {
-    bool is_looped = deciding->walk.loop.at != HLO_NONE;
     switch (phase) {
     case GRAPH_RECOMPUTE: return verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_RECOMPUTED);
     case GRAPH_FORWARD:
@@ -105,7 +107,7 @@ static struct category_verdict by_phase(struct deciding *deciding, const struct 
     case GRAPH_PLAIN:
         if (!has_parameter_shape(deciding, row))
             return verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_PLAIN);
-        if (is_looped && adds_gradients(deciding, origin))
+        if (readers->loop.at != HLO_NONE && adds_gradients(deciding, origin))
             return verdict(CATEGORY_GRADIENT_ACCUMULATOR, CATEGORY_RULE_ACCUMULATOR);
         return readers->is_result ? verdict(CATEGORY_OUTPUT, CATEGORY_RULE_RESULT)
                                   : verdict(CATEGORY_OPTIMIZER_TEMPORARY, CATEGORY_RULE_UPDATE);
@@ -121,16 +123,17 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
     struct value base = value_origin(graph, value, VALUE_BASE, &ways);
     struct value origin = value_origin(graph, value, VALUE_ORIGIN, NULL);
     row->named_by = value_namer(graph, value);
+    row->made_by = origin.at;
     if (graph_is_argument(graph, base.at) && !(ways & VALUE_WAS_GATHERED))
         return verdict(CATEGORY_COPY_OF_ARGUMENT, CATEGORY_RULE_COPY);
     if (is_collective(graph, value, origin))
         return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
     struct readers readers = readers_of(deciding, value);
     enum category_rule from = CATEGORY_RULE_NONE;
-    if (value_is_blank(graph, origin) && deciding->walk.loop.at != HLO_NONE) {
-        struct value loop = deciding->walk.loop;
-        origin = value_origin(graph, loop, VALUE_ORIGIN, NULL);
-        row->named_by = value_namer(graph, loop);
+    if (value_is_blank(graph, origin) && readers.loop.at != HLO_NONE) {
+        origin = value_origin(graph, readers.loop, VALUE_ORIGIN, NULL);
+        row->named_by = value_namer(graph, readers.loop);
+        row->made_by = origin.at;
     } else if (value_is_blank(graph, origin)) {
         if (readers.is_collective)
             return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
@@ -157,18 +160,11 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
     return found;
 }
 
-/* The value that a buffer holds. */
-static struct value value_of(const struct hlo *hlo, uint32_t buffer_at)
-{
-    const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
-    int64_t index = buffer->index_count == 0 ? -1 : hlo->shape_indices[buffer->index_first];
-    return (struct value){buffer->instruction_at, index < 0 || index >= VALUE_WHOLE ? VALUE_WHOLE : (uint32_t)index};
-}
-
 static struct category_verdict by_row(struct deciding *deciding, struct plan_row *row)
 {
     const struct hlo *hlo = &deciding->plan->hlo;
     const struct hlo_allocation *allocation = &hlo->allocations[row->allocation_at];
+    row->made_by = HLO_NONE;
     row->named_by = row->buffer_at == PLAN_NONE ? HLO_NONE : hlo->buffers[row->buffer_at].instruction_at;
     if (allocation->is_parameter) {
         const struct plan_argument *argument = arguments_find(deciding->plan, allocation->parameter_number);
@@ -177,15 +173,18 @@ static struct category_verdict by_row(struct deciding *deciding, struct plan_row
         row->named_by = argument->instruction_at;
         return argument->verdict;
     }
-    if (allocation->is_live_out && row->buffer_at != PLAN_NONE && deciding->graph != NULL)
-        row->named_by = value_namer(deciding->graph, value_of(hlo, row->buffer_at));
+    if (allocation->is_live_out && row->buffer_at != PLAN_NONE && deciding->graph != NULL) {
+        struct value value = value_of_buffer(hlo, row->buffer_at);
+        row->named_by = value_namer(deciding->graph, value);
+        row->made_by = value_origin(deciding->graph, value, VALUE_ORIGIN, NULL).at;
+    }
     if (allocation->is_live_out)
         return verdict(CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT);
     if (allocation->is_constant)
         return verdict(CATEGORY_CONSTANT, CATEGORY_RULE_CONSTANT);
     if (row->buffer_at == PLAN_NONE || row->named_by == HLO_NONE || deciding->graph == NULL)
         return verdict(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
-    return by_value(deciding, row, value_of(hlo, row->buffer_at));
+    return by_value(deciding, row, value_of_buffer(hlo, row->buffer_at));
 }
 
 static void shapes_collect(struct deciding *deciding, struct arena *arena)
@@ -229,4 +228,6 @@ void whose_build(struct plan *plan, struct arena *arena)
                     sum_add(space->category_bytes[row->verdict.category], row->bytes);
         }
     }
+    if (deciding.graph != NULL)
+        pattern_find_all(plan, &deciding.walk, arena);
 }

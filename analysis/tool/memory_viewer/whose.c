@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * whose.c: the view "whose": whose memory a space is: the program's arguments, what is live at the peak by category, and
  * the rules that decided. With format=text the same for a terminal. */
-#include "base/size_text.h"
-#include "base/sum.h"
+#include "plan/pattern.h"
 #include "tool/memory_viewer/views_shared.h"
 
 #include <stdio.h>
@@ -47,6 +46,27 @@ static void peak_write(struct json *json, const struct plan_space *space)
     json_object_end(json);
 }
 
+static void patterns_write(struct json *json, const struct plan *plan, const struct plan_space *space)
+{
+    json_key_array(json, "patterns");
+    for (uint32_t i = 0; i < space->pattern_count; i++) {
+        const struct plan_pattern *pattern = &space->patterns[i];
+        json_object_begin(json);
+        json_key_text(json, "kind", pattern_name((enum pattern_kind)pattern->kind));
+        json_key_int(json, "bytes", pattern->bytes);
+        json_key_text(json, "confidence", category_confidence_name(pattern->confidence));
+        json_key_text(json, "sentence", pattern->sentence);
+        json_key_text(json, "rule", pattern_rule((enum pattern_kind)pattern->kind));
+        json_key_text(json, "when_gone", pattern_gone((enum pattern_kind)pattern->kind));
+        json_key_array(json, "buffers");
+        for (uint32_t j = 0; j < pattern->row_count; j++)
+            views_row_id(json, plan, &space->rows[pattern->rows[j]]);
+        json_array_end(json);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 bool memory_viewer_whose(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan *plan = request->model;
@@ -58,6 +78,7 @@ bool memory_viewer_whose(const struct tool_request *request, struct json *json, 
     json_key_int(json, "space", space->space);
     arguments_write(json, plan);
     peak_write(json, space);
+    patterns_write(json, plan, space);
     json_object_end(json);
     return true;
 }

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pattern.c: see pattern.h. */
+#include "plan/pattern.h"
+
+#include "base/size_text.h"
+#include "base/sum.h"
+#include "plan/describe.h"
+#include "plan/pattern_rules.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name, *lead, *rule, *gone;
+} patterns[] = {
+#define PATTERN(constant, name, lead, rule, gone) {name, lead, rule, gone},
+#include "plan/pattern.def"
+#undef PATTERN
+};
+
+const char *pattern_name(enum pattern_kind kind) { return patterns[kind].name; }
+const char *pattern_lead(enum pattern_kind kind) { return patterns[kind].lead; }
+const char *pattern_rule(enum pattern_kind kind) { return patterns[kind].rule; }
+const char *pattern_gone(enum pattern_kind kind) { return patterns[kind].gone; }
+
+/* In percent of the peak: what is told; what of it saved activations, padding. */
+enum { TOLD_PERCENT = 1, SAVED_PERCENT = 25, PADDING_PERCENT = 2 };
+
+static const struct plan_row *row_of(const struct pattern_finding *finding, const struct pattern_live *live)
+{
+    return &finding->space->rows[live->row];
+}
+
+/* ---- what is told ---- */
+
+struct sized {
+    int64_t bytes;
+    uint32_t row;
+};
+
+static int by_size(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->row, b->row);
+}
+
+static uint64_t percent_of(int64_t bytes, int64_t whole)
+{
+    return whole > 0 && bytes > 0 ? (uint64_t)((double)bytes * 100 / (double)whole) : 0;
+}
+
+static bool is_told(const struct pattern_finding *finding, enum pattern_kind kind, int64_t bytes, uint64_t elements,
+                    uint32_t matrix_count)
+{
+    uint64_t percent = percent_of(bytes, finding->space->peak_bytes);
+    switch (kind) {
+    case PATTERN_SAVED_ACTIVATIONS: return percent >= SAVED_PERCENT;
+    case PATTERN_PADDING: return percent >= PADDING_PERCENT;
+    case PATTERN_ALL_GRADIENTS:
+        return percent >= TOLD_PERCENT && matrix_count > 1 &&
+               (elements > finding->parameter_elements / 2 || matrix_count > finding->matrix_count / 2);
+    default: return percent >= TOLD_PERCENT;
+    }
+}
+
+/* "Attention scores hold 26.00 GiB at the peak, 78 % of it: 13 × 2.00 GiB bf16[16,16,2048,2048], models.py:11." */
+static const char *sentence_of(const struct pattern_finding *finding, enum pattern_kind kind, const struct sized *sized,
+                               uint32_t count, int64_t bytes)
+{
+    const struct hlo *hlo = &finding->plan->hlo;
+    const struct plan_row *first = &finding->space->rows[sized[0].row];
+    char size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES], each[SIZE_TEXT_BYTES], number[COUNT_TEXT_BYTES];
+    struct buf shape = BUF_INIT;
+    uint32_t equal_count = 0;
+    while (equal_count < count && sized[equal_count].bytes == sized[0].bytes)
+        equal_count++;
+    if (first->buffer_at != PLAN_NONE)
+        shape_text(finding->plan->shapes[first->buffer_at], false, &shape);
+    struct describe_source source = {{"", 0}, 0};
+    if (first->named_by != HLO_NONE) {
+        struct hlo_detail detail = hlo_detail(hlo, first->named_by);
+        source = describe_source(hlo, &detail);
+    }
+    size_t folder = source.file.length;
+    while (folder > 0 && source.file.data[folder - 1] != '/')
+        folder--;
+    const char *place = source.line > 0
+                            ? arena_format(finding->arena, ", %.*s:%lld", (int)(source.file.length - folder),
+                                           source.file.data + folder, (long long)source.line)
+                            : "";
+    const char *text = arena_format(
+        finding->arena, "%s hold%s %s at the peak, %s of it: %s × %s%s%.*s%s%s.", pattern_lead(kind),
+        kind == PATTERN_PADDING || kind == PATTERN_MASK || kind == PATTERN_SCAN_RESIDUALS ? "s" : "",
+        size_text(size, (uint64_t)bytes), size_text_share(share, bytes, finding->space->peak_bytes),
+        size_text_count(number, equal_count), size_text(each, (uint64_t)sized[0].bytes), shape.length > 0 ? " " : "",
+        (int)shape.length, shape.data == NULL ? "" : shape.data, equal_count < count ? " and smaller ones" : "", place);
+    buf_free(&shape);
+    return text;
+}
+
+static void kind_find(struct pattern_finding *finding, enum pattern_kind kind, struct sized *room)
+{
+    struct plan_space *space = finding->space;
+    int64_t bytes = 0;
+    uint64_t elements = 0;
+    uint32_t count = 0, matrix_count = 0;
+    for (uint32_t i = 0; i < finding->live_count; i++) {
+        const struct pattern_live *live = &finding->live[i];
+        const struct plan_row *row = row_of(finding, live);
+        if (!pattern_rules_take(finding, kind, live))
+            continue;
+        int64_t held = kind == PATTERN_PADDING ? row->bytes - row->unpadded_bytes : row->bytes;
+        int64_t element_count = live->has_shape ? shape_array_elements(&live->shape) : 0;
+        matrix_count += live->has_shape && live->shape.rank > 1;
+        bytes = sum_add(bytes, held);
+        elements += element_count < INT64_MAX ? (uint64_t)element_count : 0;
+        room[count++] = (struct sized){held, live->row};
+    }
+    if (!is_told(finding, kind, bytes, elements, matrix_count))
+        return;
+    qsort(room, count, sizeof(*room), by_size);
+    struct plan_pattern *pattern = &space->patterns[space->pattern_count++];
+    *pattern =
+        (struct plan_pattern){.kind = (uint8_t)kind, .confidence = CONFIDENCE_RULE, .bytes = bytes, .row_count = count};
+    pattern->rows = arena_array(finding->arena, uint32_t, (size_t)count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        pattern->rows[i] = room[i].row;
+    pattern->sentence = sentence_of(finding, kind, room, count, bytes);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct plan_pattern *a = left, *b = right;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->kind, b->kind);
+}
+
+static void live_collect(struct pattern_finding *finding)
+{
+    const struct plan *plan = finding->plan;
+    const struct plan_space *space = finding->space;
+    finding->live_count = 0;
+    for (uint32_t i = 0; i < space->row_count; i++) {
+        const struct plan_row *row = &space->rows[i];
+        if (!plan_row_is_alive(row, space->peak_step))
+            continue;
+        struct pattern_live *live = &finding->live[finding->live_count++];
+        *live = (struct pattern_live){.row = i, .origin = {HLO_NONE, VALUE_WHOLE}, .base = {HLO_NONE, VALUE_WHOLE}};
+        if (row->buffer_at == PLAN_NONE)
+            continue;
+        struct value value = value_of_buffer(&plan->hlo, row->buffer_at);
+        live->origin.at = row->made_by;
+        live->base = value_origin(finding->graph, value, VALUE_BASE, &live->ways);
+        live->has_shape = shape_array_read(plan->shapes[row->buffer_at], &live->shape);
+        if (live->has_shape)
+            live->hash = shape_array_hash_any_order(&live->shape);
+    }
+}
+
+void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena)
+{
+    struct pattern_finding finding = {.plan = plan, .graph = plan->graph, .walk = walk, .arena = arena};
+    pattern_facts_collect(&finding);
+    for (uint32_t i = 0; i < plan->space_count; i++) {
+        struct plan_space *space = finding.space = &plan->spaces[i];
+        struct sized *room = arena_array(arena, struct sized, (size_t)space->live_at_peak_count + 1);
+        finding.live = arena_array(arena, struct pattern_live, (size_t)space->live_at_peak_count + 1);
+        space->patterns = arena_array(arena, struct plan_pattern, PATTERN_COUNT);
+        live_collect(&finding);
+        for (int kind = 0; kind < PATTERN_COUNT; kind++)
+            kind_find(&finding, (enum pattern_kind)kind, room);
+        qsort(space->patterns, space->pattern_count, sizeof(*space->patterns), by_bytes);
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pattern.h: ways in which memory is spent that have a name: logits, attention scores, results that were not donated. */
+#pragma once
+
+#include "plan/plan.h"
+
+enum pattern_kind {
+#define PATTERN(constant, name, lead, rule, gone) PATTERN_##constant,
+#include "plan/pattern.def"
+#undef PATTERN
+    PATTERN_COUNT
+};
+
+struct plan_pattern {
+    uint8_t kind; /* enum pattern_kind */
+    enum confidence confidence;
+    int64_t bytes;             /* live at the peak; of padding, the padding alone */
+    uint32_t *rows, row_count; /* of the space, largest first */
+    const char *sentence;      /* in the person's words, with figures */
+};
+
+/* "attention_scores"; static storage, as all of these. */
+const char *pattern_name(enum pattern_kind kind);
+const char *pattern_lead(enum pattern_kind kind);
+const char *pattern_rule(enum pattern_kind kind);
+const char *pattern_gone(enum pattern_kind kind);
+
+/* Fills space->patterns of each space, most bytes first: what holds at least 1 % of the peak. The verdicts are there.
+ * Cost: linear in instructions and rows. */
+void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena);

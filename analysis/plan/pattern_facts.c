@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pattern_facts.c: see pattern_facts.h. */
+#include "plan/pattern_facts.h"
+
+#include "input/hlo_aliases.h"
+#include "plan/arguments.h"
+
+bool pattern_facts_has(const struct map *map, uint64_t key) { return map_get(map, key) != MAP_NONE; }
+
+const struct plan_argument *pattern_facts_argument(const struct pattern_finding *finding, uint32_t at)
+{
+    return graph_is_argument(finding->graph, at) ? arguments_find(finding->plan, finding->graph->numbers[at]) : NULL;
+}
+
+bool pattern_facts_shape(const struct hlo *hlo, uint32_t at, struct shape_array *shape)
+{
+    return at != HLO_NONE && shape_array_read(hlo_instruction_shape(hlo, at), shape) && shape->rank > 0;
+}
+
+static void put(struct map *map, uint64_t key) { map_put(map, key, 1, true); }
+
+static bool ends_with(struct str text, struct str end)
+{
+    return text.length >= end.length && memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
+}
+
+static void reductions_collect(struct pattern_finding *finding)
+{
+    const struct hlo *hlo = &finding->plan->hlo;
+    struct shape_array shape;
+    for (uint32_t at = 0; at < hlo->instruction_count; at++) {
+        enum graph_op op = graph_op(finding->graph, at);
+        struct str name = graph_op_name(finding->graph, at);
+        if (op == GRAPH_EXPONENTIAL && pattern_facts_shape(hlo, at, &shape))
+            put(&finding->exponentials, shape_array_hash_any_order(&shape));
+        if (op == GRAPH_REDUCE && (ends_with(name, STR("reduce_max")) || ends_with(name, STR("argmax"))) &&
+            pattern_facts_shape(hlo, graph_operand(finding->graph, at, 0), &shape))
+            put(&finding->maxima, shape_array_hash_any_order(&shape));
+    }
+}
+
+uint64_t pattern_facts_plane(const struct shape_array *shape)
+{
+    return hash_number((uint64_t)shape->dimensions[shape->rank - 1], (uint64_t)shape->dimensions[shape->rank - 2]);
+}
+
+/* Scores have queries and keys, and a batch or heads; a table of similarities has two dimensions. */
+enum { SCORES_RANK_MIN = 3 };
+static uint32_t rank_without_ones(const struct shape_array *shape)
+{
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        rank += shape->dimensions[i] != 1;
+    return rank;
+}
+
+static void products_collect(struct pattern_finding *finding)
+{
+    const struct hlo *hlo = &finding->plan->hlo;
+    struct shape_array shape;
+    for (uint32_t at = 0; at < hlo->instruction_count; at++) {
+        if (graph_op(finding->graph, at) != GRAPH_DOT || graph_phase(finding->graph, at) == GRAPH_BACKWARD ||
+            !pattern_facts_shape(hlo, at, &shape))
+            continue;
+        uint64_t hash = shape_array_hash_any_order(&shape);
+        bool has_maximum = pattern_facts_has(&finding->maxima, hash);
+        if (!has_maximum && !pattern_facts_has(&finding->exponentials, hash))
+            continue;
+        uint32_t parameter_count = 0, argument_count = 0;
+        for (uint32_t i = 0; i < 2; i++) {
+            struct value base = {graph_operand(finding->graph, at, i), VALUE_WHOLE};
+            base = value_origin(finding->graph, base, VALUE_BASE, NULL);
+            const struct plan_argument *argument = pattern_facts_argument(finding, base.at);
+            argument_count += argument != NULL;
+            parameter_count += argument != NULL && argument->verdict.category == CATEGORY_PARAMETER;
+        }
+        if (has_maximum && parameter_count == 1 && graph_phase(finding->graph, at) == GRAPH_FORWARD)
+            put(&finding->logits, hash);
+        if (rank_without_ones(&shape) >= SCORES_RANK_MIN && parameter_count == 0 && argument_count != 1) {
+            put(&finding->scores, hash);
+            put(&finding->score_planes, pattern_facts_plane(&shape));
+        }
+    }
+}
+
+/* Copies of a cache may have leading dimensions joined. */
+uint64_t pattern_facts_cache_key(const struct shape_array *shape)
+{
+    return hash_number((uint64_t)shape_array_elements(shape),
+                       hash_number((uint64_t)shape->dimensions[shape->rank - 1], shape->type));
+}
+
+static void alias_met(void *context, uint64_t result, int64_t number)
+{
+    struct pattern_finding *finding = context;
+    (void)result;
+    put(&finding->donated, (uint64_t)number);
+}
+
+static void donor_met(void *context, int64_t number)
+{
+    struct pattern_finding *finding = context;
+    put(&finding->donated, (uint64_t)number);
+    put(&finding->unused_donors, (uint64_t)number);
+}
+
+static void arguments_collect(struct pattern_finding *finding)
+{
+    const struct plan *plan = finding->plan;
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        struct shape_array shape;
+        enum category category = (enum category)plan->arguments[i].verdict.category;
+        if (!shape_array_read(plan->arguments[i].shape, &shape) || shape.rank == 0)
+            continue;
+        if (category == CATEGORY_CACHE)
+            put(&finding->cache_shapes, pattern_facts_cache_key(&shape));
+        if (category == CATEGORY_BATCH)
+            put(&finding->batch_lengths, (uint64_t)shape.dimensions[0]);
+        if (category == CATEGORY_PARAMETER) {
+            int64_t elements = shape_array_elements(&shape);
+            put(&finding->parameter_lengths, (uint64_t)shape.dimensions[0]);
+            finding->matrix_count += shape.rank > 1;
+            if (elements < INT64_MAX)
+                finding->parameter_elements += (uint64_t)elements;
+        }
+    }
+    hlo_aliases_each(&plan->hlo, alias_met, finding);
+    hlo_aliases_each_donor(&plan->hlo, donor_met, finding);
+}
+
+void pattern_facts_collect(struct pattern_finding *finding)
+{
+    struct map *maps[] = {&finding->maxima,       &finding->exponentials,  &finding->logits,
+                          &finding->scores,       &finding->score_planes,  &finding->cache_shapes,
+                          &finding->donated,      &finding->unused_donors, &finding->parameter_lengths,
+                          &finding->batch_lengths};
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+        map_init(maps[i], finding->arena, 16);
+    arguments_collect(finding);
+    reductions_collect(finding);
+    products_collect(finding);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pattern_rules.c: see pattern_rules.h. */
+#include "plan/pattern_rules.h"
+
+#include "input/hlo_sharding.h"
+#include "plan/arguments.h"
+
+typedef bool taking(struct pattern_finding *finding, const struct pattern_live *live);
+
+static const struct plan_row *row_of(const struct pattern_finding *finding, const struct pattern_live *live)
+{
+    return &finding->space->rows[live->row];
+}
+
+static enum category category_of(const struct pattern_finding *finding, const struct pattern_live *live)
+{
+    return (enum category)row_of(finding, live)->verdict.category;
+}
+
+static bool is_argument_category(enum category category) { return category <= CATEGORY_OTHER; }
+
+static const struct plan_argument *argument_of_row(const struct pattern_finding *finding,
+                                                   const struct pattern_live *live)
+{
+    const struct hlo_allocation *allocation = &finding->plan->hlo.allocations[row_of(finding, live)->allocation_at];
+    return allocation->is_parameter ? arguments_find(finding->plan, allocation->parameter_number) : NULL;
+}
+
+/* Part of a path "a/b/c" that is this word, or this word and a number. */
+static bool has_part(struct str path, const char *word)
+{
+    size_t length = strlen(word);
+    for (size_t at = 0; at + length <= path.length; at++)
+        if ((at == 0 || path.data[at - 1] == '/' || path.data[at - 1] == '(') &&
+            memcmp(path.data + at, word, length) == 0 &&
+            (at + length == path.length || strchr("/)_.:", path.data[at + length]) != NULL))
+            return true;
+    return false;
+}
+
+static bool is_computed(const struct pattern_finding *finding, const struct pattern_live *live)
+{
+    enum category category = category_of(finding, live);
+    return live->has_shape && !is_argument_category(category) && category != CATEGORY_COPY_OF_ARGUMENT &&
+           category != CATEGORY_CONSTANT;
+}
+
+static bool take_logits(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    return is_computed(finding, live) && pattern_facts_has(&finding->logits, live->hash);
+}
+
+/* Of the shape of scores, or several of them stacked by a loop. */
+static bool take_scores(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    if (!is_computed(finding, live) || pattern_facts_has(&finding->logits, live->hash))
+        return false;
+    if (pattern_facts_has(&finding->scores, live->hash))
+        return true;
+    if (live->origin.at == HLO_NONE || graph_op(finding->graph, live->origin.at) != GRAPH_UPDATE)
+        return false;
+    for (uint32_t i = 0; i < live->shape.rank; i++) {
+        struct shape_array one = live->shape;
+        one.dimensions[i] = 1;
+        if (pattern_facts_has(&finding->scores, shape_array_hash_any_order(&one)))
+            return true;
+    }
+    return false;
+}
+
+static bool take_saved(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    return category_of(finding, live) == CATEGORY_SAVED_ACTIVATION;
+}
+
+static bool take_residuals(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    if (!take_saved(finding, live) || live->origin.at == HLO_NONE)
+        return false;
+    struct str name = graph_op_name(finding->graph, live->origin.at);
+    return graph_op(finding->graph, live->origin.at) == GRAPH_UPDATE && has_part(name, "body");
+}
+
+/* Is the value made, outside of the passes, from the argument? Looks back over a bounded part of the graph. */
+enum { BACK_NODES_MAX = 400 };
+static bool is_made_from(const struct pattern_finding *finding, struct value value, uint32_t argument_at)
+{
+    const struct graph *graph = finding->graph;
+    struct value nodes[BACK_NODES_MAX];
+    uint32_t count = 0;
+    nodes[count++] = value_origin(graph, value, VALUE_ORIGIN, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        if (nodes[i].at == argument_at)
+            return true;
+        if (nodes[i].at == HLO_NONE || graph_phase(graph, nodes[i].at) == GRAPH_BACKWARD)
+            continue;
+        for (uint32_t j = graph->operand_first[nodes[i].at]; j < graph->operand_first[nodes[i].at + 1]; j++) {
+            struct value operand = {graph->operands[j], VALUE_WHOLE};
+            bool is_known = operand.at == HLO_NONE || count == BACK_NODES_MAX;
+            if (!is_known)
+                operand = value_origin(graph, operand, VALUE_ORIGIN, NULL);
+            for (uint32_t k = 0; k < count && !is_known; k++)
+                is_known = nodes[k].at == operand.at && nodes[k].element == operand.element;
+            if (!is_known)
+                nodes[count++] = operand;
+        }
+    }
+    return false;
+}
+
+static bool take_not_donated(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan *plan = finding->plan;
+    const struct plan_row *row = row_of(finding, live);
+    if (category_of(finding, live) != CATEGORY_OUTPUT || !live->has_shape || live->shape.rank == 0 ||
+        row->buffer_at == PLAN_NONE ||
+        (live->origin.at != HLO_NONE && graph_phase(finding->graph, live->origin.at) == GRAPH_BACKWARD))
+        return false;
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        struct shape_array shape;
+        const struct plan_argument *argument = &plan->arguments[i];
+        if (argument->bytes == row->bytes && !pattern_facts_has(&finding->donated, (uint64_t)argument->number) &&
+            shape_array_read(argument->shape, &shape) && shape_array_hash(&shape) == shape_array_hash(&live->shape) &&
+            is_made_from(finding, value_of_buffer(&plan->hlo, row->buffer_at), argument->instruction_at))
+            return true;
+    }
+    return false;
+}
+
+static bool take_unused_donors(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan_argument *argument = argument_of_row(finding, live);
+    return argument != NULL && pattern_facts_has(&finding->unused_donors, (uint64_t)argument->number);
+}
+
+static bool take_cache_copies(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    return !finding->graph->has_backward && live->has_shape && argument_of_row(finding, live) == NULL &&
+           category_of(finding, live) != CATEGORY_CONSTANT && live->shape.rank > 0 &&
+           pattern_facts_has(&finding->cache_shapes, pattern_facts_cache_key(&live->shape));
+}
+
+/* The collective that makes or fills a buffer, or HLO_NONE. */
+static bool collective_met(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct pattern_finding *finding = ((void **)context)[0];
+    uint32_t *found = ((void **)context)[1];
+    (void)operand;
+    if (reader_at != HLO_NONE && graph_op(finding->graph, reader_at) == GRAPH_COLLECTIVE)
+        *found = reader_at;
+    return *found == HLO_NONE;
+}
+
+/* TPU programs run collectives in the background as fusions around them. */
+static uint32_t gather_inside(const struct pattern_finding *finding, uint32_t fusion_at)
+{
+    const struct hlo *hlo = &finding->plan->hlo;
+    uint32_t computation_at = graph_called(finding->graph, fusion_at, 0);
+    if (graph_op(finding->graph, fusion_at) != GRAPH_FUSION || computation_at == HLO_NONE)
+        return HLO_NONE;
+    const struct hlo_computation *computation = &hlo->computations[computation_at];
+    for (uint32_t i = 0; i < computation->instruction_count; i++)
+        if (graph_op(finding->graph, computation->instruction_first + i) == GRAPH_COLLECTIVE)
+            return computation->instruction_first + i;
+    return HLO_NONE;
+}
+
+static uint32_t gather_of(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan_row *row = row_of(finding, live);
+    uint32_t found = HLO_NONE;
+    if (live->base.at != HLO_NONE && graph_op(finding->graph, live->base.at) == GRAPH_COLLECTIVE)
+        found = live->base.at;
+    else if (category_of(finding, live) == CATEGORY_COLLECTIVE && row->buffer_at != PLAN_NONE)
+        value_each_reader(finding->walk, value_of_buffer(&finding->plan->hlo, row->buffer_at), collective_met,
+                          (void *[]){finding, &found});
+    if (found == HLO_NONE && row->buffer_at != PLAN_NONE && category_of(finding, live) == CATEGORY_COLLECTIVE)
+        found = gather_inside(finding, finding->plan->hlo.buffers[row->buffer_at].instruction_at);
+    return found != HLO_NONE && str_starts(hlo_instruction_opcode(&finding->plan->hlo, found), STR("all-gather"))
+               ? found
+               : HLO_NONE;
+}
+
+static const struct plan_argument *gathered_argument(const struct pattern_finding *finding, uint32_t gather_at)
+{
+    struct value base = {graph_operand(finding->graph, gather_at, 0), VALUE_WHOLE};
+    return pattern_facts_argument(finding, value_origin(finding->graph, base, VALUE_BASE, NULL).at);
+}
+
+static bool take_gathered_activations(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    uint32_t gather_at = gather_of(finding, live);
+    return gather_at != HLO_NONE && gathered_argument(finding, gather_at) == NULL;
+}
+
+static bool take_gathered_parameters(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    uint32_t gather_at = gather_of(finding, live);
+    return gather_at != HLO_NONE && gathered_argument(finding, gather_at) != NULL;
+}
+
+static bool take_whole_batches(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    uint64_t devices = finding->plan->hlo.device_count;
+    if (devices < 2 || !is_computed(finding, live) || live->shape.rank < 2 ||
+        live->shape.dimensions[0] % (int64_t)devices != 0)
+        return false;
+    return pattern_facts_has(&finding->batch_lengths, (uint64_t)live->shape.dimensions[0] / devices) &&
+           !pattern_facts_has(&finding->parameter_lengths, (uint64_t)live->shape.dimensions[0]) &&
+           !take_gathered_parameters(finding, live);
+}
+
+static bool take_replicated(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan_argument *argument = argument_of_row(finding, live);
+    return finding->plan->hlo.device_count > 1 && argument != NULL &&
+           (argument->verdict.category == CATEGORY_PARAMETER ||
+            argument->verdict.category == CATEGORY_OPTIMIZER_STATE) &&
+           hlo_sharding_is_replicated(&finding->plan->hlo, argument->instruction_at, argument->number);
+}
+
+static bool take_accumulators(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan_argument *argument = argument_of_row(finding, live);
+    struct str path = argument == NULL ? (struct str){"", 0} : argument->path;
+    for (size_t at = 0; at + 9 <= path.length; at++)
+        if (memcmp(path.data + at, "acc_grads", 9) == 0)
+            return true;
+    return category_of(finding, live) == CATEGORY_GRADIENT_ACCUMULATOR;
+}
+
+static bool take_gradients(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    return category_of(finding, live) == CATEGORY_GRADIENT;
+}
+
+static bool take_casts(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan_argument *argument = pattern_facts_argument(finding, live->base.at);
+    struct shape_array shape;
+    return category_of(finding, live) == CATEGORY_COPY_OF_ARGUMENT && live->has_shape && argument != NULL &&
+           argument->verdict.category != CATEGORY_BATCH && argument->verdict.category != CATEGORY_CACHE &&
+           shape_array_read(argument->shape, &shape) && shape.type != live->shape.type;
+}
+
+/* A table of many words by few features, the words being what the result is last divided by. */
+enum { WORDS_A_FEATURE_MIN = 2 };
+static bool is_vocabulary(const struct shape_array *table, const struct shape_array *result)
+{
+    if (table->rank != 2)
+        return false;
+    int64_t a = table->dimensions[0], b = table->dimensions[1], words = a > b ? a : b, features = a > b ? b : a;
+    return result->dimensions[result->rank - 1] == words && words / WORDS_A_FEATURE_MIN >= features;
+}
+
+static bool take_prefill(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    if (finding->graph->has_backward || category_of(finding, live) != CATEGORY_OUTPUT || !live->has_shape ||
+        live->shape.rank < 3 || live->shape.dimensions[live->shape.rank - 2] < 2 || live->base.at == HLO_NONE ||
+        graph_op(finding->graph, live->base.at) != GRAPH_DOT)
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct value base = {graph_operand(finding->graph, live->base.at, i), VALUE_WHOLE};
+        const struct plan_argument *argument =
+            pattern_facts_argument(finding, value_origin(finding->graph, base, VALUE_BASE, NULL).at);
+        struct shape_array shape;
+        if (argument != NULL && shape_array_read(argument->shape, &shape) && is_vocabulary(&shape, &live->shape))
+            return true;
+    }
+    return false;
+}
+
+static bool take_masks(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan_argument *argument = argument_of_row(finding, live);
+    return argument != NULL && live->has_shape && live->shape.rank >= 2 &&
+           (argument->verdict.category == CATEGORY_BATCH || argument->verdict.category == CATEGORY_INPUT ||
+            argument->verdict.category == CATEGORY_OTHER) &&
+           live->shape.dimensions[live->shape.rank - 1] > 1 && live->shape.dimensions[live->shape.rank - 2] > 1 &&
+           pattern_facts_has(&finding->score_planes, pattern_facts_plane(&live->shape));
+}
+
+static bool take_constants(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    return category_of(finding, live) == CATEGORY_CONSTANT;
+}
+
+/* A broadcast of a whole array, some times; not of a row or a number. */
+enum { REPEATS_MAX = 64 };
+static bool repeats_an_array(const struct pattern_finding *finding, uint32_t at)
+{
+    const struct hlo *hlo = &finding->plan->hlo;
+    struct shape_array one, all;
+    if (!pattern_facts_shape(hlo, at, &all) || !pattern_facts_shape(hlo, graph_operand(finding->graph, at, 0), &one))
+        return false;
+    int64_t few = shape_array_elements(&one), many = shape_array_elements(&all);
+    return few > 0 && many / 2 >= few && many / REPEATS_MAX <= few;
+}
+
+static bool take_repeats(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    uint32_t at = row_of(finding, live)->named_by;
+    if (at == HLO_NONE || !is_computed(finding, live))
+        return false;
+    enum graph_op op = graph_op(finding->graph, at);
+    struct str name = graph_op_name(finding->graph, at);
+    if (op == GRAPH_BROADCAST && repeats_an_array(finding, at))
+        return true;
+    return (op == GRAPH_BROADCAST || op == GRAPH_CONCATENATE || op == GRAPH_RESHAPE || op == GRAPH_GATHER) &&
+           (has_part(name, "repeat") || has_part(name, "tile") || has_part(name, "jit(repeat") ||
+            has_part(name, "jit(tile") || has_part(name, "jit(_repeat") || has_part(name, "jit(_tile"));
+}
+
+static bool take_padded(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan_row *row = row_of(finding, live);
+    return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE && row->bytes / 5 > row->unpadded_bytes / 4;
+}
+
+static taking *const takings[] = {
+    [PATTERN_LOGITS] = take_logits,
+    [PATTERN_ATTENTION_SCORES] = take_scores,
+    [PATTERN_SAVED_ACTIVATIONS] = take_saved,
+    [PATTERN_SCAN_RESIDUALS] = take_residuals,
+    [PATTERN_NO_DONATION] = take_not_donated,
+    [PATTERN_DONATION_UNUSED] = take_unused_donors,
+    [PATTERN_CACHE_COPY] = take_cache_copies,
+    [PATTERN_BATCH_NOT_SPLIT] = take_whole_batches,
+    [PATTERN_GATHERED_ACTIVATION] = take_gathered_activations,
+    [PATTERN_GATHERED_PARAMETERS] = take_gathered_parameters,
+    [PATTERN_REPLICATED] = take_replicated,
+    [PATTERN_GRADIENT_ACCUMULATOR] = take_accumulators,
+    [PATTERN_ALL_GRADIENTS] = take_gradients,
+    [PATTERN_PARAMETER_CAST_COPY] = take_casts,
+    [PATTERN_PREFILL_LOGITS] = take_prefill,
+    [PATTERN_MASK] = take_masks,
+    [PATTERN_CONSTANT] = take_constants,
+    [PATTERN_REPEAT] = take_repeats,
+    [PATTERN_PADDING] = take_padded,
+};
+
+bool pattern_rules_take(struct pattern_finding *finding, enum pattern_kind kind, const struct pattern_live *live)
+{
+    return takings[kind](finding, live);
+}
