@@ -51,6 +51,10 @@ static void largest_say(const struct overview *overview, const struct overview_r
 
 static void main_say(const struct overview *overview, const struct overview_row *largest, struct buf *out)
 {
+    if (overview->group_count == 0) {
+        buf_text(out, "This session has no modules.");
+        return;
+    }
     buf_format(out, "%s module%s", COUNT(overview->group_count), PLURAL(overview->group_count));
     if (overview->set->host_count > 0)
         buf_format(out, " on %s host%s", COUNT(overview->set->host_count), PLURAL(overview->set->host_count));
