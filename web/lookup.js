@@ -28,7 +28,7 @@ async function lookUpDefault(route, sessions, signal) {
   let second = null;
   for (const session of sessions.sessions.slice(0, MAX_LOOKS)) {
     const leading = location.search === '' && PAGES.find((row) => row.leads?.(session));
-    for (const row of leading ? [leading] : PAGES.filter((each) => !each.lacks(session))) {
+    for (const row of leading ? [leading] : PAGES.filter((each) => !each.isAside && !each.lacks(session))) {
       if (session === newest) row.load().catch(() => {});
       const found = await resolve({ ...route, session: session.id }, row, sessions, signal);
       if (found.session && hasFigure(row, found)) return { row, found };

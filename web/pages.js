@@ -11,6 +11,7 @@
  * - isAlone(route): true if what the URL names needs no session, e.g. a file that was dropped.
  * - hasEmpty: it has something to show without any session, too.
  * - isPlain: it has no details pane.
+ * - isAside: no bare address opens it: what it shows of a session another page shows first.
  * - leads(session): true if `/` opens this page when that session is the newest. */
 
 import { get } from './lib/api.js';
@@ -64,6 +65,18 @@ export const PAGES = [
     hasEmpty: true,
     isPlain: true,
   },
+  {
+    tool: 'modules',
+    word: 'Modules',
+    title: 'All modules: what each program of a session needs, on every host',
+    key: 'm',
+    icon: 'M4 6h16M4 12h16M4 18h16',
+    load: () => import('./tools/modules/page.js'),
+    levels: ['session'],
+    lacks: (session) => (session.module_count === 0 ? 'No program in this session' : ''),
+    isPlain: true,
+    isAside: true,
+  },
 ];
 
 export const HOME = {
@@ -84,5 +97,5 @@ export const pageOf = (tool) => (tool === 'home' ? HOME : (PAGES.find((page) => 
 
 /* The page of a session that names none: the first that has something to show there. */
 export function defaultPage(session) {
-  return PAGES.find((page) => !page.lacks(session)) ?? PAGES[0];
+  return PAGES.find((page) => !page.isAside && !page.lacks(session)) ?? PAGES[0];
 }

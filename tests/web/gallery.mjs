@@ -239,6 +239,8 @@ const PAGES = {
   oom_run: ['?tool=oom', async (page, place) => explain(page, place.text('oom-tpu-run.txt')), 'go'],
   oom_total: ['?tool=oom', async (page) => explain(page, 'RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.'), 'go'],
   oom_unknown: ['?tool=oom', async (page) => explain(page, 'hello world\nusing a lot of memory here\nnothing else\n'), 'go'],
+  modules: ['?tool=modules', async () => {}, 'logdir'],
+  modules_demo: ['?tool=modules', async () => {}, 'demo'],
   unknown: ['?tool=memory_viewer&session=ffffffffffff&space=77&pin=b:99999999&tool=nothing', async () => {}, 'demo'],
 };
 

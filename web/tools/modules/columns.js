@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * columns.js: how the columns of modules and of their hosts are drawn. One unit for all bytes of the table. */
+
+import { button, el, name } from '../../lib/dom.js';
+import { bytes, count, percent, signedBytes, unitOf, visible } from '../../lib/format.js';
+import { categoryWords, swatch } from '../../widgets/categories.js';
+import { inUnit, tableColumns } from '../../widgets/table_columns.js';
+
+const none = () => el('span', { class: 'dim' }, '–');
+const isKnown = (value) => value !== null && value !== undefined;
+
+/* A bar of the share of the capacity; what is over it is said by a word and a colour. */
+function capacityOf(row) {
+  const share = row.of_capacity_percent;
+  if (!isKnown(share)) return none();
+  const part = el('span', { class: 'capacity-part' });
+  part.style.width = `${Math.min(100, share)}%`;
+  const isOver = share > 100;
+  return [
+    el('span', { class: `capacity-bar${isOver ? ' is-over' : ''}`, 'aria-hidden': 'true' }, part),
+    el('span', { class: `figure${isOver ? ' over' : ''}` }, isOver ? `${percent(share, 100)} over` : percent(share, 100)),
+  ];
+}
+
+const sumOf = (parts) => parts.reduce((sum, part) => sum + part.bytes, 0);
+const wordsOf = (parts, all) => parts.map((part) => `${categoryWords(part.category)} ${bytes(part.bytes)} (${percent(part.bytes, all)})`).join(', ');
+
+/* What is live at the peak: a bar of all categories, and the largest in words. */
+function categoriesOf(row) {
+  const all = sumOf(row.categories);
+  if (all === 0) return none();
+  const largest = row.categories.reduce((a, b) => (b.bytes > a.bytes ? b : a));
+  const parts = row.categories.map((part) => {
+    const node = swatch(part.category);
+    node.classList.add('category-part');
+    node.style.width = `${(100 * part.bytes) / all}%`;
+    return node;
+  });
+  return el(
+    'span',
+    { class: 'categories', title: `Live at the peak: ${wordsOf(row.categories, all)}` },
+    el('span', { class: 'category-bar', 'aria-hidden': 'true' }, parts),
+    el('span', { class: 'category-words' }, `${categoryWords(largest.category)} ${percent(largest.bytes, all)}`),
+  );
+}
+
+/* ⟲: some outputs take the place of donated arguments. */
+function outputsOf(unit) {
+  return (row) => {
+    if (!isKnown(row.output_bytes)) return none();
+    const reused = row.output_reused_bytes > 0;
+    return [
+      inUnit(row.output_bytes, unit),
+      reused && el('span', { class: 'reused', title: `${bytes(row.output_reused_bytes)} in place of donated arguments` }, '\u00a0⟲'),
+    ];
+  };
+}
+
+const partOf = (field, whole, unit) => (row) =>
+  isKnown(row[field])
+    ? el('span', { class: 'figure', title: percent(row[field], row[whole]) }, inUnit(row[field], unit))
+    : none();
+
+/* "4 ≠": opens the hosts side by side. */
+function hostsOf(openHosts) {
+  return (row) => {
+    if (!isKnown(row.host_count)) return none();
+    const differing = row.outlier_count + row.absent_host_count;
+    if (row.host_count + row.absent_host_count < 2) return count(row.host_count);
+    const said = differing ? `${count(differing)} of ${count(row.host_count + row.absent_host_count)} differ` : 'all alike';
+    return button(
+      `text-button hosts-button${differing ? ' is-unequal' : ''}`,
+      () => openHosts(row),
+      `${count(row.host_count)}${differing ? ' ≠' : ''}`,
+      { 'aria-label': `Hosts of ${visible(row.module)} side by side: ${said}`, title: said },
+    );
+  };
+}
+
+function differenceOf(row) {
+  const by = row.difference_bytes;
+  if (!isKnown(by)) return none();
+  if (by === 0) return el('span', { class: 'dim' }, row.outlier === 'yes' ? 'peak only' : 'as most');
+  return el('span', { class: `figure ${by > 0 ? 'grown' : 'shrunk'}` }, signedBytes(by), by > 0 ? ' ▲' : ' ▼');
+}
+
+const STATES = { not_read: 'not read yet', failed: 'cannot be read', no_assignment: 'no memory plan' };
+
+function totalOf(unit) {
+  return (row) => {
+    if (isKnown(row.total_bytes)) return inUnit(row.total_bytes, unit);
+    return el('span', { class: row.state === 'failed' ? 'caution' : 'dim' }, STATES[row.state] ?? '–');
+  };
+}
+
+/* openHosts(row); hrefOf(row) → link to the Memory Viewer, or null. */
+export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpace, hrefOf, openHosts }) {
+  const unit = unitOf(data.largest_bytes);
+  const size = { in: unit, width: 6.25 };
+  const isSaid = (field) => data.rows.some((row) => isKnown(row[field]) && row[field] !== '');
+  const idsOf = (module) => new Set(data.rows.filter((row) => row.module === module).map((row) => row.key)).size;
+  /* Several programs of one name are told apart by their ids. */
+  const wordOf = (row) => (row.host && idsOf(row.module) > 1 ? row.key : row.module);
+  const linked = (row) => {
+    const href = hrefOf(row);
+    return href ? el('a', { href, class: 'module-link', tabindex: '-1' }, name(wordOf(row))) : name(wordOf(row));
+  };
+  const moduleColumn = isOneModule ? false : { width: 15, card: isOfHosts ? 'line' : 'title', cell: linked };
+  return tableColumns(data.columns, {
+    ...(isOfHosts ? { host: { width: 9, card: 'title' }, module: moduleColumn } : {}),
+    total: { ...size, width: 7, card: 'figure', explain: 'total', cell: totalOf(unit) },
+    ...(isOfHosts ? { differs: { width: 8, card: 'line', cell: differenceOf } } : {}),
+    peak: { ...size, width: 8, explain: 'peak' },
+    capacity: { width: 8, cell: capacityOf, explain: 'capacity', isHidden: !isSaid('of_capacity_percent') },
+    ...(isOfHosts ? {} : { module: moduleColumn }),
+    hosts: isOneModule ? false : { width: 5, card: isOfHosts ? 'none' : 'line', cell: hostsOf(openHosts), isHidden: !hasHosts },
+    cat: { width: 16, card: isOfHosts ? 'none' : 'line', cell: categoriesOf },
+    args: { ...size, explain: 'arguments' },
+    temp: { ...size, width: 9, explain: 'temporaries' },
+    outputs: { ...size, width: 7.5, cell: outputsOf(unit), explain: 'outputs' },
+    code: { ...size, isHidden: !isSaid('code_bytes'), explain: 'code' },
+    pad: { ...size, width: 7.5, cell: partOf('padding_bytes', 'peak_bytes', unit), explain: 'padding' },
+    frag: { ...size, cell: partOf('fragmentation_bytes', 'total_bytes', unit), explain: 'fragmentation' },
+    runs: { width: 5, isHidden: !isSaid('run_count') },
+    run: { width: 6, isHidden: !isSaid('mean_run_ps') },
+    first: { width: 7, isHidden: true },
+    ...(isOfHosts ? {} : { differs: { width: 8, cell: differenceOf, isHidden: true } }),
+    space: { width: 7, isHidden: isOneSpace },
+    ...(isOfHosts ? {} : { host: { width: 9, isHidden: true } }),
+    remark: { isHidden: !isSaid('remark') },
+  });
+}
