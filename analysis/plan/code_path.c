@@ -411,8 +411,10 @@ void code_path_walk(const struct plan *plan, const struct plan_row *row, enum co
                       CODE_PATH_OP); /* a copy of it */
         else if (!is_parameter)
             parts_add(&parts, detail.opcode, CODE_PATH_OP);
-    } else if (way == CODE_PATH_BY_STACK && stack_visit(&plan->hlo, &detail, visit, context)) {
-        return;
+    } else if (way == CODE_PATH_BY_STACK) {
+        struct hlo_detail origin = describe_origin(plan, row);
+        if (stack_visit(&plan->hlo, &origin, visit, context))
+            return;
     } else if (way == CODE_PATH_BY_SCOPE && detail.op_name.length > 0) {
         scopes_split(detail.op_name, &parts);
     }

@@ -27,14 +27,23 @@ void describe_stack_text(const struct hlo *hlo, uint32_t frame_at, struct buf *o
     describe_stack(hlo, frame_at, frame_text, out);
 }
 
+static bool tells_source(const struct hlo *hlo, const struct hlo_detail *detail)
+{
+    return detail->source_file.length > 0 || detail->frame_at < hlo->frame_count;
+}
+
 struct hlo_detail describe_origin(const struct plan *plan, const struct plan_row *row)
 {
-    uint32_t at = row->buffer_at == PLAN_NONE ? HLO_NONE : plan->hlo.buffers[row->buffer_at].instruction_at;
+    const struct hlo *hlo = &plan->hlo;
+    uint32_t at = row->buffer_at == PLAN_NONE ? HLO_NONE : hlo->buffers[row->buffer_at].instruction_at;
     struct hlo_detail detail = {.frame_at = HLO_NONE};
     if (at != HLO_NONE)
-        detail = hlo_detail(&plan->hlo, at);
-    bool is_told = detail.source_file.length > 0 || detail.frame_at < plan->hlo.frame_count;
-    return is_told || row->named_by == HLO_NONE || row->named_by == at ? detail : hlo_detail(&plan->hlo, row->named_by);
+        detail = hlo_detail(hlo, at);
+    bool is_one_of_many = at != HLO_NONE && hlo->buffers[row->buffer_at].index_count > 0;
+    if (row->named_by == HLO_NONE || row->named_by == at || (tells_source(hlo, &detail) && !is_one_of_many))
+        return detail;
+    struct hlo_detail naming = hlo_detail(hlo, row->named_by);
+    return tells_source(hlo, &naming) ? naming : detail;
 }
 
 struct describe_source describe_innermost_source(const struct hlo *hlo, const struct hlo_detail *detail)

@@ -19,8 +19,8 @@ void describe_stack(const struct hlo *hlo, uint32_t frame_at,
                     void (*visit)(void *context, const struct hlo_frame *frame), void *context);
 /* Appends the stack as XProf writes it: "file:line:column" a line. */
 void describe_stack_text(const struct hlo *hlo, uint32_t frame_at, struct buf *out);
-/* What tells where a row comes from: its own instruction, else, of a copy or what else the compiler put in, the one that
- * names its value. */
+/* What tells where a row comes from: its own instruction; of one of many outputs, of a copy and what else the compiler
+ * put in, the one that names its value. */
 struct hlo_detail describe_origin(const struct plan *plan, const struct plan_row *row);
 /* What the instruction says of itself: often a line of a library. Source: XProf's hlo_module_utils.cc. */
 struct describe_source describe_innermost_source(const struct hlo *hlo, const struct hlo_detail *detail);

@@ -90,6 +90,14 @@ const VIEWER = {
     },
   ],
   map: ['', async (page) => tab(page, 'Map')],
+  code: ['&view=code', async () => {}],
+  code_stack: ['&view=code&by=stack', async () => {}],
+  code_treemap: ['&view=code&picture=treemap', async () => {}],
+  code_layers: ['&view=code&open=all', async () => {}],
+  links: ['', async (page) => {
+      await tab(page, 'Table');
+      await page.locator('.panel-table tbody tr').first().click();
+    }],
   moment: ['&step=150&sel=120-400', async () => {}],
   marks: ['&step=300&a=100&b=300', async () => {}],
   grouped: ['&group=shape', async (page) => tab(page, 'Table')],

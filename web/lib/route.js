@@ -24,6 +24,9 @@ const KINDS = {
   sel: 'text',
   offsets: 'text',
   bars: 'text',
+  node: 'text',
+  open: 'text',
+  picture: 'text',
   unpadded: 'text',
   a: 'text',
   b: 'text',
@@ -59,7 +62,7 @@ const NAMES = Object.keys(KINDS);
 const DEFAULTS = Object.fromEntries(NAMES.map((name) => [name, EMPTY[KINDS[name]]]));
 const LEVELS = ['session', 'host', 'module', 'space'];
 /* What belongs to one memory space of one module, or to one trace. */
-const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'a', 'b', 'pin', 'find', 'memory'];
+const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'node', 'open', 'a', 'b', 'pin', 'find', 'memory'];
 const MAX_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;

@@ -28,6 +28,11 @@ const STATES = {
     await page.waitForSelector('.selector-option');
   },
   'with its notes open': async (page) => page.locator('.notes-button').first().click(),
+  'with the code open': press('5', '.code-host canvas'),
+  'with the code as a treemap': async (page) => {
+    await page.keyboard.press('k');
+    await page.waitForSelector('.treemap-base');
+  },
   'with the palette open': press('Control+k', '.palette-option'),
   'with the keys open': press('?', '.help-row'),
 };

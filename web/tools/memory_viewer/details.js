@@ -14,12 +14,16 @@ function stack(record) {
   if (record.stack === undefined)
     return el('p', { class: 'dim' }, record.source_file ? 'reading the stack …' : '');
   if (record.stack.length === 0) return null;
+  /* The person's frames stand first, those of libraries step back. */
+  const isLibrary = (frame) => Boolean(frame.is_library);
+  const frames = [...record.stack.filter((frame) => !isLibrary(frame)), ...record.stack.filter(isLibrary)];
+  const of = frames.some(isLibrary) && !frames.every(isLibrary) ? ', yours before those of libraries' : '';
   return folded(
-    counted(record.stack.length, 'stack frame') + ', innermost first',
-    record.stack.map((frame) =>
+    `${counted(frames.length, 'stack frame')}, innermost first${of}`,
+    frames.map((frame) =>
       el(
         'li',
-        {},
+        { class: isLibrary(frame) ? 'dim' : null },
         nameInline(place(frame), 90),
         frame.function ? [' ', nameInline(frame.function, 60)] : null,
       ),
@@ -59,7 +63,8 @@ function whose(record) {
   return record.confidence ? [...word, el('span', { class: 'dim' }, ` · ${record.confidence}`)] : word;
 }
 
-export function bufferDetails(record, space, isPinned) {
+/* links: what made it and what reads it, as walk.js has it. */
+export function bufferDetails(record, space, isPinned, links = null) {
   const [shape, layout] = splitShape(visible(record.shape ?? ''));
   const share =
     record.share_of_peak !== undefined && record.share_of_peak !== null
@@ -111,6 +116,7 @@ export function bufferDetails(record, space, isPinned) {
         ),
         fact('buffer id', record.id),
       ),
+      links,
       stack(record),
       isPinned ? el('p', { class: 'dim' }, 'A click on a figure explains it. Esc lets go.') : el('p', { class: 'dim' }, 'Click pins it.'),
     ],

@@ -108,9 +108,9 @@ function showDetails(view, id, hover, isPinned) {
   const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
   if (group)
     groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.program.space, view.place, (row) => pinItem(view, row))));
-  else if (record) details.show(bufferDetails(record, view.program.space, isPinned));
+  else if (record) details.show(bufferDetails(record, view.program.space, isPinned, isPinned ? view.walk.parts(record) : null));
   else if (merged) details.show(mergedDetails(merged, view.program.space));
-  else details.show(view.window.now?.details() ?? pageDetails(view.program.space));
+  else details.show(view.window.now?.details() ?? view.code.part.now?.details() ?? pageDetails(view.program.space));
 }
 
 /* Steps in which a buffer, or one of a pinned group, lives. */

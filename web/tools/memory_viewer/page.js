@@ -4,7 +4,7 @@
  *
  * Reads top down: build the views, load what the URL names, light what is hovered or pinned. */
 
-import { el } from '../../lib/dom.js';
+import { button, el } from '../../lib/dom.js';
 import { cutMiddle, visible } from '../../lib/format.js';
 import { get, isAbort, Problem } from '../../lib/api.js';
 import { stopped } from '../../lib/failure.js';
@@ -28,6 +28,7 @@ import { viewerKeys } from './keys.js';
 import { byBuffer, centrePin, editOffsets, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './light.js';
 import { createMapPanel } from './map.js';
 import { createPlace } from './place.js';
+import { createWalk } from './walk.js';
 import {
   changeCapacity,
   loadDetail,
@@ -56,6 +57,7 @@ export function mount(root, context) {
     },
     momentAtRest: () => {
       loadStrips(view);
+      view.code.load();
       view.table.hear();
       if (view.group) setPin(view, view.context.route);
     },
@@ -75,6 +77,7 @@ export function mount(root, context) {
       loadMarks(view).then(() => refresh(view));
     },
   });
+  view.walk = createWalk({ program, context, records: view.records, pinned: () => pinned(view) });
   view.light = () => lightUp(view);
   build(view);
   const { place, map, table } = view;
@@ -83,6 +86,12 @@ export function mount(root, context) {
     editOffsets: () => editOffsets(view),
     byBuffer: (direction) => byBuffer(view, direction),
     toPanel: (at) => toPanel(view, at),
+    toCode: () => toCode(view),
+    byPicture: () => void view.code.part.with((code) => code.byPicture()),
+    byWay: () => void view.code.part.with((code) => code.byWay()),
+    openLayers: () => view.code.part.now?.openLayers(),
+    toOperand: () => void view.walk.toOperand(),
+    toReader: () => void view.walk.toReader(),
   };
   context.bind([...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()], 'Memory Viewer');
   const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf(explainable(view), ...key));
@@ -94,6 +103,7 @@ export function mount(root, context) {
       view.curve.setUnpadded(route.unpadded !== '0');
       view.place.hear(route);
       view.map.hear(route);
+      view.code.load();
       hearFilter(view, route);
       /* While the moment is being moved the table keeps what it has. */
       const rows = view.place.isMoving ? null : view.table.hear();
@@ -112,6 +122,7 @@ export function mount(root, context) {
       view.curve.destroy();
       view.strips.destroy();
       view.map.destroy();
+      view.code.part.now?.destroy();
       view.table.destroy();
     },
   };
@@ -229,6 +240,8 @@ function build(view) {
     onPin,
     onHint: hint,
   });
+  view.code = codePanel(view);
+  addSwitch(view);
   view.table = createBuffersTable({ program: view.program, context: view.context, place: view.place, records: view.records }, {
     onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
     onLeave: leave,
@@ -237,8 +250,8 @@ function build(view) {
   });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   view.strips.panel.node.dataset.explain = 'strips';
-  view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel];
-  const words = ['Curve', 'Strips', 'Map', 'Table'];
+  view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel, view.code.panel];
+  const words = ['Curve', 'Strips', 'Map', 'Table', 'Code'];
   view.tabs = createPhoneTabs(
     words.map((word, at) => ({ id: word.toLowerCase(), word, panel: view.panels[at] })),
     (id) => view.context.choose({ view: id === 'curve' ? '' : id }),
@@ -250,9 +263,40 @@ function build(view) {
       view.head.node,
       view.wholePage,
       view.tabs.node,
-      view.panels.map((panel) => panel.node),
+      [0, 1, 2, 4, 3].map((at) => view.panels[at].node),
     ),
   );
+}
+
+/* The panel of the code, of which no more is there than its head until the URL asks for it. */
+function codePanel(view) {
+  const panel = createPanel('panel-code', 'Memory by code');
+  const actions = { onHint: hint, onDetails: () => refresh(view) };
+  const part = lazy(
+    () => import('./code.js'),
+    ({ createCode }) => createCode(view, panel, actions),
+  );
+  const isAsked = () => view.context.route.view === 'code';
+  return { panel, part, load: () => (isAsked() ? part.with((code) => code.load()) : null) };
+}
+
+/* Map and code stand in one place: in the head of each a button for either. */
+function addSwitch(view) {
+  view.switches = [];
+  for (const { head } of [view.map.panel, view.code.panel]) {
+    const both = [['', 'Map'], ['code', 'Code']].map(([id, word]) =>
+      button('switch-button', () => view.context.choose({ view: id }), word, { 'data-view': id }),
+    );
+    view.switches.push(...both);
+    head.querySelector('h2').after(el('span', { class: 'panel-switch', role: 'group', 'aria-label': 'Map or code' }, both));
+  }
+}
+
+/* To the panel of the code, which is opened if need be. */
+function toCode(view) {
+  if (view.context.route.view !== 'code') view.context.choose({ view: 'code' });
+  view.code.part.with((code) => code.focus());
+  return true;
 }
 
 function hoverBar(view, key, bar, mark) {
@@ -284,6 +328,8 @@ function onlyCategory(view, category, isAdded) {
 /* The panel that a phone shows. */
 function setTab(view, { view: id }) {
   view.tabs.set(id);
+  view.root.firstElementChild.classList.toggle('has-code', id === 'code');
+  for (const each of view.switches) each.setAttribute('aria-pressed', String((each.dataset.view === 'code') === (id === 'code')));
   if (!id || view.tabs.ids.includes(id)) view.context.banners.drop('view');
   else view.context.banners.set('view', { text: `There is no view ${short(id)} here; showing the curve and all others.` });
 }
@@ -421,11 +467,12 @@ function escape(view) {
   if (view.curve.cancel() || view.map.cancel()) return true;
   if (dismissTooltip()) return true;
   if (view.program.space && view.place.letWindowGo()) return true;
+  if (view.walk.back()) return true;
   if (view.bars) {
     view.context.choose({ bars: '' });
     return true;
   }
-  if (view.store.state.pin === null) return false;
+  if (view.store.state.pin === null) return Boolean(view.code.part.now?.back());
   view.context.pin(null);
   return true;
 }
