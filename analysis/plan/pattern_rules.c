@@ -81,47 +81,57 @@ static bool take_residuals(struct pattern_finding *finding, const struct pattern
     return graph_op(finding->graph, live->origin.at) == GRAPH_UPDATE && has_part(name, "body");
 }
 
-/* Is the value made, outside of the passes, from the argument? Looks back over a bounded part of the graph. */
-enum { BACK_NODES_MAX = 400 };
-static bool is_made_from(const struct pattern_finding *finding, struct value value, uint32_t argument_at)
+/* Would the argument do for a result of that shape? */
+static bool could_be_donated(const struct pattern_finding *finding, uint32_t at, const struct pattern_live *live)
+{
+    const struct plan_argument *argument = pattern_facts_argument(finding, at);
+    struct shape_array shape;
+    return argument != NULL && argument->bytes == row_of(finding, live)->bytes &&
+           !pattern_facts_has(&finding->donated, (uint64_t)argument->number) &&
+           shape_array_read(argument->shape, &shape) && shape_array_hash(&shape) == shape_array_hash(&live->shape);
+}
+
+/* Is the value made, outside of the passes, from an argument that would do? Looks back over a bounded part of the
+ * graph. */
+enum { BACK_NODES_MAX = 128 };
+static bool is_made_from_donor(const struct pattern_finding *finding, struct value value,
+                               const struct pattern_live *live)
 {
     const struct graph *graph = finding->graph;
-    struct value nodes[BACK_NODES_MAX];
-    uint32_t count = 0;
-    nodes[count++] = value_origin(graph, value, VALUE_ORIGIN, NULL);
+    uint32_t nodes[BACK_NODES_MAX], count = 0;
+    nodes[count++] = value_origin(graph, value, VALUE_ORIGIN, NULL).at;
     for (uint32_t i = 0; i < count; i++) {
-        if (nodes[i].at == argument_at)
+        if (could_be_donated(finding, nodes[i], live))
             return true;
-        if (nodes[i].at == HLO_NONE || graph_phase(graph, nodes[i].at) == GRAPH_BACKWARD)
+        if (nodes[i] == HLO_NONE || graph_phase(graph, nodes[i]) == GRAPH_BACKWARD)
             continue;
-        for (uint32_t j = graph->operand_first[nodes[i].at]; j < graph->operand_first[nodes[i].at + 1]; j++) {
-            struct value operand = {graph->operands[j], VALUE_WHOLE};
-            bool is_known = operand.at == HLO_NONE || count == BACK_NODES_MAX;
-            if (!is_known)
-                operand = value_origin(graph, operand, VALUE_ORIGIN, NULL);
+        for (uint32_t j = graph->operand_first[nodes[i]]; j < graph->operand_first[nodes[i] + 1]; j++) {
+            bool is_known = graph->operands[j] == HLO_NONE || count == BACK_NODES_MAX;
+            uint32_t at =
+                is_known ? HLO_NONE
+                         : value_origin(graph, (struct value){graph->operands[j], VALUE_WHOLE}, VALUE_ORIGIN, NULL).at;
             for (uint32_t k = 0; k < count && !is_known; k++)
-                is_known = nodes[k].at == operand.at && nodes[k].element == operand.element;
+                is_known = nodes[k] == at;
             if (!is_known)
-                nodes[count++] = operand;
+                nodes[count++] = at;
         }
     }
     return false;
 }
 
+/* Several values may lie in a result's allocation one after the other; one of them is the result. */
+enum { ASSIGNED_MAX = 16 };
 static bool take_not_donated(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    const struct plan *plan = finding->plan;
+    const struct hlo *hlo = &finding->plan->hlo;
     const struct plan_row *row = row_of(finding, live);
-    if (category_of(finding, live) != CATEGORY_OUTPUT || !live->has_shape || live->shape.rank == 0 ||
-        row->buffer_at == PLAN_NONE ||
-        (live->origin.at != HLO_NONE && graph_phase(finding->graph, live->origin.at) == GRAPH_BACKWARD))
+    const struct hlo_allocation *allocation = &hlo->allocations[row->allocation_at];
+    if (category_of(finding, live) != CATEGORY_OUTPUT || !live->has_shape || live->shape.rank == 0)
         return false;
-    for (uint32_t i = 0; i < plan->argument_count; i++) {
-        struct shape_array shape;
-        const struct plan_argument *argument = &plan->arguments[i];
-        if (argument->bytes == row->bytes && !pattern_facts_has(&finding->donated, (uint64_t)argument->number) &&
-            shape_array_read(argument->shape, &shape) && shape_array_hash(&shape) == shape_array_hash(&live->shape) &&
-            is_made_from(finding, value_of_buffer(&plan->hlo, row->buffer_at), argument->instruction_at))
+    for (uint32_t i = 0; i < allocation->assigned_count && i < ASSIGNED_MAX; i++) {
+        uint32_t at = hlo->assigned[allocation->assigned_first + i].buffer_at;
+        if (plan_buffer_is_usable(hlo, at) && finding->plan->bytes[at] == row->bytes &&
+            is_made_from_donor(finding, value_of_buffer(hlo, at), live))
             return true;
     }
     return false;
