@@ -35,12 +35,13 @@ static const struct plan_row *row_of(const struct pattern_finding *finding, cons
 struct sized {
     int64_t bytes;
     uint32_t row;
+    uint8_t category;
 };
 
 static int by_size(const void *left, const void *right)
 {
     const struct sized *a = left, *b = right;
-    return ORDER(b->bytes, a->bytes) ?: ORDER(a->row, b->row);
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->category, b->category) ?: ORDER(a->row, b->row);
 }
 
 static uint64_t percent_of(int64_t bytes, int64_t whole)
@@ -113,7 +114,7 @@ static void kind_find(struct pattern_finding *finding, enum pattern_kind kind, s
         matrix_count += live->has_shape && live->shape.rank > 1;
         bytes = sum_add(bytes, held);
         elements += element_count < INT64_MAX ? (uint64_t)element_count : 0;
-        room[count++] = (struct sized){held, live->row};
+        room[count++] = (struct sized){held, live->row, row->verdict.category};
     }
     if (!is_told(finding, kind, bytes, elements, matrix_count))
         return;

@@ -6,6 +6,7 @@
 #define EVERY "category_rules", NULL
 
 static const char *const no_params[] = {EVERY};
+static const char *const whose_params[] = {"space", "format", EVERY};
 static const char *const space_params[] = {"space", EVERY};
 static const char *const curve_params[] = {"space", "width", "from", "to", "stack", EVERY};
 static const char *const strips_params[] = {"space", "width", "step",  "filter", "mark",
@@ -31,7 +32,7 @@ static const struct tool_view views[] = {
     {"map", map_params, memory_viewer_map, false, NULL},
     {"tree", tree_params, memory_viewer_tree, false, NULL},
     {"live_range", no_params, memory_viewer_live_range, false, NULL},
-    {"whose", space_params, memory_viewer_whose, false, NULL},
+    {"whose", whose_params, memory_viewer_whose, false, NULL},
     {"xprof", space_params, memory_viewer_xprof, true, NULL},
 };
 
