@@ -80,6 +80,14 @@ static inline struct str graph_op_name(const struct graph *graph, uint32_t at)
 {
     return (struct str){graph->hlo->instructions[at].bytes + graph->op_names[at].at, graph->op_names[at].length};
 }
+/* Its end, where the operation is named: what rules look for a word in, so that a long name costs no more than others. */
+enum { GRAPH_OP_NAME_MAX = 4096 };
+static inline struct str graph_op_name_end(const struct graph *graph, uint32_t at)
+{
+    struct str name = graph_op_name(graph, at);
+    size_t cut = name.length > GRAPH_OP_NAME_MAX ? name.length - GRAPH_OP_NAME_MAX : 0;
+    return (struct str){name.data + cut, name.length - cut};
+}
 /* Operand `nth`, or HLO_NONE. */
 static inline uint32_t graph_operand(const struct graph *graph, uint32_t at, uint32_t nth)
 {

@@ -68,7 +68,7 @@ static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
         if (reading->followed_count < sizeof(reading->followed) / sizeof(reading->followed[0]))
             reading->followed[reading->followed_count++] = reader_at;
     }
-    facts->is_random = facts->is_random || is_random_name(graph_op_name(reading->walk->graph, reader_at));
+    facts->is_random = facts->is_random || is_random_name(graph_op_name_end(reading->walk->graph, reader_at));
     return true;
 }
 

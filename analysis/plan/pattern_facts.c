@@ -30,7 +30,7 @@ static void reductions_collect(struct pattern_finding *finding)
     struct shape_array shape;
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         enum graph_op op = graph_op(finding->graph, at);
-        struct str name = graph_op_name(finding->graph, at);
+        struct str name = graph_op_name_end(finding->graph, at);
         if (op == GRAPH_EXPONENTIAL && pattern_facts_shape(hlo, at, &shape))
             put(&finding->exponentials, shape_array_hash_any_order(&shape));
         if (op == GRAPH_REDUCE && (ends_with(name, STR("reduce_max")) || ends_with(name, STR("argmax"))) &&

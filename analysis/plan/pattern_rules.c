@@ -77,7 +77,7 @@ static bool take_residuals(struct pattern_finding *finding, const struct pattern
 {
     if (!take_saved(finding, live) || live->origin.at == HLO_NONE)
         return false;
-    struct str name = graph_op_name(finding->graph, live->origin.at);
+    struct str name = graph_op_name_end(finding->graph, live->origin.at);
     return graph_op(finding->graph, live->origin.at) == GRAPH_UPDATE && has_part(name, "body");
 }
 
@@ -93,20 +93,21 @@ static bool could_be_donated(const struct pattern_finding *finding, uint32_t at,
 
 /* Is the value made, outside of the passes, from an argument that would do? Looks back over a bounded part of the
  * graph. */
-enum { BACK_NODES_MAX = 128 };
+enum { BACK_NODES_MAX = 128, BACK_STEPS_MAX = 1024 };
 static bool is_made_from_donor(const struct pattern_finding *finding, struct value value,
                                const struct pattern_live *live)
 {
     const struct graph *graph = finding->graph;
-    uint32_t nodes[BACK_NODES_MAX], count = 0;
+    uint32_t nodes[BACK_NODES_MAX], count = 0, steps = 0;
     nodes[count++] = value_origin(graph, value, VALUE_ORIGIN, NULL).at;
     for (uint32_t i = 0; i < count; i++) {
         if (could_be_donated(finding, nodes[i], live))
             return true;
         if (nodes[i] == HLO_NONE || graph_phase(graph, nodes[i]) == GRAPH_BACKWARD)
             continue;
-        for (uint32_t j = graph->operand_first[nodes[i]]; j < graph->operand_first[nodes[i] + 1]; j++) {
-            bool is_known = graph->operands[j] == HLO_NONE || count == BACK_NODES_MAX;
+        for (uint32_t j = graph->operand_first[nodes[i]];
+             j < graph->operand_first[nodes[i] + 1] && count < BACK_NODES_MAX && steps++ < BACK_STEPS_MAX; j++) {
+            bool is_known = graph->operands[j] == HLO_NONE;
             uint32_t at =
                 is_known ? HLO_NONE
                          : value_origin(graph, (struct value){graph->operands[j], VALUE_WHOLE}, VALUE_ORIGIN, NULL).at;
@@ -161,7 +162,8 @@ static bool collective_met(void *context, uint32_t reader_at, uint32_t operand)
     return *found == HLO_NONE;
 }
 
-/* TPU programs run collectives in the background as fusions around them. */
+/* TPU programs run collectives in the background as fusions around them, of some ten instructions. */
+enum { INSIDE_MAX = 1024 };
 static uint32_t gather_inside(const struct pattern_finding *finding, uint32_t fusion_at)
 {
     const struct hlo *hlo = &finding->plan->hlo;
@@ -169,7 +171,7 @@ static uint32_t gather_inside(const struct pattern_finding *finding, uint32_t fu
     if (graph_op(finding->graph, fusion_at) != GRAPH_FUSION || computation_at == HLO_NONE)
         return HLO_NONE;
     const struct hlo_computation *computation = &hlo->computations[computation_at];
-    for (uint32_t i = 0; i < computation->instruction_count; i++)
+    for (uint32_t i = 0; i < computation->instruction_count && i < INSIDE_MAX; i++)
         if (graph_op(finding->graph, computation->instruction_first + i) == GRAPH_COLLECTIVE)
             return computation->instruction_first + i;
     return HLO_NONE;
@@ -233,7 +235,7 @@ static bool take_accumulators(struct pattern_finding *finding, const struct patt
 {
     const struct plan_argument *argument = argument_of_row(finding, live);
     struct str path = argument == NULL ? (struct str){"", 0} : argument->path;
-    for (size_t at = 0; at + 9 <= path.length; at++)
+    for (size_t at = 0; at + 9 <= path.length && at < GRAPH_OP_NAME_MAX; at++)
         if (memcmp(path.data + at, "acc_grads", 9) == 0)
             return true;
     return category_of(finding, live) == CATEGORY_GRADIENT_ACCUMULATOR;
@@ -313,7 +315,7 @@ static bool take_repeats(struct pattern_finding *finding, const struct pattern_l
     if (at == HLO_NONE || !is_computed(finding, live))
         return false;
     enum graph_op op = graph_op(finding->graph, at);
-    struct str name = graph_op_name(finding->graph, at);
+    struct str name = graph_op_name_end(finding->graph, at);
     if (op == GRAPH_BROADCAST && repeats_an_array(finding, at))
         return true;
     return (op == GRAPH_BROADCAST || op == GRAPH_CONCATENATE || op == GRAPH_RESHAPE || op == GRAPH_GATHER) &&

@@ -189,7 +189,8 @@ static uint32_t nearest_named(const struct graph *graph, uint32_t at)
         if (graph_phase(graph, nodes[i]) != GRAPH_NAMELESS)
             return nodes[i];
         struct value operand;
-        for (uint32_t j = 0; count < NAMER_NODES_MAX && (operand.at = graph_operand(graph, nodes[i], j)) != HLO_NONE;
+        for (uint32_t j = 0; j < NAMER_NODES_MAX && count < NAMER_NODES_MAX &&
+                             (operand.at = graph_operand(graph, nodes[i], j)) != HLO_NONE;
              j++) {
             operand = value_origin(graph, whole(operand.at), VALUE_ORIGIN, NULL);
             bool is_known = false;
