@@ -114,6 +114,9 @@ static void instruction_read(struct graph *graph, const struct map *opcode_map, 
         op = GRAPH_SAME;
     else if (op == GRAPH_CUSTOM_CALL && str_equal(target, STR("AllocateBuffer")))
         op = GRAPH_ALLOCATE;
+    else if (op == GRAPH_CUSTOM_CALL &&
+             (str_starts(target, STR("__cublas")) || str_starts(target, STR("__onednn$matmul"))))
+        op = GRAPH_DOT; /* of a library, on GPUs and CPUs */
     int64_t number = op == GRAPH_PARAMETER ? parameter_number : tuple_index;
     graph->ops[at] = (uint8_t)op;
     graph->phases[at] = (uint8_t)phase_of(graph_op_name(graph, at));

@@ -22,7 +22,9 @@ struct facts {
     bool is_read_forward, is_read_backward, is_read_plain, is_random;
     bool is_weight,
         is_beside_argument; /* multiplied, going forward, with a value that was computed; with an argument */
+    bool is_aliased;        /* it was donated, and a result lives in its memory */
     bool is_replaced;       /* the program gives a new one back */
+    bool is_updated;        /* parts of it are written, or it is put together with something */
     bool feeds_forward;     /* what is made of it outside of the passes goes into them */
     const struct argument_name *name;
 };
@@ -57,7 +59,6 @@ static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
 {
     struct reading *reading = context;
     struct facts *facts = reading->facts;
-    (void)operand;
     if (reader_at == HLO_NONE)
         return true;
     unsigned phases = reader_phases(reading->walk, reader_at);
@@ -68,6 +69,9 @@ static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
         if (reading->followed_count < sizeof(reading->followed) / sizeof(reading->followed[0]))
             reading->followed[reading->followed_count++] = reader_at;
     }
+    facts->is_updated = facts->is_updated ||
+                        (graph_op(reading->walk->graph, reader_at) == GRAPH_UPDATE && operand == 0) ||
+                        graph_op(reading->walk->graph, reader_at) == GRAPH_CONCATENATE;
     facts->is_random = facts->is_random || is_random_name(graph_op_name_end(reading->walk->graph, reader_at));
     return true;
 }
@@ -262,7 +266,8 @@ static struct category_verdict without_backward(const struct facts *facts)
 {
     if (facts->is_random && is_random(facts))
         return verdict(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
-    if (facts->is_replaced && !facts->is_integer && facts->has_shape && facts->shape.rank > 0)
+    if (facts->is_replaced && (facts->is_aliased || facts->is_updated) && !facts->is_integer && facts->has_shape &&
+        facts->shape.rank > 0)
         return verdict(CATEGORY_CACHE, CATEGORY_RULE_ARGUMENT_REPLACED);
     return verdict(CATEGORY_INPUT, CATEGORY_RULE_ARGUMENT_INPUT);
 }
@@ -393,7 +398,8 @@ static void facts_find(const struct plan *plan, struct value_walk *walk, const s
     facts->words = argument_words_of(argument->path);
     facts->has_shape = shape_array_read(argument->shape, &facts->shape);
     facts->is_integer = facts->has_shape && shape_array_is_integer(&facts->shape);
-    facts->is_replaced = results->is_aliased[at] ||
+    facts->is_aliased = results->is_aliased[at];
+    facts->is_replaced = facts->is_aliased ||
                          (facts->has_shape && map_get(&results->of_shape, shape_array_hash(&facts->shape)) != MAP_NONE);
     facts->name = argument_words_name(&facts->words, is_random(facts));
     value_each_reader(walk, (struct value){argument->instruction_at, VALUE_WHOLE}, reader_met, &reading);

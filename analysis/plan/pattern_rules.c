@@ -103,7 +103,9 @@ static bool is_made_from_donor(const struct pattern_finding *finding, struct val
     for (uint32_t i = 0; i < count; i++) {
         if (could_be_donated(finding, nodes[i], live))
             return true;
-        if (nodes[i] == HLO_NONE || graph_phase(graph, nodes[i]) == GRAPH_BACKWARD)
+        if (nodes[i] == HLO_NONE || graph_phase(graph, nodes[i]) == GRAPH_BACKWARD ||
+            graph_op(graph, nodes[i]) == GRAPH_DOT ||
+            graph_op(graph, nodes[i]) == GRAPH_CUSTOM_CALL) /* a product cannot be written over its factors */
             continue;
         for (uint32_t j = graph->operand_first[nodes[i]];
              j < graph->operand_first[nodes[i] + 1] && count < BACK_NODES_MAX && steps++ < BACK_STEPS_MAX; j++) {
