@@ -233,7 +233,9 @@ void analysis_totals_free(struct analysis_totals *totals) { job_made_free(totals
 
 void analysis_module_fill(struct job *job, const void *in, void *to, struct err *err)
 {
-    const struct analysis_program *program = ((const struct analysis_reading *)in)->program;
+    const struct analysis_reading *reading = in;
+    const struct analysis_program *program = reading->program;
+    struct str libraries = reading->libraries == NULL ? (struct str){"", 0} : str_of(reading->libraries);
     struct plan *plan = &((struct analysis_subject *)to)->plan;
     struct stream stream;
     enum kind kind;
@@ -241,7 +243,7 @@ void analysis_module_fill(struct job *job, const void *in, void *to, struct err 
     stream_init(&stream, job->source, &job->arena, err);
     struct str bytes = stream_copy(&stream, scope, &job->arena);
     arena_allot_work(&job->arena, MIN_WORK + WORK_PER_BYTE * (uint64_t)bytes.length);
-    if (!err_is_set(err) && hlo_read(bytes, program->offset_bytes, kind, &job->arena, &plan->hlo, err))
+    if (!err_is_set(err) && hlo_read(bytes, program->offset_bytes, kind, libraries, &job->arena, &plan->hlo, err))
         plan_build(plan, &job->arena);
 }
 

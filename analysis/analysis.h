@@ -127,6 +127,8 @@ struct analysis_reading {
     const struct workers *workers; /* of a trace: read a large one side by side, if its source can be; or NULL */
     bool with_mentions;            /* of a text without a failure: its lines that speak of memory as well */
     uint64_t limit_bytes;          /* memory that it may take; 0 = no limit */
+    const char
+        *libraries; /* of a module: lines as of library_of (input/library.h), which must outlive it; NULL: none */
 };
 
 /* A gzip file of which several programs are read one after the other, in the order in which they stand: it is inflated

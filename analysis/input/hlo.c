@@ -228,7 +228,7 @@ static void place_module(struct wire module, struct hlo *hlo, struct arena *aren
         else if (module.number == HLO_MODULE_PROTO_SPMD_PARAMETERS_SHARDINGS)
             hlo->shardings[hlo->sharding_count++] = wire_text(&module);
         else if (module.number == HLO_MODULE_PROTO_STACK_FRAME_INDEX)
-            hlo_frames_place(wire_message(&module), arena, hlo->frames, &hlo->frame_count);
+            hlo_frames_place(wire_message(&module), hlo->libraries, arena, hlo->frames, &hlo->frame_count);
     }
 }
 
@@ -303,9 +303,10 @@ static void third_module(struct wire module, struct hlo *hlo, struct arena *aren
     place_schedule(module, hlo);
 }
 
-bool hlo_read(struct str bytes, uint64_t offset, enum kind kind, struct arena *arena, struct hlo *out, struct err *err)
+bool hlo_read(struct str bytes, uint64_t offset, enum kind kind, struct str libraries, struct arena *arena,
+              struct hlo *out, struct err *err)
 {
-    *out = (struct hlo){.scoped_vmem_at = HLO_NONE};
+    *out = (struct hlo){.scoped_vmem_at = HLO_NONE, .libraries = libraries};
     if (bytes.length > INT32_MAX) /* protobuf's own limit; it also keeps every count below 2^32 */
         return err_set(err, ERR_limit, offset, "an HLO proto of %zu bytes is over the 2 GiB that a message may have",
                        bytes.length);

@@ -86,6 +86,7 @@ struct hlo_trace {
 
 struct hlo {
     struct str name, entry_name;
+    struct str libraries; /* of library_of */
     int64_t entry_id;
     uint32_t entry_at; /* the entry computation, or HLO_NONE */
     bool has_module, has_assignment, has_schedule;
@@ -127,8 +128,9 @@ struct hlo {
 };
 
 /* `bytes` is one message of `kind` (KIND_HLO_PROTO, _MODULE or _SNAPSHOT) that
- * starts at `offset` of its file. */
-bool hlo_read(struct str bytes, uint64_t offset, enum kind kind, struct arena *arena, struct hlo *out, struct err *err);
+ * starts at `offset` of its file; `libraries`: as of library_of, borrowed. */
+bool hlo_read(struct str bytes, uint64_t offset, enum kind kind, struct str libraries, struct arena *arena,
+              struct hlo *out, struct err *err);
 
 /* What an instruction says of itself. Borrowed. */
 struct hlo_detail {

@@ -73,7 +73,8 @@ static uint32_t user_of(const struct hlo_frame *frames, uint32_t at)
     return frames[at].library < LIBRARY_MACHINERY && frames[at].library <= best ? at : outer;
 }
 
-void hlo_frames_place(struct wire index, struct arena *arena, struct hlo_frame *frames, uint32_t *frame_count)
+void hlo_frames_place(struct wire index, struct str libraries, struct arena *arena, struct hlo_frame *frames,
+                      uint32_t *frame_count)
 {
     struct tables tables = {0};
     struct wire wire = index;
@@ -91,9 +92,9 @@ void hlo_frames_place(struct wire index, struct arena *arena, struct hlo_frame *
     while (wire_next(&wire)) {
         if (wire.number == STACK_FRAME_INDEX_PROTO_FILE_NAMES) {
             struct str file = wire_text(&wire);
-            arena_work(arena, file.length);
+            arena_work(arena, file.length * (1 + libraries.length / 16));
             tables.files[tables.file_count] = file;
-            tables.libraries[tables.file_count++] = library_of(file);
+            tables.libraries[tables.file_count++] = library_of(file, libraries);
         } else if (wire.number == STACK_FRAME_INDEX_PROTO_FUNCTION_NAMES)
             tables.functions[tables.function_count++] = wire_text(&wire);
         else if (wire.number == STACK_FRAME_INDEX_PROTO_FILE_LOCATIONS)

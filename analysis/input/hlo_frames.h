@@ -8,4 +8,6 @@
 
 void hlo_frames_count(struct wire index, uint32_t *frame_count);
 /* Adds the frames of `index` behind *frame_count. */
-void hlo_frames_place(struct wire index, struct arena *arena, struct hlo_frame *frames, uint32_t *frame_count);
+/* `libraries`: as of library_of. */
+void hlo_frames_place(struct wire index, struct str libraries, struct arena *arena, struct hlo_frame *frames,
+                      uint32_t *frame_count);

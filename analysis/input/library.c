@@ -30,8 +30,40 @@ static bool is_package(struct str inside, const char *name)
            (inside.length == length || inside.data[length] == '/');
 }
 
-enum library library_of(struct str file)
+static struct str trimmed(struct str line)
 {
+    while (line.length > 0 && (line.data[0] == ' ' || line.data[0] == '\t'))
+        line = (struct str){line.data + 1, line.length - 1};
+    while (line.length > 0 && strchr(" \t\r", line.data[line.length - 1]) != NULL)
+        line.length--;
+    return line;
+}
+
+/* Does a line decide it? */
+static bool is_listed(struct str file, struct str listed, enum library *library)
+{
+    while (listed.length > 0) {
+        const char *end = memchr(listed.data, '\n', listed.length);
+        size_t length = end == NULL ? listed.length : (size_t)(end - listed.data);
+        struct str line = trimmed((struct str){listed.data, length});
+        size_t taken = length + (end != NULL);
+        listed = (struct str){listed.data + taken, listed.length - taken};
+        bool is_own = line.length > 0 && line.data[0] == '!';
+        struct str piece = is_own ? trimmed((struct str){line.data + 1, line.length - 1}) : line;
+        if (piece.length == 0 || piece.data[0] == '#' ||
+            memmem(file.data, file.length, piece.data, piece.length) == NULL)
+            continue;
+        *library = is_own ? LIBRARY_USER : LIBRARY_MACHINERY;
+        return true;
+    }
+    return false;
+}
+
+enum library library_of(struct str file, struct str listed)
+{
+    enum library library;
+    if (is_listed(file, listed, &library))
+        return library;
     static const char *const packages[] = {
 #define MACHINERY_PACKAGE(name) name,
 #define MACHINERY_PIECE(text)

@@ -10,4 +10,6 @@ enum library {
     LIBRARY_MACHINERY, /* JAX, Flax, Python itself, IPython, …: library.def */
 };
 
-enum library library_of(struct str file);
+/* `listed`: pieces of paths, one a line, of further libraries, or, behind "!", of the person's own code; they come before
+ * all others, the first that stands in the path decides. What begins with # is left out. */
+enum library library_of(struct str file, struct str listed);

@@ -366,7 +366,7 @@ static bool stack_visit(const struct hlo *hlo, const struct hlo_detail *detail, 
                 frame_visit(frame, is_library == 1 ? CODE_PATH_LIBRARY : CODE_PATH_FRAME, visit, context);
         }
     if (count == 0 && detail->source_file.length > 0) {
-        enum library library = library_of(detail->source_file);
+        enum library library = library_of(detail->source_file, hlo->libraries);
         const struct hlo_frame frame = {.file = detail->source_file, .function = {"", 0}, .line = detail->source_line};
         frame_visit(&frame, library == LIBRARY_MACHINERY ? CODE_PATH_LIBRARY : CODE_PATH_FRAME, visit, context);
         return true;

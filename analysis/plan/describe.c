@@ -61,7 +61,7 @@ struct describe_source describe_source(const struct hlo *hlo, const struct hlo_d
     struct describe_source innermost = describe_innermost_source(hlo, detail);
     uint32_t user_at = detail->frame_at < hlo->frame_count ? hlo->frames[detail->frame_at].user_at : HLO_NONE;
     if (user_at == HLO_NONE ||
-        (innermost.file.length > 0 && library_of(innermost.file) <= hlo->frames[user_at].library))
+        (innermost.file.length > 0 && library_of(innermost.file, hlo->libraries) <= hlo->frames[user_at].library))
         return innermost;
     return (struct describe_source){hlo->frames[user_at].file, hlo->frames[user_at].line};
 }

@@ -29,6 +29,12 @@ static char *read_text(const char *path)
     return text;
 }
 
+bool category_rules_load_libraries(const char *path, char **lines)
+{
+    *lines = path ? read_text(path) : NULL;
+    return *lines || !path;
+}
+
 bool category_rules_load(const char *path, char **lines)
 {
     struct err err = ERR_INIT;

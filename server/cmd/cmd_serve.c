@@ -26,7 +26,7 @@ struct daemon {
     struct listen_set listening;
     struct server server;
     const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
-    char *names, *bind_name, *category_rules;
+    char *names, *bind_name, *category_rules, *libraries;
 };
 
 static int refuse(const char *reason)
@@ -168,6 +168,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     int64_t limit_mib = daemon->options->memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit());
     store_set_category_rules(daemon->server.store, daemon->category_rules);
+    store_set_libraries(daemon->server.store, daemon->libraries);
     const struct http_handler handler = routes_handler(&daemon->server);
     struct jobs *jobs = jobs_new(&handler);
     const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */
@@ -213,7 +214,9 @@ int cmd_serve(const struct options *options)
         listen_close(&daemon.listening);
         return refuse(reason);
     }
-    if (!category_rules_load(options->category_rules, &daemon.category_rules)) {
+    if (!category_rules_load(options->category_rules, &daemon.category_rules) ||
+        !category_rules_load_libraries(options->libraries, &daemon.libraries)) {
+        free(daemon.category_rules);
         listen_close(&daemon.listening);
         return COMMANDS_UNUSABLE;
     }
@@ -223,5 +226,6 @@ int cmd_serve(const struct options *options)
     free(daemon.names);
     free(daemon.bind_name);
     free(daemon.category_rules);
+    free(daemon.libraries);
     return status;
 }

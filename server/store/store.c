@@ -15,7 +15,7 @@ struct store {
     struct thread_pool *thread_pool;
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
     atomic_bool is_stopping;
-    const char *category_rules; /* NULL: none */
+    const char *category_rules, *libraries; /* NULL: none */
 };
 
 /* What a maker needs. */
@@ -72,6 +72,8 @@ const struct workers *store_workers(const struct store *store) { return thread_p
 void store_set_category_rules(struct store *store, const char *lines) { store->category_rules = lines; }
 
 const char *store_category_rules(const struct store *store) { return store->category_rules; }
+void store_set_libraries(struct store *store, const char *lines) { store->libraries = lines; }
+const char *store_libraries(const struct store *store) { return store->libraries; }
 
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
 {

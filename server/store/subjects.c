@@ -171,7 +171,8 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
 {
     char *key = key_of(place, files_identity(file));
     struct making making = {.store = store, .source = files_source(file), .file = file, .key = key};
-    making.reading = (struct analysis_reading){place->kind, place->program, store_workers(store), true, 0};
+    making.reading =
+        (struct analysis_reading){place->kind, place->program, store_workers(store), true, 0, store_libraries(store)};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
     bool is_good = get(store, KINDS[place->kind].shelf, key, &making, subject, err);
     free(key);
@@ -183,7 +184,7 @@ void subjects_make(struct store *store, const struct subjects_place *place, stru
 {
     struct making making = {.store = store, .source = source, .file = file, .key = key};
     struct cache_made facts = {0};
-    making.reading = (struct analysis_reading){place->kind, place->program, NULL, false, 0};
+    making.reading = (struct analysis_reading){place->kind, place->program, NULL, false, 0, store_libraries(store)};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
     *made = (struct subjects_made){.kind = place->kind, .err = ERR_INIT};
     made->kept = make(&making, &facts, &made->err);

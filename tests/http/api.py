@@ -245,6 +245,32 @@ def test_an_unknown_name_is_refused_with_the_nearest(t):
         assert answer.json["detail"].startswith(said), answer.json
 
 
+def test_a_place_of_the_code_holds_what_its_filter_lists(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("h-long-context")
+    for by, field, gap in (("scope", "in", "/"), ("stack", "stack", " > ")):
+        data = daemon.get_json("/api/v1/memory_viewer/tree", session=session, by=by)["data"]
+        nodes, names, keys = data["nodes"], data["names"], []
+        assert len(nodes["depth"]) > 5, data
+        for depth, key, total, count in zip(nodes["depth"], nodes["key"], nodes["total"], nodes["count"]):
+            keys[depth:] = [names[key]["text"]]
+            if depth > 0:
+                rows = ask_buffers(daemon, session, filter='%s:"%s"*' % (field, "".join(each + gap for each in keys[1:])))
+                equal((rows["matched_count"], rows["matched_bytes"]), (count, total), keys)
+
+
+def test_the_list_of_libraries_can_be_changed(t):
+    path = t.write("libraries.txt", b"# the model is a library's\n/models.py\n")
+    kinds = {}
+    for options in ([], [f"--libraries={path}"]):
+        daemon = t.serve(os.path.join(t.fixtures, "dumps"), *options)
+        session = daemon.session_id("h-long-context")
+        names = daemon.get_json("/api/v1/memory_viewer/tree", session=session, by="stack")["data"]["names"]
+        kinds[len(options)] = {name["kind"] for name in names if name["file"] and name["file"].endswith("/models.py")}
+    equal(kinds, {0: {"frame"}, 1: {"library"}})
+    equal(t.run("--demo", "--port=0", "--libraries=/nowhere").returncode, 2)
+
+
 def test_groups_hold_every_buffer_once(t):
     daemon = serve_dumps(t)
     session = daemon.session_id("h-long-context")

@@ -153,6 +153,17 @@ START_TEST(frames_of_the_person_come_first)
 }
 END_TEST
 
+START_TEST(the_list_of_libraries_can_be_changed)
+{
+    const struct str none = {"", 0}, listed = STR("# comment\n\n  /t5x/ \r\n!/site-packages/flax/mine/\n!");
+    ck_assert_int_eq(library_of(STR("/w/t5x/a.py"), none), LIBRARY_USER);
+    ck_assert_int_eq(library_of(STR("/w/t5x/a.py"), listed), LIBRARY_MACHINERY);
+    ck_assert_int_eq(library_of(STR("/p/site-packages/flax/mine/a.py"), listed), LIBRARY_USER);
+    ck_assert_int_eq(library_of(STR("/p/site-packages/flax/core/a.py"), listed), LIBRARY_MACHINERY);
+    ck_assert_int_eq(library_of(STR("/w/a.py"), listed), LIBRARY_USER);
+}
+END_TEST
+
 /* ---- the tree ---- */
 
 static const char *const real_modules[] = {
@@ -336,6 +347,7 @@ int main(void)
     tcase_add_test(tests, layers_are_told_apart_by_their_own_names);
     tcase_add_test(tests, scopes_may_be_nested_without_an_end);
     tcase_add_test(tests, frames_of_the_person_come_first);
+    tcase_add_test(tests, the_list_of_libraries_can_be_changed);
     tcase_add_loop_test(tests, trees_balance, 0, modules);
     tcase_add_loop_test(tests, a_node_opens_and_pages_through_its_children, 0, modules);
     tcase_add_test(tests, layers_open_to_each_of_them);

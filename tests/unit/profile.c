@@ -92,13 +92,13 @@ END_TEST
 
 START_TEST(the_last_packages_folder_of_a_path_says_whose_code_it_is)
 {
-    ck_assert_int_eq(library_of(STR("/usr/lib/python3/dist-packages/tool/site-packages/optax/a.py")),
+    ck_assert_int_eq(library_of(STR("/usr/lib/python3/dist-packages/tool/site-packages/optax/a.py"), STR("")),
                      LIBRARY_MACHINERY);
-    ck_assert_int_eq(library_of(STR("/usr/lib/python3/site-packages/tool/dist-packages/optax/a.py")),
+    ck_assert_int_eq(library_of(STR("/usr/lib/python3/site-packages/tool/dist-packages/optax/a.py"), STR("")),
                      LIBRARY_MACHINERY);
-    ck_assert_int_eq(library_of(STR("/venv/site-packages/optax/dist-packages/mine/a.py")), LIBRARY_PACKAGE);
-    ck_assert_int_eq(library_of(STR("/venv/dist-packages/optax/site-packages/mine/a.py")), LIBRARY_PACKAGE);
-    ck_assert_int_eq(library_of(STR("/home/u/train.py")), LIBRARY_USER);
+    ck_assert_int_eq(library_of(STR("/venv/site-packages/optax/dist-packages/mine/a.py"), STR("")), LIBRARY_PACKAGE);
+    ck_assert_int_eq(library_of(STR("/venv/dist-packages/optax/site-packages/mine/a.py"), STR("")), LIBRARY_PACKAGE);
+    ck_assert_int_eq(library_of(STR("/home/u/train.py"), STR("")), LIBRARY_USER);
 }
 END_TEST
 

@@ -12,7 +12,8 @@ static void begin(void)
     arena_begin();
     bytes_load(&bytes, "build/fixtures/hlo-shapes.pb");
     ARENA_MUST_NOT_JUMP();
-    ck_assert(hlo_read((struct str){bytes.data, bytes.length}, 0, KIND_HLO_PROTO, &arena, &hlo, &err));
+    ck_assert(
+        hlo_read((struct str){bytes.data, bytes.length}, 0, KIND_HLO_PROTO, (struct str){"", 0}, &arena, &hlo, &err));
 }
 
 static void end(void)

@@ -233,7 +233,7 @@ static void make_steps(struct narrowing *narrowing)
     model->is_wrapper = arena_array(model->arena, bool, (size_t)pprof->function_count + 1);
     for (uint32_t i = 0; i < pprof->function_count; i++) {
         arena_work(model->arena, pprof->functions[i].file.length);
-        is_machinery[i] = library_of(pprof->functions[i].file) == LIBRARY_MACHINERY;
+        is_machinery[i] = library_of(pprof->functions[i].file, (struct str){"", 0}) == LIBRARY_MACHINERY;
         model->is_wrapper[i] = is_machinery[i] && is_wrapper(pprof->functions[i].name);
     }
     for (uint32_t i = 0; i < pprof->location_count; i++) {
