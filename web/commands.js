@@ -8,7 +8,7 @@ import { bytes, when } from './lib/format.js';
 import { choose, emptyRoute } from './lib/route.js';
 import { listModules, listSessions } from './lib/selection.js';
 import { setSetting, setting } from './lib/settings.js';
-import { copyLink } from './widgets/export_menu.js';
+import { compareWithA, copyLink, setAsA } from './widgets/export_menu.js';
 import { nameOf } from './pages.js';
 
 /* Counted as under way until the dialog stands there. What is typed meanwhile is meant for it. */
@@ -94,6 +94,8 @@ export function frameCommands({ open, entries, escape, sources, togglePane, take
     { keys: ['Escape'], does: 'one step back', run: escape },
     { keys: ['q'], does: 'details pane', run: togglePane, isOn: () => !document.body.classList.contains('is-plain') },
     { keys: ['y'], does: 'copy link to this state', run: () => void copyLink() },
+    { does: 'set as A, to be compared', run: setAsA },
+    { does: 'compare with A', run: compareWithA },
     ...goTo,
     theme('system'),
     theme('light'),

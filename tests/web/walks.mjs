@@ -37,6 +37,8 @@ export const MAIN_WALKS = {
   /* Device Memory */
   device: ['the page opens on a sentence', 'a click pins and zooms', 'a search lights', 'filters are chips', 'the sandwich has'],
   device_files: ['with machinery on and functions merged', 'the leak: the first row', 'two points of the series'],
+  /* Compare */
+  compare: ['two commits: the sentence', 'the waterfall leads', 'tabs say how many', 'what is shown becomes A'],
   /* all modules of a session */
   modules: ['a row a module', '≠ opens the hosts', 'Enter opens the module', 'a damaged module says why'],
   /* an error text, and what is dropped */

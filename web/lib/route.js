@@ -30,6 +30,7 @@ const KINDS = {
   unpadded: 'text',
   a: 'text',
   b: 'text',
+  align: 'text',
   pin: 'pin',
   view: 'text',
   filter: 'text',

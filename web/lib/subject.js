@@ -4,13 +4,16 @@
 import { visible } from './format.js';
 import { setting } from './settings.js';
 
-let subject = () => ({ session: '', module: '', space: '', file: '', link: '' });
+let subject = () => ({ session: '', module: '', space: '', file: '', link: '', reference: '' });
 
-/* The frame says it: {session, module, space, file, link}, each a text; the link names the session, so
- * that it still shows the same when there is a newer one. */
+/* The frame says it: {session, module, space, file, link, reference}, each a text; the link names the session, so
+ * that it still shows the same when there is a newer one. reference: see reference.js; "" where no program is shown. */
 export function setSubject(next) {
   subject = next;
 }
+
+/* What is shown, as a side of a comparison. */
+export const referenceNow = () => subject().reference ?? '';
 
 /* Did the reader choose to leave source paths out of what leaves the page? */
 export const isWithoutPaths = () => setting('paths') === 'without';

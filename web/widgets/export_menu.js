@@ -3,13 +3,44 @@
 
 import { begin } from '../lib/activity.js';
 import { captioned, csvText, markdownText, save, saveText, shownTable, toPng, toSvg } from '../lib/export.js';
-import { setSetting } from '../lib/settings.js';
-import { factsLine, fileName, isWithoutPaths, linkHere } from '../lib/subject.js';
+import { emptyRoute, format } from '../lib/route.js';
+import { setSetting, setting } from '../lib/settings.js';
+import { factsLine, fileName, isWithoutPaths, linkHere, referenceNow } from '../lib/subject.js';
 import { copyText, toast } from './toast.js';
 
 /* The address of this page as it is now. */
 export function copyLink() {
   return copyText(linkHere());
+}
+
+/* What is shown becomes a side of a comparison; nothing where no program is shown. */
+function compareEntries() {
+  const here = referenceNow();
+  if (!here) return [];
+  const kept = setting('last_a');
+  const why = !kept ? 'nothing was set as A' : kept === here ? 'A is what is shown here' : '';
+  return [
+    { word: 'Set as A', run: setAsA },
+    { word: 'Compare with A', why, run: compareWithA },
+  ];
+}
+
+/* For `Compare with A`, here or in another session. */
+export function setAsA() {
+  const here = referenceNow();
+  if (here) setSetting('last_a', here);
+  toast(here ? 'Set as A: open another program and choose Compare with A' : 'No program is shown here');
+}
+
+/* What was set as A beside what is shown. */
+export function compareWithA() {
+  const [a, b] = [setting('last_a'), referenceNow()];
+  if (!a || !b) {
+    toast(a ? 'No program is shown here' : 'Nothing was set as A');
+    return;
+  }
+  history.pushState(null, '', format({ ...emptyRoute(), tool: 'compare', a, b }));
+  window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
 /* Saves what the daemon answers at this address. */
@@ -67,6 +98,7 @@ function entriesOf({ name, title, drawing = null, table = null, csv = null }) {
       run: () => rowsFor((rows) => copyText(markdownText(rows, titleNow(), factsLine()))),
     },
     { word: 'Copy link', key: 'y', run: copyLink },
+    ...compareEntries(),
     (drawing || table) && {
       word: 'Leave out source paths',
       isOn: isWithoutPaths(),

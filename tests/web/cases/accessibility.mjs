@@ -129,6 +129,19 @@ export function run({ test, truth, daemon, open, fixtures }) {
     [1440, 'dark'],
     [390, 'light'],
   ])
+    test(`nothing is found on two programs side by side at ${width}, ${scheme}`, async () => {
+      const page = await open(`${await daemon(join(fixtures, 'programs'))}?tool=compare`, { width, height: 900, scheme });
+      await check(page, 'as it opens');
+      if (width < 600) return; /* the sheet of a pin lies over what stands below it */
+      await page.locator('.panel-table tbody tr.is-group').first().click();
+      await check(page, 'with a pin');
+    });
+
+  for (const [width, scheme] of [
+    [1440, 'light'],
+    [1440, 'dark'],
+    [390, 'light'],
+  ])
     test(`nothing is found on an error text at ${width}, ${scheme}`, async () => {
       const report = readFileSync(join(fixtures, 'oom', '0.10.0-libtpu0.0.40-v5e-adamlin.txt'), 'utf8');
       for (const [what, given] of [
