@@ -70,12 +70,28 @@ static enum graph_phase phase_of(struct str op_name)
 
 /* ---- building ---- */
 
-struct counts {
-    uint32_t operands, called;
+/* What ids name, of all instructions one after the other. */
+struct named {
+    struct arena *arena;
+    const struct map *of_id;
+    uint32_t *items;
+    size_t count, capacity;
 };
 
-/* What the instruction says of itself; its operands and computations are placed if there is room. */
-static void instruction_read(struct graph *graph, const struct map *opcode_map, uint32_t at, struct counts *counts)
+static void named_add(struct named *named, struct wire *wire)
+{
+    uint64_t id;
+    for (size_t i = 0; wire_packed(wire, &i, &id);) {
+        if (named->count == named->capacity)
+            named->items =
+                arena_grown(named->arena, named->items, named->count + 1, &named->capacity, sizeof(*named->items));
+        named->items[named->count++] = map_get(named->of_id, id);
+    }
+}
+
+/* What the instruction says of itself. */
+static void instruction_read(struct graph *graph, const struct map *opcode_map, uint32_t at, struct named *operands,
+                             struct named *called)
 {
     const struct hlo *hlo = graph->hlo;
     struct err err = ERR_INIT;
@@ -83,18 +99,9 @@ static void instruction_read(struct graph *graph, const struct map *opcode_map, 
     struct str target = {"", 0};
     int64_t parameter_number = 0, tuple_index = 0;
     while (wire_next(&wire)) {
-        uint64_t id;
         switch (wire.number) {
-        case HLO_INSTRUCTION_PROTO_OPERAND_IDS:
-            for (size_t i = 0; wire_packed(&wire, &i, &id); counts->operands++)
-                if (graph->operands != NULL)
-                    graph->operands[counts->operands] = map_get(&hlo->instruction_of_id, id);
-            break;
-        case HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS:
-            for (size_t i = 0; wire_packed(&wire, &i, &id); counts->called++)
-                if (graph->called != NULL)
-                    graph->called[counts->called] = map_get(&hlo->computation_of_id, id);
-            break;
+        case HLO_INSTRUCTION_PROTO_OPERAND_IDS: named_add(operands, &wire); break;
+        case HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS: named_add(called, &wire); break;
         case HLO_INSTRUCTION_PROTO_METADATA: {
             struct wire metadata = wire_message(&wire);
             while (wire_next(&metadata))
@@ -144,6 +151,7 @@ static void computations_build(struct graph *graph, struct arena *arena)
     const struct hlo *hlo = graph->hlo;
     size_t size = ((size_t)hlo->computation_count + 1) * sizeof(uint32_t);
     graph->caller_of = arena_raw(arena, size);
+    graph->called_as = arena_array(arena, uint32_t, (size_t)hlo->computation_count + 1);
     graph->root_of = arena_raw(arena, size);
     memset(graph->caller_of, 0xff, size);
     memset(graph->root_of, 0xff, size);
@@ -151,8 +159,10 @@ static void computations_build(struct graph *graph, struct arena *arena)
         graph->root_of[i] = map_get(&hlo->instruction_of_id, (uint64_t)hlo->computations[i].root_id);
     for (uint32_t at = 0; at < hlo->instruction_count; at++)
         for (uint32_t i = graph->called_first[at]; i < graph->called_first[at + 1]; i++)
-            if (graph->called[i] != HLO_NONE && graph->caller_of[graph->called[i]] == HLO_NONE)
+            if (graph->called[i] != HLO_NONE && graph->caller_of[graph->called[i]] == HLO_NONE) {
                 graph->caller_of[graph->called[i]] = at;
+                graph->called_as[graph->called[i]] = i - graph->called_first[at];
+            }
 }
 
 static uint64_t parameter_key(uint32_t computation_at, uint32_t number)
@@ -160,12 +170,25 @@ static uint64_t parameter_key(uint32_t computation_at, uint32_t number)
     return (uint64_t)computation_at << 32 | number;
 }
 
+static void parameters_build(struct graph *graph, struct arena *arena)
+{
+    const struct hlo *hlo = graph->hlo;
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < hlo->instruction_count; at++)
+        count += graph->ops[at] == GRAPH_PARAMETER;
+    map_init(&graph->parameter_of, arena, count);
+    for (uint32_t at = 0; at < hlo->instruction_count; at++)
+        if (graph->ops[at] == GRAPH_PARAMETER)
+            map_put(&graph->parameter_of,
+                    parameter_key(hlo->instructions[at].computation_at, (uint32_t)graph->numbers[at]), at, false);
+}
+
 void graph_build(const struct hlo *hlo, struct arena *arena, struct graph *graph)
 {
     size_t count = (size_t)hlo->instruction_count + 1;
-    struct counts counts = {0, 0};
+    struct named operands = {.arena = arena, .of_id = &hlo->instruction_of_id};
+    struct named called = {.arena = arena, .of_id = &hlo->computation_of_id};
     struct map opcode_map;
-    uint32_t parameter_count = 0;
     *graph = (struct graph){.hlo = hlo};
     map_init(&opcode_map, arena, OPCODE_COUNT);
     for (size_t i = 0; i < OPCODE_COUNT; i++)
@@ -177,24 +200,14 @@ void graph_build(const struct hlo *hlo, struct arena *arena, struct graph *graph
     graph->operand_first = arena_array(arena, uint32_t, count);
     graph->called_first = arena_array(arena, uint32_t, count);
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
-        graph->operand_first[at] = counts.operands;
-        graph->called_first[at] = counts.called;
-        instruction_read(graph, &opcode_map, at, &counts);
-        parameter_count += graph->ops[at] == GRAPH_PARAMETER;
+        instruction_read(graph, &opcode_map, at, &operands, &called);
+        graph->operand_first[at + 1] = (uint32_t)operands.count;
+        graph->called_first[at + 1] = (uint32_t)called.count;
         graph->has_backward = graph->has_backward || graph->phases[at] == GRAPH_BACKWARD;
     }
-    graph->operand_first[hlo->instruction_count] = counts.operands;
-    graph->called_first[hlo->instruction_count] = counts.called;
-    graph->operands = arena_raw(arena, ((size_t)counts.operands + 1) * sizeof(uint32_t));
-    graph->called = arena_raw(arena, ((size_t)counts.called + 1) * sizeof(uint32_t));
-    counts = (struct counts){0, 0};
-    map_init(&graph->parameter_of, arena, parameter_count);
-    for (uint32_t at = 0; at < hlo->instruction_count; at++) {
-        instruction_read(graph, &opcode_map, at, &counts);
-        if (graph->ops[at] == GRAPH_PARAMETER)
-            map_put(&graph->parameter_of,
-                    parameter_key(hlo->instructions[at].computation_at, (uint32_t)graph->numbers[at]), at, false);
-    }
+    graph->operands = operands.items;
+    graph->called = called.items;
+    parameters_build(graph, arena);
     readers_build(graph, arena);
     computations_build(graph, arena);
 }

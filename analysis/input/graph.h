@@ -4,7 +4,7 @@
  * In:     a decoded program.
  * Out:    operands, readers and called computations of every instruction as flat arrays, and what its op_name says.
  * Memory: the arena; about 50 bytes an instruction. Immutable once built.
- * Cost:   two passes over the instructions.
+ * Cost:   one pass over the instructions.
  * Source: operand semantics of XLA's opcodes (hlo_dataflow_analysis.cc); hlo.proto. */
 #pragma once
 
@@ -68,6 +68,7 @@ struct graph {
     struct graph_use *readers;
     uint32_t *called_first, *called; /* computations, in the order of the file */
     uint32_t *caller_of, *root_of;   /* by computation: the first instruction that runs it, its root; HLO_NONE */
+    uint32_t *called_as;             /* by computation: its place among those that its caller runs */
     struct map parameter_of;         /* computation << 32 | number: the parameter */
     bool has_backward;               /* some value is part of a backward pass */
 };
