@@ -41,7 +41,10 @@ struct str group_key_scope(struct str op_name, struct arena *arena)
 
 struct str group_key_op_name(const struct plan *plan, const struct plan_row *row)
 {
-    return row->named_by == HLO_NONE ? (struct str){"", 0} : hlo_detail(&plan->hlo, row->named_by).op_name;
+    if (row->named_by == HLO_NONE)
+        return (struct str){"", 0};
+    return plan->graph != NULL ? graph_op_name(plan->graph, row->named_by)
+                               : hlo_detail(&plan->hlo, row->named_by).op_name;
 }
 
 struct group_key group_key_of(const struct plan *plan, const struct plan_row *row, struct buf *scratch,

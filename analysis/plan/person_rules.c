@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "base/regex.h"
 #include "base/sum.h"
+#include "plan/arguments.h"
 #include "plan/describe.h"
 #include "plan/group_key.h"
 
@@ -157,18 +158,7 @@ static struct str source_of(const struct plan *plan, const struct hlo_detail *de
 static const struct plan_argument *argument_of(const struct plan *plan, const struct plan_row *row)
 {
     const struct hlo_allocation *allocation = &plan->hlo.allocations[row->allocation_at];
-    uint32_t low = 0, high = plan->argument_count;
-    if (!allocation->is_parameter)
-        return NULL;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (plan->arguments[middle].number < allocation->parameter_number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_found = low < plan->argument_count && plan->arguments[low].number == allocation->parameter_number;
-    return is_found ? &plan->arguments[low] : NULL;
+    return allocation->is_parameter ? arguments_find(plan, allocation->parameter_number) : NULL;
 }
 
 /* The first rule that matches a text of the row, or NONE. */
