@@ -19,7 +19,7 @@ struct facts {
     struct argument_words words;
     struct shape_array shape;
     bool has_shape, is_integer;
-    bool is_read_forward, is_read_backward, is_read_plain, is_random;
+    bool is_read_forward, is_read_backward, is_random;
     bool is_weight,
         is_beside_argument; /* multiplied, going forward, with a value that was computed; with an argument */
     bool is_aliased;        /* it was donated, and a result lives in its memory */
@@ -31,6 +31,7 @@ struct facts {
 
 struct reading {
     struct value_walk *walk;
+    uint8_t *random_names; /* by instruction: enum random_name */
     struct facts *facts;
     uint32_t followed[64], followed_count; /* plain readers, whose values may go into the passes */
 };
@@ -44,6 +45,17 @@ static bool is_random_name(struct str op_name)
             if (op_name.data[at] == marks[i][0] && memcmp(op_name.data + at, marks[i], length) == 0)
                 return true;
     return false;
+}
+
+/* Op names are looked at once: many arguments may have one reader. */
+enum random_name { NOT_LOOKED_AT, NOT_RANDOM, RANDOM };
+
+static bool makes_random(const struct reading *reading, uint32_t at)
+{
+    uint8_t *name = &reading->random_names[at];
+    if (*name == NOT_LOOKED_AT)
+        *name = is_random_name(graph_op_name_end(reading->walk->graph, at)) ? RANDOM : NOT_RANDOM;
+    return *name == RANDOM;
 }
 
 /* Phases of what reads an argument: an optimizer's update, which says so itself, may stand in a fusion with a gradient. */
@@ -64,15 +76,12 @@ static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
     unsigned phases = reader_phases(reading->walk, reader_at);
     facts->is_read_forward = facts->is_read_forward || (phases & (1u << GRAPH_FORWARD | 1u << GRAPH_RECOMPUTE));
     facts->is_read_backward = facts->is_read_backward || (phases & 1u << GRAPH_BACKWARD);
-    if (!(phases & IN_PASSES)) {
-        facts->is_read_plain = true;
-        if (reading->followed_count < sizeof(reading->followed) / sizeof(reading->followed[0]))
-            reading->followed[reading->followed_count++] = reader_at;
-    }
+    if (!(phases & IN_PASSES) && reading->followed_count < sizeof(reading->followed) / sizeof(reading->followed[0]))
+        reading->followed[reading->followed_count++] = reader_at;
     facts->is_updated = facts->is_updated ||
                         (graph_op(reading->walk->graph, reader_at) == GRAPH_UPDATE && operand == 0) ||
                         graph_op(reading->walk->graph, reader_at) == GRAPH_CONCATENATE;
-    facts->is_random = facts->is_random || is_random_name(graph_op_name_end(reading->walk->graph, reader_at));
+    facts->is_random = facts->is_random || makes_random(reading, reader_at);
     return true;
 }
 
@@ -88,10 +97,10 @@ static bool feeding_met(void *context, uint32_t reader_at, uint32_t operand)
     (void)operand;
     if (reader_at == HLO_NONE)
         return true;
-    feeding->is_found = (reader_phases(feeding->walk, reader_at) & IN_PASSES) != 0;
+    feeding->is_found = feeding->is_found || (reader_phases(feeding->walk, reader_at) & IN_PASSES);
     for (uint32_t i = 0; i < feeding->count; i++)
         if (feeding->items[i] == reader_at)
-            return true;
+            return !feeding->is_found;
     if (feeding->count < sizeof(feeding->items) / sizeof(feeding->items[0]))
         feeding->items[feeding->count++] = reader_at;
     return !feeding->is_found;
@@ -123,34 +132,36 @@ struct side {
     struct facts *corrected;
 };
 
-static struct facts *argument_behind(const struct plan *plan, const struct graph *graph, struct facts *facts,
-                                     uint32_t at, struct value *base)
+static struct facts *argument_behind(const struct plan *plan, struct value_walk *walk, struct facts *facts, uint32_t at,
+                                     struct value *base)
 {
-    unsigned ways = 0;
-    *base = value_origin(graph, (struct value){at, VALUE_WHOLE}, VALUE_BASE, &ways);
-    return ways & VALUE_WAS_GATHERED ? NULL : facts_of(plan, facts, graph, base->at);
+    bool is_gathered;
+    *base = value_origin(walk, (struct value){at, VALUE_WHOLE}, VALUE_BASE, &is_gathered);
+    return is_gathered ? NULL : facts_of(plan, facts, walk->graph, base->at);
 }
 
-static struct side side_of(const struct plan *plan, const struct graph *graph, struct facts *facts, uint32_t at)
+static struct side side_of(const struct plan *plan, struct value_walk *walk, struct facts *facts, uint32_t at)
 {
+    const struct graph *graph = walk->graph;
     struct value base, inner;
-    struct side side = {argument_behind(plan, graph, facts, at, &base), NULL};
+    struct side side = {argument_behind(plan, walk, facts, at, &base), NULL};
     if (side.argument == NULL && base.at != HLO_NONE && graph_op(graph, base.at) == GRAPH_ADD)
         for (uint32_t i = 0; i < 2 && side.corrected == NULL; i++)
-            side.corrected = argument_behind(plan, graph, facts, graph_operand(graph, base.at, i), &inner);
+            side.corrected = argument_behind(plan, walk, facts, graph_operand(graph, base.at, i), &inner);
     return side;
 }
 
 /* Weights stand beside values that the program computed; data stands beside weights. Of the forward pass: going
  * backward, data stands beside gradients. */
-static void products_find(const struct plan *plan, const struct graph *graph, struct facts *facts)
+static void products_find(const struct plan *plan, struct value_walk *walk, struct facts *facts)
 {
+    const struct graph *graph = walk->graph;
     for (uint32_t at = 0; at < plan->hlo.instruction_count; at++) {
         if (graph_op(graph, at) != GRAPH_DOT || graph_phase(graph, at) == GRAPH_BACKWARD)
             continue;
         struct side sides[2];
         for (uint32_t i = 0; i < 2; i++)
-            sides[i] = side_of(plan, graph, facts, graph_operand(graph, at, i));
+            sides[i] = side_of(plan, walk, facts, graph_operand(graph, at, i));
         for (uint32_t i = 0; i < 2; i++) {
             struct facts *argument = sides[i].argument, *corrected = sides[i].corrected;
             bool is_beside_computed = sides[1 - i].argument == NULL;
@@ -391,10 +402,10 @@ static void list_build(struct plan *plan, const struct graph *graph, struct aren
 }
 
 static void facts_find(const struct plan *plan, struct value_walk *walk, const struct results *results, uint32_t at,
-                       struct facts *facts)
+                       uint8_t *random_names, struct facts *facts)
 {
     const struct plan_argument *argument = &plan->arguments[at];
-    struct reading reading = {.walk = walk, .facts = facts};
+    struct reading reading = {.walk = walk, .random_names = random_names, .facts = facts};
     facts->words = argument_words_of(argument->path);
     facts->has_shape = shape_array_read(argument->shape, &facts->shape);
     facts->is_integer = facts->has_shape && shape_array_is_integer(&facts->shape);
@@ -416,13 +427,14 @@ void arguments_build(struct plan *plan, const struct graph *graph, struct value_
     list_build(plan, graph, arena);
     results_build(plan, graph, arena, &results);
     struct facts *facts = arena_array(arena, struct facts, (size_t)plan->argument_count + 1);
+    uint8_t *random_names = arena_array(arena, uint8_t, (size_t)plan->hlo.instruction_count + 1);
     map_init(&twins, arena, plan->argument_count);
     for (uint32_t i = 0; i < plan->argument_count; i++) {
-        facts_find(plan, walk, &results, i, &facts[i]);
+        facts_find(plan, walk, &results, i, random_names, &facts[i]);
         if (facts[i].name != NULL && facts[i].name->category == CATEGORY_OPTIMIZER_STATE)
             twins_collect(&facts[i], &twins);
     }
-    products_find(plan, graph, facts);
+    products_find(plan, walk, facts);
     for (uint32_t i = 0; i < plan->argument_count; i++)
         plan->arguments[i].verdict = decide(&facts[i], graph->has_backward, &twins);
     trees_apply(plan, facts, arena);

@@ -9,13 +9,6 @@
 
 static const struct links_place nowhere = {PLAN_NONE, PLAN_NONE};
 
-struct value links_value(const struct hlo *hlo, uint32_t buffer_at)
-{
-    const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
-    int64_t index = buffer->index_count == 0 ? -1 : hlo->shape_indices[buffer->index_first];
-    return (struct value){buffer->instruction_at, index < 0 || index >= VALUE_WHOLE ? VALUE_WHOLE : (uint32_t)index};
-}
-
 /* Rows of a space: of an allocation that stays, all of its buffers; of the others each buffer, and what shares it. */
 static void space_take(struct links *links, uint32_t space_at, uint32_t *row_of_allocation)
 {
@@ -88,7 +81,7 @@ static struct links_place place_of(const struct links *links, struct value value
     uint32_t wanted =
         value.element != VALUE_WHOLE ? value.element : result_element(graph_op(links->plan->graph, value.at));
     for (uint32_t i = links->buffer_first[value.at]; i != HLO_NONE; i = links->buffer_next[i]) {
-        uint32_t element = links_value(&links->plan->hlo, i).element;
+        uint32_t element = value_of_buffer(&links->plan->hlo, i).element;
         arena_work(links->arena, 1);
         if (element == wanted && links->place_of_buffer[i].row_at != PLAN_NONE)
             return links->place_of_buffer[i];
@@ -109,7 +102,9 @@ struct links_place links_operand(const struct links *links, uint32_t at, uint32_
     *made_at = HLO_NONE;
     if (operand.at == HLO_NONE)
         return nowhere;
-    struct value made = value_origin(graph, operand, VALUE_BUFFER, NULL);
+    struct value_walk walk = {.graph = graph, .steps_left = VALUE_BACK_STEPS_MAX};
+    struct value made = value_origin(&walk, operand, VALUE_BUFFER, NULL);
+    arena_work(links->arena, VALUE_BACK_STEPS_MAX - walk.steps_left);
     *made_at = made.at;
     struct links_place place = place_of(links, made);
     return place.row_at != PLAN_NONE ? place : place_of(links, operand);

@@ -22,8 +22,6 @@ struct links_place {
 /* plan->graph must be there. */
 void links_build(const struct plan *plan, struct arena *arena, struct links *out);
 
-/* The value that a buffer holds. */
-struct value links_value(const struct hlo *hlo, uint32_t buffer_at);
 /* Where the value of operand `nth` of an instruction lies; *made_at: the instruction that made it (HLO_NONE: not known). */
 struct links_place links_operand(const struct links *links, uint32_t at, uint32_t nth, uint32_t *made_at);
 /* The next row that an instruction made, behind the buffer *buffer_at (HLO_NONE at first); false at the end. */

@@ -46,7 +46,7 @@ static int by_size(const void *left, const void *right)
 
 static uint64_t percent_of(int64_t bytes, int64_t whole)
 {
-    return whole > 0 && bytes > 0 ? (uint64_t)((double)bytes * 100 / (double)whole) : 0;
+    return whole > 0 && bytes > 0 ? (uint64_t)((unsigned __int128)bytes * 100 / (uint64_t)whole) : 0;
 }
 
 static bool is_told(const struct pattern_finding *finding, enum pattern_kind kind, int64_t bytes, uint64_t elements,
@@ -149,7 +149,7 @@ static void live_collect(struct pattern_finding *finding)
             continue;
         struct value value = value_of_buffer(&plan->hlo, row->buffer_at);
         live->origin.at = row->made_by;
-        live->base = value_origin(finding->graph, value, VALUE_BASE, &live->ways);
+        live->base = value_origin(finding->walk, value, VALUE_BASE, NULL);
         live->has_shape = shape_array_read(plan->shapes[row->buffer_at], &live->shape);
         if (live->has_shape)
             live->hash = shape_array_hash_any_order(&live->shape);

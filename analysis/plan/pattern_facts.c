@@ -69,7 +69,7 @@ static void products_collect(struct pattern_finding *finding)
         uint32_t parameter_count = 0, argument_count = 0;
         for (uint32_t i = 0; i < 2; i++) {
             struct value base = {graph_operand(finding->graph, at, i), VALUE_WHOLE};
-            base = value_origin(finding->graph, base, VALUE_BASE, NULL);
+            base = value_origin(finding->walk, base, VALUE_BASE, NULL);
             const struct plan_argument *argument = pattern_facts_argument(finding, base.at);
             argument_count += argument != NULL;
             parameter_count += argument != NULL && argument->verdict.category == CATEGORY_PARAMETER;

@@ -9,7 +9,6 @@
 struct pattern_live {
     uint32_t row;
     struct value origin, base;
-    unsigned ways;
     bool has_shape;
     struct shape_array shape;
     uint64_t hash; /* of the dimensions in any order */

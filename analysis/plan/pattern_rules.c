@@ -27,9 +27,10 @@ static const struct plan_argument *argument_of_row(const struct pattern_finding 
 }
 
 /* Part of a path "a/b/c" that is this word, or this word and a number. */
-static bool has_part(struct str path, const char *word)
+static bool has_part(struct pattern_finding *finding, struct str path, const char *word)
 {
     size_t length = strlen(word);
+    arena_work(finding->arena, path.length);
     for (size_t at = 0; at + length <= path.length; at++)
         if ((at == 0 || path.data[at - 1] == '/' || path.data[at - 1] == '(') &&
             memcmp(path.data + at, word, length) == 0 &&
@@ -78,7 +79,7 @@ static bool take_residuals(struct pattern_finding *finding, const struct pattern
     if (!take_saved(finding, live) || live->origin.at == HLO_NONE)
         return false;
     struct str name = graph_op_name_end(finding->graph, live->origin.at);
-    return graph_op(finding->graph, live->origin.at) == GRAPH_UPDATE && has_part(name, "body");
+    return graph_op(finding->graph, live->origin.at) == GRAPH_UPDATE && has_part(finding, name, "body");
 }
 
 /* Would the argument do for a result of that shape? */
@@ -99,8 +100,8 @@ static bool is_made_from_donor(const struct pattern_finding *finding, struct val
 {
     const struct graph *graph = finding->graph;
     uint32_t nodes[BACK_NODES_MAX], count = 0, steps = 0;
-    nodes[count++] = value_origin(graph, value, VALUE_ORIGIN, NULL).at;
-    for (uint32_t i = 0; i < count; i++) {
+    nodes[count++] = value_origin(finding->walk, value, VALUE_ORIGIN, NULL).at;
+    for (uint32_t i = 0; i < count && finding->walk->steps_left > 0; i++) {
         if (could_be_donated(finding, nodes[i], live))
             return true;
         if (nodes[i] == HLO_NONE || graph_phase(graph, nodes[i]) == GRAPH_BACKWARD ||
@@ -109,10 +110,9 @@ static bool is_made_from_donor(const struct pattern_finding *finding, struct val
             continue;
         for (uint32_t j = graph->operand_first[nodes[i]];
              j < graph->operand_first[nodes[i] + 1] && count < BACK_NODES_MAX && steps++ < BACK_STEPS_MAX; j++) {
-            bool is_known = graph->operands[j] == HLO_NONE;
-            uint32_t at =
-                is_known ? HLO_NONE
-                         : value_origin(graph, (struct value){graph->operands[j], VALUE_WHOLE}, VALUE_ORIGIN, NULL).at;
+            struct value operand = {graph->operands[j], VALUE_WHOLE};
+            uint32_t at = value_origin(finding->walk, operand, VALUE_ORIGIN, NULL).at;
+            bool is_known = at == HLO_NONE;
             for (uint32_t k = 0; k < count && !is_known; k++)
                 is_known = nodes[k] == at;
             if (!is_known)
@@ -198,7 +198,7 @@ static uint32_t gather_of(struct pattern_finding *finding, const struct pattern_
 static const struct plan_argument *gathered_argument(const struct pattern_finding *finding, uint32_t gather_at)
 {
     struct value base = {graph_operand(finding->graph, gather_at, 0), VALUE_WHOLE};
-    return pattern_facts_argument(finding, value_origin(finding->graph, base, VALUE_BASE, NULL).at);
+    return pattern_facts_argument(finding, value_origin(finding->walk, base, VALUE_BASE, NULL).at);
 }
 
 static bool take_gathered_activations(struct pattern_finding *finding, const struct pattern_live *live)
@@ -227,10 +227,11 @@ static bool take_whole_batches(struct pattern_finding *finding, const struct pat
 static bool take_replicated(struct pattern_finding *finding, const struct pattern_live *live)
 {
     const struct plan_argument *argument = argument_of_row(finding, live);
-    return finding->plan->hlo.device_count > 1 && argument != NULL &&
-           (argument->verdict.category == CATEGORY_PARAMETER ||
-            argument->verdict.category == CATEGORY_OPTIMIZER_STATE) &&
-           hlo_sharding_is_replicated(&finding->plan->hlo, argument->instruction_at, argument->number);
+    if (finding->plan->hlo.device_count < 2 || argument == NULL ||
+        (argument->verdict.category != CATEGORY_PARAMETER && argument->verdict.category != CATEGORY_OPTIMIZER_STATE))
+        return false;
+    arena_work(finding->arena, finding->plan->hlo.instructions[argument->instruction_at].length);
+    return hlo_sharding_is_replicated(&finding->plan->hlo, argument->instruction_at, argument->number);
 }
 
 static bool take_accumulators(struct pattern_finding *finding, const struct pattern_live *live)
@@ -276,7 +277,7 @@ static bool take_prefill(struct pattern_finding *finding, const struct pattern_l
     for (uint32_t i = 0; i < 2; i++) {
         struct value base = {graph_operand(finding->graph, live->base.at, i), VALUE_WHOLE};
         const struct plan_argument *argument =
-            pattern_facts_argument(finding, value_origin(finding->graph, base, VALUE_BASE, NULL).at);
+            pattern_facts_argument(finding, value_origin(finding->walk, base, VALUE_BASE, NULL).at);
         struct shape_array shape;
         if (argument != NULL && shape_array_read(argument->shape, &shape) && is_vocabulary(&shape, &live->shape))
             return true;
@@ -321,8 +322,8 @@ static bool take_repeats(struct pattern_finding *finding, const struct pattern_l
     if (op == GRAPH_BROADCAST && repeats_an_array(finding, at))
         return true;
     return (op == GRAPH_BROADCAST || op == GRAPH_CONCATENATE || op == GRAPH_RESHAPE || op == GRAPH_GATHER) &&
-           (has_part(name, "repeat") || has_part(name, "tile") || has_part(name, "jit(repeat") ||
-            has_part(name, "jit(tile") || has_part(name, "jit(_repeat") || has_part(name, "jit(_tile"));
+           (has_part(finding, name, "repeat") || has_part(finding, name, "tile") ||
+            has_part(finding, name, "_repeat") || has_part(finding, name, "_tile"));
 }
 
 static bool take_padded(struct pattern_finding *finding, const struct pattern_live *live)

@@ -5,15 +5,15 @@
 /* ---- back to where a value was made ---- */
 
 /* Values of real programs go through a few dozen places; loops in loops, six deep. */
-enum { STEPS_MAX = 400, LOOPS_MAX = 6, NAMER_NODES_MAX = 64 };
+enum { LOOPS_MAX = 6, NAMER_NODES_MAX = 64 };
 
 struct back {
     const struct graph *graph;
     enum value_reach reach;
-    unsigned ways;
+    bool is_gathered;
     uint32_t depth;       /* of loops that are being looked into */
     uint32_t first_namer; /* the first instruction on the way that is named */
-    uint32_t steps;
+    uint64_t steps_left;
 };
 
 static struct value whole(uint32_t at) { return (struct value){at, VALUE_WHOLE}; }
@@ -72,7 +72,7 @@ static struct value loop_element(struct back *back, uint32_t loop_at, uint32_t e
     inner.depth++;
     inner.reach = VALUE_ORIGIN;
     struct value made = back_walk(&inner, before);
-    back->steps = inner.steps;
+    back->steps_left = inner.steps_left;
     return value_is_blank(back->graph, made) ? loop_result(back->graph, loop_at, element) : before;
 }
 
@@ -89,26 +89,20 @@ static struct value from_parameter(struct back *back, struct value value)
     case GRAPH_CALL:
     case GRAPH_ASYNC_START: return (struct value){graph_operand(graph, caller_at, number), value.element};
     case GRAPH_WHILE:
-        if (value.element == VALUE_WHOLE)
-            return (struct value){graph_operand(graph, caller_at, 0), VALUE_WHOLE};
-        back->ways |= VALUE_WAS_LOOPED;
-        return loop_element(back, caller_at, value.element);
+        return value.element == VALUE_WHOLE ? whole(graph_operand(graph, caller_at, 0))
+                                            : loop_element(back, caller_at, value.element);
     case GRAPH_CONDITIONAL:
-        for (uint32_t i = 0; graph_called(graph, caller_at, i) != HLO_NONE; i++)
-            if (graph_called(graph, caller_at, i) == computation_at)
-                return (struct value){graph_operand(graph, caller_at, i + 1), value.element};
-        return whole(HLO_NONE);
+        return (struct value){graph_operand(graph, caller_at, graph->called_as[computation_at] + 1), value.element};
     default: return whole(HLO_NONE);
     }
 }
 
 /* Of a view or cast: its operand, if the walk goes through it. */
-static struct value through(struct back *back, struct value value, unsigned way)
+static struct value through(const struct back *back, struct value value)
 {
     if (back->reach == VALUE_BUFFER ||
         (back->reach == VALUE_ORIGIN && graph_phase(back->graph, value.at) != GRAPH_NAMELESS))
         return whole(HLO_NONE);
-    back->ways |= way;
     return whole(graph_operand(back->graph, value.at, 0));
 }
 
@@ -131,26 +125,29 @@ static struct value back_step(struct back *back, struct value value)
                                             : (struct value){operand, (uint32_t)graph->numbers[value.at]};
     case GRAPH_TUPLE:
         return whole(value.element == VALUE_WHOLE ? HLO_NONE : graph_operand(graph, value.at, value.element));
-    case GRAPH_SAME: return (struct value){operand, value.element};
-    case GRAPH_COPY: back->ways |= VALUE_WAS_COPIED; return (struct value){operand, value.element};
-    case GRAPH_COPY_START: back->ways |= VALUE_WAS_COPIED; return whole(operand);
+    case GRAPH_SAME:
+    case GRAPH_COPY: return (struct value){operand, value.element};
+    case GRAPH_COPY_START:
+    case GRAPH_COLLECTIVE_DONE: return whole(operand);
     case GRAPH_DONE:
         if (operand != HLO_NONE && graph_op(graph, operand) == GRAPH_ASYNC_START && back->reach != VALUE_BUFFER)
             return (struct value){root_called(graph, operand, 0), value.element};
         return whole(operand);
-    case GRAPH_COLLECTIVE_DONE: return whole(operand);
     case GRAPH_ASYNC_START: return whole(value.element == 0 ? operand : root_called(graph, value.at, 0));
-    case GRAPH_RESHAPE: return through(back, value, 0);
-    case GRAPH_CONVERT: return through(back, value, VALUE_WAS_CAST);
-    case GRAPH_SLICE: return through(back, value, VALUE_WAS_CUT);
-    case GRAPH_GATHER: return back->reach == VALUE_BASE ? through(back, value, VALUE_WAS_GATHERED) : whole(HLO_NONE);
+    case GRAPH_RESHAPE:
+    case GRAPH_CONVERT:
+    case GRAPH_SLICE: return through(back, value);
+    case GRAPH_GATHER:
+        if (back->reach != VALUE_BASE)
+            return whole(HLO_NONE);
+        back->is_gathered = true;
+        return whole(operand);
     case GRAPH_FUSION:
     case GRAPH_CALL:
     case GRAPH_CONDITIONAL: return (struct value){root_called(graph, value.at, 0), value.element};
     case GRAPH_WHILE:
         if (value.element == VALUE_WHOLE)
             return whole(HLO_NONE);
-        back->ways |= VALUE_WAS_LOOPED;
         return loop_keeps(graph, value.at, value.element) ? (struct value){operand, value.element}
                                                           : loop_result(graph, value.at, value.element);
     case GRAPH_PARAMETER: return from_parameter(back, value);
@@ -160,7 +157,7 @@ static struct value back_step(struct back *back, struct value value)
 
 static struct value back_walk(struct back *back, struct value value)
 {
-    while (back->steps++ < STEPS_MAX) {
+    for (; back->steps_left > 0; back->steps_left--) {
         if (back->first_namer == HLO_NONE && graph_phase(back->graph, value.at) != GRAPH_NAMELESS)
             back->first_namer = value.at;
         struct value next = back_step(back, value);
@@ -171,19 +168,29 @@ static struct value back_walk(struct back *back, struct value value)
     return value;
 }
 
-struct value value_origin(const struct graph *graph, struct value value, enum value_reach reach, unsigned *ways)
+/* The value goes back to its origin. */
+static struct back back_from(struct value_walk *walk, struct value *value, enum value_reach reach)
 {
-    struct back back = {.graph = graph, .reach = reach, .first_namer = HLO_NONE};
-    if (value.at != HLO_NONE)
-        value = back_walk(&back, value);
-    if (ways != NULL)
-        *ways = back.ways;
+    uint64_t steps = walk->steps_left < VALUE_BACK_STEPS_MAX ? walk->steps_left : VALUE_BACK_STEPS_MAX;
+    struct back back = {.graph = walk->graph, .reach = reach, .first_namer = HLO_NONE, .steps_left = steps};
+    if (value->at != HLO_NONE)
+        *value = back_walk(&back, *value);
+    walk->steps_left -= steps - back.steps_left;
+    return back;
+}
+
+struct value value_origin(struct value_walk *walk, struct value value, enum value_reach reach, bool *is_gathered)
+{
+    struct back back = back_from(walk, &value, reach);
+    if (is_gathered != NULL)
+        *is_gathered = back.is_gathered;
     return value;
 }
 
 /* The nearest named instruction behind a nameless one: its operands, then theirs. */
-static uint32_t nearest_named(const struct graph *graph, uint32_t at)
+static uint32_t nearest_named(struct value_walk *walk, uint32_t at)
 {
+    const struct graph *graph = walk->graph;
     uint32_t nodes[NAMER_NODES_MAX] = {at}, count = 1;
     for (uint32_t i = 0; i < count; i++) {
         if (graph_phase(graph, nodes[i]) != GRAPH_NAMELESS)
@@ -192,7 +199,10 @@ static uint32_t nearest_named(const struct graph *graph, uint32_t at)
         for (uint32_t j = 0; j < NAMER_NODES_MAX && count < NAMER_NODES_MAX &&
                              (operand.at = graph_operand(graph, nodes[i], j)) != HLO_NONE;
              j++) {
-            operand = value_origin(graph, whole(operand.at), VALUE_ORIGIN, NULL);
+            if (walk->steps_left == 0)
+                return HLO_NONE;
+            walk->steps_left--;
+            operand = value_origin(walk, whole(operand.at), VALUE_ORIGIN, NULL);
             bool is_known = false;
             for (uint32_t k = 0; k < count && !is_known; k++)
                 is_known = nodes[k] == operand.at;
@@ -203,15 +213,15 @@ static uint32_t nearest_named(const struct graph *graph, uint32_t at)
     return HLO_NONE;
 }
 
-uint32_t value_namer(const struct graph *graph, struct value value)
+uint32_t value_namer(struct value_walk *walk, struct value value)
 {
-    struct back back = {.graph = graph, .reach = VALUE_ORIGIN, .first_namer = HLO_NONE};
+    const struct graph *graph = walk->graph;
     if (value.at == HLO_NONE)
         return HLO_NONE;
-    value = back_walk(&back, value);
+    struct back back = back_from(walk, &value, VALUE_ORIGIN);
     if (graph_phase(graph, value.at) != GRAPH_NAMELESS || graph_is_argument(graph, value.at))
         return value.at;
-    return back.first_namer != HLO_NONE ? back.first_namer : nearest_named(graph, value.at);
+    return back.first_namer != HLO_NONE ? back.first_namer : nearest_named(walk, value.at);
 }
 
 /* ---- forward to what reads a value ---- */
@@ -235,7 +245,7 @@ static void place_add(struct value_walk *walk, uint32_t at, uint32_t element)
     if (at == HLO_NONE)
         return;
     uint64_t key = (uint64_t)at << 32 | element;
-    size_t slot = (size_t)(hash_number(key, 0) % VISITED_SLOTS);
+    size_t slot = (size_t)(hash_number(key, (uint64_t)(uintptr_t)walk->visited) % VISITED_SLOTS);
     for (; walk->visited[slot].mark == walk->visited_mark; slot = (slot + 1) % VISITED_SLOTS)
         if (walk->visited[slot].key == key)
             return;
@@ -289,7 +299,7 @@ static bool through_reader(struct value_walk *walk, struct value place, struct g
                            void *context)
 {
     const struct graph *graph = walk->graph;
-    uint32_t reader_at = use.reader_at, operand = use.operand;
+    uint32_t reader_at = use.reader_at, operand = use.operand, inside;
     enum graph_op op = graph_op(graph, reader_at);
     if (walk->of_buffers && (makes_buffer(op) || op == GRAPH_RESHAPE || op == GRAPH_CONVERT || op == GRAPH_SLICE))
         return visit(context, reader_at, operand);
@@ -324,15 +334,22 @@ static bool through_reader(struct value_walk *walk, struct value place, struct g
     case GRAPH_FUSION:
     case GRAPH_CALL:
     case GRAPH_ASYNC_START:
-        place_add(walk, graph_parameter(graph, graph_called(graph, reader_at, 0), operand), place.element);
+        inside = graph_parameter(graph, graph_called(graph, reader_at, 0), operand);
+        if (inside == HLO_NONE)
+            return visit(context, reader_at, operand);
+        place_add(walk, inside, place.element);
         return true;
     case GRAPH_WHILE:
         if (operand == 0 && place.element != VALUE_WHOLE)
             into_loop(walk, reader_at, place.element);
         return true;
     case GRAPH_CONDITIONAL:
-        if (operand > 0)
-            place_add(walk, graph_parameter(graph, graph_called(graph, reader_at, operand - 1), 0), place.element);
+        if (operand == 0)
+            return true;
+        inside = graph_parameter(graph, graph_called(graph, reader_at, operand - 1), 0);
+        if (inside == HLO_NONE)
+            return visit(context, reader_at, operand);
+        place_add(walk, inside, place.element);
         return true;
     default: return visit(context, reader_at, operand);
     }
@@ -384,7 +401,7 @@ static unsigned fusion_phases(struct value_walk *walk, uint32_t fusion_at)
     if (root != HLO_NONE && graph_op(graph, root) == GRAPH_TUPLE)
         count = graph->operand_first[root + 1] - graph->operand_first[root];
     for (uint32_t i = 0; i < count && i < FUSION_RESULTS_MAX; i++) {
-        struct value result = value_origin(graph, whole(graph_operand(graph, root, i)), VALUE_ORIGIN, NULL);
+        struct value result = value_origin(walk, whole(graph_operand(graph, root, i)), VALUE_ORIGIN, NULL);
         if (result.at != HLO_NONE)
             phases |= 1u << graph_phase(graph, result.at);
     }

@@ -4,8 +4,8 @@
  * In:   the graph of a program.
  * Out:  steps from a value to what it is a view or a copy of, and to what reads it, into and out of fusions, calls, loops
  *       and branches.
- * Cost: a walk back is bounded; walks to readers share an allotment of steps, past which they are cut short: a tangled
- *       program costs no more than another of its size.
+ * Cost: a walk back is bounded; all walks share an allotment of steps, past which they are cut short: a tangled program
+ *       costs no more than another of its size.
  * Source: operand semantics of XLA's opcodes (hlo_dataflow_analysis.cc). */
 #pragma once
 
@@ -21,32 +21,16 @@ struct value {
 /* The value that a logical buffer holds. */
 struct value value_of_buffer(const struct hlo *hlo, uint32_t buffer_at);
 
-/* What happened to a value on its way. */
-enum { VALUE_WAS_COPIED = 1, VALUE_WAS_CAST = 2, VALUE_WAS_CUT = 4, VALUE_WAS_LOOPED = 8, VALUE_WAS_GATHERED = 16 };
-
 /* How far a walk goes back: through copies and nameless views (ORIGIN), or through named views, casts, slices and
  * gathers of the person's code too (BASE); or only as far as the buffer that holds the value: through tuples, bitcasts,
  * calls, loops and branches, past no copy and into no fusion (BUFFER). */
 enum value_reach { VALUE_ORIGIN, VALUE_BASE, VALUE_BUFFER };
 
-/* Where a value was made. Fusions are opened: the result may lie in one. A loop's element is what its body computes for
- * it, or, if the body hands it on, what came in. `ways` (may be NULL) collects VALUE_WAS_…. */
-struct value value_origin(const struct graph *graph, struct value value, enum value_reach reach, unsigned *ways);
-
-/* The instruction whose op_name says what the value is: of its origin, else of the nearest named one behind it; HLO_NONE
- * without one. */
-uint32_t value_namer(const struct graph *graph, struct value value);
-
-/* What reads a value, through views and copies and into fusions, calls and loops: calls back for each instruction that
- * makes something new of it, `operand` telling as which; with HLO_NONE for "it is (part of) the result of the program".
- * False ends the walk. */
-typedef bool value_reader(void *context, uint32_t reader_at, uint32_t operand);
-
 /* Room for walks, one at a time; what the last one met. */
 enum { VALUE_PLACES_MAX = 4096 };
 struct value_walk {
     const struct graph *graph;
-    uint64_t steps_left;  /* of all walks together */
+    uint64_t steps_left;  /* of all walks together, back and forward */
     struct value *places; /* where the value was met: itself, and what it is under other names */
     uint32_t place_count;
     bool is_cut;     /* it is at more places than are followed, or the steps are used up: some readers were left out */
@@ -57,6 +41,21 @@ struct value_walk {
     uint8_t *phases; /* by instruction: value_phases, once it was asked for; 0: not yet */
 };
 void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_t steps, struct arena *arena);
+
+/* Where a value was made. Fusions are opened: the result may lie in one. A loop's element is what its body computes for
+ * it, or, if the body hands it on, what came in. `is_gathered` (may be NULL): a gather is on the way. Of the walk, graph
+ * and steps are used; a walk back takes at most VALUE_BACK_STEPS_MAX. */
+enum { VALUE_BACK_STEPS_MAX = 400 };
+struct value value_origin(struct value_walk *walk, struct value value, enum value_reach reach, bool *is_gathered);
+
+/* The instruction whose op_name says what the value is: of its origin, else of the nearest named one behind it; HLO_NONE
+ * without one. */
+uint32_t value_namer(struct value_walk *walk, struct value value);
+
+/* What reads a value, through views and copies and into fusions, calls and loops: calls back for each instruction that
+ * makes something new of it, `operand` telling as which; with HLO_NONE for "it is (part of) the result of the program".
+ * What runs a computation that is not there reads it itself. False ends the walk. */
+typedef bool value_reader(void *context, uint32_t reader_at, uint32_t operand);
 void value_each_reader(struct value_walk *walk, struct value value, value_reader *visit, void *context);
 
 /* Phases, as bits 1 << enum graph_phase, that a reader is part of: its own, and those of what the fusion around it gives.

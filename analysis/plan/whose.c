@@ -70,13 +70,13 @@ static bool has_parameter_shape(const struct deciding *deciding, const struct pl
 }
 
 /* A sum in a loop's body of what came in and what a backward pass made. */
-static bool adds_gradients(const struct deciding *deciding, struct value origin)
+static bool adds_gradients(struct deciding *deciding, struct value origin)
 {
     const struct graph *graph = deciding->graph;
     if (graph_op(graph, origin.at) != GRAPH_ADD || graph_phase(graph, origin.at) != GRAPH_PLAIN)
         return false;
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t namer = value_namer(graph, (struct value){graph_operand(graph, origin.at, i), VALUE_WHOLE});
+        uint32_t namer = value_namer(&deciding->walk, (struct value){graph_operand(graph, origin.at, i), VALUE_WHOLE});
         if (namer != HLO_NONE && graph_phase(graph, namer) == GRAPH_BACKWARD)
             return true;
     }
@@ -85,10 +85,12 @@ static bool adds_gradients(const struct deciding *deciding, struct value origin)
 
 static bool is_collective(const struct graph *graph, struct value value, struct value origin)
 {
+    if (graph_op(graph, value.at) == GRAPH_COLLECTIVE || graph_op(graph, value.at) == GRAPH_COLLECTIVE_DONE ||
+        graph_op(graph, origin.at) == GRAPH_COLLECTIVE)
+        return true;
     struct str name = hlo_instruction_name(graph->hlo, value.at);
-    return graph_op(graph, value.at) == GRAPH_COLLECTIVE || graph_op(graph, value.at) == GRAPH_COLLECTIVE_DONE ||
-           graph_op(graph, origin.at) == GRAPH_COLLECTIVE || str_starts(name, STR("AsyncCollective")) ||
-           str_starts(name, STR("async-collective")) || str_starts(name, STR("async_collective"));
+    return str_starts(name, STR("AsyncCollective")) || str_starts(name, STR("async-collective")) ||
+           str_starts(name, STR("async_collective"));
 }
 
 /* Of a value that some part of a training step makes. */
@@ -119,20 +121,20 @@ static struct category_verdict by_phase(struct deciding *deciding, const struct 
 static struct category_verdict by_value(struct deciding *deciding, struct plan_row *row, struct value value)
 {
     const struct graph *graph = deciding->graph;
-    unsigned ways;
-    struct value base = value_origin(graph, value, VALUE_BASE, &ways);
-    struct value origin = value_origin(graph, value, VALUE_ORIGIN, NULL);
-    row->named_by = value_namer(graph, value);
+    bool is_gathered;
+    struct value base = value_origin(&deciding->walk, value, VALUE_BASE, &is_gathered);
+    struct value origin = value_origin(&deciding->walk, value, VALUE_ORIGIN, NULL);
+    row->named_by = value_namer(&deciding->walk, value);
     row->made_by = origin.at;
-    if (graph_is_argument(graph, base.at) && !(ways & VALUE_WAS_GATHERED))
+    if (graph_is_argument(graph, base.at) && !is_gathered)
         return verdict(CATEGORY_COPY_OF_ARGUMENT, CATEGORY_RULE_COPY);
     if (is_collective(graph, value, origin))
         return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
     struct readers readers = readers_of(deciding, value);
     enum category_rule from = CATEGORY_RULE_NONE;
     if (value_is_blank(graph, origin) && readers.loop.at != HLO_NONE) {
-        origin = value_origin(graph, readers.loop, VALUE_ORIGIN, NULL);
-        row->named_by = value_namer(graph, readers.loop);
+        origin = value_origin(&deciding->walk, readers.loop, VALUE_ORIGIN, NULL);
+        row->named_by = value_namer(&deciding->walk, readers.loop);
         row->made_by = origin.at;
     } else if (value_is_blank(graph, origin)) {
         if (readers.is_collective)
@@ -175,8 +177,8 @@ static struct category_verdict by_row(struct deciding *deciding, struct plan_row
     }
     if (allocation->is_live_out && row->buffer_at != PLAN_NONE && deciding->graph != NULL) {
         struct value value = value_of_buffer(hlo, row->buffer_at);
-        row->named_by = value_namer(deciding->graph, value);
-        row->made_by = value_origin(deciding->graph, value, VALUE_ORIGIN, NULL).at;
+        row->named_by = value_namer(&deciding->walk, value);
+        row->made_by = value_origin(&deciding->walk, value, VALUE_ORIGIN, NULL).at;
     }
     if (allocation->is_live_out)
         return verdict(CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT);

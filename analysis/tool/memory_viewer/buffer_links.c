@@ -111,7 +111,7 @@ static void consumers_write(const struct tool_request *request, struct json *jso
                             uint32_t buffer_at, const struct buffer_links_page *page)
 {
     struct links_readers readers;
-    links_readers(links, links_value(&links->plan->hlo, buffer_at), &readers);
+    links_readers(links, value_of_buffer(&links->plan->hlo, buffer_at), &readers);
     uint32_t first = page->offset < readers.count ? (uint32_t)page->offset : readers.count;
     uint32_t end = readers.count - first < page->limit ? readers.count : first + (uint32_t)page->limit;
     json_key_object(json, "consumers");
