@@ -221,6 +221,8 @@ static void results_build(const struct plan *plan, const struct graph *graph, st
 
 /* ---- twins: leaves of the optimizer's state that have a parameter's path and shape ---- */
 
+enum { TWIN_NONE, TWIN_KNOWN, TWIN_GIVEN_BACK }; /* given back: an argument of this path and shape was donated */
+
 static uint64_t suffix_hash(const struct facts *facts, uint32_t from)
 {
     uint64_t hash = shape_array_hash(&facts->shape);
@@ -232,16 +234,31 @@ static uint64_t suffix_hash(const struct facts *facts, uint32_t from)
 static void twins_collect(const struct facts *facts, struct map *twins)
 {
     for (uint32_t i = 1; facts->has_shape && facts->shape.rank > 0 && i < facts->words.count; i++)
-        map_put(twins, suffix_hash(facts, i), 1, true);
+        map_put(twins, suffix_hash(facts, i), TWIN_KNOWN, true);
 }
 
 /* The path but for the argument's own name, and a container's, ends like one of the optimizer's. */
-static bool has_twin(const struct facts *facts, const struct map *twins)
+static uint32_t twin_of(const struct facts *facts, const struct map *twins)
+{
+    for (uint32_t i = 1; facts->has_shape && facts->shape.rank > 0 && i < 3 && i < facts->words.count; i++) {
+        uint32_t found = map_get(twins, suffix_hash(facts, i));
+        if (found != MAP_NONE)
+            return found;
+    }
+    return TWIN_NONE;
+}
+
+/* A donated argument like that: others like it that the program only reads are gradients, if it makes none itself. */
+static void twin_give_back(const struct facts *facts, struct map *twins)
 {
     for (uint32_t i = 1; facts->has_shape && facts->shape.rank > 0 && i < 3 && i < facts->words.count; i++)
         if (map_get(twins, suffix_hash(facts, i)) != MAP_NONE)
-            return true;
-    return false;
+            map_put(twins, suffix_hash(facts, i), TWIN_GIVEN_BACK, true);
+}
+
+static bool is_optimizers(const struct facts *facts)
+{
+    return facts->name != NULL && facts->name->category == CATEGORY_OPTIMIZER_STATE;
 }
 
 /* ---- verdicts ---- */
@@ -290,7 +307,10 @@ static struct category_verdict decide(const struct facts *facts, bool has_backwa
     bool is_sure = category_rule_confidence((enum category_rule)use.rule) != CONFIDENCE_GUESS;
     if (name != NULL && name->is_strong)
         return verdict((enum category)name->category, CATEGORY_RULE_ARGUMENT_NAME);
-    if ((name == NULL || name->category != CATEGORY_OPTIMIZER_STATE) && has_twin(facts, twins))
+    uint32_t twin = is_optimizers(facts) ? TWIN_NONE : twin_of(facts, twins);
+    if (twin == TWIN_GIVEN_BACK && !has_backward && !facts->is_aliased)
+        return verdict(CATEGORY_GRADIENT, CATEGORY_RULE_ARGUMENT_GRADIENT);
+    if (twin != TWIN_NONE)
         return verdict(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TWIN);
     if (name != NULL && !(has_backward && is_sure))
         return verdict((enum category)name->category, CATEGORY_RULE_ARGUMENT_WORD);
@@ -431,9 +451,12 @@ void arguments_build(struct plan *plan, const struct graph *graph, struct value_
     map_init(&twins, arena, plan->argument_count);
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         facts_find(plan, walk, &results, i, random_names, &facts[i]);
-        if (facts[i].name != NULL && facts[i].name->category == CATEGORY_OPTIMIZER_STATE)
+        if (is_optimizers(&facts[i]))
             twins_collect(&facts[i], &twins);
     }
+    for (uint32_t i = 0; i < plan->argument_count; i++)
+        if (facts[i].is_aliased && !is_optimizers(&facts[i]))
+            twin_give_back(&facts[i], &twins);
     products_find(plan, walk, facts);
     for (uint32_t i = 0; i < plan->argument_count; i++)
         plan->arguments[i].verdict = decide(&facts[i], graph->has_backward, &twins);

@@ -289,7 +289,8 @@ static bool take_masks(struct pattern_finding *finding, const struct pattern_liv
 {
     const struct plan_argument *argument = argument_of_row(finding, live);
     return argument != NULL && live->has_shape && live->shape.rank >= 2 &&
-           (argument->verdict.category == CATEGORY_BATCH || argument->verdict.category == CATEGORY_INPUT ||
+           (argument->verdict.category == CATEGORY_BATCH ||
+            (argument->verdict.category == CATEGORY_INPUT && live->shape.rank > 2) || /* of two dimensions: weights */
             argument->verdict.category == CATEGORY_OTHER) &&
            live->shape.dimensions[live->shape.rank - 1] > 1 && live->shape.dimensions[live->shape.rank - 2] > 1 &&
            pattern_facts_has(&finding->score_planes, pattern_facts_plane(&live->shape));
