@@ -123,8 +123,10 @@ static void kind_find(struct pattern_finding *finding, enum pattern_kind kind, s
     *pattern =
         (struct plan_pattern){.kind = (uint8_t)kind, .confidence = CONFIDENCE_RULE, .bytes = bytes, .row_count = count};
     pattern->rows = arena_array(finding->arena, uint32_t, (size_t)count + 1);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         pattern->rows[i] = room[i].row;
+        space->rows[room[i].row].patterns |= 1u << kind;
+    }
     pattern->sentence = sentence_of(finding, kind, room, count, bytes);
 }
 

@@ -41,6 +41,7 @@ struct plan_row {
     uint32_t born, dies;             /* alive in steps born … dies − 1; dies == step_count: to the end */
     bool is_indefinite;              /* lives from begin to end, outside of the trace */
     struct category_verdict verdict; /* whose memory it is; plan/whose.h */
+    uint32_t patterns;               /* bits 1 << enum pattern_kind: the patterns of its space that it belongs to */
     uint32_t named_by;               /* instruction whose op_name says what the value is, or HLO_NONE */
     uint32_t made_by;                /* instruction that computes it, inside of fusions and loops, or HLO_NONE */
 };

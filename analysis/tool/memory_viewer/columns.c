@@ -7,6 +7,7 @@
 #include "plan/code_path.h"
 #include "plan/describe.h"
 #include "plan/group_key.h"
+#include "plan/pattern.h"
 
 /* What a row is about. */
 struct buffer {
@@ -45,6 +46,17 @@ static struct describe_source place_of(const struct buffer *buffer)
 struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *rows, uint32_t at)
 {
     return views_row_name(rows->request->model, &rows->space->rows[at], rows->request->scratch);
+}
+
+/* "attention_scores, saved_activations": of the patterns that it belongs to. */
+static struct str patterns_of(const struct buffer *buffer)
+{
+    struct buf *scratch = buffer->rows->request->scratch;
+    scratch->length = 0;
+    for (int kind = 0; kind < PATTERN_COUNT; kind++)
+        if (buffer->row->patterns & 1u << kind)
+            buf_format(scratch, "%s%s", scratch->length > 0 ? ", " : "", pattern_name((enum pattern_kind)kind));
+    return describe_str(scratch);
 }
 
 /* ---- whose memory it is ---- */
@@ -201,6 +213,7 @@ VALUE(kind, table_text(str_of(plan_kind_name(allocation_kind(&buffer)))))
 VALUE(kind_word, table_text(str_of(plan_kind_word(allocation_kind(&buffer)))))
 VALUE(confidence, table_text(str_of(confidence_of(&buffer))))
 VALUE(rule, table_text(str_of(rule_of(&buffer))))
+VALUE(patterns, table_text(patterns_of(&buffer)))
 VALUE(group, table_text(group_text(&buffer)))
 VALUE(op_name, table_text(detail_of(&buffer).op_name))
 VALUE(code_scope, table_text(code_text(&buffer, CODE_PATH_BY_SCOPE)))
@@ -274,6 +287,8 @@ const struct table_column memory_viewer_columns[] = {
     {COLUMN_TEXT("rule", rule), .json = "rule", .csv = "rule", .title = "Rule", .help = "what decided the category"},
     {COLUMN_TEXT("kind", kind), .word = kind_word, .json = "kind", .csv = "kind", .title = "Kind",
      .help = "of the allocation: argument, output, constant, temporary"},
+    {COLUMN_TEXT("pattern", patterns), .json = "patterns", .csv = "patterns", .title = "Pattern",
+     .help = "pattern:*attention_scores* · what has a name, as the view whose lists it"},
     {COLUMN_TEXT("group", group), .json = "group", .help = "group:KEY, as groups by=whose name them"},
     {COLUMN_TEXT("", NULL), .write = allocation_write, .json = "allocation"},
     {COLUMN_TEXT("scope", op_name), .is_searched = true, .json = "op_name", .csv = "op_name", .title = "Op scope",
@@ -305,6 +320,6 @@ const struct table_column memory_viewer_columns[] = {
 };
 
 const char memory_viewer_columns_csv[] =
-    "id name op cat confidence rule kind shape dtype size unpadded pad born dies alloc offset line scope";
+    "id name op cat confidence rule kind pattern shape dtype size unpadded pad born dies alloc offset line scope";
 const char memory_viewer_columns_csv_without_paths[] =
-    "id name op cat confidence rule kind shape dtype size unpadded pad born dies alloc offset scope";
+    "id name op cat confidence rule kind pattern shape dtype size unpadded pad born dies alloc offset scope";
