@@ -76,11 +76,8 @@ static const char *sentence_of(const struct pattern_finding *finding, enum patte
         equal_count++;
     if (first->buffer_at != PLAN_NONE)
         shape_text(finding->plan->shapes[first->buffer_at], false, &shape);
-    struct describe_source source = {{"", 0}, 0};
-    if (first->named_by != HLO_NONE) {
-        struct hlo_detail detail = hlo_detail(hlo, first->named_by);
-        source = describe_source(hlo, &detail);
-    }
+    struct hlo_detail detail = describe_origin(finding->plan, first);
+    struct describe_source source = describe_source(hlo, &detail);
     size_t folder = source.file.length;
     while (folder > 0 && source.file.data[folder - 1] != '/')
         folder--;

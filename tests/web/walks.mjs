@@ -25,6 +25,7 @@ export const MAIN_WALKS = {
   table: ['a header sorts by click', 'a filter typed after /', 'groups open to their buffers', 'chosen rows are copied'],
   map: ['wheel, keys and double click zoom'],
   rectangle: ['a rectangle of the URL'],
+  patterns: ['a pattern has its sentence', 'its buffers are shown'],
   code: ['keys walk the tree', 'from a buffer to what it was made of'],
   explain: ['the needed figure opens by click'],
   pictures: ['the curve as SVG'],

@@ -78,6 +78,7 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
     { keys: ['<'], does: 'to the largest buffer that the pinned one was made of', run: () => acts.toOperand(), isOn: () => pinned() !== null },
     { keys: ['>'], does: 'to the largest buffer that is made of the pinned one', run: () => acts.toReader(), isOn: () => pinned() !== null },
     { keys: ['5'], does: 'to the code', run: () => acts.toCode() },
+    { keys: ['6'], does: 'to the patterns', run: () => acts.toPatterns() },
     { keys: ['k'], does: 'code: icicle or treemap', run: () => acts.byPicture() },
     { keys: ['e'], does: 'code: by scope or by source stack', run: () => acts.byWay() },
     { keys: ['l'], does: 'code: layers apart or folded', run: () => acts.openLayers(), isOn: () => context.route.view === 'code' },

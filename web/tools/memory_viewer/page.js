@@ -58,6 +58,7 @@ export function mount(root, context) {
     momentAtRest: () => {
       loadStrips(view);
       view.code.load();
+      view.patterns.load();
       view.table.hear();
       if (view.group) setPin(view, view.context.route);
     },
@@ -86,7 +87,8 @@ export function mount(root, context) {
     editOffsets: () => editOffsets(view),
     byBuffer: (direction) => byBuffer(view, direction),
     toPanel: (at) => toPanel(view, at),
-    toCode: () => toCode(view),
+    toCode: () => toPlace(view, 'code'),
+    toPatterns: () => toPlace(view, 'patterns'),
     byPicture: () => void view.code.part.with((code) => code.byPicture()),
     byWay: () => void view.code.part.with((code) => code.byWay()),
     openLayers: () => view.code.part.now?.openLayers(),
@@ -104,6 +106,7 @@ export function mount(root, context) {
       view.place.hear(route);
       view.map.hear(route);
       view.code.load();
+      view.patterns.load();
       hearFilter(view, route);
       /* While the moment is being moved the table keeps what it has. */
       const rows = view.place.isMoving ? null : view.table.hear();
@@ -123,6 +126,7 @@ export function mount(root, context) {
       view.strips.destroy();
       view.map.destroy();
       view.code.part.now?.destroy();
+      view.patterns.part.now?.destroy();
       view.table.destroy();
     },
   };
@@ -241,6 +245,7 @@ function build(view) {
     onHint: hint,
   });
   view.code = codePanel(view);
+  view.patterns = patternsPanel(view);
   addSwitch(view);
   view.table = createBuffersTable({ program: view.program, context: view.context, place: view.place, records: view.records }, {
     onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
@@ -250,8 +255,8 @@ function build(view) {
   });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   view.strips.panel.node.dataset.explain = 'strips';
-  view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel, view.code.panel];
-  const words = ['Curve', 'Strips', 'Map', 'Table', 'Code'];
+  view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel, view.code.panel, view.patterns.panel];
+  const words = ['Curve', 'Strips', 'Map', 'Table', 'Code', 'Patterns'];
   view.tabs = createPhoneTabs(
     words.map((word, at) => ({ id: word.toLowerCase(), word, panel: view.panels[at] })),
     (id) => view.context.choose({ view: id === 'curve' ? '' : id }),
@@ -263,39 +268,47 @@ function build(view) {
       view.head.node,
       view.wholePage,
       view.tabs.node,
-      [0, 1, 2, 4, 3].map((at) => view.panels[at].node),
+      [0, 1, 2, 4, 5, 3].map((at) => view.panels[at].node),
     ),
   );
 }
 
-/* The panel of the code, of which no more is there than its head until the URL asks for it. */
-function codePanel(view) {
-  const panel = createPanel('panel-code', 'Memory by code');
-  const actions = { onHint: hint, onDetails: () => refresh(view) };
-  const part = lazy(
-    () => import('./code.js'),
-    ({ createCode }) => createCode(view, panel, actions),
-  );
-  const isAsked = () => view.context.route.view === 'code';
-  return { panel, part, load: () => (isAsked() ? part.with((code) => code.load()) : null) };
+/* A panel in the place of the map, of which no more is there than its head until the URL asks for it. */
+function placePanel(view, id, title, load) {
+  const panel = createPanel(`panel-${id}`, title);
+  const part = lazy(load, (make) => make(panel));
+  const isAsked = () => view.context.route.view === id;
+  return { panel, part, load: () => (isAsked() ? part.with((it) => it.load()) : null) };
 }
 
-/* Map and code stand in one place: in the head of each a button for either. */
+const codePanel = (view) =>
+  placePanel(view, 'code', 'Memory by code', async () => {
+    const { createCode } = await import('./code.js');
+    return (panel) => createCode(view, panel, { onHint: hint, onDetails: () => refresh(view) });
+  });
+
+const patternsPanel = (view) =>
+  placePanel(view, 'patterns', 'Patterns at the peak', async () => {
+    const { createPatterns } = await import('./patterns.js');
+    return (panel) => createPatterns(view, panel);
+  });
+
+/* Map, code and patterns stand in one place: in the head of each a button for all. */
 function addSwitch(view) {
   view.switches = [];
-  for (const { head } of [view.map.panel, view.code.panel]) {
-    const both = [['', 'Map'], ['code', 'Code']].map(([id, word]) =>
+  for (const { head } of [view.map.panel, view.code.panel, view.patterns.panel]) {
+    const both = [['', 'Map'], ['code', 'Code'], ['patterns', 'Patterns']].map(([id, word]) =>
       button('switch-button', () => view.context.choose({ view: id }), word, { 'data-view': id }),
     );
     view.switches.push(...both);
-    head.querySelector('h2').after(el('span', { class: 'panel-switch', role: 'group', 'aria-label': 'Map or code' }, both));
+    head.querySelector('h2').after(el('span', { class: 'panel-switch', role: 'group', 'aria-label': 'Map, code or patterns' }, both));
   }
 }
 
-/* To the panel of the code, which is opened if need be. */
-function toCode(view) {
-  if (view.context.route.view !== 'code') view.context.choose({ view: 'code' });
-  view.code.part.with((code) => code.focus());
+/* To the panel of the code or the patterns, which is opened if need be. */
+function toPlace(view, id) {
+  if (view.context.route.view !== id) view.context.choose({ view: id });
+  view[id].part.with((it) => it.focus());
   return true;
 }
 
@@ -328,8 +341,9 @@ function onlyCategory(view, category, isAdded) {
 /* The panel that a phone shows. */
 function setTab(view, { view: id }) {
   view.tabs.set(id);
-  view.root.firstElementChild.classList.toggle('has-code', id === 'code');
-  for (const each of view.switches) each.setAttribute('aria-pressed', String((each.dataset.view === 'code') === (id === 'code')));
+  const shown = ['code', 'patterns'].includes(id) ? id : '';
+  for (const each of ['code', 'patterns']) view.root.firstElementChild.classList.toggle(`has-${each}`, shown === each);
+  for (const each of view.switches) each.setAttribute('aria-pressed', String(each.dataset.view === shown));
   if (!id || view.tabs.ids.includes(id)) view.context.banners.drop('view');
   else view.context.banners.set('view', { text: `There is no view ${short(id)} here; showing the curve and all others.` });
 }
