@@ -24,6 +24,8 @@ const char *pattern_gone(enum pattern_kind kind) { return patterns[kind].gone; }
 
 /* In percent of the peak: what is told; what of it saved activations, padding. */
 enum { TOLD_PERCENT = 1, SAVED_PERCENT = 25, PADDING_PERCENT = 2 };
+/* What a space of flags or registers is made of is nobody's pattern. */
+enum { TOLD_BYTES_MIN = 4096 };
 
 static const struct plan_row *row_of(const struct pattern_finding *finding, const struct pattern_live *live)
 {
@@ -52,7 +54,7 @@ static uint64_t percent_of(int64_t bytes, int64_t whole)
 static bool is_told(const struct pattern_finding *finding, enum pattern_kind kind, int64_t bytes, uint64_t elements,
                     uint32_t matrix_count)
 {
-    uint64_t percent = percent_of(bytes, finding->space->peak_bytes);
+    uint64_t percent = bytes < TOLD_BYTES_MIN ? 0 : percent_of(bytes, finding->space->peak_bytes);
     switch (kind) {
     case PATTERN_SAVED_ACTIVATIONS: return percent >= SAVED_PERCENT;
     case PATTERN_PADDING: return percent >= PADDING_PERCENT;

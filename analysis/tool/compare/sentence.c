@@ -5,6 +5,9 @@
 #include "base/size_text.h"
 #include "plan/describe.h"
 #include "plan/group_key.h"
+#include "plan/pattern.h"
+
+#include <ctype.h>
 
 /* A peak that is less than this share of the program away, in percent, has not moved; from this share of the change
  * on a group of buffers, or a category, is what the change is. */
@@ -154,7 +157,12 @@ static const struct compare_group *group_largest(const struct compare *compare, 
     return NULL;
 }
 
-static bool is_most(int64_t part, int64_t whole) { return size_of(part) >= size_of(whole) / 100 * CAUSE_PERCENT; }
+static bool is_part(int64_t part, int64_t whole, uint64_t percent)
+{
+    return size_of(part) >= size_of(whole) / 100 * percent;
+}
+
+static bool is_most(int64_t part, int64_t whole) { return is_part(part, whole, CAUSE_PERCENT); }
 
 /* A group that is most of the change, else the category that changed most and its largest group. */
 static void say_cause(const struct compare *compare, int64_t change, struct buf *out)
@@ -199,6 +207,36 @@ static void say_same(const struct compare *compare, int64_t bytes, struct buf *o
     buf_char(out, '.');
 }
 
+static const struct plan_pattern *pattern_of(const struct compare_side *side, uint8_t kind)
+{
+    for (uint32_t i = 0; i < side->space->pattern_count; i++)
+        if (side->space->patterns[i].kind == kind)
+            return &side->space->patterns[i];
+    return NULL;
+}
+
+/* " Gone: results that arguments could have given their memory to (8.69 GiB)." of the larger patterns of one side. */
+enum { PATTERN_PERCENT = 5 };
+static void say_patterns(const struct compare *compare, int at, const char *word, struct buf *out)
+{
+    const struct compare_side *side = &compare->sides[at], *other = &compare->sides[1 - at];
+    bool is_first = true;
+    for (uint32_t i = 0; i < side->space->pattern_count; i++) {
+        const struct plan_pattern *pattern = &side->space->patterns[i];
+        const char *lead = pattern_lead((enum pattern_kind)pattern->kind);
+        if (pattern_of(other, pattern->kind) != NULL || !is_part(pattern->bytes, side->needed_bytes, PATTERN_PERCENT))
+            continue;
+        buf_text(out, is_first ? word : ", ");
+        buf_char(out, (char)tolower((unsigned char)lead[0]));
+        buf_format(out, "%s (", lead + 1);
+        say_size(out, (uint64_t)pattern->bytes);
+        buf_char(out, ')');
+        is_first = false;
+    }
+    if (!is_first)
+        buf_char(out, '.');
+}
+
 void sentence_write(const struct compare *compare, const struct sentence_peaks *peaks, struct buf *out)
 {
     int64_t before = compare->sides[COMPARE_A].needed_bytes, after = compare->sides[COMPARE_B].needed_bytes;
@@ -216,6 +254,10 @@ void sentence_write(const struct compare *compare, const struct sentence_peaks *
         buf_text(out, ": ");
         say_cause(compare, change, out);
         buf_char(out, '.');
+    }
+    if (!compare->is_of_steps) {
+        say_patterns(compare, COMPARE_A, " Gone: ", out);
+        say_patterns(compare, COMPARE_B, " New: ", out);
     }
     if (peaks->has_moved)
         say_moved(peaks, out);
