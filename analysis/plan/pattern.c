@@ -7,6 +7,7 @@
 #include "plan/describe.h"
 #include "plan/pattern_rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const struct {
@@ -65,37 +66,88 @@ static bool is_told(const struct pattern_finding *finding, enum pattern_kind kin
     }
 }
 
+/* ---- the sentence ---- */
+
+enum { ARRAY_TEXT_BYTES = 320 };
+
+/* "bf16[16,16,2048,2048]"; "" of what is no array. */
+static void array_text(const struct plan *plan, const struct plan_row *row, char text[ARRAY_TEXT_BYTES])
+{
+    struct shape_array shape;
+    struct buf whole = BUF_INIT;
+    text[0] = '\0';
+    if (row->buffer_at == PLAN_NONE || !shape_array_read(plan->shapes[row->buffer_at], &shape))
+        return;
+    shape_text(plan->shapes[row->buffer_at], false, &whole);
+    if (whole.data != NULL)
+        snprintf(text, ARRAY_TEXT_BYTES, "%.*s", (int)whole.length, whole.data);
+    buf_free(&whole);
+}
+
+/* "13 × 2.00 GiB bf16[16,16,2048,2048] and smaller ones"; of one alone, whose size was said, the shape. */
+static const char *largest_of(const struct pattern_finding *finding, const struct sized *sized, uint32_t count)
+{
+    char size[SIZE_TEXT_BYTES], number[COUNT_TEXT_BYTES], shape[ARRAY_TEXT_BYTES], other[ARRAY_TEXT_BYTES];
+    uint32_t alike_count = 0, equal_count = 0;
+    array_text(finding->plan, &finding->space->rows[sized[0].row], shape);
+    if (count == 1)
+        return arena_format(finding->arena, "%s%s", shape[0] == '\0' ? "" : ": ", shape);
+    for (; equal_count < count && sized[equal_count].bytes == sized[0].bytes; equal_count++) {
+        array_text(finding->plan, &finding->space->rows[sized[equal_count].row], other);
+        alike_count += strcmp(shape, other) == 0;
+    }
+    return arena_format(finding->arena, ": %s%s%s%s%s%s", alike_count == 1 ? "" : size_text_count(number, alike_count),
+                        alike_count == 1 ? "" : " × ", size_text(size, (uint64_t)sized[0].bytes),
+                        shape[0] == '\0' ? "" : " ", shape,
+                        alike_count < equal_count ? " and others"
+                        : equal_count < count     ? " and smaller ones"
+                                                  : "");
+}
+
+static struct describe_source source_of(const struct pattern_finding *finding, const struct sized *sized)
+{
+    const struct plan_row *row = &finding->space->rows[sized->row];
+    const uint32_t read[] = {row->named_by, row->buffer_at == PLAN_NONE
+                                                ? HLO_NONE
+                                                : finding->plan->hlo.buffers[row->buffer_at].instruction_at};
+    for (int i = 0; i < 2; i++)
+        if (read[i] != HLO_NONE)
+            arena_work(finding->arena, finding->plan->hlo.instructions[read[i]].length);
+    struct hlo_detail detail = describe_origin(finding->plan, row);
+    return describe_source(&finding->plan->hlo, &detail);
+}
+
+/* ", models.py:11", where the largest is made; "and elsewhere" if others are made at other lines. */
+static const char *place_of(const struct pattern_finding *finding, const struct sized *sized, uint32_t count)
+{
+    const struct describe_source source = source_of(finding, &sized[0]);
+    size_t folder = source.file.length;
+    bool is_one_place = true;
+    if (source.line <= 0)
+        return "";
+    while (folder > 0 && source.file.data[folder - 1] != '/')
+        folder--;
+    for (uint32_t i = 1; i < count && is_one_place; i++) {
+        const struct describe_source other = source_of(finding, &sized[i]);
+        is_one_place = other.line <= 0 || (other.line == source.line && str_equal(other.file, source.file));
+    }
+    return arena_format(finding->arena, ", %.*s:%lld%s", (int)(source.file.length - folder), source.file.data + folder,
+                        (long long)source.line, is_one_place ? "" : " and elsewhere");
+}
+
 /* "Attention scores hold 26.00 GiB at the peak, 78 % of it: 13 × 2.00 GiB bf16[16,16,2048,2048], models.py:11." */
 static const char *sentence_of(const struct pattern_finding *finding, enum pattern_kind kind, const struct sized *sized,
                                uint32_t count, int64_t bytes)
 {
-    const struct hlo *hlo = &finding->plan->hlo;
-    const struct plan_row *first = &finding->space->rows[sized[0].row];
-    char size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES], each[SIZE_TEXT_BYTES], number[COUNT_TEXT_BYTES];
-    struct buf shape = BUF_INIT;
-    uint32_t equal_count = 0;
-    while (equal_count < count && sized[equal_count].bytes == sized[0].bytes)
-        equal_count++;
-    if (first->buffer_at != PLAN_NONE)
-        shape_text(finding->plan->shapes[first->buffer_at], false, &shape);
-    struct hlo_detail detail = describe_origin(finding->plan, first);
-    struct describe_source source = describe_source(hlo, &detail);
-    size_t folder = source.file.length;
-    while (folder > 0 && source.file.data[folder - 1] != '/')
-        folder--;
-    const char *place = source.line > 0
-                            ? arena_format(finding->arena, ", %.*s:%lld", (int)(source.file.length - folder),
-                                           source.file.data + folder, (long long)source.line)
-                            : "";
-    const char *text = arena_format(
-        finding->arena, "%s hold%s %s at the peak, %s of it: %s × %s%s%.*s%s%s.", pattern_lead(kind),
-        kind == PATTERN_PADDING || kind == PATTERN_MASK || kind == PATTERN_SCAN_RESIDUALS ? "s" : "",
-        size_text(size, (uint64_t)bytes), size_text_share(share, bytes, finding->space->peak_bytes),
-        size_text_count(number, equal_count), size_text(each, (uint64_t)sized[0].bytes), shape.length > 0 ? " " : "",
-        (int)shape.length, shape.data == NULL ? "" : shape.data, equal_count < count ? " and smaller ones" : "", place);
-    buf_free(&shape);
-    return text;
+    char size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
+    bool is_one = kind == PATTERN_PADDING || kind == PATTERN_MASK || kind == PATTERN_SCAN_RESIDUALS;
+    return arena_format(finding->arena, "%s hold%s %s at the peak, %s of it%s%s.", pattern_lead(kind),
+                        is_one ? "s" : "", size_text(size, (uint64_t)bytes),
+                        size_text_share(share, bytes, finding->space->peak_bytes), largest_of(finding, sized, count),
+                        place_of(finding, sized, count));
 }
+
+/* ---- finding them ---- */
 
 static void kind_find(struct pattern_finding *finding, enum pattern_kind kind, struct sized *room)
 {
