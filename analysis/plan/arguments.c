@@ -363,7 +363,8 @@ static void trees_apply(struct plan *plan, const struct facts *facts, struct are
             continue;
         const struct tree *tree = &trees[map_get(&tree_of, key)];
         for (int j = 0; j < CATEGORY_COUNT && tree->count >= TREE_LEAVES_MIN; j++)
-            if (j != argument->verdict.category && tree->bytes[j] / TREE_PERCENT > tree->all_bytes / 100)
+            if (j != argument->verdict.category && j != CATEGORY_INPUT && /* that only says what is not known */
+                tree->bytes[j] / TREE_PERCENT > tree->all_bytes / 100)
                 argument->verdict = verdict((enum category)j, CATEGORY_RULE_ARGUMENT_TREE);
     }
 }
