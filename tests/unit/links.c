@@ -4,6 +4,7 @@
 #include "analysis/analysis.h"
 
 #include "bytes.h"
+#include "encoded.h"
 #include "hlo.fields.h"
 #include "subject.h"
 
@@ -114,32 +115,6 @@ START_TEST(what_a_buffer_is_made_of_is_read_by_what_makes_it)
 END_TEST
 
 /* ---- a made program: a parameter that very many instructions read ---- */
-
-static void varint(struct buf *out, uint64_t value)
-{
-    for (; value >= 128; value >>= 7)
-        buf_char(out, (char)((value & 127) | 128));
-    buf_char(out, (char)value);
-}
-
-static void put_number(struct buf *out, unsigned field, uint64_t value)
-{
-    varint(out, field << 3);
-    varint(out, value);
-}
-
-static void put_bytes(struct buf *out, unsigned field, const void *data, size_t length)
-{
-    varint(out, field << 3 | 2);
-    varint(out, length);
-    buf_add(out, data, length);
-}
-
-static void put_message(struct buf *out, unsigned field, struct buf *message)
-{
-    put_bytes(out, field, message->data, message->length);
-    buf_free(message);
-}
 
 static void put_instruction(struct buf *computation, uint64_t id, const char *opcode, uint64_t operand)
 {
