@@ -157,7 +157,8 @@ static struct value back_step(struct back *back, struct value value)
 
 static struct value back_walk(struct back *back, struct value value)
 {
-    for (; back->steps_left > 0; back->steps_left--) {
+    while (back->steps_left > 0) {
+        back->steps_left--;
         if (back->first_namer == HLO_NONE && graph_phase(back->graph, value.at) != GRAPH_NAMELESS)
             back->first_namer = value.at;
         struct value next = back_step(back, value);
