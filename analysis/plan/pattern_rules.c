@@ -26,16 +26,20 @@ static const struct plan_argument *argument_of_row(const struct pattern_finding 
     return allocation->is_parameter ? arguments_find(finding->plan, allocation->parameter_number) : NULL;
 }
 
-/* Part of a path "a/b/c" that is this word, or this word and a number. */
-static bool has_part(struct pattern_finding *finding, struct str path, const char *word)
+/* Is a part of a path "a/b/c" one of the words, or one and a number? */
+static bool has_part(struct pattern_finding *finding, struct str path, const char *const *words, size_t count)
 {
-    size_t length = strlen(word);
     arena_work(finding->arena, path.length);
-    for (size_t at = 0; at + length <= path.length; at++)
-        if ((at == 0 || path.data[at - 1] == '/' || path.data[at - 1] == '(') &&
-            memcmp(path.data + at, word, length) == 0 &&
-            (at + length == path.length || strchr("/)_.:", path.data[at + length]) != NULL))
-            return true;
+    for (size_t at = 0; at < path.length; at++) {
+        if (at > 0 && path.data[at - 1] != '/' && path.data[at - 1] != '(')
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            size_t length = strlen(words[i]);
+            if (at + length <= path.length && memcmp(path.data + at, words[i], length) == 0 &&
+                (at + length == path.length || strchr("/)_.:", path.data[at + length]) != NULL))
+                return true;
+        }
+    }
     return false;
 }
 
@@ -76,10 +80,11 @@ static bool take_saved(struct pattern_finding *finding, const struct pattern_liv
 
 static bool take_residuals(struct pattern_finding *finding, const struct pattern_live *live)
 {
+    static const char *const body[] = {"body"};
     if (!take_saved(finding, live) || live->origin.at == HLO_NONE)
         return false;
     struct str name = graph_op_name_end(finding->graph, live->origin.at);
-    return graph_op(finding->graph, live->origin.at) == GRAPH_UPDATE && has_part(finding, name, "body");
+    return graph_op(finding->graph, live->origin.at) == GRAPH_UPDATE && has_part(finding, name, body, 1);
 }
 
 /* Would the argument do for a result of that shape? */
@@ -315,6 +320,7 @@ static bool repeats_an_array(const struct pattern_finding *finding, uint32_t at)
 
 static bool take_repeats(struct pattern_finding *finding, const struct pattern_live *live)
 {
+    static const char *const words[] = {"repeat", "tile", "_repeat", "_tile"};
     uint32_t at = row_of(finding, live)->named_by;
     if (at == HLO_NONE || !is_computed(finding, live))
         return false;
@@ -323,8 +329,7 @@ static bool take_repeats(struct pattern_finding *finding, const struct pattern_l
     if (op == GRAPH_BROADCAST && repeats_an_array(finding, at))
         return true;
     return (op == GRAPH_BROADCAST || op == GRAPH_CONCATENATE || op == GRAPH_RESHAPE || op == GRAPH_GATHER) &&
-           (has_part(finding, name, "repeat") || has_part(finding, name, "tile") ||
-            has_part(finding, name, "_repeat") || has_part(finding, name, "_tile"));
+           has_part(finding, name, words, sizeof(words) / sizeof(words[0]));
 }
 
 static bool take_padded(struct pattern_finding *finding, const struct pattern_live *live)
