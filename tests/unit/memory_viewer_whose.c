@@ -65,6 +65,26 @@ START_TEST(groups_add_up_to_the_step)
 }
 END_TEST
 
+/* By name, not by the number that is their key. */
+START_TEST(groups_by_whose_memory_sort_by_their_labels)
+{
+    struct analysis_param params[] = {{"by", "whose"}, {"sort", "name"}};
+    struct asked asked;
+    cJSON *root, *group;
+    const char *before = "";
+    asked_open(&asked, ASKED_DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz");
+    cJSON_ArrayForEach(group, cJSON_GetObjectItem(ask_many(&asked, "groups", params, 2, &root), "groups"))
+    {
+        const char *label = cJSON_GetObjectItem(group, "label")->valuestring;
+        ck_assert_msg(strcmp(before, label) <= 0, "%s before %s", before, label);
+        before = label;
+    }
+    ck_assert_str_ne(before, "");
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
 START_TEST(scopes_are_grouped_over_their_numbers)
 {
     struct asked asked;
@@ -87,6 +107,7 @@ int main(void)
     tcase_add_checked_fixture(tests, begin, NULL);
     tcase_add_loop_test(tests, categories_add_up_to_the_curve, 0, modules);
     tcase_add_loop_test(tests, groups_add_up_to_the_step, 0, modules);
+    tcase_add_test(tests, groups_by_whose_memory_sort_by_their_labels);
     tcase_add_test(tests, scopes_are_grouped_over_their_numbers);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

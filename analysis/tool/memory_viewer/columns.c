@@ -48,13 +48,11 @@ struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *r
     return views_row_name(rows->request->model, &rows->space->rows[at], rows->request->scratch);
 }
 
-/* "attention_scores, saved_activations": of the patterns that it belongs to. */
-static struct str patterns_of(const struct buffer *buffer)
+struct str memory_viewer_columns_patterns(uint32_t patterns, struct buf *scratch)
 {
-    struct buf *scratch = buffer->rows->request->scratch;
     scratch->length = 0;
     for (int kind = 0; kind < PATTERN_COUNT; kind++)
-        if (buffer->row->patterns & 1u << kind)
+        if (patterns & 1u << kind)
             buf_format(scratch, "%s%s", scratch->length > 0 ? ", " : "", pattern_name((enum pattern_kind)kind));
     return describe_str(scratch);
 }
@@ -213,7 +211,7 @@ VALUE(kind, table_text(str_of(plan_kind_name(allocation_kind(&buffer)))))
 VALUE(kind_word, table_text(str_of(plan_kind_word(allocation_kind(&buffer)))))
 VALUE(confidence, table_text(str_of(confidence_of(&buffer))))
 VALUE(rule, table_text(str_of(rule_of(&buffer))))
-VALUE(patterns, table_text(patterns_of(&buffer)))
+VALUE(patterns, table_text(memory_viewer_columns_patterns(buffer.row->patterns, buffer.rows->request->scratch)))
 VALUE(group, table_text(group_text(&buffer)))
 VALUE(op_name, table_text(detail_of(&buffer).op_name))
 VALUE(code_scope, table_text(code_text(&buffer, CODE_PATH_BY_SCOPE)))

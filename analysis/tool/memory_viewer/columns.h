@@ -18,6 +18,8 @@ extern const char memory_viewer_columns_csv[], memory_viewer_columns_csv_without
 
 /* Texts of row `at`, in the request's scratch until it is next used. */
 struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *rows, uint32_t at);
+/* "attention_scores, saved_activations": bits of plan_row.patterns. */
+struct str memory_viewer_columns_patterns(uint32_t patterns, struct buf *scratch);
 /* "model.py:41", or "". */
 struct str memory_viewer_columns_source(const struct memory_viewer_columns_rows *rows, uint32_t at);
 

@@ -18,6 +18,7 @@ struct group {
     uint32_t member_first;     /* in the listing's members */
     int64_t bytes, padding_bytes, smallest_bytes, largest_bytes;
     struct memory_viewer_columns_whose whose; /* where they agree */
+    uint32_t patterns;                        /* that all of them belong to */
 };
 
 /* `context` first, so that it serves the columns of buffers, by which groups are filtered. Groups stand by key. */
@@ -118,7 +119,12 @@ VALUE(category, text_if_agreed(group->whose.category))
 VALUE(confidence, text_if_agreed(group->whose.confidence))
 VALUE(rule, text_if_agreed(group->whose.rule))
 VALUE(kind, text_if_agreed(group->whose.kind))
+VALUE(patterns, table_text(memory_viewer_columns_patterns(group->patterns,
+                                                          ((const struct listing *)context)->context.request->scratch)))
 VALUE(label, IF_WHOSE(label_of(context, group)))
+/* What people sort by: a key that is a number says nothing. */
+VALUE(name,
+      ((const struct listing *)context)->way == ROW_GROUPS_WHOSE ? label_of(context, group) : table_text(group->key))
 VALUE(scope, IF_WHOSE(table_text(key_of(context, group).scope)))
 VALUE(shape, IF_WHOSE(table_text_if_any(key_of(context, group).shape)))
 VALUE(layers, IF_WHOSE(layers_of(context, group)))
@@ -151,7 +157,9 @@ static const struct table_column columns[] = {
     {.name = "", .type = TABLE_TEXT, .value = confidence, .json = "confidence", .csv = "confidence"},
     {.name = "", .type = TABLE_TEXT, .value = rule, .json = "rule", .csv = "rule"},
     {.name = "", .type = TABLE_TEXT, .value = kind, .json = "kind", .csv = "kind"},
+    {.name = "", .type = TABLE_TEXT, .value = patterns, .json = "patterns", .csv = "patterns"},
     {.name = "", .type = TABLE_TEXT, .value = label, .json = "label", .csv = "label"},
+    {.name = "name", .aliases = "label", .type = TABLE_TEXT, .value = name},
     {.name = "", .type = TABLE_TEXT, .value = scope, .json = "scope", .csv = "scope"},
     {.name = "", .type = TABLE_TEXT, .value = shape, .json = "shape", .csv = "shape"},
     {.name = "layers", .type = TABLE_NUMBER, .value = layers, .unit = "count", .json = "layer_count", .csv = "layers"},
@@ -201,6 +209,7 @@ static void groups_sum(struct listing *listing)
                                .first_row = members[i].row,
                                .member_first = i,
                                .smallest_bytes = row->bytes,
+                               .patterns = row->patterns,
                                .whose = memory_viewer_columns_whose_of(&listing->context, members[i].row)};
         struct group *group = &listing->groups[listing->group_count - 1];
         group->count++;
@@ -209,6 +218,7 @@ static void groups_sum(struct listing *listing)
         const struct memory_viewer_columns_whose own =
             memory_viewer_columns_whose_of(&listing->context, members[i].row);
         memory_viewer_columns_whose_join(&group->whose, &own);
+        group->patterns &= row->patterns;
         group->padding_bytes = sum_add(group->padding_bytes, views_padding(row));
         if (row->bytes > group->largest_bytes) {
             group->largest_bytes = row->bytes;
