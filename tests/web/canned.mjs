@@ -24,11 +24,47 @@ export const BUFFER_COLUMNS = columnsOf([
   ['shape', 'Shape', null],
   ['size', 'Size', 'bytes', 'bytes', 'size_bytes'],
   ['pad', 'Padding', 'bytes', 'padding_bytes'],
-  ['cat', 'Kind', null, 'category'],
+  ['cat', 'Category', null, 'category'],
+  ['kind', 'Kind', null, 'kind'],
   ['line', 'Source', null, null, 'source'],
   ['born', 'Born', 'step', 'born_step'],
   ['dies', 'Dies', 'step', 'dies_step'],
 ]);
+
+const GROUP_COLUMNS = columnsOf([
+  ['count', 'Count × each', 'count'],
+  ['size', 'Total', 'bytes', 'bytes', 'size_bytes'],
+  ['share', 'Share', 'percent', 'share_percent'],
+  ['pad', 'Padding', 'bytes', 'padding_bytes'],
+]);
+
+/* Each buffer as a group of its own. */
+const groupOf = (buffer, live) => ({
+  key: buffer.group,
+  count: 1,
+  bytes: buffer.bytes,
+  share_percent: live > 0 ? (100 * buffer.bytes) / live : 0,
+  padding_bytes: buffer.padding_bytes,
+  largest_bytes: buffer.bytes,
+  smallest_bytes: buffer.bytes,
+  largest_id: buffer.id,
+  category: buffer.category,
+  confidence: buffer.confidence,
+  rule: buffer.rule,
+  kind: buffer.kind,
+  label: buffer.name,
+  scope: buffer.op_name,
+  shape: 'f32[1024,1024]',
+  layer_count: null,
+  source: `${buffer.source_file}:${buffer.source_line}`,
+});
+
+/* What each category has. */
+const categoriesOf = (buffers) =>
+  [...new Set(buffers.map(({ category }) => category))].map((category) => {
+    const own = buffers.filter((buffer) => buffer.category === category);
+    return { category, count: own.length, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0), guessed_bytes: 0 };
+  });
 
 export function makeWorld(change = {}) {
   const name = change.name ?? 'jit_train_step';
@@ -108,7 +144,11 @@ export function makeBuffer(id, name, bytes, more = {}) {
     unpadded_bytes: bytes - padding,
     padding_bytes: padding,
     expansion: bytes / (bytes - padding),
-    category: 'temporary',
+    category: 'workspace',
+    confidence: 'rule',
+    rule: 'outside_of_passes',
+    kind: 'temporary',
+    group: `group-${id}`,
     allocation: { index: 0, size_bytes: bytes, offset_bytes: 0 },
     op_name: 'jit(f)/mul',
     source_file: '/home/user/model.py',
@@ -131,6 +171,9 @@ const bar = (buffer, at) => ({
   padding_bytes: buffer.padding_bytes,
   name: buffer.name,
   category: buffer.category,
+  confidence: buffer.confidence,
+  rule: buffer.rule,
+  kind: buffer.kind,
   first_rank: at,
 });
 
@@ -166,6 +209,7 @@ function view(world, name, query) {
         schedule_position: [0, 2, null],
         instruction: ['a', 'b', 'c'],
       },
+      stack: [{ category: 'workspace', bytes: [live / 2, live, 0] }],
       peak: {
         step: 1,
         bytes: live,
@@ -184,6 +228,9 @@ function view(world, name, query) {
       step: 1,
       bytes: live,
       buffer_count: buffers.length,
+      matched_count: buffers.length,
+      matched_bytes: live,
+      categories: categoriesOf(buffers),
       bar_limit: 512,
       orders: {
         program: buffers.map(bar),
@@ -204,6 +251,9 @@ function view(world, name, query) {
       padding_bytes: buffer.padding_bytes,
       largest_bytes: null,
       category: buffer.category,
+      confidence: buffer.confidence,
+      rule: buffer.rule,
+      kind: buffer.kind,
       name: buffer.name,
       source: null,
     });
@@ -220,6 +270,23 @@ function view(world, name, query) {
       indefinite: [],
       rectangle_count: buffers.length,
       rectangles: buffers.map(rectangle),
+    };
+  }
+  if (name === 'groups') {
+    return {
+      space: 0,
+      step: 1,
+      by: query.get('by') ?? 'shape',
+      total_count: buffers.length,
+      total_bytes: live,
+      matched_count: buffers.length,
+      matched_bytes: live,
+      largest_bytes: ordered[0]?.bytes ?? 0,
+      group_count: buffers.length,
+      offset: 0,
+      columns: GROUP_COLUMNS,
+      member_columns: BUFFER_COLUMNS,
+      groups: ordered.map((buffer) => groupOf(buffer, live)),
     };
   }
   if (name === 'buffers') {

@@ -61,6 +61,7 @@ export function createChart({ className, beside = [], overlay, isReady, make, st
     plot: null,
     place,
     repaint: () => nextFrame(paint),
+    redraw: () => nextFrame(redraw),
     destroyPlot,
     /* The line of a value in the window, for what stands beside it. */
     markAt(value) {
@@ -88,8 +89,8 @@ export function createChart({ className, beside = [], overlay, isReady, make, st
 }
 
 /* A plot of uPlot in `host`. Memory is constant between events, so lines are stepped, never interpolated. In: padding,
- * xs() → values of x, scales, axes: [of x, of bytes, more], series, paint(u, ratio): what is painted on them, hooks, columns. */
-export function makePlot(host, { padding, xs, scales, axes: [xAxis, yAxis, ...more], series, paint, hooks, columns }) {
+ * xs() → values of x, scales, axes: [of x, of bytes, more], series, paintBelow(u), paint(u, ratio): what is painted under and on them, hooks, columns. */
+export function makePlot(host, { padding, xs, scales, axes: [xAxis, yAxis, ...more], series, paintBelow = null, paint, hooks, columns }) {
   const axis = { stroke: () => token('text2'), grid: { stroke: () => token('line'), width: 1 }, font: `13px ${token('sans')}` };
   const paths = uPlot.paths.stepped({ align: 1 });
   const options = {
@@ -108,7 +109,7 @@ export function makePlot(host, { padding, xs, scales, axes: [xAxis, yAxis, ...mo
     scales,
     axes: [{ ...axis, ...X_AXIS, ...xAxis }, { ...axis, ...Y_AXIS, ...yAxis }, ...more.map((each) => ({ ...axis, ...Y_AXIS, ...each }))],
     series: [{}, ...series.map((each) => ({ paths, points: { show: false }, ...each }))],
-    hooks: { ...hooks, draw: [(u) => paint(u, uPlot.pxRatio), ...(hooks.draw ?? [])] },
+    hooks: { ...hooks, drawAxes: paintBelow ? [paintBelow] : [], draw: [(u) => paint(u, uPlot.pxRatio), ...(hooks.draw ?? [])] },
   };
   return new uPlot(options, columns, host);
 }

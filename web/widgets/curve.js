@@ -3,7 +3,8 @@
  * drawn once for a range; hover, moment and window lie over it.
  *
  * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[], capacity};
- * value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or null. */
+ * value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or null; stack: as of
+ * curve_plot.js, shown while setStacked(true). */
 
 import { count } from '../lib/format.js';
 import { following, moved, whole, zoomed } from '../lib/range.js';
@@ -13,7 +14,7 @@ import { createChart } from './chart.js';
 import { bindSliderKeys } from './curve_keys.js';
 import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 import { byteLabels, byteSplits, increment, multiples, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
-import { columnsOf, createPlot, LEFT_PX, RIGHT_PX } from './curve_plot.js';
+import { columnsOf, createPlot, LEFT_PX, paintStack, RIGHT_PX } from './curve_plot.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { pointAt, readAt } from './readings.js';
 
@@ -35,28 +36,34 @@ function stepUnder(u, data, x) {
 }
 
 /* Pure: what is drawn of a range: the detail where it covers what is in view, else the whole, stretched. */
-function composed(all, detail, range, hasUnpadded) {
+function composed(all, detail, range, { hasUnpadded, isStacked }) {
   const [from, to] = whole(range);
   const isIn = detail && detail.from <= from && detail.to + 1 >= to;
   const base = isIn ? detail : all;
   const { capacity, max, label, peak, localPeaks } = all;
-  return { ...base, base, capacity, max, label, peak, localPeaks, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+  const stack = isStacked ? base.stack : null;
+  return { ...base, base, stack, capacity, max, label, peak, localPeaks, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
 }
 
 /* For export_menu.js: what is in view. */
-const curveTable = ({ steps, bytes, unpadded, from, to }) => ({
-  columns: [{ key: 'step' }, { key: 'live_bytes' }, { key: 'live_unpadded_bytes' }],
+const curveTable = ({ steps, bytes, unpadded, stack, from, to }) => ({
+  columns: [{ key: 'step' }, { key: 'live_bytes' }, { key: 'live_unpadded_bytes' }, ...(stack ?? []).map(({ name }) => ({ key: `${name}_bytes` }))],
   rows: steps
-    .map((step, at) => ({ step, live_bytes: bytes[at], live_unpadded_bytes: unpadded[at] }))
+    .map((step, at) => ({
+      step,
+      live_bytes: bytes[at],
+      live_unpadded_bytes: unpadded[at],
+      ...Object.fromEntries((stack ?? []).map(({ name, values }) => [`${name}_bytes`, values[at]])),
+    }))
     .filter(({ step }) => step >= from && step <= to),
 });
 
 /* actions: onHover(reading, mark), onLeave(), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
  * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, showSpans, showStep,
- * setUnpadded, drawing, table, cancel, pointCount, destroy}. */
+ * setUnpadded, setStacked, drawing, table, cancel, pointCount, destroy}. */
 export function createCurve(actions) {
-  const state = { all: null, detail: null, data: null, range: [0, 1], hasUnpadded: true, moment: null, selected: null };
+  const state = { all: null, detail: null, data: null, range: [0, 1], hasUnpadded: true, isStacked: false, moment: null, selected: null };
   const brush = createBrush({ onRange: actions.onRange, min: MIN_STEPS });
   let drawn = null; // whose columns the plot has
   let isKeyed = false;
@@ -106,7 +113,7 @@ export function createCurve(actions) {
     },
   });
   const compose = () => {
-    state.data = composed(state.all, state.detail, state.range, state.hasUnpadded);
+    state.data = composed(state.all, state.detail, state.range, state);
     chart.repaint();
   };
   return curveApi(state, {
@@ -177,6 +184,14 @@ function curveApi(state, { chart, brush, compose, forget, say, showStep }) {
       if (!state.all) return;
       compose();
       chart.plot?.setSeries(2, { show: isShown });
+    },
+    /* The bytes of each category under the line, or one area. */
+    setStacked(isStacked) {
+      if (state.isStacked === isStacked) return;
+      state.isStacked = isStacked;
+      if (!state.all) return;
+      compose();
+      chart.redraw();
     },
     /* What is in view, for a picture and for its table; null while nothing is drawn. */
     drawing: () => state.data && curveDrawing(state.data, chart.host.clientWidth),
@@ -253,8 +268,9 @@ function paintCurve(context, data, width, height) {
   const { steps: x, from, to } = data;
   const line = { x, end: (data.lastStep ?? to) + 1, from, to: to + 1, last: to };
   const points = stepped(u, line, data.bytes);
+  paintStack(u, data);
   if (points.length) {
-    fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
+    if (!data.stack) fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
     trace(context, points);
     context.strokeStyle = splitAt(u, data.capacity, 'text', 'over');
     context.lineWidth = 1.5;
@@ -277,6 +293,7 @@ function curveLegend(data) {
   const isOver = data.capacity?.isOver && data.bytes.some((value) => value > data.capacity.bytes);
   return [
     { word: 'padded', colour: token('text'), kind: 'line' },
+    ...(data.stack ?? []).map(({ word, fill }) => ({ word, colour: fill() })),
     data.hasUnpadded === false ? null : { word: 'unpadded', colour: token('text'), kind: 'dashed' },
     isOver ? { word: 'above capacity', colour: token('over'), kind: 'line' } : null,
   ].filter(Boolean);

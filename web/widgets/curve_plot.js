@@ -5,6 +5,7 @@ import { count } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { byteLabels, byteSplits, LABEL_HALF_PX, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
+import { fillBelow, stepped } from './picture_lines.js';
 import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 
 /* Plots that stand one above the other begin and end at the same x. */
@@ -19,6 +20,26 @@ export function columnsOf(data) {
     [...data.bytes, data.bytes[last]],
     [...data.unpadded, data.unpadded[last]],
   ];
+}
+
+/* What lies below the line, one part on the other: data.stack: [{values by step, fill() → colour}] from the bottom, null:
+ * none. What is under a later part is painted over by it, from the top down. */
+export function paintStack(u, data) {
+  if (!data.stack || data.steps.length === 0) return;
+  const { ctx, bbox } = u;
+  const line = { x: data.steps, end: data.lastStep + 1, from: data.from, to: data.to + 1, last: data.to };
+  const sums = new Array(data.steps.length).fill(0);
+  const tops = data.stack.map(({ values, fill }) => {
+    for (const [at, value] of values.entries()) sums[at] += value;
+    return { fill, points: stepped(u, line, [...sums]) };
+  });
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const { fill, points } of tops.reverse())
+    if (points.length) fillBelow(ctx, points, bbox.top + bbox.height, fill());
+  ctx.restore();
 }
 
 /* get() → what is drawn now, {from, to} the steps in view. */
@@ -42,10 +63,13 @@ export const createPlot = (host, get, hooks) =>
       {
         stroke: (u) => splitAt(u, get().capacity, 'text', 'over'),
         width: 1.5,
-        fill: (u) => splitAt(u, get().capacity, 'area', 'over-area'),
+        fill: (u) => (get().stack ? null : splitAt(u, get().capacity, 'area', 'over-area')),
       },
       { show: get().hasUnpadded, stroke: () => token('text'), width: 1.25, dash: [4, 3] },
     ],
+    paintBelow(u) {
+      paintStack({ ctx: u.ctx, bbox: u.bbox, valToPos: (value, axis) => u.valToPos(value, axis, true) }, get());
+    },
     paint(u, ratio) {
       paintCapacityLine(u, get(), ratio);
       paintCapacityLabel(u, get(), ratio, paintMarks(u, get(), ratio));

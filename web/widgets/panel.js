@@ -38,14 +38,15 @@ export function message({ title, text, run = '', kind = 'empty', action = null }
   );
 }
 
-/* {node, body, setTitle, setAside, setMenu, say, show, wait}. `body` is for the drawing; `menu` are the
+/* {node, body, setTitle, setAside, setMenu, canEnlarge, say, show, wait}. `body` is for the drawing; `menu` are the
  * entries behind ⋯, see menu.js. */
 export function createPanel(className, title, { menu = null } = {}) {
   const id = `panel-${++serial}`;
   const heading = el('h2', { id }, title);
   const aside = el('div', { class: 'panel-aside' });
   const more = el('div', { class: 'panel-more' });
-  const setMenu = (entries) => fill(more, entries ? createMenu(() => heading.textContent, entries) : null);
+  const large = el('span', { class: 'panel-large' });
+  const setMenu = (entries) => fill(more, large.firstChild && large, entries ? createMenu(() => heading.textContent, entries) : null);
   setMenu(menu);
   const body = el('div', { class: 'panel-body' });
   const said = el('div', { class: 'panel-said', hidden: true });
@@ -69,6 +70,17 @@ export function createPanel(className, title, { menu = null } = {}) {
       fill(aside, ...parts);
     },
     setMenu,
+    /* A button that gives the panel the whole height; onChoose(isLarge). See setLarge. */
+    canEnlarge(onChoose) {
+      const turn = button('large-button', () => onChoose(turn.getAttribute('aria-pressed') !== 'true'), '⤢', {
+        'aria-label': `${heading.textContent}: whole height`,
+        'aria-pressed': 'false',
+        title: 'Whole height (z); again, or Esc: as it was',
+      });
+      fill(large, turn);
+      more.prepend(large);
+      node.classList.add('can-enlarge');
+    },
     /* A reason instead of the drawing. */
     say(content) {
       body.hidden = true;
@@ -81,6 +93,15 @@ export function createPanel(className, title, { menu = null } = {}) {
     },
     wait: (sentence, cancel) => wait(node, waiting, sentence, cancel),
   };
+}
+
+/* Gives panels[at] the height of all; −1: each has its own. */
+export function setLarge(panels, at) {
+  for (const [i, { node }] of panels.entries()) {
+    node.classList.toggle('is-large', i === at);
+    node.classList.toggle('is-put-away', at >= 0 && i !== at);
+    node.querySelector('.large-button')?.setAttribute('aria-pressed', String(i === at));
+  }
 }
 
 /* Dims after 300 ms, says `sentence` (if any) after 1 s; the returned function ends both. */

@@ -13,10 +13,11 @@ export const buffersKey = (id) => `b:${id}`;
 export const mergedKey = (order, at) => `m:${order}:${at}`;
 
 /* In: order, sentence(bar), onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar) by a double click.
- * Out: {node, draw(bars, label), mark({hover, pin, rankOf, runs}), repaint, width}. hover, pin: keys; runs(rects, order):
+ * Out: {node, draw(bars, label, whole), mark({hover, pin, rankOf, runs}), repaint, width}. hover, pin: keys; runs(rects, order):
  * the boxes of a pinned group, if one is. */
 export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom = null }) {
   let bars = [];
+  let whole = 0; // what the width stands for, if it is more than the bars
   let rects = [];
   let marked = []; // boxes of bars that hold what the daemon was asked to mark
   let marks = { hover: null, pin: null, rankOf: () => null };
@@ -45,7 +46,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     return barOf(rects, id, marks.rankOf(id, order));
   };
   function paint(context, { width, height, ratio }) {
-    rects = layOut(bars, order, width, ratio);
+    rects = layOut(bars, order, width, ratio, whole);
     marked = runsWhere(rects, (bar) => bar.marked_count > 0);
     paintBars(context, rects, order, width, height);
   }
@@ -76,8 +77,9 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     get width() {
       return plot.clientWidth;
     },
-    draw(next, label) {
+    draw(next, label, of = 0) {
       bars = next;
+      whole = of;
       layers.setLabel(label);
       keyboard.setLabel(`${label} Arrow keys move, Enter pins.`);
       const setSize = bars.reduce((sum, bar) => sum + bar.count, 0);
@@ -91,7 +93,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     },
     /* The same bars on another context, see picture.js. */
     paintInto(context, width, height) {
-      paintBars(context, layOut(bars, order, width, 1), order, width, height);
+      paintBars(context, layOut(bars, order, width, 1, whole), order, width, height);
     },
     repaint: layers.repaint,
     destroy: layers.destroy,

@@ -33,9 +33,10 @@ export function joinMerged(bars) {
   return joined;
 }
 
-/* `ratio` is device pixels per CSS pixel. Widths add up to `width`; a bar has at least one device pixel. */
-export function layOut(bars, order, width, ratio) {
-  const total = bars.reduce((sum, bar) => sum + weigh(bar, order), 0);
+/* `ratio` is device pixels per CSS pixel. Widths add up to `width`, or to the bars' part of `whole`; a bar has at least
+ * one device pixel. */
+export function layOut(bars, order, width, ratio, whole = 0) {
+  const total = Math.max(whole, bars.reduce((sum, bar) => sum + weigh(bar, order), 0));
   if (total <= 0) return [];
   const device = Math.round(width * ratio);
   let before = 0;

@@ -4,7 +4,7 @@
 
 import { bytes, counted, cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
-import { categoryFill, categoryInk } from './categories.js';
+import { categoryFill, categoryInk, isDotted } from './categories.js';
 import { dataShare } from './strips_layout.js';
 
 const HATCH_PX = 1.5;
@@ -49,6 +49,17 @@ function frames(context, boxes) {
       context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
     }
   }
+}
+
+/* A copy of an argument is as the argument, with a dotted outline. */
+function dotted(context, rects, height) {
+  context.save();
+  context.strokeStyle = token('text');
+  context.lineWidth = 1;
+  context.setLineDash([1, 2]);
+  for (const { bar, x, width } of rects)
+    if (isDotted(bar.category) && width >= 4) context.strokeRect(x + 0.5, 0.5, width - 1, height - 1);
+  context.restore();
 }
 
 /* A merged bar: two cuts in its upper edge, one if it is too narrow for two. */
@@ -102,6 +113,7 @@ export function paintBars(context, rects, order, width, height) {
     hatch(context, group, boxes, width, height);
     frames(context, boxes);
   }
+  dotted(context, rects, height);
   notches(context, rects);
   labels(context, rects, height, order === 'padding');
 }

@@ -40,8 +40,7 @@ const FOUND_WITHIN = 20000;
  * onWaiting() → nodes for rows that are not here yet. Out: see the end of this function. */
 export function createTable(options) {
   const { kind = ['row', 'rows'], onHover = () => {}, onLeave = () => {}, onPin = () => {} } = options;
-  const body = el('tbody', { role: 'rowgroup' });
-  const foot = el('tfoot', { role: 'rowgroup' });
+  const [body, foot] = ['tbody', 'tfoot'].map((tag) => el(tag, { role: 'rowgroup' }));
   const table = el('table', { role: 'grid', class: 'grid', 'aria-multiselectable': 'true' });
   const node = el('div', { class: 'grid-scroll' }, table);
   const before = space();
@@ -120,8 +119,9 @@ export function createTable(options) {
       state.reveal(index);
       if (isFocused) state.focusAt(index, -1);
     },
-    /* The same for the row with this id, if it is among those that are known. */
+    /* The same for the row with this id, if it is known; a group with this id opens. */
     revealId: (id) => revealId(state, id),
+    openId: (id) => openId(state, id),
     /* The row beside the one with this id in the present order, the first without one; null at the ends. */
     beside: (id, direction) => rowBeside(state, id, direction),
     focus: () => state.focusAt(state.active.row, state.active.column),
@@ -182,6 +182,17 @@ const indexOfId = ({ source }, id) => {
 function revealId(state, id) {
   const at = indexOfId(state, id);
   if (at >= 0) state.reveal(at);
+}
+
+/* Its first rows are here then. */
+const MEMBERS_LOADED = 100;
+
+async function openId(state, id) {
+  const at = indexOfId(state, id);
+  const row = at >= 0 ? state.source.at(at) : null;
+  if (!row?.isGroup) return;
+  if (!row.isOpen) state.source.toggle(at);
+  await state.source.load(at + 1, at + 1 + Math.min(row.count, MEMBERS_LOADED));
 }
 
 async function rowBeside(state, id, direction) {

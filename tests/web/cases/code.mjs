@@ -107,7 +107,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('from a buffer to what it was made of and to what reads it, and back, by keyboard', async () => {
-    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer&group=none`);
     await page.locator('.panel-table tbody tr').first().click();
     const first = query(page).get('pin');
     includes(await text(page, '.links'), 'made from 3 values');
@@ -127,7 +127,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('the links in the pane lead there too, also into another space', async () => {
-    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer&group=none`);
     await page.locator('.panel-table tbody tr').first().click();
     const first = query(page).get('pin');
     await page.locator('.links li', { hasText: 'in VMEM' }).first().locator('button').first().click();

@@ -12,7 +12,7 @@ const MIB = 1024 ** 2;
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures, binary }) {
   const openWorld = async (change, how = {}) =>
-    open(`${await daemon('--demo')}${how.query ?? ''}`, { canned: answerer(makeWorld(change)), ...how });
+    open(`${await daemon('--demo')}${how.query ?? '?group=none'}`, { canned: answerer(makeWorld(change)), ...how });
 
   test('an empty folder says where it looked and how to record', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-empty-'));
@@ -256,7 +256,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('a daemon that goes away is named; what is seen stays; it goes on by itself', async () => {
     const options = [join(fixtures, 'dumps/seed-matmul-327680')];
     const daemonOne = await startDaemon(binary, options);
-    const page = await open(daemonOne.url, { isPassingKept: false, allow: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
+    const page = await open(`${daemonOne.url}?group=none`, { isPassingKept: false, allow: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
     await daemonOne.stop();
     await page.waitForSelector('.banner');
     includes(await text(page, '.banner'), 'What you see stays; trying again every 5 s.');

@@ -20,20 +20,20 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
   const cells = (page, column) => page.locator(`.panel-table tbody .${column}`).allInnerTexts();
 
   test('the seed dump opens by itself: 300.00 GiB, fusion.31 200, xor_convert_fusion 100', async () => {
-    const page = await open(await daemon(join(fixtures, 'dumps/seed-matmul-327680')));
+    const page = await open(`${await daemon(join(fixtures, 'dumps/seed-matmul-327680'))}?group=none`);
     includes(await text(page, 'h1'), 'Needs 300.00 GiB of HBM');
     includes(await text(page, 'h1'), 'Peak live 300.00 GiB at step 0');
     equal((await cells(page, 'c-name')).slice(0, 2), ['fusion.31', 'xor_convert_fusion']);
     equal((await cells(page, 'c-size')).slice(0, 2), ['200.00', '100.00']);
     equal(await page.locator('.panel-table th.c-size').innerText(), 'Size, GiB');
     includes(await text(page, '.error-text summary'), 'exceeds available HBM (15.75G)');
-    includes(await text(page, '.panel-strips'), 'No padding. None of the 2 buffers');
+    includes(await text(page, '.panel-strips'), 'by padding none');
     includes(await page.title(), '300.00 GiB · jit_f · HBM – memviewd');
     await page.finish();
   });
 
   test('the demo shows 33.49 GiB needed and 33.41 GiB at step 376', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await open(`${await daemon('--demo')}?group=none`);
     includes(
       await text(page, 'h1'),
       'Needs 33.49 GiB of HBM; 15.75 GiB are available: over by 17.74 GiB (total, with fragmentation). Peak live 33.41 GiB at step 376 of 1,018.',
@@ -45,7 +45,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
   });
 
   test('padding of d-tile-padding is what the compiler reported', async () => {
-    const page = await open(await daemon(join(fixtures, 'dumps/d-tile-padding')));
+    const page = await open(`${await daemon(join(fixtures, 'dumps/d-tile-padding'))}?group=none`);
     includes(await text(page, 'h1'), 'Needs 520.25 GiB of HBM');
     includes(await text(page, '.error-text summary'), '520.25G');
     equal((await cells(page, 'c-pad'))[0].includes('×'), true);
@@ -95,7 +95,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
         const name = dirname(file).slice('dumps/'.length);
         const link = await sessionLink(page, base, name);
         for (const [space, wanted] of Object.entries(spaces)) {
-          await page.goto(`${base}${link}&space=${space}`);
+          await page.goto(`${base}${link}&space=${space}&group=none`);
           await idle(page);
           const title = await text(page, 'h1');
           includes(
@@ -129,7 +129,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       );
       const base = await daemon(`--logdir=${join(shared, 'data/logdir')}`);
       const page = await open(base);
-      await page.goto(`${base}${await sessionLink(page, base, 'large-transformer')}`);
+      await page.goto(`${base}${await sessionLink(page, base, 'large-transformer')}&group=none`);
       await idle(page);
       const { body } = wanted;
       includes(await text(page, 'h1'), `Needs ${bytes(body.totalBufferAllocationMib * MIB)} of HBM`);

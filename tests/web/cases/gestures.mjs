@@ -104,6 +104,10 @@ const KEYS = [
   ['Enter: zoom to the rectangle', 'sel=100-200&offsets=4000000000-8000000000', press('Enter'), inUrl('low', 'high')],
   ['Escape: the rectangle', 'sel=100-200&offsets=4000000000-8000000000', press('Escape'), inUrl('sel', 'offsets')],
   ['c', '', press('c'), inUrl('color')],
+  ['b', '', press('b'), inUrl('group')],
+  ['t', '', press('t'), picture('.curve-host canvas')],
+  ['z', '', press('z'), inUrl('large')],
+  ['Escape: the large panel', 'large=map', press('Escape'), inUrl('large')],
   ['1', '', press('1'), focused],
   ['2', '', press('2'), focused],
   ['3', '', press('3'), focused],
@@ -129,6 +133,9 @@ const PARAMETERS = [
   ['offsets=4000000000-8000000000', countOf('.window-line')],
   ['a=100&b=200', countOf('.marks-line')],
   ['pin=PIN', said('.details-title')],
+  ['stack=none', picture('.curve-host canvas')],
+  ['large=map', picture('.map-base')],
+  ['rules=attention+cache', picture('.strip-base')],
   ['bars=size:0-4', said('.strip >> nth=1')],
   ['filter=>1MiB', said('.panel-table .grid-foot')],
   ['find=fusion', picture('.map-base')],
@@ -140,7 +147,7 @@ const PARAMETERS = [
 
 export function run({ test, truth, daemon, open }) {
   const page = async () => {
-    const shown = await open(`${await daemon('--demo')}?tool=memory_viewer`);
+    const shown = await open(`${await daemon('--demo')}?tool=memory_viewer&group=none`);
     await shown.evaluate(() => {
       navigator.clipboard.writeText = async () => {};
     });
@@ -167,6 +174,7 @@ export function run({ test, truth, daemon, open }) {
   test('every key of the page does what it is named for', async () => walk(await page(), KEYS));
   test('every parameter of the URL shows another page', async () => {
     const shown = await page();
-    await walk(shown, PARAMETERS.map(([query, effect]) => [query, '', async (at) => go(query.replace('PIN', (await pinsOf(at))[0]))(at), effect]));
+    const [first] = await pinsOf(shown);
+    await walk(shown, PARAMETERS.map(([query, effect]) => [query, '', (at) => go(query.replace('PIN', first))(at), effect]));
   });
 }

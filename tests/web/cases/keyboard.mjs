@@ -105,7 +105,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('rows are walked by arrows and pinned by Enter', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await open(`${await daemon('--demo')}?group=none`);
     await page.locator('.panel-table tbody tr').first().focus();
     await page.keyboard.press('ArrowDown');
     equal(await page.evaluate(() => document.activeElement.getAttribute('aria-rowindex')), '3');

@@ -122,7 +122,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   });
 
   test('on a phone the selectors are a sheet and a tap opens the details', async () => {
-    const page = await open(`${await daemon('--demo')}?view=table`, { width: 390, height: 844, touch: true });
+    const page = await open(`${await daemon('--demo')}?view=table&group=none`, { width: 390, height: 844, touch: true });
     equal(await page.locator('.selector').first().isVisible(), false);
     await page.tap('#menu');
     truth(await page.locator('.selector').first().isVisible(), 'no sheet');

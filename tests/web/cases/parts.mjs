@@ -7,7 +7,7 @@ import { idle } from '../harness.mjs';
 
 export function run({ test, equal, truth, daemon, open }) {
   test('what is known late of a buffer does not take the pin from a newer one', async () => {
-    const page = await open(await daemon('--demo'), { isMeasured: true });
+    const page = await open(`${await daemon('--demo')}?group=none`, { isMeasured: true });
     let late = null;
     const { release } = await holdBack(page, '**/memory_viewer/buffer?*', ({ searchParams }) => {
       late ??= searchParams.get('id');

@@ -79,7 +79,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     truth(/map.*\.svg$/.test(name), name);
     includes(data, 'Allocation map');
     includes(data, '>peak<');
-    includes(data, 'temporary');
+    includes(data, 'saved activations');
     const lines = (await saved(page, '.panel-map', 'CSV')).data.toString().trim().split('\r\n');
     equal(lines[0], 'id,name,buffers,bytes,padding_bytes,category,from_step,to_step,low_bytes,high_bytes,source');
     const counted = lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[2]), 0);
@@ -106,9 +106,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       }
       return Object.fromEntries(seen);
     }, [...data]);
-    /* #4F5B02 temporary, #193595 argument */
-    truth(colours['79,91,2'] > 50000, 'no temporaries');
-    truth(colours['25,53,149'] > 1000, 'no arguments');
+    /* #B47519 saved activations, #4F5B02 workspace, #193595 parameters */
+    truth(colours['180,117,25'] > 50000, 'no saved activations');
+    truth(colours['79,91,2'] > 5000, 'no workspace');
+    truth(colours['25,53,149'] > 1000, 'no parameters');
     await page.finish();
   });
 
@@ -117,7 +118,11 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const { name, data } = await saved(page, '.panel-curve', 'CSV');
     equal(name, 'memviewd-jit_train_step-curve.csv');
     const [head, ...lines] = data.toString().trim().split('\r\n');
-    equal(head, 'step,live_bytes,live_unpadded_bytes');
+    equal(head, 'step,live_bytes,live_unpadded_bytes,parameter_bytes,optimizer_state_bytes,batch_bytes,constant_bytes,saved_activation_bytes,gradient_bytes,output_bytes,workspace_bytes');
+    for (const line of lines) {
+      const [, live, , ...parts] = line.split(',').map(Number);
+      equal(parts.reduce((sum, part) => sum + part, 0), live, line);
+    }
     const peak = lines.map((line) => line.split(',').map(Number)).reduce((a, b) => (b[1] > a[1] ? b : a));
     equal(peak[0], 376);
     equal((peak[1] / 1024 ** 3).toFixed(2), '33.41');

@@ -13,7 +13,7 @@ const HELD = ['iota.remat_uncompressed', 'sort.6{1}', 'copy.2.remat_compressed']
 const WINDOW = `sel=16-21&offsets=${256 * GIB}-${512 * GIB}`;
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
-  const openDump = async (query = '', how = {}) => open(`${await daemon(join(fixtures, 'dumps/d-tile-padding'))}?tool=memory_viewer${query}`, how);
+  const openDump = async (query = '', how = {}) => open(`${await daemon(join(fixtures, 'dumps/d-tile-padding'))}?tool=memory_viewer&group=none${query}`, how);
   const inUrl = (page, name) => new URL(page.url()).searchParams.get(name);
   const names = (page) => page.locator('.panel-table tbody .c-name').allInnerTexts();
   const foot = (page) => text(page, '.panel-table .c-foot');

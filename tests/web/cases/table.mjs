@@ -12,7 +12,9 @@ const MIB = 1024 ** 2;
 const SEED = 'dumps/seed-matmul-327680';
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
-  const openSeed = async (query = '', how = {}) => open(`${await daemon(join(fixtures, SEED))}${query}`, how);
+  /* Buffers one by one, unless the query says how they are grouped. */
+  const oneByOne = (query) => (query.includes('group=') ? query : `?group=none${query.replace('?', '&')}`);
+  const openSeed = async (query = '', how = {}) => open(`${await daemon(join(fixtures, SEED))}${oneByOne(query)}`, how);
   const names = (page) => page.locator('.panel-table tbody .c-name').allInnerTexts();
   const foot = (page) => text(page, '.panel-table .c-foot');
   const settle = idle;
@@ -41,7 +43,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       };
       return { json: { tool: 'memory_viewer', view: 'buffers', params: {}, notes: [], data } };
     };
-    const page = await open(await daemon('--demo'), {
+    const page = await open(`${await daemon('--demo')}?group=none`, {
       canned: answerer(makeWorld({ intercept })),
       allow: /404/,
       ...how,
@@ -99,7 +101,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('End');
     await page.keyboard.press('Home');
-    for (let at = 0; at < 2; at++) await page.keyboard.press('ArrowRight');
+    for (let at = 0; at < 3; at++) await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
     await page.waitForURL(/sort=name/);
     await idle(page);
@@ -313,8 +315,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.keyboard.press('Control+c');
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     const cells = copied.split('\n').map((line) => line.split('\t'));
-    equal(cells[0].slice(0, 3), ['size_bytes', 'padding_bytes', 'name']);
-    equal(cells.slice(1).map((line) => [line[0], line[2]]), [
+    equal(cells[0].slice(0, 4), ['size_bytes', 'share_percent', 'padding_bytes', 'name']);
+    equal(cells.slice(1).map((line) => [line[0], line[3]]), [
       [String(200 * 1024 ** 3), 'fusion.31'],
       [String(100 * 1024 ** 3), 'xor_convert_fusion'],
     ]);
@@ -397,7 +399,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   test('hostile names stay text in rows, chips and copies', async () => {
     const hostile = `=<b>\u202e\u0007${'x'.repeat(10000)}`;
     const buffers = [makeBuffer('1', hostile, 64 * MIB)];
-    const page = await open(`${await daemon('--demo')}?filter=${encodeURIComponent('<img/src=x>')}`, {
+    const page = await open(`${await daemon('--demo')}?group=none&filter=${encodeURIComponent('<img/src=x>')}`, {
       canned: answerer(makeWorld({ buffers })),
       allow: /404/,
     });

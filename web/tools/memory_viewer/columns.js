@@ -2,7 +2,7 @@
  * columns.js: how the table of buffers, one by one or in groups that open, draws the columns that the answer names; and
  * its footer. */
 
-import { bytes, bytesIn, bytesInColumn, count, counted, expansion, sourceLine, splitShape, unitOf } from '../../lib/format.js';
+import { bytes, bytesIn, bytesInColumn, count, counted, expansion, percent, sourceLine, splitShape, unitOf } from '../../lib/format.js';
 import { el, figure, name, titled } from '../../lib/dom.js';
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { inUnit, tableColumns } from '../../widgets/table_columns.js';
@@ -10,6 +10,18 @@ import { wordsOf } from './groups.js';
 import { kindWord } from './text.js';
 
 const dim = (text) => el('span', { class: 'dim' }, text);
+/* Of what is live at the moment; buffers of all steps are no parts of one whole. */
+const shareColumn = (data) => ({
+  key: 'share',
+  title: 'Share',
+  width: 4.5,
+  isNumber: true,
+  className: 'c-share',
+  explain: 'size',
+  cell: (row) => el('span', { class: 'figure' }, percent(row.bytes, data.total_bytes)),
+  copy: ['share_percent', (row) => (data.total_bytes > 0 ? (100 * row.bytes) / data.total_bytes : null)],
+});
+
 /* A guess is never without its word. */
 const whose = ({ category, confidence }) => [
   swatch(category),
@@ -30,6 +42,9 @@ function source(row) {
   return text ? titled(name(text), wholeSource(row)) : dim(row.kind === 'parameter' ? 'argument' : '–');
 }
 
+/* "attention scores, saved activations" */
+const patterns = (row) => (row.patterns ? row.patterns.replaceAll('_', ' ') : '');
+
 function step(value, row, edge) {
   if (row.is_indefinite) return dim(edge);
   return value === null ? '–' : el('span', { class: 'figure' }, count(value));
@@ -40,12 +55,13 @@ const ownOf = (unit) => ({
   size: { in: unit, explain: 'size', card: 'figure', width: 6.75 },
   pad: { explain: 'padding', width: 8.25, cell: padding },
   name: { card: 'title', isTree: true },
+  cat: { explain: 'category', width: 10, cell: whose },
   shape: { card: 'line', cell: (row) => name(splitShape(row.shape)[0]) },
   line: { explain: 'source', isSource: true, card: 'line', value: wholeSource, cell: source },
-  cat: { explain: 'category', width: 10, cell: whose },
   confidence: { explain: 'category', width: 5.5, isHidden: true },
   rule: { explain: 'category', width: 9, isHidden: true },
   kind: { explain: 'kind', width: 6.5, isHidden: true, cell: (row) => kindWord(row.kind) },
+  pattern: { width: 9.5, isHidden: true, cell: patterns },
   op: { width: 6.25 },
   born: { explain: 'alive', width: 4.25, cell: (row) => step(row.born_step, row, 'start') },
   dies: { explain: 'alive', width: 4.25, cell: (row) => step(row.dies_step, row, 'end') },
@@ -58,7 +74,14 @@ const ownOf = (unit) => ({
 
 /* ---- groups ---- */
 
+/* "layer_{i}/mlp/dot_general"; on hover with what was taken away, and of how many layers it is. */
+function labelCell(row) {
+  const layers = row.layer_count ? `, ${counted(row.layer_count, 'layer')}` : '';
+  return titled(row.scope ? name(row.label) : dim(row.label || wordsOf('whose').none), `${row.scope || wordsOf('whose').none}${layers}`);
+}
+
 function keyCell(row, by) {
+  if (by === 'whose') return labelCell(row);
   if (row.key === '') return dim(wordsOf(by).none);
   if (by === 'category') return [swatch(row.key), categoryWords(row.key)];
   if (by === 'kind') return kindWord(row.key);
@@ -78,24 +101,45 @@ const OF_ONE = new Set(['op', 'born', 'dies']);
 /* The column that is the group itself. */
 const SAME = { shape: 'shape', line: 'line', category: 'cat', kind: 'kind' };
 
+const total = (rows, field) => rows.reduce((sum, row) => sum + row[field], 0);
+
+/* A label is longer than a shape or a line. */
+const WIDTHS = { shape: { width: 11.5, card: null }, line: { width: 8.5, card: null }, cat: { card: 'line' } };
+/* Padding of less than this part of what is shown has no column of its own. */
+const LITTLE = 0.01;
+
 /* The columns of buffers, with what a group says in their place. */
-function groupColumns(buffers, said, unit, by) {
+function groupColumns(buffers, { columns: said, groups }, unit, by) {
   const { word } = wordsOf(by);
   const [amounts, ...others] = tableColumns(said, {
-    count: { width: 10.5, card: 'line', explainGroup: 'group_row', cell: amount, copy: ['count', (row) => (row.isGroup ? row.count : 1)] },
+    count: { width: 9, card: 'line', explainGroup: 'group_row', cell: amount, copy: ['count', (row) => (row.isGroup ? row.count : 1)] },
     size: { in: unit },
     pad: { cell: (row) => (row.padding_bytes ? figure(row.padding_bytes) : '–') },
   });
-  const key = { key: 'name', title: `${word[0].toUpperCase()}${word.slice(1)}`, sortKey: 'key', cell: (row) => keyCell(row, by), copy: ['key', (row) => row.key] };
+  const ofAll = [
+    { key: 'share', title: 'Share', sortKey: null, cell: (row) => el('span', { class: 'figure' }, percent(row.share_percent, 100)), copy: ['share_percent', (row) => row.share_percent] },
+    { key: 'cat', sortKey: null, cell: (row) => (row.category ? whose(row) : dim('several')), copy: ['category', (row) => row.category] },
+    { key: 'pattern', sortKey: null, cell: patterns, copy: ['patterns', (row) => row.patterns] },
+  ];
+  if (by === 'whose') {
+    const place = (row) => row.source.slice(row.source.lastIndexOf('/') + 1);
+    ofAll.push(
+      { key: 'shape', sortKey: null, cell: (row) => (row.shape ? name(row.shape) : dim('–')), copy: ['shape', (row) => row.shape] },
+      { key: 'line', sortKey: null, cell: (row) => (row.source ? titled(name(place(row)), row.source) : dim(row.kind === 'parameter' ? 'argument' : '–')), copy: ['source', (row) => row.source] },
+    );
+  }
+  const isTight = total(groups, 'padding_bytes') < LITTLE * total(groups, 'bytes');
+  const key = { key: 'name', title: `${word[0].toUpperCase()}${word.slice(1)}`, sortKey: 'name', cell: (row) => keyCell(row, by), copy: ['key', (row) => row.key] };
   const columns = buffers.map((column) => {
-    const own = [key, ...others].find((each) => each.key === column.key);
+    const own = [key, ...ofAll, ...others].find((each) => each.key === column.key);
     return {
       ...column,
       title: own?.title ?? column.title,
       sortKey: own?.sortKey ?? null,
       explainGroup: 'group_row',
-      isHidden: column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key,
+      isHidden: column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key || (column.key === 'pad' && isTight),
       min: column.key === 'name' ? 16 : column.min,
+      ...(by === 'whose' ? WIDTHS[column.key] : null),
       cell: (row) => (row.isGroup ? (own?.cell(row) ?? '') : column.cell(row)),
       copy: [column.copy[0], (row) => (row.isGroup ? (own?.copy[1](row) ?? null) : column.copy[1](row))],
     };
@@ -106,8 +150,9 @@ function groupColumns(buffers, said, unit, by) {
 /* Columns of an answer `buffers`, or of an answer `groups` by that way. */
 export function columnsOf(data, by = '') {
   const unit = unitOf(data.largest_bytes || data.total_bytes);
-  const buffers = tableColumns(by ? data.member_columns : data.columns, ownOf(unit));
-  return by ? groupColumns(buffers, data.columns, unit, by) : buffers;
+  const [size, ...rest] = tableColumns(by ? data.member_columns : data.columns, ownOf(unit));
+  const buffers = data.step === null ? [size, ...rest] : [size, shareColumn(data), ...rest];
+  return by ? groupColumns(buffers, data, unit, by) : buffers;
 }
 
 /* Pure: "391 buffers, 33.41 GiB", or of what a filter keeps "37 of 391 buffers, 30.10 of 33.41 GiB". */

@@ -5,7 +5,8 @@ import { el } from '../../lib/dom.js';
 
 /* [name in the URL, way of the daemon, word, what stands where a buffer has none]. */
 const WAYS = [
-  ['', '', 'none', ''],
+  ['', 'whose', 'whose memory', 'no op name'],
+  ['none', '', 'none', ''],
   ['layer', 'layer', 'layer (guess)', 'no layer in the op name'],
   ['line', 'line', 'source line', 'source not recorded'],
   ['shape', 'shape', 'shape', 'no shape'],
@@ -22,8 +23,16 @@ export function wordsOf(way) {
   return { word, none };
 }
 
-/* The daemon's word for what the URL says, "" for none. */
-export const wayOf = (group) => WAYS.find(([inUrl]) => inUrl === group)?.[1] ?? '';
+/* The daemon's word for what the URL says, "" for none; what is not known here is as nothing said. */
+export const wayOf = (group) => (WAYS.find(([inUrl]) => inUrl === group) ?? WAYS[0])[1];
+
+export const isWay = (group) => WAYS.some(([inUrl]) => inUrl === group);
+
+/* Words for the palette: what each choice does. */
+export const GROUP_CHOICES = WAYS.map(([inUrl, way, word]) => [inUrl, way ? `group buffers by ${word}` : 'list buffers one by one']);
+
+/* From groups to buffers one by one, and back. */
+export const folded = (group) => (wayOf(group) === '' ? '' : 'none');
 
 /* What a choice of it changes in the URL; a pinned group is one of the grouping that was. */
 export const groupedBy = (group, { pin }) => ({ group, sort: '', pin: pin?.kind === 'g' ? null : pin });

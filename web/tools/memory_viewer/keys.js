@@ -3,7 +3,7 @@
  * Its own file: each tool has its keys in one. */
 
 import { isUnclaimed } from '../../lib/keys.js';
-import { groupedBy } from './groups.js';
+import { folded, GROUP_CHOICES, groupedBy } from './groups.js';
 
 const FAR = 10;
 
@@ -19,7 +19,7 @@ const GESTURES = [
   ['click a legend word', 'shows only that category; Ctrl click adds it'],
 ];
 
-/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at). Rows for the registry of keys.js. */
+/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at), enlarge(), editRules(). Rows for the registry of keys.js. */
 export function viewerKeys({ program, context, place, pinned, map, table }, acts) {
   const hasSpace = () => Boolean(program.space);
   const by = (steps) => (event) => {
@@ -70,8 +70,12 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
       does: `to the ${word}`,
       run: () => acts.toPanel(at),
     })),
-    ...['layer', 'line', 'shape', 'dtype', 'op', 'scope', 'category', 'kind', ''].map((group) => ({
-      does: group ? `group buffers by ${group}` : 'list buffers one by one',
+    { keys: ['b'], does: 'buffers in groups, or one by one', run: () => context.choose(groupedBy(folded(context.route.group), context.route)) },
+    { keys: ['t'], does: 'curve by category, or as one', run: () => context.choose({ stack: context.route.stack === 'none' ? '' : 'none' }) },
+    { keys: ['z'], does: 'the panel with the focus, else the table, large or as it was', run: () => acts.enlarge() },
+    { keys: [], does: 'category rules of your own', run: () => acts.editRules() },
+    ...GROUP_CHOICES.map(([group, does]) => ({
+      does,
       run: () => context.choose(groupedBy(group, context.route)),
     })),
     { keys: ['.'], does: 'next buffer in this order', run: () => acts.byBuffer(1) },

@@ -17,7 +17,7 @@ import { windowWords } from './text.js';
 
 const PANE_AFTER_MS = 40;
 /* What takes the focus in a panel: the first of these that is there. */
-const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', '[role="grid"] tbody [tabindex="0"]', '.fold', '.menu-dots'];
+const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', ':is([role="grid"], [role="treegrid"]) tbody [tabindex="0"]', '.fold', '.menu-dots'];
 const groupParts = lazy(() => import('./pinned_group.js'));
 
 /* What the URL pins: a buffer, or a group of the table. What is in no strip and no row is asked for by itself; what is

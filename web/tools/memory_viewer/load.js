@@ -4,6 +4,7 @@
 
 import { later } from '../../lib/activity.js';
 import { get, isAbort, Problem } from '../../lib/api.js';
+import { categoryFill, categoryWords } from '../../widgets/categories.js';
 
 const ASK_AFTER_MS = 80;
 
@@ -39,6 +40,10 @@ export function usualSpace(spaces, isOver) {
   return spaces.find(isOver) ?? spaces[0] ?? null;
 }
 
+/* Each category's bytes at the steps, from the bottom; null: not asked for. */
+const stackOf = (stack) =>
+  stack?.map(({ category, bytes }) => ({ name: category, word: categoryWords(category), values: bytes, fill: () => categoryFill(category) })) ?? null;
+
 /* Pure: the curve of an answer as the widget wants it. `to` of the answer is the step behind the last. */
 export function curveOf(data) {
   const { columns } = data;
@@ -50,6 +55,7 @@ export function curveOf(data) {
     steps: columns.step,
     bytes: columns.bytes,
     unpadded: columns.unpadded_bytes ?? columns.bytes,
+    stack: stackOf(data.stack),
     positions: columns.schedule_position ?? null,
     instructions: columns.instruction ?? null,
     peak: data.peak ?? null,

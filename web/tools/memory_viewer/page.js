@@ -21,11 +21,11 @@ import { toast } from '../../widgets/toast.js';
 import { createHead } from './head.js';
 import { createStrips } from './strips.js';
 import { createBuffersTable } from './table.js';
-import { asker, createRecords, gatherNotes } from './load.js';
+import { createRecords, gatherNotes } from './load.js';
 import { createChooser, devicesFor } from './capacity.js';
-import { toggledCategory } from './filter.js';
 import { viewerKeys } from './keys.js';
 import { byBuffer, centrePin, editOffsets, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './light.js';
+import { askWithRules, editRules, enlarge, hearLook, onlyCategory, PANELS, stackChoice } from './look.js';
 import { createMapPanel } from './map.js';
 import { createPlace } from './place.js';
 import { createWalk } from './walk.js';
@@ -94,6 +94,8 @@ export function mount(root, context) {
     openLayers: () => view.code.part.now?.openLayers(),
     toOperand: () => void view.walk.toOperand(),
     toReader: () => void view.walk.toReader(),
+    enlarge: () => enlarge(view),
+    editRules: () => editRules(view),
   };
   context.bind([...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()], 'Memory Viewer');
   const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf(explainable(view), ...key));
@@ -101,8 +103,9 @@ export function mount(root, context) {
   return {
     show: (selection, route) => show(view, selection, route),
     hear(route) {
+      if (route.rules !== view.rules && view.selection) return show(view, view.selection, route);
       setTab(view, route);
-      view.curve.setUnpadded(route.unpadded !== '0');
+      hearLook(view, route);
       view.place.hear(route);
       view.map.hear(route);
       view.code.load();
@@ -200,6 +203,7 @@ function buildCurve(view) {
     table: () => view.curve.table(),
   });
   view.curvePanel.setMenu(() => [exports(), explainEntry('curve')]);
+  view.stack = stackChoice((stack) => view.context.choose({ stack }));
   view.window = windowLines(view);
   view.curvePanel.body.append(view.curve.node);
   view.curvePanel.node.dataset.explain = 'curve';
@@ -225,6 +229,7 @@ function build(view) {
     sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.program.space.peak_bytes),
     onWidth: () => loadStrips(view).then(() => refresh(view)),
     onOpen: (bars) => view.context.choose({ bars }),
+    onRules: () => editRules(view),
     onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
   });
   view.map = createMapPanel({ program: view.program, context: view.context, place: view.place, records: view.records, pinned: () => pinned(view) }, {
@@ -256,6 +261,7 @@ function build(view) {
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   view.strips.panel.node.dataset.explain = 'strips';
   view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel, view.code.panel, view.patterns.panel];
+  for (const [at, panel] of view.panels.entries()) panel.canEnlarge((isLarge) => view.context.choose({ large: isLarge ? PANELS[at] : '' }));
   const words = ['Curve', 'Strips', 'Map', 'Table', 'Code', 'Patterns'];
   view.tabs = createPhoneTabs(
     words.map((word, at) => ({ id: word.toLowerCase(), word, panel: view.panels[at] })),
@@ -333,11 +339,6 @@ function hint() {
   toast('Click the chart or hold Ctrl to zoom');
 }
 
-/* A legend word: only this category; with Ctrl it is added or taken away; again shows all. */
-function onlyCategory(view, category, isAdded) {
-  view.context.choose({ filter: toggledCategory(view.context.route.filter, category, isAdded) });
-}
-
 /* The panel that a phone shows. */
 function setTab(view, { view: id }) {
   view.tabs.set(id);
@@ -363,13 +364,14 @@ function hearFilter(view, route) {
 
 /* selection: what selection.js found; route: the parsed URL. */
 async function show(view, selection, route) {
+  view.selection = selection;
   view.controller?.abort();
   view.controller = new AbortController();
   hideTooltip();
   view.store.set({ hover: null, pin: null });
   view.program.wanted = route.capacity;
   setTab(view, route);
-  view.curve.setUnpadded(route.unpadded !== '0');
+  hearLook(view, route);
   view.filter = route.filter;
   view.bars = route.bars;
   const { module, problem, session } = selection;
@@ -415,8 +417,8 @@ async function load(view, selection, route, signal) {
     host: selection.host?.id ?? '',
     module: selection.module.id,
   };
-  const ask = asker(place, signal);
-  const asked = [ask('summary'), readSession(place.session, signal), devicesFor(route.capacity)];
+  const { ask, answer: summary } = await askWithRules(view, place, route.rules, signal);
+  const asked = [summary, readSession(place.session, signal), devicesFor(route.capacity)];
   const [answer, session] = await Promise.all(asked);
   const { module, spaces } = answer.data;
   view.program.ask = ask;
@@ -484,6 +486,10 @@ function escape(view) {
   if (view.walk.back()) return true;
   if (view.bars) {
     view.context.choose({ bars: '' });
+    return true;
+  }
+  if (view.context.route.large) {
+    view.context.choose({ large: '' });
     return true;
   }
   if (view.store.state.pin === null) return Boolean(view.code.part.now?.back());

@@ -4,7 +4,7 @@
 
 import { later } from '../../lib/activity.js';
 import { button, el, fill } from '../../lib/dom.js';
-import { bytes, count, counted } from '../../lib/format.js';
+import { bytes, count, counted, percent } from '../../lib/format.js';
 import { onTheme, token } from '../../lib/theme.js';
 import { explained, explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
@@ -17,10 +17,11 @@ import { noBuffers, noMatch, noPadding } from './empty.js';
 
 const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
+const LITTLE = 0.01; // of what is live
 const HINT = ' · hover names a buffer, click keeps it';
 
 /* actions: onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar), sentence(bar), onWidth(width),
- * onOpen(text of a merged bar | ''), onOnly(category, isAdded).
+ * onOpen(text of a merged bar | ''), onOnly(category, isAdded), onRules().
  * Out: {panel, draw(answer, {space, isPeak, opened, chosen}), mark(marks), barOfKey(key), width, destroy}. */
 export function createStrips(actions) {
   const panel = createPanel('panel-strips', 'Live at the peak');
@@ -66,7 +67,7 @@ export function createStrips(actions) {
     drawing: () => bars.program.length > 0 && stripsDrawing(parts, bars),
     table: () => stripsTable(bars),
   });
-  panel.setMenu(() => [exports(), explainEntry('strips')]);
+  panel.setMenu(() => [exports(), { word: 'Category rules …', run: actions.onRules }, explainEntry('strips')]);
 
   return {
     panel,
@@ -80,18 +81,20 @@ export function createStrips(actions) {
       const where = isPeak ? 'at the peak' : whereWords(space, answer.step);
       if (space !== seenIn) seen = new Set();
       seenIn = space;
-      for (const order of ORDERS) for (const bar of bars[order]) seen.add(bar.category || 'mixed');
+      for (const { category } of answer.categories) seen.add(category);
+      for (const order of ORDERS) if (bars[order].some((bar) => !bar.category)) seen.add('mixed');
       panel.setTitle(
         `Live ${where}`,
         el('span', { class: 'dim' }, hasSteps && isPeak ? ` · ${unitWord(space)} ${count(answer.step)}` : ''),
         el('span', { class: 'hint' }, HINT),
       );
-      panel.setAside(legend(seen, { onOnly: actions.onOnly, chosen }), el('span', { class: 'key-hatch' }, 'hatched: padding'));
+      panel.setAside(legend(seen, { onOnly: actions.onOnly, chosen }, answer.categories), isLittle(bars.padding, answer) ? null : el('span', { class: 'key-hatch' }, 'hatched: padding'));
       if (answer.buffer_count === 0) {
         panel.say(message(noBuffers(where)));
         return;
       }
       panel.show();
+      panel.body.classList.toggle('has-little-padding', isLittle(bars.padding, answer) && opened?.order !== 'padding');
       const how = { answer, space, where, onAll: () => actions.onOpen('') };
       for (const order of ORDERS)
         drawOne(parts.get(order), order, bars[order], { ...how, opened: opened?.order === order ? opened : null });
@@ -111,6 +114,12 @@ export function createStrips(actions) {
   };
 }
 
+/* Padding that is not worth the room of a strip. */
+function isLittle(bars, answer) {
+  const sum = bars.reduce((all, bar) => all + bar.padding_bytes, 0);
+  return sum < answer.matched_bytes * LITTLE;
+}
+
 function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, space, where, opened, onAll }) {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   const sum = bars.reduce((all, bar) => all + weigh(bar, order), 0);
@@ -128,12 +137,14 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   const share = isFiltered && order !== 'padding' ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}` : counted(total, 'buffer');
   fill(
     aside,
-    isEmpty ? '' : [part || `${share}, `, explained('strips', sum), of],
+    isEmpty ? (order === 'padding' && isLittle(bars, answer) ? 'none' : '') : [part || `${share}, `, explained('strips', sum), of, order === 'padding' ? ` (${percent(sum, answer.matched_bytes)})` : ''],
     part ? ' ' : '',
     part ? button('link-button', onAll, 'all', { title: 'Esc' }) : null,
   );
-  fill(axis, el('span', {}, '0'), el('span', {}, bytes(sum)));
-  strip.draw(bars, stripLabel(order, bars, space, where));
+  /* As wide as its neighbours are for as many bytes. */
+  const whole = order === 'padding' && !opened ? answer.matched_bytes : sum;
+  fill(axis, el('span', {}, '0'), el('span', {}, bytes(whole)));
+  strip.draw(bars, stripLabel(order, bars, space, where), whole);
 }
 
 /* ---- the three as a picture and as a table, for the menu of their panel ---- */

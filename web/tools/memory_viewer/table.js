@@ -12,7 +12,7 @@ import { filterFields } from '../../widgets/table_columns.js';
 import { groupedRows, pagedRows } from '../../widgets/table_rows.js';
 import { columnsOf, footOf } from './columns.js';
 import { valuesOfFields } from './filter.js';
-import { createGroupChoice, groupedBy, wayOf } from './groups.js';
+import { createGroupChoice, groupedBy, isWay, wayOf } from './groups.js';
 import { askWithin } from './load.js';
 import * as say from './text.js';
 import { failed, noBuffers, noneWithin } from './empty.js';
@@ -80,9 +80,9 @@ function wantedOf({ context, program: { space }, place }, refused) {
 /* An order and a grouping that are not here are named, and the usual ones shown. */
 function sayUnknown({ banners, route: { sort, group } }, refused) {
   const say = (name, text) => (text ? banners.set(name, { text }) : banners.drop(name));
-  const isGroup = !group || wayOf(group) !== '';
+  const isGroup = isWay(group);
   const isSort = !sort || refused !== orderOf(wayOf(group), sort);
-  say('group', isGroup ? '' : `Buffers are not grouped by ${cutMiddle(visible(group), 40)} here; listing them one by one.`);
+  say('group', isGroup ? '' : `Buffers are not grouped by ${cutMiddle(visible(group), 40)} here; folding layers.`);
   say('sort', isSort ? '' : `There is no order ${cutMiddle(visible(sort), 40)} here; the largest come first.`);
 }
 
@@ -159,7 +159,7 @@ export function createBuffersTable(page, actions) {
   });
   const filter = createFilter({
     label: 'Filter buffers',
-    placeholder: 'filter, e.g. >64MiB cat:temporary ( / )',
+    placeholder: 'filter, e.g. >64MiB cat:gradient ( / )',
     fields: () => filterFields(loader.said?.member_columns ?? loader.said?.columns ?? [], valuesOfFields(program, context)),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
@@ -211,9 +211,11 @@ export function createBuffersTable(page, actions) {
     /* Another step, filter, order or grouping. */
     hear: () => (loader.isNew() ? loader.load() : null),
     mark: table.mark,
-    /* Scrolls to a buffer that was pinned elsewhere, where its place is known. */
-    reveal(id) {
+    /* Scrolls to a buffer that was pinned elsewhere, where its place is known; its group opens. */
+    async reveal(id) {
       const { filter: text, sort, by } = loader.wanted();
+      const key = by === 'whose' ? records.get(id)?.group : null;
+      if (key) await table.openId(`g:${key}`).catch(() => {});
       const rank = by || text || place.within || sort !== DEFAULT_SORT ? null : records.get(id)?.ranks?.size;
       if (rank !== null && rank !== undefined) table.reveal(rank);
       else table.revealId(id);

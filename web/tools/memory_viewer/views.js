@@ -13,6 +13,7 @@ import { devicesFor, settleCapacity } from './capacity.js';
 import { failureParts, failureTitle } from './failure.js';
 import { categoriesOf, coversTerm, readOpened } from './filter.js';
 import * as say from './text.js';
+import { legend } from '../../widgets/categories.js';
 import { message } from '../../widgets/panel.js';
 import { cannotReplay, failed, noPositions } from './empty.js';
 
@@ -142,7 +143,7 @@ function loadCurve(view) {
   if (space.replay_error) return curvePanel.say(message(cannotReplay(view.program.module.name, space.replay_error)));
   if (space.step_unit === 'none') return curvePanel.say(message(noPositions(space)));
   const width = widthOf(view);
-  return fillPanel(view, curvePanel, 'The curve', 'curve', { width }, (data) => {
+  return fillPanel(view, curvePanel, 'The curve', 'curve', { width, stack: 'category' }, (data) => {
     view.program.drawn = curveOf(data);
     drawCurve(view);
     view.curve.setMoment(view.place.moment);
@@ -164,7 +165,7 @@ const widthOf = (view) => Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth 
 export function loadDetail(view) {
   if (!view.program.drawn?.isThinned || view.place.isWhole) return Promise.resolve(null);
   const [from, to] = whole(view.place.range);
-  const params = { width: widthOf(view), from, to };
+  const params = { width: widthOf(view), from, to, stack: 'category' };
   return fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) =>
     view.curve.setDetail(curveOf(data)),
   );
@@ -232,14 +233,16 @@ function drawCurve(view) {
     isOver: verdictOf(space.total_bytes, capacity, space.space).word === 'over',
   };
   const isRed = Boolean(mark?.isOver) && drawn.bytes.some((value) => value > mark.bytes);
-  view.curvePanel.setAside(curveLegend(space, drawn, isRed));
+  view.curvePanel.setAside(curveLegend(space, drawn, isRed, view.stack));
   view.curve.draw({ ...drawn, capacity: mark, label: say.curveLabel(space, drawn, capacity) });
 }
 
-function curveLegend(space, data, isRed) {
+function curveLegend(space, data, isRed, stack) {
   const isSchedule = space.step_unit === 'schedule';
   return [
     isSchedule ? el('span', { class: 'caution' }, say.SCHEDULE_HINT) : null,
+    stack,
+    data.stack && stack.value === '' ? el('span', { class: 'for-phones' }, legend(new Set(data.stack.map(({ name }) => name)))) : null,
     el('span', { class: 'key-line key-solid' }, 'padded'),
     el('span', { class: 'key-line key-dashed' }, 'unpadded'),
     isRed ? el('span', { class: 'key-line key-over' }, 'above capacity') : null,
