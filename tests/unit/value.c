@@ -64,6 +64,12 @@ static const struct {
     {"run { p = f32[8] parameter(0) ROOT e = f32[8] tanh(p) }"
      "main { a = f32[8] tanh() s = (f32[8], f32[8]) async-start(a) calls=run ROOT v = f32[8] async-done(s) }",
      "e", VALUE_ORIGIN, VALUE_WHOLE},
+    {"run { p = f32[8] parameter(0) ROOT e = f32[8] tanh(p) }"
+     "main { a = f32[8] tanh() ROOT v = (f32[8], f32[8]) async-start(a) calls=run }",
+     "e", VALUE_ORIGIN, 1},
+    {"run { p = f32[8] parameter(0) ROOT e = f32[8] tanh(p) }"
+     "main { a = f32[8] tanh() ROOT v = (f32[8], f32[8]) async-start(a) calls=run }",
+     "a", VALUE_ORIGIN, 0},
     {"main { a = f32[8] tanh() s = f32[8] all-gather-start(a) ROOT v = f32[8] all-gather-done(s) }", "s", VALUE_ORIGIN,
      VALUE_WHOLE},
     /* what a loop makes, what it keeps, and what it makes of room */

@@ -165,6 +165,13 @@ static void groups_write(const struct tool_request *request, struct json *json, 
 
 enum { TEXT_GROUPS_MAX = 12 };
 
+/* Names come out of a file: what would move a terminal's cursor becomes '?'. */
+static void name_write(struct buf *out, struct str name)
+{
+    for (size_t i = 0; i < name.length; i++)
+        buf_char(out, (unsigned char)name.data[i] < ' ' || name.data[i] == 0x7f ? '?' : name.data[i]);
+}
+
 static void line_write(struct buf *out, int64_t bytes, int64_t whole, const char *words)
 {
     char size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
@@ -177,24 +184,29 @@ static void text_write(const struct tool_request *request, const struct plan_spa
     struct buf *out = request->out;
     char size[SIZE_TEXT_BYTES];
     const struct groups groups = groups_of(request, space);
-    buf_format(out, "%.*s, %s: %s at the peak\n", (int)plan->hlo.name.length, plan->hlo.name.data, space->name,
-               size_text(size, (uint64_t)space->peak_bytes));
+    name_write(out, plan->hlo.name);
+    buf_format(out, ", %s: %s at the peak\n", space->name, size_text(size, (uint64_t)space->peak_bytes));
     for (int i = 0; i < CATEGORY_COUNT; i++)
         if (space->category_bytes[i] > 0) {
             line_write(out, space->category_bytes[i], space->peak_bytes, category_words((enum category)i));
             buf_char(out, '\n');
         }
-    for (uint32_t i = 0; i < space->pattern_count; i++)
-        buf_format(out, "%s  %s\n", i == 0 ? "\nPatterns\n" : "", space->patterns[i].sentence);
+    for (uint32_t i = 0; i < space->pattern_count; i++) {
+        buf_text(out, i == 0 ? "\nPatterns\n  " : "  ");
+        name_write(out, str_of(space->patterns[i].sentence));
+        buf_char(out, '\n');
+    }
     for (uint32_t i = 0; i < groups.count && i < TEXT_GROUPS_MAX; i++) {
         const struct group *group = &groups.items[i];
         struct str label = label_of(request, group), source = source_of(request, space, group);
         if (i == 0)
             buf_text(out, "\nLargest groups\n");
         line_write(out, group->bytes, space->peak_bytes, "");
-        buf_format(out, "%u × %.*s  %.*s (%s)%s%.*s\n", group->count, (int)group->key.shape.length,
-                   group->key.shape.data, (int)label.length, label.data, category_words(group->key.category),
-                   source.length > 0 ? "  " : "", (int)source.length, source.data);
+        buf_format(out, "%u × %.*s  ", group->count, (int)group->key.shape.length, group->key.shape.data);
+        name_write(out, label);
+        buf_format(out, " (%s)%s", category_words(group->key.category), source.length > 0 ? "  " : "");
+        name_write(out, source);
+        buf_char(out, '\n');
     }
     if (groups.count > TEXT_GROUPS_MAX)
         buf_format(out, "  and %u more groups; --json lists all\n", groups.count - TEXT_GROUPS_MAX);
