@@ -186,6 +186,23 @@ START_TEST(a_value_has_readers)
 }
 END_TEST
 
+/* Where a loop makes a new value of what came in, that is told; not where it hands it on. */
+START_TEST(a_loop_that_changes_its_state_is_told)
+{
+    struct met met = {.is_result = false};
+    open_text(
+        "body { s = (f32[8], f32[8]) parameter(0) x = f32[8] get-tuple-element(s) index=0"
+        "       y = f32[8] get-tuple-element(s) index=1 e = f32[8] tanh(x) ROOT t = (f32[8], f32[8]) tuple(e, y) }"
+        "main { v = f32[8] parameter(0) u = f32[8] parameter(1) i = (f32[8], f32[8]) tuple(v, u)"
+        "       w = (f32[8], f32[8]) while(i) calls=body }");
+    value_each_reader(&walk, (struct value){at_of("v"), VALUE_WHOLE}, reader_met, &met);
+    ck_assert_uint_eq(walk.loop.at, at_of("w"));
+    ck_assert_uint_eq(walk.loop.element, 0);
+    value_each_reader(&walk, (struct value){at_of("u"), VALUE_WHOLE}, reader_met, &met);
+    ck_assert_uint_eq(walk.loop.at, HLO_NONE);
+}
+END_TEST
+
 /* ---- programs that make no sense ---- */
 
 static const char *const nonsense[] = {
@@ -429,6 +446,7 @@ int main(void)
     tcase_add_test(tests, a_gather_on_the_way_is_told);
     tcase_add_test(tests, a_nameless_value_is_named_after_the_nearest_one);
     tcase_add_loop_test(tests, a_value_has_readers, 0, COUNT_OF(readings));
+    tcase_add_test(tests, a_loop_that_changes_its_state_is_told);
     tcase_add_loop_test(tests, programs_without_sense_have_verdicts, 0, COUNT_OF(nonsense));
     tcase_add_test(tests, loops_in_loops_take_few_steps);
     tcase_add_test(tests, walks_end_when_their_steps_are_used_up);
