@@ -138,6 +138,8 @@ struct str group_key_label(struct str scope, struct arena *arena)
 {
     char *text = arena_raw(arena, scope.length + 1);
     size_t length = 0, class_length = 0, last = 0;
+    if (scope.length == 0)
+        return scope; /* of nothing: there may be no text at all */
     arena_work(arena, scope.length);
     for (size_t at = 0, end; at < scope.length; at = end + 1) {
         end = part_end(scope, at);

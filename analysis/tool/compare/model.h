@@ -109,7 +109,7 @@ static inline struct str compare_last_part(struct str text)
     size_t from = text.length;
     while (from > 0 && text.data[from - 1] != '/')
         from--;
-    return (struct str){text.data + from, text.length - from};
+    return from == 0 ? text : (struct str){text.data + from, text.length - from};
 }
 
 /* "layer_{i}/mlp": the label of a scope without the operation at its end; a path stays. In the arena. */

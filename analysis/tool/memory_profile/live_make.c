@@ -24,14 +24,12 @@ static uint32_t (*texts_of(const struct memory_profile *profile, struct arena *a
     struct intern texts;
     uint32_t(*numbers)[2] = arena_alloc(arena, (size_t)profile->guess_count + 1, sizeof(*numbers));
     intern_init(&texts, arena);
-    for (uint32_t i = 0; i <= profile->guess_count; i++)
-        for (int part = 0; part < 2; part++) {
-            const struct memory_profile_guess *guess = &profile->guesses[i];
-            struct str none = {"", 0};
-            numbers[i][part] = intern_number(&texts, i == profile->guess_count ? none
-                                                     : part == 0               ? guess->program
-                                                                               : guess->role);
-        }
+    for (uint32_t i = 0; i < profile->guess_count; i++) {
+        numbers[i][0] = intern_number(&texts, profile->guesses[i].program);
+        numbers[i][1] = intern_number(&texts, profile->guesses[i].role);
+    }
+    for (int part = 0; part < 2; part++)
+        numbers[profile->guess_count][part] = intern_number(&texts, (struct str){"", 0});
     return numbers;
 }
 
