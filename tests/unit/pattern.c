@@ -56,18 +56,23 @@
     "parameter(2) n = f32[" shape "] dynamic-update-slice(c, x, i) \"" op_name                                         \
     "\" !temp y = f32[2,64] reduce(n) " PLAIN " }"
 
-#define PREFILLED(length)                                                                                              \
+#define PREFILLED(length, phase)                                                                                       \
     "main { e = f32[64,1000] parameter(0) \"params['e']\" !arg x = f32[2," length ",64] parameter(1) \"tokens\""       \
-    " h = f32[2," length ",64] tanh(x) " PLAIN " ROOT z = f32[2," length ",1000] dot(h, e) " PLAIN " !out }"
+    " h = f32[2," length ",64] tanh(x) " phase " ROOT z = f32[2," length ",1000] dot(h, e) " PLAIN " !out }"
 
 #define ON_DEVICES(count, line)                                                                                        \
     "devices=" count " main {" W " !arg x = f32[4,64] parameter(1) \"batch['x']\"" line TRAINED
 
-/* Two parameters, and the gradients of `first` and `second`, which an update reads. */
-#define GRADIENTS(second)                                                                                              \
+/* Parameters, and the gradients of two of them, which an update reads. */
+#define GRADIENTS(second, more)                                                                                        \
     "main {" W " !arg" X " v = f32[64,64] parameter(2) \"params['v']\" !arg b = f32[640,64] parameter(3) "             \
-    "\"params['b']\" !arg gv = f32[64,64] dot(x, x) " BACKWARD " !temp gw = f32[" second "] dot(x, v) " BACKWARD       \
-    " !temp u = f32[64,64] subtract(v, gv) " PLAIN " t = f32[64,128] subtract(w, gw) " PLAIN " }"
+    "\"params['b']\" !arg" more " gv = f32[64,64] dot(x, x) " BACKWARD " !temp gw = f32[" second                       \
+    "] dot(x, v) " BACKWARD " !temp u = f32[64,64] subtract(v, gv) " PLAIN " t = f32[64,128] subtract(w, gw) " PLAIN   \
+    " }"
+#define TWO_MORE " c = f32[64,640] parameter(4) \"params['c']\" !arg d = f32[640,64] parameter(5) \"params['d']\" !arg"
+
+#define BROADCAST(from, to)                                                                                            \
+    "main {" W " !arg" X " y = f32[" from "] tanh(x) " PLAIN " b = f32[" to "] broadcast(y) " PLAIN " !temp" TRAINED
 
 static const struct {
     enum pattern_kind kind;
@@ -76,6 +81,7 @@ static const struct {
     {PATTERN_LOGITS, LOGITS("h, w", "reduce_max"), LOGITS("h, w", "reduce_sum")},
     {PATTERN_LOGITS, LOGITS("h, w", "argmax"), LOGITS("h, q", "argmax")},
     {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,64"), SCORES("v, w", "128,64")},
+    {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,128"), SCORES("w, w", "128,64")},
     {PATTERN_SAVED_ACTIVATIONS, SAVED("64,128"), SAVED("8,128")},
     {PATTERN_SCAN_RESIDUALS, SCAN("jit(step)/jvp(M)/while/body/dynamic_update_slice"),
      SCAN("jit(step)/jvp(M)/dynamic_update_slice")},
@@ -87,6 +93,8 @@ static const struct {
      ON_DEVICES("8", " y = f32[4,256] tanh(x) " FORWARD " !temp")},
     {PATTERN_BATCH_NOT_SPLIT, ON_DEVICES("2", " y = f32[8,256] tanh(x) " FORWARD " !temp"),
      ON_DEVICES("1", " y = f32[4,256] tanh(x) " FORWARD " !temp")},
+    {PATTERN_BATCH_NOT_SPLIT, ON_DEVICES("32", " y = f32[128,64] tanh(x) " FORWARD " !temp"), /* w is 64 long */
+     ON_DEVICES("16", " y = f32[64,128] tanh(x) " FORWARD " !temp")},
     {PATTERN_GATHERED_ACTIVATION,
      ON_DEVICES("8", " y = f32[4,256] tanh(x) " FORWARD " a = f32[32,256] all-gather(y) " FORWARD " !temp"),
      ON_DEVICES("8", " a = f32[512,128] all-gather(w) " FORWARD " !temp")},
@@ -99,13 +107,17 @@ static const struct {
     {PATTERN_GRADIENT_ACCUMULATOR, ACCUMULATED(BACKWARD), ACCUMULATED(PLAIN)},
     {PATTERN_GRADIENT_ACCUMULATOR, "main { w = f32[64,64] parameter(0) \"opt_state.acc_grads['w']\" !arg" X TRAINED,
      "main { w = f32[64,64] parameter(0) \"opt_state.mu['w']\" !arg" X TRAINED},
-    {PATTERN_ALL_GRADIENTS, GRADIENTS("64,128"), GRADIENTS("64,120")},
+    {PATTERN_ALL_GRADIENTS, GRADIENTS("64,128", ""), GRADIENTS("64,120", "")},
+    {PATTERN_ALL_GRADIENTS, GRADIENTS("64,128", ""), GRADIENTS("64,128", TWO_MORE)},
     {PATTERN_PARAMETER_CAST_COPY, "main {" W " !arg" X " c = bf16[64,128] convert(w) " FORWARD " !temp" TRAINED,
      "main {" W " !arg" X " c = f32[64,128] copy(w) " FORWARD " !temp" TRAINED},
-    {PATTERN_PREFILL_LOGITS, PREFILLED("128"), PREFILLED("1")},
+    {PATTERN_PREFILL_LOGITS, PREFILLED("128", PLAIN), PREFILLED("1", PLAIN)},
+    {PATTERN_PREFILL_LOGITS, PREFILLED("2", PLAIN), PREFILLED("2", BACKWARD)},
     {PATTERN_MASK, SCORES("v, v", "128,128"), SCORES("v, v", "128,64")},
     {PATTERN_CONSTANT, "main {" W " !arg" X " k = f32[64,64] constant() !const" TRAINED,
      "main {" W " !arg" X " k = f32[64,64] parameter(2) \"params['k']\" !arg" TRAINED},
+    {PATTERN_REPEAT, BROADCAST("8,64", "32,64"), BROADCAST("8", "8,1024")},
+    {PATTERN_REPEAT, BROADCAST("2,64", "128,64"), BROADCAST("32,64", "32,64")},
     {PATTERN_REPEAT,
      "main {" W " !arg" X " y = f32[8,64] tanh(x) " PLAIN " b = f32[32,64] broadcast(y) " PLAIN " !temp" TRAINED,
      "main {" W " !arg" X " y = f32[] tanh(x) " PLAIN " b = f32[32,64] broadcast(y) " PLAIN " !temp" TRAINED},

@@ -152,6 +152,10 @@ static const struct telling value_tellings[] = {
      " b = f32[32,128] negate(y) " BACKWARD " !temp u = f32[64,128] subtract(w, g) " PLAIN " !temp"
      " v = f32[64,128] add(u, u) " PLAIN END_OF("b"),
      {TOLD("g", GRADIENT, GRADIENT), TOLD("b", WORKSPACE, BACKWARD), TOLD("u", OPTIMIZER_TEMPORARY, UPDATE)}},
+    /* the shape of a parameter alone is no gradient; what is gathered from an argument is no copy of it */
+    {"main {" ARGUMENTS " y = f32[64,128] gather(w, x) " FORWARD " !temp b = f32[64,128] negate(y) " BACKWARD " !temp"
+     " c = f32[32,128] negate(b) " BACKWARD END_OF("c"),
+     {TOLD("y", SAVED_ACTIVATION, SAVED), TOLD("b", WORKSPACE, BACKWARD)}},
     /* a loop over microbatches adds gradients to what was zeros */
     {LOOP("f32[64,128]", "g = f32[64,128] dot(bx, bx) " BACKWARD, "add(old, g) \"jit(step)/while/body/add\"",
           "broadcast(none)") " w2 = f32[64,128] subtract(w, made) " PLAIN " ROOT r = (f32[64,128]) tuple(w2) }",
