@@ -49,16 +49,27 @@ static bool has_lists(const struct oom_failure *failure)
 
 /* ---- the bar ---- */
 
-static void bar_set(struct oom_comparison *out, const struct comparing *of)
+/* What is live at the peak, by whose memory it is, and what lies between. */
+static void categories_add(struct oom_bar *bar, const struct comparing *of)
 {
-    const struct oom_verdict *verdict = of->verdict;
     const struct plan_space *space = &of->space;
-    const struct oom_figure *capacity = oom_figure(verdict->failure, OOM_capacity_bytes);
-    struct oom_bar *bar = &out->bar;
-    bool is_itemised = verdict->bar.count > 0 && verdict->bar.is_itemised;
-    if (is_itemised || !is_of_plan(verdict->failure) || of->total_bytes == 0)
-        return;
-    *bar = (struct oom_bar){.of = "in the plan", .whole_bytes = of->total_bytes, .is_itemised = true};
+    uint64_t left = of->total_bytes - size_of(space->peak_bytes);
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        if (bar->count < OOM_BAR_STRETCHES - 2)
+            oom_bar_add(bar, category_words((enum category)i), size_of(space->category_bytes[i]), NULL,
+                        category_name((enum category)i));
+        else
+            left += size_of(space->category_bytes[i]);
+    }
+    oom_bar_add(bar, "fragmentation", left, NULL, "unknown");
+    if (left > 0)
+        bar->stretches[bar->count - 1].lost_bytes = left;
+}
+
+/* The same by kind of allocation, where nothing tells what is live. */
+static void kinds_add(struct oom_bar *bar, const struct comparing *of)
+{
+    const struct plan_space *space = &of->space;
     oom_bar_add(bar, "arguments", size_of(space->parameter_bytes), NULL, "parameter");
     oom_bar_add(bar, "outputs", size_of(space->output_bytes - space->output_reused_bytes), NULL, "output");
     oom_bar_add(bar, "constants", size_of(space->constant_bytes), NULL, "constant");
@@ -69,6 +80,22 @@ static void bar_set(struct oom_comparison *out, const struct comparing *of)
     for (size_t i = 0; i < bar->count; i++)
         left -= bar->stretches[i].bytes < left ? bar->stretches[i].bytes : left;
     oom_bar_add(bar, "others", left, NULL, "unknown");
+}
+
+static void bar_set(struct oom_comparison *out, const struct comparing *of)
+{
+    const struct oom_verdict *verdict = of->verdict;
+    const struct plan_space *space = &of->space;
+    const struct oom_figure *capacity = oom_figure(verdict->failure, OOM_capacity_bytes);
+    struct oom_bar *bar = &out->bar;
+    bool is_itemised = verdict->bar.count > 0 && verdict->bar.is_itemised;
+    if (is_itemised || !is_of_plan(verdict->failure) || of->total_bytes == 0)
+        return;
+    *bar = (struct oom_bar){.of = "in the plan", .whole_bytes = of->total_bytes, .is_itemised = true};
+    if (space->heap.failure == HEAP_FINE && space->peak_bytes > 0 && size_of(space->peak_bytes) <= of->total_bytes)
+        categories_add(bar, of);
+    else
+        kinds_add(bar, of);
     if (capacity != NULL) {
         bar->limit_word = "capacity";
         bar->limit_bytes = capacity->value;

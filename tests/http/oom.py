@@ -181,7 +181,7 @@ def test_a_text_is_compared_with_the_plan_of_its_program(t):
     daemon, session, answer = plan_of(t, "seed-matmul-327680", text)
     plan, gib = answer["plan"], 2**30
     equal((answer["module"]["name"], answer["module"]["is_named"], plan["space"]), ("jit_f", True, 0))
-    equal([(part["word"], part["bytes"]) for part in plan["bar"]["parts"]], [("outputs", 200 * gib), ("temporaries", 100 * gib)])
+    equal([(part["word"], part["bytes"]) for part in plan["bar"]["parts"]], [("outputs", 200 * gib), ("workspace", 100 * gib)])
     said = words(plan["agreement"])
     assert said.startswith(f"Text and plan agree: <{300 * gib}> in the text, <{300 * gib}> in the plan."), said
     assert f"temporaries are <{100 * gib}> of it." in said, said

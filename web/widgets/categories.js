@@ -44,6 +44,9 @@ export const categoryWords = (category) => row(category)[2];
 /* Drawn with a dotted outline. */
 export const isDotted = (category) => category === DOTTED;
 
+/* Style of a swatch of its colour; of another word the word itself. */
+export const swatchStyle = (category) => `swatch-${ROWS[category]?.[0] ?? category}`;
+
 /* Fill colour, for a canvas. */
 export const categoryFill = (category) => token(`cat-${row(category)[0]}`);
 

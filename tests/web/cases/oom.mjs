@@ -279,7 +279,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await open(`${await daemon('--demo')}`, { isBare: true });
     includes(await text(page, '.answer-second'), 'Over by 17.74 GiB. Largest in the plan: 13 × 2.00 GiB bf16[16,16,2048,2048].');
     const where = await text(page, '.panel-oom-where');
-    for (const part of ['arguments 1.21 GiB', 'temporaries 32.28 GiB', 'fragmentation 88.42 MiB', 'in all 33.49 GiB', 'over by 17.74 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
+    for (const part of ['parameters 413.05 MiB', 'saved activations 27.80 GiB', 'workspace 4.39 GiB', 'fragmentation 88.42 MiB', 'in all 33.49 GiB', 'over by 17.74 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
       includes(where, part);
     const table = await text(page, '.panel-oom-table');
     includes(table, '379 buffers alive at the peak, 33.41 GiB');

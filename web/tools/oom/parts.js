@@ -6,6 +6,7 @@ import { button, el, figure, fill, nameInline } from '../../lib/dom.js';
 import { saveText } from '../../lib/export.js';
 import { bytes, count, counted, percent, visible } from '../../lib/format.js';
 import { factsLine, fileName } from '../../lib/subject.js';
+import { swatchStyle } from '../../widgets/categories.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { command, createPanel, message } from '../../widgets/panel.js';
 import { copyText } from '../../widgets/toast.js';
@@ -54,7 +55,7 @@ function piece(className, size, scale, attributes = {}) {
 function partPieces(part, scale) {
   const word = visible(part.word);
   const lost = part.fragmentation_bytes;
-  const whole = piece(`oom-part swatch-${part.look}`, part.bytes - lost, scale, { title: `${word} ${bytes(part.bytes)}`, 'data-key': part.key });
+  const whole = piece(`oom-part ${swatchStyle(part.look)}`, part.bytes - lost, scale, { title: `${word} ${bytes(part.bytes)}`, 'data-key': part.key });
   if (!lost) return [whole];
   return [whole, piece('oom-part swatch-lost', lost, scale, { title: `fragmentation ${bytes(lost)}, of ${word}`, 'data-key': part.fragmentation_key })];
 }
@@ -75,14 +76,14 @@ function drawBar(bar, figureOf) {
 }
 
 function drawLegend(bar, figureOf) {
-  const swatch = (look) => el('span', { class: `swatch swatch-${look}`, 'aria-hidden': 'true' });
+  const swatch = (look) => el('span', { class: `swatch ${swatchStyle(look)}`, 'aria-hidden': 'true' });
   const line = (className) => el('span', { class: className, 'aria-hidden': 'true' });
   const own = (value, text = bytes(value), className = 'strong') => figure(value, text, className);
   const share = (part) => (bar.parts.length > 1 ? el('span', { class: 'dim' }, ` ${percent(part, bar.whole_bytes)} of all`) : null);
   const sized = (value, key) => (key ? figureOf(value, key) : own(value));
   const entries = bar.parts.flatMap((part) => [
     el('li', {}, swatch(part.look), `${visible(part.word)} `, sized(part.bytes, part.key), share(part.bytes)),
-    part.fragmentation_bytes > 0
+    part.fragmentation_bytes > 0 && part.fragmentation_bytes < part.bytes
       ? el('li', {}, swatch('lost'), 'of which fragmentation ', sized(part.fragmentation_bytes, part.fragmentation_key), share(part.fragmentation_bytes))
       : null,
   ]);
