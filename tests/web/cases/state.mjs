@@ -20,7 +20,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   };
 
   test('hover lights the buffer in the strips, the curve, the table and the pane', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await open(`${await daemon('--demo')}?group=none`);
     const before = await overlays(page);
     const drawn = await bases(page);
     await move(page, 1, 0.02);
@@ -65,7 +65,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('a click pins: URL, outline, Back, reload and Esc', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await open(`${await daemon('--demo')}?group=none`);
     const [x, y] = await pointOn(page, 1, 0.02);
     const asked = [];
     page.on('request', (request) => asked.push(request.url()));
