@@ -11,7 +11,7 @@ import { openDialog } from './dialog.js';
 import { comboField, createListbox } from './listbox.js';
 import { menuCommands } from './menu.js';
 
-const SHOWN = 60;
+const SHOWN = 100;
 const ASK_AFTER_MS = 80;
 const PAGE = 8;
 const MAX_WORD = 90;

@@ -226,7 +226,7 @@ static void story_write(const struct tool_request *request, struct json *json, c
     words(json, ": ");
     figure(json, bytes, size_text(size, (uint64_t)bytes));
     words(json, " (");
-    words(json, size_text_share(share, bytes, space->peak_bytes));
+    figure(json, bytes, size_text_share(share, bytes, space->peak_bytes));
     words(json, " of the peak)");
     if (!has_instead && story->common_bytes > 0) {
         words(json, ", of it ");
