@@ -55,6 +55,16 @@ void buf_char(struct buf *buf, char c)
 
 void buf_text(struct buf *buf, const char *text) { buf_add(buf, text, strlen(text)); }
 
+void buf_printable(struct buf *buf, struct str text)
+{
+    char *to = buf_reserve(buf, text.length);
+    if (to == NULL)
+        return;
+    for (size_t i = 0; i < text.length; i++)
+        to[i] = str_is_control(text.data[i]) ? '?' : text.data[i];
+    buf->length += text.length;
+}
+
 void buf_format(struct buf *buf, const char *format, ...)
 {
     va_list arguments, again;

@@ -5,6 +5,8 @@
  * holds the buf calls buf_free, or takes the bytes with buf_take. */
 #pragma once
 
+#include "base/str.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,6 +23,8 @@ struct buf {
 void buf_add(struct buf *buf, const void *data, size_t size);
 void buf_char(struct buf *buf, char c);
 void buf_text(struct buf *buf, const char *text);
+/* The text for a terminal: names come out of files, and each control byte becomes '?'. */
+void buf_printable(struct buf *buf, struct str text);
 void buf_format(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Room for at least `size` more bytes at the end, or NULL after a failure.
  * Advance `length` by what was written. */

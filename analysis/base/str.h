@@ -69,6 +69,9 @@ static inline int str_compare_natural(struct str a, struct str b)
     return (i < a.length) - (j < b.length);
 }
 
+/* A byte that moves a terminal's cursor or ends a line: below a space, or DEL. Those of UTF-8 are none. */
+static inline bool str_is_control(char c) { return (unsigned char)c < ' ' || c == 0x7f; }
+
 /* Equal when ASCII letters of either case count as the same. */
 static inline bool str_equal_any_case(struct str a, struct str b)
 {

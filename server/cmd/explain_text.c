@@ -14,7 +14,7 @@ enum { MAX_ROWS = 10 };
 static void print_safe(struct str text, size_t max)
 {
     for (size_t at = 0; at < text.length && at < max && text.data[at] != '\0'; at++)
-        putchar((unsigned char)text.data[at] < ' ' || text.data[at] == 0x7f ? '?' : text.data[at]);
+        putchar(str_is_control(text.data[at]) ? '?' : text.data[at]);
     if (text.length > max)
         printf("…");
 }

@@ -71,7 +71,7 @@ static const char *safe(const struct tool_request *request, struct str text)
 {
     char *copy = arena_text(request->arena, text);
     for (size_t i = 0; i < text.length; i++)
-        if ((unsigned char)copy[i] < ' ' || copy[i] == '|' || copy[i] == '`' || copy[i] == 0x7f)
+        if (str_is_control(copy[i]) || copy[i] == '|' || copy[i] == '`')
             copy[i] = '?';
     return copy;
 }
