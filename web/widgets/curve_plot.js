@@ -12,6 +12,16 @@ import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve
 export const LEFT_PX = 72;
 export const RIGHT_PX = 12;
 
+/* Of steps, and of bytes: for makePlot(). */
+export const CURVE_AXES = [
+  { space: 70, incrs: STEP_INCREMENTS, values: (u, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')) },
+  {
+    size: LEFT_PX,
+    splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4, LABEL_HALF_PX),
+    values: (u, splits) => byteLabels(splits),
+  },
+];
+
 /* One value more at the end, so that the last step has a width as well. */
 export function columnsOf(data) {
   const last = data.steps.length - 1;
@@ -51,14 +61,7 @@ export const createPlot = (host, get, hooks) =>
       x: { time: false, range: () => [get().from, get().to + 1] },
       y: { range: (u) => [0, topWith(get(), u.height - X_AXIS_PX - 4)] },
     },
-    axes: [
-      { space: 70, incrs: STEP_INCREMENTS, values: (u, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')) },
-      {
-        size: LEFT_PX,
-        splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4, LABEL_HALF_PX),
-        values: (u, splits) => byteLabels(splits),
-      },
-    ],
+    axes: CURVE_AXES,
     series: [
       {
         stroke: (u) => splitAt(u, get().capacity, 'text', 'over'),

@@ -2,13 +2,13 @@
  * curves.js: what is live in A and in B along one axis, on which the same place of both programs is one place. */
 
 import { el, fill } from '../../lib/dom.js';
-import { bytes, count } from '../../lib/format.js';
+import { bytes } from '../../lib/format.js';
 import { moved, zoomed } from '../../lib/range.js';
 import { token } from '../../lib/theme.js';
 import { createChart, makePlot, X_AXIS_PX } from '../../widgets/chart.js';
 import { bindSliderKeys } from '../../widgets/curve_keys.js';
-import { byteLabels, byteSplits, LABEL_HALF_PX, STEP_INCREMENTS, topOf } from '../../widgets/curve_marks.js';
-import { LEFT_PX, RIGHT_PX } from '../../widgets/curve_plot.js';
+import { byteLabels, byteSplits, topOf } from '../../widgets/curve_marks.js';
+import { CURVE_AXES, LEFT_PX, RIGHT_PX } from '../../widgets/curve_plot.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel } from '../../widgets/panel.js';
 import { fillBelow, paintByteAxis, stepped, trace } from '../../widgets/picture_lines.js';
@@ -58,14 +58,7 @@ const createPlot = (host, get, hooks) =>
       x: { time: false, range: () => get().range },
       y: { range: (u) => [0, topOf(get().max, u.height - X_AXIS_PX - 4, LABEL_ROOM_PX)] },
     },
-    axes: [
-      { space: 70, incrs: STEP_INCREMENTS, values: (u, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')) },
-      {
-        size: LEFT_PX,
-        splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4, LABEL_HALF_PX),
-        values: (u, splits) => byteLabels(splits),
-      },
-    ],
+    axes: CURVE_AXES,
     series: [
       { stroke: () => token('text'), width: 1.5, fill: () => token('area') },
       { stroke: () => token('accent'), width: 1.5, dash: [4, 3] },
