@@ -7,7 +7,7 @@ import { begin } from './lib/activity.js';
 import { fill } from './lib/dom.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
 import { referenceOf } from './lib/reference.js';
-import { createRouter, emptyRoute, isSamePlace } from './lib/route.js';
+import { createRouter, emptyRoute, isSamePlace, openLink } from './lib/route.js';
 import { setSubject } from './lib/subject.js';
 import { createDetails } from './widgets/details.js';
 import { createBanners, createLive } from './widgets/notices.js';
@@ -215,11 +215,6 @@ function followLink(event) {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
   event.preventDefault();
   openLink(link.getAttribute('href'));
-}
-
-function openLink(href) {
-  history.pushState(null, '', href);
-  window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
 function bindPage() {

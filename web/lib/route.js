@@ -130,6 +130,12 @@ export function choose(route, level, value) {
   return { ...route, ...Object.fromEntries(forgotten.map((name) => [name, DEFAULTS[name]])), [level]: value };
 }
 
+/* Opens an address of these pages without a load; Back undoes it. */
+export function openLink(href) {
+  history.pushState(null, '', href);
+  window.dispatchEvent(new PopStateEvent('popstate'));
+}
+
 export function createRouter(win, onChange) {
   let route = parse(win.location.search);
   let takeBack = null;

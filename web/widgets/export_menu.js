@@ -3,7 +3,7 @@
 
 import { begin } from '../lib/activity.js';
 import { captioned, csvText, markdownText, save, saveText, shownTable, toPng, toSvg } from '../lib/export.js';
-import { emptyRoute, format } from '../lib/route.js';
+import { emptyRoute, format, openLink } from '../lib/route.js';
 import { setSetting, setting } from '../lib/settings.js';
 import { factsLine, fileName, isWithoutPaths, linkHere, referenceNow } from '../lib/subject.js';
 import { copyText, toast } from './toast.js';
@@ -39,8 +39,7 @@ export function compareWithA() {
     toast(a ? 'No program is shown here' : 'Nothing was set as A');
     return;
   }
-  history.pushState(null, '', format({ ...emptyRoute(), tool: 'compare', a, b }));
-  window.dispatchEvent(new PopStateEvent('popstate'));
+  openLink(format({ ...emptyRoute(), tool: 'compare', a, b }));
 }
 
 /* Saves what the daemon answers at this address. */

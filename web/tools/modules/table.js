@@ -5,6 +5,7 @@
 import { isAbort, Problem } from '../../lib/api.js';
 import { el } from '../../lib/dom.js';
 import { count, counted, visible } from '../../lib/format.js';
+import { openLink } from '../../lib/route.js';
 import { explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createFilter } from '../../widgets/filter.js';
@@ -112,9 +113,7 @@ function setSort(state, sort) {
 /* Enter and click open the module where its memory is drawn. */
 function open(view, row) {
   const href = view.hrefOf(row);
-  if (!href) return;
-  history.pushState(null, '', href);
-  window.dispatchEvent(new PopStateEvent('popstate'));
+  if (href) openLink(href);
 }
 
 const rowsOf = ({ isOfOne, view }) => (isOfOne || view.state.isSplit ? 'host' : 'module');
