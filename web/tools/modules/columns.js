@@ -25,11 +25,11 @@ function capacityOf(row) {
 const sumOf = (parts) => parts.reduce((sum, part) => sum + part.bytes, 0);
 const wordsOf = (parts, all) => parts.map((part) => `${categoryWords(part.category)} ${bytes(part.bytes)} (${percent(part.bytes, all)})`).join(', ');
 
-/* What is live at the peak: a bar of all categories, and the largest in words. */
+/* What is live at the peak: a bar of all categories, and in words the one that the daemon calls the largest. */
 function categoriesOf(row) {
   const all = sumOf(row.categories);
   if (all === 0) return none();
-  const largest = row.categories.reduce((a, b) => (b.bytes > a.bytes ? b : a));
+  const largest = row.categories.find(({ category }) => category === row.category);
   const parts = row.categories.map((part) => {
     const node = swatch(part.category);
     node.classList.add('category-part');
