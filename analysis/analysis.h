@@ -278,6 +278,7 @@ struct analysis_question {
     const struct analysis_param *params;
     size_t param_count;
     bool has_source;            /* source lines may be shown: --source-root */
+    bool is_bare;               /* of the JSON below the value of "data" alone */
     const char *category_rules; /* of a module: lines behind those of the parameter category_rules; NULL: none */
 };
 /* Are these lines rules of whose memory a buffer is (plan/person_rules.h)? False with the report that a question with

@@ -114,15 +114,16 @@ static void params_write(struct json *json, const struct tool_request *request)
     json_object_end(json);
 }
 
-static void view_answer(const struct tool_view *view, const char *tool, const struct tool_request *request,
-                        struct err *err)
+static void view_answer(const struct tool_view *view, const struct analysis_question *question,
+                        const struct tool_request *request, struct err *err)
 {
     struct json json = JSON_INIT(request->out);
     const char *format = tool_param_text(request, "format");
-    bool is_bare = view->is_bare || (format != NULL && format[0] != '\0' && strcmp(format, "json") != 0);
+    bool is_json = format == NULL || format[0] == '\0' || strcmp(format, "json") == 0;
+    bool is_bare = view->is_bare || question->is_bare || !is_json;
     if (!is_bare) {
         json_object_begin(&json);
-        json_key_text(&json, "tool", tool);
+        json_key_text(&json, "tool", question->tool);
         json_key_text(&json, "view", view->name);
         params_write(&json, request);
         json_key(&json, "data");
@@ -206,7 +207,7 @@ static void answer(struct job *job, const void *in, void *to, struct err *err)
         return;
     for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
         tool_note(request, plan->notes[i].code, plan->notes[i].count, plan->notes[i].text);
-    view_answer(pieces->view, pieces->question->tool, request, err);
+    view_answer(pieces->view, pieces->question, request, err);
     request->param_count = 0; /* they are the asker's */
     request->params = NULL;
 }

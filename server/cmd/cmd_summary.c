@@ -43,18 +43,21 @@ static struct body *ask_buffers(const struct look *look, const struct modules_en
     snprintf(space, sizeof(space), "%lld", (long long)number);
     snprintf(limit, sizeof(limit), "%d", SUMMARY_BUFFERS);
     const struct analysis_param params[] = {{"space", space}, {"limit", limit}};
-    return each_module_ask(look->store, entry, "buffers", params, 2, &err);
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = "buffers", .params = params, .param_count = 2};
+    return each_module_ask(look->store, entry, &question, &err);
 }
 
 static cJSON *parse(const struct body *body) { return body ? cJSON_ParseWithLength(body->data, body->size) : NULL; }
 
 static void look_at(struct look *look, const struct snapshot_session *session, const struct modules_entry *entry)
 {
+    static const struct analysis_question question = {.tool = "memory_viewer", .view = "summary"};
     struct summary_module module = {.session = session, .entry = entry, .err = ERR_INIT};
     struct body *summary = NULL, *buffers = NULL;
     look->found_count++;
     if (entry->program)
-        summary = each_module_ask(look->store, entry, "summary", NULL, 0, &module.err);
+        summary = each_module_ask(look->store, entry, &question, &module.err);
     else
         module.err = entry->file->err;
     cJSON *summary_json_tree = parse(summary);

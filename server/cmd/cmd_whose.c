@@ -19,33 +19,23 @@ struct printing {
     bool needs_comma;
 };
 
-/* The answer's "data", as the core wrote it. */
-static struct str data_of(const struct body *body)
-{
-    static const char begin[] = "\"data\":", end[] = ",\"notes\":";
-    const char *text = body->data, *from = memmem(text, body->size, begin, sizeof(begin) - 1), *to = NULL;
-    for (const char *at = from; at && (at = memmem(at, (size_t)(text + body->size - at), end, sizeof(end) - 1)); at++)
-        to = at;
-    return from && to ? (struct str){from + sizeof(begin) - 1, (size_t)(to - from) - (sizeof(begin) - 1)}
-                      : (struct str){"null", 4};
-}
-
 static bool print_module(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
 {
     struct printing *printing = context;
     struct err err = ERR_INIT;
-    const struct analysis_param text = {"format", "text"};
     bool is_json = printing->options->is_json;
+    const struct analysis_param format = {"format", is_json ? "json" : "text"};
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = "whose", .params = &format, .param_count = 1, .is_bare = true};
     (void)session;
-    struct body *body = each_module_ask(printing->store, entry, "whose", &text, is_json ? 0 : 1, &err);
+    struct body *body = each_module_ask(printing->store, entry, &question, &err);
     if (!body) {
         log_line("%s: %s: %s", entry->file->file->path, entry->program->key, err.text);
         return false;
     }
-    struct str data = is_json ? data_of(body) : (struct str){body->data, body->size};
     if (printing->needs_comma)
         fputs(is_json ? ",\n" : "\n", stdout);
-    fwrite(data.data, 1, data.length, stdout);
+    fwrite(body->data, 1, body->size, stdout);
     printing->needs_comma = true;
     body_release(body);
     return true;

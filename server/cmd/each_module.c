@@ -32,13 +32,11 @@ void each_module_sort(struct modules *modules)
         qsort(modules->entries, modules->entry_count, sizeof(*modules->entries), by_total);
 }
 
-struct body *each_module_ask(struct store *store, const struct modules_entry *entry, const char *view,
-                             const struct analysis_param *params, size_t param_count, struct err *err)
+struct body *each_module_ask(struct store *store, const struct modules_entry *entry,
+                             const struct analysis_question *question, struct err *err)
 {
-    const struct analysis_question question = {
-        .tool = "memory_viewer", .view = view, .params = params, .param_count = param_count};
     const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
-    return subjects_answer(store, &place, NULL, &question, err, NULL);
+    return subjects_answer(store, &place, NULL, question, err, NULL);
 }
 
 int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context)

@@ -14,6 +14,6 @@ int each_module(struct store *store, const char *path, const char *wanted, each_
 bool each_module_is_wanted(const struct modules_entry *entry, const char *wanted);
 /* Sorts a session's modules, whose totals were read, largest first. */
 void each_module_sort(struct modules *modules);
-/* What a view of the memory viewer says of it; NULL and the reason in `err`. The caller releases it. */
-struct body *each_module_ask(struct store *store, const struct modules_entry *entry, const char *view,
-                             const struct analysis_param *params, size_t param_count, struct err *err);
+/* What a view says of it; NULL and the reason in `err`. The caller releases it. */
+struct body *each_module_ask(struct store *store, const struct modules_entry *entry,
+                             const struct analysis_question *question, struct err *err);

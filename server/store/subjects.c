@@ -363,7 +363,7 @@ static void free_answer(void *value) { body_release(value); }
 static char *question_key(const char *about, const struct analysis_question *question)
 {
     struct buf key = BUF_INIT;
-    buf_format(&key, "%s/%s/%s", about, question->tool, question->view);
+    buf_format(&key, "%s/%s/%s%s", about, question->tool, question->view, question->is_bare ? "/data" : "");
     for (size_t at = 0; at < question->param_count; at++) {
         const struct analysis_param *param = &question->params[at];
         buf_format(&key, "&%zu:%s=%zu:%s", strlen(param->name), param->name, strlen(param->value), param->value);
