@@ -175,7 +175,6 @@ export function mount(root, context) {
     unmount() {
       view.controller?.abort();
       hideTooltip();
-      pickers.destroy();
       waterfall.destroy();
       curves.destroy();
       table.destroy();

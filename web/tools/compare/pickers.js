@@ -31,7 +31,7 @@ function chosen(said, level, value) {
   return referenceText({ ...said, ...Object.fromEntries(below.map((name) => [name, ''])), [level]: value });
 }
 
-/* One side. Out: {node, show(reference, signal), destroy()}. */
+/* One side. Out: {node, show(reference, signal)}. */
 function createSide(name, onChoose) {
   let found = null;
   let reference = '';
@@ -111,7 +111,7 @@ function createSide(name, onChoose) {
   };
 }
 
-/* onChoose({a} or {b}), onSwap(). Out: {node, show({a, b}, signal), swap(), destroy()}. */
+/* onChoose({a} or {b}), onSwap(). Out: {node, show({a, b}, signal), swap()}. */
 export function createPickers({ onChoose, onSwap }) {
   const sides = SIDES.map((name) => createSide(name.toUpperCase(), (reference) => onChoose({ [name]: reference })));
   const swap = button('text-button compare-swap', onSwap, '⇄', { 'aria-label': 'Swap A and B', title: 'Swap A and B (x)' });
@@ -119,6 +119,5 @@ export function createPickers({ onChoose, onSwap }) {
     node: el('div', { class: 'compare-pickers' }, sides[0].node, swap, sides[1].node),
     show: (references, signal) => Promise.all(SIDES.map((name, at) => sides[at].show(references[name], signal))),
     swap: onSwap,
-    destroy() {},
   };
 }
