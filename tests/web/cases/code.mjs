@@ -2,6 +2,7 @@
  * code.mjs: memory by the person's code, and the way from buffer to buffer. Figures of the demo: 33.41 GiB are live at its
  * peak, of which 12 layers hold 30.12 GiB, 24.00 GiB of them 12 buffers made at models.py:11. */
 
+import { explainIn } from '../acts.mjs';
 import { idle, pixels, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
@@ -130,7 +131,12 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer&group=none`);
     await page.locator('.panel-table tbody tr').first().click();
     const first = query(page).get('pin');
-    await page.locator('.links li', { hasText: 'in VMEM' }).first().locator('button').first().click();
+    const link = page.locator('.links li', { hasText: 'in VMEM' }).first();
+    const figure = link.locator('[data-explain]', { hasText: 'in VMEM' }).first();
+    await explainIn(page, await figure.getAttribute('data-explain'));
+    includes(await text(page, '.dialog.explain'), `Size ${(await figure.textContent()).replace(' in VMEM', '')}`);
+    await page.keyboard.press('Escape');
+    await link.locator('button').first().click();
     equal(query(page).get('space'), '1');
     truth(query(page).get('pin') !== first);
     await page.keyboard.press('Escape');

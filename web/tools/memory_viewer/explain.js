@@ -436,13 +436,21 @@ function sumOfGroup(view, row, within) {
   };
 }
 
-/* The card of a figure: "total", "part:arguments", "size:1498"; null if it is not known here. */
+/* A buffer and the space it is in: "1498" of the one that is shown, "1498:1" of another. */
+async function bufferOf(view, rest) {
+  const [id, of] = rest.split(':');
+  if (of === undefined) return [view.records.get(id) ?? (await view.records.read(id)), view.space];
+  const space = view.spaces.find((each) => String(each.space) === of);
+  return [space ? (await view.ask('buffer', { space: of, id })).data : null, space];
+}
+
+/* The card of a figure: "total", "part:arguments", "size:1498", "size:1498:1"; null if it is not known here. */
 export async function cardOf(view, word, rest) {
   if (word === 'failure') return failure(view, rest);
   if (!view.space) return null;
-  const record = rest && word in OF_BUFFER ? (view.records.get(rest) ?? (await view.records.read(rest).catch(() => null))) : null;
+  const [record, space] = rest && word in OF_BUFFER ? await bufferOf(view, rest).catch(() => [null]) : [null];
   const card =
-    word === 'part' ? part(view, rest) : word === 'group_row' ? groupRow(view, rest) : record ? OF_BUFFER[word](record, view) : (SIMPLE[word]?.(view) ?? null);
+    word === 'part' ? part(view, rest) : word === 'group_row' ? groupRow(view, rest) : record ? OF_BUFFER[word](record, { ...view, space }) : (SIMPLE[word]?.(view) ?? null);
   return card && { file: view.module?.file ? baseName(view.module.file) : null, ...dropEmpty(card) };
 }
 

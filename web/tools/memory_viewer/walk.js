@@ -63,8 +63,10 @@ function bufferLink(buffer, page, step) {
   const name = nameInline(buffer.name, 60);
   if (buffer.id === null) return [name, el('span', { class: 'dim' }, ' takes no memory of its own')];
   const { spaces, space } = page.program;
-  const other = buffer.space === space.space ? '' : ` in ${spaces.find((each) => each.space === buffer.space)?.name ?? `space ${buffer.space}`}`;
-  return [swatch(buffer.category), button('link-button', () => step(buffer), name), ' ', el('span', { 'data-explain': other ? 'table' : `size:${buffer.id}` }, `${bytes(buffer.bytes)}${other}`)];
+  const isHere = buffer.space === space.space;
+  const other = isHere ? '' : ` in ${spaces.find((each) => each.space === buffer.space)?.name ?? `space ${buffer.space}`}`;
+  const key = isHere ? `size:${buffer.id}` : `size:${buffer.id}:${buffer.space}`;
+  return [swatch(buffer.category), button('link-button', () => step(buffer), name), ' ', el('span', { 'data-explain': key }, `${bytes(buffer.bytes)}${other}`)];
 }
 
 /* More of a list are asked for by a button behind its rows. */
