@@ -29,6 +29,26 @@ static inline bool str_starts(struct str text, struct str prefix)
     return text.length >= prefix.length && memcmp(text.data, prefix.data, prefix.length) == 0;
 }
 
+static inline bool str_ends(struct str text, struct str end)
+{
+    return text.length >= end.length && memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
+}
+
+/* `part` is not empty. Cost: linear. */
+static inline bool str_contains(struct str text, struct str part)
+{
+    return text.length >= part.length && memmem(text.data, text.length, part.data, part.length) != NULL;
+}
+
+/* "models.py:11" of "training/models.py:11", "dot_general" of "jit(step)/mlp/dot_general"; all of a text without '/'. */
+static inline struct str str_last_part(struct str path)
+{
+    size_t from = path.length;
+    while (from > 0 && path.data[from - 1] != '/')
+        from--;
+    return from == 0 ? path : (struct str){path.data + from, path.length - from};
+}
+
 /* Less than, equal to or greater than 0, by bytes. */
 static inline int str_compare(struct str a, struct str b)
 {

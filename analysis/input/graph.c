@@ -29,25 +29,6 @@ static enum graph_op op_of(const struct map *map, struct str opcode)
 
 /* ---- phases ---- */
 
-static bool ends_with(const char *at, const char *begin, const char *word, size_t length)
-{
-    return (size_t)(at - begin) >= length && memcmp(at - length, word, length) == 0;
-}
-#define ENDS_WITH(at, begin, word) ends_with(at, begin, word, sizeof(word) - 1)
-
-static bool contains(struct str text, struct str word)
-{
-    for (size_t i = 0; i + word.length <= text.length; i++) {
-        const char *found = memchr(text.data + i, word.data[0], text.length - word.length - i + 1);
-        if (found == NULL)
-            return false;
-        i = (size_t)(found - text.data);
-        if (memcmp(found, word.data, word.length) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum graph_phase phase_of(struct str op_name)
 {
     bool is_forward = false, is_transposed = false;
@@ -55,14 +36,15 @@ static enum graph_phase phase_of(struct str op_name)
     if (op_name.length == 0)
         return GRAPH_NAMELESS;
     for (const char *at = op_name.data; (at = memchr(at, '(', (size_t)(end - at))) != NULL; at++) {
-        is_forward = is_forward || ENDS_WITH(at, op_name.data, "jvp");
-        is_transposed = is_transposed || ENDS_WITH(at, op_name.data, "transpose");
+        struct str before = {op_name.data, (size_t)(at - op_name.data)};
+        is_forward = is_forward || str_ends(before, STR("jvp"));
+        is_transposed = is_transposed || str_ends(before, STR("transpose"));
     }
     if (memchr(op_name.data, '/', op_name.length) == NULL)
         return is_forward ? GRAPH_FORWARD : GRAPH_NAMELESS; /* an argument's name: a path into the arguments' tree */
-    if (contains(op_name, STR("rematted_computation")))
+    if (str_contains(op_name, STR("rematted_computation")))
         return GRAPH_RECOMPUTE;
-    if ((is_forward && is_transposed) || contains(op_name, STR("gradient_tape/")) ||
+    if ((is_forward && is_transposed) || str_contains(op_name, STR("gradient_tape/")) ||
         str_starts(op_name, STR("gradients/")))
         return GRAPH_BACKWARD;
     return is_forward ? GRAPH_FORWARD : GRAPH_PLAIN;

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "input/library.h"
 
-static bool contains(struct str text, const char *piece)
-{
-    return memmem(text.data, text.length, piece, strlen(piece)) != NULL;
-}
-
 /* The part after the last "site-packages/" or "dist-packages/"; empty without one. */
 static struct str in_packages(struct str file)
 {
@@ -88,9 +83,10 @@ enum library library_of(struct str file, struct str listed)
         if (is_package(inside, packages[i]))
             return LIBRARY_MACHINERY;
     for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
-        if (contains(file, pieces[i]))
+        if (str_contains(file, str_of(pieces[i])))
             return LIBRARY_MACHINERY;
     if (inside.length > 0)
         return LIBRARY_PACKAGE;
-    return contains(file, "/lib/python2.") || contains(file, "/lib/python3") ? LIBRARY_MACHINERY : LIBRARY_USER;
+    return str_contains(file, STR("/lib/python2.")) || str_contains(file, STR("/lib/python3")) ? LIBRARY_MACHINERY
+                                                                                               : LIBRARY_USER;
 }

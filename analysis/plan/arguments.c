@@ -41,9 +41,8 @@ static bool is_random_name(struct str op_name)
     static const char *const marks[] = {"threefry",       "random_bits",       "random_seed", "random_split",
                                         "random_fold_in", "rng_bit_generator", "random_wrap", "random_unwrap"};
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-        for (size_t at = 0, length = strlen(marks[i]); at + length <= op_name.length; at++)
-            if (op_name.data[at] == marks[i][0] && memcmp(op_name.data + at, marks[i], length) == 0)
-                return true;
+        if (str_contains(op_name, str_of(marks[i])))
+            return true;
     return false;
 }
 

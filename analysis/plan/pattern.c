@@ -121,18 +121,16 @@ static struct describe_source source_of(const struct pattern_finding *finding, c
 static const char *place_of(const struct pattern_finding *finding, const struct sized *sized, uint32_t count)
 {
     const struct describe_source source = source_of(finding, &sized[0]);
-    size_t folder = source.file.length;
+    struct str file = str_last_part(source.file);
     bool is_one_place = true;
     if (source.line <= 0)
         return "";
-    while (folder > 0 && source.file.data[folder - 1] != '/')
-        folder--;
     for (uint32_t i = 1; i < count && is_one_place; i++) {
         const struct describe_source other = source_of(finding, &sized[i]);
         is_one_place = other.line <= 0 || (other.line == source.line && str_equal(other.file, source.file));
     }
-    return arena_format(finding->arena, ", %.*s:%lld%s", (int)(source.file.length - folder), source.file.data + folder,
-                        (long long)source.line, is_one_place ? "" : " and elsewhere");
+    return arena_format(finding->arena, ", %.*s:%lld%s", (int)file.length, file.data, (long long)source.line,
+                        is_one_place ? "" : " and elsewhere");
 }
 
 /* "Attention scores hold 26.00 GiB at the peak, 78 % of it: 13 × 2.00 GiB bf16[16,16,2048,2048], models.py:11." */

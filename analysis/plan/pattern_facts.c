@@ -19,11 +19,6 @@ bool pattern_facts_shape(const struct hlo *hlo, uint32_t at, struct shape_array 
 
 static void put(struct map *map, uint64_t key) { map_put(map, key, 1, true); }
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.length >= end.length && memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
-}
-
 static void reductions_collect(struct pattern_finding *finding)
 {
     const struct hlo *hlo = &finding->plan->hlo;
@@ -33,7 +28,7 @@ static void reductions_collect(struct pattern_finding *finding)
         struct str name = graph_op_name_end(finding->graph, at);
         if (op == GRAPH_EXPONENTIAL && pattern_facts_shape(hlo, at, &shape))
             put(&finding->exponentials, shape_array_hash_any_order(&shape));
-        if (op == GRAPH_REDUCE && (ends_with(name, STR("reduce_max")) || ends_with(name, STR("argmax"))) &&
+        if (op == GRAPH_REDUCE && (str_ends(name, STR("reduce_max")) || str_ends(name, STR("argmax"))) &&
             pattern_facts_shape(hlo, graph_operand(finding->graph, at, 0), &shape))
             put(&finding->maxima, shape_array_hash_any_order(&shape));
     }

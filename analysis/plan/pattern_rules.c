@@ -243,10 +243,8 @@ static bool take_accumulators(struct pattern_finding *finding, const struct patt
 {
     const struct plan_argument *argument = argument_of_row(finding, live);
     struct str path = argument == NULL ? (struct str){"", 0} : argument->path;
-    for (size_t at = 0; at + 9 <= path.length && at < GRAPH_OP_NAME_MAX; at++)
-        if (memcmp(path.data + at, "acc_grads", 9) == 0)
-            return true;
-    return category_of(finding, live) == CATEGORY_GRADIENT_ACCUMULATOR;
+    arena_work(finding->arena, path.length);
+    return str_contains(path, STR("acc_grads")) || category_of(finding, live) == CATEGORY_GRADIENT_ACCUMULATOR;
 }
 
 static bool take_gradients(struct pattern_finding *finding, const struct pattern_live *live)

@@ -383,6 +383,18 @@ START_TEST(names_are_ordered_as_people_do)
 }
 END_TEST
 
+START_TEST(texts_are_looked_through)
+{
+    ck_assert(str_ends(STR("a/reduce_max"), STR("reduce_max")) && str_ends(STR("max"), STR("max")));
+    ck_assert(!str_ends(STR("max"), STR("a/max")) && !str_ends(STR("max_"), STR("max")));
+    ck_assert(str_contains(STR("['acc_grads']"), STR("acc_grads")) && str_contains(STR("ab"), STR("ab")));
+    ck_assert(!str_contains(STR("acc_grad"), STR("acc_grads")) && !str_contains((struct str){NULL, 0}, STR("a")));
+    ck_assert(str_equal(str_last_part(STR("training/models.py:11")), STR("models.py:11")));
+    ck_assert(str_equal(str_last_part(STR("models.py")), STR("models.py")));
+    ck_assert(str_last_part(STR("training/")).length == 0 && str_last_part((struct str){NULL, 0}).length == 0);
+}
+END_TEST
+
 START_TEST(a_size_is_said_as_xla_prints_it)
 {
     char line[200], text[SIZE_TEXT_BYTES];
@@ -450,6 +462,7 @@ int main(void)
     tcase_add_test(tests, long_texts_of_equal_hashes_cost_work_by_their_length);
     tcase_add_test(tests, sums_stop_at_the_largest_value);
     tcase_add_test(tests, names_are_ordered_as_people_do);
+    tcase_add_test(tests, texts_are_looked_through);
     tcase_add_test(tests, a_size_is_said_as_xla_prints_it);
     tcase_add_test(tests, a_size_in_a_column_has_two_decimals_and_a_sign);
     tcase_add_test(tests, a_difference_is_said_no_finer_than_what_it_is_made_of);

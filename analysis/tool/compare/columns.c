@@ -71,7 +71,7 @@ static struct str source_of(const struct about *about, int side)
     const struct hlo *hlo = &about->compare->sides[side].plan->hlo;
     const struct hlo_detail detail = hlo_detail(hlo, item->row->named_by);
     struct describe_source source = describe_source(hlo, &detail);
-    struct str file = about->rows->has_paths ? source.file : compare_last_part(source.file);
+    struct str file = about->rows->has_paths ? source.file : str_last_part(source.file);
     buf_add(scratch, file.data, file.length);
     if (source.file.length > 0 && source.line > 0)
         buf_format(scratch, ":%lld", (long long)source.line);

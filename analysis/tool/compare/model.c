@@ -27,7 +27,7 @@ const char *compare_state_name(enum compare_state state)
 
 struct str compare_place(struct str scope, struct arena *arena)
 {
-    struct str label = group_key_label(scope, arena), last = compare_last_part(label);
+    struct str label = group_key_label(scope, arena), last = str_last_part(label);
     bool has_operation = last.length < label.length;
     return has_operation ? (struct str){label.data, label.length - last.length - 1} : label;
 }

@@ -103,15 +103,6 @@ static inline struct str compare_name(const struct compare *compare, const struc
     return item->has_name ? compare->texts[is_folded ? item->scope : item->op_name] : (struct str){"", 0};
 }
 
-/* "dot_general" of "jit(step)/mlp/dot_general", "model.py" of "training/model.py". */
-static inline struct str compare_last_part(struct str text)
-{
-    size_t from = text.length;
-    while (from > 0 && text.data[from - 1] != '/')
-        from--;
-    return from == 0 ? text : (struct str){text.data + from, text.length - from};
-}
-
 /* "layer_{i}/mlp": the label of a scope without the operation at its end; a path stays. In the arena. */
 struct str compare_place(struct str scope, struct arena *arena);
 

@@ -70,7 +70,7 @@ static uint32_t line_of(struct naming *naming, const struct plan *plan, const st
         return COMPARE_NONE;
     const struct hlo_detail detail = hlo_detail(&plan->hlo, row->named_by);
     struct describe_source source = describe_source(&plan->hlo, &detail);
-    struct str file = compare_last_part(source.file);
+    struct str file = str_last_part(source.file);
     if (file.length == 0 || source.line <= 0)
         return COMPARE_NONE;
     naming->scratch->length = 0;
@@ -96,7 +96,7 @@ static struct compare_item item_of(struct naming *naming, const struct plan *pla
     item.op_name = number(naming, name);
     struct group_key key = group_key_of(plan, row, naming->scratch, naming->arena);
     item.scope = number(naming, item.has_name ? key.scope : name);
-    item.last_part = number(naming, compare_last_part(item.has_name ? key.scope : name));
+    item.last_part = number(naming, str_last_part(item.has_name ? key.scope : name));
     item.shape = number(naming, key.shape);
     item.rank = rank_of(naming->texts.items[item.shape]);
     item.line = line_of(naming, plan, row);

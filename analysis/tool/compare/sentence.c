@@ -52,7 +52,7 @@ static struct sentence_peak peak_of(const struct compare_side *side, const struc
     peak.position = alignment->positions[at][side->space->peak_step];
     peak.instruction = hlo_instruction_name(&side->plan->hlo, instruction_at);
     struct str op_name = hlo_detail(&side->plan->hlo, instruction_at).op_name;
-    *folded = group_key_scope((struct str){op_name.data, op_name.length - compare_last_part(op_name).length}, arena);
+    *folded = group_key_scope((struct str){op_name.data, op_name.length - str_last_part(op_name).length}, arena);
     peak.scope = compare_place(op_name, arena);
     return peak;
 }
@@ -98,7 +98,7 @@ static void say_source(const struct compare_side *side, const struct compare_ite
         return;
     const struct hlo_detail detail = hlo_detail(&side->plan->hlo, item->row->named_by);
     struct describe_source source = describe_source(&side->plan->hlo, &detail);
-    struct str file = compare_last_part(source.file);
+    struct str file = str_last_part(source.file);
     if (file.length == 0 || source.line <= 0)
         return;
     buf_text(out, ", ");

@@ -163,11 +163,7 @@ static struct str name_write(const struct frame *frame, struct str file, struct 
 
 struct str frames_short_name(const struct frames *frames, uint32_t at, struct buf *out)
 {
-    struct str file = frames->items[at].file;
-    const char *slash = file.length > 0 ? memrchr(file.data, '/', file.length) : NULL;
-    if (slash != NULL)
-        file = (struct str){slash + 1, (size_t)(file.data + file.length - slash) - 1};
-    return name_write(&frames->items[at], file, out);
+    return name_write(&frames->items[at], str_last_part(frames->items[at].file), out);
 }
 
 struct str frames_full_name(const struct frames *frames, uint32_t at, struct buf *out)

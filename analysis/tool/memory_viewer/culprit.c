@@ -142,14 +142,6 @@ static struct str without_layout(struct str shape)
     return brace == NULL ? shape : (struct str){shape.data, (size_t)(brace - shape.data)};
 }
 
-static struct str without_folder(struct str line)
-{
-    size_t from = line.length;
-    while (from > 0 && line.data[from - 1] != '/')
-        from--;
-    return (struct str){line.data + from, line.length - from};
-}
-
 /* ", made at ", or ", 72 of them made at " where that holds for some only. */
 static void words_of(struct json *json, uint32_t some, uint32_t all, const char *what)
 {
@@ -272,7 +264,7 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
     }
     if (line.count > 0) {
         words_of(json, line.member_count, culprit->count, "made at ");
-        name(json, without_folder(line.text));
+        name(json, str_last_part(line.text));
     }
     if (line.count > 1) {
         snprintf(text, sizeof(text), " and %" PRIu32 " other line%s", line.count - 1, line.count == 2 ? "" : "s");

@@ -44,12 +44,8 @@ static const struct group *group_at(const void *context, uint32_t at)
 static struct str shown_key(const struct listing *listing, uint32_t at)
 {
     struct str key = listing->groups[at].key;
-    size_t from = key.length;
-    if (listing->has_paths || strcmp(row_groups_name(listing->way), "line") != 0)
-        return key;
-    while (from > 0 && key.data[from - 1] != '/')
-        from--;
-    return (struct str){key.data + from, key.length - from};
+    bool is_line = strcmp(row_groups_name(listing->way), "line") == 0;
+    return is_line && !listing->has_paths ? str_last_part(key) : key;
 }
 
 /* Of what is alive, whatever the filter keeps; buffers of different steps are no parts of one whole. */
