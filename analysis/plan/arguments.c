@@ -262,11 +262,6 @@ static bool is_optimizers(const struct facts *facts)
 
 /* ---- verdicts ---- */
 
-static struct category_verdict verdict(enum category category, enum category_rule rule)
-{
-    return (struct category_verdict){(uint8_t)category, (uint8_t)rule};
-}
-
 static bool is_random(const struct facts *facts)
 {
     return facts->is_integer && shape_array_elements(&facts->shape) <= RANDOM_ELEMENTS_MAX;
@@ -277,26 +272,26 @@ static struct category_verdict by_use(const struct facts *facts)
 {
     bool is_read = facts->is_read_forward || facts->is_read_backward;
     if (facts->is_random && is_random(facts))
-        return verdict(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
+        return category_verdict_of(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
     if (is_read && facts->is_replaced && !facts->is_integer)
-        return verdict(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TRAINED);
+        return category_verdict_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TRAINED);
     if (facts->is_replaced)
-        return verdict(CATEGORY_OPTIMIZER_STATE, CATEGORY_RULE_ARGUMENT_STATE);
+        return category_verdict_of(CATEGORY_OPTIMIZER_STATE, CATEGORY_RULE_ARGUMENT_STATE);
     if (is_read && facts->is_weight && !facts->is_integer && facts->shape.rank >= 2)
-        return verdict(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_WEIGHT);
+        return category_verdict_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_WEIGHT);
     if (is_read || facts->feeds_forward)
-        return verdict(CATEGORY_BATCH, CATEGORY_RULE_ARGUMENT_READ);
-    return verdict(CATEGORY_OTHER, CATEGORY_RULE_ARGUMENT_OTHER);
+        return category_verdict_of(CATEGORY_BATCH, CATEGORY_RULE_ARGUMENT_READ);
+    return category_verdict_of(CATEGORY_OTHER, CATEGORY_RULE_ARGUMENT_OTHER);
 }
 
 static struct category_verdict without_backward(const struct facts *facts)
 {
     if (facts->is_random && is_random(facts))
-        return verdict(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
+        return category_verdict_of(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
     if (facts->is_replaced && (facts->is_aliased || facts->is_updated) && !facts->is_integer && facts->has_shape &&
         facts->shape.rank > 0)
-        return verdict(CATEGORY_CACHE, CATEGORY_RULE_ARGUMENT_REPLACED);
-    return verdict(CATEGORY_INPUT, CATEGORY_RULE_ARGUMENT_INPUT);
+        return category_verdict_of(CATEGORY_CACHE, CATEGORY_RULE_ARGUMENT_REPLACED);
+    return category_verdict_of(CATEGORY_INPUT, CATEGORY_RULE_ARGUMENT_INPUT);
 }
 
 static struct category_verdict decide(const struct facts *facts, bool has_backward, const struct map *twins)
@@ -305,14 +300,14 @@ static struct category_verdict decide(const struct facts *facts, bool has_backwa
     struct category_verdict use = has_backward ? by_use(facts) : without_backward(facts);
     bool is_sure = category_rule_confidence((enum category_rule)use.rule) != CONFIDENCE_GUESS;
     if (name != NULL && name->is_strong)
-        return verdict((enum category)name->category, CATEGORY_RULE_ARGUMENT_NAME);
+        return category_verdict_of((enum category)name->category, CATEGORY_RULE_ARGUMENT_NAME);
     uint32_t twin = is_optimizers(facts) ? TWIN_NONE : twin_of(facts, twins);
     if (twin == TWIN_GIVEN_BACK && !has_backward && !facts->is_aliased)
-        return verdict(CATEGORY_GRADIENT, CATEGORY_RULE_ARGUMENT_GRADIENT);
+        return category_verdict_of(CATEGORY_GRADIENT, CATEGORY_RULE_ARGUMENT_GRADIENT);
     if (twin != TWIN_NONE)
-        return verdict(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TWIN);
+        return category_verdict_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TWIN);
     if (name != NULL && !(has_backward && is_sure))
-        return verdict((enum category)name->category, CATEGORY_RULE_ARGUMENT_WORD);
+        return category_verdict_of((enum category)name->category, CATEGORY_RULE_ARGUMENT_WORD);
     return use;
 }
 
@@ -364,7 +359,7 @@ static void trees_apply(struct plan *plan, const struct facts *facts, struct are
         for (int j = 0; j < CATEGORY_COUNT && tree->count >= TREE_LEAVES_MIN; j++)
             if (j != argument->verdict.category && j != CATEGORY_INPUT && /* that only says what is not known */
                 tree->bytes[j] / TREE_PERCENT > tree->all_bytes / 100)
-                argument->verdict = verdict((enum category)j, CATEGORY_RULE_ARGUMENT_TREE);
+                argument->verdict = category_verdict_of((enum category)j, CATEGORY_RULE_ARGUMENT_TREE);
     }
 }
 

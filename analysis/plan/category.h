@@ -33,6 +33,11 @@ struct category_verdict {
     uint8_t rule;     /* enum category_rule */
 };
 
+static inline struct category_verdict category_verdict_of(enum category category, enum category_rule rule)
+{
+    return (struct category_verdict){(uint8_t)category, (uint8_t)rule};
+}
+
 /* "saved_activation"; static storage. */
 const char *category_name(enum category category);
 /* "saved activations": in a sentence. */

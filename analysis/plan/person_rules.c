@@ -182,7 +182,7 @@ static uint16_t rule_of(struct person_rules *rules, const struct plan *plan, con
 
 static struct category_verdict verdict_of(const struct person_rules *rules, uint16_t rule)
 {
-    return (struct category_verdict){(uint8_t)rules->rules[rule].category, CATEGORY_RULE_PERSON};
+    return category_verdict_of((enum category)rules->rules[rule].category, CATEGORY_RULE_PERSON);
 }
 
 static void space_apply(struct person_rules *rules, const struct plan *plan, struct plan_space *space,

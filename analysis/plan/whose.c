@@ -25,11 +25,6 @@ struct readers {
     struct value loop;    /* the element of a loop's state that lives in its memory, and that the loop changes */
 };
 
-static struct category_verdict verdict(enum category category, enum category_rule rule)
-{
-    return (struct category_verdict){(uint8_t)category, (uint8_t)rule};
-}
-
 static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
 {
     struct readers *readers = context;
@@ -98,24 +93,24 @@ static struct category_verdict by_phase(struct deciding *deciding, const struct 
                                         struct value origin, const struct readers *readers)
 {
     switch (phase) {
-    case GRAPH_RECOMPUTE: return verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_RECOMPUTED);
+    case GRAPH_RECOMPUTE: return category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_RECOMPUTED);
     case GRAPH_FORWARD:
-        return readers->is_backward ? verdict(CATEGORY_SAVED_ACTIVATION, CATEGORY_RULE_SAVED)
-                                    : verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_FORWARD);
+        return readers->is_backward ? category_verdict_of(CATEGORY_SAVED_ACTIVATION, CATEGORY_RULE_SAVED)
+                                    : category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_FORWARD);
     case GRAPH_BACKWARD:
         return (readers->is_plain || readers->is_result) && has_parameter_shape(deciding, row)
-                   ? verdict(CATEGORY_GRADIENT, CATEGORY_RULE_GRADIENT)
-                   : verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_BACKWARD);
+                   ? category_verdict_of(CATEGORY_GRADIENT, CATEGORY_RULE_GRADIENT)
+                   : category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_BACKWARD);
     case GRAPH_PLAIN:
         if (!has_parameter_shape(deciding, row))
-            return verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_PLAIN);
+            return category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_PLAIN);
         if (readers->loop.at != HLO_NONE && adds_gradients(deciding, origin))
-            return verdict(CATEGORY_GRADIENT_ACCUMULATOR, CATEGORY_RULE_ACCUMULATOR);
-        return readers->is_result ? verdict(CATEGORY_OUTPUT, CATEGORY_RULE_RESULT)
-                                  : verdict(CATEGORY_OPTIMIZER_TEMPORARY, CATEGORY_RULE_UPDATE);
+            return category_verdict_of(CATEGORY_GRADIENT_ACCUMULATOR, CATEGORY_RULE_ACCUMULATOR);
+        return readers->is_result ? category_verdict_of(CATEGORY_OUTPUT, CATEGORY_RULE_RESULT)
+                                  : category_verdict_of(CATEGORY_OPTIMIZER_TEMPORARY, CATEGORY_RULE_UPDATE);
     case GRAPH_NAMELESS: break;
     }
-    return verdict(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+    return category_verdict_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
 }
 
 static struct category_verdict by_value(struct deciding *deciding, struct plan_row *row, struct value value)
@@ -127,9 +122,9 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
     row->named_by = value_namer(&deciding->walk, value);
     row->made_by = origin.at;
     if (graph_is_argument(graph, base.at) && !is_gathered)
-        return verdict(CATEGORY_COPY_OF_ARGUMENT, CATEGORY_RULE_COPY);
+        return category_verdict_of(CATEGORY_COPY_OF_ARGUMENT, CATEGORY_RULE_COPY);
     if (is_collective(graph, value, origin))
-        return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+        return category_verdict_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
     struct readers readers = readers_of(deciding, value);
     enum category_rule from = CATEGORY_RULE_NONE;
     if (value_is_blank(graph, origin) && readers.loop.at != HLO_NONE) {
@@ -138,9 +133,9 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
         row->made_by = origin.at;
     } else if (value_is_blank(graph, origin)) {
         if (readers.is_collective)
-            return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+            return category_verdict_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
         if (graph_op(graph, origin.at) == GRAPH_CONSTANT)
-            return verdict(CATEGORY_CONSTANT, CATEGORY_RULE_COPY_OF_CONSTANT);
+            return category_verdict_of(CATEGORY_CONSTANT, CATEGORY_RULE_COPY_OF_CONSTANT);
         row->named_by = readers.first_named;
         from = CATEGORY_RULE_READER;
     }
@@ -151,11 +146,11 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
         from = CATEGORY_RULE_NEAREST;
     }
     if (is_collective(graph, origin, origin))
-        return verdict(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+        return category_verdict_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
     if (row->named_by == HLO_NONE)
-        return verdict(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+        return category_verdict_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
     if (!graph->has_backward)
-        return verdict(CATEGORY_WORKSPACE, CATEGORY_RULE_INFERENCE);
+        return category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_INFERENCE);
     struct category_verdict found = by_phase(deciding, row, graph_phase(graph, row->named_by), origin, &readers);
     if (from != CATEGORY_RULE_NONE && found.category != CATEGORY_UNKNOWN)
         found.rule = (uint8_t)from;
@@ -171,7 +166,7 @@ static struct category_verdict by_row(struct deciding *deciding, struct plan_row
     if (allocation->is_parameter) {
         const struct plan_argument *argument = arguments_find(deciding->plan, allocation->parameter_number);
         if (argument == NULL)
-            return verdict(CATEGORY_OTHER, CATEGORY_RULE_NONE);
+            return category_verdict_of(CATEGORY_OTHER, CATEGORY_RULE_NONE);
         row->named_by = argument->instruction_at;
         return argument->verdict;
     }
@@ -181,11 +176,11 @@ static struct category_verdict by_row(struct deciding *deciding, struct plan_row
         row->made_by = value_origin(&deciding->walk, value, VALUE_ORIGIN, NULL).at;
     }
     if (allocation->is_live_out)
-        return verdict(CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT);
+        return category_verdict_of(CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT);
     if (allocation->is_constant)
-        return verdict(CATEGORY_CONSTANT, CATEGORY_RULE_CONSTANT);
+        return category_verdict_of(CATEGORY_CONSTANT, CATEGORY_RULE_CONSTANT);
     if (row->buffer_at == PLAN_NONE || row->named_by == HLO_NONE || deciding->graph == NULL)
-        return verdict(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+        return category_verdict_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
     return by_value(deciding, row, value_of_buffer(hlo, row->buffer_at));
 }
 
