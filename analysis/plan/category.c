@@ -5,9 +5,10 @@
 #include <ctype.h>
 
 static const struct {
-    const char *name, *words, *colour;
+    const char *name, *words;
+    bool is_of_arguments;
 } categories[] = {
-#define CATEGORY(constant, name, words, colour) {name, words, colour},
+#define CATEGORY(constant, name, words, is_of_arguments) {name, words, is_of_arguments},
 #include "plan/category.def"
 #undef CATEGORY
 };
@@ -23,7 +24,7 @@ static const struct {
 
 const char *category_name(enum category category) { return categories[category].name; }
 const char *category_words(enum category category) { return categories[category].words; }
-const char *category_colour(enum category category) { return categories[category].colour; }
+bool category_is_of_arguments(enum category category) { return categories[category].is_of_arguments; }
 
 const char *category_rule_name(enum category_rule rule) { return rules[rule].name; }
 const char *category_rule_text(enum category_rule rule) { return rules[rule].text; }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum category {
-#define CATEGORY(constant, name, words, colour) CATEGORY_##constant,
+#define CATEGORY(constant, name, words, is_of_arguments) CATEGORY_##constant,
 #include "plan/category.def"
 #undef CATEGORY
     CATEGORY_COUNT
@@ -42,8 +42,8 @@ static inline struct category_verdict category_verdict_of(enum category category
 const char *category_name(enum category category);
 /* "saved activations": in a sentence. */
 const char *category_words(enum category category);
-/* The category whose colour it has: copies of arguments that of parameters. */
-const char *category_colour(enum category category);
+/* Only arguments of a program have it. */
+bool category_is_of_arguments(enum category category);
 /* False if no category has this name, nor these words: in any case, with spaces, hyphens or underscores. */
 bool category_find(struct str name, enum category *category);
 

@@ -17,8 +17,6 @@ static enum category category_of(const struct pattern_finding *finding, const st
     return (enum category)row_of(finding, live)->verdict.category;
 }
 
-static bool is_argument_category(enum category category) { return category <= CATEGORY_OTHER; }
-
 static const struct plan_argument *argument_of_row(const struct pattern_finding *finding,
                                                    const struct pattern_live *live)
 {
@@ -46,7 +44,7 @@ static bool has_part(struct pattern_finding *finding, struct str path, const cha
 static bool is_computed(const struct pattern_finding *finding, const struct pattern_live *live)
 {
     enum category category = category_of(finding, live);
-    return live->has_shape && !is_argument_category(category) && category != CATEGORY_COPY_OF_ARGUMENT &&
+    return live->has_shape && !category_is_of_arguments(category) && category != CATEGORY_COPY_OF_ARGUMENT &&
            category != CATEGORY_CONSTANT;
 }
 

@@ -123,7 +123,7 @@ VALUE(state, text(overview_state_name(overview_state_of(line.overview, line.row)
 VALUE(remark, text(overview_remark(line.overview, line.row)))
 VALUE(code_word, text(line.item->figures == NULL ? line.item->code : NULL))
 
-#define CATEGORY(constant, name_, words, colour)                                                                       \
+#define CATEGORY(constant, name_, words, is_of_arguments)                                                              \
     VALUE(of_##constant,                                                                                               \
           peak_part(&line, offsetof(struct module_space, category_bytes) + CATEGORY_##constant * sizeof(int64_t)))
 #include "plan/category.def"
@@ -213,7 +213,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("", code_word), .json = "error_code", .csv = "error_code"},
     {COLUMN_TEXT("remark", remark), .json = "remark", .csv = "remark", .title = "Remark",
      .help = "what is not known of it, and why"},
-#define CATEGORY(constant, name_, words, colour)                                                                       \
+#define CATEGORY(constant, name_, words, is_of_arguments)                                                               \
     {COLUMN_NUMBER(name_, of_##constant, "bytes"), .csv = "peak_" name_ "_bytes", .help = words " at the peak"},
 #include "plan/category.def"
 #undef CATEGORY
