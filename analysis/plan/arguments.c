@@ -118,10 +118,9 @@ static bool feeds_forward(const struct reading *reading)
 
 /* ---- products ---- */
 
-static struct facts *facts_of(const struct plan *plan, struct facts *facts, const struct graph *graph, uint32_t at)
+static struct facts *facts_of(const struct plan *plan, struct facts *facts, uint32_t at)
 {
-    const struct plan_argument *argument =
-        graph_is_argument(graph, at) ? arguments_find(plan, graph->numbers[at]) : NULL;
+    const struct plan_argument *argument = arguments_find_instruction(plan, at);
     return argument == NULL ? NULL : &facts[argument - plan->arguments];
 }
 
@@ -136,7 +135,7 @@ static struct facts *argument_behind(const struct plan *plan, struct value_walk 
 {
     bool is_gathered;
     *base = value_origin(walk, (struct value){at, VALUE_WHOLE}, VALUE_BASE, &is_gathered);
-    return is_gathered ? NULL : facts_of(plan, facts, walk->graph, base->at);
+    return is_gathered ? NULL : facts_of(plan, facts, base->at);
 }
 
 static struct side side_of(const struct plan *plan, struct value_walk *walk, struct facts *facts, uint32_t at)
@@ -177,7 +176,7 @@ static void products_find(const struct plan *plan, struct value_walk *walk, stru
 /* ---- results ---- */
 
 struct results {
-    struct map of_shape; /* hash of a shape: how many results have it that no argument gives its memory to */
+    struct map of_shape; /* hashes of the shapes of results that no argument gives its memory to */
     bool *is_aliased;    /* by place in plan->arguments */
     const struct plan *plan;
     bool *is_result_aliased; /* by place in the result */
@@ -212,9 +211,7 @@ static void results_build(const struct plan *plan, const struct graph *graph, st
         if (results->is_result_aliased[i] || at == HLO_NONE ||
             !shape_array_read(hlo_instruction_shape(hlo, at), &shape))
             continue;
-        uint64_t key = shape_array_hash(&shape);
-        uint32_t known = map_get(&results->of_shape, key);
-        map_put(&results->of_shape, key, known == MAP_NONE ? 1 : known + 1, true);
+        map_put(&results->of_shape, shape_array_hash(&shape), i, false);
     }
 }
 
@@ -321,10 +318,9 @@ enum { TREE_LEAVES_MIN = 4, TREE_PERCENT = 80 };
 static uint64_t tree_key(const struct argument_words *words)
 {
     uint32_t depth = words->count > 2 && isdigit((unsigned char)words->items[1].data[0]) ? 2 : 1;
-    uint64_t hash = words->count;
+    uint64_t hash = depth;
     if (words->count <= depth)
         return 0;
-    hash = depth;
     for (uint32_t i = 0; i < depth; i++)
         hash = hash_bytes(words->items[i].data, words->items[i].length, hash);
     return hash | 1;
@@ -373,16 +369,25 @@ static int by_number(const void *left, const void *right)
 
 const struct plan_argument *arguments_find(const struct plan *plan, int64_t number)
 {
-    struct plan_argument wanted = {.number = number};
     uint32_t low = 0, high = plan->argument_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (plan->arguments[middle].number < wanted.number)
+        if (plan->arguments[middle].number < number)
             low = middle + 1;
         else
             high = middle;
     }
     return low < plan->argument_count && plan->arguments[low].number == number ? &plan->arguments[low] : NULL;
+}
+
+const struct plan_argument *arguments_find_instruction(const struct plan *plan, uint32_t at)
+{
+    return graph_is_argument(plan->graph, at) ? arguments_find(plan, plan->graph->numbers[at]) : NULL;
+}
+
+const struct plan_argument *arguments_find_allocation(const struct plan *plan, const struct hlo_allocation *allocation)
+{
+    return allocation->is_parameter ? arguments_find(plan, allocation->parameter_number) : NULL;
 }
 
 static void list_build(struct plan *plan, const struct graph *graph, struct arena *arena)
@@ -408,8 +413,7 @@ static void list_build(struct plan *plan, const struct graph *graph, struct aren
     qsort(plan->arguments, plan->argument_count, sizeof(*plan->arguments), by_number);
     for (uint32_t i = 0; i < hlo->allocation_count; i++) {
         const struct hlo_allocation *allocation = &hlo->allocations[i];
-        const struct plan_argument *found =
-            allocation->is_parameter ? arguments_find(plan, allocation->parameter_number) : NULL;
+        const struct plan_argument *found = arguments_find_allocation(plan, allocation);
         if (found != NULL)
             plan->arguments[found - plan->arguments].bytes =
                 sum_add(plan->arguments[found - plan->arguments].bytes, allocation->size_bytes);

@@ -12,5 +12,7 @@
 /* Fills plan->arguments, by number. */
 void arguments_build(struct plan *plan, const struct graph *graph, struct value_walk *walk, struct arena *arena);
 
-/* The argument with that number, or NULL. */
+/* The argument with that number; that an instruction is; that an allocation is for. NULL: there is none. */
 const struct plan_argument *arguments_find(const struct plan *plan, int64_t number);
+const struct plan_argument *arguments_find_instruction(const struct plan *plan, uint32_t at);
+const struct plan_argument *arguments_find_allocation(const struct plan *plan, const struct hlo_allocation *allocation);

@@ -7,11 +7,6 @@
 
 bool pattern_facts_has(const struct map *map, uint64_t key) { return map_get(map, key) != MAP_NONE; }
 
-const struct plan_argument *pattern_facts_argument(const struct pattern_finding *finding, uint32_t at)
-{
-    return graph_is_argument(finding->graph, at) ? arguments_find(finding->plan, finding->graph->numbers[at]) : NULL;
-}
-
 bool pattern_facts_shape(const struct hlo *hlo, uint32_t at, struct shape_array *shape)
 {
     return at != HLO_NONE && shape_array_read(hlo_instruction_shape(hlo, at), shape) && shape->rank > 0;
@@ -65,7 +60,7 @@ static void products_collect(struct pattern_finding *finding)
         for (uint32_t i = 0; i < 2; i++) {
             struct value base = {graph_operand(finding->graph, at, i), VALUE_WHOLE};
             base = value_origin(finding->walk, base, VALUE_BASE, NULL);
-            const struct plan_argument *argument = pattern_facts_argument(finding, base.at);
+            const struct plan_argument *argument = arguments_find_instruction(finding->plan, base.at);
             argument_count += argument != NULL;
             parameter_count += argument != NULL && argument->verdict.category == CATEGORY_PARAMETER;
         }

@@ -45,7 +45,5 @@ uint64_t pattern_facts_cache_key(const struct shape_array *shape);
 uint64_t pattern_facts_plane(const struct shape_array *shape);
 
 bool pattern_facts_has(const struct map *map, uint64_t key);
-/* The argument that an instruction is, or NULL. */
-const struct plan_argument *pattern_facts_argument(const struct pattern_finding *finding, uint32_t at);
 /* The array that an instruction gives; false for none, a single number, or a tuple. */
 bool pattern_facts_shape(const struct hlo *hlo, uint32_t at, struct shape_array *shape);

@@ -21,7 +21,7 @@ static const struct plan_argument *argument_of_row(const struct pattern_finding 
                                                    const struct pattern_live *live)
 {
     const struct hlo_allocation *allocation = &finding->plan->hlo.allocations[row_of(finding, live)->allocation_at];
-    return allocation->is_parameter ? arguments_find(finding->plan, allocation->parameter_number) : NULL;
+    return arguments_find_allocation(finding->plan, allocation);
 }
 
 /* Is a part of a path "a/b/c" one of the words, or one and a number? */
@@ -88,7 +88,7 @@ static bool take_residuals(struct pattern_finding *finding, const struct pattern
 /* Would the argument do for a result of that shape? */
 static bool could_be_donated(const struct pattern_finding *finding, uint32_t at, const struct pattern_live *live)
 {
-    const struct plan_argument *argument = pattern_facts_argument(finding, at);
+    const struct plan_argument *argument = arguments_find_instruction(finding->plan, at);
     struct shape_array shape;
     return argument != NULL && argument->bytes == row_of(finding, live)->bytes &&
            !pattern_facts_has(&finding->donated, (uint64_t)argument->number) &&
@@ -201,7 +201,7 @@ static uint32_t gather_of(struct pattern_finding *finding, const struct pattern_
 static const struct plan_argument *gathered_argument(const struct pattern_finding *finding, uint32_t gather_at)
 {
     struct value base = {graph_operand(finding->graph, gather_at, 0), VALUE_WHOLE};
-    return pattern_facts_argument(finding, value_origin(finding->walk, base, VALUE_BASE, NULL).at);
+    return arguments_find_instruction(finding->plan, value_origin(finding->walk, base, VALUE_BASE, NULL).at);
 }
 
 static bool take_gathered_activations(struct pattern_finding *finding, const struct pattern_live *live)
@@ -252,7 +252,7 @@ static bool take_gradients(struct pattern_finding *finding, const struct pattern
 
 static bool take_casts(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    const struct plan_argument *argument = pattern_facts_argument(finding, live->base.at);
+    const struct plan_argument *argument = arguments_find_instruction(finding->plan, live->base.at);
     struct shape_array shape;
     return category_of(finding, live) == CATEGORY_COPY_OF_ARGUMENT && live->has_shape && argument != NULL &&
            argument->verdict.category != CATEGORY_BATCH && argument->verdict.category != CATEGORY_CACHE &&
@@ -278,7 +278,7 @@ static bool take_prefill(struct pattern_finding *finding, const struct pattern_l
     for (uint32_t i = 0; i < 2; i++) {
         struct value base = {graph_operand(finding->graph, live->base.at, i), VALUE_WHOLE};
         const struct plan_argument *argument =
-            pattern_facts_argument(finding, value_origin(finding->walk, base, VALUE_BASE, NULL).at);
+            arguments_find_instruction(finding->plan, value_origin(finding->walk, base, VALUE_BASE, NULL).at);
         struct shape_array shape;
         if (argument != NULL && shape_array_read(argument->shape, &shape) && is_vocabulary(&shape, &live->shape))
             return true;

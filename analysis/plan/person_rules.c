@@ -155,17 +155,11 @@ static struct str source_of(const struct plan *plan, const struct hlo_detail *de
     return describe_str(scratch);
 }
 
-static const struct plan_argument *argument_of(const struct plan *plan, const struct plan_row *row)
-{
-    const struct hlo_allocation *allocation = &plan->hlo.allocations[row->allocation_at];
-    return allocation->is_parameter ? arguments_find(plan, allocation->parameter_number) : NULL;
-}
-
 /* The first rule that matches a text of the row, or NONE. */
 static uint16_t rule_of(struct person_rules *rules, const struct plan *plan, const struct plan_row *row,
                         struct buf *scratch)
 {
-    const struct plan_argument *argument = argument_of(plan, row);
+    const struct plan_argument *argument = arguments_find_allocation(plan, &plan->hlo.allocations[row->allocation_at]);
     uint16_t best = first_of(rules, group_key_op_name(plan, row), NONE);
     if (argument != NULL)
         best = first_of(rules, argument->path, best);

@@ -164,7 +164,7 @@ static struct category_verdict by_row(struct deciding *deciding, struct plan_row
     row->made_by = HLO_NONE;
     row->named_by = row->buffer_at == PLAN_NONE ? HLO_NONE : hlo->buffers[row->buffer_at].instruction_at;
     if (allocation->is_parameter) {
-        const struct plan_argument *argument = arguments_find(deciding->plan, allocation->parameter_number);
+        const struct plan_argument *argument = arguments_find_allocation(deciding->plan, allocation);
         if (argument == NULL)
             return category_verdict_of(CATEGORY_OTHER, CATEGORY_RULE_NONE);
         row->named_by = argument->instruction_at;
