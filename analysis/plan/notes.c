@@ -98,6 +98,8 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
         "Instructions share an id; the last one counts.");
     add(plan, "long_backend_configs", hlo->long_config_count,
         "Backend configurations above 4 MiB are not searched for scoped memory.");
+    add(plan, "untold_readers", plan->untold_count,
+        "Buffers are read at more places than are followed; whose memory they are rests on the readers looked at.");
     add(plan, "hidden_spaces", plan->hidden_space_count, "Memory spaces beyond the first 64 are not shown.");
     for (uint32_t i = 0; i < plan->space_count; i++)
         space_notes(plan, &plan->spaces[i], arena);

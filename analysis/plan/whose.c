@@ -51,9 +51,12 @@ static struct readers readers_of(struct deciding *deciding, struct value value)
     struct readers readers = {.walk = &deciding->walk, .first_named = HLO_NONE};
     value_each_reader(&deciding->walk, value, reader_met, &readers);
     readers.loop = deciding->walk.loop;
-    deciding->plan->untold_count += deciding->walk.is_cut;
-    if (readers.loop.at != HLO_NONE)
+    bool is_cut = deciding->walk.is_cut;
+    if (readers.loop.at != HLO_NONE) {
         value_each_reader(&deciding->walk, readers.loop, reader_met, &readers);
+        is_cut |= deciding->walk.is_cut;
+    }
+    deciding->plan->untold_count += is_cut;
     return readers;
 }
 

@@ -416,6 +416,15 @@ START_TEST(a_long_name_is_met_very_often)
 }
 END_TEST
 
+/* What the plan notes of itself under that code; 0: nothing. */
+static uint64_t note_count(const char *code)
+{
+    for (uint32_t i = 0; i < plan.note_count; i++)
+        if (strcmp(plan.notes[i].code, code) == 0)
+            return plan.notes[i].count;
+    return 0;
+}
+
 /* A tuple of very many, each taken out of it again. */
 START_TEST(a_tuple_has_very_many_elements)
 {
@@ -430,6 +439,7 @@ START_TEST(a_tuple_has_very_many_elements)
         put_instruction(&computation, id, "get-tuple-element", (struct str){"", 0}, (uint64_t[]){101}, 1);
     plan_made(&computation, 101);
     ck_assert_uint_gt(plan.untold_count, 0);
+    ck_assert_uint_eq(note_count("untold_readers"), plan.untold_count);
     free(operands);
 }
 END_TEST
