@@ -214,12 +214,14 @@ static uint32_t nearest_named(struct value_walk *walk, uint32_t at)
     return HLO_NONE;
 }
 
-uint32_t value_namer(struct value_walk *walk, struct value value)
+uint32_t value_namer(struct value_walk *walk, struct value value, struct value *origin)
 {
     const struct graph *graph = walk->graph;
+    struct back back = back_from(walk, &value, VALUE_ORIGIN);
+    if (origin != NULL)
+        *origin = value;
     if (value.at == HLO_NONE)
         return HLO_NONE;
-    struct back back = back_from(walk, &value, VALUE_ORIGIN);
     if (graph_phase(graph, value.at) != GRAPH_NAMELESS || graph_is_argument(graph, value.at))
         return value.at;
     return back.first_namer != HLO_NONE ? back.first_namer : nearest_named(walk, value.at);

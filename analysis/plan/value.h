@@ -49,8 +49,8 @@ enum { VALUE_BACK_STEPS_MAX = 400 };
 struct value value_origin(struct value_walk *walk, struct value value, enum value_reach reach, bool *is_gathered);
 
 /* The instruction whose op_name says what the value is: of its origin, else of the nearest named one behind it; HLO_NONE
- * without one. */
-uint32_t value_namer(struct value_walk *walk, struct value value);
+ * without one. `origin` (may be NULL): its origin, from which a walk to its base can go on. */
+uint32_t value_namer(struct value_walk *walk, struct value value, struct value *origin);
 
 /* What reads a value, through views and copies and into fusions, calls and loops: calls back for each instruction that
  * makes something new of it, `operand` telling as which; with HLO_NONE for "it is (part of) the result of the program".

@@ -74,7 +74,8 @@ static bool adds_gradients(struct deciding *deciding, struct value origin)
     if (graph_op(graph, origin.at) != GRAPH_ADD || graph_phase(graph, origin.at) != GRAPH_PLAIN)
         return false;
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t namer = value_namer(&deciding->walk, (struct value){graph_operand(graph, origin.at, i), VALUE_WHOLE});
+        uint32_t namer =
+            value_namer(&deciding->walk, (struct value){graph_operand(graph, origin.at, i), VALUE_WHOLE}, NULL);
         if (namer != HLO_NONE && graph_phase(graph, namer) == GRAPH_BACKWARD)
             return true;
     }
@@ -120,9 +121,9 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
 {
     const struct graph *graph = deciding->graph;
     bool is_gathered;
-    struct value base = value_origin(&deciding->walk, value, VALUE_BASE, &is_gathered);
-    struct value origin = value_origin(&deciding->walk, value, VALUE_ORIGIN, NULL);
-    row->named_by = value_namer(&deciding->walk, value);
+    struct value origin;
+    row->named_by = value_namer(&deciding->walk, value, &origin);
+    struct value base = value_origin(&deciding->walk, origin, VALUE_BASE, &is_gathered);
     row->made_by = origin.at;
     if (graph_is_argument(graph, base.at) && !is_gathered)
         return category_verdict_of(CATEGORY_COPY_OF_ARGUMENT, CATEGORY_RULE_COPY);
@@ -131,8 +132,7 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
     struct readers readers = readers_of(deciding, value);
     enum category_rule from = CATEGORY_RULE_NONE;
     if (value_is_blank(graph, origin) && readers.loop.at != HLO_NONE) {
-        origin = value_origin(&deciding->walk, readers.loop, VALUE_ORIGIN, NULL);
-        row->named_by = value_namer(&deciding->walk, readers.loop);
+        row->named_by = value_namer(&deciding->walk, readers.loop, &origin);
         row->made_by = origin.at;
     } else if (value_is_blank(graph, origin)) {
         if (readers.is_collective)
@@ -174,9 +174,9 @@ static struct category_verdict by_row(struct deciding *deciding, struct plan_row
         return argument->verdict;
     }
     if (allocation->is_live_out && row->buffer_at != PLAN_NONE && deciding->graph != NULL) {
-        struct value value = value_of_buffer(hlo, row->buffer_at);
-        row->named_by = value_namer(&deciding->walk, value);
-        row->made_by = value_origin(&deciding->walk, value, VALUE_ORIGIN, NULL).at;
+        struct value origin;
+        row->named_by = value_namer(&deciding->walk, value_of_buffer(hlo, row->buffer_at), &origin);
+        row->made_by = origin.at;
     }
     if (allocation->is_live_out)
         return category_verdict_of(CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT);

@@ -102,6 +102,11 @@ START_TEST(a_value_has_an_origin)
     ck_assert_uint_eq(origin.at, at_of(origins[_i].origin));
     ck_assert_uint_lt(walk.steps_left, STEPS);
     ck_assert_uint_gt(walk.steps_left, STEPS - 20);
+    struct value base = value_origin(&walk, value, VALUE_BASE, NULL), named_from;
+    origin = value_origin(&walk, value, VALUE_ORIGIN, NULL);
+    ck_assert_uint_eq(value_origin(&walk, origin, VALUE_BASE, NULL).at, base.at);
+    value_namer(&walk, value, &named_from);
+    ck_assert(named_from.at == origin.at && named_from.element == origin.element);
 }
 END_TEST
 
@@ -121,8 +126,8 @@ END_TEST
 START_TEST(a_nameless_value_is_named_after_the_nearest_one)
 {
     open_text("main { a = f32[8] parameter(0) b = f32[8] tanh(a) " NAMED " c = f32[8] tanh(b) v = f32[8] add(c, c) }");
-    ck_assert_uint_eq(value_namer(&walk, (struct value){at_of("v"), VALUE_WHOLE}), at_of("b"));
-    ck_assert_uint_eq(value_namer(&walk, (struct value){HLO_NONE, VALUE_WHOLE}), HLO_NONE);
+    ck_assert_uint_eq(value_namer(&walk, (struct value){at_of("v"), VALUE_WHOLE}, NULL), at_of("b"));
+    ck_assert_uint_eq(value_namer(&walk, (struct value){HLO_NONE, VALUE_WHOLE}, NULL), HLO_NONE);
 }
 END_TEST
 
@@ -250,7 +255,7 @@ START_TEST(programs_without_sense_have_verdicts)
             struct value value = {at, element == 2 ? VALUE_WHOLE : element};
             for (int reach = VALUE_ORIGIN; reach <= VALUE_BUFFER; reach++)
                 value_origin(&walk, value, (enum value_reach)reach, NULL);
-            value_namer(&walk, value);
+            value_namer(&walk, value, NULL);
             value_each_reader(&walk, value, reader_met, &met);
         }
 }
@@ -306,12 +311,12 @@ START_TEST(walks_end_when_their_steps_are_used_up)
     buf_char(&text, '\0');
     open_text(text.data);
     const struct value value = {at_of("v"), VALUE_WHOLE};
-    value_namer(&walk, value);
+    value_namer(&walk, value, NULL);
     uint64_t taken = STEPS - walk.steps_left;
     ck_assert_uint_gt(taken, COPIES);
     ck_assert_uint_lt(taken, (uint64_t)COPIES * 100);
     for (uint64_t i = 0; i < STEPS / taken + 1; i++)
-        value_namer(&walk, value);
+        value_namer(&walk, value, NULL);
     ck_assert_uint_eq(walk.steps_left, 0);
     ck_assert_uint_eq(value_origin(&walk, value, VALUE_ORIGIN, NULL).at, value.at);
     value_each_reader(&walk, (struct value){at_of("c0"), VALUE_WHOLE}, reader_met, &met);
