@@ -437,17 +437,18 @@ static void facts_find(const struct plan *plan, struct value_walk *walk, const s
         facts->feeds_forward = feeds_forward(&reading);
 }
 
-void arguments_build(struct plan *plan, const struct graph *graph, struct value_walk *walk, struct arena *arena)
+void arguments_build(struct plan *plan, const struct graph *graph, struct value_walk *walk, struct arena *arena,
+                     struct arena *scratch)
 {
     struct results results;
     struct map twins;
     if (plan->hlo.entry_at == HLO_NONE)
         return;
     list_build(plan, graph, arena);
-    results_build(plan, graph, arena, &results);
-    struct facts *facts = arena_array(arena, struct facts, (size_t)plan->argument_count + 1);
-    uint8_t *random_names = arena_array(arena, uint8_t, (size_t)plan->hlo.instruction_count + 1);
-    map_init(&twins, arena, plan->argument_count);
+    results_build(plan, graph, scratch, &results);
+    struct facts *facts = arena_array(scratch, struct facts, (size_t)plan->argument_count + 1);
+    uint8_t *random_names = arena_array(scratch, uint8_t, (size_t)plan->hlo.instruction_count + 1);
+    map_init(&twins, scratch, plan->argument_count);
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         facts_find(plan, walk, &results, i, random_names, &facts[i]);
         if (is_optimizers(&facts[i]))
@@ -459,5 +460,5 @@ void arguments_build(struct plan *plan, const struct graph *graph, struct value_
     products_find(plan, walk, facts);
     for (uint32_t i = 0; i < plan->argument_count; i++)
         plan->arguments[i].verdict = decide(&facts[i], graph->has_backward, &twins);
-    trees_apply(plan, facts, arena);
+    trees_apply(plan, facts, scratch);
 }

@@ -9,8 +9,9 @@
 #include "plan/plan.h"
 #include "plan/value.h"
 
-/* Fills plan->arguments, by number. */
-void arguments_build(struct plan *plan, const struct graph *graph, struct value_walk *walk, struct arena *arena);
+/* Fills plan->arguments, by number, in the arena; what only the search needs lies in `scratch`. */
+void arguments_build(struct plan *plan, const struct graph *graph, struct value_walk *walk, struct arena *arena,
+                     struct arena *scratch);
 
 /* The argument with that number; that an instruction is; that an allocation is for. NULL: there is none. */
 const struct plan_argument *arguments_find(const struct plan *plan, int64_t number);

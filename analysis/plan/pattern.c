@@ -207,14 +207,15 @@ static void live_collect(struct pattern_finding *finding)
     }
 }
 
-void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena)
+void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena, struct arena *scratch)
 {
-    struct pattern_finding finding = {.plan = plan, .graph = plan->graph, .walk = walk, .arena = arena};
+    struct pattern_finding finding = {
+        .plan = plan, .graph = plan->graph, .walk = walk, .arena = arena, .scratch = scratch};
     pattern_facts_collect(&finding);
     for (uint32_t i = 0; i < plan->space_count; i++) {
         struct plan_space *space = finding.space = &plan->spaces[i];
-        struct sized *room = arena_array(arena, struct sized, (size_t)space->live_at_peak_count + 1);
-        finding.live = arena_array(arena, struct pattern_live, (size_t)space->live_at_peak_count + 1);
+        struct sized *room = arena_array(scratch, struct sized, (size_t)space->live_at_peak_count + 1);
+        finding.live = arena_array(scratch, struct pattern_live, (size_t)space->live_at_peak_count + 1);
         space->patterns = arena_array(arena, struct plan_pattern, PATTERN_COUNT);
         live_collect(&finding);
         for (int kind = 0; kind < PATTERN_COUNT; kind++)

@@ -26,5 +26,5 @@ const char *pattern_rule(enum pattern_kind kind);
 const char *pattern_gone(enum pattern_kind kind);
 
 /* Fills space->patterns of each space, most bytes first: what holds at least 1 % of the peak. The verdicts are there.
- * Cost: linear in instructions and rows. */
-void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena);
+ * What only the search needs lies in `scratch`. Cost: linear in instructions and rows. */
+void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena, struct arena *scratch);

@@ -125,7 +125,7 @@ void pattern_facts_collect(struct pattern_finding *finding)
                           &finding->donated,      &finding->unused_donors, &finding->parameter_lengths,
                           &finding->batch_lengths};
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-        map_init(maps[i], finding->arena, 16);
+        map_init(maps[i], finding->scratch, 16);
     arguments_collect(finding);
     reductions_collect(finding);
     products_collect(finding);

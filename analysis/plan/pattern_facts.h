@@ -19,7 +19,7 @@ struct pattern_finding {
     struct plan *plan;
     const struct graph *graph;
     struct value_walk *walk;
-    struct arena *arena;
+    struct arena *arena, *scratch; /* of what is found; of the search */
     /* hashes of dimensions in any order, of the whole program */
     struct map maxima, exponentials; /* what a maximum is taken over; exponentials */
     struct map logits, scores;       /* products whose shape is among them */
@@ -37,7 +37,7 @@ struct pattern_finding {
     uint32_t live_count;
 };
 
-/* Fills what concerns the whole program; plan, graph, walk and arena are set. */
+/* Fills what concerns the whole program; plan, graph, walk and arenas are set. */
 void pattern_facts_collect(struct pattern_finding *finding);
 /* Key of a cache's shape: copies of it may have leading dimensions joined. */
 uint64_t pattern_facts_cache_key(const struct shape_array *shape);

@@ -210,13 +210,14 @@ static uint64_t steps_of(const struct plan *plan, const struct graph *graph)
 void whose_build(struct plan *plan, struct arena *arena)
 {
     struct deciding deciding = {.plan = plan};
+    struct arena *scratch = arena_child(arena);
     if (plan->hlo.has_module && plan->hlo.entry_at != HLO_NONE) {
         plan->graph = arena_array(arena, struct graph, 1);
         graph_build(&plan->hlo, arena, plan->graph);
         deciding.graph = plan->graph;
-        value_walk_init(&deciding.walk, plan->graph, steps_of(plan, plan->graph), arena);
-        arguments_build(plan, plan->graph, &deciding.walk, arena);
-        shapes_collect(&deciding, arena);
+        value_walk_init(&deciding.walk, plan->graph, steps_of(plan, plan->graph), scratch);
+        arguments_build(plan, plan->graph, &deciding.walk, arena, scratch);
+        shapes_collect(&deciding, scratch);
     }
     for (uint32_t i = 0; i < plan->space_count; i++) {
         struct plan_space *space = &plan->spaces[i];
@@ -229,5 +230,6 @@ void whose_build(struct plan *plan, struct arena *arena)
         }
     }
     if (deciding.graph != NULL)
-        pattern_find_all(plan, &deciding.walk, arena);
+        pattern_find_all(plan, &deciding.walk, arena, scratch);
+    arena_free(scratch);
 }
