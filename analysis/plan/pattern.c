@@ -28,11 +28,6 @@ enum { TOLD_PERCENT = 1, SAVED_PERCENT = 25, PADDING_PERCENT = 2 };
 /* What a space of flags or registers is made of is nobody's pattern. */
 enum { TOLD_BYTES_MIN = 4096 };
 
-static const struct plan_row *row_of(const struct pattern_finding *finding, const struct pattern_live *live)
-{
-    return &finding->space->rows[live->row];
-}
-
 /* ---- what is told ---- */
 
 struct sized {
@@ -155,7 +150,7 @@ static void kind_find(struct pattern_finding *finding, enum pattern_kind kind, s
     uint32_t count = 0, matrix_count = 0;
     for (uint32_t i = 0; i < finding->live_count; i++) {
         const struct pattern_live *live = &finding->live[i];
-        const struct plan_row *row = row_of(finding, live);
+        const struct plan_row *row = live->row;
         if (!pattern_rules_take(finding, kind, live))
             continue;
         int64_t held = kind == PATTERN_PADDING ? row->bytes - row->unpadded_bytes : row->bytes;
@@ -163,14 +158,13 @@ static void kind_find(struct pattern_finding *finding, enum pattern_kind kind, s
         matrix_count += live->has_shape && live->shape.rank > 1;
         bytes = sum_add(bytes, held);
         elements += element_count < INT64_MAX ? (uint64_t)element_count : 0;
-        room[count++] = (struct sized){held, live->row, row->verdict.category};
+        room[count++] = (struct sized){held, (uint32_t)(row - space->rows), row->verdict.category};
     }
     if (!is_told(finding, kind, bytes, elements, matrix_count))
         return;
     qsort(room, count, sizeof(*room), by_size);
     struct plan_pattern *pattern = &space->patterns[space->pattern_count++];
-    *pattern =
-        (struct plan_pattern){.kind = (uint8_t)kind, .confidence = CONFIDENCE_RULE, .bytes = bytes, .row_count = count};
+    *pattern = (struct plan_pattern){.kind = (uint8_t)kind, .bytes = bytes, .row_count = count};
     pattern->rows = arena_array(finding->arena, uint32_t, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
         pattern->rows[i] = room[i].row;
@@ -187,24 +181,11 @@ static int by_bytes(const void *left, const void *right)
 
 static void live_collect(struct pattern_finding *finding)
 {
-    const struct plan *plan = finding->plan;
     const struct plan_space *space = finding->space;
     finding->live_count = 0;
-    for (uint32_t i = 0; i < space->row_count; i++) {
-        const struct plan_row *row = &space->rows[i];
-        if (!plan_row_is_alive(row, space->peak_step))
-            continue;
-        struct pattern_live *live = &finding->live[finding->live_count++];
-        *live = (struct pattern_live){.row = i, .origin = {HLO_NONE, VALUE_WHOLE}, .base = {HLO_NONE, VALUE_WHOLE}};
-        if (row->buffer_at == PLAN_NONE)
-            continue;
-        struct value value = value_of_buffer(&plan->hlo, row->buffer_at);
-        live->origin.at = row->made_by;
-        live->base = value_origin(finding->walk, value, VALUE_BASE, NULL);
-        live->has_shape = shape_array_read(plan->shapes[row->buffer_at], &live->shape);
-        if (live->has_shape)
-            live->hash = shape_array_hash_any_order(&live->shape);
-    }
+    for (uint32_t i = 0; i < space->row_count; i++)
+        if (plan_row_is_alive(&space->rows[i], space->peak_step))
+            pattern_facts_live(finding, &space->rows[i], &finding->live[finding->live_count++]);
 }
 
 void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena, struct arena *scratch)

@@ -12,8 +12,7 @@ enum pattern_kind {
 };
 
 struct plan_pattern {
-    uint8_t kind; /* enum pattern_kind */
-    enum confidence confidence;
+    uint8_t kind;              /* enum pattern_kind */
     int64_t bytes;             /* live at the peak; of padding, the padding alone */
     uint32_t *rows, row_count; /* of the space, largest first */
     const char *sentence;      /* in the person's words, with figures */

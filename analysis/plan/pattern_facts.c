@@ -130,3 +130,61 @@ void pattern_facts_collect(struct pattern_finding *finding)
     reductions_collect(finding);
     products_collect(finding);
 }
+
+/* ---- a live buffer ---- */
+
+static bool collective_met(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct pattern_finding *finding = ((void **)context)[0];
+    uint32_t *found = ((void **)context)[1];
+    (void)operand;
+    if (reader_at != HLO_NONE && graph_op(finding->graph, reader_at) == GRAPH_COLLECTIVE)
+        *found = reader_at;
+    return *found == HLO_NONE;
+}
+
+/* TPU programs run collectives in the background as fusions around them, of some ten instructions. */
+enum { INSIDE_MAX = 1024 };
+static uint32_t gather_inside(const struct pattern_finding *finding, uint32_t fusion_at)
+{
+    const struct hlo *hlo = &finding->plan->hlo;
+    uint32_t computation_at = graph_called(finding->graph, fusion_at, 0);
+    if (graph_op(finding->graph, fusion_at) != GRAPH_FUSION || computation_at == HLO_NONE)
+        return HLO_NONE;
+    const struct hlo_computation *computation = &hlo->computations[computation_at];
+    for (uint32_t i = 0; i < computation->instruction_count && i < INSIDE_MAX; i++)
+        if (graph_op(finding->graph, computation->instruction_first + i) == GRAPH_COLLECTIVE)
+            return computation->instruction_first + i;
+    return HLO_NONE;
+}
+
+/* The all-gather that makes or fills a buffer that the program has, or HLO_NONE. */
+static uint32_t gather_of(struct pattern_finding *finding, const struct pattern_live *live)
+{
+    const struct plan_row *row = live->row;
+    bool is_collective = row->verdict.category == CATEGORY_COLLECTIVE;
+    uint32_t found = HLO_NONE;
+    if (live->base.at != HLO_NONE && graph_op(finding->graph, live->base.at) == GRAPH_COLLECTIVE)
+        found = live->base.at;
+    else if (is_collective)
+        value_each_reader(finding->walk, value_of_buffer(&finding->plan->hlo, row->buffer_at), collective_met,
+                          (void *[]){finding, &found});
+    if (found == HLO_NONE && is_collective)
+        found = gather_inside(finding, finding->plan->hlo.buffers[row->buffer_at].instruction_at);
+    return found != HLO_NONE && str_starts(hlo_instruction_opcode(&finding->plan->hlo, found), STR("all-gather"))
+               ? found
+               : HLO_NONE;
+}
+
+void pattern_facts_live(struct pattern_finding *finding, const struct plan_row *row, struct pattern_live *live)
+{
+    const struct plan *plan = finding->plan;
+    *live = (struct pattern_live){.row = row, .base = {HLO_NONE, VALUE_WHOLE}, .gather_at = HLO_NONE};
+    if (row->buffer_at == PLAN_NONE)
+        return;
+    live->base = value_origin(finding->walk, value_of_buffer(&plan->hlo, row->buffer_at), VALUE_BASE, NULL);
+    live->has_shape = shape_array_read(plan->shapes[row->buffer_at], &live->shape);
+    if (live->has_shape)
+        live->hash = shape_array_hash_any_order(&live->shape);
+    live->gather_at = gather_of(finding, live);
+}

@@ -7,8 +7,9 @@
 
 /* A buffer that is live at the peak. */
 struct pattern_live {
-    uint32_t row;
-    struct value origin, base;
+    const struct plan_row *row;
+    struct value base;
+    uint32_t gather_at; /* the all-gather that makes or fills it, or HLO_NONE */
     bool has_shape;
     struct shape_array shape;
     uint64_t hash; /* of the dimensions in any order */
@@ -39,6 +40,8 @@ struct pattern_finding {
 
 /* Fills what concerns the whole program; plan, graph, walk and arenas are set. */
 void pattern_facts_collect(struct pattern_finding *finding);
+/* Fills what concerns one row of the space. */
+void pattern_facts_live(struct pattern_finding *finding, const struct plan_row *row, struct pattern_live *live);
 /* Key of a cache's shape: copies of it may have leading dimensions joined. */
 uint64_t pattern_facts_cache_key(const struct shape_array *shape);
 /* Key of the last two dimensions; there are two. */

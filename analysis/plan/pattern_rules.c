@@ -7,20 +7,12 @@
 
 typedef bool taking(struct pattern_finding *finding, const struct pattern_live *live);
 
-static const struct plan_row *row_of(const struct pattern_finding *finding, const struct pattern_live *live)
-{
-    return &finding->space->rows[live->row];
-}
-
-static enum category category_of(const struct pattern_finding *finding, const struct pattern_live *live)
-{
-    return (enum category)row_of(finding, live)->verdict.category;
-}
+static enum category category_of(const struct pattern_live *live) { return (enum category)live->row->verdict.category; }
 
 static const struct plan_argument *argument_of_row(const struct pattern_finding *finding,
                                                    const struct pattern_live *live)
 {
-    const struct hlo_allocation *allocation = &finding->plan->hlo.allocations[row_of(finding, live)->allocation_at];
+    const struct hlo_allocation *allocation = &finding->plan->hlo.allocations[live->row->allocation_at];
     return arguments_find_allocation(finding->plan, allocation);
 }
 
@@ -41,26 +33,26 @@ static bool has_part(struct pattern_finding *finding, struct str path, const cha
     return false;
 }
 
-static bool is_computed(const struct pattern_finding *finding, const struct pattern_live *live)
+static bool is_computed(const struct pattern_live *live)
 {
-    enum category category = category_of(finding, live);
+    enum category category = category_of(live);
     return live->has_shape && !category_is_of_arguments(category) && category != CATEGORY_COPY_OF_ARGUMENT &&
            category != CATEGORY_CONSTANT;
 }
 
 static bool take_logits(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    return is_computed(finding, live) && pattern_facts_has(&finding->logits, live->hash);
+    return is_computed(live) && pattern_facts_has(&finding->logits, live->hash);
 }
 
 /* Of the shape of scores, or several of them stacked by a loop. */
 static bool take_scores(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    if (!is_computed(finding, live) || pattern_facts_has(&finding->logits, live->hash))
+    if (!is_computed(live) || pattern_facts_has(&finding->logits, live->hash))
         return false;
     if (pattern_facts_has(&finding->scores, live->hash))
         return true;
-    if (live->origin.at == HLO_NONE || graph_op(finding->graph, live->origin.at) != GRAPH_UPDATE)
+    if (live->row->made_by == HLO_NONE || graph_op(finding->graph, live->row->made_by) != GRAPH_UPDATE)
         return false;
     for (uint32_t i = 0; i < live->shape.rank; i++) {
         struct shape_array one = live->shape;
@@ -73,16 +65,17 @@ static bool take_scores(struct pattern_finding *finding, const struct pattern_li
 
 static bool take_saved(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    return category_of(finding, live) == CATEGORY_SAVED_ACTIVATION;
+    (void)finding;
+    return category_of(live) == CATEGORY_SAVED_ACTIVATION;
 }
 
 static bool take_residuals(struct pattern_finding *finding, const struct pattern_live *live)
 {
     static const char *const body[] = {"body"};
-    if (!take_saved(finding, live) || live->origin.at == HLO_NONE)
+    if (category_of(live) != CATEGORY_SAVED_ACTIVATION || live->row->made_by == HLO_NONE)
         return false;
-    struct str name = graph_op_name_end(finding->graph, live->origin.at);
-    return graph_op(finding->graph, live->origin.at) == GRAPH_UPDATE && has_part(finding, name, body, 1);
+    struct str name = graph_op_name_end(finding->graph, live->row->made_by);
+    return graph_op(finding->graph, live->row->made_by) == GRAPH_UPDATE && has_part(finding, name, body, 1);
 }
 
 /* Would the argument do for a result of that shape? */
@@ -90,7 +83,7 @@ static bool could_be_donated(const struct pattern_finding *finding, uint32_t at,
 {
     const struct plan_argument *argument = arguments_find_instruction(finding->plan, at);
     struct shape_array shape;
-    return argument != NULL && argument->bytes == row_of(finding, live)->bytes &&
+    return argument != NULL && argument->bytes == live->row->bytes &&
            !pattern_facts_has(&finding->donated, (uint64_t)argument->number) &&
            shape_array_read(argument->shape, &shape) && shape_array_hash(&shape) == shape_array_hash(&live->shape);
 }
@@ -130,9 +123,9 @@ enum { ASSIGNED_MAX = 16 };
 static bool take_not_donated(struct pattern_finding *finding, const struct pattern_live *live)
 {
     const struct hlo *hlo = &finding->plan->hlo;
-    const struct plan_row *row = row_of(finding, live);
+    const struct plan_row *row = live->row;
     const struct hlo_allocation *allocation = &hlo->allocations[row->allocation_at];
-    if (category_of(finding, live) != CATEGORY_OUTPUT || !live->has_shape || live->shape.rank == 0)
+    if (category_of(live) != CATEGORY_OUTPUT || !live->has_shape || live->shape.rank == 0)
         return false;
     for (uint32_t i = 0; i < allocation->assigned_count && i < ASSIGNED_MAX; i++) {
         uint32_t at = hlo->assigned[allocation->assigned_first + i].buffer_at;
@@ -152,50 +145,8 @@ static bool take_unused_donors(struct pattern_finding *finding, const struct pat
 static bool take_cache_copies(struct pattern_finding *finding, const struct pattern_live *live)
 {
     return !finding->graph->has_backward && live->has_shape && argument_of_row(finding, live) == NULL &&
-           category_of(finding, live) != CATEGORY_CONSTANT && live->shape.rank > 0 &&
+           category_of(live) != CATEGORY_CONSTANT && live->shape.rank > 0 &&
            pattern_facts_has(&finding->cache_shapes, pattern_facts_cache_key(&live->shape));
-}
-
-/* The collective that makes or fills a buffer, or HLO_NONE. */
-static bool collective_met(void *context, uint32_t reader_at, uint32_t operand)
-{
-    struct pattern_finding *finding = ((void **)context)[0];
-    uint32_t *found = ((void **)context)[1];
-    (void)operand;
-    if (reader_at != HLO_NONE && graph_op(finding->graph, reader_at) == GRAPH_COLLECTIVE)
-        *found = reader_at;
-    return *found == HLO_NONE;
-}
-
-/* TPU programs run collectives in the background as fusions around them, of some ten instructions. */
-enum { INSIDE_MAX = 1024 };
-static uint32_t gather_inside(const struct pattern_finding *finding, uint32_t fusion_at)
-{
-    const struct hlo *hlo = &finding->plan->hlo;
-    uint32_t computation_at = graph_called(finding->graph, fusion_at, 0);
-    if (graph_op(finding->graph, fusion_at) != GRAPH_FUSION || computation_at == HLO_NONE)
-        return HLO_NONE;
-    const struct hlo_computation *computation = &hlo->computations[computation_at];
-    for (uint32_t i = 0; i < computation->instruction_count && i < INSIDE_MAX; i++)
-        if (graph_op(finding->graph, computation->instruction_first + i) == GRAPH_COLLECTIVE)
-            return computation->instruction_first + i;
-    return HLO_NONE;
-}
-
-static uint32_t gather_of(struct pattern_finding *finding, const struct pattern_live *live)
-{
-    const struct plan_row *row = row_of(finding, live);
-    uint32_t found = HLO_NONE;
-    if (live->base.at != HLO_NONE && graph_op(finding->graph, live->base.at) == GRAPH_COLLECTIVE)
-        found = live->base.at;
-    else if (category_of(finding, live) == CATEGORY_COLLECTIVE && row->buffer_at != PLAN_NONE)
-        value_each_reader(finding->walk, value_of_buffer(&finding->plan->hlo, row->buffer_at), collective_met,
-                          (void *[]){finding, &found});
-    if (found == HLO_NONE && row->buffer_at != PLAN_NONE && category_of(finding, live) == CATEGORY_COLLECTIVE)
-        found = gather_inside(finding, finding->plan->hlo.buffers[row->buffer_at].instruction_at);
-    return found != HLO_NONE && str_starts(hlo_instruction_opcode(&finding->plan->hlo, found), STR("all-gather"))
-               ? found
-               : HLO_NONE;
 }
 
 static const struct plan_argument *gathered_argument(const struct pattern_finding *finding, uint32_t gather_at)
@@ -206,21 +157,18 @@ static const struct plan_argument *gathered_argument(const struct pattern_findin
 
 static bool take_gathered_activations(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    uint32_t gather_at = gather_of(finding, live);
-    return gather_at != HLO_NONE && gathered_argument(finding, gather_at) == NULL;
+    return live->gather_at != HLO_NONE && gathered_argument(finding, live->gather_at) == NULL;
 }
 
 static bool take_gathered_parameters(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    uint32_t gather_at = gather_of(finding, live);
-    return gather_at != HLO_NONE && gathered_argument(finding, gather_at) != NULL;
+    return live->gather_at != HLO_NONE && gathered_argument(finding, live->gather_at) != NULL;
 }
 
 static bool take_whole_batches(struct pattern_finding *finding, const struct pattern_live *live)
 {
     uint64_t devices = finding->plan->hlo.device_count;
-    if (devices < 2 || !is_computed(finding, live) || live->shape.rank < 2 ||
-        live->shape.dimensions[0] % (int64_t)devices != 0)
+    if (devices < 2 || !is_computed(live) || live->shape.rank < 2 || live->shape.dimensions[0] % (int64_t)devices != 0)
         return false;
     return pattern_facts_has(&finding->batch_lengths, (uint64_t)live->shape.dimensions[0] / devices) &&
            !pattern_facts_has(&finding->parameter_lengths, (uint64_t)live->shape.dimensions[0]) &&
@@ -242,19 +190,20 @@ static bool take_accumulators(struct pattern_finding *finding, const struct patt
     const struct plan_argument *argument = argument_of_row(finding, live);
     struct str path = argument == NULL ? (struct str){"", 0} : argument->path;
     arena_work(finding->arena, path.length);
-    return str_contains(path, STR("acc_grads")) || category_of(finding, live) == CATEGORY_GRADIENT_ACCUMULATOR;
+    return str_contains(path, STR("acc_grads")) || category_of(live) == CATEGORY_GRADIENT_ACCUMULATOR;
 }
 
 static bool take_gradients(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    return category_of(finding, live) == CATEGORY_GRADIENT;
+    (void)finding;
+    return category_of(live) == CATEGORY_GRADIENT;
 }
 
 static bool take_casts(struct pattern_finding *finding, const struct pattern_live *live)
 {
     const struct plan_argument *argument = arguments_find_instruction(finding->plan, live->base.at);
     struct shape_array shape;
-    return category_of(finding, live) == CATEGORY_COPY_OF_ARGUMENT && live->has_shape && argument != NULL &&
+    return category_of(live) == CATEGORY_COPY_OF_ARGUMENT && live->has_shape && argument != NULL &&
            argument->verdict.category != CATEGORY_BATCH && argument->verdict.category != CATEGORY_CACHE &&
            shape_array_read(argument->shape, &shape) && shape.type != live->shape.type;
 }
@@ -271,7 +220,7 @@ static bool is_vocabulary(const struct shape_array *table, const struct shape_ar
 
 static bool take_prefill(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    if (finding->graph->has_backward || category_of(finding, live) != CATEGORY_OUTPUT || !live->has_shape ||
+    if (finding->graph->has_backward || category_of(live) != CATEGORY_OUTPUT || !live->has_shape ||
         live->shape.rank < 3 || live->shape.dimensions[live->shape.rank - 2] < 2 || live->base.at == HLO_NONE ||
         graph_op(finding->graph, live->base.at) != GRAPH_DOT)
         return false;
@@ -299,7 +248,8 @@ static bool take_masks(struct pattern_finding *finding, const struct pattern_liv
 
 static bool take_constants(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    return category_of(finding, live) == CATEGORY_CONSTANT;
+    (void)finding;
+    return category_of(live) == CATEGORY_CONSTANT;
 }
 
 /* A broadcast of a whole array, some times; not of a row or a number. */
@@ -317,8 +267,8 @@ static bool repeats_an_array(const struct pattern_finding *finding, uint32_t at)
 static bool take_repeats(struct pattern_finding *finding, const struct pattern_live *live)
 {
     static const char *const words[] = {"repeat", "tile", "_repeat", "_tile"};
-    uint32_t at = row_of(finding, live)->named_by;
-    if (at == HLO_NONE || !is_computed(finding, live))
+    uint32_t at = live->row->named_by;
+    if (at == HLO_NONE || !is_computed(live))
         return false;
     enum graph_op op = graph_op(finding->graph, at);
     struct str name = graph_op_name_end(finding->graph, at);
@@ -330,7 +280,8 @@ static bool take_repeats(struct pattern_finding *finding, const struct pattern_l
 
 static bool take_padded(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    const struct plan_row *row = row_of(finding, live);
+    (void)finding;
+    const struct plan_row *row = live->row;
     return row->unpadded_bytes != SHAPE_UNKNOWN_SIZE && row->bytes / 5 > row->unpadded_bytes / 4;
 }
 

@@ -59,7 +59,7 @@ static void patterns_write(struct json *json, const struct plan *plan, const str
         json_object_begin(json);
         json_key_text(json, "kind", pattern_name((enum pattern_kind)pattern->kind));
         json_key_int(json, "bytes", pattern->bytes);
-        json_key_text(json, "confidence", category_confidence_name(pattern->confidence));
+        json_key_text(json, "confidence", category_confidence_name(CONFIDENCE_RULE));
         json_key_text(json, "sentence", pattern->sentence);
         json_key_text(json, "rule", pattern_rule((enum pattern_kind)pattern->kind));
         json_key_text(json, "when_gone", pattern_gone((enum pattern_kind)pattern->kind));
