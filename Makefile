@@ -32,7 +32,7 @@ coverage_flags := -O1 --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
-packages := libmicrohttpd libcjson zlib libdeflate nettle
+packages := libmicrohttpd libcjson zlib libdeflate nettle libprotobuf-c
 VERSION := $(shell cat VERSION 2>/dev/null || echo 0.1.0)
 package_flags := $(shell pkg-config --cflags $(packages))
 includes := -I. -Ianalysis -Ibuild/gen
@@ -46,7 +46,10 @@ UNIT_LIBS = $(shell pkg-config --libs check)
 core_src := $(sort $(shell find analysis -name '*.c'))
 server_src := $(sort $(shell find server -name '*.c'))
 gen_src := $(B)/web_files.c $(B)/demo_files.c
-core_obj := $(core_src:%.c=$(B)/%.o)
+# Written by protoc-c for the edits of analysis/edit: with its warnings off.
+messages := hlo xla_data
+message_headers := $(messages:%=build/gen/%.pb-c.h)
+core_obj := $(core_src:%.c=$(B)/%.o) $(messages:%=$(B)/gen/%.pb-c.o)
 server_obj := $(server_src:%.c=$(B)/%.o) $(gen_src:.c=.o)
 fields := $(addprefix build/gen/,xplane.fields.h hlo.fields.h memory_usage_report.fields.h profile.fields.h)
 
@@ -72,7 +75,7 @@ $(B)/memviewd: $(core_obj) $(server_obj)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-$(B)/%.o: %.c | $(fields)
+$(B)/%.o: %.c | $(fields) $(message_headers)
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
@@ -80,6 +83,15 @@ $(B)/%.o: %.c | $(fields)
 $(B)/%_files.o: $(B)/%_files.c
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+build/gen/%.pb-c.c build/gen/%.pb-c.h: proto/%.proto
+	@mkdir -p $(@D)
+	$(Q)protoc-c -Iproto --c_out=build/gen $<
+
+$(B)/gen/%.pb-c.o: build/gen/%.pb-c.c $(message_headers)
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -W%,$(CFLAGS_ALL)) -w -c -o $@ $<
 
 build/gen/hlo.fields.h: proto/hlo.proto proto/xla_data.proto scripts/gen-fields
 	@mkdir -p $(@D)
@@ -221,7 +233,7 @@ xprof-page-test: all tests/web/node_modules/.package-lock.json ## XProf's own pa
 web-test: all fixtures tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones)
 	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES)
 
-check: $(core_obj) $(fields) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages
+check: $(core_obj) $(fields) $(message_headers) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages
 	$(Q)scripts/check-all $(B)
 
 tsan: ## the daemon's tests under ThreadSanitizer
