@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * shapes.h: ShapeProto as protobuf-c has it: compared, and walked leaf by leaf. */
+#pragma once
+
+#include "base/buf.h"
+
+#include "xla_data.pb-c.h"
+
+/* Equal element types and dimensions, of tuples at every leaf; layouts do not count. */
+bool shapes_equal(const Xla__ShapeProto *a, const Xla__ShapeProto *b);
+/* Equal dimensions of two arrays. */
+bool shapes_same_dimensions(const Xla__ShapeProto *a, const Xla__ShapeProto *b);
+bool shapes_is_tuple(const Xla__ShapeProto *shape);
+/* An array: no tuple, token, opaque or buffer. */
+bool shapes_is_array(const Xla__ShapeProto *shape);
+/* The part of a tuple at `path`, the shape itself for none; NULL where there is none. */
+Xla__ShapeProto *shapes_at(Xla__ShapeProto *shape, const int64_t *path, size_t count);
+/* Product of the dimensions, or -1 past 62 bits. */
+int64_t shapes_elements(const Xla__ShapeProto *shape);
+/* Bits of an element, 0 for an unknown type. */
+unsigned shapes_element_bits(Xla__PrimitiveType type);
+/* Floating-point types, of any width. */
+bool shapes_is_float(Xla__PrimitiveType type);
+/* "f32[8,128]", for reports; a tuple as "(f32[8,128], …)". At most `size` bytes with the NUL. */
+const char *shapes_text(const Xla__ShapeProto *shape, char *text, size_t size);

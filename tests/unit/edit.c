@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Edits of programs: what is not edited comes back as it was, what is edited is what it should be. Small programs are
+ * in tests/fixtures/edits; those of ../shared are looked at where it is there. */
+#include "edit/edit.h"
+#include "edit/program.h"
+#include "edit/shapes.h"
+#include "edit/verify.h"
+
+#include "arena.h"
+
+#include <glob.h>
+#include <unistd.h>
+
+#define KV "tests/fixtures/edits/kv.before_optimizations.hlo.pb"
+#define CNN "tests/fixtures/edits/cnn.before_optimizations.hlo.pb"
+
+static struct bytes input;
+
+static struct str load(const char *path)
+{
+    bytes_load(&input, path);
+    return (struct str){input.data, input.length};
+}
+
+/* The edited program, read again; the test fails where the edit is refused. */
+static struct program edited(struct str bytes, const struct edit *edits, size_t count)
+{
+    struct edit_outcome outcome;
+    struct program program;
+    ck_assert_msg(edit_apply(bytes, KIND_HLO_PROTO, edits, count, &arena, &outcome, &err), "%s", err.text);
+    ck_assert_msg(program_read(&program, outcome.module, KIND_HLO_MODULE, &arena, &err), "%s", err.text);
+    return program;
+}
+
+static void must_refuse(struct str bytes, const struct edit *edits, size_t count, enum err_code code,
+                        const char *reason)
+{
+    struct edit_outcome outcome;
+    err = (struct err)ERR_INIT;
+    ck_assert(!edit_apply(bytes, KIND_HLO_PROTO, edits, count, &arena, &outcome, &err));
+    ck_assert_msg(err.code == code && strstr(err.text, reason) != NULL, "%s: %s", err_name(err.code), err.text);
+}
+
+static struct edit donation(const int64_t *parameters, size_t count, bool is_every)
+{
+    return (struct edit){.kind = EDIT_DONATE, .parameters = parameters, .parameter_count = count, .is_every = is_every};
+}
+
+static program_instruction *named(const struct program *program, const char *name)
+{
+    for (size_t i = 0; i < program->module->n_computations; i++)
+        for (size_t j = 0; j < program->module->computations[i]->n_instructions; j++)
+            if (strcmp(program->module->computations[i]->instructions[j]->name, name) == 0)
+                return program->module->computations[i]->instructions[j];
+    ck_abort_msg("no instruction %s", name);
+    return NULL;
+}
+
+/* ---- as it was ---- */
+
+static void write_file(const char *path, struct str bytes)
+{
+    FILE *file = fopen(path, "wb");
+    ck_assert(file != NULL && fwrite(bytes.data, 1, bytes.length, file) == bytes.length);
+    fclose(file);
+}
+
+/* protoc, which knows nothing of our messages, sees the same fields with the same values; and with our messages it
+ * decodes what was written. */
+static void protoc_must_agree(struct str before, struct str after)
+{
+    char command[1200];
+    const char *folder = "build/edit-test";
+    snprintf(command, sizeof command, "mkdir -p %s", folder);
+    ck_assert_int_eq(system(command), 0);
+    char paths[2][80];
+    snprintf(paths[0], sizeof paths[0], "%s/%d.before", folder, getpid());
+    snprintf(paths[1], sizeof paths[1], "%s/%d.after", folder, getpid());
+    write_file(paths[0], before);
+    write_file(paths[1], after);
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command,
+                 "protoc --decode_raw <%s >%s.raw && LC_ALL=C sort %s.raw >%s.lines &&"
+                 " protoc -Iproto --decode=xla.HloModuleProto hlo.proto <%s >%s.text",
+                 paths[i], paths[i], paths[i], paths[i], paths[i], paths[i]);
+        ck_assert_int_eq(system(command), 0);
+    }
+    snprintf(command, sizeof command, "cmp %s.lines %s.lines && cmp %s.text %s.text; s=$?; rm -f %s* %s*; exit $s",
+             paths[0], paths[1], paths[0], paths[1], paths[0], paths[1]);
+    ck_assert_msg(system(command) == 0, "fields differ");
+}
+
+static struct str module_of(struct str bytes)
+{
+    size_t at = 1, length = 0;
+    ck_assert_int_eq(bytes.data[0], 10);
+    for (int shift = 0;; shift += 7) {
+        length |= (size_t)(bytes.data[at] & 127) << shift;
+        if ((bytes.data[at++] & 128) == 0)
+            break;
+    }
+    return (struct str){bytes.data + at, length};
+}
+
+/* Reads and writes; every field is there again, and the verifier has nothing against what compilers take. */
+static void must_come_back(const char *path)
+{
+    struct str bytes = load(path), module = module_of(bytes);
+    struct program program;
+    ck_assert_msg(program_read(&program, bytes, KIND_HLO_PROTO, &arena, &err), "%s: %s", path, err.text);
+    ck_assert_msg(verify_program(&program), "%s: %s", path, err.text);
+    struct str written = program_write(&program);
+    ck_assert_uint_eq(written.length, module.length);
+    if (!str_equal(written, module))
+        protoc_must_agree(module, written);
+    bytes_close(&input);
+}
+
+START_TEST(what_is_not_edited_is_as_it_was)
+{
+    ARENA_MUST_NOT_JUMP();
+    must_come_back(KV);
+    must_come_back(CNN);
+}
+END_TEST
+
+START_TEST(real_programs_come_back_and_verify)
+{
+    glob_t found;
+    if (glob("../shared/data/*/*/*.before_optimizations.hlo.pb", 0, NULL, &found) != 0) {
+        fprintf(stderr, "skipped: ../shared is absent\n");
+        return;
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        arena_end();
+        arena_begin();
+        ARENA_MUST_NOT_JUMP();
+        must_come_back(found.gl_pathv[i]);
+    }
+    ck_assert_uint_ge(found.gl_pathc, 38);
+    globfree(&found);
+}
+END_TEST
+
+START_TEST(what_would_be_lost_is_refused)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct str bytes = load(KV), module = module_of(bytes);
+    char *longer = arena_alloc(&arena, module.length + 2, 1);
+    memcpy(longer, module.data, module.length);
+    longer[module.length] = 5 << 3; /* the module's id, explicitly 0 */
+    struct edit_outcome outcome;
+    ck_assert(!edit_apply((struct str){longer, module.length + 2}, KIND_HLO_MODULE, NULL, 0, &arena, &outcome, &err));
+    ck_assert_msg(strstr(err.text, "without loss") != NULL, "%s", err.text);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(deep_messages_are_refused)
+{
+    ARENA_MUST_NOT_JUMP();
+    /* A shape in a tuple's shape in … : each level is the one inside it with a tag and its length. */
+    enum { DEPTH = 2000 };
+    char *bytes = arena_alloc(&arena, (size_t)DEPTH * 12, 1);
+    size_t at = (size_t)DEPTH * 12, length = 0;
+    for (int i = 0; i < DEPTH + 3; i++) {
+        char head[8];
+        size_t size = 0;
+        head[size++] = (char)(i < DEPTH        ? 4 << 3 | 2
+                              : i == DEPTH     ? 3 << 3 | 2
+                              : i == DEPTH + 1 ? 2 << 3 | 2
+                                               : 3 << 3 | 2);
+        for (size_t left = length;; left >>= 7) {
+            head[size++] = (char)(left > 127 ? (left & 127) | 128 : left);
+            if (left <= 127)
+                break;
+        }
+        at -= size;
+        memcpy(bytes + at, head, size);
+        length += size;
+    }
+    struct edit_outcome outcome;
+    ck_assert(!edit_apply((struct str){bytes + at, length}, KIND_HLO_MODULE, NULL, 0, &arena, &outcome, &err));
+    ck_assert_msg(strstr(err.text, "deeper than") != NULL, "%s", err.text);
+}
+END_TEST
+
+/* ---- donation ---- */
+
+START_TEST(donated_arguments_get_the_first_result_of_their_shape)
+{
+    ARENA_MUST_NOT_JUMP();
+    const int64_t both[] = {0, 1};
+    const struct edit edit = donation(both, 2, false);
+    struct program program = edited(load(KV), &edit, 1);
+    const Xla__HloInputOutputAliasProto *aliases = program.module->input_output_alias;
+    ck_assert_uint_eq(aliases->n_entries, 2);
+    for (int64_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(aliases->entries[i]->parameter_number, i);
+        ck_assert_uint_eq(aliases->entries[i]->n_output_shape_index, 1);
+        ck_assert_int_eq(aliases->entries[i]->output_shape_index[0], i);
+        ck_assert_int_eq(aliases->entries[i]->kind, XLA__ALIAS_KIND__MAY_ALIAS);
+    }
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(donations_that_do_not_apply_say_why)
+{
+    ARENA_MUST_NOT_JUMP();
+    const int64_t k = 0, position = 3, none = 4;
+    struct str bytes = load(KV);
+    const struct edit twice[] = {donation(&k, 1, false), donation(&k, 1, false)};
+    must_refuse(bytes, twice, 2, ERR_conflict, "argument 0 (k) is donated already");
+    const struct edit no_result = donation(&position, 1, false);
+    must_refuse(bytes, &no_result, 1, ERR_conflict, "argument 3 (pos): no result has its shape s32[]");
+    const struct edit unknown = donation(&none, 1, false);
+    must_refuse(bytes, &unknown, 1, ERR_argument, "no parameter 4, it has 4");
+    bytes_close(&input);
+    const int64_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    const struct edit every = donation(all, 9, true);
+    must_refuse(load(CNN), &every, 1, ERR_conflict, "nothing to donate");
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(all_that_can_be_donated_is)
+{
+    ARENA_MUST_NOT_JUMP();
+    const int64_t all[] = {0, 1, 2, 3};
+    const struct edit every = donation(all, 4, true);
+    struct edit_outcome outcome;
+    ck_assert(edit_apply(load(KV), KIND_HLO_PROTO, &every, 1, &arena, &outcome, &err));
+    ck_assert_uint_eq(outcome.changed_count, 3);
+    ck_assert_uint_eq(outcome.left_count, 1);
+    bytes_close(&input);
+}
+END_TEST
+
+/* ---- the verifier ---- */
+
+static void must_find(struct program *program, const char *reason)
+{
+    err = (struct err)ERR_INIT;
+    ck_assert(!program_index(program) || !verify_program(program));
+    ck_assert_msg(strstr(err.text, reason) != NULL, "%s", err.text);
+}
+
+static struct program kv(void)
+{
+    struct program program;
+    err = (struct err)ERR_INIT;
+    ck_assert(program_read(&program, (struct str){input.data, input.length}, KIND_HLO_PROTO, &arena, &err));
+    return program;
+}
+
+START_TEST(faults_of_programs_are_named)
+{
+    ARENA_MUST_NOT_JUMP();
+    load(KV);
+    struct program program = kv();
+    named(&program, "dot_general.2")->shape->dimensions[2] = 4095;
+    must_find(&program, "dot_general.2 = bf16[64,16,4095] dot: its dimensions are not those of a product");
+    program = kv();
+    named(&program, "sub.7")->operand_ids[0] = named(&program, "exp.1")->id;
+    must_find(&program, "sub.7: an operand does not stand before it");
+    program = kv();
+    named(&program, "convert_element_type.2")->shape->element_type = XLA__PRIMITIVE_TYPE__BF16;
+    must_find(&program, "reduce_max.7 = f32[64,16] reduce: its element type is not that of its operand");
+    program = kv();
+    named(&program, "k.1")->shape->dimensions[0] = 32;
+    must_find(&program, "dynamic_update_slice.2 = bf16[64,4096,16,128] dynamic-update-slice: its shape is not");
+    program = kv();
+    named(&program, "mul.2")->n_dimensions = 1;
+    named(&program, "mul.2")->dimensions = &(int64_t){0};
+    must_find(&program, "mul.2 = bf16[64,1,16,128] broadcast: it does not place each dimension of its operand");
+    program = kv();
+    named(&program, "v.1")->name = "k.1";
+    must_find(&program, "k.1: two instructions have this name");
+    program = kv();
+    program.module->host_program_shape->parameters[2]->dimensions[0] = 1;
+    must_find(&program, "q.1: its shape is not that of the program shape");
+    program = kv();
+    named(&program, "broadcast_in_dim.6")->shape->dimensions[1] = 17;
+    must_find(&program, "broadcast_in_dim.6 = f32[64,17,1] reshape: it has another number of elements");
+    program = kv();
+    named(&program, "reduce_max.7")->called_computation_ids[0] = program.entry->computation->id;
+    must_find(&program, "reduce_max.7: calls a computation that does not stand before its own");
+    program = kv();
+    named(&program, "v.1")->id = named(&program, "k.1")->id;
+    must_find(&program, "another instruction's too");
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(faults_of_donations_and_calls_are_named)
+{
+    ARENA_MUST_NOT_JUMP();
+    load(CNN);
+    struct program program = kv();
+    program.module->input_output_alias->entries[0]->output_shape_index[0] = 1;
+    must_find(&program, "it is donated to a result of another shape");
+    program = kv();
+    named(&program, "jit_relu_.8")->operand_ids[0] = named(&program, "x.1")->id;
+    must_find(&program, "jit_relu_.8: an operand is not what its computation takes");
+    program = kv();
+    named(&program, "conv_general_dilated.23")->window->dimensions[0]->padding_low = 0;
+    must_find(&program, "convolution: a dimension is not what its window leaves");
+    bytes_close(&input);
+}
+END_TEST
+
+/* ---- hostile bytes ---- */
+
+/* An edit of broken bytes ends, with a program that verifies or with a reason. */
+static void must_end(struct str bytes)
+{
+    struct arena small;
+    struct err fault = ERR_INIT;
+    const int64_t all[] = {0, 1, 2, 3};
+    const struct edit edits[] = {donation(all, 4, true)};
+    struct edit_outcome outcome;
+    arena_init(&small, 8 << 20, &fault);
+    if (setjmp(small.trap) == 0 && edit_apply(bytes, KIND_HLO_PROTO, edits, 1, &small, &outcome, &fault))
+        ck_assert_uint_gt(outcome.module.length, 0);
+    else
+        ck_assert(err_is_set(&fault) && fault.text[0] != '\0' && fault.code != ERR_internal);
+    arena_free(&small);
+}
+
+START_TEST(cut_and_flipped_programs_end)
+{
+    struct str bytes = load(KV);
+    for (size_t cut = 0; cut < bytes.length; cut++)
+        must_end((struct str){bytes.data, cut});
+    for (size_t at = 0; at < bytes.length; at++)
+        for (int bit = 0; bit < 8; bit += 3) {
+            input.data[at] = (char)(input.data[at] ^ 1 << bit);
+            must_end(bytes);
+            input.data[at] = (char)(input.data[at] ^ 1 << bit);
+        }
+    bytes_close(&input);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("edit");
+    TCase *tests = tcase_create("edit");
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
+    tcase_add_test(tests, what_is_not_edited_is_as_it_was);
+    tcase_add_test(tests, real_programs_come_back_and_verify);
+    tcase_add_test(tests, what_would_be_lost_is_refused);
+    tcase_add_test(tests, deep_messages_are_refused);
+    tcase_add_test(tests, donated_arguments_get_the_first_result_of_their_shape);
+    tcase_add_test(tests, donations_that_do_not_apply_say_why);
+    tcase_add_test(tests, all_that_can_be_donated_is);
+    tcase_add_test(tests, faults_of_programs_are_named);
+    tcase_add_test(tests, faults_of_donations_and_calls_are_named);
+    tcase_add_test(tests, cut_and_flipped_programs_end);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
