@@ -4,12 +4,13 @@
 #include "base/nearest.h"
 #include "base/size_text.h"
 #include "plan/describe.h"
+#include "tool/change_table.h"
 #include "tool/compare/sentence.h"
 #include "tool/compare/views.h"
 
 enum { FORMAT_JSON, FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_COUNT };
-/* Groups of changes that a person is shown. */
-enum { SHOWN_GROUPS = 20 };
+/* Groups of changes that a person is shown; columns that their state takes. */
+enum { SHOWN_GROUPS = 20, STATE_WIDTH = 6 };
 
 /* ---- JSON ---- */
 
@@ -55,81 +56,52 @@ static void json_answer(const struct tool_request *request, const struct compare
 
 /* ---- text and Markdown ---- */
 
-/* A line of a table: two cells, or three. */
-static void row_print(const struct tool_request *request, bool is_markdown, const char *change, const char *second,
-                      const char *third)
+static const char *change_text(const struct tool_request *request, int64_t delta_bytes)
 {
-    struct buf *out = request->out;
-    buf_format(out, is_markdown ? "| %s | %s" : "  %s  %s", change, second);
-    if (third != NULL)
-        buf_format(out, is_markdown ? " | %s" : "  %s", third);
-    buf_text(out, is_markdown ? " |\n" : "\n");
+    request->scratch->length = 0;
+    sentence_change(delta_bytes, request->scratch);
+    return arena_text(request->arena, describe_str(request->scratch));
 }
 
-/* Bytes of a file that would end a cell or a line. */
-static const char *safe(const struct tool_request *request, struct str text)
-{
-    char *copy = arena_text(request->arena, text);
-    for (size_t i = 0; i < text.length; i++)
-        if (str_is_control(copy[i]) || copy[i] == '|' || copy[i] == '`')
-            copy[i] = '?';
-    return copy;
-}
-
-/* Columns of a terminal count characters: the sign is one of three bytes. */
-static const char *change_text(const struct tool_request *request, int64_t delta_bytes, bool is_markdown)
-{
-    const size_t width = is_markdown ? 0 : 12;
-    struct buf *scratch = request->scratch;
-    scratch->length = 0;
-    sentence_change(delta_bytes, scratch);
-    size_t shown = scratch->length - (delta_bytes < 0 ? 2 : 0);
-    return arena_format(request->arena, "%*s%.*s", (int)(shown < width ? width - shown : 0), "", (int)scratch->length,
-                        scratch->data);
-}
-
-static void group_print(const struct tool_request *request, const struct compare *compare,
-                        const struct compare_group *group, bool is_markdown)
+static void group_print(const struct change_table *table, const struct compare *compare,
+                        const struct compare_group *group)
 {
     enum compare_state state = (enum compare_state)compare->pairs[group->first_pair].state;
+    const struct tool_request *request = table->request;
+    const char *word = change_table_padded(table, compare_state_name(state), STATE_WIDTH);
     request->scratch->length = 0;
     sentence_group(compare, group, request->scratch);
-    const char *what = safe(request, describe_str(request->scratch));
-    row_print(request, is_markdown, change_text(request, group->delta_bytes, is_markdown),
-              arena_format(request->arena, is_markdown ? "%s" : "%-6s", compare_state_name(state)), what);
+    const char *what = change_table_safe(table, describe_str(request->scratch));
+    change_table_row(table, change_text(request, group->delta_bytes), word, what);
 }
 
-static void side_print(const struct tool_request *request, const struct compare_side *side, const char *name,
-                       bool is_markdown)
+static void side_print(const struct change_table *table, const struct compare_side *side, const char *name)
 {
     char size[SIZE_TEXT_BYTES];
-    const char *module = safe(request, side->plan->hlo.name);
-    buf_format(request->out, is_markdown ? "- %s: `%s` %s, %s\n" : "%s  %s %s, %s\n", name, module, side->space->name,
-               size_text(size, (uint64_t)side->needed_bytes));
+    change_table_side(table, name, change_table_safe(table, side->plan->hlo.name), side->space->name,
+                      size_text(size, (uint64_t)side->needed_bytes));
 }
 
 static void text_answer(const struct tool_request *request, const struct compare *compare, bool is_markdown)
 {
-    struct buf *out = request->out;
+    const struct change_table table = {request, is_markdown};
     struct alignment alignment;
     const struct compare_side *a = &compare->sides[COMPARE_A], *b = &compare->sides[COMPARE_B];
     alignment_make(compare, ALIGNMENT_SCOPE, request->arena, &alignment);
     struct sentence_peaks peaks = sentence_peaks_find(compare, &alignment);
     request->scratch->length = 0;
     sentence_write(compare, &peaks, request->scratch);
-    buf_format(out, "%s\n\n", safe(request, describe_str(request->scratch)));
-    side_print(request, a, "A", is_markdown);
-    side_print(request, b, "B", is_markdown);
-    buf_text(out, is_markdown ? "\n| Change | From A to B |\n|---:|---|\n" : "\nFrom A to B\n");
+    buf_format(request->out, "%s\n\n", change_table_safe(&table, describe_str(request->scratch)));
+    side_print(&table, a, "A");
+    side_print(&table, b, "B");
+    change_table_begin(&table, "From A to B", "Change | From A to B");
     for (uint32_t i = 0; i < compare->part_count; i++)
-        row_print(request, is_markdown, change_text(request, compare->parts[i].delta_bytes, is_markdown),
-                  compare->parts[i].label, NULL);
-    row_print(request, is_markdown, change_text(request, b->needed_bytes - a->needed_bytes, is_markdown), "in all",
-              NULL);
+        change_table_row(&table, change_text(request, compare->parts[i].delta_bytes), compare->parts[i].label, NULL);
+    change_table_row(&table, change_text(request, b->needed_bytes - a->needed_bytes), "in all", NULL);
     for (uint32_t i = 0; i < compare->group_count && i < SHOWN_GROUPS && compare->groups[i].delta_bytes != 0; i++) {
         if (i == 0)
-            buf_text(out, is_markdown ? "\n| Change | | Buffers |\n|---:|---|---|\n" : "\nLargest changes\n");
-        group_print(request, compare, &compare->groups[i], is_markdown);
+            change_table_begin(&table, "Largest changes", "Change | | Buffers");
+        group_print(&table, compare, &compare->groups[i]);
     }
 }
 
