@@ -244,7 +244,7 @@ struct analysis_use {
     const char *id, *name;
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of the file, Unix time; 0: not known */
-    bool is_base;           /* to be subtracted */
+    bool is_base;           /* to be subtracted; of two that are compared the first is, whatever stands here */
     enum err_code code;
     const char *reason;
 };

@@ -22,8 +22,12 @@ _Static_assert((int)TOOL_OF_MODULE == (int)ANALYSIS_MODULE && (int)TOOL_OF_TRACE
 
 static enum analysis_subject_kind subject_kind_of(enum tool_model model)
 {
-    return model == TOOL_OF_TWO_MODULES ? ANALYSIS_MODULE : (enum analysis_subject_kind)model;
+    return model == TOOL_OF_TWO_MODULES    ? ANALYSIS_MODULE
+           : model == TOOL_OF_TWO_PROFILES ? ANALYSIS_PROFILE
+                                           : (enum analysis_subject_kind)model;
 }
+
+static bool is_of_two(enum tool_model model) { return model == TOOL_OF_TWO_MODULES || model == TOOL_OF_TWO_PROFILES; }
 
 static const struct tool *const tools[] = {
 #define TOOL(name) &tool_##name,
@@ -39,7 +43,7 @@ bool analysis_view_at(size_t at, struct analysis_view *view)
             *view = (struct analysis_view){.tool = tools[i]->name,
                                            .tool_title = tools[i]->title,
                                            .kind = subject_kind_of(tools[i]->model),
-                                           .is_of_two = tools[i]->model == TOOL_OF_TWO_MODULES,
+                                           .is_of_two = is_of_two(tools[i]->model),
                                            .view = tools[i]->views[at].name,
                                            .param_names = tools[i]->views[at].param_names};
             return true;
@@ -282,8 +286,11 @@ static bool answer_about_profiles(const struct analysis_pieces *asked, struct bu
     struct profile_set_item *items = calloc(question->use_count, sizeof(*items));
     if (items == NULL)
         return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
-    for (size_t i = 0; i < question->use_count; i++)
+    for (size_t i = 0; i < question->use_count; i++) {
         items[i] = analysis_profile_item(&question->uses[i]);
+        if (asked->model == TOOL_OF_TWO_PROFILES)
+            items[i].is_base = i == 0;
+    }
     const struct profile_set set = {items, (uint32_t)question->use_count, question->has_source};
     bool is_answered = answer_about(asked, &set, out, NULL, err);
     free(items);
@@ -317,7 +324,7 @@ static bool answer_about_modules(const struct analysis_pieces *asked, struct buf
 static bool uses_check(const struct analysis_question *question, enum tool_model model, struct err *err)
 {
     bool is_of_any = model == TOOL_OF_PROFILES || model == TOOL_OF_MODULES;
-    bool is_fit = is_of_any || question->use_count == (model == TOOL_OF_TWO_MODULES ? 2 : 1);
+    bool is_fit = is_of_any || question->use_count == (is_of_two(model) ? 2 : 1);
     for (size_t i = 0; i < question->use_count && is_fit; i++)
         is_fit =
             question->uses[i].subject == NULL ? is_of_any : question->uses[i].subject->kind == subject_kind_of(model);
@@ -348,7 +355,8 @@ bool analysis_answer_begin(const struct analysis_question *question, struct buf 
         !uses_check(question, asked.model, err))
         return false;
     switch (asked.model) {
-    case TOOL_OF_PROFILES: return answer_about_profiles(&asked, out, err);
+    case TOOL_OF_PROFILES:
+    case TOOL_OF_TWO_PROFILES: return answer_about_profiles(&asked, out, err);
     case TOOL_OF_MODULES: return answer_about_modules(&asked, out, err);
     case TOOL_OF_TWO_MODULES: return answer_about_two(&asked, out, err);
     default: return answer_about(&asked, model_of(question->uses[0].subject), out, rest, err);

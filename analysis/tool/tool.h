@@ -43,7 +43,7 @@ struct tool_view {
 };
 
 /* What a tool's views are about: what `model` of the request points to: struct plan, memory_profile, profile_set,
- * oom_report, module_set or compare_programs. */
+ * oom_report, module_set or compare_programs; of two profiles a profile_set, the first of which is the base. */
 enum tool_model {
     TOOL_OF_MODULE,
     TOOL_OF_TRACE,
@@ -51,6 +51,7 @@ enum tool_model {
     TOOL_OF_TEXT,
     TOOL_OF_MODULES,
     TOOL_OF_TWO_MODULES,
+    TOOL_OF_TWO_PROFILES,
 };
 
 struct tool {

@@ -11,12 +11,12 @@
 #include "server/api/api.h"
 #include "server/store/subjects.h"
 
-/* What a reference names, of two. */
+/* What a reference names, of two: a module, or a device profile. */
 struct choice_half {
     struct api_subject about;
     struct modules modules;
     char *text;            /* the reference, cut into its parts */
-    const char *module_id; /* in it; NULL: the largest */
+    const char *module_id; /* in it, or that of a profile; NULL: the largest module, the last profile */
 };
 
 struct choice {
@@ -31,7 +31,7 @@ struct choice {
     struct err *errs;
     size_t count, capacity;
     char *key;                      /* tells them and their roles from all others; NULL with a place */
-    struct choice_half halves[2];   /* of two modules */
+    struct choice_half halves[2];   /* of two */
     struct analysis_param given[4]; /* what the references say beside that: the core's parameters */
     size_t given_count;
     const char *file;    /* named in errors, or NULL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * choice_two.c: the two modules that a request compares: what a= and b= name. */
+ * choice_two.c: the two modules or device profiles that a request compares: what a= and b= name. */
 #include "server/api/choice.h"
 
 #include "server/api/listing.h"
@@ -13,10 +13,13 @@ static const char *const NAMES[] = {"a", "b"};
 static const char *const SIDES[] = {"A", "B"};
 static const char *const GIVEN[][2] = {{"space_a", "step_a"}, {"space_b", "step_b"}};
 
+static const char PROGRAM[] = "a compiler's plan, in bytes by step",
+                  PROFILE[] = "a device profile, in bytes by call stack";
+
 /* What a session without programs holds; NULL when it may have some. */
 static const char *other_kind(const struct snapshot_session *session)
 {
-    return session->kind == SNAPSHOT_PROFILES                        ? "a device profile, in bytes by call stack"
+    return session->kind == SNAPSHOT_PROFILES                        ? PROFILE
            : session->kind == SNAPSHOT_TEXT || session->is_text_only ? "a text without a program"
                                                                      : NULL;
 }
@@ -46,33 +49,43 @@ static struct response *open_half(struct choice *choice, const struct request *r
     half->text = memory_text(reference);
     if (!cut(half->text, parts))
         return response_problem(400, "argument", "%s has more parts than SESSION/HOST/MODULE/SPACE/STEP", NAMES[side]);
-    struct response *refusal = api_open(choice->server, parts[PART_SESSION], parts[PART_HOST], &half->about);
+    half->module_id = is_empty(parts[PART_MODULE]) ? NULL : parts[PART_MODULE];
+    bool is_uploaded = is_empty(parts[PART_SESSION]) && half->module_id &&
+                       subjects_is_id(ANALYSIS_PROFILE, half->module_id); /* a profile that belongs to no session */
+    struct response *refusal =
+        is_uploaded ? NULL : api_open(choice->server, parts[PART_SESSION], parts[PART_HOST], &half->about);
     for (int at = 0; !refusal && at < 2; at++) {
         if (!is_empty(parts[PART_SPACE + at]))
             choice->given[choice->given_count++] = (struct analysis_param){GIVEN[side][at], parts[PART_SPACE + at]};
     }
-    half->module_id = is_empty(parts[PART_MODULE]) ? NULL : parts[PART_MODULE];
     return refusal;
 }
 
-/* Only programs are compared here. */
+/* What a side is, in words. */
+static const char *kind_of(const struct choice *choice, int side)
+{
+    const struct choice_half *half = &choice->halves[side];
+    const char *other = half->about.session ? other_kind(half->about.session) : PROFILE;
+    return other ? other : PROGRAM;
+}
+
+/* Programs are compared with programs, device profiles with device profiles, each by its own views. */
 static struct response *check_kinds(const struct choice *choice)
 {
-    const char *kinds[2];
-    for (int side = 0; side < 2; side++)
-        kinds[side] = other_kind(choice->halves[side].about.session);
-    if (kinds[0] && kinds[1] && strcmp(kinds[0], kinds[1]) == 0 &&
-        choice->halves[0].about.session->kind == SNAPSHOT_PROFILES)
-        return response_problem(409, "conflict",
-                                "A and B are device profiles: Device Memory compares those, as profile= and base=");
-    for (int side = 0; side < 2; side++) {
-        if (kinds[side])
-            return response_problem(409, "conflict",
-                                    "these two cannot be compared: %s is %s, %s %s; choose the same kind on both sides",
-                                    SIDES[side], kinds[side], SIDES[1 - side],
-                                    kinds[1 - side] ? kinds[1 - side] : "a compiler's plan, in bytes by step");
-    }
-    return NULL;
+    const char *kinds[] = {kind_of(choice, 0), kind_of(choice, 1)};
+    const char *wanted = choice->kind == ANALYSIS_PROFILE ? PROFILE : PROGRAM;
+    bool is_profiles = kinds[0] == PROFILE && kinds[1] == PROFILE,
+         is_programs = kinds[0] == PROGRAM && kinds[1] == PROGRAM;
+    if (kinds[0] == wanted && kinds[1] == wanted)
+        return NULL;
+    if (is_profiles || is_programs)
+        return response_problem(409, "conflict", "A and B are %s: the views of /api/v1/%s compare those",
+                                is_profiles ? "device profiles" : "programs",
+                                is_profiles ? "compare_profiles" : "compare");
+    int side = kinds[1] != PROGRAM ? 1 : 0; /* the one to be told first */
+    return response_problem(409, "conflict",
+                            "these two cannot be compared: %s is %s, %s %s; choose the same kind on both sides",
+                            SIDES[side], kinds[side], SIDES[1 - side], kinds[1 - side]);
 }
 
 static struct response *open_module(struct choice *choice, int side)
@@ -93,16 +106,70 @@ static struct response *open_module(struct choice *choice, int side)
     return NULL;
 }
 
+/* The profile that is named, else the last of the session. */
+static struct response *open_profile(struct choice *choice, int side)
+{
+    const struct choice_half *half = &choice->halves[side];
+    const struct snapshot_session *session = half->about.session;
+    const struct snapshot_profile *found = NULL;
+    for (size_t at = 0; session && at < session->profile_count; at++) {
+        if (!half->module_id || strcmp(session->profiles[at].id, half->module_id) == 0)
+            found = &session->profiles[at];
+    }
+    if (session && !found)
+        return response_problem(404, "notfound", "%s: the session has no profile of that id", SIDES[side]);
+    size_t at = choice_add(choice);
+    struct subject *subject = &choice->subjects[at];
+    struct store *store = choice->server->store;
+    const struct subjects_place place = {.kind = ANALYSIS_PROFILE, .file = found ? &found->file->place : NULL};
+    bool is_open = found ? subjects_open(store, &place, subject, &choice->errs[at])
+                         : subjects_find(store, ANALYSIS_PROFILE, half->module_id, subject, &choice->errs[at]);
+    const char *name = found ? found->file->name : subject->name ? subject->name : half->module_id;
+    if (!is_open)
+        return response_failure(&choice->errs[at], subject->hold.is_passing, name);
+    choice->uses[at] = (struct analysis_use){.subject = subject->core,
+                                             .id = found ? found->id : half->module_id,
+                                             .name = name,
+                                             .size_bytes = subject->size_bytes,
+                                             .modified_at_ms = subject->modified_at_ms};
+    return NULL;
+}
+
+/* Filters of profiles may come several times; what they are held to, the core looks at. */
+static struct response *check_references_once(const struct request *request)
+{
+    size_t counts[2] = {0};
+    for (size_t at = 0; at < request->param_count; at++)
+        for (int side = 0; side < 2; side++)
+            counts[side] += strcmp(request->params[at].name, NAMES[side]) == 0;
+    for (int side = 0; side < 2; side++)
+        if (counts[side] > 1)
+            return response_problem(400, "argument", "the parameter \"%s\" is given more than once", NAMES[side]);
+    return NULL;
+}
+
+/* Answers name the profiles: equal bytes may have another name. */
+static char *key_of(const struct choice *choice)
+{
+    const struct subject *subjects = choice->subjects;
+    if (choice->kind != ANALYSIS_PROFILE)
+        return memory_format("%s|%s", subjects[0].key, subjects[1].key);
+    const char *names[] = {choice->uses[0].name, choice->uses[1].name};
+    return memory_format("%s|%zu:%s|%s|%zu:%s", subjects[0].key, strlen(names[0]), names[0], subjects[1].key,
+                         strlen(names[1]), names[1]);
+}
+
 struct response *choice_two_open(struct choice *choice, const struct request *request)
 {
-    struct response *refusal = listing_check_once(request);
+    bool is_of_profiles = choice->kind == ANALYSIS_PROFILE;
+    struct response *refusal = is_of_profiles ? check_references_once(request) : listing_check_once(request);
     for (int side = 0; side < 2 && !refusal; side++)
         refusal = open_half(choice, request, side);
     if (!refusal)
         refusal = check_kinds(choice);
     for (int side = 0; side < 2 && !refusal; side++)
-        refusal = open_module(choice, side);
+        refusal = is_of_profiles ? open_profile(choice, side) : open_module(choice, side);
     if (!refusal)
-        choice->key = memory_format("%s|%s", choice->subjects[0].key, choice->subjects[1].key);
+        choice->key = key_of(choice);
     return refusal;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_diff.c: what differs between two programs at their peaks, in a terminal, as JSON or Markdown. */
+ * cmd_diff.c: what differs between two programs at their peaks, or between two device profiles, in a terminal, as JSON
+ * or Markdown. */
 #include "server/base/log.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
@@ -17,7 +18,7 @@
 
 enum { SIDE_COUNT = 2 };
 
-/* What one path holds: the program that is meant. */
+/* What one path holds: the program that is meant, or the device profile. */
 struct side {
     const char *path, *module; /* module: name, name(id) or id; NULL: the largest */
     struct index *index;
@@ -25,7 +26,7 @@ struct side {
     struct modules modules; /* of the session with the program */
     const struct modules_entry *entry;
     struct subject subject;
-    bool is_profiles; /* device profiles, no programs */
+    const struct snapshot_profile *profile; /* the last one; counts where there is no program */
 };
 
 static const struct modules_entry *largest_of(const struct side *side, const struct modules *modules)
@@ -45,7 +46,8 @@ static const struct modules_entry *largest_of(const struct side *side, const str
 static void look_into(struct side *side, struct store *store, const struct snapshot_session *session)
 {
     struct modules modules;
-    side->is_profiles |= session->kind == SNAPSHOT_PROFILES;
+    if (session->profile_count > 0)
+        side->profile = &session->profiles[session->profile_count - 1];
     modules_open(store, session, NULL, &modules);
     modules_read_totals(store, &modules);
     const struct modules_entry *found = largest_of(side, &modules);
@@ -59,10 +61,11 @@ static void look_into(struct side *side, struct store *store, const struct snaps
     }
 }
 
-static bool side_open(struct side *side, struct store *store)
+static bool is_of_profile(const struct side *side) { return !side->entry && side->profile; }
+
+static bool side_find(struct side *side, struct store *store)
 {
     struct stat status;
-    struct err err = ERR_INIT;
     if (stat(side->path, &status) != 0) {
         log_line("%s: no such file or folder", side->path);
         return false;
@@ -73,21 +76,27 @@ static bool side_open(struct side *side, struct store *store)
     side->snapshot = index_hold(side->index);
     for (size_t at = 0; at < side->snapshot->session_count; at++)
         look_into(side, store, side->snapshot->sessions[at]);
-    if (!side->entry) {
-        log_line(side->is_profiles ? "%s: a device profile, in bytes by call stack: memviewd top --base compares those"
-                 : side->module    ? "%s: has no module of that name"
-                                   : "%s: has no HLO module",
-                 side->path);
-        return false;
-    }
-    if (!side->entry->program)
+    if (side->entry || side->profile)
+        return true;
+    log_line(side->module ? "%s: has no module of that name" : "%s: has no HLO module and no device profile",
+             side->path);
+    return false;
+}
+
+static bool side_read(struct side *side, struct store *store)
+{
+    struct err err = ERR_INIT;
+    struct subjects_place place = {.kind = ANALYSIS_PROFILE};
+    if (is_of_profile(side))
+        place.file = &side->profile->file->place;
+    else if (!side->entry->program)
         err = side->entry->file->err;
-    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &side->entry->file->opened, side->entry->program};
-    if (err_is_set(&err) || !subjects_open(store, &place, &side->subject, &err)) {
-        log_line("%s: %s", side->entry->file->file->path, err.text);
-        return false;
-    }
-    return true;
+    else
+        place = (struct subjects_place){ANALYSIS_MODULE, NULL, &side->entry->file->opened, side->entry->program};
+    if (!err_is_set(&err) && subjects_open(store, &place, &side->subject, &err))
+        return true;
+    log_line("%s: %s", is_of_profile(side) ? side->profile->file->path : side->entry->file->file->path, err.text);
+    return false;
 }
 
 static void side_close(struct side *side)
@@ -106,18 +115,28 @@ static const char *value_for(const struct options_list *list, int side)
     return list->count == 0 ? NULL : list->items[list->count > 1 ? side : 0];
 }
 
+static struct analysis_use use_of(const struct side *side)
+{
+    return (struct analysis_use){.subject = side->subject.core,
+                                 .name = side->profile ? side->profile->file->name : side->path,
+                                 .size_bytes = side->subject.size_bytes,
+                                 .modified_at_ms = side->subject.modified_at_ms};
+}
+
+/* Of profiles spaces and steps were refused before. */
 static int answer(const struct side *sides, const struct options *options, const char *rules)
 {
     static const char *const NAMES[][SIDE_COUNT] = {{"space_a", "space_b"}, {"step_a", "step_b"}};
     const struct options_list *lists[] = {&options->spaces, &options->steps};
-    const struct analysis_use uses[SIDE_COUNT] = {{.subject = sides[0].subject.core},
-                                                  {.subject = sides[1].subject.core}};
+    const struct analysis_use uses[SIDE_COUNT] = {use_of(&sides[0]), use_of(&sides[1])};
     struct analysis_param params[5] = {{"format", options->is_json       ? "json"
                                                   : options->is_markdown ? "markdown"
                                                                          : "text"}};
     struct analysis_question question = {.tool = "compare", .view = "diff", .uses = uses, .use_count = SIDE_COUNT};
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
+    if (is_of_profile(&sides[0]))
+        question.tool = "compare_profiles";
     question.params = params;
     question.param_count = 1;
     question.category_rules = rules;
@@ -140,10 +159,28 @@ static int answer(const struct side *sides, const struct options *options, const
     return is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
 }
 
+/* Do the two go together, and with the options? */
+static bool is_fit(const struct side *sides, const struct options *options)
+{
+    bool is_profile[] = {is_of_profile(&sides[0]), is_of_profile(&sides[1])};
+    if (is_profile[0] != is_profile[1]) {
+        log_line(
+            "these two cannot be compared: %s is a device profile, in bytes by call stack, %s a compiler's plan, in "
+            "bytes by step",
+            sides[is_profile[1]].path, sides[is_profile[0]].path);
+        return false;
+    }
+    if (is_profile[0] && (options->spaces.count || options->steps.count || options->modules.count)) {
+        log_line("device profiles have no --module, --space or --step");
+        return false;
+    }
+    return true;
+}
+
 static const char *fault_of(const struct options *options)
 {
     if (options->paths.count != SIDE_COUNT)
-        return "diff wants two paths, A and B: dump folders, HLO files or traces (--help tells more)";
+        return "diff wants two paths, A and B: dump folders, HLO files, traces or device profiles (--help tells more)";
     if (options->is_json && options->is_markdown)
         return "--json and --markdown exclude each other";
     if (options->modules.count > SIDE_COUNT || options->spaces.count > SIDE_COUNT || options->steps.count > SIDE_COUNT)
@@ -168,8 +205,11 @@ int cmd_diff(const struct options *options)
     for (int at = 0; at < SIDE_COUNT && is_open; at++) {
         sides[at].path = options->paths.items[at];
         sides[at].module = value_for(&options->modules, at);
-        is_open = side_open(&sides[at], store);
+        is_open = side_find(&sides[at], store);
     }
+    is_open = is_open && is_fit(sides, options);
+    for (int at = 0; at < SIDE_COUNT && is_open; at++)
+        is_open = side_read(&sides[at], store);
     if (is_open)
         status = answer(sides, options, rules);
     for (int at = 0; at < SIDE_COUNT; at++)

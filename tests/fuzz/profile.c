@@ -114,13 +114,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {.subject = profile, .id = "d", .name = "d"},
     };
     for (size_t at = 0; analysis_view_at(at, &view); at++) {
-        for (int round = 0; strcmp(view.tool, "device_memory") == 0 && round < ROUND_COUNT; round++) {
+        for (int round = 0; view.kind == ANALYSIS_PROFILE && round < ROUND_COUNT; round++) {
             struct analysis_question asked = {.tool = view.tool,
                                               .view = view.view,
                                               .uses = uses,
-                                              .use_count = round == 0   ? 1
-                                                           : round == 1 ? 4
-                                                                        : 2,
+                                              .use_count = view.is_of_two ? 2
+                                                           : round == 0   ? 1
+                                                           : round == 1   ? 4
+                                                                          : 2,
                                               .has_source = round == 1};
             ask(&asked, &view, round);
         }

@@ -63,14 +63,18 @@ def test_what_cannot_be_compared_is_refused(t):
     bare = path(t, "dumps/f5-vmem-matmul-blocks/module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb")
     text = t.write("notes", b"only text\n" * 20)
     for arguments, words in (((a,), "wants two paths"), ((a, b, a), "wants two paths"), ((a, "/no/such"), "no such file"),
-                             ((a, bare), "B holds no buffer assignment"), ((text, a), "has no HLO module"),
+                             ((a, bare), "B holds no buffer assignment"), ((text, a), "has no HLO module and no device profile"),
                              ((a, b, "--space=9"), "uses no memory space 9"), ((a, b, "--step=soon"), "is not a whole number"),
                              ((a, b, "--json", "--markdown"), "exclude each other"),
                              ((a, b, "--module=1", "--module=2", "--module=3"), "stand once")):
         process = t.run("diff", *arguments)
         equal((process.returncode, process.stdout), (2, ""), arguments)
         assert words in process.stderr, process.stderr
-    equal(t.run("diff", a, path(t, "memprof/memory1.prof")).returncode, 2)
+    profile = path(t, "memprof/memory1.prof")
+    for arguments, words in (((a, profile), "device profile, in bytes by call stack"), ((profile, a), "these two cannot be compared"),
+                             ((profile, profile, "--step=3"), "have no --module, --space or --step")):
+        process = t.run("diff", *arguments)
+        equal((process.returncode, process.stdout, words in process.stderr), (2, "", True), process.stderr)
 
 
 def test_references_say_what_is_meant(t):
@@ -88,7 +92,51 @@ def test_references_say_what_is_meant(t):
                                     (f"a={one}//000000000000&b={two}", 404, ""), (f"a={one}&a={one}&b={two}", 400, "more than once"),
                                     (f"a={one}&b={two}///9", 409, "no memory space 9"),
                                     (f"a={one}&b={ids['memprof']}", 409, "B is a device profile, in bytes by call stack"),
-                                    (f"a={ids['memprof']}&b={ids['memprof']}", 409, "Device Memory compares those")):
+                                    (f"a={ids['memprof']}&b={ids['memprof']}", 409, "/api/v1/compare_profiles compare those")):
         answer = daemon.ask(f"{address}?{question}")
+        equal(answer.status, status, question)
+        assert words in answer.json["detail"], answer.json
+
+
+def test_device_profiles_are_compared(t):
+    """the command, the API, and Device Memory's own difference (as pprof -diff_base) have one set of figures"""
+    first, last = (path(t, f"memprof/{name}.prof") for name in ("memory1", "memory9"))
+    answer = json.loads(t.run("diff", "--json", first, last).stdout)
+    equal(answer["total_before"] + sum(row["bytes"] for row in answer["waterfall"]), answer["total_after"])
+    for rows in ("matches", "stacks"):
+        equal(sum(row["delta_bytes"] for row in answer[rows]), answer["total_after"] - answer["total_before"], rows)
+    assert t.run("diff", first, last).stdout.startswith(answer["sentence"] + "\n\nA  memory1.prof, 7.67 MiB\n")
+    assert "| +1.68 MiB | grown | anotherfunc memprof.py:19" in t.run("diff", "--markdown", first, last).stdout
+    top = json.loads(t.run("top", "--json", "--diff-base", first, last).stdout)["data"]
+    grown = {row["frame"]["name"]: row["self"] for row in top["rows"] if row["self"]}
+    equal({row["b"].split(" \u203a ")[0]: row["delta_bytes"] for row in answer["matches"] if row["delta_bytes"]}, grown)
+
+
+def test_profiles_of_two_sessions_are_compared(t):
+    """by references, an uploaded one too"""
+    daemon = t.serve(path(t, "memprof"), path(t, "programs"), t.folder())
+    ids = {name: row["id"] for name, row in daemon.sessions().items()}
+    session = ids["memprof"]
+    profiles = {row["name"]: row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}/profiles")["profiles"]}
+    a, b = (f"{session}//{profiles[name]}" for name in ("memory1.prof", "memory9.prof"))
+    address = "/api/v1/compare_profiles"
+    summary = daemon.get_json(f"{address}/summary", a=a, b=b)["data"]
+    equal(summary["sentence"], "B holds 1.68 MiB more, 9.35 MiB instead of 7.67 MiB: anotherfunc memprof.py:19 \u203a normal has "
+                               "grown (+1.68 MiB).")
+    equal(daemon.get_json(f"{address}/summary", a=a, b=session)["data"]["b"]["name"], "memory9.prof")
+    sites = daemon.get_json(f"{address}/sites", a=a, b=b, state="grown", filter="kind:buffer")["data"]
+    equal([(row["name"], row["a_count"], row["b_count"]) for row in sites["groups"]], [("anotherfunc memprof.py:19 \u203a normal", 1, 9)])
+    stacks = daemon.get_json(f"{address}/stacks", a=a, b=b, group=sites["groups"][0]["group"])["data"]
+    equal([row["delta_bytes"] for row in stacks["rows"]], [1760000])
+    with open(path(t, "memprof/memory9.prof"), "rb") as file:
+        upload = daemon.ask("/api/v1/profiles?name=mine.prof", "POST", {"Content-Type": "application/octet-stream"}, file.read()).json["id"]
+    equal(daemon.get_json(f"{address}/summary", a=a, b=f"//{upload}")["data"]["b"]["name"], "mine.prof")
+    equal(daemon.ask(f"{address}/diff?a={a}&b={b}&format=text").text.partition("\n")[0], summary["sentence"])
+    for question, status, words in ((f"a={a}", 400, "parameter b is missing"), (f"a={a}&a={a}&b={b}", 400, "more than once"),
+                                    (f"a={session}//000000000000&b={b}", 404, "no profile of that id"),
+                                    (f"a=//{'0' * 64}&b={b}", 404, "give it again"), (f"a={a}&b={b}&space_a=0", 400, "unknown parameter"),
+                                    (f"a={ids['z-base']}&b={b}", 409, "A a compiler's plan, in bytes by step"),
+                                    (f"a={ids['z-base']}&b={ids['z-base']}", 409, "/api/v1/compare compare those")):
+        answer = daemon.ask(f"{address}/summary?{question}")
         equal(answer.status, status, question)
         assert words in answer.json["detail"], answer.json

@@ -28,6 +28,7 @@ NAMES = {"session", "host", "module", "profile", "base", "sort", "group"}
 FILTERS = {"memory_viewer": [">1MiB", "cat:saved_activation", "kind:argument", "-fusion", "shape:[*,2048]", "alive:5", "covers:1GiB..2GiB", "name:/fus.*/"],
            "memory_profile": ["size:>1MiB", "-dtype:f32", "op:dot", "freed:never", "verdict:grows"],
            "compare": [">1MiB", "state:new,gone", "match:scope", "cat:parameter", "shape:[*,2048]", "-fusion"],
+           "compare_profiles": [">1MiB", "state:new,grown", "kind:buffer", "fn:func", "-stack:x"],
            "device_memory": ["count:>1", "fn:train", "-file:x", "self:>1MiB", "verdict:leaks"]}
 
 
@@ -55,6 +56,9 @@ def values_of(daemon):
         "compare": {
             "a": [modules, f"{modules}///0/5"], "b": [modules, f"{modules}////376", series], "space_a": [0, 1], "space_b": [0, 1],
             "step_a": ["peak", "0", "5"], "step_b": ["peak", "376"]},
+        "compare_profiles": {
+            "a": [f"{series}//{profiles[0]}", series], "b": [series, f"{series}//{profiles[-1]}", modules], "focus": ["func"],
+            "hide": ["/jax/"], "metric": ["bytes", "count", "space"], "tag": ["kind=buffer"]},
         "memory_profile": {
             "session": [trace], "host": [row["id"] for row in daemon.sessions()["training"]["hosts"]],
             "memory": sorted({row["memory"] for row in pools["pools"]}), "id": [0, 5, 4679], "event": [0, 5],

@@ -13,12 +13,12 @@ from harness import ROOT, equal, wait_until
 DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 # what names the thing that a tool's views are about
 WHERE = {"memory_viewer": ("session", "host", "module"), "memory_profile": ("session", "host"),
-         "modules": ("session", "host", "within_ms"), "compare": ("a", "b"),
+         "modules": ("session", "host", "within_ms"), "compare": ("a", "b"), "compare_profiles": ("a", "b"),
          "device_memory": ("session", "profile", "base"), "oom": ("session", "file", "local")}
 OTHER = {"/api/v1/oom/plan", "/api/v1/oom/text"} # below a tool's name, and no view
 # which session of the demo a tool shows
 DEMO = {"memory_viewer": "b-activations-unrolled", "memory_profile": "training", "device_memory": "leak",
-        "oom": "b-activations-unrolled", "compare": "b-activations-unrolled"}
+        "oom": "b-activations-unrolled", "compare": "b-activations-unrolled", "compare_profiles": "leak"}
 LOGIN = {"Content-Type": "application/json"}
 
 
@@ -177,7 +177,11 @@ def is_of_device(path):
 
 
 def is_of_two(path):
-    return "/compare/" in path
+    return "/compare" in path
+
+
+def is_of_profiles(path):
+    return is_of_device(path) or "/compare_profiles/" in path
 
 
 DEVICE_EXTRAS = {"callers": "&match=.", "source": "&file=/a/x.py"}
@@ -202,7 +206,7 @@ def address_of(path, session, extra=""):
 
 def walk_common(walk, path):
     """what every GET has"""
-    session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_device(path) else "run"]
+    session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_profiles(path) else "run"]
     if "{upload}" in path:
         session = walk.upload
     address = address_of(path, session)
@@ -231,17 +235,19 @@ def walk_errors(walk, path):
     if path.endswith("/modules"):
         equal(walk.ask(path, address_of(path, walk.sessions["noise"])).status, 422, path)
     is_of_host = "/memory_profile/" in path and not path.endswith("/summary")
-    if path.endswith("/modules") or "/memory_viewer/" in path or is_of_two(path) or is_of_host:
+    is_of_programs = "/memory_viewer/" in path or "/compare/" in path
+    if path.endswith("/modules") or is_of_programs or is_of_host:
         equal(walk.ask(path, address_of(path, walk.sessions["bomb"])).status, 413, path)
     if is_of_host:
         equal(walk.ask(path, address_of(path, walk.sessions["torn"])).status, 422, path)
-    if "/memory_viewer/" in path or is_of_two(path):
+    if is_of_programs:
         equal(walk.ask(path, address_of(path, walk.sessions["broken"])).status, 422, path)
         equal(walk.ask(path, address_of(path, walk.sessions["none"])).status, 404, path)
     if is_of_two(path):
-        equal(walk.ask(path, address_of(path, walk.sessions["series"])).status, 409, path)
+        equal(walk.ask(path, address_of(path, walk.sessions["run" if is_of_profiles(path) else "series"])).status, 409, path)
     if is_of_device(path):
         equal(walk.ask(path, address_of(path, walk.sessions["run"])).status, 404, path)
+    if is_of_profiles(path):
         equal(walk.ask(path, address_of(path, walk.sessions["damaged"])).status, 422, path)
         equal(walk.ask(path, address_of(path, walk.sessions["swollen"])).status, 413, path)
 
@@ -366,7 +372,7 @@ def walk_vanished(walk):
     for path in paths:
         if path in ("/api/v1/profiles", "/api/v1/uploads"):
             continue
-        name = "gone.log" if is_of_text(path) else "vanished" if is_of_device(path) else "gone"
+        name = "gone.log" if is_of_text(path) else "vanished" if is_of_profiles(path) else "gone"
         session, gone = walk.sessions[name], walk.gone[name]
         with open(gone, "rb") as file:
             data = file.read()
@@ -403,13 +409,20 @@ def walk_views(walk):
 
 
 def walk_compare(walk):
-    """two real programs, two moments of one, and what lists of them can be asked"""
+    """two real programs, two moments of one, two device profiles, and what lists of them can be asked"""
     a, b = walk.sessions["seed-matmul-327680"], walk.sessions["h-long-context"]
     for about in (f"a={a}&b={b}", f"a={b}////3&b={b}", f"a={b}&b={b}&step_b=9"):
         for view, extra in (("summary", ""), ("diff", ""), ("diff", "&format=text"), ("curve", "&width=16"), ("curve", "&align=position"),
                             ("groups", ""), ("groups", "&state=new&sort=-count"), ("groups", "&format=csv"), ("buffers", "&group=0"),
                             ("buffers", "&filter=state:gone,new&limit=3&paths=without"), ("buffers", "&format=csv")):
             equal(walk.ask(f"/api/v1/compare/{view}", f"/api/v1/compare/{view}?{about}{extra}").status, 200, view + extra)
+    session = walk.sessions["memprof"]
+    ids = [row["id"] for row in walk.ask("/api/v1/sessions/{session}/profiles", f"/api/v1/sessions/{session}/profiles").json["profiles"]]
+    for about in (f"a={session}//{one}&b={session}//{other}" for one in ids[:3] for other in ids[-2:]):
+        for view, extra in (("summary", ""), ("diff", ""), ("diff", "&format=markdown"), ("sites", ""), ("sites", "&state=new&metric=count"),
+                            ("sites", "&format=csv&by=function"), ("stacks", "&group=0&machinery=1"), ("stacks", "&format=csv")):
+            one = f"/api/v1/compare_profiles/{view}"
+            equal(walk.ask(one, f"{one}?{about}{extra}").status, 200, view + extra)
 
 
 def walk_profile(walk):

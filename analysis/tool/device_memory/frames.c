@@ -146,10 +146,9 @@ uint32_t frames_find(const struct frames *frames, const char *id)
     return MAP_NONE;
 }
 
-static struct str name_write(const struct frame *frame, struct str file, struct buf *out)
+static void name_write(const struct frame *frame, struct str file, struct buf *out)
 {
     bool has_function = frame->function.length > 0;
-    out->length = 0;
     buf_add(out, frame->function.data, frame->function.length);
     if (has_function && (frame->line != 0 || file.length > 0))
         buf_char(out, ' ');
@@ -158,17 +157,25 @@ static struct str name_write(const struct frame *frame, struct str file, struct 
         buf_format(out, ":%lld", (long long)frame->line);
     if (!has_function && file.length == 0 && frame->line == 0)
         buf_text(out, "<unknown>");
-    return (struct str){out->data, out->length};
+}
+
+void frames_add_short_name(const struct frames *frames, uint32_t at, struct buf *out)
+{
+    name_write(&frames->items[at], str_last_part(frames->items[at].file), out);
 }
 
 struct str frames_short_name(const struct frames *frames, uint32_t at, struct buf *out)
 {
-    return name_write(&frames->items[at], str_last_part(frames->items[at].file), out);
+    out->length = 0;
+    frames_add_short_name(frames, at, out);
+    return (struct str){out->data, out->length};
 }
 
 struct str frames_full_name(const struct frames *frames, uint32_t at, struct buf *out)
 {
-    return name_write(&frames->items[at], frames->items[at].file, out);
+    out->length = 0;
+    name_write(&frames->items[at], frames->items[at].file, out);
+    return (struct str){out->data, out->length};
 }
 
 void frames_write(const struct frames *frames, uint32_t at, struct buf *scratch, struct json *json)

@@ -44,6 +44,8 @@ enum { FRAMES_ID_SIZE = 13 };
 void frames_id(const struct frames *frames, uint32_t at, char id[FRAMES_ID_SIZE]);
 /* "init_state train.py:88": into `out`, which is emptied first. */
 struct str frames_short_name(const struct frames *frames, uint32_t at, struct buf *out);
+/* The same behind what is in `out`. */
+void frames_add_short_name(const struct frames *frames, uint32_t at, struct buf *out);
 /* As pprof prints it: "init_state /a/train.py:88", "<unknown>". */
 struct str frames_full_name(const struct frames *frames, uint32_t at, struct buf *out);
 /* {"id", "function", "file", "line", "name", "is_machinery"} */
