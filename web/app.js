@@ -6,7 +6,7 @@ import { isAbort, takeToken } from './lib/api.js';
 import { begin } from './lib/activity.js';
 import { fill } from './lib/dom.js';
 import { bind, spokenKey, startKeys } from './lib/keys.js';
-import { referenceOf } from './lib/reference.js';
+import { referenceOf, referenceOfProfile } from './lib/reference.js';
 import { createRouter, emptyRoute, isSamePlace, openLink } from './lib/route.js';
 import { setSubject } from './lib/subject.js';
 import { createDetails } from './widgets/details.js';
@@ -129,7 +129,7 @@ function subjectNow() {
     module: module?.name ?? '',
     space: space?.name ?? '',
     file: module?.file ?? '',
-    reference: referenceOf(pageRow === HOME ? {} : (selection ?? {}), router.route.step),
+    reference: pageRow === HOME ? '' : pageRow?.tool === 'device_memory' ? referenceOfProfile(selection ?? {}, router.route) : referenceOf(selection ?? {}, router.route.step),
     link: new URL(router.link(pageRow === HOME ? router.route : routeHere()), location.href).href,
   };
 }

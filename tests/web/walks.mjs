@@ -39,7 +39,7 @@ export const MAIN_WALKS = {
   device: ['the page opens on a sentence', 'a click pins and zooms', 'a search lights', 'filters are chips', 'the sandwich has'],
   device_files: ['with machinery on and functions merged', 'the leak: the first row', 'two points of the series'],
   /* Compare */
-  compare: ['two commits: the sentence', 'the waterfall leads', 'tabs say how many', 'what is shown becomes A'],
+  compare: ['two commits: the sentence', 'the waterfall leads', 'tabs say how many', 'what is shown becomes A', 'two device profiles: the sentence'],
   /* all modules of a session */
   modules: ['a row a module', '≠ opens the hosts', 'Enter opens the module', 'a damaged module says why'],
   /* an error text, and what is dropped */

@@ -3,6 +3,8 @@
 
 const PARTS = ['session', 'host', 'module', 'space', 'step'];
 
+/* Of a device profile it is session//profile, or //hash where it was dropped. */
+
 /* "ID//ID/0" → {session, host, module, space, step}, each a text, "" where nothing is said. */
 export function parseReference(text) {
   const said = text.split('/');
@@ -19,4 +21,10 @@ export function referenceOf({ session, host, module, space }, step = null) {
   if (!session || !module) return '';
   const isFirstHost = !host || host.id === session.hosts?.[0]?.id;
   return referenceText({ session: session.id, host: isFirstHost ? '' : host.id, module: module.id, space: space?.space ?? '', step: step ?? '' });
+}
+
+/* What Device Memory shows, as a reference: the profile of the URL, else the last of the session. */
+export function referenceOfProfile({ session }, { a, b, local }) {
+  if (local) return referenceText({ module: local });
+  return session ? referenceText({ session: session.id, module: b || a }) : '';
 }

@@ -159,6 +159,67 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await text(page, '.compare-instead'), 'B is a device profile, in bytes by call stack, A a compiler\u2019s plan'.replace('\u2019', "'"));
   });
 
+  /* Two profiles of one session: memory1.prof and memory9.prof, 8,040,000 and 9,800,000 bytes. */
+  async function openProfiles(query = '', how = {}) {
+    const base = await served();
+    const { memprof: session } = await ids(base);
+    const { profiles } = await (await fetch(`${base}api/v1/sessions/${session}/profiles`)).json();
+    const of = (name) => `${session}//${profiles.find((profile) => profile.name === name).id}`;
+    return open(`${base}?tool=compare&a=${of('memory1.prof')}&b=${of('memory9.prof')}${query}`, how);
+  }
+
+  test('two device profiles: the sentence, the way from A to B, kinds, and call sites that open to their stacks', async () => {
+    const page = await openProfiles();
+    includes(await text(page, 'h1'), 'B holds 1.68 MiB more, 9.35 MiB instead of 7.67 MiB: anotherfunc memprof.py:19 › normal has grown (+1.68 MiB).');
+    includes(await text(page, '.compare-share'), '2 of 5 call sites differ');
+    const parts = await options(page);
+    equal(parts.length, 3);
+    includes(parts[1], 'Anotherfunc memprof.py:19 › normal: +1.68 MiB, 9.35 MiB so far');
+    includes(await text(page, '.kinds'), 'executable');
+    equal(await tab(page, 'Grown').getAttribute('data-count'), '2');
+    await page.keyboard.press('4');
+    await idle(page);
+    equal(await rows(page).count(), 2);
+    await rows(page).first().focus();
+    await page.keyboard.press('ArrowRight');
+    await idle(page);
+    includes(await text(page, '.panel-table tbody tr[aria-level="2"] .c-fn'), '<module> memprof.py:22 › anotherfunc memprof.py:19');
+  });
+
+  test('a call site of the way from A to B shows itself alone, and leads to Device Memory', async () => {
+    const page = await openProfiles();
+    await page.locator('.waterfall [role=listbox]').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await idle(page);
+    truth(/^group:\d+$/.test(await inUrl(page, 'filter')), await inUrl(page, 'filter'));
+    equal(await rows(page).count(), 1);
+    await rows(page).first().click();
+    await idle(page);
+    await page.locator('.details-body a', { hasText: 'Device Memory' }).click();
+    await idle(page);
+    equal(await inUrl(page, 'tool'), 'device_memory');
+    includes(await text(page, 'h1'), '+1.68 MiB from memory1.prof');
+  });
+
+  test('of a session of device profiles the first and the last are compared, and another is chosen by name', async () => {
+    const base = await served();
+    const { memprof: session } = await ids(base);
+    const page = await open(`${base}?tool=compare&session=${session}`);
+    includes(await text(page, '.compare-side >> nth=0'), 'memory1.prof');
+    includes(await text(page, '.compare-side >> nth=1'), 'memory9.prof');
+    await page.locator('.compare-side').nth(1).getByRole('button', { name: /profile of B/ }).click();
+    await page.keyboard.type('memory2');
+    await idle(page);
+    await page.keyboard.press('Enter');
+    await idle(page);
+    includes(await text(page, '.compare-side >> nth=1'), 'memory2.prof');
+    await page.keyboard.press('x');
+    await idle(page);
+    includes(await text(page, '.compare-side >> nth=0'), 'memory2.prof');
+  });
+
   test('without a choice the newest two are compared', async () => {
     const page = await open(`${await served()}?tool=compare`);
     includes(await text(page, 'h1'), '437.59 MiB');

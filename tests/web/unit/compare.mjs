@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * compare.mjs: references, bars that lead from A to B, curves on one axis, shapes that changed. */
 
-import { parseReference, referenceOf, referenceText } from '../../../web/lib/reference.js';
+import { parseReference, referenceOf, referenceOfProfile, referenceText } from '../../../web/lib/reference.js';
 import { shapeChange } from '../../../web/tools/compare/columns.js';
 import { mergedCurves, readPlace } from '../../../web/tools/compare/places.js';
-import { barsOf, toggledCategory } from '../../../web/tools/compare/text.js';
+import { barsOf, isPart, siteOf, sitesSentence, toggledCategory, toggledSite } from '../../../web/tools/compare/text.js';
 
 const side = (place, bytes, indefinite = 10) => ({
   place: place.at(-1),
@@ -22,6 +22,20 @@ export function run({ test, equal }) {
     equal(referenceOf(shown, 7), 'aa/h1/cc/5/7');
     equal(referenceOf({ ...shown, host: { id: 'h0' } }), 'aa//cc/5');
     equal(referenceOf({ session: null }), '');
+    equal(referenceOfProfile({ session: { id: 'aa' } }, { a: 'p1', b: 'p2', local: '' }), 'aa//p2');
+    equal(referenceOfProfile({ session: { id: 'aa' } }, { a: '', b: '', local: '' }), 'aa');
+    equal(referenceOfProfile({}, { a: '', b: '', local: 'ff' }), '//ff');
+  });
+
+  test('a call site is shown alone by its number, and all again', () => {
+    equal(toggledSite('kind:buffer', 7), 'group:7 kind:buffer');
+    equal(toggledSite('group:7 kind:buffer', 7), 'kind:buffer');
+    equal(toggledSite('group:7', 8), 'group:8');
+    equal(siteOf('group:12 >1MiB'), 12);
+    equal(siteOf('subgroup:12'), null);
+    equal(sitesSentence({ counts: { same: 4 }, site_count: 5 }), 'Counted are live arrays and code, as pprof -diff_base does; 1 of 5 call sites differs.');
+    const parts = [{ category: 'buffer', group: 0 }, { category: '', group: null }, { category: 'output' }, { category: 'fragmentation' }, { category: '', isTotal: true }];
+    equal(parts.map(isPart), [true, false, true, false, false]);
   });
 
   test('bars lead from A to B without a gap', () => {

@@ -10,7 +10,7 @@ import { arrow } from './text.js';
 
 const dim = (text) => el('span', { class: 'dim' }, text);
 
-function change({ delta_bytes: delta }) {
+export function changeCell({ delta_bytes: delta }) {
   if (delta === 0) return dim('0');
   return figure(delta, `${arrow(delta)} ${signedBytes(delta)}`, delta > 0 ? 'compare-grown' : 'compare-shrunk');
 }
@@ -46,7 +46,7 @@ export function columnsOf({ columns, groups }) {
   const largest = groups.reduce((max, row) => Math.max(max, row.a_bytes ?? 0, row.b_bytes ?? 0), 0);
   const unit = unitOf(largest);
   return tableColumns(columns, {
-    change: { width: 9, card: 'figure', cell: change },
+    change: { width: 9, card: 'figure', cell: changeCell },
     a: { in: unit, width: 5.75, cell: size(unit, 'a_bytes') },
     b: { in: unit, width: 5.75, cell: size(unit, 'b_bytes') },
     match: { width: 7.75, cell: (row) => row.key_words },

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pickers.js: what is held against what: session, host, module, memory space and step of A and of B. */
+ * pickers.js: what is held against what: session, host, module, memory space and step of A and of B, or session and
+ * device profile. */
 
-import { get, isAbort } from '../../lib/api.js';
+import { isAbort } from '../../lib/api.js';
 import { button, el, fill } from '../../lib/dom.js';
 import { bytes, when } from '../../lib/format.js';
 import { parseReference, referenceText } from '../../lib/reference.js';
 import { listModules, listSessions } from '../../lib/selection.js';
 import { createSelector } from '../../widgets/selector.js';
+import { profilesOf, sessionOf } from './sides.js';
 
 const LEVELS = ['session', 'host', 'module', 'space', 'step'];
 const SIDES = ['a', 'b'];
 
 const holds = (name, filter) => name.toLowerCase().includes(filter.toLowerCase());
 
-/* What may be chosen below a session: {session, host, modules, module, space}. */
+/* What may be chosen below a session: {session, host, modules, module, space}, or {session, profiles, profile}. */
 async function lookUp(reference, signal) {
   const said = parseReference(reference);
-  const session = await get(`sessions/${encodeURIComponent(said.session)}`, {}, { signal });
+  const session = await sessionOf(said.session, signal);
+  if (session.kind === 'profiles') {
+    const { profiles } = await profilesOf(said.session, signal);
+    return { said, session, profiles, profile: profiles.find(({ id }) => id === said.module) ?? (said.module ? null : profiles.at(-1)) };
+  }
   const modules = await listModules(said.session, said.host, '', signal);
   const module = modules.modules.find(({ id }) => id === said.module) ?? (said.module ? null : modules.modules[0]) ?? null;
   const host = (session.hosts ?? []).find(({ id }) => id === said.host) ?? session.hosts?.[0] ?? null;
@@ -45,6 +51,10 @@ function createSide(name, onChoose) {
       const hosts = found.session.hosts.filter((host) => holds(host.name, filter));
       return { matched: hosts.length, options: hosts.map((host) => ({ id: host.id, label: host.name })) };
     },
+    async profile(filter) {
+      const profiles = found.profiles.filter((profile) => holds(profile.name, filter));
+      return { matched: profiles.length, options: profiles.map((profile) => ({ id: profile.id, label: profile.name, figure: when(profile.modified_at_ms) })) };
+    },
     async module(filter, signal) {
       const list = await listModules(found.said.session, found.said.host, filter, signal);
       return { matched: list.matched_count, options: list.modules.map(({ id, name: label, largest_total_bytes: total }) => ({ id, label, figure: total ? bytes(total) : 'no sizes' })) };
@@ -57,7 +67,7 @@ function createSide(name, onChoose) {
   const selectors = Object.fromEntries(
     Object.entries(loads).map(([level, load]) => [
       level,
-      createSelector({ title: `${level === 'space' ? 'memory space' : level} of ${name}`, load, onChoose: (id) => choose(level, id) }),
+      createSelector({ title: `${level === 'space' ? 'memory space' : level} of ${name}`, load, onChoose: (id) => choose(level === 'profile' ? 'module' : level, id) }),
     ]),
   );
   const step = el('input', {
@@ -75,7 +85,25 @@ function createSide(name, onChoose) {
     },
   });
   const node = el('div', { class: 'compare-side', role: 'group', 'aria-label': `What ${name} is` });
+  const heading = el('strong', { class: 'compare-name' }, name);
   const marks = () => el('span', { class: 'crumb-mark', 'aria-hidden': 'true' }, '›');
+  function showModule({ session, host, modules, module, spaces, space }) {
+    selectors.host.set({ id: host?.id ?? '', label: host?.name ?? '', count: session.hosts?.length ?? 0 });
+    selectors.module.set({ id: module?.id ?? '', label: module?.name ?? 'not listed', count: modules.total_count });
+    selectors.space.set({ id: space?.space ?? '', label: space?.name ?? 'no memory space', count: spaces.length });
+    return [
+      (session.hosts?.length ?? 0) > 1 ? [marks(), selectors.host.node] : null,
+      marks(),
+      selectors.module.node,
+      marks(),
+      selectors.space.node,
+      el('label', { class: 'compare-at' }, el('span', { class: 'dim' }, 'step '), step),
+    ];
+  }
+  function showProfile({ profiles, profile }) {
+    selectors.profile.set({ id: profile?.id ?? '', label: profile?.name ?? 'not listed', count: profiles.length });
+    return [marks(), selectors.profile.node];
+  }
   return {
     node,
     async show(next, signal) {
@@ -85,27 +113,17 @@ function createSide(name, onChoose) {
       try {
         const sessions = await listSessions('', signal);
         selectors.session.set({ id: parseReference(next).session, label: '…', count: sessions.total_count });
-        fill(node, el('strong', { class: 'compare-name' }, name), selectors.session.node);
+        fill(node, heading, selectors.session.node);
         if (!next) return;
+        if (!parseReference(next).session) {
+          fill(node, heading, el('span', { class: 'dim' }, 'a dropped profile'));
+          return;
+        }
         found = await lookUp(next, signal);
-        const { said, session, host, modules, module, spaces, space } = found;
-        selectors.session.set({ id: said.session, label: session.name, count: sessions.total_count });
-        selectors.host.set({ id: host?.id ?? '', label: host?.name ?? '', count: session.hosts?.length ?? 0 });
-        selectors.module.set({ id: module?.id ?? '', label: module?.name ?? 'not listed', count: modules.total_count });
-        selectors.space.set({ id: space?.space ?? '', label: space?.name ?? 'no memory space', count: spaces.length });
-        fill(
-          node,
-          el('strong', { class: 'compare-name' }, name),
-          selectors.session.node,
-          (session.hosts?.length ?? 0) > 1 ? [marks(), selectors.host.node] : null,
-          marks(),
-          selectors.module.node,
-          marks(),
-          selectors.space.node,
-          el('label', { class: 'compare-at' }, el('span', { class: 'dim' }, 'step '), step),
-        );
+        selectors.session.set({ id: found.said.session, label: found.session.name, count: sessions.total_count });
+        fill(node, heading, selectors.session.node, found.profiles ? showProfile(found) : showModule(found));
       } catch (error) {
-        if (!isAbort(error)) fill(node, el('strong', { class: 'compare-name' }, name), selectors.session.node, el('span', { class: 'caution' }, error.message));
+        if (!isAbort(error)) fill(node, heading, selectors.session.node, el('span', { class: 'caution' }, error.message));
       }
     },
   };

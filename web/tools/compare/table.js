@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table.js: what is new, gone, grown, shrunk and the same, in groups that open to their pairs. */
+ * table.js: what is new, gone, grown, shrunk and the same, in groups that open to their members. */
 
 import { apiUrl, isAbort, Problem } from '../../lib/api.js';
 import { el } from '../../lib/dom.js';
 import { failure } from '../../lib/failure.js';
 import { count, counted, signedBytes } from '../../lib/format.js';
-import { isWithoutPaths } from '../../lib/subject.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createFilter } from '../../widgets/filter.js';
 import { createPanel, message } from '../../widgets/panel.js';
@@ -13,7 +12,6 @@ import { createTable } from '../../widgets/table.js';
 import { filterFields } from '../../widgets/table_columns.js';
 import { groupedRows, pagedRows } from '../../widgets/table_rows.js';
 import { createTabs } from '../../widgets/tabs.js';
-import { columnsOf } from './columns.js';
 
 const PAGE_ROWS = 100;
 const DEFAULT_SORT = '-change';
@@ -36,27 +34,26 @@ const STATES = ROWS.slice(1).map(([, , , state]) => ({ value: state, figure: '' 
 const valuesOf = (name) => (name === 'state' ? async () => STATES : null);
 
 const groupId = (group) => `g:${group.group}`;
-const pairId = (row, at) => `${row.a_id ?? row.a_name ?? ''}/${row.b_id ?? row.b_name ?? ''}/${at}`;
 
-/* The groups of an answer, which open to their pairs. */
-function sourceOf(data, params, ask, onProblem) {
+/* The groups of an answer, which open to their members. */
+function sourceOf(data, params, { ask, about, onProblem }) {
   const groups = (page) => page.groups.map((row) => ({ ...row, id: groupId(row) }));
-  const pairs = (page, from) => page.rows.map((row, at) => ({ ...row, id: pairId(row, from + at) }));
+  const members = (page, from) => page.rows.map((row, at) => ({ ...row, id: about.idOf(row, from + at) }));
   const more = async (view, question, signal) => (await ask(view, question, signal)).data;
   return groupedRows({
     groups: pagedRows({
       count: data.matched_count,
       first: groups(data),
       pageRows: PAGE_ROWS,
-      ask: async (offset, limit, signal) => groups(await more('groups', { ...params, offset, limit }, signal)),
+      ask: async (offset, limit, signal) => groups(await more(about.views.groups, { ...params, offset, limit }, signal)),
       onProblem,
     }),
     membersOf: (group) =>
       pagedRows({
-        count: group.count,
+        count: about.membersOf(group),
         pageRows: PAGE_ROWS,
         ask: async (offset, limit, signal) =>
-          pairs(await more('buffers', { align: params.align, group: group.group, offset, limit }, signal), offset),
+          members(await more(about.views.members, { ...about.memberParams(params), group: group.group, offset, limit }, signal), offset),
         onProblem,
       }),
   });
@@ -95,21 +92,23 @@ function createLights({ mark, onSpans, onShow }) {
   };
 }
 
-/* context: of the page; sides() → {a, b}; onSpans([[from, to), …]) on the axis of the curves; onShow(row | null, isPinned).
+/* context: of the page; ask(view, params, signal) → Promise; about: {title, placeholder, views: {groups, members},
+ * noneText, columnsOf(answer), params(route), memberParams(params), csvParams(), idOf(member, at), membersOf(group) → how many} of what is in the
+ * rows; sides() → {a, b}; onSpans([[from, to), …]) on the axis of the curves; onShow(row | null, isPinned).
  * Out: {node, load(route), hear(route), count(counts, all), focusFilter(), letGo(), destroy()}. */
-export function createTableOfPairs({ context, ask, sides, onSpans, onShow }) {
+export function createTableOfPairs({ context, ask, about, sides, onSpans, onShow }) {
   let said = null;
   let asked = '';
   let serial = 0;
-  const panel = createPanel('panel-table', 'Buffers');
+  const panel = createPanel('panel-table', about.title);
   const tabs = createTabs({
-    label: 'Which buffers',
+    label: `Which ${about.title.toLowerCase()}`,
     tabs: ROWS.map(([id, word, key]) => ({ id: id || 'all', word, key })),
     onChoose: (id) => context.choose({ tool: 'compare', view: id === 'all' ? '' : id }),
   });
   const filter = createFilter({
-    label: 'Filter buffers',
-    placeholder: 'filter, e.g. >64MiB cat:saved_activation ( / )',
+    label: `Filter ${about.title.toLowerCase()}`,
+    placeholder: about.placeholder,
     fields: () => filterFields(said?.columns ?? [], valuesOf),
     onFilter: (text, isTyping) => (isTyping ? context.move({ tool: 'compare', filter: text }) : context.choose({ tool: 'compare', filter: text })),
   });
@@ -124,12 +123,12 @@ export function createTableOfPairs({ context, ask, sides, onSpans, onShow }) {
   panel.node.classList.add('has-filter');
   panel.setAside(filter.node);
   panel.body.append(tabs.node, el('div', { class: 'compare-rows', ...tabs.panelAttributes('all') }, table.node));
-  const wanted = ({ view, filter: text, sort, align }) => ({ state: rowOf(view)[3], filter: text, sort, align: align === 'position' ? 'position' : 'scope' });
+  const wanted = (route) => ({ state: rowOf(route.view)[3], filter: route.filter, sort: route.sort, ...about.params(route) });
   panel.setMenu(
     exportEntries({
       name: 'compare',
       title: 'What differs between A and B',
-      csv: () => apiUrl('compare/groups', { ...sides(), ...wanted(context.route), format: 'csv', paths: isWithoutPaths() ? 'without' : '' }).href,
+      csv: () => apiUrl(about.views.groups, { ...sides(), ...wanted(context.route), format: 'csv', ...about.csvParams() }).href,
     }),
   );
   const onProblem = (error) => panel.say(message(failure('The table', error)));
@@ -138,15 +137,15 @@ export function createTableOfPairs({ context, ask, sides, onSpans, onShow }) {
     said = data;
     lights.forget();
     panel.show();
-    panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}`));
+    panel.setTitle(about.title, el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}`));
     table.show({
-      label: 'Buffers of A and B',
-      columns: columnsOf(data),
-      source: sourceOf(data, params, ask, onProblem),
+      label: `${about.title} of A and B`,
+      columns: about.columnsOf(data),
+      source: sourceOf(data, params, { ask, about, onProblem }),
       sort: params.sort || DEFAULT_SORT,
       foot: { text: `${count(data.matched_count)} of ${counted(data.total_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}` },
     });
-    if (data.total_count === 0) panel.say(message({ title: 'There is none of these.', text: 'No buffer at this moment is in this state.' }));
+    if (data.total_count === 0) panel.say(message({ title: 'There is none of these.', text: about.noneText }));
     filter.forget();
   }
   async function load(route) {
@@ -157,7 +156,7 @@ export function createTableOfPairs({ context, ask, sides, onSpans, onShow }) {
     filter.set(params.filter);
     const end = panel.wait('', null);
     try {
-      const { data } = await ask('groups', { ...params, limit: PAGE_ROWS });
+      const { data } = await ask(about.views.groups, { ...params, limit: PAGE_ROWS });
       if (own !== serial) return;
       show(data, params);
       filter.accept();

@@ -5,6 +5,7 @@ import { bytes, capital, count, counted, exactBytes, literal, percent, signedByt
 import { parseReference, referenceText } from '../../lib/reference.js';
 import { facts, fact } from '../../widgets/details.js';
 
+const GROUP = /(^|\s)group:(\d+)(?=\s|$)/;
 const TERM = /(^|\s)cat:([a-z_,]+)(?=\s|$)/;
 
 /* ▲ and ▼ beside the sign: nothing is told by colour alone. */
@@ -43,16 +44,19 @@ export function sidesAt(sides, data, steps) {
 
 /* ---- waterfall ---- */
 
-/* Bars from A to B: {label, category, delta, from, to, isTotal}. */
+/* A part that the table can show alone: a category, or a call site (whose `group` is its number). */
+export const isPart = ({ category, group, isTotal }) => !isTotal && (group === undefined ? category !== '' && category !== 'fragmentation' : group !== null);
+
+/* Bars from A to B: {label, category, group, delta, from, to, isTotal}; group: undefined of a category. */
 export function barsOf({ total_before: before, total_after: after, waterfall, is_of_steps: isOfSteps }) {
   const total = (word, value) => ({ label: word, category: '', delta: value, from: 0, to: value, isTotal: true });
   let at = before;
   const parts = waterfall
     .filter(({ bytes: delta, category }) => delta !== 0 || (category === 'fragmentation' && !isOfSteps))
-    .map(({ label, category, bytes: delta }) => {
+    .map(({ label, category, bytes: delta, group }) => {
       const from = at;
       at += delta;
-      return { label, category, delta, from, to: at, isTotal: false };
+      return { label, category, group, delta, from, to: at, isTotal: false };
     });
   return [total('A', before), ...parts, total('B', after)];
 }
@@ -64,11 +68,31 @@ export function barSentence({ label, delta, to, isTotal }) {
 export function barLines(bar) {
   if (bar.isTotal) return [[`${bar.label} ${bytes(bar.delta)}`], [exactBytes(bar.delta)]];
   const sign = bar.delta > 0 ? '+' : '';
-  return [[`${arrow(bar.delta)} ${bar.label} ${signedBytes(bar.delta)}`], [`${sign}${exactBytes(bar.delta)}`], bar.category === 'fragmentation' ? ['Allocations without what is live in them'] : ['Click: only these in the table']];
+  return [[`${arrow(bar.delta)} ${bar.label} ${signedBytes(bar.delta)}`], [`${sign}${exactBytes(bar.delta)}`], bar.category === 'fragmentation' ? ['Allocations without what is live in them'] : isPart(bar) ? ['Click: only these in the table'] : ['All that changed less']];
 }
 
 export const waterfallLabel = (data) =>
   `From A to B. A ${bytes(data.total_before)}, B ${bytes(data.total_after)}, ${counted(data.waterfall.filter((part) => part.bytes !== 0).length, 'change')} in between.`;
+
+/* ---- device profiles ---- */
+
+/* The filter with that call site alone; without it where it was alone. */
+export function toggledSite(filter, group) {
+  const rest = filter.replace(GROUP, ' ').trim();
+  return [siteOf(filter) === group ? '' : `group:${group}`, rest].filter(Boolean).join(' ');
+}
+
+/* The call site that the filter shows alone, or null. */
+export function siteOf(filter) {
+  const found = GROUP.exec(filter);
+  return found ? Number(found[2]) : null;
+}
+
+/* What is counted, and how many differ. */
+export function sitesSentence({ counts, site_count: sites }) {
+  const changed = sites - counts.same;
+  return `Counted are live arrays and code, as pprof -diff_base does; ${count(changed)} of ${counted(sites, 'call site')} ${changed === 1 ? 'differs' : 'differ'}.`;
+}
 
 /* ---- curves ---- */
 

@@ -10,17 +10,20 @@ import { exportEntries } from '../../widgets/export_menu.js';
 import { createKeyboardList } from '../../widgets/keyboard_list.js';
 import { createPanel } from '../../widgets/panel.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
-import { arrow, barLines, barSentence, barsOf, categoryOf, waterfallLabel } from './text.js';
+import { arrow, barLines, barSentence, barsOf, isPart, waterfallLabel } from './text.js';
 
 const ROW_PX = 26;
 const BAR_PX = 16;
-const LABEL_PX = 172;
+/* Room for labels, and letters in them: categories, or call sites. */
+const CATEGORY_LABEL = { px: 172, letters: 24 };
+const SITE_LABEL = { px: 264, letters: 38 };
 const VALUE_PX = 116;
 const FOOT_PX = 20;
 const PICTURE_PX = 640;
 /* Below this share of the largest total the axis begins at 0; else it begins where something happens, and says so. */
 const FITTED_FROM = 0.5;
-const MAX_LABEL = 24;
+
+const labelOf = (bars) => (bars.some(({ group }) => group !== undefined) ? SITE_LABEL : CATEGORY_LABEL);
 
 /* Pure: {low, high} of the axis. */
 export function axisOf(bars) {
@@ -34,8 +37,9 @@ export function axisOf(bars) {
 
 function layout(bars, width) {
   const { low, high } = axisOf(bars);
-  const room = Math.max(1, width - LABEL_PX - VALUE_PX);
-  const x = (value) => LABEL_PX + (room * (Math.max(low, value) - low)) / Math.max(1, high - low);
+  const { px: label } = labelOf(bars);
+  const room = Math.max(1, width - label - VALUE_PX);
+  const x = (value) => label + (room * (Math.max(low, value) - low)) / Math.max(1, high - low);
   return {
     low,
     boxOf(at) {
@@ -62,6 +66,7 @@ function paintBar(context, bar, box, next) {
 
 function paintBars(context, bars, width, height) {
   const { low, boxOf } = layout(bars, width);
+  const { px: labelPx, letters } = labelOf(bars);
   context.textBaseline = 'middle';
   for (const [at, bar] of bars.entries()) {
     const box = boxOf(at);
@@ -69,12 +74,12 @@ function paintBars(context, bars, width, height) {
     paintBar(context, bar, box, at + 1 < bars.length ? boxOf(at + 1) : null);
     context.textAlign = 'left';
     context.font = `${bar.isTotal ? '600 ' : ''}13px ${token('sans')}`;
-    if (!bar.isTotal && bar.category !== 'fragmentation') {
+    if (!bar.isTotal && bar.group === undefined && bar.category !== 'fragmentation') {
       context.fillStyle = categoryFill(bar.category);
       context.fillRect(8, middle - 5, 10, 10);
     }
     context.fillStyle = token('text');
-    context.fillText(cutMiddle(bar.label, MAX_LABEL), bar.isTotal ? 8 : 24, middle);
+    context.fillText(cutMiddle(bar.label, letters), bar.isTotal || bar.group !== undefined ? 8 : 24, middle);
     context.textAlign = 'right';
     context.fillStyle = bar.isTotal ? token('text') : token(bar.delta > 0 ? 'grown' : bar.delta < 0 ? 'shrunk' : 'text2');
     context.fillText(bar.isTotal ? bytes(bar.delta) : `${arrow(bar.delta)} ${signedBytes(bar.delta)}`.trim(), width - 8, middle);
@@ -82,17 +87,17 @@ function paintBars(context, bars, width, height) {
   context.textAlign = 'left';
   context.font = `12px ${token('sans')}`;
   context.fillStyle = token('text2');
-  context.fillText(low > 0 ? `axis starts at ${bytes(low)}` : 'axis starts at 0', LABEL_PX, height - FOOT_PX / 2);
+  context.fillText(low > 0 ? `axis starts at ${bytes(low)}` : 'axis starts at 0', labelPx, height - FOOT_PX / 2);
 }
 
-/* onPart(category) hears a part that was chosen. Out: {node, show(data, filter), light(filter), destroy()}. */
-export function createWaterfall({ onPart }) {
+/* onPart(bar) hears a part that was chosen; isLit(bar, filter): is it alone in the table? Out: {node, show(data, filter), light(filter), destroy()}. */
+export function createWaterfall({ onPart, isLit }) {
   let bars = [];
   let hover = -1;
   let data = null;
   const layers = createLayers({
     name: 'waterfall',
-    isReady: () => bars.length > 0 && layers.size.width > LABEL_PX + VALUE_PX,
+    isReady: () => bars.length > 0 && layers.size.width > labelOf(bars).px + VALUE_PX,
     paint: (context, { width, height }) => paintBars(context, bars, width, height),
     paintOver: (context, { width }) => {
       if (hover >= 0) paintOutlines(context, [layout(bars, width).boxOf(hover)], false);
@@ -108,14 +113,15 @@ export function createWaterfall({ onPart }) {
   };
   const show = (at) => {
     setHover(at);
-    showTooltip(`w:${at}`, barLines(bars[at]), markIn(plot.getBoundingClientRect(), { ...rowBox(at), x: LABEL_PX, width: size.width - LABEL_PX - VALUE_PX }));
+    const { px: x } = labelOf(bars);
+    showTooltip(`w:${at}`, barLines(bars[at]), markIn(plot.getBoundingClientRect(), { ...rowBox(at), x, width: size.width - x - VALUE_PX }));
   };
   const leave = () => {
     setHover(-1);
     hideTooltip();
   };
   const choose = (at) => {
-    if (bars[at].category && bars[at].category !== 'fragmentation') onPart(bars[at].category);
+    if (isPart(bars[at])) onPart(bars[at]);
   };
   const keyboard = createKeyboardList({ label: 'From A to B', sentence: barSentence, onMove: show, onEnter: choose, onLeave: leave });
   plot.append(keyboard.node);
@@ -140,7 +146,7 @@ export function createWaterfall({ onPart }) {
     }),
   });
   panel.body.append(plot);
-  const light = (filter) => keyboard.setPinned(bars.findIndex(({ category }) => category !== '' && category === categoryOf(filter)));
+  const light = (filter) => keyboard.setPinned(bars.findIndex((bar) => isPart(bar) && isLit(bar, filter)));
   return {
     node: panel.node,
     show(next, filter) {

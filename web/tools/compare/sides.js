@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sides.js: what A and B are where the URL leaves one out, and whether the two are programs or device profiles.
+ * Its own file: page.js puts the page together. */
+
+import { get } from '../../lib/api.js';
+import { parseReference, referenceText } from '../../lib/reference.js';
+import { listSessions } from '../../lib/selection.js';
+import { setting } from '../../lib/settings.js';
+
+const isProfiles = ({ kind }) => kind === 'profiles';
+/* Sessions of programs; others hold nothing to compare here but device profiles. */
+const hasPrograms = (session) => session.module_count !== 0 && !isProfiles(session) && session.kind !== 'text';
+
+export const profilesOf = (session, signal) => get(`sessions/${encodeURIComponent(session)}/profiles`, {}, { signal });
+export const sessionOf = (session, signal) => get(`sessions/${encodeURIComponent(session)}`, {}, { signal });
+
+/* What is the same of memory1.prof and memory9.prof, which were taken one after the other, and not of others beside them. */
+const seriesOf = ({ name }) => name.replace(/\d+/g, '#');
+
+/* The first and the last profile of a series; of one that is given the profile before or behind it. */
+async function filledInProfiles(session, { a, b }, signal) {
+  const { profiles } = await profilesOf(session, signal);
+  const series = profiles.filter((profile) => seriesOf(profile) === seriesOf(profiles.at(-1)));
+  const side = (profile) => (profile ? referenceText({ session, module: profile.id }) : '');
+  const given = profiles.findIndex(({ id }) => id === parseReference(a || b).module);
+  const other = given < 0 ? null : b ? profiles[given - 1] : profiles[given + 1];
+  return { a: a || side(b && other ? other : series.length > 1 ? series[0] : profiles[0]), b: b || side(a && other ? other : profiles.at(-1)) };
+}
+
+async function isOfProfiles(reference, signal) {
+  const { session, module } = parseReference(reference);
+  if (!session) return module !== '';
+  return isProfiles(await sessionOf(session, signal));
+}
+
+/* What is compared where the URL leaves a side out: A is what was set as A, else the second newest; B the newest. Of a
+ * session of device profiles, its first and its last. */
+export async function filledIn({ a, b, session }, signal) {
+  if (a && b) return { a, b };
+  const list = await listSessions('', signal);
+  const ids = list.sessions.filter(hasPrograms).map(({ id }) => id);
+  const here = parseReference(a || b).session || session;
+  const profiles = list.sessions.find((each) => isProfiles(each) && (each.id === here || (ids.length === 0 && !here)));
+  if (profiles) return filledInProfiles(profiles.id, { a, b }, signal);
+  const after = b || ids.find((id) => id !== parseReference(a).session) || ids[0] || '';
+  const kept = setting('last_a');
+  const before = a || (kept && kept !== after ? kept : '') || ids.find((id) => id !== parseReference(after).session) || ids[0] || '';
+  return { a: before, b: after };
+}
+
+/* "programs" or "profiles"; what is not the same on both sides the daemon refuses. */
+export async function kindOf({ a, b }, signal) {
+  const kinds = await Promise.all([a, b].map((side) => isOfProfiles(side, signal)));
+  return kinds.every(Boolean) ? 'profiles' : 'programs';
+}
