@@ -2,6 +2,7 @@
  * describe.c: see describe.h. */
 #include "plan/describe.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void describe_stack(const struct hlo *hlo, uint32_t frame_at,
@@ -109,4 +110,11 @@ void describe_short_element(struct json *json, struct str text)
 {
     char room[DESCRIBE_SHORT];
     json_string(json, shortened(text, room));
+}
+
+const char *describe_capital(const char *text, struct arena *arena)
+{
+    char *copy = arena_text(arena, str_of(text));
+    copy[0] = (char)toupper((unsigned char)copy[0]);
+    return copy;
 }

@@ -38,6 +38,9 @@ bool describe_short(struct json *json, const char *key, struct str text);
 /* The same for an element of an array. */
 void describe_short_element(struct json *json, struct str text);
 
+/* "Saved activations" of "saved activations", to begin a sentence with. In the arena. */
+const char *describe_capital(const char *text, struct arena *arena);
+
 /* The text in `buf` as a str. */
 static inline struct str describe_str(const struct buf *buf)
 {

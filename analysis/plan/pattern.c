@@ -11,15 +11,15 @@
 #include <stdlib.h>
 
 static const struct {
-    const char *name, *lead, *rule, *gone;
+    const char *name, *words, *rule, *gone;
 } patterns[] = {
-#define PATTERN(constant, name, lead, rule, gone) {name, lead, rule, gone},
+#define PATTERN(constant, name, words, rule, gone) {name, words, rule, gone},
 #include "plan/pattern.def"
 #undef PATTERN
 };
 
 const char *pattern_name(enum pattern_kind kind) { return patterns[kind].name; }
-const char *pattern_lead(enum pattern_kind kind) { return patterns[kind].lead; }
+const char *pattern_words(enum pattern_kind kind) { return patterns[kind].words; }
 const char *pattern_rule(enum pattern_kind kind) { return patterns[kind].rule; }
 const char *pattern_gone(enum pattern_kind kind) { return patterns[kind].gone; }
 
@@ -134,10 +134,10 @@ static const char *sentence_of(const struct pattern_finding *finding, enum patte
 {
     char size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
     bool is_one = kind == PATTERN_PADDING || kind == PATTERN_MASK || kind == PATTERN_SCAN_RESIDUALS;
-    return arena_format(finding->arena, "%s hold%s %s at the peak, %s of it%s%s.", pattern_lead(kind),
-                        is_one ? "s" : "", size_text(size, (uint64_t)bytes),
-                        size_text_share(share, bytes, finding->space->peak_bytes), largest_of(finding, sized, count),
-                        place_of(finding, sized, count));
+    return arena_format(finding->arena, "%s hold%s %s at the peak, %s of it%s%s.",
+                        describe_capital(pattern_words(kind), finding->arena), is_one ? "s" : "",
+                        size_text(size, (uint64_t)bytes), size_text_share(share, bytes, finding->space->peak_bytes),
+                        largest_of(finding, sized, count), place_of(finding, sized, count));
 }
 
 /* ---- finding them ---- */

@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 
 enum pattern_kind {
-#define PATTERN(constant, name, lead, rule, gone) PATTERN_##constant,
+#define PATTERN(constant, name, words, rule, gone) PATTERN_##constant,
 #include "plan/pattern.def"
 #undef PATTERN
     PATTERN_COUNT
@@ -20,7 +20,8 @@ struct plan_pattern {
 
 /* "attention_scores"; static storage, as all of these. */
 const char *pattern_name(enum pattern_kind kind);
-const char *pattern_lead(enum pattern_kind kind);
+/* "attention scores": in a sentence. */
+const char *pattern_words(enum pattern_kind kind);
 const char *pattern_rule(enum pattern_kind kind);
 const char *pattern_gone(enum pattern_kind kind);
 

@@ -21,11 +21,11 @@ MIN_RIGHT, MIN_KNOWN, MIN_FOUND = 0.99, 0.98, 0.95
 TWINS = {"p-chunked-ce": ["logits"], "p-flash": ["attention_scores"], "p-no-clip": ["all_gradients"],
          "kv-decode-donated": ["cache_copy", "no_donation"], "maxtext-scan-remat": ["attention_scores"],
          "fsdp8-scan-constrained": ["batch_not_split", "gathered_activation"]}
-STORIES = {"a-adam-state": "Optimizer state: 10.54 GiB (63 % of the peak)",
-           "b-activations-unrolled": "Saved activations: 27.80 GiB (83 % of the peak), of it 24.00 GiB attention scores",
-           "h-long-context": "Attention scores: 64.00 GiB (88 % of the peak)",
-           "e-no-donation": "Results that arguments could have given their memory to: 8.69 GiB (50 % of the peak)",
-           "d-tile-padding": "Padding: 500.00 GiB (96 % of the peak)"}
+FIRST_SENTENCES = {"a-adam-state": "Optimizer state: 10.54 GiB (63 % of the peak)",
+                   "b-activations-unrolled": "Saved activations: 27.80 GiB (83 % of the peak), of it 24.00 GiB attention scores",
+                   "h-long-context": "Attention scores: 64.00 GiB (88 % of the peak)",
+                   "e-no-donation": "Results that arguments could have given their memory to: 8.69 GiB (50 % of the peak)",
+                   "d-tile-padding": "Padding: 500.00 GiB (96 % of the peak)"}
 
 
 class Counts:
@@ -104,7 +104,7 @@ def main():
             check_program(counts, options.binary, os.path.dirname(truth), sums)
     counts.check(sums["found"] >= MIN_FOUND * sums["planted"], f"{sums['found']} of {sums['planted']} patterns")
     if not options.folders:
-        for name, wanted in STORIES.items():
+        for name, wanted in FIRST_SENTENCES.items():
             check_story(counts, options.binary, os.path.join(options.shared, "data", "dumps", name), wanted)
     print(f"{sums['found']} of {sums['planted']} planted patterns found")
     print(f"{counts.passed} passed, {counts.failed} failed, 0 skipped")

@@ -7,8 +7,6 @@
 #include "plan/group_key.h"
 #include "plan/pattern.h"
 
-#include <ctype.h>
-
 /* A peak that is less than this share of the program away, in percent, has not moved; from this share of the change
  * on a group of buffers, or a category, is what the change is. */
 enum { NEAR_PERCENT = 2, CAUSE_PERCENT = 50 };
@@ -223,12 +221,10 @@ static void say_patterns(const struct compare *compare, int at, const char *word
     bool is_first = true;
     for (uint32_t i = 0; i < side->space->pattern_count; i++) {
         const struct plan_pattern *pattern = &side->space->patterns[i];
-        const char *lead = pattern_lead((enum pattern_kind)pattern->kind);
         if (pattern_of(other, pattern->kind) != NULL || !is_part(pattern->bytes, side->needed_bytes, PATTERN_PERCENT))
             continue;
         buf_text(out, is_first ? word : ", ");
-        buf_char(out, (char)tolower((unsigned char)lead[0]));
-        buf_format(out, "%s (", lead + 1);
+        buf_format(out, "%s (", pattern_words((enum pattern_kind)pattern->kind));
         say_size(out, (uint64_t)pattern->bytes);
         buf_char(out, ')');
         is_first = false;

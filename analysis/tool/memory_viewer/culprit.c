@@ -4,10 +4,10 @@
 
 #include "base/size_text.h"
 #include "base/sum.h"
+#include "plan/describe.h"
 #include "plan/pattern.h"
 #include "tool/memory_viewer/row_groups.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ static void words_of(struct json *json, uint32_t some, uint32_t all, const char 
 /* A pattern is named from this share of the peak on; in its stead of its category from that share of the category on. */
 enum { NAMED_PERCENT = 10, INSTEAD_PERCENT = 95, INSTEAD_OF_VAGUE_PERCENT = 50 };
 
-struct story {
+struct main_use {
     enum category category; /* the largest at the peak */
     int64_t bytes;
     const struct plan_pattern *pattern; /* the largest that says more than a category does; or NULL */
@@ -170,76 +170,67 @@ static bool is_vague(enum category category)
     return category == CATEGORY_WORKSPACE || category == CATEGORY_OUTPUT || category == CATEGORY_UNKNOWN;
 }
 
-static struct story story_of(const struct plan_space *space)
+static struct main_use main_use_of(const struct plan_space *space)
 {
-    struct story story = {CATEGORY_UNKNOWN, 0, NULL, 0};
+    struct main_use use = {CATEGORY_UNKNOWN, 0, NULL, 0};
     for (int i = 0; i < CATEGORY_COUNT; i++)
-        if (space->category_bytes[i] > story.bytes) {
-            story.category = (enum category)i;
-            story.bytes = space->category_bytes[i];
+        if (space->category_bytes[i] > use.bytes) {
+            use.category = (enum category)i;
+            use.bytes = space->category_bytes[i];
         }
-    for (uint32_t i = 0; i < space->pattern_count && story.pattern == NULL; i++)
+    for (uint32_t i = 0; i < space->pattern_count && use.pattern == NULL; i++)
         if (space->patterns[i].kind != PATTERN_SAVED_ACTIVATIONS && space->patterns[i].kind != PATTERN_SCAN_RESIDUALS &&
             space->patterns[i].bytes / NAMED_PERCENT >= space->peak_bytes / 100)
-            story.pattern = &space->patterns[i];
-    for (uint32_t i = 0; story.pattern != NULL && i < story.pattern->row_count; i++) {
-        const struct plan_row *row = &space->rows[story.pattern->rows[i]];
-        if (row->verdict.category == story.category)
-            story.common_bytes = sum_add(story.common_bytes, row->bytes);
+            use.pattern = &space->patterns[i];
+    for (uint32_t i = 0; use.pattern != NULL && i < use.pattern->row_count; i++) {
+        const struct plan_row *row = &space->rows[use.pattern->rows[i]];
+        if (row->verdict.category == use.category)
+            use.common_bytes = sum_add(use.common_bytes, row->bytes);
     }
-    return story;
+    return use;
 }
 
-static bool is_instead(const struct story *story)
+static bool is_instead(const struct main_use *use)
 {
-    int percent = is_vague(story->category) ? INSTEAD_OF_VAGUE_PERCENT : INSTEAD_PERCENT;
-    return story->pattern != NULL && story->pattern->bytes / percent >= story->bytes / 100;
-}
-
-/* A text of static storage with its first letter in the other case. */
-static struct str in_case(const struct tool_request *request, const char *text, bool is_upper)
-{
-    char *copy = arena_text(request->arena, str_of(text));
-    copy[0] = (char)(is_upper ? toupper((unsigned char)copy[0]) : tolower((unsigned char)copy[0]));
-    return str_of(copy);
+    int percent = is_vague(use->category) ? INSTEAD_OF_VAGUE_PERCENT : INSTEAD_PERCENT;
+    return use->pattern != NULL && use->pattern->bytes / percent >= use->bytes / 100;
 }
 
 /* "Saved activations: 27.80 GiB (83 % of the peak), of it 26.00 GiB attention scores. " */
-static void story_write(const struct tool_request *request, struct json *json, const struct plan_space *space,
-                        const struct story *story)
+static void main_use_write(const struct tool_request *request, struct json *json, const struct plan_space *space,
+                           const struct main_use *use)
 {
     char size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
-    bool has_instead = is_instead(story);
-    int64_t bytes = has_instead ? story->pattern->bytes : story->bytes;
-    json_string(json, in_case(request,
-                              has_instead ? pattern_lead((enum pattern_kind)story->pattern->kind)
-                                          : category_words(story->category),
-                              true));
+    bool has_instead = is_instead(use);
+    int64_t bytes = has_instead ? use->pattern->bytes : use->bytes;
+    const char *what =
+        has_instead ? pattern_words((enum pattern_kind)use->pattern->kind) : category_words(use->category);
+    words(json, describe_capital(what, request->arena));
     words(json, ": ");
     figure(json, bytes, size_text(size, (uint64_t)bytes));
     words(json, " (");
     figure(json, bytes, size_text_share(share, bytes, space->peak_bytes));
     words(json, " of the peak)");
-    if (!has_instead && story->common_bytes > 0) {
+    if (!has_instead && use->common_bytes > 0) {
         words(json, ", of it ");
-        figure(json, story->common_bytes, size_text(size, (uint64_t)story->common_bytes));
+        figure(json, use->common_bytes, size_text(size, (uint64_t)use->common_bytes));
         words(json, " ");
-        json_string(json, in_case(request, pattern_lead((enum pattern_kind)story->pattern->kind), false));
+        words(json, pattern_words((enum pattern_kind)use->pattern->kind));
     }
     words(json, ". ");
 }
 
 /* "144 × 36.00 MiB f32[1536,6144] are 29 % of the peak, 72 of them made at models.py:17, in 24 layers." */
 static void sentence_write(const struct memory_viewer_columns_rows *row, struct json *json,
-                           const struct culprit *culprit, struct common line, struct common layer)
+                           const struct culprit *culprit, const struct main_use *use, struct common line,
+                           struct common layer)
 {
     char text[64], size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
     const struct member *first = &culprit->members[0];
     struct str shape = without_layout(first->shape);
-    const struct story story = story_of(row->space);
     json_key_array(json, "sentence");
-    if (story.bytes > 0)
-        story_write(row->request, json, row->space, &story);
+    if (use->bytes > 0)
+        main_use_write(row->request, json, row->space, use);
     if (culprit->count == 1) {
         words(json, "Largest: ");
         name(json, memory_viewer_columns_name(row, first->row));
@@ -316,15 +307,15 @@ void culprit_write(const struct tool_request *request, struct json *json, const 
     json_key_string(json, "shape", culprit.members[0].shape);
     json_key(json, "first_id");
     views_row_id(json, request->model, &space->rows[culprit.members[0].row]);
-    struct story story = story_of(space);
-    json_key_text(json, "category", category_name(story.category));
-    json_key_int(json, "category_bytes", story.bytes);
-    json_key_text(json, "pattern", story.pattern == NULL ? NULL : pattern_name((enum pattern_kind)story.pattern->kind));
-    json_key_int(json, "pattern_bytes", story.pattern == NULL ? 0 : story.pattern->bytes);
+    const struct main_use use = main_use_of(space);
+    json_key_text(json, "category", category_name(use.category));
+    json_key_int(json, "category_bytes", use.bytes);
+    json_key_text(json, "pattern", use.pattern == NULL ? NULL : pattern_name((enum pattern_kind)use.pattern->kind));
+    json_key_int(json, "pattern_bytes", use.pattern == NULL ? 0 : use.pattern->bytes);
     json_key_string(json, "line", line.text);
     json_key_uint(json, "line_count", line.count);
     json_key_string(json, "layer", layer.text);
     json_key_uint(json, "layer_count", layer.count);
-    sentence_write(&row, json, &culprit, line, layer);
+    sentence_write(&row, json, &culprit, &use, line, layer);
     json_object_end(json);
 }
