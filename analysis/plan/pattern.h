@@ -25,6 +25,10 @@ const char *pattern_words(enum pattern_kind kind);
 const char *pattern_rule(enum pattern_kind kind);
 const char *pattern_gone(enum pattern_kind kind);
 
+/* What is to be known of the patterns of a space: that there are none, and what was looked for, or what their bytes are
+ * not. In the arena, or static. */
+const char *pattern_remark(const struct plan *plan, const struct plan_space *space, struct arena *arena);
+
 /* Fills space->patterns of each space, most bytes first: what holds at least 1 % of the peak. The verdicts are there.
  * What only the search needs lies in `scratch`. Cost: linear in instructions and rows. */
 void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena, struct arena *scratch);

@@ -51,8 +51,10 @@ static void peak_write(struct json *json, const struct plan_space *space)
     json_object_end(json);
 }
 
-static void patterns_write(struct json *json, const struct plan *plan, const struct plan_space *space)
+static void patterns_write(const struct tool_request *request, struct json *json, const struct plan_space *space)
 {
+    const struct plan *plan = request->model;
+    json_key_text(json, "patterns_remark", pattern_remark(plan, space, request->arena));
     json_key_array(json, "patterns");
     for (uint32_t i = 0; i < space->pattern_count; i++) {
         const struct plan_pattern *pattern = &space->patterns[i];
@@ -239,7 +241,7 @@ bool memory_viewer_whose(const struct tool_request *request, struct json *json, 
     json_key_int(json, "space", space->space);
     arguments_write(json, plan);
     peak_write(json, space);
-    patterns_write(json, plan, space);
+    patterns_write(request, json, space);
     groups_write(request, json, space);
     json_object_end(json);
     return true;

@@ -19,6 +19,13 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('a space without patterns says so, and what is looked for', async () => {
+    const page = await openPatterns('&space=2');
+    const says = await text(page, '.panel-patterns .message');
+    includes(says, 'No pattern holds 1 % of the peak. 19 are looked for: logits, attention scores,');
+    await page.finish();
+  });
+
   test('its buffers are shown by a click, and all again by another', async () => {
     const page = await openPatterns();
     await page.locator('.pattern', { hasText: 'Attention scores' }).locator('button').click();

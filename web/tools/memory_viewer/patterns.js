@@ -30,7 +30,7 @@ const COLUMNS = [
 /* Out: {load(), hear(), focus(), destroy()}. */
 export function createPatterns(page, panel) {
   const { context, program } = page;
-  const state = { question: '', asked: null, patterns: [] };
+  const state = { question: '', asked: null, patterns: [], remark: '' };
   const list = el('ol', { class: 'patterns' });
   const styled = loadStyle('code.css');
   const exports = exportEntries({
@@ -61,13 +61,10 @@ export function createPatterns(page, panel) {
 
   function draw() {
     panel.setTitle('Patterns at the peak');
-    panel.setAside(state.patterns.length ? 'Bytes held there are not what a change saves.' : '');
+    panel.setAside(state.patterns.length ? state.remark : '');
     fill(list, state.patterns.map(row));
     if (state.patterns.length) panel.show();
-    else
-      panel.say(
-        message('No pattern holds 1 % of the peak.', 'Nineteen are looked for: logits, attention scores, saved activations, results that were not donated, padding, …'),
-      );
+    else panel.say(message({ text: state.remark }));
   }
 
   async function load() {
@@ -84,9 +81,10 @@ export function createPatterns(page, panel) {
       if (program.space !== space || mine.signal.aborted) return;
       state.question = question;
       state.patterns = data.patterns;
+      state.remark = data.patterns_remark;
       draw();
     } catch (error) {
-      if (!isAbort(error)) panel.say(message('The patterns could not be read.', problemText(error)));
+      if (!isAbort(error)) panel.say(message({ kind: 'error', title: 'The patterns could not be read.', text: problemText(error) }));
     }
   }
 
