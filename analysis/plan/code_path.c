@@ -3,6 +3,7 @@
 #include "plan/code_path.h"
 
 #include "plan/describe.h"
+#include "plan/jax_words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -32,53 +33,9 @@ static void parts_add(struct parts *parts, struct str text, enum code_path_kind 
         parts->items[parts->count++] = (struct part){text, {"", 0}, kind};
 }
 
-static bool is_one_of(struct str text, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_equal(text, str_of(words[i])))
-            return true;
-    return false;
-}
-#define IS_ONE_OF(text, words) is_one_of((text), (words), sizeof(words) / sizeof((words)[0]))
-
 static bool str_has(struct str text, char c) { return text.length > 0 && memchr(text.data, c, text.length) != NULL; }
 
 /* ---- op names ---- */
-
-/* Transformations and calls that JAX writes around a name: "transpose(jvp(layer_3))". */
-static const char *const wrappers[] = {"jit",
-                                       "pjit",
-                                       "jvp",
-                                       "transpose",
-                                       "vmap",
-                                       "pmap",
-                                       "xmap",
-                                       "shard_map",
-                                       "checkpoint",
-                                       "remat",
-                                       "custom_jvp",
-                                       "custom_vjp",
-                                       "vjp",
-                                       "linearize",
-                                       "named",
-                                       "core_call",
-                                       "rematted_computation"};
-/* What JAX calls the bodies that it makes of a person's functions. */
-static const char *const bodies[] = {"closed_call",
-                                     "checkpoint",
-                                     "rematted_computation",
-                                     "remat",
-                                     "remat2",
-                                     "core_call",
-                                     "core_closed_call",
-                                     "custom_jvp_call",
-                                     "custom_vjp_call",
-                                     "custom_jvp_call_jaxpr",
-                                     "custom_vjp_call_jaxpr",
-                                     "pjit",
-                                     "xla_call",
-                                     "shard_map",
-                                     "named_call"};
 
 /* The next piece, up to a slash that stands in no brackets; false at the end. */
 static bool piece_next(struct str *rest, bool is_balanced, struct str *piece)
@@ -124,7 +81,7 @@ static struct wrapped unwrap(struct str piece)
         if (open == NULL)
             return wrapped;
         struct str word = {name.data, (size_t)(open - name.data)};
-        if (!IS_ONE_OF(word, wrappers))
+        if (!jax_words_has(JAX_WRAPPER, word))
             return wrapped;
         wrapped.is_forward |= !wrapped.is_wrapped && str_equal(word, STR("jvp"));
         wrapped.is_backward |= !wrapped.is_wrapped && str_equal(word, STR("transpose"));
@@ -156,7 +113,7 @@ static bool is_machinery(struct str before, struct str piece, struct str after)
         return str_equal(after, STR("body")) || str_equal(after, STR("cond")) || str_equal(after, STR("body_fun"));
     if (str_equal(piece, STR("cond")))
         return is_branch(after);
-    return (str_equal(before, STR("cond")) && is_branch(piece)) || IS_ONE_OF(piece, bodies);
+    return (str_equal(before, STR("cond")) && is_branch(piece)) || jax_words_has(JAX_BODY, piece);
 }
 
 static void scopes_split(struct str text, struct parts *parts)

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "input/shape.h"
+#include "plan/jax_words.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -70,15 +71,6 @@ void group_key_text(const struct group_key *key, char out[GROUP_KEY_TEXT_BYTES])
 
 /* ---- labels ---- */
 
-static bool is_among(struct str text, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_equal(text, str_of(names[i])))
-            return true;
-    return false;
-}
-#define IS_AMONG(text, names) is_among(text, names, sizeof(names) / sizeof((names)[0]))
-
 /* Where the part of a scope ends that begins at `at`: at a slash outside of parentheses. */
 static size_t part_end(struct str scope, size_t at)
 {
@@ -93,45 +85,18 @@ static size_t part_end(struct str scope, size_t at)
 /* "Model" of "transpose(jvp(Model))", and "" of "jit(step)", which names the whole program. */
 static struct str unwrapped(struct str part, bool *is_wrapped)
 {
-    static const char *const programs[] = {"jit", "pjit", "pmap", "xla_call"};
     *is_wrapped = false;
     for (size_t open = 0; part.length > 0 && part.data[part.length - 1] == ')'; open = 0) {
         while (open < part.length && (isalnum((unsigned char)part.data[open]) || part.data[open] == '_'))
             open++;
         if (open == 0 || part.data[open] != '(')
             break;
-        if (IS_AMONG(((struct str){part.data, open}), programs))
+        if (jax_words_has(JAX_PROGRAM, (struct str){part.data, open}))
             return (struct str){"", 0};
         part = (struct str){part.data + open + 1, part.length - open - 2};
         *is_wrapped = true;
     }
     return part;
-}
-
-/* What control flow and transformations put into an op name; nobody wrote it there. */
-static bool is_machinery(struct str part)
-{
-    static const char *const names[] = {
-        "while",
-        "body",
-        "cond",
-        "scan",
-        "closed_call",
-        "core_call",
-        "core_closed_call",
-        "checkpoint",
-        "rematted_computation",
-        "remat",
-        "remat{i}",
-        "custom_jvp_call",
-        "custom_vjp_call",
-        "custom_vjp_call_jaxpr",
-        "pjit",
-        "shard_map",
-        "branch_{i}_fun",
-        "custom_lin",
-    };
-    return part.length == 0 || IS_AMONG(part, names);
 }
 
 struct str group_key_label(struct str scope, struct arena *arena)
@@ -146,7 +111,7 @@ struct str group_key_label(struct str scope, struct arena *arena)
         bool is_wrapped, is_first = length == 0;
         struct str part = unwrapped((struct str){scope.data + at, end - at}, &is_wrapped);
         last = at;
-        if (is_machinery(part))
+        if (part.length == 0 || jax_words_has(JAX_UNLABELLED, part))
             continue;
         if (!is_first)
             text[length++] = '/';
