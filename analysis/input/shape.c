@@ -109,7 +109,23 @@ static struct head head_read(struct str shape)
     return head;
 }
 
-static bool is_array(uint64_t type) { return type < ELEMENT_TYPE_COUNT && element_types[type].bytes > 0; }
+unsigned shape_type_bytes(uint64_t type) { return type < ELEMENT_TYPE_COUNT ? element_types[type].bytes : 0; }
+
+bool shape_type_is_float(uint64_t type)
+{
+    const char *name = type < ELEMENT_TYPE_COUNT && element_types[type].name != NULL ? element_types[type].name : "";
+    return shape_type_bytes(type) > 0 && (name[0] == 'f' || name[0] == 'b');
+}
+
+uint64_t shape_type_find(struct str name)
+{
+    for (uint64_t type = 0; type < ELEMENT_TYPE_COUNT; type++)
+        if (shape_type_bytes(type) > 0 && str_equal(name, str_of(element_types[type].name)))
+            return type;
+    return PRIMITIVE_TYPE_INVALID;
+}
+
+static bool is_array(uint64_t type) { return shape_type_bytes(type) > 0; }
 
 /* ---- layout text; the order of parts is XLA's ---- */
 

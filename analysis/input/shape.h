@@ -34,6 +34,12 @@ uint64_t shape_array_hash_any_order(const struct shape_array *array);
 /* Whole numbers of any width and sign, truth values included. */
 bool shape_array_is_integer(const struct shape_array *array);
 int64_t shape_array_elements(const struct shape_array *array);
+/* Size of an element on its own, in bytes; 0 for what stands in no array. */
+unsigned shape_type_bytes(uint64_t type);
+/* Floating-point numbers that are no complex ones. */
+bool shape_type_is_float(uint64_t type);
+/* The type of an array's elements with this name, "bf16"; 0: none. */
+uint64_t shape_type_find(struct str name);
 /* Lower-case name of the element type: "bf16", "tuple"; "type 99" has no name and gives "". Static storage. */
 const char *shape_element_type(struct str shape);
 /* True if the shape's layout, or one inside it, has tiles: as TPU programs do. */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * dimension_rules.h: what each operation says of dimensions; inside of dimensions.c alone. */
+#pragma once
+
+#include "input/hlo_attributes.h"
+#include "whatif/dimensions.h"
+
+struct dimension_builder {
+    struct dimensions *dimensions;
+    struct arena *arena;
+    size_t relation_capacity, member_capacity;
+};
+
+/* The two are one, where they have the same size: others are the file's contradiction, or a broadcast of size 1. */
+void dimensions_join(struct dimension_builder *builder, uint32_t a, uint32_t b);
+void dimensions_relate(struct dimension_builder *builder, enum relation_kind kind, const uint32_t *left,
+                       uint32_t left_count, const uint32_t *right, uint32_t right_count);
+/* Joins and relations of one instruction. */
+void dimension_rules_apply(struct dimension_builder *builder, uint32_t at);
+
+/* An instruction that is looked at. */
+struct looked_at {
+    struct dimension_builder *builder;
+    const struct graph *graph;
+    const struct leaves *leaves;
+    uint32_t at, operand_count;
+    const uint32_t *operands;
+    struct hlo_attributes attributes;
+};
+
+/* The leaf of what gives one array, else HLO_NONE. */
+uint32_t dimension_rules_leaf(const struct looked_at *look, uint32_t at);
+uint32_t dimension_rules_operand(const struct looked_at *look, uint32_t nth);
+/* Joins two arrays, dimension by dimension, where they have as many; runs of arrays; all that two instructions give. */
+void dimension_rules_join_leaves(struct looked_at *look, uint32_t a, uint32_t b);
+void dimension_rules_join_ranges(struct looked_at *look, uint32_t a, uint32_t a_count, uint32_t b, uint32_t b_count);
+void dimension_rules_join_values(struct looked_at *look, uint32_t a, uint32_t b);
+
+/* Rules of what runs computations, starts and ends in the background, or puts tuples together (dimension_rules_run.c). */
+void dimension_rules_run(struct looked_at *look);
+void dimension_rules_while(struct looked_at *look);
+void dimension_rules_conditional(struct looked_at *look);
+void dimension_rules_async_start(struct looked_at *look);
+void dimension_rules_async_done(struct looked_at *look);
+void dimension_rules_copy_start(struct looked_at *look);
+void dimension_rules_copy_done(struct looked_at *look);
+void dimension_rules_tuple(struct looked_at *look);
+void dimension_rules_element(struct looked_at *look);

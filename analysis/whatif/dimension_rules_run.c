@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * dimension_rules_run.c: rules of what hands arrays on: computations that are run, copies in the background, tuples. */
+#include "whatif/dimension_rules.h"
+
+static void join_parameter(struct looked_at *look, uint32_t computation_at, uint32_t number, uint32_t value_at)
+{
+    if (computation_at != HLO_NONE)
+        dimension_rules_join_values(look, graph_parameter(look->graph, computation_at, number), value_at);
+}
+
+static uint32_t root_of(const struct looked_at *look, uint32_t computation_at)
+{
+    return computation_at == HLO_NONE ? HLO_NONE : look->graph->root_of[computation_at];
+}
+
+void dimension_rules_run(struct looked_at *look)
+{
+    uint32_t computation_at = graph_called(look->graph, look->at, 0);
+    for (uint32_t i = 0; i < look->operand_count; i++)
+        join_parameter(look, computation_at, i, look->operands[i]);
+    dimension_rules_join_values(look, look->at, root_of(look, computation_at));
+}
+
+void dimension_rules_while(struct looked_at *look)
+{
+    uint32_t body_at = graph_called(look->graph, look->at, 0), condition_at = graph_called(look->graph, look->at, 1);
+    uint32_t state = look->operand_count > 0 ? look->operands[0] : HLO_NONE;
+    dimension_rules_join_values(look, look->at, state);
+    join_parameter(look, body_at, 0, state);
+    join_parameter(look, condition_at, 0, state);
+    dimension_rules_join_values(look, look->at, body_at == HLO_NONE ? HLO_NONE : root_of(look, body_at));
+}
+
+void dimension_rules_conditional(struct looked_at *look)
+{
+    for (uint32_t i = 1; i < look->operand_count; i++) {
+        uint32_t branch_at = graph_called(look->graph, look->at, i - 1);
+        join_parameter(look, branch_at, 0, look->operands[i]);
+        dimension_rules_join_values(look, look->at, root_of(look, branch_at));
+    }
+}
+
+/* What begins in the background gives its operands, its result and more, as one tuple. */
+void dimension_rules_async_start(struct looked_at *look)
+{
+    uint32_t computation_at = graph_called(look->graph, look->at, 0), count;
+    uint32_t from = leaves_element(look->leaves, look->at, 0, &count);
+    for (uint32_t i = 0, leaf = from; i < look->operand_count; i++) {
+        join_parameter(look, computation_at, i, look->operands[i]);
+        if (look->operands[i] == HLO_NONE)
+            continue;
+        uint32_t width = leaves_count(look->leaves, look->operands[i]);
+        if (leaf + width <= from + count)
+            dimension_rules_join_ranges(look, leaf, width, look->leaves->first[look->operands[i]], width);
+        leaf += width;
+    }
+    uint32_t result_count, result = leaves_element(look->leaves, look->at, 1, &result_count),
+                           root = root_of(look, computation_at);
+    if (root != HLO_NONE)
+        dimension_rules_join_ranges(look, result, result_count, look->leaves->first[root],
+                                    leaves_count(look->leaves, root));
+}
+
+void dimension_rules_async_done(struct looked_at *look)
+{
+    uint32_t count, from = look->operand_count > 0 && look->operands[0] != HLO_NONE
+                               ? leaves_element(look->leaves, look->operands[0], 1, &count)
+                               : HLO_NONE;
+    if (from != HLO_NONE)
+        dimension_rules_join_ranges(look, look->leaves->first[look->at], leaves_count(look->leaves, look->at), from,
+                                    count);
+}
+
+void dimension_rules_copy_start(struct looked_at *look)
+{
+    uint32_t count;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t leaf = leaves_element(look->leaves, look->at, i, &count);
+        if (count == 1)
+            dimension_rules_join_leaves(look, leaf, dimension_rules_operand(look, 0));
+    }
+}
+
+void dimension_rules_copy_done(struct looked_at *look)
+{
+    uint32_t count, operand = look->operand_count > 0 ? look->operands[0] : HLO_NONE;
+    uint32_t leaf = operand != HLO_NONE ? leaves_element(look->leaves, operand, 0, &count) : HLO_NONE;
+    if (leaf != HLO_NONE && count == 1)
+        dimension_rules_join_leaves(look, leaf, dimension_rules_leaf(look, look->at));
+}
+
+void dimension_rules_tuple(struct looked_at *look)
+{
+    uint32_t count;
+    for (uint32_t i = 0; i < look->operand_count; i++) {
+        uint32_t leaf = leaves_element(look->leaves, look->at, i, &count);
+        if (look->operands[i] != HLO_NONE)
+            dimension_rules_join_ranges(look, leaf, count, look->leaves->first[look->operands[i]],
+                                        leaves_count(look->leaves, look->operands[i]));
+    }
+}
+
+void dimension_rules_element(struct looked_at *look)
+{
+    uint32_t count, operand = look->operand_count > 0 ? look->operands[0] : HLO_NONE;
+    if (operand == HLO_NONE)
+        return;
+    uint32_t leaf = leaves_element(look->leaves, operand, (uint32_t)look->graph->numbers[look->at], &count);
+    dimension_rules_join_ranges(look, look->leaves->first[look->at], leaves_count(look->leaves, look->at), leaf, count);
+}
