@@ -6,6 +6,7 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/options.h"
+#include "server/cmd/print_answer.h"
 #include "server/disk/index.h"
 #include "server/store/account.h"
 #include "server/store/modules.h"
@@ -133,8 +134,6 @@ static int answer(const struct side *sides, const struct options *options, const
                                                   : options->is_markdown ? "markdown"
                                                                          : "text"}};
     struct analysis_question question = {.tool = "compare", .view = "diff", .uses = uses, .use_count = SIDE_COUNT};
-    struct buf out = BUF_INIT;
-    struct err err = ERR_INIT;
     if (is_of_profile(&sides[0]))
         question.tool = "compare_profiles";
     question.params = params;
@@ -147,16 +146,7 @@ static int answer(const struct side *sides, const struct options *options, const
                 params[question.param_count++] = (struct analysis_param){NAMES[list][side], value};
         }
     }
-    bool is_good = analysis_answer(&question, &out, &err);
-    if (is_good) {
-        fwrite(out.data, 1, out.length, stdout);
-        if (options->is_json)
-            putchar('\n');
-    } else {
-        log_line("%s", err.text);
-    }
-    buf_free(&out);
-    return is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+    return print_answer(&question, options->is_json);
 }
 
 /* Do the two go together, and with the options? */

@@ -5,6 +5,7 @@
 #include "server/base/memory.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/options.h"
+#include "server/cmd/print_answer.h"
 #include "server/disk/files.h"
 
 #include <stdio.h>
@@ -75,8 +76,6 @@ static int answer(struct question *question)
     const struct options *options = question->options;
     struct analysis_question asked = {
         .tool = "device_memory", .view = "top", .uses = question->uses, .use_count = question->use_count};
-    struct buf out = BUF_INIT;
-    struct err err = ERR_INIT;
     char limit[24];
     snprintf(limit, sizeof(limit), "%lld", options->limit < 0 ? (long long)UINT32_MAX : (long long)options->limit);
     add_param(question, "format", options->is_json ? "json" : options->is_csv ? "csv" : "text");
@@ -96,16 +95,7 @@ static int answer(struct question *question)
     }
     asked.params = question->params;
     asked.param_count = question->param_count;
-    bool is_good = analysis_answer(&asked, &out, &err);
-    if (is_good) {
-        fwrite(out.data, 1, out.length, stdout);
-        if (options->is_json)
-            putchar('\n');
-    } else {
-        log_line("%s", err.text);
-    }
-    buf_free(&out);
-    return is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+    return print_answer(&asked, options->is_json);
 }
 
 static const char *fault_of(const struct options *options)
