@@ -59,7 +59,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -199,6 +199,9 @@ golden-profile: all $(B)/make-trace $(if $(SHARED),build/golden/logdir) ## memor
 
 golden-whose: all ## whose memory it is, against programs whose truth is known (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/whose.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
+
+golden-marginal: all ## what buffers and groups would save, against adding up again without them (needs ../shared)
+	$(Q)$(PYTHON) tests/golden/marginal.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
 xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

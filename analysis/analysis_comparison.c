@@ -240,7 +240,7 @@ static int by_size(const void *a, const void *b)
 static size_t planned_collect(const struct comparing *of, struct planned *all)
 {
     const struct hlo *hlo = &((const struct plan *)of->request.model)->hlo;
-    const struct memory_viewer_columns_rows rows = {&of->request, &of->space};
+    const struct memory_viewer_columns_rows rows = {.request = &of->request, .space = &of->space};
     size_t count = 0;
     for (uint32_t i = 0; i < of->space.row_count; i++)
         if (plan_row_is_alive(&of->space.rows[i], of->space.peak_step))

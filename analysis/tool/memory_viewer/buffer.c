@@ -4,7 +4,7 @@
 #include "plan/describe.h"
 #include "plan/person_rules.h"
 #include "tool/memory_viewer/buffer_links.h"
-#include "tool/memory_viewer/columns.h"
+#include "tool/memory_viewer/saving.h"
 
 #include <stdlib.h>
 
@@ -106,7 +106,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "no buffer \"%.40s\" takes memory in space %lld", id,
                        (long long)space->space);
     uint32_t row_at = (uint32_t)(row - space->rows);
-    const struct memory_viewer_columns_rows rows = {request, space};
+    const struct memory_viewer_columns_rows rows = memory_viewer_columns_of(request, space);
     row_ranks_find(space, step, &row_at, 1, request->arena, &ranks);
     json_object_begin(json);
     table_row_write(memory_viewer_columns, &rows, row_at, json);
@@ -115,6 +115,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     place_write(request, json, row);
     sharers_write(json, request->model, space, row);
     buffer_links_write(request, json, row, &page);
+    saving_write_row(json, &rows, row_at);
     json_key_bool(json, "is_live_at_peak", plan_row_is_alive(row, space->peak_step));
     json_key_double(json, "share_of_peak", space->peak_bytes > 0 ? (double)row->bytes / (double)space->peak_bytes : 0);
     json_object_end(json);

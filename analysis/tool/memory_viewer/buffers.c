@@ -3,8 +3,9 @@
  * filtered and paged; or all filtered rows as CSV. */
 #include "base/sum.h"
 #include "tool/memory_viewer/row_groups.h"
+#include "tool/memory_viewer/saving.h"
 
-static const struct table_spec spec = {.columns = memory_viewer_columns, .sort = "-size"};
+static const struct table_spec spec = {.columns = memory_viewer_columns, .sort = "-saves,-size"};
 
 /* What is listed; `context` first, so that it serves the columns. `key`: of the only group, or NULL. */
 struct listing {
@@ -15,6 +16,7 @@ struct listing {
     uint32_t step, total_count;
     bool is_all, has_paths;
     int64_t bytes, total_bytes, largest_bytes;
+    uint32_t *group, group_count; /* rows of the only group, whenever they live */
 };
 
 static bool is_in_group(const struct listing *listing, uint32_t at)
@@ -26,13 +28,19 @@ static void rows_take(struct listing *listing)
 {
     const struct plan_space *space = listing->context.space;
     table_begin(&listing->rows, space->row_count);
+    if (listing->key != NULL)
+        listing->group = arena_array(listing->context.request->arena, uint32_t, (size_t)space->row_count + 1);
     for (uint32_t i = 0; i < space->row_count; i++) {
         const struct plan_row *row = &space->rows[i];
-        if (!listing->is_all && !plan_row_is_alive(row, listing->step))
+        bool is_listed = listing->is_all || plan_row_is_alive(row, listing->step);
+        listing->total_count += is_listed;
+        listing->total_bytes = sum_add(listing->total_bytes, is_listed ? row->bytes : 0);
+        if ((!is_listed && listing->key == NULL) || !is_in_group(listing, i) ||
+            !(is_listed ? table_take(&listing->rows, i) : filter_matches(&listing->rows.filter, i)))
             continue;
-        listing->total_count++;
-        listing->total_bytes = sum_add(listing->total_bytes, row->bytes);
-        if (!is_in_group(listing, i) || !table_take(&listing->rows, i))
+        if (listing->key != NULL)
+            listing->group[listing->group_count++] = i;
+        if (!is_listed)
             continue;
         listing->bytes = sum_add(listing->bytes, row->bytes);
         listing->largest_bytes = row->bytes > listing->largest_bytes ? row->bytes : listing->largest_bytes;
@@ -67,6 +75,10 @@ static void json_write(const struct listing *listing, struct json *json)
     json_key_uint(json, "matched_count", rows->matched);
     json_key_int(json, "matched_bytes", listing->bytes);
     json_key_int(json, "largest_bytes", listing->largest_bytes);
+    if (listing->key != NULL)
+        saving_write_rows(json, &listing->context, listing->group, listing->group_count, "the group");
+    else
+        json_key_null(json, "saving");
     json_key_int(json, "offset", rows->offset);
     table_columns_write(memory_viewer_columns, "columns", json);
     json_key_array(json, "rows");
@@ -83,7 +95,7 @@ static void json_write(const struct listing *listing, struct json *json)
 bool memory_viewer_buffers(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct listing *listing = arena_array(request->arena, struct listing, 1);
-    listing->context = (struct memory_viewer_columns_rows){request, views_space(request, err)};
+    listing->context = memory_viewer_columns_of(request, views_space(request, err));
     listing->key = tool_param_text(request, "key");
     if (listing->context.space == NULL ||
         !views_step(request, listing->context.space, true, &listing->step, &listing->is_all, err) ||
@@ -91,6 +103,8 @@ bool memory_viewer_buffers(const struct tool_request *request, struct json *json
         !table_read(&listing->rows, request, &spec, &listing->context, err))
         return false;
     rows_take(listing);
+    if (listing->context.space->row_count > 0)
+        marginal_of_row(memory_viewer_columns_marginal(&listing->context), 0); /* a long CSV is written after this */
     if (table_is_format(&listing->rows, "csv"))
         table_csv_write(&listing->rows,
                         listing->has_paths ? memory_viewer_columns_csv : memory_viewer_columns_csv_without_paths);

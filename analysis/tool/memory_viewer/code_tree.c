@@ -86,6 +86,7 @@ static void grow(struct code_tree *tree)
     table_init(&tree->children, arena, 2);
     table_init(&tree->layers, arena, 2);
     tree->node_of_row = arena_array(arena, uint32_t, (size_t)tree->space->row_count + 1);
+    tree->place_of_row = arena_array(arena, uint32_t, (size_t)tree->space->row_count + 1);
     const struct code_path_piece all = {.kind = CODE_PATH_GROUP, .line = -1};
     name_number(tree, &all, CODE_PATH_GROUP, STR("all"));
     CHUNKS_ADD(&tree->nodes, struct code_tree_node, ((struct code_tree_node){.id = ID_SEED, .parent = MAP_NONE}));
@@ -136,7 +137,9 @@ static void sum(struct code_tree *tree)
             tree->count++;
             tree->total = sum_add(tree->total, value);
         }
-        if (!is_meant || !filter_matches(&tree->filter, i)) {
+        bool is_kept = filter_matches(&tree->filter, i);
+        tree->place_of_row[i] = is_kept ? tree->node_of_row[i] : MAP_NONE;
+        if (!is_meant || !is_kept) {
             tree->node_of_row[i] = MAP_NONE;
             continue;
         }
@@ -300,4 +303,52 @@ const uint8_t *code_tree_categories(const struct code_tree *tree)
                 largest[i] = category;
     }
     return largest;
+}
+
+/* ---- savings ---- */
+
+/* Calls back for each shown node that a row stands below, or in. */
+static void over_each(const struct code_tree *tree, uint32_t row, void (*visit)(void *context, uint32_t shown),
+                      void *context)
+{
+    for (uint32_t at = tree->place_of_row[row]; at != MAP_NONE && at >= tree->root;
+         at = code_tree_node(tree, at)->parent) {
+        arena_work(tree->arena, 1);
+        if (code_tree_node(tree, at)->shown)
+            visit(context, code_tree_node(tree, at)->shown - 1);
+    }
+}
+
+/* Rows by the shown nodes that they go with: those of node i end at ends[i], where those of the next begin. */
+struct gathering {
+    uint32_t *ends, *rows, row;
+};
+
+static void row_count(void *context, uint32_t shown) { ((struct gathering *)context)->ends[shown]++; }
+
+static void row_put(void *context, uint32_t shown)
+{
+    struct gathering *gathering = context;
+    gathering->rows[gathering->ends[shown]++] = gathering->row;
+}
+
+const struct marginal_saving *code_tree_savings(const struct code_tree *tree)
+{
+    struct marginal_saving *savings = arena_array(tree->arena, struct marginal_saving, tree->shown_count);
+    struct gathering gathering = {.ends = arena_array(tree->arena, uint32_t, tree->shown_count)};
+    struct marginal *marginal = memory_viewer_columns_marginal(&tree->context);
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < tree->space->row_count; i++)
+        over_each(tree, i, row_count, &gathering);
+    for (uint32_t i = 0; i < tree->shown_count; i++) {
+        uint32_t own = gathering.ends[i];
+        gathering.ends[i] = (uint32_t)count;
+        count += own;
+    }
+    gathering.rows = arena_array(tree->arena, uint32_t, count + 1);
+    for (; gathering.row < tree->space->row_count; gathering.row++)
+        over_each(tree, gathering.row, row_put, &gathering);
+    for (uint32_t i = 0, first = 0; i < tree->shown_count; first = gathering.ends[i++])
+        savings[i] = marginal_of_rows(marginal, gathering.rows + first, NULL, gathering.ends[i] - first);
+    return savings;
 }

@@ -41,6 +41,19 @@ static struct describe_source place_of(const struct buffer *buffer)
     return describe_source(&buffer->plan->hlo, &detail);
 }
 
+struct memory_viewer_columns_rows memory_viewer_columns_of(const struct tool_request *request,
+                                                           const struct plan_space *space)
+{
+    return (struct memory_viewer_columns_rows){request, space, arena_array(request->arena, struct marginal, 1)};
+}
+
+struct marginal *memory_viewer_columns_marginal(const struct memory_viewer_columns_rows *rows)
+{
+    if (rows->marginal->space == NULL)
+        marginal_build(rows->marginal, rows->space, rows->request->arena);
+    return rows->marginal;
+}
+
 /* ---- texts ---- */
 
 struct str memory_viewer_columns_name(const struct memory_viewer_columns_rows *rows, uint32_t at)
@@ -188,6 +201,18 @@ static int64_t end_step(const struct buffer *buffer)
     return is_whole ? buffer->space->step_count : buffer->row->dies;
 }
 
+static struct marginal_saving saving_of(const struct buffer *buffer)
+{
+    uint32_t at = (uint32_t)(buffer->row - buffer->space->rows);
+    return marginal_of_row(memory_viewer_columns_marginal(buffer->rows), at);
+}
+
+static struct table_value next_peak_of(const struct buffer *buffer)
+{
+    uint32_t step = saving_of(buffer).next_peak_step;
+    return table_integer_if(step != PLAN_NONE, step);
+}
+
 #define VALUE(name, expression) TABLE_VALUE(name, const struct buffer buffer = buffer_of(context, row), expression)
 #define IF_SIZED(value) (has_size(&buffer) ? (value) : table_unknown())
 #define IF_MOVED(value) (buffer.row->is_indefinite ? table_unknown() : (value))
@@ -205,6 +230,9 @@ VALUE(padding_percent, IF_SIZED(percent(views_padding(buffer.row), buffer.row->b
 VALUE(expansion, has_size(&buffer) && buffer.row->unpadded_bytes > 0
                      ? table_real((double)buffer.row->bytes / (double)buffer.row->unpadded_bytes)
                      : table_unknown())
+VALUE(saves, table_integer(saving_of(&buffer).bytes))
+VALUE(saves_percent, percent(saving_of(&buffer).bytes, buffer.space->peak_bytes))
+VALUE(next_peak, next_peak_of(&buffer))
 VALUE(category, table_text(str_of(category_name((enum category)buffer.row->verdict.category))))
 VALUE(category_word, table_text(str_of(category_words((enum category)buffer.row->verdict.category))))
 VALUE(kind, table_text(str_of(plan_kind_name(allocation_kind(&buffer)))))
@@ -277,6 +305,11 @@ const struct table_column memory_viewer_columns[] = {
      .title = "Padding", .help = "padding: pad:>1MiB · >10%"},
     {COLUMN_NUMBER("pad%", padding_percent, "percent")},
     {COLUMN_NUMBER("", expansion, "factor"), .json = "expansion"},
+    {COLUMN_NUMBER("saves", saves, "bytes"), .json = "saves_bytes", .csv = "saves_bytes", .title = "Saves",
+     .help = "what the peak falls by without it: saves:>64MiB · >1%"},
+    {COLUMN_NUMBER("saves%", saves_percent, "percent")},
+    {COLUMN_NUMBER("next_peak", next_peak, "step"), .aliases = "next_peak_step", .json = "next_peak_step",
+     .csv = "next_peak_step", .title = "Next peak", .help = "step of the peak that is left without it"},
     {COLUMN_TEXT("cat", category), .aliases = "category", .word = category_word, .is_value = is_category,
      .json = "category", .csv = "category", .title = "Category",
      .help = "whose memory: cat:saved_activation · cat:parameter,optimizer_state"},
@@ -318,6 +351,8 @@ const struct table_column memory_viewer_columns[] = {
 };
 
 const char memory_viewer_columns_csv[] =
-    "id name op cat confidence rule kind pattern shape dtype size unpadded pad born dies alloc offset line scope";
+    "id name op cat confidence rule kind pattern shape dtype size unpadded pad saves next_peak born dies alloc offset "
+    "line scope";
 const char memory_viewer_columns_csv_without_paths[] =
-    "id name op cat confidence rule kind pattern shape dtype size unpadded pad born dies alloc offset scope";
+    "id name op cat confidence rule kind pattern shape dtype size unpadded pad saves next_peak born dies alloc offset "
+    "scope";

@@ -4,12 +4,19 @@
 
 #include "tool/memory_viewer/views_shared.h"
 #include "tool/table.h"
+#include "whatif/marginal.h"
 
 /* What the columns' values are asked of; a row is one of the space's. */
 struct memory_viewer_columns_rows {
     const struct tool_request *request;
     const struct plan_space *space;
+    struct marginal *marginal; /* made when a saving is first asked for; NULL: none is */
 };
+
+struct memory_viewer_columns_rows memory_viewer_columns_of(const struct tool_request *request,
+                                                           const struct plan_space *space);
+/* What the rows' savings are asked of. */
+struct marginal *memory_viewer_columns_marginal(const struct memory_viewer_columns_rows *rows);
 
 /* A share is in percent: of the peak, of the buffer. */
 extern const struct table_column memory_viewer_columns[];

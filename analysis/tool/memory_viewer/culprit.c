@@ -276,7 +276,7 @@ static void sentence_write(const struct memory_viewer_columns_rows *row, struct 
 bool culprit_largest(const struct tool_request *request, const struct plan_space *space, uint32_t *count,
                      int64_t *each_bytes, struct str *shape)
 {
-    const struct memory_viewer_columns_rows row = {request, space};
+    const struct memory_viewer_columns_rows row = memory_viewer_columns_of(request, space);
     struct culprit culprit;
     if (!culprit_find(&row, &culprit))
         return false;
@@ -288,7 +288,7 @@ bool culprit_largest(const struct tool_request *request, const struct plan_space
 
 void culprit_write(const struct tool_request *request, struct json *json, const struct plan_space *space)
 {
-    struct memory_viewer_columns_rows row = {request, space};
+    struct memory_viewer_columns_rows row = memory_viewer_columns_of(request, space);
     struct culprit culprit;
     json_key(json, "culprit");
     if (!culprit_find(&row, &culprit)) {

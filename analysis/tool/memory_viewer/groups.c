@@ -4,12 +4,14 @@
 #include "base/sum.h"
 #include "plan/group_key.h"
 #include "tool/memory_viewer/row_groups.h"
+#include "tool/memory_viewer/saving.h"
 
 #include <stdlib.h>
 
 struct member {
     struct str key;
     uint32_t row;
+    bool is_listed; /* alive at the step; the others only go when the group does */
 };
 
 struct group {
@@ -19,6 +21,7 @@ struct group {
     int64_t bytes, padding_bytes, smallest_bytes, largest_bytes;
     struct memory_viewer_columns_whose whose; /* where they agree */
     uint32_t patterns;                        /* that all of them belong to */
+    struct marginal_saving saving;            /* without any of it, whenever it lives */
 };
 
 /* `context` first, so that it serves the columns of buffers, by which groups are filtered. Groups stand by key. */
@@ -28,7 +31,7 @@ struct listing {
     struct member *members;
     struct group *groups;
     size_t way;
-    uint32_t step, group_count, count, total_count;
+    uint32_t step, group_count, count, total_count, member_count;
     bool is_all, has_paths;
     int64_t bytes, total_bytes;
 };
@@ -107,6 +110,8 @@ VALUE(key, table_text(group->key))
 TABLE_VALUE(key_cell, , table_text(shown_key(context, row)))
 VALUE(count, table_integer(group->count))
 VALUE(size, table_integer(group->bytes))
+VALUE(saves, table_integer(group->saving.bytes))
+VALUE(next_peak, table_integer_if(group->saving.next_peak_step != PLAN_NONE, group->saving.next_peak_step))
 VALUE(padding, table_integer(group->padding_bytes))
 VALUE(largest, table_integer(group->largest_bytes))
 VALUE(smallest, table_integer(group->smallest_bytes))
@@ -142,6 +147,10 @@ static const struct table_column columns[] = {
      .title = "Total"},
     {.name = "share", .type = TABLE_NUMBER, .value = share, .unit = "percent", .json = "share_percent",
      .csv = "share_percent", .title = "Share"},
+    {.name = "saves", .type = TABLE_NUMBER, .value = saves, .unit = "bytes", .json = "saves_bytes", .csv = "saves_bytes",
+     .title = "Saves"},
+    {.name = "next_peak", .aliases = "next_peak_step", .type = TABLE_NUMBER, .value = next_peak, .unit = "step",
+     .json = "next_peak_step", .csv = "next_peak_step", .title = "Next peak"},
     {.name = "pad", .aliases = "padding", .type = TABLE_NUMBER, .value = padding, .unit = "bytes",
      .json = "padding_bytes", .csv = "padding_bytes", .title = "Padding"},
     {.name = "largest", .type = TABLE_NUMBER, .value = largest, .unit = "bytes", .json = "largest_bytes",
@@ -171,34 +180,52 @@ static int by_key(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
     int order = str_compare(a->key, b->key);
-    return order != 0 ? order : (a->row > b->row) - (a->row < b->row);
+    return order ?: ORDER(b->is_listed, a->is_listed) ?: ORDER(a->row, b->row);
 }
 
-/* What is alive, and of it what the filter keeps. */
+/* What the filter keeps, of what is alive and of the rest. */
 static void members_find(struct listing *listing)
 {
     const struct memory_viewer_columns_rows *context = &listing->context;
     listing->members = arena_array(context->request->arena, struct member, (size_t)context->space->row_count + 1);
     for (uint32_t i = 0; i < context->space->row_count; i++) {
         const struct plan_row *row = &context->space->rows[i];
-        if (!listing->is_all && !plan_row_is_alive(row, listing->step))
-            continue;
-        listing->total_count++;
-        listing->total_bytes = sum_add(listing->total_bytes, row->bytes);
+        bool is_listed = listing->is_all || plan_row_is_alive(row, listing->step);
+        listing->total_count += is_listed;
+        listing->total_bytes = sum_add(listing->total_bytes, is_listed ? row->bytes : 0);
         if (!filter_matches(&listing->rows.filter, i))
             continue;
-        listing->members[listing->count++] = (struct member){row_groups_key(context, i, listing->way), i};
-        listing->bytes = sum_add(listing->bytes, row->bytes);
+        listing->members[listing->member_count++] =
+            (struct member){row_groups_key(context, i, listing->way), i, is_listed};
+        listing->count += is_listed;
+        listing->bytes = sum_add(listing->bytes, is_listed ? row->bytes : 0);
     }
-    qsort(listing->members, listing->count, sizeof(*listing->members), by_key);
+    qsort(listing->members, listing->member_count, sizeof(*listing->members), by_key);
+}
+
+/* Of each group all that has its key, which stands behind its first member. */
+static void groups_save(struct listing *listing)
+{
+    struct marginal *marginal = memory_viewer_columns_marginal(&listing->context);
+    uint32_t *rows = arena_array(listing->context.request->arena, uint32_t, (size_t)listing->member_count + 1);
+    for (uint32_t i = 0; i < listing->group_count; i++) {
+        struct group *group = &listing->groups[i];
+        uint32_t count = 0;
+        for (uint32_t j = group->member_first;
+             j < listing->member_count && str_equal(listing->members[j].key, group->key); j++)
+            rows[count++] = listing->members[j].row;
+        group->saving = marginal_of_rows(marginal, rows, NULL, count);
+    }
 }
 
 static void groups_sum(struct listing *listing)
 {
     const struct member *members = listing->members;
     listing->groups = arena_array(listing->context.request->arena, struct group, (size_t)listing->count + 1);
-    for (uint32_t i = 0; i < listing->count; i++) {
+    for (uint32_t i = 0; i < listing->member_count; i++) {
         const struct plan_row *row = &listing->context.space->rows[members[i].row];
+        if (!members[i].is_listed)
+            continue;
         if (i == 0 || !str_equal(members[i].key, members[i - 1].key))
             listing->groups[listing->group_count++] =
                 (struct group){.key = members[i].key,
@@ -251,8 +278,8 @@ bool memory_viewer_groups(const struct tool_request *request, struct json *json,
     struct listing *listing = arena_array(request->arena, struct listing, 1);
     struct table_column *own = arena_array(request->arena, struct table_column, COLUMN_COUNT);
     struct table_spec *spec = arena_array(request->arena, struct table_spec, 1); /* a long CSV is written after this */
-    *spec = (struct table_spec){.columns = own, .filtered = memory_viewer_columns, .sort = "-size"};
-    listing->context = (struct memory_viewer_columns_rows){request, views_space(request, err)};
+    *spec = (struct table_spec){.columns = own, .filtered = memory_viewer_columns, .sort = "-saves,-size"};
+    listing->context = memory_viewer_columns_of(request, views_space(request, err));
     memcpy(own, columns, sizeof(columns));
     if (listing->context.space == NULL ||
         !views_step(request, listing->context.space, true, &listing->step, &listing->is_all, err) ||
@@ -262,6 +289,7 @@ bool memory_viewer_groups(const struct tool_request *request, struct json *json,
     own[CSV_KEY].csv = row_groups_name(listing->way);
     members_find(listing);
     groups_sum(listing);
+    groups_save(listing);
     listing->rows.filter.term_count = 0; /* it was for the buffers */
     table_take_all(&listing->rows, listing->group_count);
     if (table_is_format(&listing->rows, "csv"))

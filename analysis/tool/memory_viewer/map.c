@@ -237,7 +237,7 @@ static int64_t height_of(const struct plan_space *space)
 
 bool memory_viewer_map(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct memory_viewer_columns_rows row = {request, views_space(request, err)};
+    struct memory_viewer_columns_rows row = memory_viewer_columns_of(request, views_space(request, err));
     struct filter filter;
     struct range range;
     const char *filter_text = tool_param_text(request, "filter");

@@ -49,7 +49,7 @@ struct strip {
 
 static struct memory_viewer_columns_whose whose_of(const struct strip *strip, uint32_t at)
 {
-    const struct memory_viewer_columns_rows rows = {strip->request, strip->space};
+    const struct memory_viewer_columns_rows rows = {.request = strip->request, .space = strip->space};
     return memory_viewer_columns_whose_of(&rows, (uint32_t)(strip->items[at].row - strip->space->rows));
 }
 
@@ -208,7 +208,7 @@ static void categories_write(struct json *json, const struct plan_space *space, 
 bool memory_viewer_strips(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan_space *space = views_space(request, err);
-    struct memory_viewer_columns_rows row = {request, space};
+    struct memory_viewer_columns_rows row = memory_viewer_columns_of(request, space);
     struct filter filter, mark;
     struct part part;
     const char *filter_text = tool_param_text(request, "filter"), *mark_text = tool_param_text(request, "mark");

@@ -61,6 +61,19 @@ static void cell_write(const struct code_tree *tree, struct naming *naming, cons
     }
 }
 
+static void savings_write(const struct code_tree *tree, struct json *json)
+{
+    const struct marginal_saving *savings = code_tree_savings(tree);
+    json_key_array(json, "saves");
+    for (uint32_t i = 0; i < tree->shown_count; i++)
+        json_int(json, savings[i].bytes);
+    json_array_end(json);
+    json_key_array(json, "next_peak_step");
+    for (uint32_t i = 0; i < tree->shown_count; i++)
+        savings[i].next_peak_step == PLAN_NONE ? json_null(json) : json_uint(json, savings[i].next_peak_step);
+    json_array_end(json);
+}
+
 static void nodes_write(const struct code_tree *tree, struct naming *naming, struct json *json)
 {
     static const char *const names[COLUMN_COUNT] = {"depth", "id",         "name",  "key",    "total",   "self",
@@ -75,6 +88,7 @@ static void nodes_write(const struct code_tree *tree, struct naming *naming, str
             cell_write(tree, naming, code_tree_node(tree, tree->shown[i]), (enum column)column, json);
         json_array_end(json);
     }
+    savings_write(tree, json);
     json_key_array(json, names[CATEGORY]);
     for (uint32_t i = 0; i < tree->shown_count; i++)
         json_int(json, categories[i] == CATEGORY_COUNT ? -1 : categories[i]);
@@ -174,7 +188,7 @@ static bool tree_read(struct code_tree *tree, const struct tool_request *request
     tree->plan = request->model;
     tree->arena = request->arena;
     tree->space = views_space(request, err);
-    tree->context = (struct memory_viewer_columns_rows){request, tree->space};
+    tree->context = memory_viewer_columns_of(request, tree->space);
     tree->opens_all = open != NULL && strcmp(open, "all") == 0;
     return tree->space != NULL && views_step(request, tree->space, true, &tree->step, &tree->is_all, err) &&
            word_read(request, "by", "way", ways, CODE_PATH_WAY_COUNT, &tree->way, err) &&

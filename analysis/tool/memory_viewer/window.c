@@ -120,7 +120,7 @@ static void changes_write(const struct window *window, struct json *json, const 
 
 bool memory_viewer_window(const struct tool_request *request, struct json *json, struct err *err)
 {
-    struct window window = {.row = {request, views_space(request, err)}};
+    struct window window = {.row = memory_viewer_columns_of(request, views_space(request, err))};
     const char *filter_text = tool_param_text(request, "filter");
     int64_t from, to;
     if (window.row.space == NULL ||
