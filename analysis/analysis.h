@@ -120,10 +120,20 @@ enum analysis_subject_kind {
 
 struct analysis_subject; /* opaque */
 
+/* Other files of the session that may hold programs: traces of other hosts, HLO files. They are opened only if they are
+ * needed. */
+struct analysis_beside {
+    size_t count;
+    void *context;
+    /* File `at`, or NULL if it cannot be opened; it lasts until the next is opened. */
+    const struct source *(*open)(void *context, size_t at);
+};
+
 /* What is to be read, and how. */
 struct analysis_reading {
     enum analysis_subject_kind kind;
     const struct analysis_program *program; /* of a module, and its figures: which one of the file */
+    const struct analysis_beside *beside;   /* of a trace: where programs may be that it does not hold; or NULL */
     const struct workers *workers; /* of a trace: read a large one side by side, if its source can be; or NULL */
     bool with_mentions;            /* of a text without a failure: its lines that speak of memory as well */
     uint64_t limit_bytes;          /* memory that it may take; 0 = no limit */

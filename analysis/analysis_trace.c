@@ -4,40 +4,94 @@
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/summary.h"
+#include "wire/gzip.h"
 
 /* Steps of decoding: about two a byte in real traces; a step costs 1 to 10 ns. */
 #define MIN_WORK ((uint64_t)1 << 28)
 #define WORK_PER_BYTE 64
 
+/* Of one session; more are not looked into. */
+enum { BESIDE_MAX = 256 };
+
 struct programs {
-    const struct source *source;
+    const struct source *source; /* the file at hand, plain */
     struct arena arena;
     struct err err;
+    struct program_figures_reader *reader;
     struct program_figures figures;
 };
 
-static void programs_read(void *context)
+static void programs_begin(void *context)
 {
     struct programs *programs = context;
-    program_figures_read(programs->source, &programs->arena, &programs->figures, &programs->err);
+    programs->reader = program_figures_begin(&programs->arena);
 }
 
-/* Names what nobody named by the programs in the same file. What fails on the way leaves it without names. */
-static void programs_hold(struct job *job, struct memory_profile *trace)
+static void programs_add(void *context)
+{
+    struct programs *programs = context;
+    program_figures_add(programs->reader, programs->source, &programs->err);
+}
+
+static void programs_take(void *context)
+{
+    struct programs *programs = context;
+    program_figures_take(programs->reader, &programs->figures);
+}
+
+/* Those of other files of the session. A file that cannot be read costs its own programs; false: there is no room for
+ * more. */
+static bool beside_add(struct programs *programs, const struct source *source)
+{
+    struct err err = ERR_INIT;
+    struct gzip *gzip = gzip_matches(source) ? gzip_open(source, &err) : NULL;
+    programs->source = gzip != NULL ? &gzip->source : source;
+    bool has_room = err_is_set(&err) || arena_try(&programs->arena, programs_add, programs);
+    gzip_close(gzip);
+    programs->err = (struct err)ERR_INIT;
+    return has_room;
+}
+
+static uint32_t beside_read(struct programs *programs, const struct analysis_beside *beside)
+{
+    uint32_t file_count = 0;
+    for (size_t i = 0; i < beside->count && i < BESIDE_MAX; i++) {
+        const struct source *source = beside->open(beside->context, i);
+        if (source != NULL && !beside_add(programs, source))
+            break;
+        file_count += source != NULL;
+    }
+    return file_count;
+}
+
+/* Names what nobody named by the programs in the same file, or, where none of those says what it allocates, in others of
+ * the session. What fails on the way leaves it without names. */
+static void programs_hold(struct job *job, const struct analysis_beside *beside, struct memory_profile *trace)
 {
     if (!memory_profile_naming_is_wanted(trace))
         return;
     struct programs programs = {.source = job->source, .err = ERR_INIT};
     arena_init(&programs.arena, arena_left_bytes(&job->arena), &programs.err);
     arena_allot_work(&programs.arena, job->arena.work_left);
-    if (arena_try(&programs.arena, programs_read, &programs) && programs.figures.count > 0)
+    bool is_read =
+        arena_try(&programs.arena, programs_begin, &programs) && arena_try(&programs.arena, programs_add, &programs);
+    if (is_read && beside != NULL && !program_figures_has_assignment(programs.reader)) {
+        programs.err = (struct err)ERR_INIT;
+        uint32_t file_count = beside_read(&programs, beside);
+        bool is_named = program_figures_has_assignment(programs.reader);
+        memory_profile_note(&trace->notes, "programs_beside", is_named ? file_count : 0,
+                            "Files of the session beside this one, in which the programs were looked up that name "
+                            "allocations: this file tells of none what it allocates.");
+    }
+    if (is_read && arena_try(&programs.arena, programs_take, &programs) && programs.figures.count > 0)
         memory_profile_naming_make(trace, &programs.figures, &job->arena);
     arena_free(&programs.arena);
 }
 
 void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err)
 {
-    const struct workers *workers = ((const struct analysis_reading *)in)->workers;
+    const struct analysis_reading *reading = in;
+    const struct workers *workers = reading->workers;
     struct analysis_subject *out = to;
     struct memory_events *events = arena_array(&job->arena, struct memory_events, 1);
     uint64_t size_bytes = job->source->size_bytes;
@@ -46,7 +100,7 @@ void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *
     if (!memory_events_read(job->source, workers, &job->arena, events, err))
         return;
     memory_profile_model_build(&out->trace, events, workers, &job->arena);
-    programs_hold(job, &out->trace);
+    programs_hold(job, reading->beside, &out->trace);
     out->pool_names = arena_array(&job->arena, const char *, (size_t)out->trace.pool_count + 1);
     for (uint32_t i = 0; i < out->trace.pool_count; i++)
         out->pool_names[i] = arena_text(&job->arena, out->trace.pools[i].name);

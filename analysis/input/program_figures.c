@@ -2,8 +2,10 @@
 #include "input/program_figures.h"
 
 #include "base/chunks.h"
+#include "base/intern.h"
 #include "base/sum.h"
 #include "hlo.fields.h"
+#include "input/kind.h"
 #include "input/shape.h"
 #include "input/xspace.h"
 
@@ -12,8 +14,14 @@ enum { FIGURES_MAX = 1 << 24, ARGUMENTS_MAX = 1 << 16, OPCODE_MAX = 32, NAME_MAX
 struct reading {
     struct stream stream;
     struct arena *arena, *scratch;
-    struct chunks figures; /* struct program_figure */
+    struct chunks figures;  /* struct program_figure */
+    struct chunks programs; /* struct program */
     uint32_t program;
+};
+
+struct program_figures_reader {
+    struct reading reading;
+    struct intern known; /* "jit_conv(15)", of programs with an assignment */
 };
 
 /* An allocation that counts: of the device's memory, in each launch. */
@@ -167,52 +175,111 @@ static void shapes_take(struct reading *reading, const struct arguments *argumen
 
 /* ---- programs ---- */
 
-static void program_read(struct reading *reading, const struct xspace_program *from, struct program *out)
+static void program_read(struct program_figures_reader *reader, const struct xspace_program *from)
 {
+    struct reading *reading = &reader->reading;
     struct stream_field field;
     struct stream_scope hlo = from->hlo;
     struct arguments arguments = {.names = NULL, .root_id = -1};
     size_t before = reading->figures.count;
-    *out = (struct program){.name = {arena_text(reading->arena, from->name), from->name.length},
-                            .id = from->program_id,
-                            .first = (uint32_t)before};
+    struct program program = {.name = {arena_text(reading->arena, from->name), from->name.length},
+                              .id = from->program_id,
+                              .first = (uint32_t)before};
+    reading->program = (uint32_t)reading->programs.count;
     while (stream_next(&reading->stream, &hlo, &field)) {
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == HLO_PROTO_HLO_MODULE)
             arguments_read(reading, field.payload, &arguments);
         else if (field.number == HLO_PROTO_BUFFER_ASSIGNMENT)
-            assignment_read(reading, field.payload, out);
+            assignment_read(reading, field.payload, &program);
     }
-    if (!out->has_assignment)
+    if (!program.has_assignment)
         shapes_take(reading, &arguments);
-    out->arguments = arguments.names;
-    out->argument_count = arguments.count;
-    out->count = (uint32_t)(reading->figures.count - before);
+    program.arguments = arguments.names;
+    program.argument_count = arguments.count;
+    program.count = (uint32_t)(reading->figures.count - before);
+    CHUNKS_ADD(&reading->programs, struct program, program);
 }
 
-void program_figures_read(const struct source *source, struct arena *arena, struct program_figures *out,
-                          struct err *err)
+static struct str key_of(struct program_figures_reader *reader, const struct xspace_program *program)
 {
-    struct arena *scratch = arena_child(arena);
-    struct reading reading = {.arena = arena, .scratch = scratch};
-    struct xspace xspace;
-    *out = (struct program_figures){.count = 0};
-    if (xspace_read(source, scratch, &xspace, err)) {
-        stream_init(&reading.stream, source, scratch, err);
-        chunks_init(&reading.figures, scratch, sizeof(struct program_figure));
-        out->programs = arena_array(arena, struct program, xspace.program_count + 1);
-        while (out->program_count < xspace.program_count && err->code != ERR_io) {
-            reading.program = out->program_count;
-            program_read(&reading, &xspace.programs[out->program_count], &out->programs[out->program_count]);
-            out->program_count++;
-            if (err_is_set(err) && err->code != ERR_io)
-                *err = (struct err)ERR_INIT; /* what is damaged costs the rest of its program alone */
-        }
-        out->count = (uint32_t)reading.figures.count;
-        out->figures = arena_array(arena, struct program_figure, (size_t)out->count + 1);
-        for (uint32_t i = 0; i < out->count; i++)
-            out->figures[i] = CHUNKS_AT(&reading.figures, struct program_figure, i);
+    return str_of(arena_format(reader->reading.scratch, "%.*s(%llu)", (int)program->name.length, program->name.data,
+                               (unsigned long long)program->program_id));
+}
+
+static void programs_add(struct program_figures_reader *reader, const struct xspace_program *programs, size_t count,
+                         struct err *err)
+{
+    const struct chunks *all = &reader->reading.programs;
+    for (size_t i = 0; i < count && err->code != ERR_io; i++) {
+        struct str key = key_of(reader, &programs[i]);
+        if (intern_find(&reader->known, key) != MAP_NONE)
+            continue;
+        program_read(reader, &programs[i]);
+        if (CHUNKS_AT(all, struct program, all->count - 1).has_assignment)
+            intern_number(&reader->known, key);
+        if (err_is_set(err) && err->code != ERR_io)
+            *err = (struct err)ERR_INIT; /* what is damaged costs the rest of its program alone */
     }
+}
+
+/* The program that an HLO file is: its name and id stand in the module. */
+static void lone_program_add(struct program_figures_reader *reader, struct err *err)
+{
+    struct stream *stream = &reader->reading.stream;
+    struct stream_field field;
+    struct xspace_program program = {.hlo = {0, stream_size(stream)}};
+    for (struct stream_scope hlo = program.hlo; stream_next(stream, &hlo, &field);) {
+        if (field.number != HLO_PROTO_HLO_MODULE || field.type != WIRE_BYTES)
+            continue;
+        for (struct stream_scope module = field.payload; stream_next(stream, &module, &field);) {
+            if (field.number == HLO_MODULE_PROTO_NAME && field.type == WIRE_BYTES)
+                program.name = stream_text(stream, field.payload, NAME_MAX, reader->reading.scratch);
+            else if (field.number == HLO_MODULE_PROTO_ID && field.type == WIRE_VARINT)
+                program.program_id = field.value;
+        }
+    }
+    programs_add(reader, &program, 1, err);
+}
+
+struct program_figures_reader *program_figures_begin(struct arena *arena)
+{
+    struct program_figures_reader *reader = arena_array(arena, struct program_figures_reader, 1);
+    reader->reading.arena = arena;
+    chunks_init(&reader->reading.figures, arena, sizeof(struct program_figure));
+    chunks_init(&reader->reading.programs, arena, sizeof(struct program));
+    intern_init(&reader->known, arena);
+    return reader;
+}
+
+void program_figures_add(struct program_figures_reader *reader, const struct source *source, struct err *err)
+{
+    struct reading *reading = &reader->reading;
+    struct arena *scratch = arena_child(reading->arena);
+    struct xspace xspace;
+    reading->scratch = scratch;
+    enum kind kind = kind_of(source, scratch, err);
+    stream_init(&reading->stream, source, scratch, err);
+    if (kind == KIND_XSPACE && xspace_read(source, scratch, &xspace, err))
+        programs_add(reader, xspace.programs, xspace.program_count, err);
+    else if (kind == KIND_HLO_PROTO)
+        lone_program_add(reader, err);
     arena_free(scratch);
+}
+
+bool program_figures_has_assignment(const struct program_figures_reader *reader) { return reader->known.map.count > 0; }
+
+void program_figures_take(const struct program_figures_reader *reader, struct program_figures *out)
+{
+    const struct reading *reading = &reader->reading;
+    *out = (struct program_figures){.program_count = (uint32_t)reading->programs.count};
+    out->programs = arena_array(reading->arena, struct program, (size_t)out->program_count + 1);
+    for (uint32_t i = 0; i < out->program_count; i++)
+        out->programs[i] = CHUNKS_AT(&reading->programs, struct program, i);
+    if (out->program_count > 0) /* behind the last one are those of a program that was not read to its end */
+        out->count = out->programs[out->program_count - 1].first + out->programs[out->program_count - 1].count;
+    out->figures = arena_array(reading->arena, struct program_figure, (size_t)out->count + 1);
+    for (uint32_t i = 0; i < out->count; i++)
+        out->figures[i] = CHUNKS_AT(&reading->figures, struct program_figure, i);
 }

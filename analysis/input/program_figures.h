@@ -38,6 +38,13 @@ struct program_figures {
     uint32_t count;
 };
 
-/* Of all programs in the trace. What cannot be read is left out: the report is in err, and what was read holds. */
-void program_figures_read(const struct source *source, struct arena *arena, struct program_figures *out,
-                          struct err *err);
+/* Reads file after file; in the arena. */
+struct program_figures_reader;
+struct program_figures_reader *program_figures_begin(struct arena *arena);
+/* Adds all programs of a trace, or that of an HLO file; of those with an assignment none that has name and id of one
+ * before. What cannot be read is left out: the report is in err, and what was read holds. */
+void program_figures_add(struct program_figures_reader *reader, const struct source *source, struct err *err);
+/* What was added so far. */
+void program_figures_take(const struct program_figures_reader *reader, struct program_figures *out);
+/* Is there one with an assignment, so that what a launch allocates is known? */
+bool program_figures_has_assignment(const struct program_figures_reader *reader);

@@ -59,12 +59,13 @@ static void write_unread(struct buf *buf, const struct analysis_trace_host *name
     json_object_end(&json);
 }
 
-static void take_host(struct overview *overview, struct store *store, const struct snapshot_host *host)
+static void take_host(struct overview *overview, struct store *store, const struct snapshot_session *session,
+                      const struct snapshot_host *host)
 {
     struct subject trace;
     struct err err = ERR_INIT;
     const struct analysis_trace_host names = {host->id, host->name, host->file->path};
-    const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &host->file->place};
+    const struct subjects_place place = subjects_trace(session, host);
     const char *code, *text;
     if (overview->hosts.length > 0)
         buf_char(&overview->hosts, ',');
@@ -151,7 +152,7 @@ static struct response *summary(const struct server *server, const struct snapsh
     }
     for (size_t at = 0; at < session->host_count; at++) {
         if (!host || host == &session->hosts[at])
-            take_host(&overview, server->store, &session->hosts[at]);
+            take_host(&overview, server->store, session, &session->hosts[at]);
     }
     if (overview.count)
         qsort(overview.ranked, overview.count, sizeof(*overview.ranked), worst_first);

@@ -117,7 +117,8 @@ static const struct modules_entry *module_of(struct store *store, struct modules
 static struct response *write_plan(struct json *json, struct store *store, const struct modules_entry *entry,
                                    const struct oom_verdict *verdict)
 {
-    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    const struct subjects_place place = {
+        .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     struct subject subject = {0};
     struct err err = entry->file->err;
     struct oom_comparison *comparison = NULL;

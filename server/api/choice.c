@@ -207,7 +207,8 @@ static struct response *choose_module(struct choice *choice, const struct reques
                       &choice->modules, &err, &file))
         return response_err(&err, file);
     const struct modules_entry *entry = &choice->modules.entries[0];
-    choice->place = (struct subjects_place){ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    choice->place =
+        (struct subjects_place){.kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     choice->file = entry->file->file->path;
     choice->part_id = entry->id;
     return NULL;
@@ -225,7 +226,7 @@ static struct response *choose_trace(struct choice *choice, const struct request
     const struct snapshot_host *host = choice->about.host;
     if (!host)
         host = subjects_worst_host(choice->server->store, choice->about.session);
-    choice->place = (struct subjects_place){.kind = ANALYSIS_TRACE, .file = &host->file->place};
+    choice->place = subjects_trace(choice->about.session, host);
     choice->file = host->file->path;
     choice->part_id = host->id;
     return NULL;

@@ -98,7 +98,8 @@ static struct response *open_module(struct choice *choice, int side)
                       err, &file))
         return response_err(err, file);
     const struct modules_entry *entry = &half->modules.entries[0];
-    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    const struct subjects_place place = {
+        .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     struct subject *subject = &choice->subjects[at];
     if (!subjects_open(choice->server->store, &place, subject, err))
         return response_failure(err, subject->hold.is_passing, entry->file->file->path);

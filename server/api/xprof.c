@@ -215,7 +215,8 @@ static struct response *answer_module(struct store *store, const struct modules_
     const struct analysis_param param = {"space", text};
     const struct analysis_question question = {
         .tool = "memory_viewer", .view = "xprof", .params = &param, .param_count = 1};
-    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    const struct subjects_place place = {
+        .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     snprintf(text, sizeof(text), "%lld", (long long)space);
     return answer(store, &place, &question);
 }
@@ -269,10 +270,11 @@ static const struct snapshot_host *find_host(const struct snapshot_session *sess
 }
 
 /* Of the named host, else of the first. */
-static struct response *memory_profile(const struct server *server, const struct snapshot_host *host)
+static struct response *memory_profile(const struct server *server, const struct snapshot_session *session,
+                                       const struct snapshot_host *host)
 {
     const struct analysis_question question = {.tool = "memory_profile", .view = "xprof"};
-    const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &host->file->place};
+    const struct subjects_place place = subjects_trace(session, host);
     return answer(server->store, &place, &question);
 }
 
@@ -286,7 +288,7 @@ static struct response *answer_tool(const struct server *server, const struct re
     if (strcmp(tag, "memory_viewer") == 0)
         return memory_viewer(server, request, session);
     if (strcmp(tag, "memory_profile") == 0)
-        return memory_profile(server, named ? named : &session->hosts[0]);
+        return memory_profile(server, session, named ? named : &session->hosts[0]);
     return no_data();
 }
 

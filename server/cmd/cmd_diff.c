@@ -93,7 +93,8 @@ static bool side_read(struct side *side, struct store *store)
     else if (!side->entry->program)
         err = side->entry->file->err;
     else
-        place = (struct subjects_place){ANALYSIS_MODULE, NULL, &side->entry->file->opened, side->entry->program};
+        place = (struct subjects_place){
+            .kind = ANALYSIS_MODULE, .opened = &side->entry->file->opened, .program = side->entry->program};
     if (!err_is_set(&err) && subjects_open(store, &place, &side->subject, &err))
         return true;
     log_line("%s: %s", is_of_profile(side) ? side->profile->file->path : side->entry->file->file->path, err.text);

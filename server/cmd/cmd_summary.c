@@ -86,7 +86,7 @@ static void look_at_memory(struct look *look, const struct snapshot_session *ses
         struct subject trace = {0};
         struct err err = ERR_INIT;
         const struct snapshot_host *host = &session->hosts[at];
-        const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &host->file->place};
+        const struct subjects_place place = subjects_trace(session, host);
         if (store_has_events(look->store, &host->file->place))
             subjects_open(look->store, &place, &trace, &err);
         struct summary_pool pool = {.session = session, .host = host, .trace = trace.core};

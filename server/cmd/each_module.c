@@ -35,7 +35,8 @@ void each_module_sort(struct modules *modules)
 struct body *each_module_ask(struct store *store, const struct modules_entry *entry,
                              const struct analysis_question *question, struct err *err)
 {
-    const struct subjects_place place = {ANALYSIS_MODULE, NULL, &entry->file->opened, entry->program};
+    const struct subjects_place place = {
+        .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     return subjects_answer(store, &place, NULL, question, err, NULL);
 }
 

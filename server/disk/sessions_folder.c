@@ -187,6 +187,23 @@ static void count_in(struct snapshot_session *session, const struct snapshot_fil
     session->size_bytes += is_input ? file->identity.size_bytes : 0;
 }
 
+/* HLO files beside a trace; of a dump those that tell what is allocated. */
+static void add_program_files(struct sessions_builder *builder, const struct contents *contents,
+                              struct snapshot_session *session)
+{
+    size_t count = contents->cache_count + contents->hlo_count + contents->module_count;
+    const struct snapshot_file **files = memory_pool_new(&builder->snapshot->pool, (count + 1) * sizeof(*files));
+    session->program_files = files;
+    for (size_t at = 0; at < contents->folder->file_count; at++) {
+        const struct tree_file *from = &contents->folder->files[at];
+        enum names_kind kind = kind_of(builder, from);
+        bool is_final = kind == NAMES_DUMP_MODULE && names_module_of(from->name).stage == NAMES_STAGE_AFTER;
+        bool is_program = kind == NAMES_XPROF_CACHE || kind == NAMES_HLO || is_final;
+        if (is_program && is_listed(from) && from->identity.size_bytes > 0)
+            files[session->program_file_count++] = &contents->files[at];
+    }
+}
+
 static struct snapshot_session *add_trace(struct sessions_builder *builder, const struct contents *contents)
 {
     struct snapshot_session *session = add_session(builder, contents, SNAPSHOT_TRACE);
@@ -208,6 +225,7 @@ static struct snapshot_session *add_trace(struct sessions_builder *builder, cons
     }
     session->hosts = hosts;
     session->files = files;
+    add_program_files(builder, contents, session);
     return session;
 }
 

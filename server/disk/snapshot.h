@@ -70,9 +70,11 @@ struct snapshot_session {
     int64_t modified_at_ms; /* of its newest file; Unix time */
     uint64_t size_bytes;    /* of its traces or HLO files */
     size_t host_count, group_count, file_count;
-    const struct snapshot_host *hosts;        /* by name; empty unless a trace */
-    const struct snapshot_group *groups;      /* by stem; empty for a trace */
-    const struct snapshot_file *const *files; /* all that belong to it, by name */
+    const struct snapshot_host *hosts;   /* by name; empty unless a trace */
+    const struct snapshot_group *groups; /* by stem; empty for a trace */
+    size_t program_file_count;
+    const struct snapshot_file *const *program_files; /* of a trace: HLO files beside it, of any session */
+    const struct snapshot_file *const *files;         /* all that belong to it, by name */
     /* What becomes known by reading: -1 until modules.c has counted and added up; nothing else changes. */
     _Atomic int64_t *module_count, *largest_total_bytes;
     size_t text_count;

@@ -2,6 +2,7 @@
 #include "server/store/subjects.h"
 
 #include "server/base/memory.h"
+#include "server/store/beside.h"
 #include "server/store/sha256.h"
 
 #include <inttypes.h>
@@ -154,13 +155,20 @@ static bool get(struct store *store, size_t shelf, const char *key, struct makin
     return look_up(store, shelf, key, making ? &maker : NULL, subject, err);
 }
 
-/* The key of what lies in a file of that identity. */
+struct subjects_place subjects_trace(const struct snapshot_session *session, const struct snapshot_host *host)
+{
+    return (struct subjects_place){.kind = ANALYSIS_TRACE, .file = &host->file->place, .session = session};
+}
+
+/* The key of what lies in a file of that identity, and of what is read beside it. */
 static char *key_of(const struct subjects_place *place, const struct files_identity *identity)
 {
     char *text = files_identity_text(identity);
-    if (!place->program)
+    uint64_t beside = place->session ? beside_hash(place->session, place->file) : 0;
+    if (!place->program && beside == 0)
         return text;
-    char *key = memory_format("%s+%" PRIx64, text, place->program->offset_bytes);
+    char *key = place->program ? memory_format("%s+%" PRIx64, text, place->program->offset_bytes)
+                               : memory_format("%s|%" PRIx64, text, beside);
     free(text);
     return key;
 }
@@ -171,10 +179,17 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
 {
     char *key = key_of(place, files_identity(file));
     struct making making = {.store = store, .source = files_source(file), .file = file, .key = key};
-    making.reading =
-        (struct analysis_reading){place->kind, place->program, store_workers(store), true, 0, store_libraries(store)};
+    struct beside beside;
+    beside_open(&beside, place->session, place->file);
+    making.reading = (struct analysis_reading){.kind = place->kind,
+                                               .program = place->program,
+                                               .beside = beside.core.count > 0 ? &beside.core : NULL,
+                                               .workers = store_workers(store),
+                                               .with_mentions = true,
+                                               .libraries = store_libraries(store)};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
     bool is_good = get(store, KINDS[place->kind].shelf, key, &making, subject, err);
+    beside_close(&beside);
     free(key);
     return is_good;
 }
@@ -184,7 +199,8 @@ void subjects_make(struct store *store, const struct subjects_place *place, stru
 {
     struct making making = {.store = store, .source = source, .file = file, .key = key};
     struct cache_made facts = {0};
-    making.reading = (struct analysis_reading){place->kind, place->program, NULL, false, 0, store_libraries(store)};
+    making.reading =
+        (struct analysis_reading){.kind = place->kind, .program = place->program, .libraries = store_libraries(store)};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
     *made = (struct subjects_made){.kind = place->kind, .err = ERR_INIT};
     made->kept = make(&making, &facts, &made->err);
@@ -273,7 +289,7 @@ const struct snapshot_host *subjects_worst_host(struct store *store, const struc
     const struct snapshot_host *worst = NULL;
     struct analysis_trace_pool max = {.peak_bytes = -1}, pool;
     for (size_t at = 0; at < session->host_count && session->host_count > 1; at++) {
-        const struct subjects_place place = {.kind = ANALYSIS_TRACE, .file = &session->hosts[at].file->place};
+        const struct subjects_place place = subjects_trace(session, &session->hosts[at]);
         struct subject trace;
         struct err err = ERR_INIT;
         bool is_worse = subjects_open(store, &place, &trace, &err) && analysis_trace_pool_at(trace.core, 0, &pool) &&

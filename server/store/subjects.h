@@ -29,7 +29,11 @@ struct subjects_place {
     const struct files_place *file;         /* of all but a module */
     const struct store_file *opened;        /* of a module: its file, */
     const struct analysis_program *program; /* and which of the file's contents */
+    const struct snapshot_session
+        *session; /* of a trace: in its other files programs are looked up; NULL: there are none */
 };
+/* The trace of a host of the session. */
+struct subjects_place subjects_trace(const struct snapshot_session *session, const struct snapshot_host *host);
 
 /* One that was read on a thread that may not wait in the cache (thread_pool.h). */
 struct subjects_made {

@@ -2,9 +2,10 @@
 """Allocations of GPUs that the programs of the trace name, as the daemon tells them."""
 import csv
 import io
+import os
 
 import inputs
-from harness import equal
+from harness import equal, wait_until
 
 LAUNCHES = 5
 
@@ -68,3 +69,30 @@ def test_bands_of_the_timeline_are_what_is_in_use(t):
             labels = {band["label"] for band in bands if band["confidence"] == "guess"}
             equal("jit_step(1)" in labels if by == "program" else "output of jit_step(1)" in labels, True, labels)
     equal(daemon.ask(f"/api/v1/memory_profile/timeline?session={session}&stack=colour").status, 400)
+
+
+def test_programs_of_other_files_of_the_session_name_them_too(t):
+    """of another host, and of an HLO proto beside the trace; a further file in the folder makes the names known"""
+    folder = "plugins/profile/run"
+    t.write(f"{folder}/host0.xplane.pb", inputs.gpu_trace(LAUNCHES, has_programs=False))
+    daemon = t.serve(t.folder())
+    session = daemon.get_json("/api/v1/sessions")["sessions"][0]["id"]
+    hosts = daemon.get_json(f"/api/v1/sessions/{session}")["hosts"]
+
+    def told():
+        answer = daemon.get_json("/api/v1/memory_profile/events", session=session, host=hosts[0]["id"])
+        rows = [(row["program"], row["role"], row["confidence"]) for row in answer["data"]["rows"]]
+        return rows, [note["count"] for note in answer["notes"] if note["code"] == "programs_beside"]
+
+    equal(told(), ([(None, None, None)] * (2 * LAUNCHES + 2), []))
+    for name, content, program in ((f"{folder}/host1.xplane.pb", inputs.gpu_trace(1), "jit_step(1)"),
+                                   (f"{folder}/jit_step(1).hlo_proto.pb", inputs.gpu_program(1 << 20, 1 << 19, 3000000), "jit_step")):
+        path = t.write(name, content)
+        wait_until(lambda: told()[1] != [], what="the names")
+        rows, notes = told()
+        equal((rows.count((program, "output", "guess")), rows.count((program, "temporaries", "guess")), notes), (LAUNCHES, LAUNCHES, [1]))
+        pools = view(daemon, "summary", session=session)["pools"]
+        named = next(pool for pool in pools if pool["host"] == hosts[0]["id"])["named"]
+        equal((named["module"], named["sentence"]), ("jit_step", "All 6.36 MiB named from the plan of jit_step (guess)"))
+        os.remove(path)
+        wait_until(lambda: told() == ([(None, None, None)] * (2 * LAUNCHES + 2), []), what="their end, with the file's")

@@ -134,6 +134,136 @@ START_TEST(the_timeline_is_stacked_by_program_and_op)
 }
 END_TEST
 
+/* ---- programs in other files of the session ---- */
+
+/* The trace without its last plane, which holds the programs: from the two bytes before its name's length on, of which
+ * the first is the tag of a plane. */
+static void without_programs(struct bytes *out)
+{
+    static const char name[] = "/host:metadata";
+    struct bytes whole;
+    bytes_load(&whole, path);
+    char *at = memmem(whole.data, whole.length, name, sizeof(name) - 1);
+    ck_assert_ptr_nonnull(at);
+    at -= 2; /* the field of the name */
+    while ((at[-1] & 0x80) != 0 || at[-1] != 0x0A)
+        at--; /* the length of the plane, and its tag */
+    bytes_open(out, whole.data, (size_t)(at - 1 - whole.data));
+    bytes_close(&whole);
+}
+
+struct beside {
+    struct bytes files[4];
+    size_t opened_count;
+};
+
+static const struct source *beside_open(void *context, size_t at)
+{
+    struct beside *beside = context;
+    beside->opened_count++;
+    return beside->files[at].length > 0 ? &beside->files[at].source : NULL;
+}
+
+/* A view of the trace without programs, with files beside it; free() it. */
+static char *answer_beside(struct beside *beside, size_t count, const char *view)
+{
+    struct err err = ERR_INIT;
+    struct buf buf = BUF_INIT;
+    struct bytes trace;
+    without_programs(&trace);
+    const struct analysis_beside files = {count, beside, beside_open};
+    const struct analysis_reading reading = {.kind = ANALYSIS_TRACE, .beside = &files};
+    struct analysis_subject *subject = analysis_subject_read(&trace.source, &reading, &err);
+    ck_assert_msg(subject != NULL, "%s", err.text);
+    ck_assert_msg(subject_answer(subject, "memory_profile", view, NULL, 0, &buf, &err), "%s", err.text);
+    buf_char(&buf, '\0');
+    analysis_subject_free(subject);
+    bytes_close(&trace);
+    return buf.data;
+}
+
+static const char step_one_output[] = "\"program\":\"jit_step(1)\",\"role\":\"output\"",
+                  note[] = "\"code\":\"programs_beside\"";
+
+START_TEST(programs_of_another_host_name_what_the_trace_does_not)
+{
+    struct beside beside = {.opened_count = 0};
+    char *alone = answer_beside(&beside, 0, "events");
+    ck_assert_ptr_null(strstr(alone, "jit_step(1)"));
+    ck_assert_ptr_null(strstr(alone, note));
+    /* one that cannot be opened, one that is no trace, and two equal ones: each program counts once */
+    bytes_open(&beside.files[1], "nothing of note", 15);
+    bytes_load(&beside.files[2], path);
+    bytes_load(&beside.files[3], path);
+    char *named = answer_beside(&beside, 4, "events"), *whole = answer_of(SIZE_MAX, "events", NULL, 0);
+    ck_assert_uint_eq(beside.opened_count, 4);
+    ck_assert_ptr_nonnull(strstr(named, step_one_output));
+    ck_assert_ptr_nonnull(strstr(named, note));
+    /* the rows say what they say of the trace that holds the programs itself */
+    const char *of_named = strstr(named, "\"rows\":"), *of_whole = strstr(whole, "\"rows\":");
+    size_t length = (size_t)(strstr(of_whole, "]") - of_whole);
+    ck_assert_mem_eq(of_named, of_whole, length);
+    free(alone);
+    free(named);
+    free(whole);
+    for (int i = 1; i < 4; i++)
+        bytes_close(&beside.files[i]);
+}
+END_TEST
+
+START_TEST(an_hlo_file_beside_the_trace_names_too)
+{
+    struct beside beside = {.opened_count = 0};
+    struct err err = ERR_INIT;
+    struct bytes whole;
+    bytes_load(&whole, path);
+    struct analysis_contents *contents = analysis_contents_read(&whole.source, &err);
+    ck_assert_ptr_nonnull(contents);
+    const struct analysis_program *program = &contents->programs[0];
+    bytes_open(&beside.files[0], whole.data + program->offset_bytes, program->size_bytes);
+    char *named = answer_beside(&beside, 1, "events");
+    ck_assert_msg(strstr(named, "\"program\":\"jit_step\",\"role\":\"output\"") != NULL, "%s", named);
+    free(named);
+    analysis_contents_free(contents);
+    bytes_close(&beside.files[0]);
+    bytes_close(&whole);
+}
+END_TEST
+
+/* What a trace says of its own programs is not asked of others. */
+START_TEST(other_files_are_left_alone_where_the_trace_tells)
+{
+    struct beside beside = {.opened_count = 0};
+    struct err err = ERR_INIT;
+    struct bytes whole;
+    bytes_load(&whole, path);
+    const struct analysis_beside files = {4, &beside, beside_open};
+    const struct analysis_reading reading = {.kind = ANALYSIS_TRACE, .beside = &files};
+    struct analysis_subject *subject = analysis_subject_read(&whole.source, &reading, &err);
+    ck_assert_ptr_nonnull(subject);
+    ck_assert_uint_eq(beside.opened_count, 0);
+    analysis_subject_free(subject);
+    bytes_close(&whole);
+}
+END_TEST
+
+/* A file beside that is cut anywhere names some, or nothing. */
+START_TEST(a_file_beside_that_is_cut_does_no_harm)
+{
+    struct bytes whole;
+    bytes_load(&whole, path);
+    for (size_t cut = whole.length - 900; cut < whole.length; cut += 11) {
+        struct beside beside = {.opened_count = 0};
+        bytes_open(&beside.files[0], whole.data, cut);
+        char *answer = answer_beside(&beside, 1, "summary");
+        ck_assert_ptr_nonnull(answer);
+        free(answer);
+        bytes_close(&beside.files[0]);
+    }
+    bytes_close(&whole);
+}
+END_TEST
+
 /* However much of the programs is there: no name, or some. */
 START_TEST(a_trace_that_is_cut_is_still_answered)
 {
@@ -162,6 +292,10 @@ int main(void)
     tcase_add_test(tests, an_event_says_what_its_name_rests_on);
     tcase_add_test(tests, live_and_growth_and_summary_tell_of_programs);
     tcase_add_test(tests, the_timeline_is_stacked_by_program_and_op);
+    tcase_add_test(tests, programs_of_another_host_name_what_the_trace_does_not);
+    tcase_add_test(tests, an_hlo_file_beside_the_trace_names_too);
+    tcase_add_test(tests, other_files_are_left_alone_where_the_trace_tells);
+    tcase_add_test(tests, a_file_beside_that_is_cut_does_no_harm);
     tcase_add_test(tests, a_trace_that_is_cut_is_still_answered);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

@@ -162,7 +162,7 @@ uint32_t naming_fit_guess(struct naming *naming, const struct naming_fit *fit, e
         rule = NAMING_AMBIGUOUS;
         role = arena_format(naming->scratch, "%u programs have this size", fit->program_count);
     } else {
-        bool is_one = fit->program_count == 1;
+        bool is_one = fit->program_count == 1 && program->id != 0; /* an HLO file may tell no id */
         name = arena_format(naming->scratch, is_one ? "%.*s(%llu)" : "%.*s", (int)program->name.length,
                             program->name.data, (unsigned long long)program->id);
         role = role_text(naming, fit, is_host);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store/beside.h"
+
+#include "base/hash.h"
+
+/* File `at`, or NULL past the end. The trace itself is not among them. */
+static const struct snapshot_file *file_at(const struct snapshot_session *session, const struct files_place *own,
+                                           size_t at)
+{
+    if (at < session->program_file_count)
+        return session->program_files[at];
+    at -= session->program_file_count;
+    for (size_t host = 0; host < session->host_count; host++) {
+        if (&session->hosts[host].file->place == own)
+            continue;
+        if (at-- == 0)
+            return session->hosts[host].file;
+    }
+    return NULL;
+}
+
+static const struct source *open_at(void *context, size_t at)
+{
+    struct beside *beside = context;
+    const struct snapshot_file *file = file_at(beside->session, beside->own, at);
+    struct err err = ERR_INIT;
+    files_close(beside->file);
+    beside->file = file ? files_open(&file->place, &err) : NULL;
+    return beside->file ? files_source(beside->file) : NULL;
+}
+
+void beside_open(struct beside *beside, const struct snapshot_session *session, const struct files_place *own)
+{
+    *beside = (struct beside){.session = session, .own = own, .core = {.context = beside, .open = open_at}};
+    while (session && file_at(session, own, beside->core.count))
+        beside->core.count++;
+}
+
+void beside_close(struct beside *beside)
+{
+    files_close(beside->file);
+    beside->file = NULL;
+}
+
+uint64_t beside_hash(const struct snapshot_session *session, const struct files_place *own)
+{
+    const struct snapshot_file *file;
+    uint64_t hash = 0;
+    for (size_t at = 0; session && (file = file_at(session, own, at)) != NULL; at++) {
+        const struct files_identity *identity = &file->identity;
+        const uint64_t parts[] = {identity->device, identity->inode, identity->size_bytes,
+                                  (uint64_t)identity->modified_at_ns};
+        hash = hash_bytes(parts, sizeof(parts), hash);
+    }
+    return hash;
+}
