@@ -228,13 +228,6 @@ static void groups_write(const struct memory_viewer_columns_rows *rows, struct j
 
 enum { TEXT_GROUPS_MAX = 12 };
 
-/* Names come out of a file: what would move a terminal's cursor becomes '?'. */
-static void name_write(struct buf *out, struct str name)
-{
-    for (size_t i = 0; i < name.length; i++)
-        buf_char(out, (unsigned char)name.data[i] < ' ' || name.data[i] == 0x7f ? '?' : name.data[i]);
-}
-
 static void line_write(struct buf *out, int64_t bytes, int64_t whole, const char *words)
 {
     char size[SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
@@ -249,7 +242,7 @@ static void text_write(const struct memory_viewer_columns_rows *rows)
     struct buf *out = request->out;
     char size[SIZE_TEXT_BYTES];
     const struct groups groups = groups_of(rows);
-    name_write(out, plan->hlo.name);
+    buf_printable(out, plan->hlo.name);
     buf_format(out, ", %s: %s at the peak\n", space->name, size_text(size, (uint64_t)space->peak_bytes));
     for (int i = 0; i < CATEGORY_COUNT; i++)
         if (space->category_bytes[i] > 0) {
@@ -258,7 +251,7 @@ static void text_write(const struct memory_viewer_columns_rows *rows)
         }
     for (uint32_t i = 0; i < space->pattern_count; i++) {
         buf_text(out, i == 0 ? "\nPatterns\n  " : "  ");
-        name_write(out, str_of(space->patterns[i].sentence));
+        buf_printable(out, str_of(space->patterns[i].sentence));
         buf_char(out, '\n');
     }
     for (uint32_t i = 0; i < groups.count && i < TEXT_GROUPS_MAX; i++) {
@@ -268,9 +261,9 @@ static void text_write(const struct memory_viewer_columns_rows *rows)
             buf_text(out, "\nLargest groups\n");
         line_write(out, group->bytes, space->peak_bytes, "");
         buf_format(out, "%u × %.*s  ", group->count, (int)group->key.shape.length, group->key.shape.data);
-        name_write(out, label);
+        buf_printable(out, label);
         buf_format(out, " (%s)%s", category_words(group->key.category), source.length > 0 ? "  " : "");
-        name_write(out, source);
+        buf_printable(out, source);
         buf_char(out, '\n');
     }
     if (groups.count > TEXT_GROUPS_MAX)
