@@ -30,6 +30,11 @@ ARGUMENTS = {"/api/v1/memory_profile/event": {"id": 0}, "/api/v1/device_memory/c
              "/api/v1/device_memory/source": {"file": "train.py"}}
 
 
+def is_of_two(path):
+    """Is what the view is about A and B: two programs, two device profiles?"""
+    return path.startswith("/api/v1/compare")
+
+
 def generate(folder):
     os.makedirs(folder, exist_ok=True)
     config = os.path.join(folder, "config.yaml")
@@ -71,7 +76,7 @@ class Client:
         if path == "/api/v1/memory_viewer/buffer":
             status, answer = self.ask("/api/v1/memory_viewer/buffers", session=session, step="all", limit=1)
             arguments["id"] = answer.data.rows[0].id if status == 200 and answer.data.rows else "0"
-        about = {"a": session, "b": session} if "/compare/" in path else {"session": session}
+        about = {"a": session, "b": session} if is_of_two(path) else {"session": session}
         return self.ask(path, **about, **arguments)[0]
 
 
@@ -96,7 +101,7 @@ def ask_lists(client):
 
 def ask_sessions(client, path, sessions, is_every_view):
     asked = {client.ask_session(path, session.id) for session in sessions}
-    assert asked <= ({200, 404, 409} if "/compare/" in path else {200, 404}), f"{path}: {asked}"
+    assert asked <= ({200, 404, 409} if is_of_two(path) else {200, 404}), f"{path}: {asked}"
     assert 200 in asked or not is_every_view, f"{path}: no session has it"
 
 
@@ -119,7 +124,7 @@ def ask_daemon(run, client, name, is_every_view):
     sessions = client.ask("/api/v1/sessions", limit=1000)[1].sessions
     views = [f"/api/v1/{tool.name}/{view.name}" for tool in client.ask("/api/v1/tools")[1].tools for view in tool.views]
     for path in (*OF_A_SESSION, *views):
-        about = "a" if "/compare/" in path else "session"
+        about = "a" if is_of_two(path) else "session"
         assert about in inspect.signature(client.operation(path)).parameters, path
         run.check(f"{name}: {path}", ask_sessions, client, path, sessions, is_every_view)
 
