@@ -26,6 +26,7 @@ export const MAIN_WALKS = {
   map: ['wheel, keys and double click zoom'],
   rectangle: ['a rectangle of the URL'],
   patterns: ['a pattern has its sentence', 'its buffers are shown'],
+  saving: ['what saves most', 'a buffer that is pinned says what it saves'],
   code: ['keys walk the tree', 'from a buffer to what it was made of'],
   explain: ['the needed figure opens by click'],
   pictures: ['the curve as SVG'],

@@ -115,7 +115,7 @@ export function makePlot(host, { padding, xs, scales, axes: [xAxis, yAxis, ...mo
 }
 
 /* What lies on a chart and moves without drawing it again: the lives of what is lit, the selected window, the moment,
- * marks A and B. Out: {node, set(patch), place(xOf, width), isOnGrip(place)}; xOf(value) → pixels from the left of the plot. */
+ * marks A and B, where the peak would be next. Out: {node, set(patch), place(xOf, width), isOnGrip(place)}; xOf(value) → pixels from the left of the plot. */
 function createOverlay({ flagClass, isFlagOnTop, unit }) {
   const makeSpan = () => el('div', { class: 'curve-span', hidden: true });
   const spans = [makeSpan()];
@@ -124,8 +124,10 @@ function createOverlay({ flagClass, isFlagOnTop, unit }) {
   const flags = ['a', 'b'].map((name) =>
     el('div', { class: flagClass, hidden: true }, el('span', { class: `${flagClass}-word` }, name.toUpperCase())),
   );
-  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, spans, isFlagOnTop ? [moment, flags] : [flags, moment]);
-  let shown = { spans: [], window: null, moment: null, marks: { a: null, b: null } };
+  const nextWord = el('span', { class: 'curve-next-word' });
+  const next = el('div', { class: 'curve-next', hidden: true }, nextWord);
+  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, spans, next, isFlagOnTop ? [moment, flags] : [flags, moment]);
+  let shown = { spans: [], window: null, moment: null, marks: { a: null, b: null }, next: null };
   let at = { xOf: null, width: 0, momentX: 0 };
 
   const stretch = (box, range, min) => {
@@ -151,6 +153,8 @@ function createOverlay({ flagClass, isFlagOnTop, unit }) {
     for (const [i, box] of spans.entries()) stretch(box, shown.spans[i], 2);
     stretch(window, shown.window, 1);
     at.momentX = stand(moment, shown.moment);
+    if (shown.next) nextWord.textContent = shown.next.word;
+    next.classList.toggle('is-left', stand(next, shown.next?.step ?? null) > at.width / 2);
     stand(flags[0], shown.marks.a);
     stand(flags[1], shown.marks.b);
   };

@@ -60,7 +60,7 @@ const curveTable = ({ steps, bytes, unpadded, stack, from, to }) => ({
 
 /* actions: onHover(reading, mark), onLeave(), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
- * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, showSpans, showStep,
+ * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, setNext, showSpans, showStep,
  * setUnpadded, setStacked, drawing, table, cancel, pointCount, destroy}. */
 export function createCurve(actions) {
   const state = { all: null, detail: null, data: null, range: [0, 1], hasUnpadded: true, isStacked: false, moment: null, selected: null };
@@ -173,6 +173,8 @@ function curveApi(state, { chart, brush, compose, forget, say, showStep }) {
     },
     /* {a, b}: steps with a flag, or null. */
     setMarks: (marks) => chart.over.set({ marks }),
+    /* {step, word}: where the peak would be without what is lit, or null. */
+    setNext: (next) => chart.over.set({ next }),
     /* Shades steps [from, to), or nothing. */
     showSpans: (spans) => chart.over.set({ spans }),
     showStep,

@@ -16,6 +16,14 @@ static void text_write(struct json *json, const char *key, const struct buf *tex
     json_key_string(json, key, describe_str(text));
 }
 
+void saving_write_sentence(struct json *json, const struct memory_viewer_columns_rows *rows, int64_t bytes,
+                           const struct marginal_saving *saving)
+{
+    const struct marginal_subject subject = {STR("all of it"), true, bytes, bytes > 0};
+    marginal_sentence(memory_viewer_columns_marginal(rows), &subject, saving, rows->request->scratch);
+    text_write(json, "saving_sentence", rows->request->scratch);
+}
+
 /* Sizes are the compiler's; without a trace the times are ours. Of the total it is a bound either way. */
 static void write(struct json *json, const struct memory_viewer_columns_rows *rows,
                   const struct marginal_subject *subject, const struct marginal_saving *saving)

@@ -11,3 +11,6 @@ void saving_write_rows(struct json *json, const struct memory_viewer_columns_row
                        uint32_t count, const char *name);
 /* "saves_bytes" and "next_peak_step", as the columns of these names. */
 void saving_write_figures(struct json *json, const struct marginal_saving *saving);
+/* "saving_sentence" about what holds `bytes` at the peak. */
+void saving_write_sentence(struct json *json, const struct memory_viewer_columns_rows *rows, int64_t bytes,
+                           const struct marginal_saving *saving);

@@ -76,6 +76,7 @@ static void patterns_write(struct json *json, const struct memory_viewer_columns
         json_key_text(json, "kind", pattern_name((enum pattern_kind)pattern->kind));
         json_key_int(json, "bytes", pattern->bytes);
         saving_write_figures(json, &saving);
+        saving_write_sentence(json, rows, pattern->bytes, &saving);
         json_key_text(json, "confidence", category_confidence_name(CONFIDENCE_RULE));
         json_key_text(json, "sentence", pattern->sentence);
         json_key_text(json, "rule", pattern_rule((enum pattern_kind)pattern->kind));

@@ -92,7 +92,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
 
   test('a header sorts by click and by Enter, and the URL says so', async () => {
     const page = await openSeed();
-    equal(await page.locator('.panel-table th.c-size').getAttribute('aria-sort'), 'descending');
+    equal(await page.locator('.panel-table th.c-saves').getAttribute('aria-sort'), 'descending');
+    equal(await page.locator('.panel-table th.c-size').getAttribute('aria-sort'), null);
+    await page.locator('.panel-table th.c-size').click();
+    await page.waitForURL(/sort=-size/);
+    await idle(page);
     await page.locator('.panel-table th.c-size').click();
     await page.waitForURL(/sort=size/);
     await idle(page);
@@ -101,7 +105,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('End');
     await page.keyboard.press('Home');
-    for (let at = 0; at < 3; at++) await page.keyboard.press('ArrowRight');
+    for (let at = 0; at < 4; at++) await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
     await page.waitForURL(/sort=name/);
     await idle(page);
@@ -315,8 +319,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.keyboard.press('Control+c');
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     const cells = copied.split('\n').map((line) => line.split('\t'));
-    equal(cells[0].slice(0, 4), ['size_bytes', 'share_percent', 'padding_bytes', 'name']);
-    equal(cells.slice(1).map((line) => [line[0], line[3]]), [
+    equal(cells[0].slice(0, 5), ['saves_bytes', 'size_bytes', 'share_percent', 'padding_bytes', 'name']);
+    equal(cells.slice(1).map((line) => [line[1], line[4]]), [
       [String(200 * 1024 ** 3), 'fusion.31'],
       [String(100 * 1024 ** 3), 'xor_convert_fusion'],
     ]);
@@ -358,7 +362,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const page = await openSeed();
     await page.locator('.panel-table tbody tr').first().focus();
     await page.keyboard.press('ArrowRight');
-    equal(await page.evaluate(() => document.activeElement.className.includes('c-size')), true);
+    equal(await page.evaluate(() => document.activeElement.className.includes('c-saves')), true);
     await page.keyboard.press('End');
     equal(await page.evaluate(() => document.activeElement.className.includes('c-dies')), true);
     await page.keyboard.press('ArrowDown');

@@ -50,8 +50,12 @@ function step(value, row, edge) {
   return value === null ? '–' : el('span', { class: 'figure' }, count(value));
 }
 
+/* Most of what lives saves nothing where the curve has two peaks. */
+const saves = (unit) => (row) => (row.saves_bytes ? inUnit(row.saves_bytes, unit) : dim('0'));
+
 /* What a buffer's columns look like here; the unit is that of all sizes. */
 const ownOf = (unit) => ({
+  saves: { in: unit, explain: 'saves', explainGroup: 'group_saves', width: 6.75, cell: saves(unit) },
   size: { in: unit, explain: 'size', card: 'figure', width: 6.75 },
   pad: { explain: 'padding', width: 8.25, cell: padding },
   name: { card: 'title', isTree: true },
@@ -66,6 +70,7 @@ const ownOf = (unit) => ({
   born: { explain: 'alive', width: 4.25, cell: (row) => step(row.born_step, row, 'start') },
   dies: { explain: 'alive', width: 4.25, cell: (row) => step(row.dies_step, row, 'end') },
   scope: { isHidden: true },
+  next_peak: { explain: 'saves', explainGroup: 'group_saves', width: 5.5, isHidden: true },
   dtype: { width: 5, isHidden: true },
   unpadded: { explain: 'unpadded', width: 6.5, isHidden: true },
   alloc: { explain: 'allocation', width: 6, isHidden: true, value: (row) => Number(row.allocation.index) },
@@ -114,6 +119,7 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
   const [amounts, ...others] = tableColumns(said, {
     count: { width: 9, card: 'line', explainGroup: 'group_row', cell: amount, copy: ['count', (row) => (row.isGroup ? row.count : 1)] },
     size: { in: unit },
+    saves: { in: unit, cell: saves(unit) },
     pad: { cell: (row) => (row.padding_bytes ? figure(row.padding_bytes) : '–') },
   });
   const ofAll = [
@@ -136,7 +142,7 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
       ...column,
       title: own?.title ?? column.title,
       sortKey: own?.sortKey ?? null,
-      explainGroup: 'group_row',
+      explainGroup: column.explainGroup ?? 'group_row',
       isHidden: column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key || (column.key === 'pad' && isTight),
       min: column.key === 'name' ? 16 : column.min,
       ...(by === 'whose' ? WIDTHS[column.key] : null),
@@ -144,14 +150,14 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
       copy: [column.copy[0], (row) => (row.isGroup ? (own?.copy[1](row) ?? null) : column.copy[1](row))],
     };
   });
-  return [columns[0], amounts, ...columns.slice(1)];
+  return columns.flatMap((column) => (column.key === 'size' ? [column, amounts] : [column]));
 }
 
 /* Columns of an answer `buffers`, or of an answer `groups` by that way. */
 export function columnsOf(data, by = '') {
   const unit = unitOf(data.largest_bytes || data.total_bytes);
-  const [size, ...rest] = tableColumns(by ? data.member_columns : data.columns, ownOf(unit));
-  const buffers = data.step === null ? [size, ...rest] : [size, shareColumn(data), ...rest];
+  const columns = tableColumns(by ? data.member_columns : data.columns, ownOf(unit));
+  const buffers = data.step === null ? columns : columns.flatMap((column) => (column.key === 'size' ? [column, shareColumn(data)] : [column]));
   return by ? groupColumns(buffers, data, unit, by) : buffers;
 }
 
@@ -170,7 +176,8 @@ export function footOf(answer, { filter, within }) {
   const rest = answer.total_count - answer.matched_count;
   return {
     rest: rest > 0 && {
-      values: { size: inUnit(answer.total_bytes - answer.matched_bytes, unit) },
+      /* Savings are no parts of a sum. */
+      values: { saves: '', size: inUnit(answer.total_bytes - answer.matched_bytes, unit) },
       text: `${counted(rest, 'buffer')} ${within ? `outside of the rectangle${filter ? ' or the filter' : ''}` : 'that the filter leaves out'}`,
     },
     /* By keys: `i` in the table. */

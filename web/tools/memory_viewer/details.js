@@ -63,6 +63,12 @@ function whose(record) {
   return record.confidence ? [...word, el('span', { class: 'dim' }, ` · ${record.confidence}`)] : word;
 }
 
+/* What the peak falls by without it, in the core's words; the row knows the figure alone. */
+function saves({ id, saves_bytes: value, saving }) {
+  if (value === undefined) return null;
+  return fact('saves', explained(`saves:${id}`, value), el('span', { class: 'dim' }, ' · bound'), saving && el('p', { class: 'saving-says' }, saving.sentence));
+}
+
 /* links: what made it and what reads it, as walk.js has it. */
 export function bufferDetails(record, space, isPinned, links = null) {
   const [shape, layout] = splitShape(visible(record.shape ?? ''));
@@ -85,6 +91,7 @@ export function bufferDetails(record, space, isPinned, links = null) {
             : explained(`unpadded:${record.id}`, record.unpadded_bytes),
         ),
         fact('padding', record.padding_bytes > 0 ? explained(`padding:${record.id}`, record.padding_bytes, paddingText(record)) : paddingText(record)),
+        saves(record),
         sourceFact(record),
         fact('shape', shape && nameInline(shape, 200)),
         fact('layout', (record.layout || layout) && nameInline(record.layout || layout, 120)),

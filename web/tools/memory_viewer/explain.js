@@ -296,6 +296,19 @@ const PANELS = {
   }),
 };
 
+/* A saving of a buffer or of a group: the words are the core's. */
+const savingCard = (saving) => ({
+  title: `Saves ${bytes(saving.bytes)}`,
+  formula: `${saving.sentence} ${saving.formula}.`,
+  inputs: [
+    { name: 'peak live', bytes: saving.next_peak_bytes + saving.bytes },
+    { name: 'the most that is live without it', bytes: saving.next_peak_bytes, note: saving.next_peak_step === null ? '' : `at ${count(saving.next_peak_step)}`, sign: '−' },
+    { name: 'live of it at the peak', bytes: saving.of_bytes },
+  ],
+  confidence: saving.confidence,
+  why: saving.reason,
+});
+
 /* Figures of one buffer. */
 const OF_BUFFER = {
   share: (record, view) => OF_BUFFER.size(record, view),
@@ -310,6 +323,7 @@ const OF_BUFFER = {
     field: `${BUFFERS} \`.size\`, \`.id\` ${visible(record.id)}`,
     confidence: 'exact',
   }),
+  saves: ({ saving }) => saving && savingCard(saving),
   unpadded: (record) => ({
     title: `Unpadded ${bytes(record.unpadded_bytes)}`,
     formula: `The product of the dimensions of ${visible(record.shape ?? 'its shape')} times the bytes of an element.`,
@@ -369,7 +383,7 @@ OF_BUFFER.source = (record) => ({
   caveat: 'After fusion one instruction stands for many lines; XLA keeps one of them.',
 });
 
-const SIMPLE = { pinned_group: pinnedGroup, merged, reading, total, peak, capacity, over: difference, free: difference, culprit, window, marks, ...WASTE, ...PANELS };
+const SIMPLE = { pinned_group: pinnedGroup, pinned_saves: ({ group }) => group && savingCard(group.now.saving), merged, reading, total, peak, capacity, over: difference, free: difference, culprit, window, marks, ...WASTE, ...PANELS };
 
 /* Several buffers that a strip or the map draws as one: the one that was hovered last. */
 function merged(view) {
@@ -414,6 +428,13 @@ function groupRow(view, id) {
   return row && { ...sumOfGroup(view, row, view.place.within), caveat: 'Open the row for the buffers one by one.' };
 }
 
+/* What it saves is asked for by itself: a table of groups has the figure alone. */
+async function groupSaves(view, id) {
+  const row = view.table.groupOf(id);
+  const { by, filter } = view.table.wanted();
+  return row && savingCard((await view.ask('buffers', { space: view.space.space, by, filter, key: row.key, limit: 0 })).data.saving);
+}
+
 /* The group of the pane is that of the moment, whatever the table lists. */
 function pinnedGroup(view) {
   return view.group && sumOfGroup(view, view.group.sums, '');
@@ -436,10 +457,12 @@ function sumOfGroup(view, row, within) {
   };
 }
 
+const isKnown = (record, word) => record !== null && (word !== 'saves' || record.saving !== undefined);
+
 /* A buffer and the space it is in: "1498" of the one that is shown, "1498:1" of another. */
-async function bufferOf(view, rest) {
+async function bufferOf(view, word, rest) {
   const [id, of] = rest.split(':');
-  if (of === undefined) return [view.records.get(id) ?? (await view.records.read(id)), view.space];
+  if (of === undefined) return [isKnown(view.records.get(id), word) ? view.records.get(id) : await view.records.read(id), view.space];
   const space = view.spaces.find((each) => String(each.space) === of);
   return [space ? (await view.ask('buffer', { space: of, id })).data : null, space];
 }
@@ -448,9 +471,9 @@ async function bufferOf(view, rest) {
 export async function cardOf(view, word, rest) {
   if (word === 'failure') return failure(view, rest);
   if (!view.space) return null;
-  const [record, space] = rest && word in OF_BUFFER ? await bufferOf(view, rest).catch(() => [null]) : [null];
+  const [record, space] = rest && word in OF_BUFFER ? await bufferOf(view, word, rest).catch(() => [null]) : [null];
   const card =
-    word === 'part' ? part(view, rest) : word === 'group_row' ? groupRow(view, rest) : record ? OF_BUFFER[word](record, { ...view, space }) : (SIMPLE[word]?.(view) ?? null);
+    word === 'group_saves' ? await groupSaves(view, rest) : word === 'part' ? part(view, rest) : word === 'group_row' ? groupRow(view, rest) : record ? OF_BUFFER[word](record, { ...view, space }) : (SIMPLE[word]?.(view) ?? null);
   return card && { file: view.module?.file ? baseName(view.module.file) : null, ...dropEmpty(card) };
 }
 

@@ -4,7 +4,7 @@
 
 import { Problem } from '../../lib/api.js';
 import { later, nextFrame } from '../../lib/activity.js';
-import { cutMiddle, visible } from '../../lib/format.js';
+import { bytes, cutMiddle, visible } from '../../lib/format.js';
 import { lazy } from '../../lib/lazy.js';
 import { around, moved, whole } from '../../lib/range.js';
 import { pinText } from '../../lib/route.js';
@@ -90,6 +90,7 @@ export function lightUp(view) {
   view.table.mark(hovered, pin);
   view.map.mark(hovered, pin, group);
   view.curve.showSpans(hovered ?? pin ? spansOf(view, hovered ?? pin) : (view.window.now?.line.spans ?? []));
+  view.curve.setNext(nextPeakOf(view, hovered ?? pin));
   if (hovered !== null) view.records.want(hovered);
   view.takeBack?.();
   view.takeBack = later(
@@ -120,6 +121,20 @@ export function spansOf(view, id) {
   const record = view.records.get(id);
   const span = record && spanOf(record, view.program.space);
   return span ? [span] : [];
+}
+
+/* Pure: where the peak is without it, and what it is called there; null where it saves nothing and moves nothing. */
+export function nextPeak({ saves_bytes: saves, next_peak_step: step }, space) {
+  if (step === null || step === undefined || (saves === 0 && step === space.peak_step)) return null;
+  return { step, word: `peak without it ${bytes(space.peak_bytes - saves)}` };
+}
+
+function nextPeakOf(view, id) {
+  if (id === null) return null;
+  const group = groupOf(view);
+  const saving = group && id === group.id ? group.now.saving : null;
+  const known = saving ? { saves_bytes: saving.bytes, next_peak_step: saving.next_peak_step } : view.records.get(id);
+  return known && nextPeak(known, view.program.space);
 }
 
 /* Steps in which a buffer lives; all of them when it lives for the whole program. */

@@ -22,6 +22,7 @@ export function toggledPattern(filter, kind) {
 const COLUMNS = [
   ['kind', 'Pattern'],
   ['bytes', 'Size'],
+  ['saves_bytes', 'Saves'],
   ['sentence', 'Sentence'],
   ['rule', 'Rule'],
   ['when_gone', 'When it is gone'],
@@ -54,6 +55,7 @@ export function createPatterns(page, panel) {
       'li',
       { class: isOn ? 'pattern is-on' : 'pattern' },
       el('p', { class: 'pattern-says' }, pattern.sentence, ' ', show),
+      el('p', { class: 'second' }, el('b', {}, 'Saves: '), pattern.saving_sentence, el('span', { class: 'dim' }, ' (bound)')),
       el('p', { class: 'second' }, el('b', {}, 'Told by: '), pattern.rule),
       el('p', { class: 'second' }, el('b', {}, 'When it is gone: '), pattern.when_gone),
     );

@@ -143,6 +143,7 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
             ? 'none of them lives'
             : [`${counted(sums.count, 'buffer')}, `, el('strong', {}, figure(sums.bytes)), ' · ', figure(sums.bytes, percent(sums.bytes, space.peak_bytes)), ' of the peak'],
         ),
+        now.saving && fact('saves', explained('pinned_saves', now.saving.bytes), el('span', { class: 'dim' }, ' · bound'), el('p', { class: 'saving-says' }, now.saving.sentence)),
         fact('largest', sums.count ? figure(sums.largest_bytes) : null),
         fact('padding', sums.padding_bytes ? figure(sums.padding_bytes) : null),
         fact('whole program', counted(all.matched_count, 'buffer')),

@@ -23,7 +23,9 @@ import { exportEntries } from '../../widgets/export_menu.js';
 import { copyText } from '../../widgets/toast.js';
 
 const PAGE_ROWS = 100;
-const DEFAULT_SORT = '-size';
+/* What saves most first; of what saves the same the largest. */
+const DEFAULT_SORT = '-saves,-size';
+const SHOWN_SORT = '-saves';
 
 /* What is known of the rows that were shown: places of buffers in the strips' orders, groups by their ids. */
 function createKnown(records) {
@@ -83,7 +85,7 @@ function sayUnknown({ banners, route: { sort, group } }, refused) {
   const isGroup = isWay(group);
   const isSort = !sort || refused !== orderOf(wayOf(group), sort);
   say('group', isGroup ? '' : `Buffers are not grouped by ${cutMiddle(visible(group), 40)} here; folding layers.`);
-  say('sort', isSort ? '' : `There is no order ${cutMiddle(visible(sort), 40)} here; the largest come first.`);
+  say('sort', isSort ? '' : `There is no order ${cutMiddle(visible(sort), 40)} here; what saves most comes first.`);
 }
 
 /* Asks for what the URL wants. onAnswer(data, params, asks, isNewFilter), onFilterProblem(error), onProblem(error).
@@ -155,7 +157,7 @@ export function createBuffersTable(page, actions) {
     kind: ['buffer', 'buffers'],
     ...actions,
     onHover: (row, mark, isFocus) => !row.isGroup && actions.onHover(row, mark, isFocus),
-    onSort: (sort) => context.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
+    onSort: (sort) => context.choose({ sort: sort === SHOWN_SORT ? '' : sort }),
   });
   const filter = createFilter({
     label: 'Filter buffers',
@@ -193,7 +195,7 @@ export function createBuffersTable(page, actions) {
     panel.show();
     panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${where}`));
     table.show({
-      sort: params.sort,
+      sort: params.sort === DEFAULT_SORT ? SHOWN_SORT : params.sort,
       label: `Buffers ${where}`,
       columns: columnsOf(data, params.by),
       foot: footOf(data, kept(params)),
@@ -208,6 +210,7 @@ export function createBuffersTable(page, actions) {
   return {
     panel,
     load: loader.load,
+    wanted: loader.wanted,
     /* Another step, filter, order or grouping. */
     hear: () => (loader.isNew() ? loader.load() : null),
     mark: table.mark,
@@ -216,7 +219,7 @@ export function createBuffersTable(page, actions) {
       const { filter: text, sort, by } = loader.wanted();
       const key = by === 'whose' ? records.get(id)?.group : null;
       if (key) await table.openId(`g:${key}`).catch(() => {});
-      const rank = by || text || place.within || sort !== DEFAULT_SORT ? null : records.get(id)?.ranks?.size;
+      const rank = by || text || place.within || sort !== '-size' ? null : records.get(id)?.ranks?.size;
       if (rank !== null && rank !== undefined) table.reveal(rank);
       else table.revealId(id);
     },
