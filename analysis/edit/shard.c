@@ -1,8 +1,120 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Arguments split over devices, the rest by propagation: each parameter gets a tiled OpSharding, as under
+ * jax.jit(in_shardings=NamedSharding(mesh, P("x", …))), and GSPMD finds what follows for all other values.
+ *
+ * An array is cut along its first dimension that divides; vectors stay whole, as people leave them. A donated argument
+ * becomes a buffer donor: which result it fits is known only once the results are split (so does JAX). */
 #include "edit/edits.h"
+#include "edit/shapes.h"
+
+enum { PARTITIONS_MAX = 65536 };
+
+static bool is_split(const Xla__OpSharding *sharding)
+{
+    return sharding != NULL && sharding->type != XLA__OP_SHARDING__TYPE__REPLICATED;
+}
+
+/* The dimension to cut along, or −1. */
+static int64_t dimension_of(const program_shape *shape, int64_t partitions)
+{
+    if (!shapes_is_array(shape) || shape->n_dimensions < 2)
+        return -1;
+    for (size_t i = 0; i < shape->n_dimensions; i++)
+        if (shape->dimensions[i] > 0 && shape->dimensions[i] % partitions == 0)
+            return (int64_t)i;
+    return -1;
+}
+
+static Xla__OpSharding *tiled(const struct program *program, size_t rank, int64_t along, int64_t partitions)
+{
+    Xla__OpSharding *sharding = arena_alloc(program->arena, 1, sizeof *sharding);
+    xla__op_sharding__init(sharding);
+    sharding->type = XLA__OP_SHARDING__TYPE__OTHER;
+    sharding->n_tile_assignment_dimensions = rank;
+    sharding->tile_assignment_dimensions = arena_array(program->arena, int64_t, rank);
+    for (size_t i = 0; i < rank; i++)
+        sharding->tile_assignment_dimensions[i] = (int64_t)i == along ? partitions : 1;
+    sharding->n_tile_assignment_devices = (size_t)partitions;
+    sharding->tile_assignment_devices = arena_array(program->arena, int64_t, (size_t)partitions);
+    for (int64_t i = 0; i < partitions; i++)
+        sharding->tile_assignment_devices[i] = i;
+    return sharding;
+}
+
+static bool shard_one(struct program *program, int64_t number, const struct edit *edit)
+{
+    program_instruction *parameter = program->parameters[number];
+    const char *name = program_parameter_name(program, number);
+    char text[120];
+    if (is_split(parameter->sharding))
+        return edit->is_every || err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
+                                         "argument %lld (%s) is sharded already", (long long)number, name);
+    int64_t along = dimension_of(parameter->shape, edit->partitions);
+    if (along < 0)
+        return edit->is_every ||
+               err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
+                       "argument %lld (%s): no dimension of %s divides by %lld", (long long)number, name,
+                       shapes_text(parameter->shape, text, sizeof text), (long long)edit->partitions);
+    parameter->sharding = tiled(program, parameter->shape->n_dimensions, along, edit->partitions);
+    program->changed_count++;
+    return true;
+}
+
+/* Every alias becomes a donor of the same parameter. */
+static void donors_for_aliases(struct program *program)
+{
+    typedef Xla__HloBufferDonorProto__BufferDonorEntryProto donor_entry;
+    program_module *module = program->module;
+    if (module->input_output_alias == NULL || module->input_output_alias->n_entries == 0)
+        return;
+    if (module->buffer_donor == NULL) {
+        module->buffer_donor = arena_alloc(program->arena, 1, sizeof *module->buffer_donor);
+        xla__hlo_buffer_donor_proto__init(module->buffer_donor);
+    }
+    Xla__HloBufferDonorProto *donors = module->buffer_donor;
+    size_t aliases = module->input_output_alias->n_entries;
+    donor_entry **entries = arena_array(program->arena, donor_entry *, donors->n_entries + aliases);
+    for (size_t i = 0; i < donors->n_entries; i++)
+        entries[i] = donors->entries[i];
+    for (size_t i = 0; i < aliases; i++) {
+        const Xla__HloInputOutputAliasProto__AliasEntryProto *alias = module->input_output_alias->entries[i];
+        donor_entry *entry = arena_alloc(program->arena, 1, sizeof *entry);
+        xla__hlo_buffer_donor_proto__buffer_donor_entry_proto__init(entry);
+        entry->parameter_number = alias->parameter_number;
+        entry->n_parameter_shape_index = alias->n_parameter_shape_index;
+        entry->parameter_shape_index = alias->parameter_shape_index;
+        entries[donors->n_entries++] = entry;
+    }
+    donors->entries = entries;
+    module->input_output_alias->n_entries = 0;
+}
+
+/* Annotations inside of the program, which another mesh was meant by. */
+static bool is_annotated(const struct program *program)
+{
+    for (size_t i = 0; i < program->module->n_computations; i++)
+        for (size_t j = 0; j < program->module->computations[i]->n_instructions; j++)
+            if (is_split(program->module->computations[i]->instructions[j]->sharding))
+                return true;
+    return false;
+}
 
 bool shard_apply(struct program *program, const struct edit *edit)
 {
-    (void)edit;
-    return err_set(program->err, ERR_unsupported, ERR_NO_OFFSET, "not built yet");
+    if (edit->partitions < 2 || edit->partitions > PARTITIONS_MAX)
+        return err_set(program->err, ERR_argument, ERR_NO_OFFSET, "shard: over 2 to %d devices, not %lld",
+                       PARTITIONS_MAX, (long long)edit->partitions);
+    if (program->partitions > 1 ? program->partitions != edit->partitions : is_annotated(program))
+        return err_set(program->err, ERR_conflict, ERR_NO_OFFSET, "shard: the program is split over devices already");
+    uint64_t before = program->changed_count;
+    for (size_t i = 0; i < edit->parameter_count; i++)
+        if (!program_has_parameter(program, edit->parameters[i]) || !shard_one(program, edit->parameters[i], edit))
+            return false;
+    program->left_count += edit->parameter_count - (program->changed_count - before);
+    if (program->changed_count == before)
+        return err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
+                       "shard: no dimension of the arguments divides by %lld", (long long)edit->partitions);
+    donors_for_aliases(program);
+    program->partitions = edit->partitions;
+    return true;
 }

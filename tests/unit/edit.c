@@ -237,6 +237,140 @@ START_TEST(all_that_can_be_donated_is)
 }
 END_TEST
 
+/* ---- resizing ---- */
+
+static void must_have_dimensions(const struct program *program, const char *name, size_t count, const int64_t *wanted)
+{
+    const program_shape *shape = named(program, name)->shape;
+    ck_assert_uint_eq(shape->n_dimensions, count);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(shape->dimensions[i] == wanted[i], "%s: dimension %zu is %lld", name, i,
+                      (long long)shape->dimensions[i]);
+}
+
+#define MUST_HAVE(program, name, ...)                                                                                  \
+    must_have_dimensions(program, name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+
+static struct edit resizing(const struct edit_dimension *dimensions, size_t count, int64_t numerator,
+                            int64_t denominator)
+{
+    return (struct edit){.kind = EDIT_RESIZE,
+                         .dimensions = dimensions,
+                         .dimension_count = count,
+                         .numerator = numerator,
+                         .denominator = denominator};
+}
+
+START_TEST(a_batch_of_half_the_size_is_half_everywhere)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit_dimension x = {8, 0};
+    const struct edit half = resizing(&x, 1, 1, 2);
+    struct program program = edited(load(CNN), &half, 1);
+    MUST_HAVE(&program, "x.1", 32, 128, 128, 16);
+    MUST_HAVE(&program, "jit_relu_.8", 32, 128, 128, 128);
+    MUST_HAVE(&program, "max.3", 32, 128, 128, 128);                /* in the computation that is called */
+    MUST_HAVE(&program, "conv_general_dilated.43", 3, 3, 128, 128); /* a gradient: the batch is summed over */
+    ck_assert_int_eq(program.module->host_program_shape->parameters[8]->dimensions[0], 32);
+    ck_assert_int_eq(program.module->host_program_shape->parameters[0]->dimensions[0], 3);
+    ck_assert_uint_eq(program.module->host_program_shape->parameters[8]->layout->n_minor_to_major, 4);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(slices_and_their_starts_follow)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit_dimension length[] = {{0, 1}, {1, 1}};
+    const struct edit third = resizing(length, 2, 3, 8);
+    struct program program = edited(load(KV), &third, 1);
+    MUST_HAVE(&program, "dynamic_update_slice.2", 64, 1536, 16, 128);
+    MUST_HAVE(&program, "broadcast_in_dim.4", 64, 1, 16, 128); /* one token */
+    MUST_HAVE(&program, "exp.1", 64, 16, 1536);
+    ck_assert_int_eq(named(&program, "constant.10")->literal->s32s[0], 4096); /* a scalar stays */
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(sizes_that_do_not_divide_are_refused)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct str bytes = load(KV);
+    const struct edit_dimension batch = {0, 0}, none = {0, 4};
+    const struct edit third = resizing(&batch, 1, 1, 3);
+    must_refuse(bytes, &third, 1, ERR_argument, "argument 0 (k): 64 × 1/3 is no whole number");
+    const struct edit no_dimension = resizing(&none, 1, 1, 2);
+    must_refuse(bytes, &no_dimension, 1, ERR_argument, "bf16[64,4096,16,128] has no dimension 4");
+    bytes_close(&input);
+}
+END_TEST
+
+/* ---- sharding ---- */
+
+static struct edit sharding(const int64_t *parameters, size_t count, int64_t partitions, bool is_every)
+{
+    return (struct edit){.kind = EDIT_SHARD,
+                         .parameters = parameters,
+                         .parameter_count = count,
+                         .partitions = partitions,
+                         .is_every = is_every};
+}
+
+START_TEST(arguments_are_cut_along_the_first_dimension_that_divides)
+{
+    ARENA_MUST_NOT_JUMP();
+    const int64_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    const struct edit edit = sharding(all, 9, 4, true);
+    struct edit_outcome outcome;
+    struct program program;
+    ck_assert(edit_apply(load(CNN), KIND_HLO_PROTO, &edit, 1, &arena, &outcome, &err));
+    ck_assert_int_eq(outcome.partitions, 4);
+    ck_assert_uint_eq(outcome.changed_count, 9);
+    ck_assert(program_read(&program, outcome.module, KIND_HLO_MODULE, &arena, &err));
+    const Xla__OpSharding *kernel = named(&program, "ps_0___k__.1")->sharding;
+    ck_assert_int_eq(kernel->type, XLA__OP_SHARDING__TYPE__OTHER);
+    ck_assert_uint_eq(kernel->n_tile_assignment_dimensions, 4);
+    ck_assert_int_eq(kernel->tile_assignment_dimensions[2], 4); /* of f32[3,3,16,128] */
+    ck_assert_int_eq(kernel->tile_assignment_dimensions[3], 1);
+    ck_assert_uint_eq(kernel->n_tile_assignment_devices, 4);
+    ck_assert_uint_eq(program.module->input_output_alias->n_entries, 0);
+    ck_assert_uint_eq(program.module->buffer_donor->n_entries, 8);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(arguments_that_cannot_be_cut_are_refused)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct str bytes = load(KV);
+    const int64_t position = 3, k = 0;
+    const struct edit scalar = sharding(&position, 1, 4, false);
+    must_refuse(bytes, &scalar, 1, ERR_conflict, "argument 3 (pos): no dimension of s32[] divides by 4");
+    const struct edit odd = sharding(&k, 1, 7, false);
+    must_refuse(bytes, &odd, 1, ERR_conflict, "no dimension of bf16[64,4096,16,128] divides by 7");
+    const struct edit twice[] = {sharding(&k, 1, 4, false), sharding(&k, 1, 4, false)};
+    must_refuse(bytes, twice, 2, ERR_conflict, "argument 0 (k) is sharded already");
+    const struct edit other[] = {sharding(&k, 1, 4, false), sharding(&k, 1, 8, false)};
+    must_refuse(bytes, other, 2, ERR_conflict, "split over devices already");
+    bytes_close(&input);
+}
+END_TEST
+
+/* ---- several ---- */
+
+START_TEST(edits_compose)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit_dimension x = {8, 0};
+    const int64_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    const struct edit edits[] = {resizing(&x, 1, 1, 2), sharding(all, 9, 2, true)};
+    struct program program = edited(load(CNN), edits, 2);
+    MUST_HAVE(&program, "jit_relu_.8", 32, 128, 128, 128);
+    ck_assert_int_eq(named(&program, "x.1")->sharding->tile_assignment_dimensions[0], 2);
+    bytes_close(&input);
+}
+END_TEST
+
 /* ---- the verifier ---- */
 
 static void must_find(struct program *program, const char *reason)
@@ -318,10 +452,11 @@ static void must_end(struct str bytes)
     struct arena small;
     struct err fault = ERR_INIT;
     const int64_t all[] = {0, 1, 2, 3};
-    const struct edit edits[] = {donation(all, 4, true)};
+    const struct edit_dimension batch[] = {{0, 0}, {1, 0}, {2, 0}};
+    const struct edit edits[] = {donation(all, 4, true), resizing(batch, 3, 1, 2), sharding(all, 4, 2, true)};
     struct edit_outcome outcome;
     arena_init(&small, 8 << 20, &fault);
-    if (setjmp(small.trap) == 0 && edit_apply(bytes, KIND_HLO_PROTO, edits, 1, &small, &outcome, &fault))
+    if (setjmp(small.trap) == 0 && edit_apply(bytes, KIND_HLO_PROTO, edits, 3, &small, &outcome, &fault))
         ck_assert_uint_gt(outcome.module.length, 0);
     else
         ck_assert(err_is_set(&fault) && fault.text[0] != '\0' && fault.code != ERR_internal);
@@ -355,6 +490,12 @@ int main(void)
     tcase_add_test(tests, donated_arguments_get_the_first_result_of_their_shape);
     tcase_add_test(tests, donations_that_do_not_apply_say_why);
     tcase_add_test(tests, all_that_can_be_donated_is);
+    tcase_add_test(tests, a_batch_of_half_the_size_is_half_everywhere);
+    tcase_add_test(tests, slices_and_their_starts_follow);
+    tcase_add_test(tests, sizes_that_do_not_divide_are_refused);
+    tcase_add_test(tests, arguments_are_cut_along_the_first_dimension_that_divides);
+    tcase_add_test(tests, arguments_that_cannot_be_cut_are_refused);
+    tcase_add_test(tests, edits_compose);
     tcase_add_test(tests, faults_of_programs_are_named);
     tcase_add_test(tests, faults_of_donations_and_calls_are_named);
     tcase_add_test(tests, cut_and_flipped_programs_end);
