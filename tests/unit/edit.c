@@ -1,59 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Edits of programs: what is not edited comes back as it was, what is edited is what it should be. Small programs are
  * in tests/fixtures/edits; those of ../shared are looked at where it is there. */
-#include "edit/edit.h"
-#include "edit/program.h"
-#include "edit/shapes.h"
 #include "edit/verify.h"
 
-#include "arena.h"
+#include "edited.h"
 
 #include <glob.h>
 #include <unistd.h>
 
-#define KV "tests/fixtures/edits/kv.before_optimizations.hlo.pb"
-#define CNN "tests/fixtures/edits/cnn.before_optimizations.hlo.pb"
-
-static struct bytes input;
-
-static struct str load(const char *path)
-{
-    bytes_load(&input, path);
-    return (struct str){input.data, input.length};
-}
-
-/* The edited program, read again; the test fails where the edit is refused. */
-static struct program edited(struct str bytes, const struct edit *edits, size_t count)
-{
-    struct edit_outcome outcome;
-    struct program program;
-    ck_assert_msg(edit_apply(bytes, KIND_HLO_PROTO, edits, count, &arena, &outcome, &err), "%s", err.text);
-    ck_assert_msg(program_read(&program, outcome.module, KIND_HLO_MODULE, &arena, &err), "%s", err.text);
-    return program;
-}
-
-static void must_refuse(struct str bytes, const struct edit *edits, size_t count, enum err_code code,
-                        const char *reason)
-{
-    struct edit_outcome outcome;
-    err = (struct err)ERR_INIT;
-    ck_assert(!edit_apply(bytes, KIND_HLO_PROTO, edits, count, &arena, &outcome, &err));
-    ck_assert_msg(err.code == code && strstr(err.text, reason) != NULL, "%s: %s", err_name(err.code), err.text);
-}
-
 static struct edit donation(const int64_t *parameters, size_t count, bool is_every)
 {
     return (struct edit){.kind = EDIT_DONATE, .parameters = parameters, .parameter_count = count, .is_every = is_every};
-}
-
-static program_instruction *named(const struct program *program, const char *name)
-{
-    for (size_t i = 0; i < program->module->n_computations; i++)
-        for (size_t j = 0; j < program->module->computations[i]->n_instructions; j++)
-            if (strcmp(program->module->computations[i]->instructions[j]->name, name) == 0)
-                return program->module->computations[i]->instructions[j];
-    ck_abort_msg("no instruction %s", name);
-    return NULL;
 }
 
 /* ---- as it was ---- */
@@ -371,79 +328,6 @@ START_TEST(edits_compose)
 }
 END_TEST
 
-/* ---- the verifier ---- */
-
-static void must_find(struct program *program, const char *reason)
-{
-    err = (struct err)ERR_INIT;
-    ck_assert(!program_index(program) || !verify_program(program));
-    ck_assert_msg(strstr(err.text, reason) != NULL, "%s", err.text);
-}
-
-static struct program kv(void)
-{
-    struct program program;
-    err = (struct err)ERR_INIT;
-    ck_assert(program_read(&program, (struct str){input.data, input.length}, KIND_HLO_PROTO, &arena, &err));
-    return program;
-}
-
-START_TEST(faults_of_programs_are_named)
-{
-    ARENA_MUST_NOT_JUMP();
-    load(KV);
-    struct program program = kv();
-    named(&program, "dot_general.2")->shape->dimensions[2] = 4095;
-    must_find(&program, "dot_general.2 = bf16[64,16,4095] dot: its dimensions are not those of a product");
-    program = kv();
-    named(&program, "sub.7")->operand_ids[0] = named(&program, "exp.1")->id;
-    must_find(&program, "sub.7: an operand does not stand before it");
-    program = kv();
-    named(&program, "convert_element_type.2")->shape->element_type = XLA__PRIMITIVE_TYPE__BF16;
-    must_find(&program, "reduce_max.7 = f32[64,16] reduce: its element type is not that of its operand");
-    program = kv();
-    named(&program, "k.1")->shape->dimensions[0] = 32;
-    must_find(&program, "dynamic_update_slice.2 = bf16[64,4096,16,128] dynamic-update-slice: its shape is not");
-    program = kv();
-    named(&program, "mul.2")->n_dimensions = 1;
-    named(&program, "mul.2")->dimensions = &(int64_t){0};
-    must_find(&program, "mul.2 = bf16[64,1,16,128] broadcast: it does not place each dimension of its operand");
-    program = kv();
-    named(&program, "v.1")->name = "k.1";
-    must_find(&program, "k.1: two instructions have this name");
-    program = kv();
-    program.module->host_program_shape->parameters[2]->dimensions[0] = 1;
-    must_find(&program, "q.1: its shape is not that of the program shape");
-    program = kv();
-    named(&program, "broadcast_in_dim.6")->shape->dimensions[1] = 17;
-    must_find(&program, "broadcast_in_dim.6 = f32[64,17,1] reshape: it has another number of elements");
-    program = kv();
-    named(&program, "reduce_max.7")->called_computation_ids[0] = program.entry->computation->id;
-    must_find(&program, "reduce_max.7: calls a computation that does not stand before its own");
-    program = kv();
-    named(&program, "v.1")->id = named(&program, "k.1")->id;
-    must_find(&program, "another instruction's too");
-    bytes_close(&input);
-}
-END_TEST
-
-START_TEST(faults_of_donations_and_calls_are_named)
-{
-    ARENA_MUST_NOT_JUMP();
-    load(CNN);
-    struct program program = kv();
-    program.module->input_output_alias->entries[0]->output_shape_index[0] = 1;
-    must_find(&program, "it is donated to a result of another shape");
-    program = kv();
-    named(&program, "jit_relu_.8")->operand_ids[0] = named(&program, "x.1")->id;
-    must_find(&program, "jit_relu_.8: an operand is not what its computation takes");
-    program = kv();
-    named(&program, "conv_general_dilated.23")->window->dimensions[0]->padding_low = 0;
-    must_find(&program, "convolution: a dimension is not what its window leaves");
-    bytes_close(&input);
-}
-END_TEST
-
 /* ---- hostile bytes ---- */
 
 /* An edit of broken bytes ends, with a program that verifies or with a reason. */
@@ -496,8 +380,6 @@ int main(void)
     tcase_add_test(tests, arguments_are_cut_along_the_first_dimension_that_divides);
     tcase_add_test(tests, arguments_that_cannot_be_cut_are_refused);
     tcase_add_test(tests, edits_compose);
-    tcase_add_test(tests, faults_of_programs_are_named);
-    tcase_add_test(tests, faults_of_donations_and_calls_are_named);
     tcase_add_test(tests, cut_and_flipped_programs_end);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
