@@ -235,12 +235,13 @@ struct analysis_param {
 
 /* A tool's views, for the menu, the routes and the documentation. */
 struct analysis_view {
-    const char *tool;                /* "memory_viewer" */
-    const char *tool_title;          /* "Memory Viewer" */
-    enum analysis_subject_kind kind; /* what its questions are about: of profiles any number, else one, */
-    bool is_of_two;                  /* or two: before and after */
-    const char *view;                /* "summary" */
-    const char *const *param_names;  /* ends with NULL */
+    const char *tool;                    /* "memory_viewer" */
+    const char *tool_title;              /* "Memory Viewer" */
+    enum analysis_subject_kind kind;     /* what its questions are about: of profiles any number, else one, */
+    bool is_of_two;                      /* or two: before and after */
+    const char *view;                    /* "summary" */
+    const char *const *param_names;      /* ends with NULL */
+    const char *const *repeatable_names; /* of them those that may come more than once; ends with NULL; may be NULL */
 };
 /* Row `at` of the table of views; false past the end. Texts are static. */
 bool analysis_view_at(size_t at, struct analysis_view *view);

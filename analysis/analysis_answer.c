@@ -45,7 +45,8 @@ bool analysis_view_at(size_t at, struct analysis_view *view)
                                            .kind = subject_kind_of(tools[i]->model),
                                            .is_of_two = is_of_two(tools[i]->model),
                                            .view = tools[i]->views[at].name,
-                                           .param_names = tools[i]->views[at].param_names};
+                                           .param_names = tools[i]->views[at].param_names,
+                                           .repeatable_names = tools[i]->views[at].repeatable_names};
             return true;
         }
         at -= tools[i]->view_count;

@@ -186,9 +186,10 @@ static struct response *choose_profiles(struct choice *choice, const struct requ
 
 /* ---- one of a session -------------------------------------------------------------- */
 
-static struct response *open_session(struct choice *choice, const struct request *request)
+static struct response *open_session(struct choice *choice, const struct request *request,
+                                     const struct analysis_view *view)
 {
-    struct response *refusal = listing_check_once(request);
+    struct response *refusal = listing_check_once_but(request, view->repeatable_names);
     return refusal ? refusal
                    : api_open(choice->server, request_param(request, "session", NULL),
                               request_param(request, "host", NULL), &choice->about);
@@ -199,8 +200,7 @@ static struct response *choose_module(struct choice *choice, const struct reques
 {
     const char *id = request_param(request, "module", ""), *file;
     struct err err = ERR_INIT;
-    struct response *refusal = open_session(choice, request);
-    (void)view;
+    struct response *refusal = open_session(choice, request, view);
     if (refusal)
         return refusal;
     if (!modules_find(choice->server->store, choice->about.session, choice->about.host, id[0] ? id : NULL,
@@ -217,8 +217,7 @@ static struct response *choose_module(struct choice *choice, const struct reques
 static struct response *choose_trace(struct choice *choice, const struct request *request,
                                      const struct analysis_view *view)
 {
-    struct response *refusal = open_session(choice, request);
-    (void)view;
+    struct response *refusal = open_session(choice, request, view);
     if (!refusal && choice->about.session->kind != SNAPSHOT_TRACE)
         refusal = response_problem(404, "notfound", "this session is no profiler trace: it has no memory events");
     if (refusal)

@@ -8,9 +8,11 @@
 
 enum { DEFAULT_LIMIT = 100, MAX_LIMIT = 1000, MAX_DIGITS = 9 };
 
-struct response *listing_check_once(const struct request *request)
+struct response *listing_check_once(const struct request *request) { return listing_check_once_but(request, NULL); }
+
+struct response *listing_check_once_but(const struct request *request, const char *const *except)
 {
-    const char *name = request_repeated_param(request);
+    const char *name = request_repeated_param(request, except);
     return name ? response_problem(400, "argument", "the parameter \"%.60s\" is given more than once", name) : NULL;
 }
 

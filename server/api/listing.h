@@ -14,6 +14,8 @@ struct listing {
 
 /* NULL when no parameter is given twice, else the refusal: which value is meant cannot be known. */
 struct response *listing_check_once(const struct request *request);
+/* The same, but for parameters that may be (`except` ends with NULL, and may be NULL). */
+struct response *listing_check_once_but(const struct request *request, const char *const *except);
 
 /* NULL when each parameter of the request is among `names` (ends with NULL) and given once, else the refusal. */
 struct response *listing_check_names(const struct request *request, const char *const *names);

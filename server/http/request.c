@@ -148,9 +148,14 @@ const char *request_param(const struct request *request, const char *name, const
     return otherwise;
 }
 
-const char *request_repeated_param(const struct request *request)
+const char *request_repeated_param(const struct request *request, const char *const *except)
 {
     for (size_t at = 1; at < request->param_count; at++) {
+        const char *const *name = except;
+        while (name && *name && strcmp(*name, request->params[at].name) != 0)
+            name++;
+        if (name && *name)
+            continue;
         for (size_t before = 0; before < at; before++) {
             if (strcmp(request->params[before].name, request->params[at].name) == 0)
                 return request->params[at].name;

@@ -54,5 +54,6 @@ void request_allow_body(struct request *request, size_t limit_bytes, struct acco
 
 /* The first value of a parameter, or `otherwise`. */
 const char *request_param(const struct request *request, const char *name, const char *otherwise);
-/* The name of a parameter that is given more than once, or NULL. */
-const char *request_repeated_param(const struct request *request);
+/* The name of a parameter that is given more than once, but for those that may be (`except` ends with NULL, and may be
+ * NULL); or NULL. */
+const char *request_repeated_param(const struct request *request, const char *const *except);

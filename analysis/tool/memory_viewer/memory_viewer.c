@@ -21,6 +21,9 @@ static const char *const tree_params[] = {"space", "step", "by",     "metric", "
                                           "at",    "open", "offset", "nodes",  EVERY};
 static const char *const buffer_params[] = {"space", "id", "step", "offset", "limit", "operand_offset", EVERY};
 
+static const char *const whatif_params[] = {"change", "capacity_bytes", "fit", "width", "format", EVERY};
+static const char *const whatif_repeatable[] = {"change", NULL};
+
 static const struct tool_view views[] = {
     {"summary", no_params, memory_viewer_summary, false, NULL},
     {"curve", curve_params, memory_viewer_curve, false, NULL},
@@ -33,6 +36,7 @@ static const struct tool_view views[] = {
     {"tree", tree_params, memory_viewer_tree, false, NULL},
     {"live_range", no_params, memory_viewer_live_range, false, NULL},
     {"whose", whose_params, memory_viewer_whose, false, NULL},
+    {"whatif", whatif_params, memory_viewer_whatif, false, whatif_repeatable},
     {"xprof", space_params, memory_viewer_xprof, true, NULL},
 };
 

@@ -17,4 +17,5 @@ bool memory_viewer_map(const struct tool_request *request, struct json *json, st
 bool memory_viewer_tree(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_live_range(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_whose(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_viewer_whatif(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_viewer_xprof(const struct tool_request *request, struct json *json, struct err *err);

@@ -109,3 +109,14 @@ void views_ranks_write(struct json *json, const struct row_ranks *ranks)
     json_key_known(json, "padding", ranks->padding == PLAN_NONE ? -1 : (int64_t)ranks->padding);
     json_object_end(json);
 }
+
+bool views_format(const struct tool_request *request, bool *is_text, struct err *err)
+{
+    static const char *const formats[] = {"json", "text"};
+    const char *format = tool_param_text(request, "format");
+    size_t at = 0;
+    if (format != NULL && !nearest_choose("format", "format", str_of(format), formats, 2, &at, err))
+        return false;
+    *is_text = at == 1;
+    return true;
+}

@@ -17,6 +17,9 @@ bool views_step(const struct tool_request *request, const struct plan_space *spa
 /* The parameter `paths`: "without" keeps the folders of source files out of what is given away. */
 bool views_paths(const struct tool_request *request, bool *has_paths, struct err *err);
 
+/* The parameter `format`: "json", as without it, or "text" for a terminal. */
+bool views_format(const struct tool_request *request, bool *is_text, struct err *err);
+
 /* Rows that are alive at a step. */
 uint32_t views_alive_count(const struct plan_space *space, uint32_t step);
 

@@ -271,24 +271,13 @@ static void text_write(const struct memory_viewer_columns_rows *rows)
         buf_format(out, "  and %u more groups; --json lists all\n", groups.count - TEXT_GROUPS_MAX);
 }
 
-static bool format_read(const struct tool_request *request, bool *is_text, struct err *err)
-{
-    static const char *const formats[] = {"json", "text"};
-    const char *format = tool_param_text(request, "format");
-    size_t at = 0;
-    if (format != NULL && !nearest_choose("format", "format", str_of(format), formats, 2, &at, err))
-        return false;
-    *is_text = at == 1;
-    return true;
-}
-
 bool memory_viewer_whose(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct plan *plan = request->model;
     const struct plan_space *space = views_space(request, err);
     const struct memory_viewer_columns_rows rows = memory_viewer_columns_of(request, space);
     bool is_text;
-    if (space == NULL || !format_read(request, &is_text, err))
+    if (space == NULL || !views_format(request, &is_text, err))
         return false;
     if (is_text) {
         text_write(&rows);

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * whatif.c: the view "whatif": what changes to the program would save, predicted from the compiled heap (whatif/change.h);
+ * with fit=1 the cheapest sets of changes that make it fit. With format=text the same for a terminal. */
+#include "base/size_text.h"
+#include "tool/memory_viewer/views_shared.h"
+#include "whatif/change.h"
+#include "whatif/fit.h"
+
+#include <stdlib.h>
+
+enum { CHANGES_MAX = 32, WIDTH_MAX = 4096 };
+
+struct step {
+    const char *text;
+    struct change change;
+    struct change_result result;
+    struct variant_sums sums; /* behind it */
+    int64_t saving_bytes;
+};
+
+struct answer {
+    const struct plan *plan;
+    const struct plan_space *space;
+    struct variant start, variant;
+    struct variant_sums before, after;
+    struct step steps[CHANGES_MAX];
+    uint32_t step_count;
+    int64_t capacity_bytes; /* −1: not known */
+    bool has_fit;
+    struct fit fit;
+};
+
+static bool changes_apply(const struct tool_request *request, struct answer *answer, struct err *err)
+{
+    for (size_t i = 0; i < request->param_count; i++) {
+        if (strcmp(request->params[i].name, "change") != 0)
+            continue;
+        if (answer->step_count == CHANGES_MAX)
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "change: at most %d of them", CHANGES_MAX);
+        struct step *step = &answer->steps[answer->step_count++];
+        step->text = request->params[i].value;
+        if (!change_read(str_of(step->text), &step->change, err) ||
+            !change_apply(&answer->variant, &step->change, &step->result, err))
+            return false;
+        variant_measure(&answer->variant, &step->sums, NULL);
+        step->saving_bytes = answer->after.total_bytes - step->sums.total_bytes;
+        answer->after = step->sums;
+    }
+    return true;
+}
+
+/* ---- sentences ---- */
+
+static enum change_confidence least_sure(const struct answer *answer)
+{
+    enum change_confidence least = CHANGE_EXACT;
+    for (uint32_t i = 0; i < answer->step_count; i++)
+        if (answer->steps[i].result.confidence > least)
+            least = answer->steps[i].result.confidence;
+    return least;
+}
+
+/* ", fits 15.75 GiB" or ", 1.20 GiB over 15.75 GiB"; nothing where the device is not known. */
+static const char *verdict_of(const struct answer *answer, int64_t total_bytes, struct arena *arena)
+{
+    char capacity[SIZE_TEXT_BYTES], over[SIZE_TEXT_BYTES];
+    if (answer->capacity_bytes < 0)
+        return "";
+    size_text(capacity, (uint64_t)answer->capacity_bytes);
+    if (total_bytes <= answer->capacity_bytes)
+        return arena_format(arena, ", which fits %s", capacity);
+    return arena_format(arena, ", %s over %s", size_text(over, (uint64_t)(total_bytes - answer->capacity_bytes)),
+                        capacity);
+}
+
+static const char *sentence_of(const struct tool_request *request, const struct answer *answer)
+{
+    char before[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES], saved[SIZE_TEXT_BYTES];
+    int64_t saving = answer->before.total_bytes - answer->after.total_bytes;
+    const char *verdict = verdict_of(answer, answer->after.total_bytes, request->arena);
+    size_text(before, (uint64_t)answer->before.total_bytes);
+    size_text(after, (uint64_t)answer->after.total_bytes);
+    size_text(saved, (uint64_t)(saving < 0 ? -saving : saving));
+    if (answer->step_count == 0)
+        return arena_format(request->arena, "Needs %s as it is%s.", before, verdict);
+    return arena_format(request->arena, "%s %s %s: %s becomes %s%s (%s).",
+                        answer->step_count == 1 ? answer->steps[0].text : "These changes together",
+                        saving < 0                ? answer->step_count == 1 ? "costs" : "cost"
+                        : answer->step_count == 1 ? "saves"
+                                                  : "save",
+                        saved, before, after, verdict, change_confidence_name(least_sure(answer)));
+}
+
+static const char *fit_sentence(const struct tool_request *request, const struct answer *answer)
+{
+    char needed[SIZE_TEXT_BYTES], capacity[SIZE_TEXT_BYTES], nearest[SIZE_TEXT_BYTES];
+    size_text(needed, (uint64_t)answer->before.total_bytes);
+    size_text(capacity, (uint64_t)answer->capacity_bytes);
+    if (answer->fit.has_fit_already)
+        return arena_format(request->arena, "It fits as it is: %s of %s.", needed, capacity);
+    if (answer->fit.set_count > 0)
+        return arena_format(request->arena, "%u %s of changes would make it fit %s, by prediction.",
+                            answer->fit.set_count, answer->fit.set_count == 1 ? "set" : "sets", capacity);
+    if (answer->fit.nearest.count == 0)
+        return arena_format(request->arena, "Nothing that was tried applies to this program.");
+    return arena_format(request->arena, "Nothing that was tried is enough: the best leaves %s over %s.",
+                        size_text(nearest, (uint64_t)(answer->fit.nearest.total_bytes - answer->capacity_bytes)),
+                        capacity);
+}
+
+/* ---- JSON ---- */
+
+static void fits_write(struct json *json, const char *key, const struct answer *answer, int64_t total_bytes)
+{
+    if (answer->capacity_bytes < 0)
+        json_key_null(json, key);
+    else
+        json_key_bool(json, key, total_bytes <= answer->capacity_bytes);
+}
+
+static void extra_flops_write(struct json *json, bool is_known, double percent)
+{
+    if (is_known)
+        json_key_double(json, "extra_flops_percent", (double)(int64_t)(10 * percent + 0.5) / 10);
+    else
+        json_key_null(json, "extra_flops_percent");
+}
+
+static void steps_write(struct json *json, const struct answer *answer)
+{
+    json_key_array(json, "changes");
+    for (uint32_t i = 0; i < answer->step_count; i++) {
+        const struct step *step = &answer->steps[i];
+        json_object_begin(json);
+        json_key_text(json, "change", step->text);
+        json_key_text(json, "words", change_words(step->change.kind));
+        json_key_int(json, "saving_bytes", step->saving_bytes);
+        json_key_int(json, "total_bytes", step->sums.total_bytes);
+        json_key_int(json, "peak_bytes", step->sums.peak_bytes);
+        json_key_text(json, "confidence", change_confidence_name(step->result.confidence));
+        json_key_text(json, "reason", step->result.reason);
+        extra_flops_write(json, step->result.has_extra_flops, step->result.extra_flops_percent);
+        json_key_text(json, "call", step->result.call);
+        json_key_uint(json, "row_count", step->result.row_count);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void set_write(struct json *json, const struct answer *answer, const struct fit_set *set)
+{
+    json_object_begin(json);
+    json_key_array(json, "changes");
+    for (uint32_t i = 0; i < set->count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "change", set->changes[i]);
+        json_key_text(json, "call", set->calls[i]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_int(json, "total_bytes", set->total_bytes);
+    json_key_int(json, "peak_bytes", set->peak_bytes);
+    json_key_int(json, "saving_bytes", answer->before.total_bytes - set->total_bytes);
+    json_key_text(json, "confidence", change_confidence_name(set->confidence));
+    extra_flops_write(json, true, set->extra_flops_percent);
+    json_object_end(json);
+}
+
+/* The curves before and after at the same steps: of every column the largest value, so that no peak is lost. */
+static void curve_write(struct json *json, struct answer *answer, uint32_t width, struct arena *arena)
+{
+    struct variant_sums sums;
+    uint32_t steps = answer->space->step_count, columns = width < steps ? width : steps;
+    if (!json_key_object_if(json, "curve", columns > 0))
+        return;
+    int64_t *series[2] = {arena_array(arena, int64_t, (size_t)steps + 1),
+                          arena_array(arena, int64_t, (size_t)steps + 1)};
+    variant_measure(&answer->start, &sums, series[0]);
+    variant_measure(&answer->variant, &sums, series[1]);
+    json_key_uint(json, "step_count", steps);
+    json_key_array(json, "step");
+    for (uint32_t i = 0; i < columns; i++)
+        json_uint(json, (uint64_t)i * steps / columns);
+    json_array_end(json);
+    for (unsigned which = 0; which < 2; which++) {
+        json_key_array(json, which == 0 ? "bytes_before" : "bytes_after");
+        for (uint32_t i = 0; i < columns; i++) {
+            int64_t largest = 0;
+            for (uint64_t step = (uint64_t)i * steps / columns; step < ((uint64_t)i + 1) * steps / columns; step++)
+                largest = series[which][step] > largest ? series[which][step] : largest;
+            json_int(json, largest);
+        }
+        json_array_end(json);
+    }
+    json_object_end(json);
+}
+
+static void json_write(const struct tool_request *request, struct answer *answer, int64_t width, struct json *json)
+{
+    json_object_begin(json);
+    json_key_text(json, "sentence", sentence_of(request, answer));
+    json_key_int(json, "total_bytes_before", answer->before.total_bytes);
+    json_key_int(json, "total_bytes_after", answer->after.total_bytes);
+    json_key_int(json, "peak_bytes_before", answer->before.peak_bytes);
+    json_key_int(json, "peak_bytes_after", answer->after.peak_bytes);
+    json_key_known(json, "capacity_bytes", answer->capacity_bytes);
+    fits_write(json, "fits_before", answer, answer->before.total_bytes);
+    fits_write(json, "fits_after", answer, answer->after.total_bytes);
+    steps_write(json, answer);
+    curve_write(json, answer, (uint32_t)width, request->arena);
+    if (json_key_object_if(json, "fit", answer->has_fit)) {
+        json_key_text(json, "sentence", fit_sentence(request, answer));
+        json_key_bool(json, "is_complete", !answer->fit.is_cut);
+        json_key_array(json, "sets");
+        for (uint32_t i = 0; i < answer->fit.set_count; i++)
+            set_write(json, answer, &answer->fit.sets[i]);
+        json_array_end(json);
+        json_key_array(json, "nearest");
+        if (answer->fit.set_count == 0 && answer->fit.nearest.count > 0)
+            set_write(json, answer, &answer->fit.nearest);
+        json_array_end(json);
+        json_object_end(json);
+    }
+    json_object_end(json);
+}
+
+/* ---- text ---- */
+
+static void compute_text(struct buf *out, bool is_known, double percent)
+{
+    if (is_known && percent > 0)
+        buf_format(out, ", +%.1f %% compute", percent);
+}
+
+static void set_text(struct buf *out, const struct answer *answer, const struct fit_set *set)
+{
+    char total[SIZE_TEXT_BYTES];
+    buf_text(out, "  ");
+    for (uint32_t i = 0; i < set->count; i++)
+        buf_format(out, "%s%s", i > 0 ? " + " : "", set->changes[i]);
+    buf_format(out, ": %s (%s", size_text(total, (uint64_t)set->total_bytes), change_confidence_name(set->confidence));
+    compute_text(out, true, set->extra_flops_percent);
+    buf_text(out, ")\n");
+    for (uint32_t i = 0; i < set->count; i++)
+        buf_format(out, "      %s\n", set->calls[i]);
+    (void)answer;
+}
+
+static void text_write(const struct tool_request *request, struct answer *answer)
+{
+    struct buf *out = request->out;
+    char saved[SIZE_TEXT_BYTES], total[SIZE_TEXT_BYTES];
+    struct str name = answer->plan->hlo.name;
+    buf_format(out, "%.*s: %s\n", (int)name.length, name.data, sentence_of(request, answer));
+    for (uint32_t i = 0; i < answer->step_count; i++) {
+        const struct step *step = &answer->steps[i];
+        int64_t saving = step->saving_bytes;
+        buf_format(out, "  %s %s %s → %s (%s", step->text, saving < 0 ? "costs" : "saves",
+                   size_text(saved, (uint64_t)(saving < 0 ? -saving : saving)),
+                   size_text(total, (uint64_t)step->sums.total_bytes), change_confidence_name(step->result.confidence));
+        compute_text(out, step->result.has_extra_flops, step->result.extra_flops_percent);
+        buf_format(out, ")\n      %s\n      %s\n", step->result.call, step->result.reason);
+    }
+    if (!answer->has_fit)
+        return;
+    buf_format(out, "%s\n", fit_sentence(request, answer));
+    for (uint32_t i = 0; i < answer->fit.set_count; i++)
+        set_text(out, answer, &answer->fit.sets[i]);
+    if (answer->fit.set_count == 0 && answer->fit.nearest.count > 0)
+        set_text(out, answer, &answer->fit.nearest);
+}
+
+bool memory_viewer_whatif(const struct tool_request *request, struct json *json, struct err *err)
+{
+    struct answer *answer = arena_array(request->arena, struct answer, 1);
+    int64_t width, wants_fit;
+    bool is_text;
+    answer->plan = request->model;
+    answer->space = plan_space_find(answer->plan, 0);
+    if (!tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &answer->capacity_bytes, err) ||
+        !tool_param_number(request, "width", 0, WIDTH_MAX, 0, &width, err) ||
+        !tool_param_number(request, "fit", 0, 1, 0, &wants_fit, err) || !views_format(request, &is_text, err))
+        return false;
+    if (wants_fit && answer->capacity_bytes < 0)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "fit: say what the device has: capacity_bytes");
+    if (!answer->space || !answer->plan->graph || answer->plan->hlo.instruction_count == 0)
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with memory of its own here to change");
+    variant_begin(&answer->start, answer->plan, answer->space, request->arena);
+    variant_copy(&answer->variant, &answer->start);
+    variant_measure(&answer->variant, &answer->before, NULL);
+    answer->after = answer->before;
+    if (!changes_apply(request, answer, err))
+        return false;
+    answer->has_fit = wants_fit;
+    if (wants_fit)
+        fit_find(&answer->variant, answer->capacity_bytes, &answer->fit);
+    if (is_text)
+        text_write(request, answer);
+    else
+        json_write(request, answer, width, json);
+    return true;
+}

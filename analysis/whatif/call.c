@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/call.h"
+
+#include "base/buf.h"
+#include "input/shape.h"
+#include "plan/arguments.h"
+#include "plan/category.h"
+#include "whatif/glob.h"
+
+#include <stdio.h>
+
+/* ---- names ---- */
+
+struct str call_function(const struct plan *plan)
+{
+    struct str name = plan->hlo.name;
+    static const char *const prefixes[] = {"jit_", "pjit_", "pmap_"};
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (str_starts(name, str_of(prefixes[i]))) {
+            size_t cut = strlen(prefixes[i]);
+            return (struct str){name.data + cut, name.length - cut};
+        }
+    return name.length > 0 ? name : STR("step");
+}
+
+struct str call_argument(struct str path)
+{
+    size_t length = 0;
+    while (length < path.length && strchr(".[", path.data[length]) == NULL)
+        length++;
+    return (struct str){path.data, length};
+}
+
+int64_t call_argument_number(const struct plan *plan, int64_t parameter_number)
+{
+    int64_t number = -1;
+    struct str last = {"", 0};
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        struct str name = call_argument(plan->arguments[i].path);
+        if (name.length == 0)
+            return -1;
+        number += i == 0 || !str_equal(name, last);
+        last = name;
+        if (plan->arguments[i].number == parameter_number)
+            return number;
+    }
+    return -1;
+}
+
+static const char *type_of_jax(uint64_t type)
+{
+    static const char *const names[][2] = {
+        {"bf16", "jnp.bfloat16"}, {"f16", "jnp.float16"}, {"s8", "jnp.int8"}, {"f8e4m3fn", "jnp.float8_e4m3fn"}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (shape_type_find(str_of(names[i][0])) == type)
+            return names[i][1];
+    return "dtype";
+}
+
+/* ---- what a glob names ---- */
+
+struct named {
+    uint32_t counts[CATEGORY_COUNT]; /* of arguments */
+    uint32_t count, mu_count;
+    struct str argument; /* the function's argument that most belong to */
+};
+
+static struct named named_of(const struct variant *variant, struct str glob)
+{
+    struct named named = {.count = 0};
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        if (!glob_matches(glob, argument->path))
+            continue;
+        named.counts[argument->verdict.category]++;
+        named.mu_count += glob_matches(STR("mu"), argument->path);
+        if (named.count++ == 0)
+            named.argument = call_argument(argument->path);
+    }
+    return named;
+}
+
+/* ---- lines ---- */
+
+static const char *donate_text(const struct variant *variant, const struct change *change)
+{
+    char numbers[96] = "";
+    size_t length = 0;
+    int64_t last = -1;
+    struct str function = call_function(variant->plan), listed = change->glob;
+    bool is_all = str_equal(change->glob, STR("all")) || str_equal(change->glob, STR("*"));
+    for (uint32_t i = 0; is_all && i < variant->row_count && length + 24 < sizeof(numbers); i++) {
+        int64_t number = change_can_donate(variant, i)
+                             ? call_argument_number(variant->plan, variant_parameter(variant, &variant->rows[i]))
+                             : -1;
+        if (number <= last)
+            continue;
+        length += (size_t)snprintf(numbers + length, sizeof(numbers) - length, "%s%lld", last < 0 ? "" : ", ",
+                                   (long long)number);
+        last = number;
+    }
+    if (is_all)
+        listed = length > 0 ? str_of(numbers) : STR("…");
+    bool is_one = memchr(listed.data, ',', listed.length) == NULL;
+    return arena_format(variant->arena, "jax.jit(%.*s, donate_argnums=(%.*s%s))", (int)function.length, function.data,
+                        (int)listed.length, listed.data, is_one ? "," : "");
+}
+
+static const char *cast_text(const struct variant *variant, const struct change *change)
+{
+    struct named named = named_of(variant, change->glob);
+    const char *type = type_of_jax(change->type);
+    if (named.count > 0 && named.mu_count == named.count)
+        return arena_format(variant->arena, "optax.adamw(…, mu_dtype=%s)", type);
+    if (named.count > 0 && named.argument.length > 0)
+        return arena_format(variant->arena, "%.*s = jax.tree.map(lambda x: x.astype(%s), %.*s)  # what matches %.*s",
+                            (int)named.argument.length, named.argument.data, type, (int)named.argument.length,
+                            named.argument.data, (int)change->glob.length, change->glob.data);
+    return arena_format(variant->arena, "x.astype(%s) where %.*s is computed", type, (int)change->glob.length,
+                        change->glob.data);
+}
+
+static const char *resize_text(const struct variant *variant, const struct change *change)
+{
+    bool is_batch = change->kind == CHANGE_BATCH;
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        if (argument->verdict.category == CATEGORY_BATCH && argument->path.length > 0)
+            return arena_format(variant->arena,
+                                is_batch ? "%.*s[:int(%g * len(%.*s))]" : "%.*s[:, :int(%g * %.*s.shape[1])]",
+                                (int)argument->path.length, argument->path.data, change->factor,
+                                (int)argument->path.length, argument->path.data);
+    }
+    return arena_format(variant->arena, is_batch ? "x[:int(%g * len(x))]" : "x[:, :int(%g * x.shape[1])]",
+                        change->factor);
+}
+
+static const char *shard_text(const struct variant *variant, const struct change *change)
+{
+    struct named named = named_of(variant, change->glob);
+    struct str name = named.argument.length > 0 ? named.argument : STR("x");
+    return arena_format(variant->arena,
+                        "%.*s = jax.device_put(%.*s, NamedSharding(jax.make_mesh((%lld,), (\"data\",)), P(\"data\")))",
+                        (int)name.length, name.data, (int)name.length, name.data, (long long)change->device_count);
+}
+
+const char *call_text(const struct variant *variant, const struct change *change)
+{
+    struct named named;
+    switch (change->kind) {
+    case CHANGE_DONATE: return donate_text(variant, change);
+    case CHANGE_CAST: return cast_text(variant, change);
+    case CHANGE_BATCH:
+    case CHANGE_SEQUENCE: return resize_text(variant, change);
+    case CHANGE_CHECKPOINT:
+        if (str_equal(change->glob, STR("*")))
+            return "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)";
+        return arena_format(variant->arena, "layer = jax.checkpoint(layer)  # where jax.named_scope is %.*s",
+                            (int)change->glob.length, change->glob.data);
+    case CHANGE_OFFLOAD:
+        named = named_of(variant, change->glob);
+        if (named.count == 0)
+            return "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_and_offload_only_these_names(…))";
+        return arena_format(variant->arena, "jax.device_put(%.*s, sharding.with_memory_kind(\"pinned_host\"))",
+                            (int)named.argument.length, named.argument.data);
+    case CHANGE_SHARD: return shard_text(variant, change);
+    case CHANGE_UNPAD: return "x = jnp.swapaxes(x, …)  # a long dimension last";
+    case CHANGE_COUNT: break;
+    }
+    return "";
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * call.h: the line of JAX that makes a change, with the person's own names. */
+#pragma once
+
+#include "whatif/change.h"
+
+/* What to write for a change that applies to `variant`, as it is before the change; in the arena, never NULL. */
+const char *call_text(const struct variant *variant, const struct change *change);
+/* The name of the jitted function: "train_step" of the module "jit_train_step"; "step" where it has none. Borrowed. */
+struct str call_function(const struct plan *plan);
+/* Of an argument's path its first name, "state" of "state.params['w']": the function's own argument; "" without one. */
+struct str call_argument(struct str path);
+/* Which of the function's arguments a leaf belongs to, counted as donate_argnums does, by names in the order of the
+ * parameters; arguments that jit dropped for not being used are not seen. −1 where paths are not recorded. */
+int64_t call_argument_number(const struct plan *plan, int64_t parameter_number);

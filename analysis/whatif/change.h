@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * change.h: a change to a program, as a person writes it, and what it does to the plan.
+ *
+ * GLOB: "*" stands for any text. It is held against the paths of arguments ("opt_state*.mu*"), the scopes of op names
+ * ("layer_*", "layer_3/mlp"), from the beginning of a part of them to the end of one, and the names of patterns
+ * ("attention_scores").
+ * Source: models and their limits in docs/what-if.md. */
+#pragma once
+
+#include "base/err.h"
+#include "whatif/variant.h"
+
+enum change_kind {
+#define CHANGE(constant, name, function, form, words) CHANGE_##constant,
+#include "whatif/change.def"
+#undef CHANGE
+    CHANGE_COUNT
+};
+
+/* How sure a figure is. */
+enum change_confidence {
+    CHANGE_EXACT, /* bytes from the plan */
+    CHANGE_MODEL, /* the replay of the plan's heap, resized and retimed */
+    CHANGE_BOUND, /* at most this much is saved */
+    CHANGE_GUESS, /* rests on names, or on what the compiler did elsewhere */
+};
+
+struct change {
+    enum change_kind kind;
+    struct str text;      /* as it was written */
+    struct str glob;      /* of donate: "all" or numbers */
+    struct str argument;  /* of batch, sequence: its path or number; empty: found */
+    int64_t dimension;    /* of `argument` */
+    double factor;        /* of batch, sequence */
+    uint64_t type;        /* of cast: an element type of xla_data.proto */
+    int64_t device_count; /* of shard */
+};
+
+struct change_result {
+    enum change_confidence confidence;
+    const char *reason; /* of the confidence: a sentence, in the arena */
+    const char *call;   /* the line of JAX to write, in the arena; "" where there is none */
+    uint32_t row_count; /* rows that it changed */
+    bool has_extra_flops;
+    double extra_flops_percent; /* more work of dots and convolutions, of that of the whole program before */
+};
+
+/* False with an `argument` report that says how it is written. Texts are borrowed. */
+bool change_read(struct str text, struct change *out, struct err *err);
+/* Changes the variant. False with an `argument` report where it does not apply: why, and the nearest names. */
+bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err);
+/* Is the row an argument that is not donated, and could be: a result of its shape and type lives beside it? */
+bool change_can_donate(const struct variant *variant, uint32_t row);
+/* "donate"; static storage, as all of these. */
+const char *change_name(enum change_kind kind);
+const char *change_form(enum change_kind kind);
+const char *change_words(enum change_kind kind);
+/* "exact", "model", "bound", "guess". */
+const char *change_confidence_name(enum change_confidence confidence);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * change_resize.c: another batch size, another length of the sequence. */
+#include "whatif/change_kinds.h"
+
+#include "plan/category.h"
+
+#include <stdio.h>
+
+/* ---- which dimensions ---- */
+
+static bool is_state(const struct plan_argument *argument)
+{
+    switch ((enum category)argument->verdict.category) {
+    case CATEGORY_PARAMETER:
+    case CATEGORY_OPTIMIZER_STATE:
+    case CATEGORY_CACHE:
+    case CATEGORY_GRADIENT_ACCUMULATOR:
+    case CATEGORY_RNG: return true;
+    default: return false;
+    }
+}
+
+static bool class_is_in_state(const struct variant *variant, uint32_t class)
+{
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        uint32_t dimension;
+        if (!is_state(argument) || argument->instruction_at == HLO_NONE)
+            continue;
+        for (uint32_t nth = 0;
+             (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE; nth++)
+            if (dimensions_class(&variant->dimensions, dimension) == class)
+                return true;
+    }
+    return false;
+}
+
+/* Arguments that are data, surest first. */
+enum data_rank {
+    DATA_BATCH,   /* what the program's own names, or what it does with it, make a batch */
+    DATA_INDICES, /* whole numbers: tokens, labels */
+    DATA_OTHER,   /* all that is no state */
+    DATA_RANK_COUNT
+};
+
+static bool is_data(const struct variant *variant, const struct plan_argument *argument, enum data_rank rank)
+{
+    struct shape_array shape;
+    if (argument->instruction_at == HLO_NONE || is_state(argument))
+        return false;
+    switch (rank) {
+    case DATA_BATCH: return argument->verdict.category == CATEGORY_BATCH;
+    case DATA_INDICES:
+        return shape_array_read(hlo_instruction_shape(&variant->plan->hlo, argument->instruction_at), &shape) &&
+               shape_array_is_integer(&shape);
+    default: return true;
+    }
+}
+
+/* Dimension `nth` of the arguments that are data; those of a class that no state has, if there are such. */
+static uint32_t targets_find(const struct variant *variant, uint32_t nth, uint32_t *dimensions)
+{
+    for (unsigned rank = 0; rank < 2 * DATA_RANK_COUNT; rank++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+            const struct plan_argument *argument = &variant->plan->arguments[i];
+            if (!is_data(variant, argument, (enum data_rank)(rank / 2)))
+                continue;
+            uint32_t dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth);
+            if (dimension != HLO_NONE &&
+                (rank % 2 == 1 || !class_is_in_state(variant, dimensions_class(&variant->dimensions, dimension))))
+                dimensions[count++] = dimension;
+        }
+        if (count > 0)
+            return count;
+    }
+    return 0;
+}
+
+/* The dimension that the person named: ARGUMENT is its number or path. */
+static bool target_named(const struct variant *variant, const struct change *change, uint32_t *dimension,
+                         struct err *err)
+{
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        char number[24];
+        snprintf(number, sizeof(number), "%lld", (long long)argument->number);
+        if (!str_equal(change->argument, argument->path) && !str_equal(change->argument, str_of(number)))
+            continue;
+        *dimension = argument->instruction_at == HLO_NONE
+                         ? HLO_NONE
+                         : dimensions_of(&variant->dimensions, argument->instruction_at, (uint32_t)change->dimension);
+        return *dimension != HLO_NONE ||
+               err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: argument %.*s has no dimension %lld",
+                       change_name(change->kind), (int)argument->path.length, argument->path.data,
+                       (long long)change->dimension);
+    }
+    return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: no argument \"%.*s\"", change_name(change->kind),
+                   (int)change->argument.length, change->argument.data);
+}
+
+static bool resize(struct variant *variant, const struct change *change, uint32_t nth, struct change_result *out,
+                   struct err *err)
+{
+    uint32_t *targets = arena_array(variant->arena, uint32_t, (size_t)variant->plan->argument_count + 1), count;
+    struct dimensions_change *changes =
+        arena_array(variant->arena, struct dimensions_change, (size_t)variant->plan->argument_count + 1);
+    struct dimensions_sizes sizes;
+    if (change->dimension >= 0) {
+        if (!target_named(variant, change, &targets[0], err))
+            return false;
+        count = 1;
+    } else if ((count = targets_find(variant, nth, targets)) == 0) {
+        return err_set(err, ERR_argument, ERR_NO_OFFSET,
+                       "%s: no argument looks like data with such a dimension; say which: %s=%g@ARGUMENT:DIMENSION",
+                       change_name(change->kind), change_name(change->kind), change->factor);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t size = variant->sizes[targets[i]];
+        double wanted = (double)size * change->factor;
+        if (wanted != (double)(int64_t)wanted) /* a sequence and the token behind it */
+            wanted = (double)(size - 1) * change->factor + 1;
+        if (wanted < 1 || wanted > 1e15 || wanted != (double)(int64_t)wanted)
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: %lld times %g is no whole number",
+                           change_name(change->kind), (long long)size, change->factor);
+        changes[i] = (struct dimensions_change){targets[i], (int64_t)wanted};
+    }
+    dimensions_resize(&variant->dimensions, variant->sizes, changes, count, variant->arena, &sizes);
+    variant->sizes = sizes.sizes;
+    out->confidence = sizes.conflict_count == 0 ? CHANGE_MODEL : CHANGE_GUESS;
+    out->reason =
+        sizes.conflict_count == 0
+            ? "Every array that has the dimension is resized in the compiler's own heap; it may fuse and "
+              "pack differently."
+            : "Some arrays would get two sizes: what of the program depends on the dimension is not all known.";
+    return true;
+}
+
+bool change_batch(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
+{
+    return resize(variant, change, 0, out, err);
+}
+
+bool change_sequence(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
+{
+    return resize(variant, change, 1, out, err);
+}

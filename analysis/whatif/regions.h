@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * regions.h: the layers of a program: scopes of its op names that repeat with other numbers.
+ *
+ * In:     the graph of a program.
+ * Out:    for each instruction, inside of fusions too, the outermost scope around it that also stands elsewhere with
+ *         another number ("layer_3", "dense_8"): its region. Forward, backward and recomputed instructions of a layer
+ *         are of one region.
+ * Memory: the arena; 4 bytes an instruction.
+ * Source: op names as JAX writes them: "jit(step)/transpose(jvp(layer_3))/mlp/dot_general". */
+#pragma once
+
+#include "input/graph.h"
+
+struct region {
+    struct str name;         /* "layer_3"; borrowed */
+    struct str first_of_all; /* the scope with its numbers as they stood first: what regions of one kind share */
+};
+
+struct regions {
+    uint32_t *of; /* by instruction: a region, or HLO_NONE */
+    struct region *items;
+    uint32_t count;
+};
+
+void regions_build(const struct graph *graph, struct arena *arena, struct regions *out);

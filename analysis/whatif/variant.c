@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/variant.h"
+
+#include "base/sum.h"
+#include "input/shape_layout.h"
+
+/* ---- the program as it is ---- */
+
+static uint32_t leaf_of_buffer(const struct variant *variant, uint32_t buffer_at)
+{
+    const struct hlo *hlo = &variant->plan->hlo;
+    if (buffer_at == PLAN_NONE || hlo->buffers[buffer_at].instruction_at == HLO_NONE)
+        return HLO_NONE;
+    const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
+    return leaves_at(&variant->dimensions.leaves, buffer->instruction_at, hlo->shape_indices + buffer->index_first,
+                     buffer->index_count);
+}
+
+static void row_begin(struct variant *variant, uint32_t plan_row)
+{
+    const struct plan_space *space = variant->space;
+    const struct plan_row *row = &space->rows[plan_row];
+    const struct hlo_allocation *allocation =
+        row->allocation_at == PLAN_NONE ? NULL : &variant->plan->hlo.allocations[row->allocation_at];
+    uint32_t buffer_at =
+        row->is_indefinite ? row->buffer_at : space->heap.holds[plan_row - space->indefinite_row_count].root_at;
+    uint32_t leaf = leaf_of_buffer(variant, buffer_at);
+    *variant_add(variant) = (struct variant_row){
+        .bytes = row->bytes,
+        .born = row->born,
+        .dies = row->dies,
+        .plan_row = plan_row,
+        .leaf = leaf,
+        .instruction_at = buffer_at == PLAN_NONE ? HLO_NONE : variant->plan->hlo.buffers[buffer_at].instruction_at,
+        .type = leaf == HLO_NONE ? 0 : variant->dimensions.leaves.items[leaf].type,
+        .divided_by = 1,
+        .is_indefinite = row->is_indefinite,
+        .is_argument = row->is_indefinite && allocation && allocation->is_parameter,
+        .is_output = row->is_indefinite && allocation && allocation->is_live_out,
+    };
+}
+
+struct variant_row *variant_add(struct variant *variant)
+{
+    variant->rows = arena_grown(variant->arena, variant->rows, (size_t)variant->row_count + 1, &variant->row_capacity,
+                                sizeof(*variant->rows));
+    return &variant->rows[variant->row_count++];
+}
+
+/* ---- the schedule and the heap's steps ---- */
+
+static void steps_find(struct variant *variant)
+{
+    const struct plan *plan = variant->plan;
+    const struct plan_space *space = variant->space;
+    uint32_t length = plan->schedule.length, next = space->step_count;
+    variant->step_at = arena_raw(variant->arena, ((size_t)length + 1) * sizeof(*variant->step_at));
+    memset(variant->step_at, 0xff, ((size_t)length + 1) * sizeof(*variant->step_at));
+    for (uint32_t i = space->indefinite_row_count; i < space->row_count; i++) {
+        uint32_t at = plan->hlo.buffers[space->rows[i].buffer_at].instruction_at;
+        uint32_t position = plan->schedule.position_of_instruction[at];
+        if (position != HLO_NONE && space->rows[i].born < variant->step_at[position])
+            variant->step_at[position] = space->rows[i].born;
+    }
+    for (uint32_t position = length + 1; position-- > 0;)
+        next = variant->step_at[position] = variant->step_at[position] < next ? variant->step_at[position] : next;
+}
+
+/* Fusions stand in fusions, two or three deep. */
+enum { FUSION_DEPTH_MAX = 8 };
+
+uint32_t variant_step(const struct variant *variant, uint32_t instruction_at)
+{
+    const struct plan *plan = variant->plan;
+    for (unsigned depth = 0; depth < FUSION_DEPTH_MAX && instruction_at != HLO_NONE; depth++) {
+        uint32_t position = plan->schedule.position_of_instruction[instruction_at];
+        if (position != HLO_NONE)
+            return variant->step_at[position];
+        instruction_at = graph_fusion_around(plan->graph, instruction_at);
+    }
+    return HLO_NONE;
+}
+
+void variant_begin(struct variant *variant, const struct plan *plan, const struct plan_space *space,
+                   struct arena *arena)
+{
+    *variant = (struct variant){.plan = plan, .space = space, .arena = arena};
+    dimensions_build(plan->graph, arena, &variant->dimensions);
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    variant->sizes = arena_raw(arena, ((size_t)leaves->dimension_count + 1) * sizeof(*variant->sizes));
+    memcpy(variant->sizes, leaves->sizes, leaves->dimension_count * sizeof(*variant->sizes));
+    for (uint32_t i = 0; i < space->row_count; i++)
+        row_begin(variant, i);
+    steps_find(variant);
+}
+
+void variant_copy(struct variant *variant, const struct variant *of)
+{
+    *variant = *of;
+    variant->row_capacity = (size_t)of->row_count + 1;
+    variant->rows = arena_raw(of->arena, variant->row_capacity * sizeof(*variant->rows));
+    memcpy(variant->rows, of->rows, of->row_count * sizeof(*of->rows));
+}
+
+/* ---- sizes ---- */
+
+/* Small arrays get small tiles: the compiler takes as few rows as hold them. */
+static void layout_fit(const struct shape_array *array, struct shape_layout *layout)
+{
+    if (layout->tile_count == 0 || layout->tile_ranks[0] != 2 || array->rank < 2)
+        return;
+    int64_t rows = array->dimensions[layout->physical[array->rank - 2]];
+    while (layout->tiles[0][0] > 1 && layout->tiles[0][0] % 2 == 0 && layout->tiles[0][0] / 2 >= rows && rows > 0)
+        layout->tiles[0][0] /= 2;
+}
+
+/* What the array of a row takes now. */
+static int64_t row_bytes(const struct variant *variant, const struct variant_row *row)
+{
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    int64_t before = row->plan_row == PLAN_NONE ? row->bytes : variant->space->rows[row->plan_row].bytes;
+    if (row->is_unpadded)
+        before = variant->space->rows[row->plan_row].unpadded_bytes;
+    if (row->leaf == HLO_NONE)
+        return before / row->divided_by;
+    const struct leaf *leaf = &leaves->items[row->leaf];
+    bool is_same = row->type == leaf->type;
+    struct shape_array old = {.type = leaf->type, .rank = leaf->rank}, new = {.type = row->type, .rank = leaf->rank};
+    for (uint32_t i = 0; i < leaf->rank; i++) {
+        old.dimensions[i] = leaves->sizes[leaf->first + i];
+        new.dimensions[i] = variant->sizes[leaf->first + i];
+        is_same = is_same && old.dimensions[i] == new.dimensions[i];
+    }
+    if (is_same)
+        return before / row->divided_by;
+    struct shape_layout layout;
+    uint32_t buffer_at = row->plan_row == PLAN_NONE ? PLAN_NONE : variant->space->rows[row->plan_row].buffer_at;
+    if (buffer_at == PLAN_NONE || !shape_layout_read(variant->plan->shapes[buffer_at], &layout))
+        layout = (struct shape_layout){.element_bits = 8 * (int64_t)shape_type_bytes(leaf->type)};
+    for (uint32_t i = 0; i < leaf->rank && layout.tile_count == 0; i++)
+        layout.physical[i] = (uint8_t)i;
+    int64_t padded_before = shape_padded_bytes(&old, &layout);
+    layout_fit(&new, &layout);
+    if (row->type != leaf->type)
+        layout.element_bits = 8 * (int64_t)shape_type_bytes(row->type);
+    int64_t padded_after = shape_padded_bytes(&new, &layout);
+    if (padded_before <= 0 || padded_after < 0)
+        return before / row->divided_by;
+    /* What an allocation has beyond its array grows with it. */
+    return (int64_t)((__int128)before * padded_after / padded_before) / row->divided_by;
+}
+
+/* ---- sums ---- */
+
+static int64_t largest_live(const struct variant *variant, int64_t *changes, uint32_t *at)
+{
+    int64_t live = 0, most = 0;
+    *at = 0;
+    for (uint32_t step = 0; step < variant->space->step_count; step++) {
+        live += changes[step];
+        changes[step] = live;
+        if (live > most) {
+            most = live;
+            *at = step;
+        }
+    }
+    return most;
+}
+
+void variant_measure(struct variant *variant, struct variant_sums *out, int64_t *series)
+{
+    const struct plan_space *space = variant->space;
+    uint32_t steps = space->step_count;
+    int64_t *changes = arena_array(variant->arena, int64_t, (size_t)steps + 1), indefinite_bytes = 0;
+    *out = (struct variant_sums){0};
+    for (uint32_t i = 0; i < variant->row_count; i++) {
+        struct variant_row *row = &variant->rows[i];
+        if (row->is_gone)
+            continue;
+        row->bytes = row_bytes(variant, row);
+        if (row->is_indefinite) {
+            indefinite_bytes = sum_add(indefinite_bytes, row->bytes);
+            if (row->is_argument || row->is_output)
+                out->fixed_bytes = sum_add(out->fixed_bytes, row->bytes);
+        } else if (row->born < row->dies && row->born < steps) {
+            changes[row->born] += row->bytes;
+            changes[row->dies < steps ? row->dies : steps] -= row->bytes;
+        }
+    }
+    out->live_bytes = largest_live(variant, changes, &out->peak_step);
+    out->peak_bytes = sum_add(out->live_bytes, indefinite_bytes);
+    int64_t heap_bytes = space->total_bytes - space->indefinite_bytes, live_before = space->heap.peak_bytes;
+    out->temporary_bytes =
+        live_before > 0 ? (int64_t)((__int128)heap_bytes * out->live_bytes / live_before) : heap_bytes;
+    out->total_bytes = sum_add(out->fixed_bytes, out->temporary_bytes);
+    for (uint32_t step = 0; series && step < steps; step++)
+        series[step] = sum_add(changes[step], indefinite_bytes);
+}

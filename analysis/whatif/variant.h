@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * variant.h: a program's plan as it would be after changes: the intervals of its heap, resized, retimed, gone or added.
+ *
+ * In:     a plan with a module (plan/plan.h), one memory space.
+ * Out:    what each row takes now and from when to when; the sums that follow. Changes (change_*.c) write into it, one
+ *         after the other; variant_measure adds up.
+ * Units:  bytes; steps are those of the plan.
+ * Memory: the arena; about 40 bytes a row and the dimensions of the program (dimensions.h).
+ * Source: what-if models are described in docs/what-if.md. */
+#pragma once
+
+#include "plan/plan.h"
+#include "whatif/dimensions.h"
+
+struct variant_row {
+    int64_t bytes;                              /* as resized */
+    uint32_t born, dies;                        /* as in struct plan_row */
+    uint32_t plan_row;                          /* in space.rows, or PLAN_NONE: a change added it */
+    uint32_t leaf;                              /* in dimensions.leaves, whose array it holds; HLO_NONE: not known */
+    uint32_t instruction_at;                    /* of the buffer whose size it has; HLO_NONE: not known */
+    uint8_t type;                               /* of its elements now */
+    uint8_t divided_by;                         /* devices that share it now; 1: as before */
+    bool is_indefinite, is_argument, is_output; /* both: the result lives in the argument */
+    bool is_gone, is_unpadded;
+};
+
+struct variant {
+    const struct plan *plan;
+    const struct plan_space *space;
+    struct dimensions dimensions;
+    struct arena *arena;
+    int64_t *sizes; /* by dimension, as resized */
+    struct variant_row *rows;
+    uint32_t row_count;
+    size_t row_capacity;
+    uint32_t *step_at; /* by position in the schedule: the first step that belongs to it or what follows */
+    double flops_before, flops_added; /* of dots and convolutions */
+};
+
+struct variant_sums {
+    int64_t fixed_bytes;     /* arguments + outputs − aliased */
+    int64_t temporary_bytes; /* of the compiler's heap: live bytes × what packing adds */
+    int64_t total_bytes;     /* fixed + temporary */
+    int64_t live_bytes;      /* largest sum of live temporaries */
+    int64_t peak_bytes;      /* everything that is live then */
+    uint32_t peak_step;
+};
+
+/* The program as it is. The plan, which is borrowed, has a module and a space of that number. */
+void variant_begin(struct variant *variant, const struct plan *plan, const struct plan_space *space,
+                   struct arena *arena);
+/* Another one that may be changed by itself; what does not change is shared with `of`, in whose arena it is. */
+void variant_copy(struct variant *variant, const struct variant *of);
+/* The step at which an instruction of the schedule, or the fusion around it, runs; HLO_NONE: it is not scheduled. */
+uint32_t variant_step(const struct variant *variant, uint32_t instruction_at);
+/* The entry parameter whose memory the row of an argument is. */
+static inline int64_t variant_parameter(const struct variant *variant, const struct variant_row *row)
+{
+    return variant->plan->hlo.allocations[variant->space->rows[row->plan_row].allocation_at].parameter_number;
+}
+/* A row more. */
+struct variant_row *variant_add(struct variant *variant);
+/* Sums as the rows are now. `series` (may be NULL): step_count live bytes, indefinite part included. */
+void variant_measure(struct variant *variant, struct variant_sums *out, int64_t *series);
