@@ -16,7 +16,8 @@ import jax
 import jax.numpy as jnp
 
 PROGRAMS = {}
-MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models")
+CHANGED = {}  # those of changed/: NAME.base, and NAME.VARIANT after one change
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 @dataclasses.dataclass
@@ -30,6 +31,9 @@ class Program:
     mesh: dict  # axis name -> devices; empty: one chip
     change: tuple  # (name of the program before it was changed, the change in words); empty: none
     family: str  # programs of one family are held out together
+    casts: tuple = ()  # (expression searched in an argument's path, element type that the argument then has)
+    donate: tuple = None  # positions in place of those of Built; None: those
+    hosted: str = ""  # expression searched in an argument's path: it waits in the host's memory
 
 
 @dataclasses.dataclass
@@ -54,12 +58,28 @@ def program(name, note, *, has=None, lacks=None, mesh=None, change=(), family=No
     return add
 
 
-def load(only=None):
-    """PROGRAMS, after every file of models/ was read, or only this one"""
-    for file in sorted(os.listdir(MODELS)):
-        if file.endswith(".py") and only in (None, "models." + file.removesuffix(".py")):
-            importlib.import_module("models." + file.removesuffix(".py"))
-    return PROGRAMS
+def changed(name, note, changes, **settings):
+    """`changes`: variant -> (change as `memviewd whatif --change` takes it, settings). Of the settings of a change `casts`,
+    `donate`, `hosted` and `mesh` are done to what is built, all others are the builder's own."""
+    def add(build):
+        for variant, (change, other) in {"base": ("", {}), **changes}.items():
+            said = {**settings, **other}
+            apart = {key: said.pop(key) for key in ("casts", "donate", "hosted") if key in said}
+            if f"{name}.{variant}" in CHANGED:
+                raise ValueError(f"two programs are named {name}.{variant}")
+            CHANGED[f"{name}.{variant}"] = Program(f"{name}.{variant}", note, build, said, {}, {}, said.pop("mesh", {}),
+                                                   (f"{name}.base", change) if change else (), name, **apart)
+        return build
+    return add
+
+
+def load(only=None, folder="models"):
+    """PROGRAMS, or CHANGED, after every file of that folder was read, or only this one"""
+    for file in sorted(os.listdir(os.path.join(HERE, folder))):
+        module = f"{folder}.{file.removesuffix('.py')}"
+        if file.endswith(".py") and only in (None, module):
+            importlib.import_module(module)
+    return {"models": PROGRAMS, "changed": CHANGED}[folder]
 
 
 def bf16(*shape):
@@ -77,6 +97,21 @@ def i32(*shape):
 def key():
     """the bits of a random key"""
     return jax.ShapeDtypeStruct((2,), jnp.uint32)
+
+
+def cast(built, casts):
+    """the same with arguments of other types; the step's results follow its arguments"""
+    if not casts:
+        return built
+    args = []
+    for names, value in zip(paths_of(built.step, built.args), built.args, strict=True):
+        leaves, tree = jax.tree.flatten(value)
+        for at, (name, leaf) in enumerate(zip(names, leaves, strict=True)):
+            kind, = first_of(casts, name, [leaf.dtype])
+            if leaf.dtype in (jnp.float32, jnp.bfloat16):
+                leaves[at] = jax.ShapeDtypeStruct(leaf.shape, kind)
+        args.append(tree.unflatten(leaves))
+    return dataclasses.replace(built, args=tuple(args))
 
 
 def paths_of(step, args):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compile_one.py NAME MODELS FOLDER: lowers one program of models/, writes FOLDER/arguments.json and compiles it for TPU v5e with its dump in FOLDER/dump.
+"""compile_one.py NAME MODELS FOLDER: lowers one program of models/ or changed/, writes FOLDER/arguments.json and compiles it for TPU v5e with its dump in FOLDER/dump.
 
 No TPU is needed: libtpu describes the chips. make.py ends this process as soon as the buffers are assigned, for the
 code that the compiler would make from then on is not used.
@@ -28,8 +28,8 @@ def mesh_of(axes):
     return Mesh(numpy.array(devices).reshape(tuple(axes.values())), tuple(axes))
 
 
-def placed(built, mesh, paths):
-    """args with a sharding on every leaf"""
+def placed(built, mesh, paths, hosted=""):
+    """args with a sharding on every leaf; those like `hosted` wait in the host's memory"""
     import jax
     from catalog import first_of
     from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
@@ -41,6 +41,8 @@ def placed(built, mesh, paths):
     for names, value in zip(paths, built.args, strict=True):
         leaves, tree = jax.tree.flatten(value)
         shardings = [single or NamedSharding(mesh, first_of(built.specs, name, [PartitionSpec()])[0]) for name in names]
+        shardings = [sharding.with_memory_kind("pinned_host") if hosted and re.search(hosted, name) else sharding
+                     for name, sharding in zip(names, shardings, strict=True)]
         out.append(tree.unflatten([jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding)
                                    for leaf, sharding in zip(leaves, shardings, strict=True)]))
     return out
@@ -63,22 +65,26 @@ def main(name, models, folder):
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import jax
     import catalog
-    chosen = catalog.load(models)[name]
+    chosen = catalog.load(models, models.split(".")[0])[name]
     mesh = mesh_of(chosen.mesh or {"chip": 1})
     # Under a mesh JAX would run on these chips what a program computes while it is built.
     with jax.set_mesh(mesh) if chosen.mesh else contextlib.nullcontext():
-        built = chosen.build(**chosen.settings)
+        built = catalog.cast(chosen.build(**chosen.settings), chosen.casts)
         paths = catalog.paths_of(built.step, built.args)
-        args = placed(built, mesh, paths)
-        options = {"out_shardings": built.results(*[jax.tree.map(lambda leaf: leaf.sharding, arg) for arg in args])} if built.results else {}
-        lowered = jax.jit(built.step, donate_argnums=built.donate, **options).lower(*args)
+        args = placed(built, mesh, paths, chosen.hosted)
+        options = {"out_shardings": built.results(*[jax.tree.map(lambda leaf: leaf.sharding, arg) for arg in args])} if built.results and (chosen.mesh or chosen.hosted) else {}
+        donate = built.donate if chosen.donate is None else chosen.donate
+        lowered = jax.jit(built.step, donate_argnums=donate, **options).lower(*args)
         found = {"jax": jax.__version__, "args": arguments_of(built, lowered, paths)}
         if built.grads is not None:
             found["grads"] = [{"path": jax.tree_util.keystr(path), "shape": list(leaf.shape), "dtype": str(leaf.dtype)}
                               for path, leaf in jax.tree_util.tree_flatten_with_path(built.grads)[0]]
         with open(os.path.join(folder, "arguments.json"), "w", encoding="utf-8") as out:
             json.dump(found, out)
-        lowered.compile(compiler_options={"xla_dump_to": os.path.join(folder, "dump"), "xla_dump_hlo_as_proto": True})
+        compiled = lowered.compile(compiler_options={"xla_dump_to": os.path.join(folder, "dump"), "xla_dump_hlo_as_proto": True})
+    stats = compiled.memory_analysis()
+    with open(os.path.join(folder, "memory_analysis.json"), "w", encoding="utf-8") as out:
+        json.dump({name: getattr(stats, name) for name in sorted(dir(stats)) if name.endswith("_in_bytes")}, out, indent=1)
 
 
 if __name__ == "__main__":
