@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 enum { BLOCK = 32 };
+/* A step in a row costs so much less than one that is looked for. */
+enum { LARGE_SET = 16 };
 
 /* From `step` on `bytes` less are live (more, if negative). */
 struct marginal_event {
@@ -157,6 +159,28 @@ static struct marginal_saving sweep(const struct marginal *marginal, uint32_t ev
     return saving_of(marginal, best + marginal->space->indefinite_bytes - always_bytes, best_step);
 }
 
+/* The same, a step at a time: no events are put in order. */
+static struct marginal_saving walk(struct marginal *marginal, uint32_t event_count, int64_t always_bytes)
+{
+    uint32_t count = marginal->step_count, best_step = 0;
+    int64_t gone_bytes = 0, best = INT64_MIN;
+    if (marginal->changes == NULL)
+        marginal->changes = arena_array(marginal->arena, int64_t, (size_t)count + 1);
+    arena_work(marginal->arena, count / BLOCK);
+    for (uint32_t i = 0; i < event_count; i++)
+        if (marginal->events[i].step < count)
+            marginal->changes[marginal->events[i].step] += marginal->events[i].bytes;
+    for (uint32_t step = 0; step < count; step++) {
+        gone_bytes += marginal->changes[step];
+        marginal->changes[step] = 0;
+        if (value_at(marginal, step) - gone_bytes > best) {
+            best = value_at(marginal, step) - gone_bytes;
+            best_step = step;
+        }
+    }
+    return saving_of(marginal, best + marginal->space->indefinite_bytes - always_bytes, best_step);
+}
+
 struct marginal_saving marginal_of_rows(struct marginal *marginal, const uint32_t *rows, const int64_t *bytes,
                                         uint32_t count)
 {
@@ -175,6 +199,8 @@ struct marginal_saving marginal_of_rows(struct marginal *marginal, const uint32_
             marginal->events[event_count++] = (struct marginal_event){row->dies, -gone};
         }
     }
+    if (marginal->step_count > 0 && (uint64_t)event_count * LARGE_SET > marginal->step_count)
+        return walk(marginal, event_count, always_bytes);
     qsort(marginal->events, event_count, sizeof(*marginal->events), by_step);
     return sweep(marginal, event_count, always_bytes);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * groups.c: the view "groups": what is live at a step, summed by whose memory it is (plan/group_key.h), category,
  * kind, shape, dtype, opcode, source line, layer, or scope of the framework's op name. */
+#include "base/intern.h"
 #include "base/sum.h"
 #include "plan/group_key.h"
 #include "tool/memory_viewer/row_groups.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 
 struct member {
-    struct str key;
+    uint32_t key; /* in the listing's keys */
     uint32_t row;
     bool is_listed; /* alive at the step; the others only go when the group does */
 };
@@ -28,7 +29,8 @@ struct group {
 struct listing {
     struct memory_viewer_columns_rows context;
     struct table_rows rows;
-    struct member *members;
+    struct intern keys;
+    struct member *members; /* by key, those that are listed first, then by row */
     struct group *groups;
     size_t way;
     uint32_t step, group_count, count, total_count, member_count;
@@ -176,18 +178,41 @@ enum { CSV_KEY = 1, COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
 /* ---- sums ---- */
 
-static int by_key(const void *left, const void *right)
+static int by_text(const void *left, const void *right, void *context)
 {
-    const struct member *a = left, *b = right;
-    int order = str_compare(a->key, b->key);
-    return order ?: ORDER(b->is_listed, a->is_listed) ?: ORDER(a->row, b->row);
+    const struct str *texts = context;
+    return str_compare(texts[*(const uint32_t *)left], texts[*(const uint32_t *)right]);
+}
+
+/* Few keys are put in order, and many members after them. */
+static void members_sort(struct listing *listing, struct member *found)
+{
+    struct arena *arena = listing->context.request->arena;
+    uint32_t key_count = (uint32_t)listing->keys.map.count, first = 0;
+    uint32_t *order = arena_array(arena, uint32_t, (size_t)key_count + 1);
+    uint32_t *places = arena_array(arena, uint32_t, 2 * (size_t)key_count + 1); /* of a key: listed, then the others */
+    for (uint32_t i = 0; i < key_count; i++)
+        order[i] = i;
+    qsort_r(order, key_count, sizeof(*order), by_text, listing->keys.items);
+    for (uint32_t i = 0; i < listing->member_count; i++)
+        places[2 * found[i].key + !found[i].is_listed]++;
+    for (uint32_t i = 0; i < 2 * key_count; i++) {
+        uint32_t *place = &places[2 * order[i / 2] + i % 2], own = *place;
+        *place = first;
+        first += own;
+    }
+    for (uint32_t i = 0; i < listing->member_count; i++)
+        listing->members[places[2 * found[i].key + !found[i].is_listed]++] = found[i];
 }
 
 /* What the filter keeps, of what is alive and of the rest. */
 static void members_find(struct listing *listing)
 {
     const struct memory_viewer_columns_rows *context = &listing->context;
-    listing->members = arena_array(context->request->arena, struct member, (size_t)context->space->row_count + 1);
+    struct arena *arena = context->request->arena;
+    struct member *found = arena_array(arena, struct member, (size_t)context->space->row_count + 1);
+    listing->members = arena_array(arena, struct member, (size_t)context->space->row_count + 1);
+    intern_init(&listing->keys, arena);
     for (uint32_t i = 0; i < context->space->row_count; i++) {
         const struct plan_row *row = &context->space->rows[i];
         bool is_listed = listing->is_all || plan_row_is_alive(row, listing->step);
@@ -195,12 +220,12 @@ static void members_find(struct listing *listing)
         listing->total_bytes = sum_add(listing->total_bytes, is_listed ? row->bytes : 0);
         if (!filter_matches(&listing->rows.filter, i))
             continue;
-        listing->members[listing->member_count++] =
-            (struct member){row_groups_key(context, i, listing->way), i, is_listed};
+        uint32_t key = intern_number(&listing->keys, row_groups_key(context, i, listing->way));
+        found[listing->member_count++] = (struct member){key, i, is_listed};
         listing->count += is_listed;
         listing->bytes = sum_add(listing->bytes, is_listed ? row->bytes : 0);
     }
-    qsort(listing->members, listing->member_count, sizeof(*listing->members), by_key);
+    members_sort(listing, found);
 }
 
 /* Of each group all that has its key, which stands behind its first member. */
@@ -212,7 +237,7 @@ static void groups_save(struct listing *listing)
         struct group *group = &listing->groups[i];
         uint32_t count = 0;
         for (uint32_t j = group->member_first;
-             j < listing->member_count && str_equal(listing->members[j].key, group->key); j++)
+             j < listing->member_count && listing->members[j].key == listing->members[group->member_first].key; j++)
             rows[count++] = listing->members[j].row;
         group->saving = marginal_of_rows(marginal, rows, NULL, count);
     }
@@ -226,9 +251,9 @@ static void groups_sum(struct listing *listing)
         const struct plan_row *row = &listing->context.space->rows[members[i].row];
         if (!members[i].is_listed)
             continue;
-        if (i == 0 || !str_equal(members[i].key, members[i - 1].key))
+        if (i == 0 || members[i].key != members[i - 1].key)
             listing->groups[listing->group_count++] =
-                (struct group){.key = members[i].key,
+                (struct group){.key = listing->keys.items[members[i].key],
                                .first_row = members[i].row,
                                .member_first = i,
                                .smallest_bytes = row->bytes,
