@@ -13,7 +13,9 @@
 #include "base/source.h"
 #include "base/str.h"
 #include "base/workers.h"
+#include "input/compile_input.h"
 #include "tool/oom/model.h"
+#include "whatif/confirmed.h"
 
 #include <stdbool.h>
 #include <stddef.h>

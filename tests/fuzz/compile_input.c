@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * compile_input.c: the same bytes as a program, as files that tell a chip, and as compile options. */
+#include "analysis/analysis.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void ask_program(struct str bytes)
+{
+    struct compile_input input;
+    struct err err = ERR_INIT;
+    if (!compile_input_read(bytes, &input, &err)) {
+        check(err_is_set(&err));
+        return;
+    }
+    check(input.module.data >= bytes.data && input.module.data + input.module.length <= bytes.data + bytes.length);
+    check(input.replica_count >= 1 && input.partition_count >= 1);
+}
+
+static void ask_topology(struct str bytes)
+{
+    char name[COMPILE_INPUT_TOPOLOGY_SIZE];
+    struct err err = ERR_INIT;
+    bool is_known = compile_input_topology(bytes, name, &err);
+    check(is_known != err_is_set(&err));
+    check(!is_known || name[0] != '\0');
+    compile_input_is_topology(bytes);
+}
+
+/* What was written is read again, and stays as it is. */
+static void ask_options(struct str bytes, int64_t partition_count)
+{
+    const struct compile_input input = {.replica_count = 1, .partition_count = 1, .has_shardy = partition_count == 4};
+    struct buf once = BUF_INIT, twice = BUF_INIT;
+    struct err err = ERR_INIT;
+    if (compile_input_options(&input, bytes, partition_count, STR("/dump"), &once, &err)) {
+        check(compile_input_options(&input, (struct str){once.data, once.length}, partition_count, STR("/dump"), &twice,
+                                    &err));
+        check(str_equal((struct str){once.data, once.length}, (struct str){twice.data, twice.length}));
+    } else {
+        check(err_is_set(&err));
+    }
+    buf_free(&once);
+    buf_free(&twice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct str bytes = {(const char *)data, size};
+    ask_program(bytes);
+    ask_topology(bytes);
+    ask_options(bytes, 0);
+    ask_options(bytes, 2);
+    ask_options(bytes, 4);
+    return 0;
+}
