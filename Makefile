@@ -59,7 +59,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bundle bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -167,6 +167,30 @@ $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)
+
+# What compiles: server/compile and what it needs of the server.
+compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/beneath.o,$(server_obj))
+$(B)/confirm/drive: $(B)/tests/confirm/drive.o $(compile_obj) $(core_obj)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+# Nothing of the build's own flags: it is loaded by a program with or without sanitizers.
+$(B)/confirm/standin.so: tests/confirm/standin.c server/compile/pjrt.h
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(Q)$(CC) -std=gnu11 $(warnings) -D_GNU_SOURCE -I. -O1 -g -fPIC -shared -o $@ $<
+
+compile-test: $(B)/confirm/drive $(B)/confirm/standin.so fixtures ## a compile whose libtpu goes wrong
+	$(Q)$(PYTHON) tests/confirm/standin.py --drive $(B)/confirm/drive --standin $(B)/confirm/standin.so --module build/fixtures/hlo-two-buffers.pb
+
+build/libtpu/ready: scripts/fetch-pypi tests/confirm/requirements.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/confirm/requirements.txt
+
+confirm: all $(B)/confirm/drive ## unchanged programs compiled by libtpu (LIBTPU=PATH, else fetched from PyPI once; EVERY=1: all of ../shared)
+	$(Q)$(if $(LIBTPU),,$(MAKE) build/libtpu/ready ||) $(if $(LIBTPU),true,{ echo "skipped: libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }); \
+	$(PYTHON) tests/confirm/libtpu.py --drive $(B)/confirm/drive --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) \
+	    $(if $(EVERY),--every) --libtpu $(or $(LIBTPU),$$(echo build/libtpu/lib/python3*/site-packages))
 
 golden: all build/golden/logdir ## XProf's recorded answers (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/run.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

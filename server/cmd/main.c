@@ -2,6 +2,7 @@
  * main.c: which subcommand, and its options; everything else is its own (commands.def). */
 #include "server/base/log.h"
 #include "server/cmd/options.h"
+#include "server/compile/compile_child.h"
 
 #include <string.h>
 
@@ -32,6 +33,8 @@ static int run(enum commands_bit_at command, char *const *arguments)
 
 int main(int count, char **arguments)
 {
+    if (count > 1 && strcmp(arguments[1], COMPILE_CHILD_COMMAND) == 0)
+        return compile_child_run(arguments + 2);
     for (unsigned at = 0; count > 1 && at < sizeof(COMMANDS) / sizeof(COMMANDS[0]); at++) {
         if (strcmp(arguments[1], COMMANDS[at].name) == 0)
             return run((enum commands_bit_at)at, arguments + 2);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/compile/compile.h"
+
+#include "server/base/cgroups.h"
+#include "server/base/memory.h"
+#include "server/compile/compile_child.h"
+#include "server/compile/compile_watch.h"
+#include "server/compile/dump.h"
+#include "server/compile/folder.h"
+#include "server/compile/libtpu.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_QUOTE = 400 };
+#define MIN_LIMIT_BYTES ((uint64_t)1 << 30)
+
+const char *compile_status_name(enum compile_status status)
+{
+    switch (status) {
+    case COMPILE_DONE: return "done";
+    case COMPILE_DOES_NOT_FIT: return "does_not_fit";
+    case COMPILE_NO_LIBTPU: return "no_libtpu";
+    case COMPILE_UNKNOWN_VERSION: return "unknown_version";
+    case COMPILE_REFUSED: return "refused";
+    case COMPILE_CRASHED: return "crashed";
+    case COMPILE_TIMED_OUT: return "timed_out";
+    case COMPILE_OUT_OF_MEMORY: return "out_of_memory";
+    case COMPILE_TOO_MUCH_OUTPUT: return "too_much_output";
+    case COMPILE_CANCELLED: return "cancelled";
+    case COMPILE_CANNOT_START: return "cannot_start";
+    }
+    return "cannot_start";
+}
+
+/* ---- Sentences ------------------------------------------------------------------ */
+
+/* A line of somebody else's, in so many bytes, as part of a sentence. */
+static void put_quote(struct buf *out, struct str text)
+{
+    while (text.length > 0 && (str_is_control(text.data[text.length - 1]) || text.data[text.length - 1] == '.'))
+        text.length--;
+    struct str cut = {text.data, text.length < MAX_QUOTE ? text.length : MAX_QUOTE};
+    while (cut.length < text.length && cut.length > 0 && ((unsigned char)text.data[cut.length] & 0xC0) == 0x80)
+        cut.length--;
+    size_t from = out->length;
+    buf_printable(out, cut);
+    for (size_t at = from; at < out->length; at++)
+        if (out->data[at] == '?' && str_is_control(cut.data[at - from]))
+            out->data[at] = ' ';
+    buf_text(out, cut.length < text.length ? "…" : "");
+}
+
+static void say(struct compile_result *result, enum compile_status status, struct buf *sentence)
+{
+    buf_char(sentence, '\0');
+    result->status = status;
+    result->sentence =
+        sentence->failed ? memory_text("There is no memory left to say what happened.") : memory_text(sentence->data);
+    buf_free(sentence);
+}
+
+static void put_libtpu(struct buf *out, const struct compile_result *result)
+{
+    buf_text(out, "libtpu");
+    if (result->libtpu_version)
+        buf_format(out, " %s", result->libtpu_version);
+    else if (result->build > 0)
+        buf_format(out, " cl/%llu", (unsigned long long)result->build);
+}
+
+static void say_refusal(struct compile_result *result, enum compile_status status, const char *reason, struct str text)
+{
+    struct buf sentence = BUF_INIT;
+    buf_text(&sentence, reason);
+    put_quote(&sentence, text);
+    buf_char(&sentence, '.');
+    say(result, status, &sentence);
+}
+
+static const char *doing(enum compile_stage stage)
+{
+    switch (stage) {
+    case COMPILE_STAGE_STARTING: return "before it was loaded";
+    case COMPILE_STAGE_LOADING: return "while it was loaded";
+    case COMPILE_STAGE_COMPILING: return "while it compiled";
+    case COMPILE_STAGE_CODE: return "while it generated code";
+    }
+    return "while it compiled";
+}
+
+/* The first line of its output by which it took itself down: "F1123 06:09:08.480900 22910 file.h:1847] Check failed". */
+static struct str fatal_line(const struct buf *output)
+{
+    const char *at = output->data, *end = at ? at + output->length : at;
+    while (at && at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        struct str line = {at, (size_t)((stop ? stop : end) - at)};
+        const char *text = memmem(line.data, line.length, "] ", 2);
+        if (line.length > 5 && line.data[0] == 'F' && str_digits(line, 1) == 4 && text)
+            return (struct str){text + 2, line.length - (size_t)(text + 2 - line.data)};
+        at = stop ? stop + 1 : end;
+    }
+    return (struct str){NULL, 0};
+}
+
+static void say_death(struct compile_result *result, const struct compile_watch *watch)
+{
+    struct buf sentence = BUF_INIT;
+    struct str fatal = fatal_line(&watch->output);
+    int status = watch->wait_status;
+    put_libtpu(&sentence, result);
+    if (WIFSIGNALED(status))
+        buf_format(&sentence, " ended by signal %d (%s) ", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        buf_format(&sentence, " ended with status %d ", WEXITSTATUS(status));
+    buf_text(&sentence, doing(watch->stage));
+    if (fatal.length > 0) {
+        buf_text(&sentence, ": ");
+        put_quote(&sentence, fatal);
+    }
+    buf_char(&sentence, '.');
+    say(result, COMPILE_CRASHED, &sentence);
+}
+
+static void say_end(struct compile_result *result, enum compile_status status, const struct compile_watch *watch,
+                    const char *reason, uint64_t figure, const char *unit)
+{
+    struct buf sentence = BUF_INIT;
+    put_libtpu(&sentence, result);
+    buf_format(&sentence, " was ended %s: %s", doing(watch->stage), reason);
+    if (figure > 0)
+        buf_format(&sentence, " %llu %s", (unsigned long long)figure, unit);
+    buf_char(&sentence, '.');
+    say(result, status, &sentence);
+}
+
+static void say_done(struct compile_result *result, const char *topology)
+{
+    struct buf sentence = BUF_INIT;
+    buf_text(&sentence, "Compiled by ");
+    put_libtpu(&sentence, result);
+    buf_format(&sentence, " for %s in %.1f s: ", topology, (double)result->took_ms / 1000);
+    buf_text(&sentence, result->is_of_compiler ? "the compiler's own count."
+                                               : "the buffer assignment that it dumped; no code was generated.");
+    say(result, COMPILE_DONE, &sentence);
+}
+
+/* ---- What came of it ------------------------------------------------------------- */
+
+static void set_figures(struct compile_result *result, const struct confirmed_figures *figures, bool is_of_compiler)
+{
+    result->figures = *figures;
+    result->total_bytes = confirmed_total_bytes(figures);
+    result->has_figures = true;
+    result->is_of_compiler = is_of_compiler;
+}
+
+static void take_dump(struct compile_result *result, const char *dump, struct err *err)
+{
+    struct confirmed_figures figures;
+    bool is_final;
+    result->module_path = dump_find(dump, &is_final);
+    if (!result->module_path)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "the compiler dumped no buffer assignment");
+    else if (dump_figures(result->module_path, &figures, err))
+        set_figures(result, &figures, false);
+}
+
+static void take_refusal(struct compile_result *result, const struct compile_watch *watch, const char *dump)
+{
+    struct analysis_capacity capacity = {0};
+    struct err err = ERR_INIT;
+    const struct str text = {watch->fault_text.data, watch->fault_text.length};
+    switch ((enum compile_report_cause)watch->fault.cause) {
+    case COMPILE_REPORT_CANNOT_START:
+        say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ", text);
+        return;
+    case COMPILE_REPORT_CANNOT_LOAD:
+        say_refusal(result, COMPILE_NO_LIBTPU, "libtpu could not be loaded: ", text);
+        return;
+    case COMPILE_REPORT_UNKNOWN_TABLE:
+        say_refusal(result, COMPILE_UNKNOWN_VERSION, "This libtpu is not known: ", text);
+        return;
+    case COMPILE_REPORT_REFUSED: break;
+    }
+    result->text = memory_format("%.*s", (int)text.length, text.length > 0 ? text.data : "");
+    bool has_capacity = analysis_capacity_from_text(result->text, strlen(result->text), &capacity);
+    bool is_of_hbm = has_capacity && capacity.space == 0 && capacity.has_needed;
+    if (is_of_hbm) {
+        result->needed_bytes = (int64_t)capacity.needed_bytes;
+        result->available_bytes = (int64_t)capacity.available_bytes;
+        take_dump(result, dump, &err);
+        say_refusal(result, COMPILE_DOES_NOT_FIT, "It does not fit: ", text);
+    } else {
+        say_refusal(result, COMPILE_REFUSED, "The compiler refuses it: ", text);
+    }
+}
+
+static void take_figures(struct compile_result *result, const struct compile_watch *watch,
+                         const struct compile_request *request, const char *dump)
+{
+    struct err err = ERR_INIT;
+    take_dump(result, dump, &err);
+    if (watch->has_stats) {
+        const struct confirmed_figures figures = {watch->stats.argument_bytes, watch->stats.output_bytes,
+                                                  watch->stats.alias_bytes, watch->stats.temporary_bytes};
+        set_figures(result, &figures, true);
+    }
+    if (result->has_figures)
+        say_done(result, request->topology);
+    else
+        say_refusal(result, COMPILE_CRASHED, "What the compiler dumped cannot be read: ", str_of(err.text));
+}
+
+static void take_end(struct compile_result *result, const struct compile_watch *watch,
+                     const struct compile_request *request, const char *dump)
+{
+    switch (watch->end) {
+    case COMPILE_WATCH_REPORTED:
+        if (watch->has_fault)
+            take_refusal(result, watch, dump);
+        else
+            take_figures(result, watch, request, dump);
+        return;
+    case COMPILE_WATCH_STOPPED: take_figures(result, watch, request, dump); return;
+    case COMPILE_WATCH_DIED: say_death(result, watch); return;
+    case COMPILE_WATCH_GARBLED:
+        say_end(result, COMPILE_CRASHED, watch, "what it reported cannot be read", 0, "");
+        return;
+    case COMPILE_WATCH_TIME:
+        say_end(result, COMPILE_TIMED_OUT, watch, "it took longer than", (uint64_t)request->limit_ms / 1000, "s");
+        return;
+    case COMPILE_WATCH_MEMORY:
+        say_end(result, COMPILE_OUT_OF_MEMORY, watch, "it took more memory than", request->limit_bytes >> 20, "MiB");
+        return;
+    case COMPILE_WATCH_OUTPUT:
+        say_end(result, COMPILE_TOO_MUCH_OUTPUT, watch, "it printed more than", watch->output_bytes >> 20, "MiB");
+        return;
+    case COMPILE_WATCH_CANCELLED: say_end(result, COMPILE_CANCELLED, watch, "cancelled", 0, ""); return;
+    }
+}
+
+/* ---- The request ----------------------------------------------------------------- */
+
+/* The files that the child reads, in `folder`, and the folder of the dump. */
+static bool files_write(const struct compile_request *request, const char *folder, const char *dump, struct err *err)
+{
+    struct compile_input input;
+    struct buf options = BUF_INIT;
+    bool is_done =
+        folder_make_at(dump, err) && compile_input_read(request->module, &input, err) &&
+        compile_input_options(&input, request->options, request->partition_count, str_of(dump), &options, err) &&
+        folder_write(folder, COMPILE_CHILD_MODULE, input.module, err) &&
+        folder_write(folder, COMPILE_CHILD_OPTIONS, (struct str){options.data, options.length}, err);
+    buf_free(&options);
+    return is_done;
+}
+
+static uint64_t default_limit_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
+    uint64_t grouped = cgroups_memory_bytes(""), half = (there < grouped ? there : grouped) / 2;
+    return half > MIN_LIMIT_BYTES ? half : MIN_LIMIT_BYTES;
+}
+
+static void run_in(const struct compile_request *request, struct compile_result *result, const char *folder)
+{
+    char *dump = request->folder ? memory_text(request->folder) : memory_format("%s/dump", folder);
+    struct compile_watch watch = {.version = BUF_INIT};
+    struct err err = ERR_INIT;
+    if (files_write(request, folder, dump, &err) &&
+        compile_watch_run(&watch, request, result->libtpu, folder, dump, &err)) {
+        buf_char(&watch.version, '\0');
+        result->build = watch.version.failed ? 0 : confirmed_build(watch.version.data);
+        result->took_ms = watch.took_ms;
+        result->resident_bytes = watch.resident_bytes;
+        take_end(result, &watch, request, dump);
+    } else {
+        say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ", str_of(err.text));
+    }
+    compile_watch_free(&watch);
+    result->folder = dump;
+}
+
+void compile_run(const struct compile_request *asked, struct compile_result *result)
+{
+    struct compile_request request = *asked;
+    struct libtpu libtpu;
+    struct err err = ERR_INIT;
+    *result = (struct compile_result){0};
+    request.limit_ms = asked->limit_ms > 0 ? asked->limit_ms : COMPILE_LIMIT_MS;
+    request.limit_bytes = asked->limit_bytes > 0 ? asked->limit_bytes : default_limit_bytes();
+    if (!request.topology || !compile_input_is_topology(str_of(request.topology))) {
+        say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ",
+                    str_of(request.topology ? "a topology is written as v5e:2x2"
+                                            : "the dump does not say for which chip; --topology=v5e:2x2 says it"));
+        return;
+    }
+    if (!libtpu_find(request.libtpu, &libtpu, &err)) {
+        say_refusal(result, COMPILE_NO_LIBTPU, "No compiler: ", str_of(err.text));
+        return;
+    }
+    result->libtpu = memory_text(libtpu.path);
+    result->libtpu_version = libtpu.version ? memory_text(libtpu.version) : NULL;
+    libtpu_free(&libtpu);
+    char *folder = folder_make(&err);
+    if (folder)
+        run_in(&request, result, folder);
+    else
+        say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ", str_of(err.text));
+    result->work = folder;
+}
+
+void compile_free(struct compile_result *result)
+{
+    if (result->work)
+        folder_remove(result->work);
+    char *texts[] = {result->sentence, result->text,   result->folder,        result->module_path,
+                     result->work,     result->libtpu, result->libtpu_version};
+    for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]); at++)
+        free(texts[at]);
+    *result = (struct compile_result){0};
+}

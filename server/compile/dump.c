@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/compile/dump.h"
+
+#include "server/base/memory.h"
+#include "server/disk/files.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BEFORE ".before_optimizations.hlo.pb"
+#define AFTER ".after_optimizations.hlo.pb"
+#define FINAL ".after_optimizations_after_buffer_assignment.hlo.pb"
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), end_length = strlen(end);
+    return length > end_length && strcmp(name + length - end_length, end) == 0;
+}
+
+/* Path of the first program's file of that stage, or NULL. */
+static char *stage_path(const char *folder, const char *stem, const char *stage)
+{
+    char *path = memory_format("%s/%s%s", folder, stem, stage);
+    if (access(path, R_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *dump_find(const char *folder, bool *is_final)
+{
+    DIR *open = opendir(folder);
+    const struct dirent *entry;
+    char *stem = NULL, *path = NULL, *final = NULL;
+    *is_final = false;
+    while (open && (entry = readdir(open)) != NULL) {
+        if (!ends_with(entry->d_name, BEFORE) || (stem && strcmp(entry->d_name, stem) >= 0))
+            continue;
+        free(stem);
+        stem = memory_text(entry->d_name);
+    }
+    if (open)
+        closedir(open);
+    if (!stem)
+        return NULL;
+    stem[strlen(stem) - strlen(BEFORE)] = '\0';
+    path = stage_path(folder, stem, AFTER);
+    final = path ? stage_path(folder, stem, FINAL) : NULL;
+    *is_final = final != NULL;
+    free(final);
+    free(stem);
+    return path;
+}
+
+static bool take(const cJSON *space, const char *name, int64_t *out)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(space, name);
+    *out = cJSON_IsNumber(member) ? (int64_t)member->valuedouble : -1;
+    return *out >= 0;
+}
+
+/* From the view "summary" of the module. */
+static bool figures_take(const struct buf *answer, struct confirmed_figures *figures)
+{
+    int64_t number, parameters, outputs, reused, temporaries;
+    cJSON *tree = cJSON_ParseWithLength(answer->data, answer->length);
+    const cJSON *data = cJSON_GetObjectItemCaseSensitive(tree, "data"), *space;
+    bool is_found = false;
+    cJSON_ArrayForEach(space, cJSON_GetObjectItemCaseSensitive(data, "spaces"))
+    {
+        if (!take(space, "space", &number) || number != 0)
+            continue;
+        is_found = take(space, "parameter_bytes", &parameters) && take(space, "output_bytes", &outputs) &&
+                   take(space, "output_reused_bytes", &reused) && take(space, "temporary_bytes", &temporaries);
+        if (is_found)
+            *figures = confirmed_of_assignment(parameters, outputs, reused, temporaries);
+    }
+    cJSON_Delete(tree);
+    return is_found;
+}
+
+static bool module_ask(const struct source *source, const struct analysis_program *program,
+                       struct confirmed_figures *figures, struct err *err)
+{
+    const struct analysis_reading reading = {.kind = ANALYSIS_MODULE, .program = program};
+    struct analysis_subject *subject = analysis_subject_read(source, &reading, err);
+    struct buf answer = BUF_INIT;
+    const struct analysis_use use = {.subject = subject};
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = "summary", .uses = &use, .use_count = 1};
+    bool is_done = subject && analysis_answer(&question, &answer, err);
+    if (is_done && !figures_take(&answer, figures))
+        is_done = err_set(err, ERR_notfound, ERR_NO_OFFSET, "it has no buffer assignment of memory space 0");
+    buf_free(&answer);
+    analysis_subject_free(subject);
+    return is_done;
+}
+
+bool dump_figures(const char *path, struct confirmed_figures *figures, struct err *err)
+{
+    const struct files_place place = {.root = path, .path = ""};
+    struct file *file = files_open(&place, err);
+    struct analysis_contents *contents = file ? analysis_contents_read(files_source(file), err) : NULL;
+    bool is_done = false;
+    if (contents && contents->program_count == 0)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "it holds no program");
+    else if (contents)
+        is_done = module_ask(files_source(file), &contents->programs[0], figures, err);
+    analysis_contents_free(contents);
+    if (file)
+        files_close(file);
+    return is_done;
+}

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a library that goes wrong does to a compile: nothing but one sentence.
+
+  standin.py --drive build/release/confirm/drive --standin build/release/confirm/standin.so --module FILE
+
+Each case tells the stand-in (standin.c) how to go wrong, and holds status, sentence and figures; after each no process
+and no folder of it may be left. FILE is a program with its buffer assignment, which the stand-in hands out as its dump.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+# Of tests/fixtures/text/hlo-two-buffers.textproto, its temporaries in whole pages; and what the stand-in counts itself.
+DUMPED = {"argument_bytes": 512, "output_bytes": 1024, "alias_bytes": 0, "temporary_bytes": 16384, "total_bytes": 17920}
+COUNTED = {"argument_bytes": 1000, "output_bytes": 300, "alias_bytes": 200, "temporary_bytes": 16384, "total_bytes": 17484}
+NO_FIGURES = {"has_figures": False, "total_bytes": 0}
+
+# (word of the stand-in, options of drive, status, expression that the whole sentence matches, further members)
+CASES = [
+    ("compiles", ["--code"], "done", r"Compiled by libtpu cl/4242 for v5e:2x2 in \d\.\d s: the compiler's own count\.",
+     {**COUNTED, "is_of_compiler": True, "build": 4242}),
+    ("no_dump", [], "done", r"Compiled by .* the compiler's own count\.", {**COUNTED, "is_of_compiler": True}),
+    ("stops", [], "done", r"Compiled by libtpu cl/4242 for v5e:2x2 in \d\.\d s: the buffer assignment that it dumped; no code was generated\.",
+     {**DUMPED, "is_of_compiler": False}),
+    ("broken_dump", [], "crashed", r"What the compiler dumped cannot be read: .+\.", NO_FIGURES),
+    ("no_figures", ["--code"], "refused", r"The compiler refuses it: not implemented\.", NO_FIGURES),
+    ("hangs", ["--limit-ms=1000"], "timed_out", r"libtpu cl/4242 was ended while it compiled: it took longer than 1 s\.", NO_FIGURES),
+    ("hangs", ["--cancel-ms=300"], "cancelled", r"libtpu cl/4242 was ended while it compiled: cancelled\.", NO_FIGURES),
+    ("segfaults", [], "crashed", r"libtpu cl/4242 ended by signal 11 \(Segmentation fault\) while it compiled\.", NO_FIGURES),
+    ("aborts", [], "crashed",
+     r"libtpu cl/4242 ended by signal 6 \(Aborted\) while it compiled: Check failed: size >= 0 \(-1 vs\. 0\) \[31m\.", NO_FIGURES),
+    ("exits", [], "crashed", r"libtpu cl/4242 ended with status 3 while it compiled\.", NO_FIGURES),
+    ("prints", [], "too_much_output", r"libtpu cl/4242 was ended while it compiled: it printed more than 6[4-9] MiB\.", NO_FIGURES),
+    ("allocates", ["--limit-mib=300"], "out_of_memory", r"libtpu cl/4242 was ended while it compiled: it took more memory than 300 MiB\.",
+     NO_FIGURES),
+    ("refuses", [], "refused", r"The compiler refuses it: INVALID_ARGUMENT: Not enough cores second line\.",
+     {"text": "INVALID_ARGUMENT: Not enough cores\nsecond line.", **NO_FIGURES}),
+    ("too_large", [], "does_not_fit", r"It does not fit: E1000: CompileTimeHbmOom: .*\(16\.72G\).*\.",
+     {**DUMPED, "needed_bytes": round(16.72 * 2**30), "available_bytes": round(15.75 * 2**30)}),
+    ("grandchild", ["--code"], "done", r"Compiled by .*", COUNTED),
+    ("escapes", [], "done", r"Compiled by .*", DUMPED),
+    ("garbage", [], "crashed", r"libtpu cl/4242 was ended while it compiled: what it reported cannot be read\.", NO_FIGURES),
+    ("new_version", [], "unknown_version", r"This libtpu is not known: it speaks version 0\.118 of PJRT, known here are 0\.69 to 0\.117\.", NO_FIGURES),
+    ("old_version", [], "unknown_version", r"This libtpu is not known: it speaks version 0\.68 of PJRT, known here are .*\.", NO_FIGURES),
+    ("other_major", [], "unknown_version", r"This libtpu is not known: it speaks version 1\.117 of PJRT, known here are .*\.", NO_FIGURES),
+    ("short_table", [], "unknown_version", r"This libtpu is not known: its table of PJRT 0\.117 is \d+ bytes long, not at least \d+\.", NO_FIGURES),
+    ("short_version", [], "unknown_version", r"This libtpu is not known: its table of PJRT is only \d+ bytes long, its version 8\.", NO_FIGURES),
+    ("empty_entry", [], "unknown_version", r"This libtpu is not known: entry 89 of its table of PJRT is empty\.", NO_FIGURES),
+    ("no_table", [], "no_libtpu", r"libtpu could not be loaded: GetPjrtApi gives no table\.", NO_FIGURES),
+    ("stops", ["--topology=v9:2x2"], "refused", r"The compiler refuses it: Invalid TPU external name: stand-in\.", NO_FIGURES),
+    ("stops", ["--topology=2x2"], "cannot_start", r"The compile could not be started: a topology is written as v5e:2x2\.", NO_FIGURES),
+    ("stops", ["--topology="], "cannot_start", r"The compile could not be started: a topology is written as v5e:2x2\.", NO_FIGURES),
+    ("stops", ["--libtpu=/nowhere/libtpu.so"], "no_libtpu", r"No compiler: /nowhere/libtpu\.so \(--libtpu\) is no libtpu\.so\.", NO_FIGURES),
+    ("stops", ["--libtpu=/etc/hostname"], "no_libtpu", r"libtpu could not be loaded: .*\.", NO_FIGURES),
+]
+
+# The same of a stand-in that is found and not named: (name, variables, further options, status, sentence, members).
+# {site} holds a package libtpu 1.2.3, {python} has a python3 that prints WORDS, {dump} a module with files beside it.
+FOUND = r"Compiled by libtpu 1\.2\.3 for v5e:2x2 in .*"
+NOWHERE = r"No compiler: no libtpu\.so: neither --libtpu nor MEMVIEWD_LIBTPU is set, and python3 imports no libtpu \(pip install libtpu; no TPU is needed\)\."
+SEARCHES = [
+    ("a file named by the variable", {"MEMVIEWD_LIBTPU": "{site}/libtpu/libtpu.so"}, "done", FOUND, {"libtpu_version": "1.2.3"}),
+    ("a folder named by the variable", {"MEMVIEWD_LIBTPU": "{site}/libtpu"}, "done", FOUND, {"libtpu_version": "1.2.3"}),
+    ("its parent", {"MEMVIEWD_LIBTPU": "{site}"}, "done", FOUND, {"libtpu_version": "1.2.3"}),
+    ("beside Python's package", {"PATH": "{python}", "WORDS": "a warning\n{site}/libtpu/libtpu.so\n"}, "done", FOUND, {}),
+    ("Python prints no path", {"PATH": "{python}", "WORDS": "libtpu.so\n"}, "no_libtpu", NOWHERE, {}),
+    ("Python prints what is not there", {"PATH": "{python}", "WORDS": "/nowhere/libtpu.so\n"}, "no_libtpu", NOWHERE, {}),
+    ("Python fails", {"PATH": "{python}", "WORDS": "{site}/libtpu/libtpu.so\n", "STATUS": "1"}, "no_libtpu", NOWHERE, {}),
+    ("no Python", {"PATH": "/nowhere"}, "no_libtpu", NOWHERE, {}),
+    ("one that is named, or none", {"MEMVIEWD_LIBTPU": "/nowhere", "PATH": "{python}", "WORDS": "{site}/libtpu/libtpu.so\n"}, "no_libtpu",
+     r"No compiler: /nowhere \(MEMVIEWD_LIBTPU\) is no libtpu\.so\.", {}),
+]
+
+# TpuTopology of proto/compile.proto: a v5e of 2 × 2 chips, as both files hold it.
+TOPOLOGY = b"\x08\x04\x12\x04lite" + b"\x2a\x06\x08\x02\x10\x02\x18\x01" + b"\x32\x06\x08\x01\x10\x01\x18\x01"
+
+
+def field(number, data):
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+BESIDE = [
+    ("target_arguments.pb", ".target_arguments.pb", field(6, TOPOLOGY), "done", r"Compiled by .* for v5e:2x2 in .*"),
+    ("topology.pb", "/topology.pb", field(2, b"tpu") + field(9, field(2, field(1, TOPOLOGY))), "done", r"Compiled by .* for v5e:2x2 in .*"),
+    (None, ".other.pb", b"", "cannot_start",
+     r"The compile could not be started: the dump does not say for which chip; --topology=v5e:2x2 says it\."),
+    (None, ".target_arguments.pb", b"\x32\x7f", "cannot_start", r"The compile could not be started: the dump does not say .*"),
+]
+
+
+class Place:
+    """a folder for temporary files, by which all that a case leaves behind is found"""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="confirm-")
+
+    def processes(self):
+        found = []
+        for environ in glob.glob("/proc/[0-9]*/environ"):
+            try:
+                with open(environ, "rb") as file:
+                    if b"MEMVIEWD_COMPILE=" + self.path.encode() in file.read():
+                        found.append(int(environ.split("/")[2]))
+            except OSError:
+                pass
+        return found
+
+    def left(self):
+        for _ in range(20):  # one that was killed may take a moment
+            left = self.processes()
+            if not left:
+                break
+            time.sleep(0.05)
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        return [f"process {process} is left" for process in left] + [f"{name} is left" for name in os.listdir(self.path)]
+
+
+def run(arguments, place, word, options, variables=None, module=None):
+    environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(arguments.module)}
+    environ.pop("MEMVIEWD_LIBTPU", None)
+    done = subprocess.run([arguments.drive, *options, module or arguments.module], env={**environ, **(variables or {})},
+                          capture_output=True, text=True, timeout=60, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else {"status": f"exit {done.returncode}", "sentence": done.stderr}
+
+
+def with_usual(arguments, options):
+    """and the library and the chip, where they are not given"""
+    given = {option.split("=")[0] for option in options}
+    usual = (f"--libtpu={arguments.standin}", "--topology=v5e:2x2")
+    return [*options, *(option for option in usual if option.split("=")[0] not in given)]
+
+
+def site_make(folder, standin):
+    """what SEARCHES name"""
+    os.makedirs(f"{folder}/site/libtpu")
+    os.makedirs(f"{folder}/site/libtpu-1.2.3.dist-info")
+    shutil.copy(standin, f"{folder}/site/libtpu/libtpu.so")
+    os.makedirs(f"{folder}/python")
+    with open(f"{folder}/python/python3", "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nprintf %s \"$WORDS\"\nexit $STATUS\n")
+    os.chmod(f"{folder}/python/python3", 0o755)
+    return {"site": f"{folder}/site", "python": f"{folder}/python"}
+
+
+def beside_make(folder, end, data, module):
+    """a dump of one module, with one file beside it"""
+    os.makedirs(f"{folder}/module_0000.jit_f.cl_1")
+    shutil.copy(module, f"{folder}/module_0000.jit_f.cl_1.before_optimizations.hlo.pb")
+    with open(f"{folder}/module_0000.jit_f.cl_1{end}", "wb") as file:
+        file.write(data)
+    return f"{folder}/module_0000.jit_f.cl_1.before_optimizations.hlo.pb"
+
+
+def faults_of(got, status, sentence, members):
+    faults = [] if got["status"] == status else [f"status {got['status']}, not {status}"]
+    if not re.fullmatch(sentence, got["sentence"]):
+        faults.append(f"says: {got['sentence']}")
+    return faults + [f"{key} is {got.get(key)!r}, not {value!r}" for key, value in members.items() if got.get(key) != value]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--drive", required=True)
+    parser.add_argument("--standin", required=True)
+    parser.add_argument("--module", required=True)
+    arguments = parser.parse_args()
+    place, passed, failed = Place(), 0, 0
+
+    def count(name, faults):
+        nonlocal passed, failed
+        faults = faults + place.left()
+        passed, failed = passed + (not faults), failed + bool(faults)
+        for fault in faults:
+            print(f"FAILED {name}: {fault}")
+
+    for word, options, status, sentence, members in CASES:
+        got = run(arguments, place, word, with_usual(arguments, options))
+        count(" ".join([word, *options]), faults_of(got, status, sentence, members))
+    with tempfile.TemporaryDirectory() as folder:
+        places = site_make(folder, arguments.standin)
+        for name, variables, status, sentence, members in SEARCHES:
+            told = {"STATUS": "0", **{key: value.format(**places) for key, value in variables.items()}}
+            got = run(arguments, place, "stops", ["--topology=v5e:2x2"], told)
+            count(name, faults_of(got, status, sentence, members))
+    for source, end, data, status, sentence in BESIDE:
+        with tempfile.TemporaryDirectory() as folder:
+            module = beside_make(folder, end, data, arguments.module)
+            got = run(arguments, place, "stops", [f"--libtpu={arguments.standin}"], None, module)
+            count(f"beside it {end}", faults_of(got, status, sentence, {"topology_source": source}))
+    os.rmdir(place.path)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
