@@ -4,6 +4,7 @@
 #include "compile.fields.h"
 #include "hlo.fields.h"
 #include "wire/wire.h"
+#include "wire/wire_write.h"
 
 #include <stdio.h>
 
@@ -177,26 +178,6 @@ bool compile_input_is_topology(struct str name)
 
 /* ---- Compile options ---------------------------------------------------------- */
 
-static void put_varint(struct buf *out, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        buf_char(out, (char)((value & 0x7F) | 0x80));
-    buf_char(out, (char)value);
-}
-
-static void put_number(struct buf *out, uint32_t field, uint64_t value)
-{
-    put_varint(out, (uint64_t)field << 3 | WIRE_VARINT);
-    put_varint(out, value);
-}
-
-static void put_bytes(struct buf *out, uint32_t field, struct str bytes)
-{
-    put_varint(out, (uint64_t)field << 3 | WIRE_BYTES);
-    put_varint(out, bytes.length);
-    buf_add(out, bytes.data, bytes.length);
-}
-
 /* A list rather than a rule: names of flags do not stand in the file. */
 static bool is_about_dumps(uint32_t flag)
 {
@@ -242,11 +223,11 @@ static void debug_options_write(struct wire wire, struct str dump_folder, struct
     for (; wire_next(&wire); from = wire.at)
         if (!is_about_dumps(wire.number))
             buf_add(&flags, from, (size_t)(wire.at - from));
-    put_bytes(&flags, DEBUG_OPTIONS_XLA_DUMP_TO, dump_folder);
-    put_number(&flags, DEBUG_OPTIONS_XLA_DUMP_HLO_AS_PROTO, 1);
-    put_number(&flags, DEBUG_OPTIONS_XLA_DUMP_MAX_HLO_MODULES, UINT64_MAX);
-    put_number(&flags, DEBUG_OPTIONS_XLA_ENABLE_DUMPING, 1);
-    put_bytes(out, EXECUTABLE_BUILD_OPTIONS_PROTO_DEBUG_OPTIONS, (struct str){flags.data, flags.length});
+    wire_write_bytes(&flags, DEBUG_OPTIONS_XLA_DUMP_TO, dump_folder);
+    wire_write_number(&flags, DEBUG_OPTIONS_XLA_DUMP_HLO_AS_PROTO, 1);
+    wire_write_number(&flags, DEBUG_OPTIONS_XLA_DUMP_MAX_HLO_MODULES, UINT64_MAX);
+    wire_write_number(&flags, DEBUG_OPTIONS_XLA_ENABLE_DUMPING, 1);
+    wire_write_bytes(out, EXECUTABLE_BUILD_OPTIONS_PROTO_DEBUG_OPTIONS, (struct str){flags.data, flags.length});
     out->failed |= flags.failed;
     buf_free(&flags);
 }
@@ -280,15 +261,15 @@ static void build_options_read(struct wire wire, struct str dump_folder, struct 
 
 static void devices_write(const struct compile_input *input, int64_t partition_count, struct buf *out)
 {
-    put_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_NUM_REPLICAS, (uint64_t)input->replica_count);
-    put_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_NUM_PARTITIONS, (uint64_t)partition_count);
+    wire_write_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_NUM_REPLICAS, (uint64_t)input->replica_count);
+    wire_write_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_NUM_PARTITIONS, (uint64_t)partition_count);
     if (partition_count == 1)
         return;
-    put_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_USE_SPMD_PARTITIONING, 1);
+    wire_write_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_USE_SPMD_PARTITIONING, 1);
     if (input->has_shardy)
-        put_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_USE_SHARDY_PARTITIONER, 1);
+        wire_write_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_USE_SHARDY_PARTITIONER, 1);
     else
-        put_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_ALLOW_SPMD_SHARDING_PROPAGATION_TO_OUTPUT, 1);
+        wire_write_number(out, EXECUTABLE_BUILD_OPTIONS_PROTO_ALLOW_SPMD_SHARDING_PROPAGATION_TO_OUTPUT, 1);
 }
 
 /* An entry of the map, whose flag is one of dumps: those would come before ours. */
@@ -315,13 +296,13 @@ bool compile_input_options(const struct compile_input *input, struct str options
             buf_add(out, from, (size_t)(wire.at - from));
     }
     if (options.length == 0)
-        put_number(&build.others, EXECUTABLE_BUILD_OPTIONS_PROTO_DEVICE_ORDINAL, UINT64_MAX);
+        wire_write_number(&build.others, EXECUTABLE_BUILD_OPTIONS_PROTO_DEVICE_ORDINAL, UINT64_MAX);
     if (build.replica_count == input->replica_count && build.partition_count == partition_count)
         buf_add(&build.others, build.devices.data, build.devices.length);
     else
         devices_write(input, partition_count, &build.others);
-    put_bytes(out, COMPILE_OPTIONS_PROTO_EXECUTABLE_BUILD_OPTIONS,
-              (struct str){build.others.data, build.others.length});
+    wire_write_bytes(out, COMPILE_OPTIONS_PROTO_EXECUTABLE_BUILD_OPTIONS,
+                     (struct str){build.others.data, build.others.length});
     if (out->failed || build.devices.failed || build.others.failed)
         err_set(err, ERR_memory, ERR_NO_OFFSET, "no memory for the compile options");
     buf_free(&build.devices);

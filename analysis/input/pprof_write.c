@@ -3,10 +3,7 @@
 
 #include "base/intern.h"
 #include "profile.fields.h"
-
-#include <string.h>
-
-enum { VARINT = 0, LENGTH_DELIMITED = 2, VARINT_MAX_BYTES = 10 };
+#include "wire/wire_write.h"
 
 struct writer {
     const struct pprof *pprof;
@@ -15,77 +12,33 @@ struct writer {
     struct intern strings; /* number 0 is "" */
 };
 
-/* ---- the encoding ---- */
-
-static size_t varint_encode(uint64_t value, uint8_t out[VARINT_MAX_BYTES])
-{
-    size_t length = 0;
-    for (; value >= 0x80; value >>= 7)
-        out[length++] = (uint8_t)(value | 0x80);
-    out[length++] = (uint8_t)value;
-    return length;
-}
-
-static void varint(struct buf *out, uint64_t value)
-{
-    uint8_t bytes[VARINT_MAX_BYTES];
-    buf_add(out, bytes, varint_encode(value, bytes));
-}
-
-/* 0 is what a field is without being written. */
-static void number(struct buf *out, uint32_t field, uint64_t value)
-{
-    if (value == 0)
-        return;
-    varint(out, (uint64_t)field << 3 | VARINT);
-    varint(out, value);
-}
-
-/* Begins a field that holds others; its length is put in front by message_end. */
-static size_t message_begin(struct buf *out, uint32_t field)
-{
-    varint(out, (uint64_t)field << 3 | LENGTH_DELIMITED);
-    return out->length;
-}
-
-static void message_end(struct buf *out, size_t begin)
-{
-    uint8_t length[VARINT_MAX_BYTES];
-    size_t size = out->length - begin, extra = varint_encode(size, length);
-    if (buf_reserve(out, extra) == NULL)
-        return;
-    memmove(out->data + begin + extra, out->data + begin, size);
-    memcpy(out->data + begin, length, extra);
-    out->length += extra;
-}
-
 /* ---- texts ---- */
 
 static void text(struct writer *writer, uint32_t field, struct str value)
 {
-    number(writer->out, field, intern_number(&writer->strings, value));
+    wire_write_number(writer->out, field, intern_number(&writer->strings, value));
 }
 
 /* ---- tables ---- */
 
 static void write_type(struct writer *writer, uint32_t field, const struct pprof_type *type)
 {
-    size_t begin = message_begin(writer->out, field);
+    size_t begin = wire_write_begin(writer->out, field);
     text(writer, VALUE_TYPE_TYPE, type->name);
     text(writer, VALUE_TYPE_UNIT, type->unit);
-    message_end(writer->out, begin);
+    wire_write_end(writer->out, begin);
 }
 
 static void write_label(struct writer *writer, const struct pprof_label *label)
 {
-    size_t begin = message_begin(writer->out, SAMPLE_LABEL);
+    size_t begin = wire_write_begin(writer->out, SAMPLE_LABEL);
     text(writer, LABEL_KEY, label->key);
     if (label->is_number)
-        number(writer->out, LABEL_NUM, (uint64_t)label->number);
+        wire_write_number(writer->out, LABEL_NUM, (uint64_t)label->number);
     else
         text(writer, LABEL_STR, label->text);
     text(writer, LABEL_NUM_UNIT, label->unit);
-    message_end(writer->out, begin);
+    wire_write_end(writer->out, begin);
 }
 
 static bool has_value(const struct pprof *pprof, uint32_t sample)
@@ -102,74 +55,75 @@ static void write_sample(struct writer *writer, uint32_t at, bool *is_reached)
     const struct pprof *pprof = writer->pprof;
     const struct pprof_label_set *set = &pprof->sets[pprof->label_sets[at]];
     uint32_t depth = pprof->stack_starts[at + 1] - pprof->stack_starts[at];
-    size_t begin = message_begin(writer->out, PROFILE_SAMPLE), packed;
+    size_t begin = wire_write_begin(writer->out, PROFILE_SAMPLE), packed;
     arena_work(writer->arena, depth + set->count);
     if (depth > 0) {
-        packed = message_begin(writer->out, SAMPLE_LOCATION_ID);
+        packed = wire_write_begin(writer->out, SAMPLE_LOCATION_ID);
         for (uint32_t i = pprof->stack_starts[at]; i < pprof->stack_starts[at + 1]; i++) {
             is_reached[pprof->stacks[i]] = true;
-            varint(writer->out, (uint64_t)pprof->stacks[i] + 1);
+            wire_write_varint(writer->out, (uint64_t)pprof->stacks[i] + 1);
         }
-        message_end(writer->out, packed);
+        wire_write_end(writer->out, packed);
     }
-    packed = message_begin(writer->out, SAMPLE_VALUE);
+    packed = wire_write_begin(writer->out, SAMPLE_VALUE);
     for (uint32_t type = 0; type < pprof->type_count; type++)
-        varint(writer->out, (uint64_t)pprof->values[(size_t)at * pprof->type_count + type]);
-    message_end(writer->out, packed);
+        wire_write_varint(writer->out, (uint64_t)pprof->values[(size_t)at * pprof->type_count + type]);
+    wire_write_end(writer->out, packed);
     for (uint32_t i = 0; i < set->count; i++)
         write_label(writer, &pprof->labels[set->first + i]);
     if (pprof->is_base != NULL && pprof->is_base[at])
         write_label(writer, &base);
-    message_end(writer->out, begin);
+    wire_write_end(writer->out, begin);
 }
 
 static void write_location(struct writer *writer, uint32_t at, bool *is_called)
 {
     const struct pprof_location *location = &writer->pprof->locations[at];
-    size_t begin = message_begin(writer->out, PROFILE_LOCATION);
-    number(writer->out, LOCATION_ID, (uint64_t)at + 1);
-    number(writer->out, LOCATION_MAPPING_ID, location->mapping == PPROF_NONE ? 0 : (uint64_t)location->mapping + 1);
-    number(writer->out, LOCATION_ADDRESS, location->address);
+    size_t begin = wire_write_begin(writer->out, PROFILE_LOCATION);
+    wire_write_number(writer->out, LOCATION_ID, (uint64_t)at + 1);
+    wire_write_number(writer->out, LOCATION_MAPPING_ID,
+                      location->mapping == PPROF_NONE ? 0 : (uint64_t)location->mapping + 1);
+    wire_write_number(writer->out, LOCATION_ADDRESS, location->address);
     for (uint32_t i = location->first_line; i < location->first_line + location->line_count; i++) {
         const struct pprof_line *line = &writer->pprof->lines[i];
-        size_t line_begin = message_begin(writer->out, LOCATION_LINE);
+        size_t line_begin = wire_write_begin(writer->out, LOCATION_LINE);
         is_called[line->function] = true;
-        number(writer->out, LINE_FUNCTION_ID, (uint64_t)line->function + 1);
-        number(writer->out, LINE_LINE, (uint64_t)line->line);
-        number(writer->out, LINE_COLUMN, (uint64_t)line->column);
-        message_end(writer->out, line_begin);
+        wire_write_number(writer->out, LINE_FUNCTION_ID, (uint64_t)line->function + 1);
+        wire_write_number(writer->out, LINE_LINE, (uint64_t)line->line);
+        wire_write_number(writer->out, LINE_COLUMN, (uint64_t)line->column);
+        wire_write_end(writer->out, line_begin);
     }
-    number(writer->out, LOCATION_IS_FOLDED, location->is_folded);
-    message_end(writer->out, begin);
+    wire_write_number(writer->out, LOCATION_IS_FOLDED, location->is_folded);
+    wire_write_end(writer->out, begin);
 }
 
 static void write_function(struct writer *writer, uint32_t at)
 {
     const struct pprof_function *function = &writer->pprof->functions[at];
-    size_t begin = message_begin(writer->out, PROFILE_FUNCTION);
-    number(writer->out, FUNCTION_ID, (uint64_t)at + 1);
+    size_t begin = wire_write_begin(writer->out, PROFILE_FUNCTION);
+    wire_write_number(writer->out, FUNCTION_ID, (uint64_t)at + 1);
     text(writer, FUNCTION_NAME, function->name);
     text(writer, FUNCTION_SYSTEM_NAME, function->system_name);
     text(writer, FUNCTION_FILENAME, function->file);
-    number(writer->out, FUNCTION_START_LINE, (uint64_t)function->start_line);
-    message_end(writer->out, begin);
+    wire_write_number(writer->out, FUNCTION_START_LINE, (uint64_t)function->start_line);
+    wire_write_end(writer->out, begin);
 }
 
 static void write_mapping(struct writer *writer, uint32_t at)
 {
     const struct pprof_mapping *mapping = &writer->pprof->mappings[at];
-    size_t begin = message_begin(writer->out, PROFILE_MAPPING);
-    number(writer->out, MAPPING_ID, (uint64_t)at + 1);
-    number(writer->out, MAPPING_MEMORY_START, mapping->begin);
-    number(writer->out, MAPPING_MEMORY_LIMIT, mapping->end);
-    number(writer->out, MAPPING_FILE_OFFSET, mapping->offset);
+    size_t begin = wire_write_begin(writer->out, PROFILE_MAPPING);
+    wire_write_number(writer->out, MAPPING_ID, (uint64_t)at + 1);
+    wire_write_number(writer->out, MAPPING_MEMORY_START, mapping->begin);
+    wire_write_number(writer->out, MAPPING_MEMORY_LIMIT, mapping->end);
+    wire_write_number(writer->out, MAPPING_FILE_OFFSET, mapping->offset);
     text(writer, MAPPING_FILENAME, mapping->file);
     text(writer, MAPPING_BUILD_ID, mapping->build_id);
-    number(writer->out, MAPPING_HAS_FUNCTIONS, mapping->has_functions);
-    number(writer->out, MAPPING_HAS_FILENAMES, mapping->has_filenames);
-    number(writer->out, MAPPING_HAS_LINE_NUMBERS, mapping->has_line_numbers);
-    number(writer->out, MAPPING_HAS_INLINE_FRAMES, mapping->has_inline_frames);
-    message_end(writer->out, begin);
+    wire_write_number(writer->out, MAPPING_HAS_FUNCTIONS, mapping->has_functions);
+    wire_write_number(writer->out, MAPPING_HAS_FILENAMES, mapping->has_filenames);
+    wire_write_number(writer->out, MAPPING_HAS_LINE_NUMBERS, mapping->has_line_numbers);
+    wire_write_number(writer->out, MAPPING_HAS_INLINE_FRAMES, mapping->has_inline_frames);
+    wire_write_end(writer->out, begin);
 }
 
 static void write_header(struct writer *writer)
@@ -177,11 +131,11 @@ static void write_header(struct writer *writer)
     const struct pprof *pprof = writer->pprof;
     text(writer, PROFILE_DROP_FRAMES, pprof->drop_frames);
     text(writer, PROFILE_KEEP_FRAMES, pprof->keep_frames);
-    number(writer->out, PROFILE_TIME_NANOS, (uint64_t)pprof->time_ns);
-    number(writer->out, PROFILE_DURATION_NANOS, (uint64_t)pprof->duration_ns);
+    wire_write_number(writer->out, PROFILE_TIME_NANOS, (uint64_t)pprof->time_ns);
+    wire_write_number(writer->out, PROFILE_DURATION_NANOS, (uint64_t)pprof->duration_ns);
     if (pprof->period_type.name.length > 0 || pprof->period_type.unit.length > 0)
         write_type(writer, PROFILE_PERIOD_TYPE, &pprof->period_type);
-    number(writer->out, PROFILE_PERIOD, (uint64_t)pprof->period);
+    wire_write_number(writer->out, PROFILE_PERIOD, (uint64_t)pprof->period);
     for (uint32_t i = 0; i < pprof->comment_count; i++)
         text(writer, PROFILE_COMMENT, pprof->comments[i]);
     if (pprof->default_type + 1 < pprof->type_count) /* without one it is the last */
@@ -216,9 +170,6 @@ void pprof_write(const struct pprof *pprof, struct arena *arena, struct buf *out
         if (is_called[i])
             write_function(&writer, i);
     write_header(&writer);
-    for (uint32_t i = 0; i < writer.strings.map.count; i++) {
-        varint(out, PROFILE_STRING_TABLE << 3 | LENGTH_DELIMITED);
-        varint(out, writer.strings.items[i].length);
-        buf_add(out, writer.strings.items[i].data, writer.strings.items[i].length);
-    }
+    for (uint32_t i = 0; i < writer.strings.map.count; i++)
+        wire_write_bytes(out, PROFILE_STRING_TABLE, writer.strings.items[i]);
 }
