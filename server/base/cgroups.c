@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a group allows, by the files in its folder. */
 typedef uint64_t allowance(const char *folder);
@@ -109,3 +110,11 @@ static uint64_t min_of_all(const char *root, const char *controller, allowance *
 uint64_t cgroups_memory_bytes(const char *root) { return min_of_all(root, "memory", memory_in); }
 
 uint64_t cgroups_processor_count(const char *root) { return min_of_all(root, "cpu", processors_in); }
+
+uint64_t cgroups_usable_memory_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
+    uint64_t left = cgroups_memory_bytes("");
+    return there < left ? there : left;
+}

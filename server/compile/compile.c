@@ -9,12 +9,10 @@
 #include "server/compile/folder.h"
 #include "server/compile/libtpu.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { MAX_QUOTE = 400 };
 #define MIN_LIMIT_BYTES ((uint64_t)1 << 30)
@@ -47,11 +45,8 @@ static void put_quote(struct buf *out, struct str text)
     struct str cut = {text.data, text.length < MAX_QUOTE ? text.length : MAX_QUOTE};
     while (cut.length < text.length && cut.length > 0 && ((unsigned char)text.data[cut.length] & 0xC0) == 0x80)
         cut.length--;
-    size_t from = out->length;
-    buf_printable(out, cut);
-    for (size_t at = from; at < out->length; at++)
-        if (out->data[at] == '?' && str_is_control(cut.data[at - from]))
-            out->data[at] = ' ';
+    for (size_t at = 0; at < cut.length; at++)
+        buf_char(out, str_is_control(cut.data[at]) ? ' ' : cut.data[at]);
     buf_text(out, cut.length < text.length ? "…" : "");
 }
 
@@ -263,9 +258,7 @@ static bool files_write(const struct compile_request *request, const char *folde
 
 static uint64_t default_limit_bytes(void)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
-    uint64_t grouped = cgroups_memory_bytes(""), half = (there < grouped ? there : grouped) / 2;
+    uint64_t half = cgroups_usable_memory_bytes() / 2;
     return half > MIN_LIMIT_BYTES ? half : MIN_LIMIT_BYTES;
 }
 

@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static const uint64_t MIN_LIMIT_BYTES = 512 << 20;
 
@@ -101,8 +100,6 @@ bool account_is_passing(const struct account *account, uint64_t taken, uint64_t 
 
 uint64_t account_default_limit(void)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
-    uint64_t half = min_of(there, cgroups_memory_bytes("")) / 2;
+    uint64_t half = cgroups_usable_memory_bytes() / 2;
     return half > MIN_LIMIT_BYTES ? half : MIN_LIMIT_BYTES;
 }
