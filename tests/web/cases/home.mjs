@@ -47,6 +47,17 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.finish();
   });
 
+  /* As the README of the programs says: the largest part of either peak is what the backward pass waits for. */
+  test('each session says whose memory most of its peak is, once somebody looks at it', async () => {
+    const page = await open(`${await daemon(`--logdir=${join(fixtures, 'programs')}`, join(fixtures, 'memprof'))}?tool=home`);
+    const most = (name) => page.locator('tr', { hasText: name }).locator('.h-most');
+    await page.waitForFunction(() => document.querySelectorAll('.h-most .swatch').length === 2);
+    equal((await most('z-base').innerText()).trim(), 'saved activations 42 %');
+    equal((await most('z-plus1').innerText()).trim(), 'saved activations 44 %');
+    equal((await most('memprof').innerText()).trim(), '', 'live arrays have no category');
+    await page.finish();
+  });
+
   test('the demo fits no v5e: the headline says by how much, and leads to it', async () => {
     const page = await open(`${await daemon('--demo')}?tool=home`);
     await page.waitForFunction(() => document.querySelector('h1').innerText.includes('over by'));
@@ -214,7 +225,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await open(`${base}?session=${idOf('profiles')}`);
     const dimmed = () => page.locator('.rail a.is-dim').evaluateAll((links) => links.map((link) => link.dataset.tool));
     equal(await page.locator('.rail a[aria-current]').getAttribute('data-tool'), 'device_memory');
-    equal(await dimmed(), ['memory_viewer', 'memory_profile', 'oom', 'compare', 'modules']);
+    equal(await dimmed(), ['memory_viewer', 'memory_profile', 'oom', 'modules']);
     await page.goto(`${base}?tool=memory_viewer&session=${idOf('failed')}`);
     await idle(page);
     equal(await dimmed(), ['memory_profile', 'device_memory']);

@@ -5,6 +5,7 @@
 import { isAbort } from '../../lib/api.js';
 import { button, el, fill, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../../lib/format.js';
+import { categoryWords, swatch } from '../../widgets/categories.js';
 import { explained } from '../../widgets/explain.js';
 import { foundText, lookAt, lookCloser, toldOf } from './found.js';
 
@@ -53,6 +54,7 @@ const COLUMNS = [
   ['Found', 'h-found', ''],
   ['Hosts', 'h-hosts', ''],
   ['Largest, GiB', 'h-largest', 'peak'],
+  ['Most of its peak', 'h-most', ''],
   ['Of capacity', 'h-share', 'share'],
   ['Verdict', 'h-verdict', ''],
 ];
@@ -92,12 +94,19 @@ function largestCell(id, value) {
   return [rowFigure(`needs:${id}`, value, text, isOwn ? 'dim' : ''), isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`)];
 }
 
+/* "saved activations 83 %": whose memory most of the peak is, as the core says of the program. */
+function mostCell({ category, category_bytes: most, bytes: own, share_of_peak: share }) {
+  const part = share > 0 ? percent(most, own / share) : '';
+  return el('span', { title: `${bytes(most)} of the peak are ${categoryWords(category)}` }, swatch(category), categoryWords(category), ' ', el('span', { class: 'figure dim' }, part));
+}
+
 /* session of the list → {node, show(found), fail(error)}; found: of lookAt(). */
 function sessionRow(session, href) {
   const hosts = session.host_count ?? session.hosts?.length ?? 0;
   const cell = (className, ...parts) => el('td', { class: className }, parts);
   const found = cell('h-found', foundText(session));
   const largest = cell('h-largest', el('span', { class: 'dim' }, '–'));
+  const most = cell('h-most');
   const share = cell('h-share');
   const verdict = cell('h-verdict');
   const node = el(
@@ -108,16 +117,18 @@ function sessionRow(session, href) {
     found,
     cell('h-hosts', hosts > 0 ? count(hosts) : '–'),
     largest,
+    most,
     share,
     verdict,
   );
   return {
     node,
-    show({ worst, module_count: total = session.module_count, has_memory_events: has = session.has_memory_events }) {
+    show({ worst, culprit, module_count: total = session.module_count, has_memory_events: has = session.has_memory_events }) {
       fill(found, foundText({ ...session, module_count: total, has_memory_events: has }));
       if (!worst) return;
       if (worst.bytes !== null) fill(largest, largestCell(session.id, worst.bytes));
       if (worst.bytes !== null && worst.capacity) fill(share, shareBar(session.id, worst.bytes, worst.capacity));
+      if (culprit) fill(most, mostCell(culprit));
       fill(verdict, el('span', { class: worst.word === 'over' ? 'over' : 'dim' }, worst.word));
     },
     fail(error) {
@@ -155,7 +166,7 @@ function sessionTable(caption, { sort = '', onSort = null } = {}) {
  * what is known of it is drawn, inView: Set of sessions, stop()}. */
 function createRows(shown, { caption, sort, onSort, linkOf, onView }) {
   const table = sessionTable(caption, { sort, onSort });
-  const rest = el('tr', { class: 'home-rest' }, el('td', { colspan: '7' }, ''));
+  const rest = el('tr', { class: 'home-rest' }, el('td', { colspan: String(COLUMNS.length) }, ''));
   const sessions = new Map(); /* node → session */
   const drawn = new Map(); /* session → row */
   const inView = new Set();
@@ -212,48 +223,74 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
     const found = foundOf(session);
     return Boolean(found) && (session !== lead || found.isWhole || Boolean(found.error));
   };
+  const closer = new Set(); /* asked for already */
   const waiting = new Set(shown.filter((session) => !isRead(session)));
   const isOver = (session) => foundOf(session)?.worst?.word === 'over';
   /* Kept as they are read: of 5,000 sessions each is counted once. */
   const counts = { unknown: waiting.size, over: shown.filter(isOver).length };
 
-  /* The next to be read, and whether somebody looks at it. */
+  const isCloser = (session) => {
+    const found = foundOf(session);
+    return Boolean(found?.worst) && !found.isWhole;
+  };
+  /* The next to be read, and whether somebody looks at it. Whose memory it is costs the reading of a program: of those that
+   * somebody looks at, once their figures stand. */
   function next() {
     for (const session of rows.inView) if (waiting.has(session)) return [session, true];
     for (const session of shown.slice(0, FIRST_READ)) if (waiting.has(session)) return [session, true];
+    for (const session of rows.inView) if (isCloser(session) && !closer.has(session)) return [session, true];
     const [session] = waiting;
     return [session, false];
   }
+  /* A program that cannot be read leaves the figures of its session as they are. */
+  async function readCloser(session, how) {
+    const found = foundOf(session);
+    closer.add(session);
+    try {
+      return await lookCloser(session, found, how);
+    } catch (error) {
+      if (isAbort(error) || error.code === 'gone') throw error;
+      return { ...found, isWhole: true };
+    }
+  }
+  async function read(session, how) {
+    if (!waiting.has(session)) return readCloser(session, how);
+    waiting.delete(session);
+    const found = foundOf(session) ?? (await lookAt(session, how));
+    return session === lead ? lookCloser(session, found, how) : found;
+  }
+  /* Out: false when nobody is asked any more. */
+  async function take(session, how) {
+    const isFirst = waiting.has(session);
+    let found;
+    try {
+      found = await read(session, how);
+    } catch (error) {
+      if (isAbort(error) || error.code === 'gone') {
+        if (isFirst) waiting.add(session);
+        return false;
+      }
+      found = { error };
+    }
+    if (known.size >= MAX_KNOWN) known.clear();
+    counts.over -= isOver(session);
+    known.set(keyOf(session), found);
+    counts.unknown -= isFirst;
+    counts.over += isOver(session);
+    rows.show(session);
+    onRead();
+    return true;
+  }
 
   async function work(signal) {
-    while (waiting.size && !signal.aborted) {
+    while (!signal.aborted) {
       let [session, isSeen] = next();
       if (!isSeen) {
-        await Promise.race([idleTime(), new Promise((resolve) => wake.push(resolve))]);
+        await Promise.race([session ? idleTime() : new Promise(() => {}), new Promise((resolve) => wake.push(resolve))]);
         if (signal.aborted) return;
         [session, isSeen] = next();
-        if (!session) return;
       }
-      waiting.delete(session);
-      let found;
-      try {
-        const how = { signal, isQuiet: !isSeen };
-        found = foundOf(session) ?? (await lookAt(session, how));
-        if (session === lead) found = await lookCloser(session, found, how);
-      } catch (error) {
-        if (isAbort(error) || error.code === 'gone') {
-          waiting.add(session);
-          return;
-        }
-        found = { error };
-      }
-      if (known.size >= MAX_KNOWN) known.clear();
-      counts.over -= isOver(session);
-      known.set(keyOf(session), found);
-      counts.unknown--;
-      counts.over += isOver(session);
-      rows.show(session);
-      onRead();
+      if (session && !(await take(session, { signal, isQuiet: !isSeen }))) return;
     }
   }
 
