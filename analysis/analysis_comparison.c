@@ -281,6 +281,8 @@ static struct oom_match match_of(const struct comparing *of, const struct plan_r
     const struct plan *plan = of->request.model;
     struct buf *scratch = of->request.scratch;
     struct oom_match match = {.name = arena_text(of->request.arena, views_row_name(plan, row, scratch))};
+    match.category = category_name((enum category)row->verdict.category);
+    match.confidence = category_confidence_name(category_rule_confidence((enum category_rule)row->verdict.rule));
     match.id = row->buffer_at != PLAN_NONE
                    ? arena_format(of->request.arena, "%lld", (long long)plan->hlo.buffers[row->buffer_at].id)
                    : arena_format(of->request.arena, "allocation:%lld",

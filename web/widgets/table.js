@@ -119,11 +119,7 @@ export function createTable(options) {
       state.reveal(index);
       if (isFocused) state.focusAt(index, -1);
     },
-    /* The same for the row with this id, if it is known; a group with this id opens. */
-    revealId: (id) => revealId(state, id),
-    openId: (id) => openId(state, id),
-    /* The row beside the one with this id in the present order, the first without one; null at the ends. */
-    beside: (id, direction) => rowBeside(state, id, direction),
+    ...byId(state),
     focus: () => state.focusAt(state.active.row, state.active.column),
     get activeRow() {
       return state.source.at(state.active.row);
@@ -138,6 +134,17 @@ export function createTable(options) {
     },
   };
 }
+
+/* What is asked for rows by their ids. */
+const byId = (state) => ({
+  /* As reveal(), for the row with this id, if it is known; a group with this id opens. */
+  revealId: (id, isFocused = false) => revealId(state, id, isFocused),
+  openId: (id) => openId(state, id),
+  /* Is the row there, and not in a group that is closed? */
+  holds: (id) => indexOfId(state, id) >= 0,
+  /* The row beside the one with this id in the present order, the first without one; null at the ends. */
+  beside: (id, direction) => rowBeside(state, id, direction),
+});
 
 /* A group opens as it is pinned, and closes as it is let go; its arrow opens and closes alone. */
 function enter(state, index, isArrow) {
@@ -179,9 +186,11 @@ const indexOfId = ({ source }, id) => {
   return -1;
 };
 
-function revealId(state, id) {
+function revealId(state, id, isFocused) {
   const at = indexOfId(state, id);
-  if (at >= 0) state.reveal(at);
+  if (at < 0) return;
+  state.reveal(at);
+  if (isFocused) state.focusAt(at, -1);
 }
 
 /* Its first rows are here then. */

@@ -91,7 +91,8 @@ export function pagedRows({ count, first = null, pageRows = PAGE_ROWS, ask, onPr
 }
 
 /* groups: a source of group rows {id, count, …}; membersOf(group) → a source of the rows in it. Rows get
- * `level`, `setSize`, `position`, and groups `isGroup` and `isOpen`. */
+ * `level`, `setSize`, `position`, and groups `isGroup` and `isOpen`; one with `isSingle` is a row by itself, and does not
+ * open. */
 export function groupedRows({ groups, membersOf }) {
   const open = new Map();
   let hear = () => {};
@@ -135,7 +136,7 @@ export function groupedRows({ groups, membersOf }) {
       const row = member < 0 ? groups.at(group) : members.at(member);
       if (!row) return null;
       return member < 0
-        ? { ...row, isGroup: true, isOpen: members !== null, level: 1, setSize: groups.count, position: group + 1 }
+        ? { ...row, isGroup: !row.isSingle, isOpen: members !== null, level: 1, setSize: groups.count, position: group + 1 }
         : { ...row, level: 2, setSize: members.count, position: member + 1 };
     },
     parentOf(index) {
@@ -144,7 +145,7 @@ export function groupedRows({ groups, membersOf }) {
     },
     toggle(index) {
       const { group, member, members } = place(index);
-      if (member >= 0 || !groups.at(group)) return;
+      if (member >= 0 || !groups.at(group) || groups.at(group).isSingle) return;
       if (members) {
         members.stop();
         open.delete(group);

@@ -116,6 +116,7 @@ struct oom_verdict {
 struct oom_match {
     const char *id; /* as pins of the Memory Viewer have it; NULL: none is meant */
     const char *name;
+    const char *category, *confidence; /* whose memory it is, as in plan/category.h */
 };
 
 /* A failure beside the plan of its program, where that is at hand. */

@@ -272,6 +272,8 @@ static void matches_write(struct json *json, const char *key, const struct oom_v
         json_object_begin(json);
         json_key_text(json, "id", match->id);
         json_key_text(json, "name", match->name);
+        json_key_text(json, "category", match->category);
+        json_key_text(json, "confidence", match->confidence);
         json_object_end(json);
     }
     json_array_end(json);

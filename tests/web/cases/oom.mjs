@@ -169,6 +169,33 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.finish();
   });
 
+  test('equal buffers are one row that opens; they are grouped as the reader wants', async () => {
+    const page = await paste(report);
+    const groups = page.locator('.panel-oom-table tbody tr.is-group');
+    equal((await groups.locator('.figure:has-text("×")').allInnerTexts()), ['3 × 4.50 GiB', '3 × 4.50 GiB'], 'arguments, and the outputs that lie in them');
+    await groups.first().focus();
+    await page.keyboard.press('ArrowRight');
+    await idle(page);
+    equal(await page.locator('.panel-oom-table tbody tr[aria-level="2"]').count(), 3);
+    await page.locator('.panel-oom-table .group-choice').selectOption('none');
+    await idle(page);
+    includes(page.url(), 'group=none');
+    equal(await page.locator('.panel-oom-table tbody tr[aria-rowindex]').count(), 11);
+    await page.locator('.panel-oom-table .group-choice').selectOption('shape');
+    await idle(page);
+    equal((await groups.locator('.figure:has-text("×")').allInnerTexts()).slice(0, 2), ['3 × 4.50 GiB', '3 × 4.50 GiB']);
+    await page.finish();
+  });
+
+  test('a mark of the text opens the group of its buffer', async () => {
+    const page = await paste(report);
+    const mark = page.locator('.oom-text mark', { hasText: '4.50G' }).last();
+    await mark.click();
+    await idle(page);
+    truth((await page.locator('.panel-oom-table tbody tr[aria-level="2"]').count()) > 0, 'its group is closed');
+    await page.finish();
+  });
+
   test('several reports: equal ones are counted, each has a link', async () => {
     const page = await paste(USED + LOAD + LOAD + LOAD + GPU);
     includes(await text(page, '.oom-reports-title'), '5 reports, 3 equal');
@@ -283,6 +310,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       includes(where, part);
     const table = await text(page, '.panel-oom-table');
     includes(table, '379 buffers alive at the peak, 33.41 GiB');
+    includes(table, '12 × 2.00 GiB');
+    await page.locator('.panel-oom-table .group-choice').selectOption('category');
+    await idle(page);
+    includes((await page.locator('.panel-oom-table tbody tr').nth(0).innerText()).replace(/\s+/g, ' '), '27.80 133');
+    includes(await page.locator('.panel-oom-table tbody tr.is-group').first().innerText(), 'saved activation');
+    await page.locator('.panel-oom-table .group-choice').selectOption('none');
+    await idle(page);
     const link = page.locator('.panel-oom-table tbody a').first();
     const named = await link.innerText();
     await link.click();
@@ -300,7 +334,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     writeFileSync(join(folder, 'error.txt'), readFileSync(join(fixtures, 'oom/0.4.35-libtpu0.0.2-v5e-seed.txt')));
     const own = await startDaemon(binary, [`--logdir=${folder}`]);
     try {
-      const page = await open(`${own.url}?tool=oom`);
+      const page = await open(`${own.url}?tool=oom&group=none`);
       const links = page.locator('.panel-oom-table tbody a');
       equal(await links.count(), 2);
       await links.first().click();

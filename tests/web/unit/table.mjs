@@ -2,6 +2,7 @@
  * table.mjs: which rows stand in the document, orders as text, rows of pages and groups, copies. */
 
 import { sortRows, nextSort, sortOf } from '../../../web/widgets/table_sort.js';
+import { groupsOf, wayOf } from '../../../web/tools/oom/grouping.js';
 import { tableOf, tabSeparated } from '../../../web/lib/export.js';
 import { groupedRows, localRows, naturalOf, pagedRows, revealed, scrollOf, TALLEST_PX, windowOf } from '../../../web/widgets/table_rows.js';
 
@@ -11,6 +12,26 @@ const SIZE = { sortKey: 'size', isNumber: true, value: (row) => row.size };
 const NAME = { sortKey: 'name', value: (row) => row.name };
 
 export function run({ test, equal, truth }) {
+  test('listed buffers are grouped by what they have in common; a single one stays itself', () => {
+    const row = (id, size, shape, more = {}) => ({ id, list: 'buffers', keys: [id], size_bytes: size, shape, source_file: null, source_line: null, name: id, ...more });
+    const rows = [row('a', 4, 'f32[1]'), row('b', 2, 'f32[2]'), row('c', 4, 'f32[1]', { category: 'output' }), row('d', null, 'f32[1]')];
+    const output = row('e', 4, 'f32[1]', { label: 'Output 0' });
+    const brief = (groups) => groups.map(({ id, count, size_bytes: size, each_bytes: each, isSingle = false }) => [isSingle ? id : '', count, size, each]);
+    equal(brief(groupsOf([...rows, row('f', 4, 'f32[1]')], '')), [['', 2, 8, 4], ['b', 1, 2, 2], ['c', 1, 4, 4], ['d', 1, null, null]]);
+    equal(brief(groupsOf([...rows, output], 'shape')), [['', 3, 8, null], ['b', 1, 2, 2], ['e', 1, 4, 4]], 'an output may lie in an argument');
+    equal(brief(groupsOf(rows, 'shape')), [['', 3, 8, null], ['b', 1, 2, 2]]);
+    equal(groupsOf(rows, 'shape')[0].name, null, 'names that differ are no name');
+    equal(groupsOf(rows, 'shape')[0].keys, ['a', 'c', 'd']);
+    equal(brief(groupsOf(rows, 'category')), [['', 3, 6, null], ['c', 1, 4, 4]]);
+    equal(groupsOf(rows, 'none'), null);
+    equal(wayOf('layer'), '', 'what another table is grouped by is as nothing said');
+    const source = groupedRows({ groups: localRows(groupsOf(rows, 'shape')), membersOf: ({ rows: members }) => localRows(members) });
+    source.toggle(1);
+    equal([source.count, source.at(1).isGroup], [2, false], 'a single row does not open');
+    source.toggle(0);
+    equal([source.count, source.at(1).id, source.at(4).id], [5, 'a', 'b']);
+  });
+
   test('the rows in view and 20 more on each side stand in the document', () => {
     equal(windowOf(size(1000), 0), { from: 0, to: 31, beforePx: 0, afterPx: (1000 - 31) * 28 });
     equal(windowOf(size(1000), 500 * 28), { from: 480, to: 531, beforePx: 480 * 28, afterPx: 469 * 28 });

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * groups.js: buffers that have something in common: the choice of what. */
 
-import { el } from '../../lib/dom.js';
+import { createGroupChoice as createChoice } from '../../widgets/group_choice.js';
 
 /* [name in the URL, way of the daemon, word, what stands where a buffer has none]. */
 const WAYS = [
@@ -39,16 +39,7 @@ export const groupedBy = (group, { pin }) => ({ group, sort: '', pin: pin?.kind 
 
 /* onChoose(name in the URL). Out: {node, set(way)}. */
 export function createGroupChoice(onChoose) {
-  const select = el(
-    'select',
-    { class: 'group-choice', 'aria-label': 'Group buffers by' },
-    WAYS.map(([value, , word]) => el('option', { value }, word)),
-  );
-  select.addEventListener('change', () => onChoose(select.value));
-  return {
-    node: el('label', { class: 'group-label' }, el('span', { class: 'dim' }, 'group: '), select),
-    set(way) {
-      select.value = WAYS.find((each) => each[1] === way)?.[0] ?? '';
-    },
-  };
+  const ways = WAYS.map(([value, , word]) => [value, word]);
+  const { node, set } = createChoice('Group buffers by', ways, onChoose);
+  return { node, set: (way) => set(WAYS.find((each) => each[1] === way)?.[0] ?? '') };
 }

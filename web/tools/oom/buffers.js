@@ -3,10 +3,13 @@
 
 import { el, figure, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, counted, factor, sourceLine, unitName, unitOf } from '../../lib/format.js';
+import { categoryWord, swatch } from '../../widgets/categories.js';
+import { createGroupChoice } from '../../widgets/group_choice.js';
 import { createPanel } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
-import { localRows } from '../../widgets/table_rows.js';
+import { groupedRows, localRows } from '../../widgets/table_rows.js';
 import { sortRows } from '../../widgets/table_sort.js';
+import { GROUP_WAYS, groupsOf, isOutput, wayOf } from './grouping.js';
 
 const ROW_REM = 1.75;
 const MAX_ROWS = 12;
@@ -46,6 +49,8 @@ function planRows(buffers) {
     allocation_type: buffer.kind,
     name: buffer.op_name || buffer.name,
     times: buffer.unpadded_bytes > 0 ? buffer.bytes / buffer.unpadded_bytes : null,
+    category: buffer.category,
+    confidence: buffer.confidence,
     buffer,
   }));
 }
@@ -84,32 +89,45 @@ function footOf(rows, verdict, listed) {
   return `${counted(rows.length, 'buffer')} alive at the peak, ${bytes(sum)}${left}. The text itself lists none.`;
 }
 
+/* "13 × 2.00 GiB" */
+function timesCell({ count: many, each_bytes: each }) {
+  if (!(many > 1)) return el('span', { class: 'dim' }, '1');
+  return el('span', { class: 'figure' }, each === null ? count(many) : `${count(many)} × ${bytes(each)}`);
+}
+
+const categoryCell = ({ category, confidence }) =>
+  category ? [swatch(category), categoryWord(category), confidence === 'guess' && category !== 'unknown' ? el('span', { class: 'dim' }, ' guess') : null] : el('span', { class: 'dim' }, '–');
+
 /* linkTo(buffer of the plan) → href. */
-function columnsOf(rows, unit, linkTo) {
-  const has = (key) => rows.some((row) => row[key] !== null);
+function columnsOf(rows, unit, linkTo, isGrouped) {
+  const has = (key) => rows.some((row) => (row[key] ?? null) !== null);
   const column = (key, title, more) => ({ key, title, sortKey: key, value: (row) => row[key], copy: [key, (row) => row[key]], cell: text(key), ...more });
   const isPlan = rows[0].list === 'plan';
   const isBoth = new Set(rows.map((row) => row.list)).size > 1;
   return [
-    column('size_bytes', `Size, ${unitName(unit)}`, { sortKey: 'size', width: 7, isNumber: true, card: 'figure', cell: (row) => inUnit(row.size_bytes, unit) }),
+    column('size_bytes', `${isGrouped ? 'Total' : 'Size'}, ${unitName(unit)}`, { sortKey: 'size', width: 7, isNumber: true, card: 'figure', cell: (row) => inUnit(row.size_bytes, unit) }),
+    isGrouped && column('count', 'Count × size', { width: 8.5, isNumber: true, value: (row) => row.count ?? 1, copy: ['count', (row) => row.count ?? 1], cell: timesCell }),
     rows.some((row) => row.times > 1.005) &&
       column('times', 'Padded', {
         sortKey: 'padding',
         width: 5,
+        isHidden: isGrouped && isPlan,
         isNumber: true,
         copy: ['padding_bytes', (row) => row.padding_bytes],
         cell: (row) => (row.times > 1.005 ? el('span', { title: `${bytes(row.unpadded_bytes)} of data` }, factor(row.times)) : el('span', { class: 'dim' }, '–')),
       }),
-    has('shape') && column('shape', 'Shape', { card: 'title', cell: shapeCell }),
+    has('shape') && column('shape', 'Shape', { card: 'title', isTree: isGrouped, cell: shapeCell }),
+    has('category') && column('category', 'Category', { width: isPlan ? 11 : 9.5, cell: categoryCell }),
     rows.some((row) => row.buffer) &&
       column('buffer', 'In the plan', {
         width: 9,
+        isHidden: isGrouped && isPlan,
         sortKey: '',
         value: (row) => row.buffer?.name ?? null,
         copy: ['buffer', (row) => row.buffer?.name ?? ''],
         cell: (row) => (row.buffer ? el('a', { href: linkTo(row.buffer), title: `${row.buffer.name} in the Memory Viewer` }, name(row.buffer.name)) : el('span', { class: 'dim' }, '–')),
       }),
-    column('name', 'Op name or label', { card: has('shape') ? 'line' : 'title' }),
+    column('name', 'Op name or label', { card: has('shape') ? 'line' : 'title', isTree: isGrouped && !has('shape'), isHidden: isGrouped && isPlan && has('shape') }),
     has('source_file') &&
       column('source_file', 'Source', {
         sortKey: 'source',
@@ -118,7 +136,7 @@ function columnsOf(rows, unit, linkTo) {
         cell: (row) => (row.source_file ? el('span', { title: `${row.source_file}:${row.source_line}` }, sourceLine(row.source_file, row.source_line)) : el('span', { class: 'dim' }, '–')),
       }),
     has('allocation_type') && column('allocation_type', 'Type', { width: 9, isHidden: isPlan }),
-    isBoth && column('list', 'List', { width: 9, cell: (row) => LISTS[row.list] }),
+    isBoth && column('list', 'List', { width: 9, cell: (row) => (isOutput(row.rows?.[0] ?? row) ? 'output' : (LISTS[row.list] ?? 'several')) }),
     has('label') && column('label', 'Label', { isHidden: true }),
   ].filter(Boolean);
 }
@@ -127,9 +145,9 @@ function columnsOf(rows, unit, linkTo) {
 export function createBuffers(figures, context, menu) {
   const panel = createPanel('panel-table panel-oom-table', 'Largest buffers', { menu });
   let rows = [];
-  let listed = null;
-  let shown = [];
-  let columns = [];
+  let groups = null; // of rows; null: one by one
+  let planned = null; // of the plan, where the text lists none
+  let columnsFor = () => [];
   let verdict = null;
   const table = createTable({
     kind: ['buffer', 'buffers'],
@@ -142,23 +160,38 @@ export function createBuffers(figures, context, menu) {
     onSort: (sort) => context.choose({ sort: sort === '-size' ? '' : sort }),
   });
   panel.body.append(table.node);
+  const choice = createGroupChoice('Group buffers by', GROUP_WAYS, (group) => context.choose({ group }));
+  panel.setAside(choice.node);
+  /* The row that stands in the table: a member of a group that is closed is not there, but its group is. */
+  const shownOf = (key) => {
+    const row = rows.find((each) => each.keys.includes(key));
+    const group = row && groups?.find((each) => !each.isSingle && each.rows.some(({ id }) => id === row.id));
+    return { row, group };
+  };
   figures.rows = {
-    light: (keys) => table.mark(rows.find((row) => keys.length && row.keys.some((key) => keys.includes(key)))?.id ?? null, null),
+    light(keys) {
+      const { row, group } = shownOf(keys.find((key) => rows.some((each) => each.keys.includes(key))));
+      table.mark(row ? [row.id, group?.id].find((id) => id && table.holds(id)) ?? null : null, null);
+    },
     jump(key) {
-      const at = shown.findIndex((row) => row.keys.includes(key));
-      if (at >= 0) table.reveal(at, true);
-      return at >= 0;
+      const { row, group } = shownOf(key);
+      if (!row) return false;
+      void (group ? table.openId(group.id) : Promise.resolve()).then(() => table.revealId(row.id, true));
+      return true;
     },
   };
   const drawRows = () => {
-    const sort = context.route.sort || '-size';
-    shown = sortRows(rows, sort, columns);
+    const { sort = '', group } = context.route;
+    const order = sort || '-size';
+    groups = groupsOf(rows, wayOf(group));
+    const listed = sortRows(groups ?? rows, order, columnsFor(groups !== null));
+    choice.set(wayOf(group));
     table.show({
       label: 'Largest buffers',
-      columns,
-      source: localRows(shown),
-      sort,
-      foot: { rest: null, text: footOf(rows, verdict, listed) },
+      columns: columnsFor(groups !== null),
+      source: groups ? groupedRows({ groups: localRows(listed), membersOf: ({ rows: members }) => localRows(sortRows(members, order, columnsFor(true))) }) : localRows(listed),
+      sort: order,
+      foot: { rest: null, text: footOf(rows, verdict, planned) },
     });
   };
   return {
@@ -168,14 +201,18 @@ export function createBuffers(figures, context, menu) {
     },
     show(failure, plan) {
       ({ verdict } = failure);
-      rows = rowsOf(failure).map((row) => ({ ...row, buffer: plan?.[row.list][row.place] ?? null }));
-      listed = rows.length === 0 ? (plan?.listed ?? null) : null;
-      if (listed) rows = planRows(listed.rows);
+      rows = rowsOf(failure).map((row) => {
+        const buffer = plan?.[row.list][row.place] ?? null;
+        return { ...row, buffer, category: buffer?.category ?? null, confidence: buffer?.confidence ?? null };
+      });
+      planned = rows.length === 0 ? (plan?.listed ?? null) : null;
+      if (planned) rows = planRows(planned.rows);
       panel.node.hidden = rows.length === 0;
       if (!rows.length) return;
-      columns = columnsOf(rows, unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0))), plan?.linkTo);
+      const unit = unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0)));
+      columnsFor = (isGrouped) => columnsOf(rows, unit, plan?.linkTo, isGrouped);
       table.node.style.minHeight = `${ROW_REM * (Math.min(rows.length, MAX_ROWS) + 2) + 0.25}rem`;
-      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, listed ? ` alive at the peak, step ${count(listed.step ?? 0)}, in the plan` : ' as the text lists them'));
+      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, planned ? ` alive at the peak, step ${count(planned.step ?? 0)}, in the plan` : ' as the text lists them'));
       panel.show();
       drawRows();
     },
