@@ -141,6 +141,8 @@ struct analysis_reading {
     uint64_t limit_bytes;          /* memory that it may take; 0 = no limit */
     const char
         *libraries; /* of a module: lines as of library_of (input/library.h), which must outlive it; NULL: none */
+    const char *category_rules; /* of the figures of a module: lines of plan/person_rules.h, good ones
+                                   (analysis_category_rules_check); NULL: none */
 };
 
 /* A gzip file of which several programs are read one after the other, in the order in which they stand: it is inflated

@@ -4,6 +4,7 @@
 #include "base/sum.h"
 #include "input/kind.h"
 #include "input/trace_launches.h"
+#include "plan/person_rules.h"
 #include "wire/gzip.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct keeping {
     struct job whole, kept;
     const struct analysis_reading *reading;
     struct analysis_subject *to;
+    struct buf *texts; /* for those that the person's rules look at, one at a time */
     union {
         struct analysis_subject module;
         struct module_launches launches;
@@ -48,16 +50,29 @@ static void module_decode(struct job *job, const void *in, void *to, struct err 
     analysis_module_fill(job, in, &((struct keeping *)to)->module, err);
 }
 
+/* The plan as the person's rules see it. */
+static const struct plan *plan_ruled(const struct keeping *keeping, struct arena *arena, struct err *err)
+{
+    const struct plan *plan = &keeping->module.plan;
+    const char *lines = keeping->reading->category_rules;
+    struct person_rules *rules = lines != NULL ? person_rules_read(str_of(lines), arena, err) : NULL;
+    return rules != NULL ? person_rules_apply(rules, plan, keeping->texts) : plan;
+}
+
 static void figures_keep(struct job *job, const void *in, void *to, struct err *err)
 {
-    (void)err;
-    figures_take(&((const struct keeping *)in)->module.plan, &job->arena, &((struct analysis_subject *)to)->figures);
+    const struct keeping *keeping = in;
+    struct arena *scratch = arena_child(&job->arena);
+    figures_take(plan_ruled(keeping, scratch, err), &job->arena, &((struct analysis_subject *)to)->figures);
+    arena_free(scratch);
 }
 
 void analysis_figures_fill(struct job *job, const void *in, void *to, struct err *err)
 {
-    struct keeping keeping = {.reading = in, .to = to};
+    struct buf texts = BUF_INIT;
+    struct keeping keeping = {.reading = in, .to = to, .texts = &texts};
     keep(&keeping, job, module_decode, figures_keep, err);
+    buf_free(&texts);
 }
 
 static void launches_decode(struct job *job, const void *in, void *to, struct err *err)

@@ -199,8 +199,10 @@ void subjects_make(struct store *store, const struct subjects_place *place, stru
 {
     struct making making = {.store = store, .source = source, .file = file, .key = key};
     struct cache_made facts = {0};
-    making.reading =
-        (struct analysis_reading){.kind = place->kind, .program = place->program, .libraries = store_libraries(store)};
+    making.reading = (struct analysis_reading){.kind = place->kind,
+                                               .program = place->program,
+                                               .libraries = store_libraries(store),
+                                               .category_rules = store_category_rules(store)};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
     *made = (struct subjects_made){.kind = place->kind, .err = ERR_INIT};
     made->kept = make(&making, &facts, &made->err);

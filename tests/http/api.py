@@ -327,6 +327,9 @@ def test_a_file_of_rules_holds_for_every_question(t):
     session = daemon.session_id("h-long-context")
     rows = ask_buffers(daemon, session, filter="scope:attention")["rows"]
     equal({row["category"] for row in rows}, {"cache"})
+    cached = sum(row["bytes"] for row in ask_buffers(daemon, session, filter="cat:cache")["rows"])
+    table = daemon.get_json("/api/v1/modules/table", session=session)["data"]["rows"]
+    equal({part["category"]: part["bytes"] for part in table[0]["categories"]}["cache"], cached, "on the page of all modules too")
     rows = ask_buffers(daemon, session, filter="scope:attention", category_rules="attention rng")["rows"]
     equal({row["category"] for row in rows}, {"rng"})
     path = t.write("broken.txt", b"fine cache\n(x cache\n")

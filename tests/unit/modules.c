@@ -8,17 +8,22 @@
 
 static const char *const ONE_SPACE = "build/fixtures/hlo-two-buffers.pb";
 
-static struct analysis_subject *read_kind(const char *path, enum analysis_subject_kind kind)
+static struct analysis_subject *read_ruled(const char *path, enum analysis_subject_kind kind, const char *rules)
 {
     struct bytes bytes;
     struct err err = ERR_INIT;
     bytes_load(&bytes, path);
     const struct analysis_program program = {.name = "m", .key = "m", .size_bytes = bytes.length};
-    const struct analysis_reading reading = {.kind = kind, .program = &program};
+    const struct analysis_reading reading = {.kind = kind, .program = &program, .category_rules = rules};
     struct analysis_subject *subject = analysis_subject_read(&bytes.source, &reading, &err);
     ck_assert_msg(subject != NULL, "%s: %s", path, err.text);
     bytes_close(&bytes);
     return subject;
+}
+
+static struct analysis_subject *read_kind(const char *path, enum analysis_subject_kind kind)
+{
+    return read_ruled(path, kind, NULL);
 }
 
 /* `data` of a view; cJSON_Delete the whole at `tree`. */
@@ -46,6 +51,35 @@ static double number_in(const cJSON *object, const char *name)
     ck_assert_msg(cJSON_IsNumber(value), "%s is no number", name);
     return value->valuedouble;
 }
+
+/* Lines that hold for the whole daemon say whose memory the peak is here too. */
+START_TEST(the_persons_rules_come_first)
+{
+    static const struct {
+        const char *rules, *category;
+    } cases[] = {{".* cache", "cache"}, {"nothing_of_that_name cache", NULL}, {NULL, NULL}};
+    char *plain = NULL;
+    for (int i = 2; i >= 0; i--) {
+        struct analysis_subject *figures = read_ruled(ONE_SPACE, ANALYSIS_FIGURES, cases[i].rules);
+        const struct analysis_module_use use = {.id = "a", .name = "m", .key = "m", .file = "f", .figures = figures};
+        cJSON *tree, *row = cJSON_GetArrayItem(cJSON_GetObjectItem(ask(&use, 1, "table", &tree), "rows"), 0);
+        const cJSON *categories = cJSON_GetObjectItem(row, "categories");
+        char *said = cJSON_PrintUnformatted(categories);
+        if (cases[i].category != NULL) {
+            ck_assert_str_eq(text_in(row, "category"), cases[i].category);
+            ck_assert_int_eq(cJSON_GetArraySize(categories), 1);
+            ck_assert_double_eq(number_in(cJSON_GetArrayItem(categories, 0), "bytes"), number_in(row, "peak_bytes"));
+        } else if (plain != NULL) {
+            ck_assert_str_eq(said, plain);
+        }
+        free(plain);
+        plain = said;
+        cJSON_Delete(tree);
+        analysis_subject_free(figures);
+    }
+    free(plain);
+}
+END_TEST
 
 START_TEST(figures_are_a_small_part_of_the_module_and_say_the_same)
 {
@@ -124,6 +158,7 @@ int main(void)
 {
     Suite *suite = suite_create("modules");
     TCase *tests = tcase_create("modules");
+    tcase_add_test(tests, the_persons_rules_come_first);
     tcase_add_test(tests, figures_are_a_small_part_of_the_module_and_say_the_same);
     tcase_add_test(tests, what_is_missing_in_a_module_is_told);
     tcase_add_test(tests, of_two_hosts_that_differ_the_larger_is_told);

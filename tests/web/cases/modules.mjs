@@ -70,6 +70,15 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
       names,
     );
 
+  test('at 1440 px all columns are there without scrolling sideways, with a capacity and without', async () => {
+    for (const capacity of ['', '&capacity=v5e']) {
+      const page = await open(await at('job', capacity), { width: 1440, height: 900 });
+      const [whole, seen] = await page.locator('.panel-modules-all .grid-scroll').evaluate((node) => [node.scrollWidth, node.clientWidth]);
+      truth(whole <= seen, `${whole} px in ${seen}`);
+      await page.finish();
+    }
+  });
+
   test('a row a module, the largest first, and what adding up means', async () => {
     const page = await open(await at('job', '&capacity=128MiB'));
     includes(await text(page, 'h1'), '2 modules on 3 hosts; the largest is jit_f: 96.00 MiB of HBM, 75 % of 128.00 MiB.');

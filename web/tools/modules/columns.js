@@ -96,7 +96,7 @@ function totalOf(unit) {
 /* openHosts(row); hrefOf(row) → link to the Memory Viewer, or null. */
 export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpace, hrefOf, openHosts }) {
   const unit = unitOf(data.largest_bytes);
-  const size = { in: unit, width: 6.25 };
+  const size = { in: unit, width: 5.25 };
   const isSaid = (field) => data.rows.some((row) => isKnown(row[field]) && row[field] !== '');
   const idsOf = (module) => new Set(data.rows.filter((row) => row.module === module).map((row) => row.key)).size;
   /* Several programs of one name are told apart by their ids. */
@@ -105,24 +105,25 @@ export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpa
     const href = hrefOf(row);
     return href ? el('a', { href, class: 'module-link', tabindex: '-1' }, name(wordOf(row))) : name(wordOf(row));
   };
-  const moduleColumn = isOneModule ? false : { width: 15, card: isOfHosts ? 'line' : 'title', cell: linked };
+  const moduleColumn = isOneModule ? false : { width: 11, card: isOfHosts ? 'line' : 'title', cell: linked };
   return tableColumns(data.columns, {
-    ...(isOfHosts ? { host: { width: 9, card: 'title' }, module: moduleColumn } : {}),
-    total: { ...size, width: 7, card: 'figure', explain: 'total', cell: totalOf(unit) },
+    ...(isOfHosts ? { host: { width: 8, card: 'title' }, module: moduleColumn } : {}),
+    total: { ...size, width: 6.75, card: 'figure', explain: 'total', cell: totalOf(unit) },
     ...(isOfHosts ? { differs: { width: 8, card: 'line', cell: differenceOf } } : {}),
-    peak: { ...size, width: 8, explain: 'peak' },
-    capacity: { width: 8, cell: capacityOf, explain: 'capacity', isHidden: !isSaid('of_capacity_percent') },
+    peak: { ...size, width: 7.5, explain: 'peak' },
+    capacity: { width: 8.25, cell: capacityOf, explain: 'capacity', isHidden: !isSaid('of_capacity_percent') },
     ...(isOfHosts ? {} : { module: moduleColumn }),
-    hosts: isOneModule ? false : { width: 5, card: isOfHosts ? 'none' : 'line', cell: hostsOf(openHosts), isHidden: !hasHosts },
-    cat: { width: 16, card: isOfHosts ? 'none' : 'line', cell: categoriesOf },
+    hosts: isOneModule ? false : { width: 4.25, card: isOfHosts ? 'none' : 'line', cell: hostsOf(openHosts), isHidden: !hasHosts },
+    cat: { width: 12.5, card: isOfHosts ? 'none' : 'line', cell: categoriesOf },
     args: { ...size, explain: 'arguments' },
     temp: { ...size, width: 9, explain: 'temporaries' },
-    outputs: { ...size, width: 7.5, cell: outputsOf(unit), explain: 'outputs' },
+    outputs: { ...size, width: 6.75, cell: outputsOf(unit), explain: 'outputs' },
     code: { ...size, isHidden: !isSaid('code_bytes'), explain: 'code' },
-    pad: { ...size, width: 7.5, cell: partOf('padding_bytes', 'peak_bytes', unit), explain: 'padding' },
-    frag: { ...size, cell: partOf('fragmentation_bytes', 'total_bytes', unit), explain: 'fragmentation' },
-    runs: { width: 5, isHidden: !isSaid('run_count') },
-    run: { width: 6, isHidden: !isSaid('mean_run_ps') },
+    pad: { ...size, width: 7, cell: partOf('padding_bytes', 'peak_bytes', unit), explain: 'padding' },
+    /* Total less peak: it gives way where the window has no room for all. */
+    frag: { ...size, width: 5.75, isHidden: hasHosts && isSaid('of_capacity_percent'), cell: partOf('fragmentation_bytes', 'total_bytes', unit), explain: 'fragmentation' },
+    runs: { width: 4, isHidden: !isSaid('run_count') },
+    run: { width: 5.5, isHidden: true },
     first: { width: 7, isHidden: true },
     ...(isOfHosts ? {} : { differs: { width: 8, cell: differenceOf, isHidden: true } }),
     space: { width: 7, isHidden: isOneSpace },
