@@ -262,6 +262,18 @@ program_instruction *program_clone(struct program *program, const program_instru
     return clone;
 }
 
+void program_name_recomputed(struct program *program, program_instruction *clone)
+{
+    if (clone->metadata == NULL)
+        return;
+    const char *name = clone->metadata->op_name, *from = strstr(name, "jvp(");
+    if (from == NULL)
+        return;
+    size_t before = (size_t)(from - name), length = strcspn(from, "/");
+    clone->metadata->op_name = arena_format(program->arena, "%.*stranspose(%.*s)/rematted_computation%s", (int)before,
+                                            name, (int)length, from, from + length);
+}
+
 void program_set_operands(struct program *program, program_instruction *instruction, const int64_t *ids, size_t count)
 {
     instruction->operand_ids = arena_array(program->arena, int64_t, count);

@@ -65,6 +65,9 @@ program_instruction *program_new(struct program *program, const char *base, cons
                                  const program_instruction *like);
 /* A copy of an instruction under a new name; operands may be replaced in it. */
 program_instruction *program_clone(struct program *program, const program_instruction *instruction);
+/* Its op_name becomes that of an instruction which jax.checkpoint computes again:
+ * "jit(step)/jvp(layer_1)/mlp/dot" → "jit(step)/transpose(jvp(layer_1))/rematted_computation/mlp/dot". */
+void program_name_recomputed(struct program *program, program_instruction *clone);
 void program_set_operands(struct program *program, program_instruction *instruction, const int64_t *ids, size_t count);
 /* An id that no instruction of the body has; each call gives another one. */
 int64_t program_new_id(struct program *program, struct program_body *body);

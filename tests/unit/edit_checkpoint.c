@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Edits that compute layers again: what is cloned, behind what, and what is refused. */
+#include "edited.h"
+
+static struct edit checkpoint(const char *scopes)
+{
+    return (struct edit){.kind = EDIT_CHECKPOINT, .scopes = str_of(scopes)};
+}
+
+START_TEST(layers_are_computed_again_behind_a_barrier)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = checkpoint("*");
+    struct program program = edited(load(CNN), &edit, 1);
+    ck_assert_uint_eq(count_opcode(&program, "opt-barrier"), 8);
+    ck_assert_uint_eq(count_opcode(&program, "convolution"), 8 + 15 + 8); /* forward, backward, again */
+    ck_assert_uint_eq(count_opcode(&program, "compare"), 8);              /* of the backward pass alone */
+    /* The gradient of a layer's kernel reads the layer's input from behind the barrier. */
+    const program_instruction *gradient = named(&program, "conv_general_dilated.43");
+    const program_instruction *input_again = program_operand(program.entry, gradient, 0);
+    ck_assert_str_eq(input_again->opcode, "get-tuple-element");
+    ck_assert_str_eq(program_operand(program.entry, input_again, 0)->opcode, "opt-barrier");
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(recomputed_instructions_say_so)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = checkpoint("conv_3");
+    struct program program = edited(load(CNN), &edit, 1);
+    ck_assert_uint_eq(count_opcode(&program, "opt-barrier"), 1);
+    size_t count = 0;
+    for (size_t i = 0; i < program.entry->computation->n_instructions; i++) {
+        const program_instruction *instruction = program.entry->computation->instructions[i];
+        if (strstr(instruction->metadata->op_name, "rematted_computation") == NULL)
+            continue;
+        ck_assert_str_eq(instruction->metadata->op_name,
+                         program_is(instruction, "compare")
+                             ? "jit(cnn_step)/transpose(jvp(conv_3))/rematted_computation/gt"
+                             : "jit(cnn_step)/transpose(jvp(conv_3))/rematted_computation/conv_general_dilated");
+        count++;
+    }
+    ck_assert_uint_eq(count, 2);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(what_has_no_layers_or_is_computed_again_already_is_refused)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit twice[] = {checkpoint("*"), checkpoint("*")};
+    must_refuse(load(CNN), twice, 2, ERR_conflict, "computed again already");
+    bytes_close(&input);
+    const struct edit other = checkpoint("layer_*");
+    must_refuse(load(CNN), &other, 1, ERR_conflict, "layer_* names no layer");
+    bytes_close(&input);
+    must_refuse(load(KV), twice, 1, ERR_conflict, "names no layer");
+    bytes_close(&input);
+}
+END_TEST
+
+/* ---- layers of a scan ---- */
+
+#define SCAN "tests/fixtures/edits/scan.before_optimizations.hlo.pb"
+
+/* The body of the loop that goes backward: the last one. */
+static const struct program_body *backward_body(const struct program *program)
+{
+    const program_computation *entry = program->entry->computation;
+    for (size_t i = entry->n_instructions; i-- > 0;)
+        if (program_is(entry->instructions[i], "while"))
+            return program_body_of(program, entry->instructions[i]->called_computation_ids[0]);
+    return NULL;
+}
+
+static size_t count_calls(const struct program_body *body, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < body->computation->n_instructions; i++)
+        count += strncmp(body->computation->instructions[i]->name, name, strlen(name)) == 0 &&
+                 program_is(body->computation->instructions[i], "call");
+    return count;
+}
+
+static const program_instruction *only(const struct program_body *body, const char *opcode)
+{
+    const program_instruction *found = NULL;
+    for (size_t i = 0; i < body->computation->n_instructions; i++)
+        if (program_is(body->computation->instructions[i], opcode)) {
+            ck_assert_msg(found == NULL, "two of %s", opcode);
+            found = body->computation->instructions[i];
+        }
+    ck_assert_msg(found != NULL, "no %s", opcode);
+    return found;
+}
+
+START_TEST(the_backward_loop_computes_a_layer_again_from_what_was_carried)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = checkpoint("*");
+    struct program program = edited(load(SCAN), &edit, 1);
+    const struct program_body *body = backward_body(&program);
+    /* Before: seven layers of stacks and arguments. Now what was carried, and of each of three arguments. */
+    ck_assert_uint_eq(count_calls(body, "jit_dynamic_index_in_dim_"), 4);
+    const program_instruction *barrier = only(body, "opt-barrier");
+    ck_assert_uint_eq(barrier->shape->n_tuple_shapes, 5); /* those, and the cotangent */
+    ck_assert_uint_eq(count_calls(body, "closed_call"), 2);
+    /* The argument whose layers only the forward loop read goes into the backward loop too. */
+    ck_assert_uint_eq(body->computation->instructions[0]->shape->n_tuple_shapes, 12 + 1);
+    size_t recomputed = 0;
+    for (size_t i = 0; i < body->computation->n_instructions; i++)
+        recomputed += program_is(body->computation->instructions[i], "call") &&
+                      strstr(body->computation->instructions[i]->metadata->op_name, "rematted_computation") != NULL;
+    ck_assert_uint_eq(recomputed, 1);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(a_scan_is_checkpointed_once)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit twice[] = {checkpoint("*"), checkpoint("*")};
+    must_refuse(load(SCAN), twice, 2, ERR_conflict, "computed again already, or keep nothing");
+    bytes_close(&input);
+    const struct edit other = checkpoint("attention");
+    must_refuse(load(SCAN), &other, 1, ERR_conflict, "attention names no layers");
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(a_checkpointed_scan_can_be_resized)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit_dimension x = {3, 0};
+    const struct edit edits[] = {
+        checkpoint("*"),
+        {.kind = EDIT_RESIZE, .dimensions = &x, .dimension_count = 1, .numerator = 3, .denominator = 2}};
+    struct program program = edited(load(SCAN), edits, 2);
+    ck_assert_int_eq(only(backward_body(&program), "opt-barrier")->shape->tuple_shapes[0]->dimensions[0], 24);
+    bytes_close(&input);
+}
+END_TEST
+
+/* ---- hostile bytes ---- */
+
+/* Every 61st bit flipped: an edit ends, with a program that verifies or with a reason. */
+START_TEST(flipped_scans_end)
+{
+    struct str bytes = load(SCAN);
+    for (size_t at = 0; at < bytes.length * 8; at += 61) {
+        struct arena small;
+        struct err fault = ERR_INIT;
+        struct edit_outcome outcome;
+        const struct edit edit = checkpoint("*");
+        input.data[at / 8] = (char)(input.data[at / 8] ^ 1 << at % 8);
+        arena_init(&small, 16 << 20, &fault);
+        if (setjmp(small.trap) != 0 || !edit_apply(bytes, KIND_HLO_PROTO, &edit, 1, &small, &outcome, &fault))
+            ck_assert_msg(err_is_set(&fault) && fault.code != ERR_internal, "byte %zu: %s", at / 8, fault.text);
+        arena_free(&small);
+        input.data[at / 8] = (char)(input.data[at / 8] ^ 1 << at % 8);
+    }
+    bytes_close(&input);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("edit_checkpoint");
+    TCase *tests = tcase_create("edit_checkpoint");
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
+    tcase_add_test(tests, layers_are_computed_again_behind_a_barrier);
+    tcase_add_test(tests, recomputed_instructions_say_so);
+    tcase_add_test(tests, the_backward_loop_computes_a_layer_again_from_what_was_carried);
+    tcase_add_test(tests, a_scan_is_checkpointed_once);
+    tcase_add_test(tests, a_checkpointed_scan_can_be_resized);
+    tcase_add_test(tests, flipped_scans_end);
+    tcase_add_test(tests, what_has_no_layers_or_is_computed_again_already_is_refused);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
