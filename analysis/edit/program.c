@@ -156,6 +156,7 @@ bool program_index(struct program *program)
 {
     program_module *module = program->module;
     program->next_id = 0;
+    program->cloned_count = 0;
     program->bodies = arena_array(program->arena, struct program_body, module->n_computations);
     map_init(&program->places, program->arena, module->n_computations);
     for (size_t i = 0; i < module->n_computations; i++) {
@@ -306,4 +307,73 @@ int64_t program_new_id(struct program *program, struct program_body *body)
             program->next_id = greatest + 1;
     }
     return program->next_id++;
+}
+
+/* ---- copies of computations, their shapes ---- */
+
+program_computation *program_clone_computation(struct program *program, const program_computation *computation)
+{
+    program_computation *clone = copy_message(program, &computation->base);
+    int64_t greatest = 0;
+    for (size_t i = 0; i < program->module->n_computations; i++)
+        if (program->module->computations[i]->id > greatest)
+            greatest = program->module->computations[i]->id;
+    program->cloned_count++;
+    clone->id = greatest + (int64_t)program->cloned_count;
+    clone->name = new_name(program, computation->name);
+    bool is_local = greatest_id(computation) >> 32 != 0;
+    struct map ids;
+    map_init(&ids, program->arena, clone->n_instructions);
+    for (size_t i = 0; i < clone->n_instructions; i++) {
+        program_instruction *instruction = clone->instructions[i];
+        int64_t id = is_local ? clone->id << 32 | (int64_t)(i + 1) : program_new_id(program, program->entry);
+        map_put(&ids, (uint64_t)instruction->id, (uint32_t)i, false);
+        if (instruction->id == computation->root_id)
+            clone->root_id = id;
+        instruction->id = id;
+        instruction->name = new_name(program, instruction->name);
+        for (size_t j = 0; j < instruction->n_operand_ids; j++)
+            instruction->operand_ids[j] = clone->instructions[map_get(&ids, (uint64_t)instruction->operand_ids[j])]->id;
+    }
+    return clone;
+}
+
+static bool take_shape(program_shape *to, const program_shape *of)
+{
+    if (to->n_dimensions != of->n_dimensions ||
+        (to->element_type == of->element_type && shapes_same_dimensions(to, of)))
+        return false;
+    to->element_type = of->element_type;
+    if (to->n_dimensions > 0)
+        memcpy(to->dimensions, of->dimensions, to->n_dimensions * sizeof *to->dimensions);
+    return true;
+}
+
+static void take_shapes(program_shape *into, program_shape *from)
+{
+    struct shapes_walk a = shapes_walk_begin(into), b = shapes_walk_begin(from);
+    for (program_shape *to = shapes_walk_next(&a), *of = shapes_walk_next(&b); to != NULL && of != NULL;
+         to = shapes_walk_next(&a), of = shapes_walk_next(&b))
+        if (take_shape(to, of) && to->layout != NULL)
+            to->layout->n_tiles = 0;
+}
+
+static void follow_shape(const struct program_body *body, Xla__ProgramShapeProto *shape)
+{
+    const program_computation *computation = body->computation;
+    for (size_t i = 0; i < computation->n_instructions; i++) {
+        const program_instruction *instruction = computation->instructions[i];
+        if (program_is(instruction, "parameter") && (uint64_t)instruction->parameter_number < shape->n_parameters)
+            take_shapes(shape->parameters[instruction->parameter_number], instruction->shape);
+    }
+    take_shapes(shape->result, program_find(body, computation->root_id)->shape);
+}
+
+void program_follow_shapes(struct program *program)
+{
+    for (size_t i = 0; i < program->module->n_computations; i++)
+        if (program->bodies[i].computation->program_shape != NULL)
+            follow_shape(&program->bodies[i], program->bodies[i].computation->program_shape);
+    if (program->module->host_program_shape != NULL)
+        follow_shape(program->entry, program->module->host_program_shape);
 }

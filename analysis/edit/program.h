@@ -9,6 +9,8 @@
 #include "base/map.h"
 #include "input/kind.h"
 
+#include "edit/shapes.h"
+
 #include "hlo.pb-c.h"
 
 typedef Xla__HloModuleProto program_module;
@@ -16,7 +18,7 @@ typedef Xla__HloComputationProto program_computation;
 typedef Xla__HloInstructionProto program_instruction;
 typedef Xla__ShapeProto program_shape;
 
-enum { PROGRAM_DEPTH_MAX = 48 }; /* of messages in each other: shapes nest, protobuf-c recurses */
+enum { PROGRAM_DEPTH_MAX = SHAPES_DEPTH_MAX }; /* of messages in each other: shapes nest, protobuf-c recurses */
 
 /* One computation. */
 struct program_body {
@@ -39,6 +41,7 @@ struct program {
     int64_t next_id;    /* where ids are counted through the module; 0: not looked for yet */
     int64_t partitions; /* 1 until something is sharded */
     uint64_t changed_count, left_count;
+    uint64_t cloned_count; /* computations that were copied and are not in the module yet */
 };
 
 /* Bytes to program. False with a report. */
@@ -68,6 +71,11 @@ program_instruction *program_clone(struct program *program, const program_instru
 /* Its op_name becomes that of an instruction which jax.checkpoint computes again:
  * "jit(step)/jvp(layer_1)/mlp/dot" → "jit(step)/transpose(jvp(layer_1))/rematted_computation/mlp/dot". */
 void program_name_recomputed(struct program *program, program_instruction *clone);
+/* A copy of a computation that calls no other, under a new name, with ids of its own; it is in no module yet. */
+program_computation *program_clone_computation(struct program *program, const program_computation *computation);
+/* Sets the program shapes of all computations and of the module to what parameters and roots have; a layout whose sizes
+ * or element type changed loses its tiles: the compiler chooses them anew. */
+void program_follow_shapes(struct program *program);
 void program_set_operands(struct program *program, program_instruction *instruction, const int64_t *ids, size_t count);
 /* An id that no instruction of the body has; each call gives another one. */
 int64_t program_new_id(struct program *program, struct program_body *body);

@@ -65,43 +65,13 @@ static bool solve(struct work *work, const struct edit *edit)
 
 /* ---- shapes ---- */
 
-/* The parts of a shape that are no tuples, in the order of leaves.h. */
-struct leaf_walk {
-    struct {
-        program_shape *shape;
-        size_t next;
-    } stack[PROGRAM_DEPTH_MAX];
-    size_t depth;
-};
-
-/* The next part that is no tuple, or NULL. */
-static program_shape *next_leaf(struct leaf_walk *walk)
-{
-    while (walk->depth > 0) {
-        program_shape *top = walk->stack[walk->depth - 1].shape;
-        size_t next = walk->stack[walk->depth - 1].next++;
-        if (!shapes_is_tuple(top) || next == top->n_tuple_shapes) {
-            walk->depth--;
-            if (!shapes_is_tuple(top))
-                return top;
-            continue;
-        }
-        if (walk->depth == PROGRAM_DEPTH_MAX)
-            return NULL;
-        walk->stack[walk->depth].shape = top->tuple_shapes[next];
-        walk->stack[walk->depth++].next = 0;
-    }
-    return NULL;
-}
-
 static bool resize_shape(struct work *work, uint32_t at, program_shape *shape, bool is_trial)
 {
     const struct leaves *leaves = &work->dimensions.leaves;
-    struct leaf_walk walk = {.depth = 1};
-    walk.stack[0].shape = shape;
+    struct shapes_walk walk = shapes_walk_begin(shape);
     bool is_changed = false;
     program_shape *part;
-    for (uint32_t i = leaves->first[at]; i < leaves->first[at + 1] && (part = next_leaf(&walk)) != NULL; i++)
+    for (uint32_t i = leaves->first[at]; i < leaves->first[at + 1] && (part = shapes_walk_next(&walk)) != NULL; i++)
         for (uint32_t nth = 0; nth < leaves->items[i].rank && nth < part->n_dimensions; nth++) {
             uint32_t dimension = leaves->items[i].first + nth;
             int64_t size = work->sizes.sizes[dimensions_class(&work->dimensions, dimension)];
@@ -171,44 +141,6 @@ static bool follow(struct work *work)
     return true;
 }
 
-/* ---- the shapes of computations ---- */
-
-/* A former layout's tiles were chosen for the former sizes: the compiler chooses anew. */
-static void take_sizes(program_shape *into, program_shape *from)
-{
-    struct leaf_walk a = {.depth = 1}, b = {.depth = 1};
-    a.stack[0].shape = into;
-    b.stack[0].shape = from;
-    for (program_shape *to = next_leaf(&a), *of = next_leaf(&b); to != NULL && of != NULL;
-         to = next_leaf(&a), of = next_leaf(&b)) {
-        if (to->n_dimensions != of->n_dimensions || shapes_same_dimensions(to, of))
-            continue;
-        memcpy(to->dimensions, of->dimensions, to->n_dimensions * sizeof *to->dimensions);
-        if (to->layout != NULL)
-            to->layout->n_tiles = 0;
-    }
-}
-
-static void follow_program_shape(const struct program_body *body, Xla__ProgramShapeProto *shape)
-{
-    const program_computation *computation = body->computation;
-    for (size_t i = 0; i < computation->n_instructions; i++) {
-        const program_instruction *instruction = computation->instructions[i];
-        if (program_is(instruction, "parameter") && (uint64_t)instruction->parameter_number < shape->n_parameters)
-            take_sizes(shape->parameters[instruction->parameter_number], instruction->shape);
-    }
-    take_sizes(shape->result, program_find(body, computation->root_id)->shape);
-}
-
-static void follow_program_shapes(struct program *program)
-{
-    for (size_t i = 0; i < program->module->n_computations; i++)
-        if (program->bodies[i].computation->program_shape != NULL)
-            follow_program_shape(&program->bodies[i], program->bodies[i].computation->program_shape);
-    if (program->module->host_program_shape != NULL)
-        follow_program_shape(program->entry, program->module->host_program_shape);
-}
-
 /* What the rules do not know shows where shapes do not fit each other. */
 static bool is_sound(struct program *program)
 {
@@ -229,6 +161,6 @@ bool resize_apply(struct program *program, const struct edit *edit)
     resize_shapes(&work);
     if (!follow(&work))
         return false;
-    follow_program_shapes(program);
+    program_follow_shapes(program);
     return is_sound(program);
 }

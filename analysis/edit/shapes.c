@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edit/shapes.h"
 
-#include "edit/program.h"
-
 #include <stdio.h>
 
 bool shapes_is_tuple(const Xla__ShapeProto *shape)
@@ -41,7 +39,7 @@ bool shapes_equal(const Xla__ShapeProto *a, const Xla__ShapeProto *b)
     struct {
         const Xla__ShapeProto *a, *b;
         size_t next;
-    } stack[PROGRAM_DEPTH_MAX];
+    } stack[SHAPES_DEPTH_MAX];
     size_t depth = 1;
     if (!is_same_level(a, b))
         return false;
@@ -53,7 +51,7 @@ bool shapes_equal(const Xla__ShapeProto *a, const Xla__ShapeProto *b)
             continue;
         }
         const Xla__ShapeProto *x = stack[top].a->tuple_shapes[next], *y = stack[top].b->tuple_shapes[next];
-        if (!is_same_level(x, y) || (x->n_tuple_shapes > 0 && depth == PROGRAM_DEPTH_MAX))
+        if (!is_same_level(x, y) || (x->n_tuple_shapes > 0 && depth == SHAPES_DEPTH_MAX))
             return false;
         if (x->n_tuple_shapes > 0)
             stack[depth].a = x, stack[depth].b = y, stack[depth].next = 0, depth++;
@@ -66,6 +64,32 @@ Xla__ShapeProto *shapes_at(Xla__ShapeProto *shape, const int64_t *path, size_t c
     for (size_t i = 0; i < count && shape != NULL; i++)
         shape = path[i] >= 0 && (uint64_t)path[i] < shape->n_tuple_shapes ? shape->tuple_shapes[path[i]] : NULL;
     return shape;
+}
+
+struct shapes_walk shapes_walk_begin(Xla__ShapeProto *shape)
+{
+    struct shapes_walk walk = {.depth = 1};
+    walk.stack[0].shape = shape;
+    return walk;
+}
+
+Xla__ShapeProto *shapes_walk_next(struct shapes_walk *walk)
+{
+    while (walk->depth > 0) {
+        Xla__ShapeProto *top = walk->stack[walk->depth - 1].shape;
+        size_t next = walk->stack[walk->depth - 1].next++;
+        if (!shapes_is_tuple(top) || next == top->n_tuple_shapes) {
+            walk->depth--;
+            if (!shapes_is_tuple(top))
+                return top;
+            continue;
+        }
+        if (walk->depth == SHAPES_DEPTH_MAX)
+            return NULL;
+        walk->stack[walk->depth].shape = top->tuple_shapes[next];
+        walk->stack[walk->depth++].next = 0;
+    }
+    return NULL;
 }
 
 int64_t shapes_elements(const Xla__ShapeProto *shape)

@@ -15,6 +15,18 @@ bool shapes_is_tuple(const Xla__ShapeProto *shape);
 bool shapes_is_array(const Xla__ShapeProto *shape);
 /* The part of a tuple at `path`, the shape itself for none; NULL where there is none. */
 Xla__ShapeProto *shapes_at(Xla__ShapeProto *shape, const int64_t *path, size_t count);
+/* The parts of a shape that are no tuples, in the order in which they stand (that of input/leaves.h). */
+enum { SHAPES_DEPTH_MAX = 48 };
+struct shapes_walk {
+    struct {
+        Xla__ShapeProto *shape;
+        size_t next;
+    } stack[SHAPES_DEPTH_MAX];
+    size_t depth;
+};
+struct shapes_walk shapes_walk_begin(Xla__ShapeProto *shape);
+/* NULL at the end. */
+Xla__ShapeProto *shapes_walk_next(struct shapes_walk *walk);
 /* Product of the dimensions, or -1 past 62 bits. */
 int64_t shapes_elements(const Xla__ShapeProto *shape);
 /* Bits of an element, 0 for an unknown type. */

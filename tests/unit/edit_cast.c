@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Edits that give arguments another element type: how far it goes, and where it ends. */
+#include "edited.h"
+
+enum { BF16 = XLA__PRIMITIVE_TYPE__BF16, F32 = XLA__PRIMITIVE_TYPE__F32, S8 = XLA__PRIMITIVE_TYPE__S8 };
+
+static const int64_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+
+static struct edit casting(const int64_t *parameters, size_t count, int type)
+{
+    return (struct edit){.kind = EDIT_CAST, .parameters = parameters, .parameter_count = count, .element_type = type};
+}
+
+static int type_of(const struct program *program, const char *name)
+{
+    return (int)named(program, name)->shape->element_type;
+}
+
+START_TEST(what_is_computed_of_cast_arguments_alone_is_cast_too)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = casting(all, 9, BF16);
+    struct program program = edited(load(CNN), &edit, 1);
+    ck_assert_int_eq(type_of(&program, "x.1"), BF16);
+    ck_assert_int_eq(type_of(&program, "conv_general_dilated.23"), BF16);
+    ck_assert_int_eq(type_of(&program, "max.3"), BF16);     /* in the computation that is called */
+    ck_assert_int_eq(type_of(&program, "constant.8"), F32); /* a scalar, converted where it is broadcast */
+    ck_assert_int_eq(type_of(&program, "sub.8"), BF16);
+    ck_assert_int_eq(program.root->shape->tuple_shapes[0]->element_type, BF16);
+    ck_assert_int_eq(program.root->shape->tuple_shapes[8]->element_type, F32); /* the loss */
+    ck_assert_int_eq(program.module->host_program_shape->parameters[0]->element_type, BF16);
+    ck_assert_uint_eq(program.module->host_program_shape->parameters[0]->layout->n_tiles, 0);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(where_another_array_takes_part_its_type_stays)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = casting(all, 1, BF16);
+    struct program program = edited(load(CNN), &edit, 1);
+    const program_instruction *convolution = named(&program, "conv_general_dilated.23");
+    ck_assert_int_eq(type_of(&program, "ps_0___k__.1"), BF16);
+    ck_assert_int_eq(convolution->shape->element_type, F32); /* the other operand is f32 */
+    ck_assert_str_eq(program_operand(program.entry, convolution, 1)->opcode, "convert");
+    /* The result that takes the argument's memory is of its type again. */
+    ck_assert_str_eq(program_operand(program.entry, program.root, 0)->opcode, "convert");
+    ck_assert_int_eq(program.root->shape->tuple_shapes[0]->element_type, BF16);
+    ck_assert_int_eq(program.root->shape->tuple_shapes[1]->element_type, F32);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(eight_bits_are_for_keeping_only)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = casting(all, 9, S8);
+    struct program program = edited(load(CNN), &edit, 1);
+    ck_assert_int_eq(type_of(&program, "ps_7___k__.1"), S8);
+    ck_assert_int_eq(type_of(&program, "conv_general_dilated.30"), F32);
+    ck_assert_int_eq(program.root->shape->tuple_shapes[7]->element_type, S8);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(loops_have_one_type_throughout)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = casting(all, 4, BF16);
+    struct program program = edited(load("tests/fixtures/edits/scan.before_optimizations.hlo.pb"), &edit, 1);
+    ck_assert_int_eq(named(&program, "while.17")->shape->tuple_shapes[1]->element_type, BF16);
+    ck_assert_int_eq(named(&program, "arg_tuple.3")->shape->tuple_shapes[1]->element_type, BF16);
+    /* Sums over bf16 are by an addition of bf16. */
+    const program_instruction *sum = named(&program, "reduce_sum.14");
+    const struct program_body *addition = program_body_of(&program, sum->called_computation_ids[0]);
+    ck_assert_int_eq(addition->computation->program_shape->result->element_type, BF16);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(arguments_of_other_types_are_refused)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct str bytes = load(KV);
+    const struct edit k = casting(all, 1, BF16), wide = casting(all, 1, F32);
+    must_refuse(bytes, &k, 1, ERR_conflict, "argument 0 (k): bf16[64,4096,16,128] is no f32 array");
+    must_refuse(bytes, &wide, 1, ERR_argument, "a type of 8 or 16 bits");
+    bytes_close(&input);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("edit_cast");
+    TCase *tests = tcase_create("edit_cast");
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
+    tcase_add_test(tests, what_is_computed_of_cast_arguments_alone_is_cast_too);
+    tcase_add_test(tests, where_another_array_takes_part_its_type_stays);
+    tcase_add_test(tests, eight_bits_are_for_keeping_only);
+    tcase_add_test(tests, loops_have_one_type_throughout);
+    tcase_add_test(tests, arguments_of_other_types_are_refused);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
