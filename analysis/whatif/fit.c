@@ -7,16 +7,26 @@
 #include <stdlib.h>
 
 /* Changes that are tried, and what they ask of a person: first what leaves the results as they are, then what costs time,
- * then numbers of fewer bits, then another batch, then more devices. */
+ * then numbers of fewer bits, then another batch, then more devices. One of each sort is usual. */
 static const struct {
     const char *text;
     uint32_t effort;
+    bool is_usual;
 } candidates[] = {
-    {"donate=all", 1},     {"unpad=*", 3},     {"checkpoint=*", 4}, {"cast=*mu*:bf16", 5}, {"offload=*mu*", 6},
-    {"offload=*nu*", 6},   {"cast=*:bf16", 9}, {"batch=0.5", 10},   {"batch=0.25", 11},    {"sequence=0.5", 12},
-    {"sequence=0.25", 13}, {"shard=*:2", 20},  {"shard=*:4", 21},   {"shard=*:8", 22},     {"shard=*:16", 23},
+    {"donate=all", 1, true},   {"unpad=*", 3, true},       {"checkpoint=*", 4, true},    {"cast=*mu*:bf16", 5, true},
+    {"offload=*mu*", 6, true}, {"offload=*nu*", 6, true},  {"cast=*:bf16", 9, true},     {"batch=0.5", 10, true},
+    {"batch=0.25", 11, false}, {"sequence=0.5", 12, true}, {"sequence=0.25", 13, false}, {"shard=*:2", 20, false},
+    {"shard=*:4", 21, true},   {"shard=*:8", 22, false},   {"shard=*:16", 23, false},
 };
 enum { CANDIDATE_COUNT = sizeof(candidates) / sizeof(candidates[0]) };
+
+const char *fit_usual(uint32_t at)
+{
+    for (uint32_t i = 0; i < CANDIDATE_COUNT; i++)
+        if (candidates[i].is_usual && at-- == 0)
+            return candidates[i].text;
+    return NULL;
+}
 
 struct single {
     uint32_t candidate;

@@ -31,3 +31,5 @@ struct fit {
 };
 
 void fit_find(const struct variant *start, int64_t capacity_bytes, struct fit *out);
+/* Of the changes that are tried, one of each sort: the one with that number, as it is written; NULL behind the last. */
+const char *fit_usual(uint32_t at);

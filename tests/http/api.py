@@ -308,6 +308,24 @@ def test_groups_by_whose_memory_fold_layers(t):
     equal(every["groups"][0]["share_percent"], None)
 
 
+def test_changes_to_choose_from_are_told_alone_and_together(t):
+    daemon = t.serve(os.path.join(t.fixtures, "modules"))
+    session = daemon.session_id("mlp-adam")
+    def whatif(*changes, **params):
+        query = "&".join(f"{name}={quote(str(value))}" for name, value in [("change", change) for change in changes] + list(params.items()))
+        return daemon.ask(f"/api/v1/memory_viewer/whatif?session={session}&{query}")
+    refused = whatif("batch=0.5", "bath=0.5")
+    equal((refused.status, refused.json["code"]), (400, "argument"))
+    told = whatif("batch=0.5", "bath=0.5", alone=1).json["data"]
+    equal([change["refusal"] for change in told["changes"]], [None, refused.json["detail"]])
+    equal(told["total_bytes_after"], whatif("batch=0.5").json["data"]["total_bytes_after"])
+    half = next(change for change in told["alone"] if change["change"] == "batch=0.5")
+    equal((half["total_bytes"], half["fits"]), (told["total_bytes_after"], None))
+    fits = whatif("batch=0.5", alone=1, capacity_bytes=told["total_bytes_after"]).json["data"]
+    equal((fits["fits_before"], fits["fits_after"], fits["changes"][0]["fits"]), (False, True, True))
+    equal(whatif("batch=0.5").json["data"]["alone"], [])
+
+
 def test_a_persons_rules_come_first_in_every_view(t):
     daemon = serve_dumps(t)
     session = daemon.session_id("h-long-context")

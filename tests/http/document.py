@@ -171,6 +171,10 @@ class Document:
         for at, item in enumerate(value if isinstance(value, list) else []):
             yield from self.faults(item, wanted, f"{where}[{at}]")
 
+    def check_maxItems(self, value, wanted, schema, where):
+        if isinstance(value, list) and len(value) > wanted:
+            yield f"{where}: {len(value)} items, more than {wanted}"
+
     def check_enum(self, value, wanted, schema, where):
         if value not in wanted:
             yield f"{where}: {value!r} is none of {wanted}"

@@ -394,6 +394,8 @@ def walk_views(walk):
         modules = walk.ask("/api/v1/sessions/{session}/modules", f"/api/v1/sessions/{session}/modules").json["modules"]
         walk.ask("/api/v1/sessions/{session}", f"/api/v1/sessions/{session}")
         for module in modules:
+            for extra in ("", "&alone=1&width=8", "&alone=1&glob=*&change=nonsense&change=unpad=*", "&fit=1&capacity_bytes=65536", "&fit=1", "&format=text"):
+                walk.ask("/api/v1/memory_viewer/whatif", f"/api/v1/memory_viewer/whatif?session={session}&module={module['id']}{extra}")
             for space in module["spaces"]:
                 about = f"session={session}&module={module['id']}&space={space['space']}"
                 for view, extra in (("curve", "&width=16"), ("curve", "&from=1&to=2&stack=category"), ("strips", "&width=3"),

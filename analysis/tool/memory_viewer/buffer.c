@@ -4,6 +4,7 @@
 #include "plan/describe.h"
 #include "plan/person_rules.h"
 #include "tool/memory_viewer/buffer_links.h"
+#include "tool/memory_viewer/row_glob.h"
 #include "tool/memory_viewer/saving.h"
 
 #include <stdlib.h>
@@ -116,6 +117,7 @@ bool memory_viewer_buffer(const struct tool_request *request, struct json *json,
     sharers_write(json, request->model, space, row);
     buffer_links_write(request, json, row, &page);
     saving_write_row(json, &rows, row_at);
+    row_glob_write(json, request->model, space, &row_at, 1, request->arena);
     json_key_bool(json, "is_live_at_peak", plan_row_is_alive(row, space->peak_step));
     json_key_double(json, "share_of_peak", space->peak_bytes > 0 ? (double)row->bytes / (double)space->peak_bytes : 0);
     json_object_end(json);

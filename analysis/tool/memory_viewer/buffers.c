@@ -2,6 +2,7 @@
  * buffers.c: the view "buffers": what takes memory, as rows that are sorted,
  * filtered and paged; or all filtered rows as CSV. */
 #include "base/sum.h"
+#include "tool/memory_viewer/row_glob.h"
 #include "tool/memory_viewer/row_groups.h"
 #include "tool/memory_viewer/saving.h"
 
@@ -79,6 +80,8 @@ static void json_write(const struct listing *listing, struct json *json)
         saving_write_rows(json, &listing->context, listing->group, listing->group_count, "the group");
     else
         json_key_null(json, "saving");
+    row_glob_write(json, listing->context.request->model, listing->context.space, listing->group, listing->group_count,
+                   listing->context.request->arena);
     json_key_int(json, "offset", rows->offset);
     table_columns_write(memory_viewer_columns, "columns", json);
     json_key_array(json, "rows");

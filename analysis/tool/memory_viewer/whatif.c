@@ -1,35 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * whatif.c: the view "whatif": what changes to the program would save, predicted from the compiled heap (whatif/change.h);
- * with fit=1 the cheapest sets of changes that make it fit. With format=text the same for a terminal. */
+ * with fit=1 the cheapest sets of changes that make it fit, with alone=1 what each usual change would save by itself.
+ * With format=text the same for a terminal. */
 #include "base/size_text.h"
 #include "tool/memory_viewer/views_shared.h"
-#include "whatif/change.h"
+#include "tool/memory_viewer/whatif_steps.h"
 #include "whatif/fit.h"
 
-#include <stdlib.h>
-
 enum { CHANGES_MAX = 32, WIDTH_MAX = 4096 };
-
-struct step {
-    const char *text;
-    struct change change;
-    struct change_result result;
-    struct variant_sums sums; /* behind it */
-    int64_t saving_bytes;
-};
 
 struct answer {
     const struct plan *plan;
     const struct plan_space *space;
     struct variant start, variant;
     struct variant_sums before, after;
-    struct step steps[CHANGES_MAX];
+    struct whatif_step steps[CHANGES_MAX];
     uint32_t step_count;
     int64_t capacity_bytes; /* −1: not known */
-    bool has_fit;
+    bool has_fit, has_alone;
     struct fit fit;
+    struct whatif_steps alone;
 };
 
+/* One that does not apply ends the answer; with alone=1, which is for a person who is choosing, it says so and the
+ * others stay. */
 static bool changes_apply(const struct tool_request *request, struct answer *answer, struct err *err)
 {
     for (size_t i = 0; i < request->param_count; i++) {
@@ -37,27 +31,49 @@ static bool changes_apply(const struct tool_request *request, struct answer *ans
             continue;
         if (answer->step_count == CHANGES_MAX)
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "change: at most %d of them", CHANGES_MAX);
-        struct step *step = &answer->steps[answer->step_count++];
+        struct whatif_step *step = &answer->steps[answer->step_count++];
         step->text = request->params[i].value;
-        if (!change_read(str_of(step->text), &step->change, err) ||
-            !change_apply(&answer->variant, &step->change, &step->result, err))
+        if (answer->has_alone)
+            whatif_steps_try(&answer->variant, &answer->after, step);
+        else if (!whatif_steps_apply(&answer->variant, answer->after.total_bytes, step, err))
             return false;
-        variant_measure(&answer->variant, &step->sums, NULL);
-        step->saving_bytes = answer->after.total_bytes - step->sums.total_bytes;
         answer->after = step->sums;
     }
     return true;
 }
 
+static void alone_find(const struct tool_request *request, struct answer *answer)
+{
+    const char *asked[CHANGES_MAX];
+    for (uint32_t i = 0; i < answer->step_count; i++)
+        asked[i] = answer->steps[i].text;
+    whatif_steps_alone(&answer->start, &answer->before, tool_param_text(request, "glob"), asked, answer->step_count,
+                       &answer->alone);
+}
+
 /* ---- sentences ---- */
 
-static enum change_confidence least_sure(const struct answer *answer)
+/* Of the changes that apply. */
+struct applied {
+    uint32_t count;
+    const struct whatif_step *first;
+    enum change_confidence confidence; /* of the least sure */
+    double extra_flops_percent;
+};
+
+static struct applied applied_of(const struct answer *answer)
 {
-    enum change_confidence least = CHANGE_EXACT;
-    for (uint32_t i = 0; i < answer->step_count; i++)
-        if (answer->steps[i].result.confidence > least)
-            least = answer->steps[i].result.confidence;
-    return least;
+    struct applied applied = {.confidence = CHANGE_EXACT};
+    for (uint32_t i = 0; i < answer->step_count; i++) {
+        const struct whatif_step *step = &answer->steps[i];
+        if (step->refusal != NULL)
+            continue;
+        applied.first = applied.count++ == 0 ? step : applied.first;
+        applied.extra_flops_percent += step->result.has_extra_flops ? step->result.extra_flops_percent : 0;
+        if (step->result.confidence > applied.confidence)
+            applied.confidence = step->result.confidence;
+    }
+    return applied;
 }
 
 /* ", fits 15.75 GiB" or ", 1.20 GiB over 15.75 GiB"; nothing where the device is not known. */
@@ -76,28 +92,32 @@ static const char *verdict_of(const struct answer *answer, int64_t total_bytes, 
 static const char *sentence_of(const struct tool_request *request, const struct answer *answer)
 {
     char before[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES], saved[SIZE_TEXT_BYTES];
+    const struct applied applied = applied_of(answer);
     int64_t saving = answer->before.total_bytes - answer->after.total_bytes;
-    const char *verdict = verdict_of(answer, answer->after.total_bytes, request->arena);
+    const char *verdict = verdict_of(answer, answer->after.total_bytes, request->arena), *compute = "";
     size_text(before, (uint64_t)answer->before.total_bytes);
     size_text(after, (uint64_t)answer->after.total_bytes);
     size_text(saved, (uint64_t)(saving < 0 ? -saving : saving));
-    if (answer->step_count == 0)
+    if (applied.count == 0)
         return arena_format(request->arena, "Needs %s as it is%s.", before, verdict);
-    return arena_format(request->arena, "%s %s %s: %s becomes %s%s (%s).",
-                        answer->step_count == 1 ? answer->steps[0].text : "These changes together",
-                        saving < 0                ? answer->step_count == 1 ? "costs" : "cost"
-                        : answer->step_count == 1 ? "saves"
-                                                  : "save",
-                        saved, before, after, verdict, change_confidence_name(least_sure(answer)));
+    if (applied.extra_flops_percent > 0)
+        compute = arena_format(request->arena, ", +%.1f %% compute", applied.extra_flops_percent);
+    return arena_format(request->arena, "%s %s %s: %s becomes %s%s (%s%s).",
+                        applied.count == 1 ? applied.first->text : "These changes together",
+                        saving < 0           ? applied.count == 1 ? "costs" : "cost"
+                        : applied.count == 1 ? "saves"
+                                             : "save",
+                        saved, before, after, verdict, change_confidence_name(applied.confidence), compute);
 }
 
 static const char *fit_sentence(const struct tool_request *request, const struct answer *answer)
 {
     char needed[SIZE_TEXT_BYTES], capacity[SIZE_TEXT_BYTES], nearest[SIZE_TEXT_BYTES];
-    size_text(needed, (uint64_t)answer->before.total_bytes);
+    size_text(needed, (uint64_t)answer->after.total_bytes);
     size_text(capacity, (uint64_t)answer->capacity_bytes);
     if (answer->fit.has_fit_already)
-        return arena_format(request->arena, "It fits as it is: %s of %s.", needed, capacity);
+        return arena_format(request->arena, "It fits %s: %s of %s.",
+                            applied_of(answer).count > 0 ? "with what is changed" : "as it is", needed, capacity);
     if (answer->fit.set_count > 0)
         return arena_format(request->arena, "%u %s of changes would make it fit %s, by prediction.",
                             answer->fit.set_count, answer->fit.set_count == 1 ? "set" : "sets", capacity);
@@ -110,40 +130,15 @@ static const char *fit_sentence(const struct tool_request *request, const struct
 
 /* ---- JSON ---- */
 
-static void fits_write(struct json *json, const char *key, const struct answer *answer, int64_t total_bytes)
-{
-    if (answer->capacity_bytes < 0)
-        json_key_null(json, key);
-    else
-        json_key_bool(json, key, total_bytes <= answer->capacity_bytes);
-}
-
-static void extra_flops_write(struct json *json, bool is_known, double percent)
-{
-    if (is_known)
-        json_key_double(json, "extra_flops_percent", (double)(int64_t)(10 * percent + 0.5) / 10);
-    else
-        json_key_null(json, "extra_flops_percent");
-}
-
 static void steps_write(struct json *json, const struct answer *answer)
 {
     json_key_array(json, "changes");
-    for (uint32_t i = 0; i < answer->step_count; i++) {
-        const struct step *step = &answer->steps[i];
-        json_object_begin(json);
-        json_key_text(json, "change", step->text);
-        json_key_text(json, "words", change_words(step->change.kind));
-        json_key_int(json, "saving_bytes", step->saving_bytes);
-        json_key_int(json, "total_bytes", step->sums.total_bytes);
-        json_key_int(json, "peak_bytes", step->sums.peak_bytes);
-        json_key_text(json, "confidence", change_confidence_name(step->result.confidence));
-        json_key_text(json, "reason", step->result.reason);
-        extra_flops_write(json, step->result.has_extra_flops, step->result.extra_flops_percent);
-        json_key_text(json, "call", step->result.call);
-        json_key_uint(json, "row_count", step->result.row_count);
-        json_object_end(json);
-    }
+    for (uint32_t i = 0; i < answer->step_count; i++)
+        whatif_steps_write(json, &answer->steps[i], answer->capacity_bytes);
+    json_array_end(json);
+    json_key_array(json, "alone");
+    for (uint32_t i = 0; i < answer->alone.count; i++)
+        whatif_steps_write(json, &answer->alone.steps[i], answer->capacity_bytes);
     json_array_end(json);
 }
 
@@ -162,7 +157,7 @@ static void set_write(struct json *json, const struct answer *answer, const stru
     json_key_int(json, "peak_bytes", set->peak_bytes);
     json_key_int(json, "saving_bytes", answer->before.total_bytes - set->total_bytes);
     json_key_text(json, "confidence", change_confidence_name(set->confidence));
-    extra_flops_write(json, true, set->extra_flops_percent);
+    whatif_steps_write_extra_flops(json, true, set->extra_flops_percent);
     json_object_end(json);
 }
 
@@ -204,8 +199,8 @@ static void json_write(const struct tool_request *request, struct answer *answer
     json_key_int(json, "peak_bytes_before", answer->before.peak_bytes);
     json_key_int(json, "peak_bytes_after", answer->after.peak_bytes);
     json_key_known(json, "capacity_bytes", answer->capacity_bytes);
-    fits_write(json, "fits_before", answer, answer->before.total_bytes);
-    fits_write(json, "fits_after", answer, answer->after.total_bytes);
+    whatif_steps_write_fits(json, "fits_before", answer->capacity_bytes, answer->before.total_bytes);
+    whatif_steps_write_fits(json, "fits_after", answer->capacity_bytes, answer->after.total_bytes);
     steps_write(json, answer);
     curve_write(json, answer, (uint32_t)width, request->arena);
     if (json_key_object_if(json, "fit", answer->has_fit)) {
@@ -253,7 +248,7 @@ static void text_write(const struct tool_request *request, struct answer *answer
     struct str name = answer->plan->hlo.name;
     buf_format(out, "%.*s: %s\n", (int)name.length, name.data, sentence_of(request, answer));
     for (uint32_t i = 0; i < answer->step_count; i++) {
-        const struct step *step = &answer->steps[i];
+        const struct whatif_step *step = &answer->steps[i];
         int64_t saving = step->saving_bytes;
         buf_format(out, "  %s %s %s → %s (%s", step->text, saving < 0 ? "costs" : "saves",
                    size_text(saved, (uint64_t)(saving < 0 ? -saving : saving)),
@@ -273,13 +268,14 @@ static void text_write(const struct tool_request *request, struct answer *answer
 bool memory_viewer_whatif(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct answer *answer = arena_array(request->arena, struct answer, 1);
-    int64_t width, wants_fit;
+    int64_t width, wants_fit, wants_alone;
     bool is_text;
     answer->plan = request->model;
     answer->space = plan_space_find(answer->plan, 0);
     if (!tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &answer->capacity_bytes, err) ||
         !tool_param_number(request, "width", 0, WIDTH_MAX, 0, &width, err) ||
-        !tool_param_number(request, "fit", 0, 1, 0, &wants_fit, err) || !views_format(request, &is_text, err))
+        !tool_param_number(request, "fit", 0, 1, 0, &wants_fit, err) ||
+        !tool_param_number(request, "alone", 0, 1, 0, &wants_alone, err) || !views_format(request, &is_text, err))
         return false;
     if (wants_fit && answer->capacity_bytes < 0)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "fit: say what the device has: capacity_bytes");
@@ -289,8 +285,11 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
     variant_copy(&answer->variant, &answer->start);
     variant_measure(&answer->variant, &answer->before, NULL);
     answer->after = answer->before;
+    answer->has_alone = wants_alone;
     if (!changes_apply(request, answer, err))
         return false;
+    if (wants_alone)
+        alone_find(request, answer);
     answer->has_fit = wants_fit;
     if (wants_fit)
         fit_find(&answer->variant, answer->capacity_bytes, &answer->fit);
