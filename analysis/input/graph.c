@@ -204,3 +204,17 @@ uint32_t graph_fusion_around(const struct graph *graph, uint32_t at)
     uint32_t caller_at = graph->caller_of[graph->hlo->instructions[at].computation_at];
     return caller_at != HLO_NONE && graph_op(graph, caller_at) == GRAPH_FUSION ? caller_at : HLO_NONE;
 }
+
+/* Real programs nest under ten deep. */
+enum { CALL_DEPTH_MAX = 64 };
+
+uint32_t graph_loop_body_around(const struct graph *graph, uint32_t at)
+{
+    for (unsigned depth = 0; depth < CALL_DEPTH_MAX && at != HLO_NONE; depth++) {
+        uint32_t computation_at = graph->hlo->instructions[at].computation_at;
+        at = graph->caller_of[computation_at];
+        if (at != HLO_NONE && graph_op(graph, at) == GRAPH_WHILE)
+            return computation_at;
+    }
+    return HLO_NONE;
+}

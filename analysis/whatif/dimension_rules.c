@@ -39,8 +39,10 @@ void dimension_rules_join_leaves(struct looked_at *look, uint32_t a, uint32_t b)
 
 void dimension_rules_join_ranges(struct looked_at *look, uint32_t a, uint32_t a_count, uint32_t b, uint32_t b_count)
 {
-    for (uint32_t i = 0; i < a_count && i < b_count; i++)
+    for (uint32_t i = 0; i < a_count && i < b_count; i++) {
         dimension_rules_join_leaves(look, a + i, b + i);
+        dimensions_hand_on(look->builder, a + i, b + i);
+    }
 }
 
 void dimension_rules_join_values(struct looked_at *look, uint32_t a, uint32_t b)
@@ -179,6 +181,18 @@ static void dimension_rules_slice(struct looked_at *look)
         part(look, dimension(look, in, i), dimension(look, out, i));
 }
 
+/* A loop goes through the dimension, one at a time: as often as through all others that it does that with. */
+static void note_scanned(struct looked_at *look, uint32_t whole)
+{
+    uint32_t body = graph_loop_body_around(look->graph, look->at);
+    look->builder->dimensions->is_scanned[whole] = true;
+    if (body == HLO_NONE)
+        return;
+    if (look->builder->trips_of[body] == HLO_NONE)
+        look->builder->trips_of[body] = whole;
+    join(look, look->builder->trips_of[body], whole);
+}
+
 /* Which part it is, the program computes: its size stays unless it is all. */
 static void dimension_rules_dynamic_slice(struct looked_at *look)
 {
@@ -186,7 +200,7 @@ static void dimension_rules_dynamic_slice(struct looked_at *look)
     for (uint32_t i = 0; i < rank_of(look, out); i++) {
         join(look, dimension(look, in, i), dimension(look, out, i));
         if (size_of(look, dimension(look, out, i)) == 1 && size_of(look, dimension(look, in, i)) > 1)
-            look->builder->dimensions->is_scanned[dimension(look, in, i)] = true;
+            note_scanned(look, dimension(look, in, i));
     }
 }
 
@@ -197,7 +211,7 @@ static void dimension_rules_dynamic_update_slice(struct looked_at *look)
     for (uint32_t i = 0; i < rank_of(look, update); i++) {
         join(look, dimension(look, update, i), dimension(look, out, i));
         if (size_of(look, dimension(look, update, i)) == 1 && size_of(look, dimension(look, out, i)) > 1)
-            look->builder->dimensions->is_scanned[dimension(look, out, i)] = true;
+            note_scanned(look, dimension(look, out, i));
     }
 }
 
@@ -208,14 +222,10 @@ static void dimension_rules_pad(struct looked_at *look)
         part(look, dimension(look, out, i), dimension(look, in, i));
 }
 
-static void dimension_rules_concatenate(struct looked_at *look)
+/* The operands' dimensions add up to the result's. */
+static void relate_sum(struct looked_at *look, int64_t along)
 {
-    uint32_t out = dimension_rules_leaf(look, look->at), members[SHAPE_RANK_MAX * 4], count = 0;
-    int64_t along = look->attributes.dimensions.count > 0 ? look->attributes.dimensions.items[0] : -1;
-    for (uint32_t i = 0; i < rank_of(look, out); i++)
-        for (uint32_t k = 0; k < look->operand_count && i != along; k++)
-            join(look, dimension(look, dimension_rules_operand(look, k), i), dimension(look, out, i));
-    uint32_t sum = dimension(look, out, along);
+    uint32_t sum = dimension(look, dimension_rules_leaf(look, look->at), along), members[SHAPE_RANK_MAX * 4], count = 0;
     for (uint32_t k = 0; k < look->operand_count; k++) {
         uint32_t piece = dimension(look, dimension_rules_operand(look, k), along);
         if (piece == HLO_NONE || count == SHAPE_RANK_MAX * 4)
@@ -226,6 +236,16 @@ static void dimension_rules_concatenate(struct looked_at *look)
         join(look, sum, members[0]);
     else if (sum != HLO_NONE && count > 1)
         dimensions_relate(look->builder, RELATION_SUM, &sum, 1, members, count);
+}
+
+static void dimension_rules_concatenate(struct looked_at *look)
+{
+    uint32_t out = dimension_rules_leaf(look, look->at);
+    int64_t along = look->attributes.dimensions.count > 0 ? look->attributes.dimensions.items[0] : -1;
+    for (uint32_t i = 0; i < rank_of(look, out); i++)
+        for (uint32_t k = 0; k < look->operand_count && i != along; k++)
+            join(look, dimension(look, dimension_rules_operand(look, k), i), dimension(look, out, i));
+    relate_sum(look, along);
 }
 
 static void dimension_rules_dot(struct looked_at *look)
@@ -363,9 +383,20 @@ static void dimension_rules_gathered(struct looked_at *look)
     }
 }
 
-/* What a kernel does is not known: dimensions of equal place and size are taken for one. */
+/* What a kernel does is not known: dimensions of equal place and size are taken for one. Pieces that the compiler joins
+ * without moving them add up along one dimension. */
 static void dimension_rules_unknown(struct looked_at *look)
 {
+    if (graph_op(look->graph, look->at) == GRAPH_SAME && look->operand_count > 1) {
+        uint32_t out = dimension_rules_leaf(look, look->at), in = dimension_rules_operand(look, 0);
+        for (uint32_t i = 0; i < rank_of(look, out); i++)
+            if (size_of(look, dimension(look, out, i)) != size_of(look, dimension(look, in, i)))
+                relate_sum(look, i);
+            else
+                for (uint32_t k = 0; k < look->operand_count; k++)
+                    join(look, dimension(look, dimension_rules_operand(look, k), i), dimension(look, out, i));
+        return;
+    }
     for (uint32_t leaf = look->leaves->first[look->at]; leaf < look->leaves->first[look->at + 1]; leaf++)
         for (uint32_t k = 0; k < look->operand_count; k++)
             dimension_rules_join_leaves(look, leaf, dimension_rules_operand(look, k));

@@ -9,12 +9,15 @@ struct dimension_builder {
     struct dimensions *dimensions;
     struct arena *arena;
     size_t relation_capacity, member_capacity;
+    uint32_t *trips_of; /* by the body of a loop: a dimension that it goes through, or HLO_NONE */
 };
 
 /* The two are one, where they have the same size: others are the file's contradiction, or a broadcast of size 1. */
 void dimensions_join(struct dimension_builder *builder, uint32_t a, uint32_t b);
 void dimensions_relate(struct dimension_builder *builder, enum relation_kind kind, const uint32_t *left,
                        uint32_t left_count, const uint32_t *right, uint32_t right_count);
+/* The two leaves are one array. */
+void dimensions_hand_on(struct dimension_builder *builder, uint32_t a, uint32_t b);
 /* Joins and relations of one instruction. */
 void dimension_rules_apply(struct dimension_builder *builder, uint32_t at);
 

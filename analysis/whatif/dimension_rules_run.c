@@ -76,8 +76,8 @@ void dimension_rules_copy_start(struct looked_at *look)
     uint32_t count;
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t leaf = leaves_element(look->leaves, look->at, i, &count);
-        if (count == 1)
-            dimension_rules_join_leaves(look, leaf, dimension_rules_operand(look, 0));
+        if (count == 1 && dimension_rules_operand(look, 0) != HLO_NONE)
+            dimension_rules_join_ranges(look, leaf, 1, dimension_rules_operand(look, 0), 1);
     }
 }
 
@@ -85,8 +85,8 @@ void dimension_rules_copy_done(struct looked_at *look)
 {
     uint32_t count, operand = look->operand_count > 0 ? look->operands[0] : HLO_NONE;
     uint32_t leaf = operand != HLO_NONE ? leaves_element(look->leaves, operand, 0, &count) : HLO_NONE;
-    if (leaf != HLO_NONE && count == 1)
-        dimension_rules_join_leaves(look, leaf, dimension_rules_leaf(look, look->at));
+    if (leaf != HLO_NONE && count == 1 && dimension_rules_leaf(look, look->at) != HLO_NONE)
+        dimension_rules_join_ranges(look, leaf, 1, dimension_rules_leaf(look, look->at), 1);
 }
 
 void dimension_rules_tuple(struct looked_at *look)

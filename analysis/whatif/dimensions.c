@@ -10,22 +10,36 @@ enum { PASS_MAX = 64 };
 
 /* ---- classes ---- */
 
-static uint32_t class_find(struct dimensions *dimensions, uint32_t at)
+static uint32_t root_find(uint32_t *parents, uint32_t at)
 {
-    while (dimensions->parents[at] != at)
-        at = dimensions->parents[at] = dimensions->parents[dimensions->parents[at]];
+    while (parents[at] != at)
+        at = parents[at] = parents[parents[at]];
     return at;
 }
 
-static bool class_join(struct dimensions *dimensions, uint32_t a, uint32_t b)
+static bool roots_join(uint32_t *parents, uint32_t a, uint32_t b)
 {
-    a = class_find(dimensions, a);
-    b = class_find(dimensions, b);
+    a = root_find(parents, a);
+    b = root_find(parents, b);
     if (a == b)
         return false;
     /* The earlier one stands for both. */
-    dimensions->parents[a > b ? a : b] = a > b ? b : a;
+    parents[a > b ? a : b] = a > b ? b : a;
     return true;
+}
+
+static uint32_t class_find(struct dimensions *dimensions, uint32_t at) { return root_find(dimensions->parents, at); }
+
+static bool class_join(struct dimensions *dimensions, uint32_t a, uint32_t b)
+{
+    return roots_join(dimensions->parents, a, b);
+}
+
+void dimensions_hand_on(struct dimension_builder *builder, uint32_t a, uint32_t b)
+{
+    const struct leaf *items = builder->dimensions->leaves.items;
+    if (items[a].type == items[b].type && items[a].rank == items[b].rank)
+        roots_join(builder->dimensions->arrays, a, b);
 }
 
 void dimensions_join(struct dimension_builder *builder, uint32_t a, uint32_t b)
@@ -166,8 +180,13 @@ void dimensions_build(const struct graph *graph, struct arena *arena, struct dim
     leaves_build(graph->hlo, arena, &out->leaves);
     out->parents = arena_array(arena, uint32_t, (size_t)out->leaves.dimension_count + 1);
     out->is_scanned = arena_array(arena, bool, (size_t)out->leaves.dimension_count + 1);
+    out->arrays = arena_array(arena, uint32_t, (size_t)out->leaves.count + 1);
+    builder.trips_of = arena_raw(arena, ((size_t)graph->hlo->computation_count + 1) * sizeof(uint32_t));
+    memset(builder.trips_of, 0xff, ((size_t)graph->hlo->computation_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < out->leaves.dimension_count; i++)
         out->parents[i] = i;
+    for (uint32_t i = 0; i < out->leaves.count; i++)
+        out->arrays[i] = i;
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
         dimension_rules_apply(&builder, at);
     products_join(out, arena);
@@ -176,6 +195,8 @@ void dimensions_build(const struct graph *graph, struct arena *arena, struct dim
         if (out->is_scanned[i])
             out->is_scanned[out->parents[i]] = true;
     }
+    for (uint32_t i = 0; i < out->leaves.count; i++)
+        out->arrays[i] = root_find(out->arrays, i);
     relations_tidy(out, arena);
 }
 
@@ -194,7 +215,8 @@ struct solver {
     const int64_t *old_sizes; /* by dimension */
     int64_t *sizes;           /* by class */
     bool *is_set;             /* by class: said, or follows from what is */
-    uint32_t conflict_count;
+    const struct dimensions_change *changes;
+    uint32_t change_count, conflict_count;
 };
 
 static bool class_set(struct solver *solver, uint32_t class, int64_t size)
@@ -274,18 +296,28 @@ static bool side_read(const struct solver *solver, const uint32_t *members, uint
     return true;
 }
 
-/* Multiplies one of the side's dimensions that are not settled: the outermost that can, and rather one that no loop goes
- * through one by one. Where there are several that could, only with `may_choose`. */
+/* Has it the size that the person changes? */
+static bool is_as_asked(const struct solver *solver, uint32_t class)
+{
+    for (uint32_t i = 0; i < solver->change_count; i++)
+        if (old_size(solver, class) == solver->old_sizes[solver->changes[i].dimension])
+            return true;
+    return false;
+}
+
+/* Multiplies one of the side's dimensions that are not settled: one of the size that the person changes, else one that no
+ * loop goes through one by one, the outermost first. Where there are several that could, only with `may_choose`. */
 static bool side_scale(struct solver *solver, const struct side *side, int64_t wanted, bool may_choose)
 {
     uint32_t chosen = HLO_NONE, free_count = 0;
-    for (unsigned pass = 0; pass < 2; pass++)
+    for (unsigned pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < side->count; i++) {
             uint32_t class = side->members[i];
             if (solver->is_set[class] || scaled(solver->sizes[class], side->product, wanted) <= 0)
                 continue;
             free_count += pass == 0;
-            if (chosen == HLO_NONE && (pass == 1 || !solver->dimensions->is_scanned[class]))
+            if (chosen == HLO_NONE && (pass > 0 || is_as_asked(solver, class)) &&
+                (pass > 1 || !solver->dimensions->is_scanned[class]))
                 chosen = class;
         }
     if (free_count == 0 || (free_count > 1 && !may_choose))
@@ -322,7 +354,7 @@ void dimensions_resize(const struct dimensions *dimensions, const int64_t *sizes
                        struct dimensions_sizes *out)
 {
     uint32_t dimension_count = dimensions->leaves.dimension_count;
-    struct solver solver = {.dimensions = dimensions, .old_sizes = sizes};
+    struct solver solver = {.dimensions = dimensions, .old_sizes = sizes, .changes = changes, .change_count = count};
     solver.sizes = arena_array(arena, int64_t, (size_t)dimension_count + 1);
     solver.is_set = arena_array(arena, bool, (size_t)dimension_count + 1);
     for (uint32_t i = 0; i < dimension_count; i++)

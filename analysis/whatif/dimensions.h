@@ -29,6 +29,8 @@ struct dimensions {
     const struct graph *graph;
     struct leaves leaves;
     uint32_t *parents; /* by dimension: union-find; read through dimensions_class */
+    uint32_t
+        *arrays; /* by leaf: the first leaf that is the same array, handed on by tuples, calls, fusions and loops */
     struct relation *relations;
     uint32_t *members;
     bool *is_scanned; /* by dimension: a loop goes through it, one at a time */

@@ -5,22 +5,6 @@
 
 /* ---- how often computations run ---- */
 
-/* The body of the innermost loop around a computation, fusions and calls left, or HLO_NONE. */
-enum { CALL_DEPTH_MAX = 64 };
-
-static uint32_t body_around(const struct graph *graph, uint32_t computation_at)
-{
-    for (unsigned depth = 0; depth < CALL_DEPTH_MAX; depth++) {
-        uint32_t caller_at = graph->caller_of[computation_at];
-        if (caller_at == HLO_NONE)
-            return HLO_NONE;
-        if (graph_op(graph, caller_at) == GRAPH_WHILE)
-            return computation_at;
-        computation_at = graph->hlo->instructions[caller_at].computation_at;
-    }
-    return HLO_NONE;
-}
-
 /* The longest dimension that an instruction takes one of, or sets one of. */
 static int64_t scanned_size(const struct dimensions *dimensions, uint32_t at)
 {
@@ -49,7 +33,7 @@ void flops_build(const struct dimensions *dimensions, struct arena *arena, struc
     *out = (struct flops){dimensions, arena, arena_array(arena, double, (size_t)hlo->computation_count + 1)};
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         int64_t size = scanned_size(dimensions, at);
-        uint32_t body = size > 0 ? body_around(graph, hlo->instructions[at].computation_at) : HLO_NONE;
+        uint32_t body = size > 0 ? graph_loop_body_around(graph, at) : HLO_NONE;
         if (body != HLO_NONE && (double)size > trips[body])
             trips[body] = (double)size;
     }

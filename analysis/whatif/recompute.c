@@ -52,19 +52,7 @@ static uint32_t computed_by(const struct graph *graph, uint32_t at)
     return HLO_NONE;
 }
 
-static bool is_in_loop(const struct graph *graph, uint32_t at)
-{
-    uint32_t computation_at = graph->hlo->instructions[at].computation_at;
-    for (unsigned depth = 0; depth < BACK_STEPS_MAX; depth++) {
-        uint32_t caller_at = graph->caller_of[computation_at];
-        if (caller_at == HLO_NONE)
-            return false;
-        if (graph_op(graph, caller_at) == GRAPH_WHILE)
-            return true;
-        computation_at = graph->hlo->instructions[caller_at].computation_at;
-    }
-    return false;
-}
+static bool is_in_loop(const struct graph *graph, uint32_t at) { return graph_loop_body_around(graph, at) != HLO_NONE; }
 
 /* Part of a layer that is chosen, going forward. */
 static bool is_of_layer(const struct search *search, uint32_t at, uint32_t region)
@@ -99,7 +87,7 @@ void recompute_count(const struct dimensions *dimensions, const struct regions *
     search.is_needed = arena_array(arena, bool, (size_t)count + 1);
     search.waiting = arena_array(arena, uint32_t, (size_t)count + 1);
     flops_build(dimensions, arena, &flops);
-    *out = (struct recompute){0, 0};
+    *out = (struct recompute){0, 0, search.is_needed};
     for (uint32_t at = 0; at < count; at++) {
         bool is_stacked = with_loops && graph_op(graph, at) == GRAPH_UPDATE &&
                           graph_phase(graph, at) == GRAPH_FORWARD && is_in_loop(graph, at);

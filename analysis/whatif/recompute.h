@@ -11,6 +11,7 @@
 
 struct recompute {
     double all, again;
+    bool *is_needed; /* by instruction: going forward, and computed again */
 };
 
 /* `is_chosen`: by region; `with_loops`: the bodies of loops going forward, too. */

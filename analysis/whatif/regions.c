@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/regions.h"
 
+#include "plan/category.h"
+
 /* A scope: a part of an op name between slashes and brackets. */
 struct scope {
     struct str text;
@@ -32,15 +34,23 @@ static struct scope scope_of(struct str text)
     return scope;
 }
 
-/* The next scope from *at on; the operation's own name, which ends the text, is none. */
-static bool scope_next(struct str name, size_t *at, struct scope *out)
+/* What stands between scopes: of op names, whose last part is the operation and no scope, and of paths of arguments. */
+struct divided {
+    struct str name;
+    const char *dividers;
+    bool is_path;
+};
+
+/* The next scope from *at on. */
+static bool scope_next(const struct divided *divided, size_t *at, struct scope *out)
 {
+    struct str name = divided->name;
     while (*at < name.length) {
         size_t from = *at, to = from;
-        while (to < name.length && strchr("/()", name.data[to]) == NULL)
+        while (to < name.length && strchr(divided->dividers, name.data[to]) == NULL)
             to++;
         *at = to + 1;
-        if (to == name.length)
+        if (to == name.length && !divided->is_path)
             return false;
         struct str text = {name.data + from, to - from};
         if (is_wrapper(text))
@@ -72,10 +82,10 @@ static bool is_kind(const void *context, uint64_t value)
     return true; /* the hashes are as good as the scopes: a mistake would only join two layers */
 }
 
-static void kinds_note(struct builder *builder, struct str name)
+static void kinds_note(struct builder *builder, struct divided name)
 {
     struct scope scope;
-    for (size_t at = 0; scope_next(name, &at, &scope);) {
+    for (size_t at = 0; scope_next(&name, &at, &scope);) {
         bool is_new;
         if (!scope.has_number)
             continue;
@@ -90,11 +100,11 @@ static void kinds_note(struct builder *builder, struct str name)
     }
 }
 
-static uint32_t region_of(struct builder *builder, struct regions *regions, struct str name)
+static uint32_t region_of(struct builder *builder, struct regions *regions, struct divided name)
 {
     struct scope scope;
     uint64_t path = 0;
-    for (size_t at = 0; scope_next(name, &at, &scope);) {
+    for (size_t at = 0; scope_next(&name, &at, &scope);) {
         uint64_t kind = scope.has_number ? map_find(&builder->map_of_kinds, scope.kind, is_kind, NULL) : MAP_FREE;
         path = hash_number(scope.whole, path);
         if (kind == MAP_FREE || !builder->kinds[kind].is_repeated)
@@ -112,17 +122,144 @@ static uint32_t region_of(struct builder *builder, struct regions *regions, stru
     return HLO_NONE;
 }
 
+static struct divided op_name_of(const struct graph *graph, uint32_t at)
+{
+    return (struct divided){graph_op_name_end(graph, at), "/()", false};
+}
+
+static void builder_init(struct builder *builder, struct arena *arena)
+{
+    *builder = (struct builder){.arena = arena};
+    map_init(&builder->map_of_kinds, arena, 64);
+    map_init(&builder->map_of_regions, arena, 64);
+}
+
+/* ---- layers without scopes: by the parameters that they read ---- */
+
+struct reading {
+    const struct plan *plan;
+    const struct graph *graph;
+    const struct dimensions *dimensions;
+    uint32_t *labels; /* by array: the region whose parameter it is */
+    struct regions *regions;
+};
+
+static bool moves(enum graph_op op)
+{
+    return op == GRAPH_SAME || op == GRAPH_COPY || op == GRAPH_CONVERT || op == GRAPH_RESHAPE || op == GRAPH_SLICE ||
+           op == GRAPH_BROADCAST;
+}
+
+static uint32_t *label_of(struct reading *reading, uint32_t at)
+{
+    const struct leaves *leaves = &reading->dimensions->leaves;
+    return at != HLO_NONE && leaves_count(leaves, at) == 1
+               ? &reading->labels[reading->dimensions->arrays[leaves->first[at]]]
+               : NULL;
+}
+
+static void parameters_label(struct reading *reading, struct builder *builder)
+{
+    const struct plan *plan = reading->plan;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < plan->argument_count; i++) {
+            const struct plan_argument *argument = &plan->arguments[i];
+            struct divided path = {argument->path, "/()[]{}.'\"", true};
+            uint32_t *label = label_of(reading, argument->instruction_at);
+            if (argument->verdict.category != CATEGORY_PARAMETER && argument->verdict.category != CATEGORY_INPUT)
+                continue;
+            if (pass == 0)
+                kinds_note(builder, path);
+            else if (label)
+                *label = region_of(builder, reading->regions, path);
+        }
+}
+
+/* Copies, casts and views of a parameter are the parameter; what computes with it is of its layer. */
+static void readers_label(struct reading *reading)
+{
+    const struct graph *graph = reading->graph;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
+            bool is_moving = moves(graph_op(graph, at));
+            for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
+                uint32_t *from = label_of(reading, graph->operands[i]), *to = label_of(reading, at);
+                if (!from || *from == HLO_NONE)
+                    continue;
+                if (is_moving && to && *to == HLO_NONE)
+                    *to = *from;
+                else if (!is_moving && graph_op(graph, at) != GRAPH_FUSION && graph_op(graph, at) != GRAPH_TUPLE)
+                    reading->regions->of[at] = *from;
+            }
+        }
+}
+
+/* All else is of the layer that was read last, as the program runs. */
+static void rest_label(struct reading *reading, const struct variant *variant)
+{
+    const struct plan *plan = reading->plan;
+    const struct graph *graph = reading->graph;
+    uint32_t length = plan->schedule.length, last = HLO_NONE;
+    uint32_t *at_position = arena_raw(variant->arena, ((size_t)length + 1) * sizeof(*at_position));
+    memset(at_position, 0xff, ((size_t)length + 1) * sizeof(*at_position));
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
+        uint32_t scheduled = variant_scheduled(variant, at);
+        if (scheduled != HLO_NONE && reading->regions->of[at] != HLO_NONE && graph_phase(graph, at) != GRAPH_PLAIN)
+            at_position[plan->schedule.position_of_instruction[scheduled]] = reading->regions->of[at];
+    }
+    for (uint32_t position = 0; position < length; position++)
+        last = at_position[position] = at_position[position] != HLO_NONE ? at_position[position] : last;
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
+        uint32_t scheduled = variant_scheduled(variant, at);
+        enum graph_phase phase = graph_phase(graph, at);
+        if (reading->regions->of[at] == HLO_NONE && scheduled != HLO_NONE &&
+            (phase == GRAPH_FORWARD || phase == GRAPH_BACKWARD))
+            reading->regions->of[at] = at_position[plan->schedule.position_of_instruction[scheduled]];
+    }
+}
+
+static void regions_by_parameters(const struct variant *variant, struct regions *out)
+{
+    struct builder builder;
+    const struct dimensions *dimensions = &variant->dimensions;
+    struct reading reading = {variant->plan, variant->plan->graph, dimensions, NULL, out};
+    builder_init(&builder, variant->arena);
+    reading.labels = arena_raw(variant->arena, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));
+    memset(reading.labels, 0xff, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));
+    parameters_label(&reading, &builder);
+    if (out->count < 2)
+        return;
+    readers_label(&reading);
+    rest_label(&reading, variant);
+}
+
+/* ---- both ---- */
+
 void regions_build(const struct graph *graph, struct arena *arena, struct regions *out)
 {
-    struct builder builder = {.arena = arena};
+    struct builder builder;
     uint32_t count = graph->hlo->instruction_count;
+    builder_init(&builder, arena);
     *out = (struct regions){.of = arena_array(arena, uint32_t, (size_t)count + 1)};
-    map_init(&builder.map_of_kinds, arena, 64);
-    map_init(&builder.map_of_regions, arena, 64);
     for (uint32_t at = 0; at < count; at++) {
         arena_work(arena, graph_op_name_end(graph, at).length / 8);
-        kinds_note(&builder, graph_op_name_end(graph, at));
+        kinds_note(&builder, op_name_of(graph, at));
     }
     for (uint32_t at = 0; at < count; at++)
-        out->of[at] = region_of(&builder, out, graph_op_name_end(graph, at));
+        out->of[at] = region_of(&builder, out, op_name_of(graph, at));
+}
+
+void regions_build_any(const struct variant *variant, struct regions *out)
+{
+    const struct graph *graph = variant->plan->graph;
+    uint32_t count = graph->hlo->instruction_count;
+    regions_build(graph, variant->arena, out);
+    for (uint32_t at = 0; at < count; at++)
+        if (out->of[at] != HLO_NONE && graph_op(graph, at) == GRAPH_DOT && graph_phase(graph, at) == GRAPH_BACKWARD)
+            return;
+    if (!graph->has_backward)
+        return;
+    out->count = 0;
+    memset(out->of, 0xff, (size_t)count * sizeof(*out->of));
+    regions_by_parameters(variant, out);
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * regions.h: the layers of a program: scopes of its op names that repeat with other numbers.
  *
- * In:     the graph of a program.
+ * In:     a program.
  * Out:    for each instruction, inside of fusions too, the outermost scope around it that also stands elsewhere with
  *         another number ("layer_3", "dense_8"): its region. Forward, backward and recomputed instructions of a layer
  *         are of one region.
+ *         Where the person named no scopes, layers are told by the parameters that they read ("params['layers'][3]['w']"),
+ *         and what reads none is of the layer that was read last.
  * Memory: the arena; 4 bytes an instruction.
  * Source: op names as JAX writes them: "jit(step)/transpose(jvp(layer_3))/mlp/dot_general". */
 #pragma once
 
-#include "input/graph.h"
+#include "whatif/variant.h"
 
 struct region {
     struct str name;         /* "layer_3"; borrowed */
@@ -22,4 +24,7 @@ struct regions {
     uint32_t count;
 };
 
+/* By scopes. */
 void regions_build(const struct graph *graph, struct arena *arena, struct regions *out);
+/* By scopes, or where these tell no layer that has a backward pass, by parameters. */
+void regions_build_any(const struct variant *variant, struct regions *out);

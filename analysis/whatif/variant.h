@@ -51,6 +51,8 @@ void variant_begin(struct variant *variant, const struct plan *plan, const struc
                    struct arena *arena);
 /* Another one that may be changed by itself; what does not change is shared with `of`, in whose arena it is. */
 void variant_copy(struct variant *variant, const struct variant *of);
+/* The instruction itself, or the fusion around it that the schedule names; HLO_NONE: neither is scheduled. */
+uint32_t variant_scheduled(const struct variant *variant, uint32_t instruction_at);
 /* The step at which an instruction of the schedule, or the fusion around it, runs; HLO_NONE: it is not scheduled. */
 uint32_t variant_step(const struct variant *variant, uint32_t instruction_at);
 /* The entry parameter whose memory the row of an argument is. */

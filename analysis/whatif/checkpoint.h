@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * checkpoint.h: what the parts of jax.checkpoint's model share; for change_checkpoint.c and checkpoint_*.c alone. */
+#pragma once
+
+#include "plan/value.h"
+#include "whatif/recompute.h"
+#include "whatif/variant.h"
+
+struct checkpoint_layer {
+    bool is_chosen;
+    uint32_t forward, backward, backward_end; /* steps; HLO_NONE: nothing of it was seen */
+};
+
+struct checkpoint {
+    struct variant *variant;
+    const struct plan *plan;
+    const struct graph *graph;
+    struct regions regions;
+    struct checkpoint_layer *layers;
+    struct value_walk walk;
+    struct recompute recompute;
+    uint32_t first_backward; /* step */
+};
+
+/* The instruction that computes what a row holds, or HLO_NONE. */
+static inline uint32_t checkpoint_maker(const struct checkpoint *work, const struct variant_row *row)
+{
+    uint32_t made_by = row->plan_row == PLAN_NONE ? HLO_NONE : work->variant->space->rows[row->plan_row].made_by;
+    return made_by != HLO_NONE ? made_by : row->instruction_at;
+}
+
+/* The earlier of two steps. */
+static inline void checkpoint_earlier(uint32_t *step, uint32_t found)
+{
+    if (found < *step)
+        *step = found;
+}
+
+/* Values that several products read are put into memory again. What only elementwise operations read is computed inside of
+ * the fusion that reads it. */
+struct checkpoint_reading {
+    struct checkpoint *work;
+    uint32_t layer;        /* its own, or HLO_NONE: one of a scan */
+    uint32_t dot_at;       /* the first product that reads it, going backward in its own layer; or HLO_NONE */
+    bool is_computed_with; /* elementwise, the same */
+    uint32_t count;        /* of products, and of all elementwise readers together */
+};
+
+/* A value_reader that counts into a checkpoint_reading. */
+bool checkpoint_reader_note(void *context, uint32_t reader_at, uint32_t operand);
+
+/* What goes into the layers stays: rows for it that are not there already (checkpoint_inputs.c). In two steps: what that is,
+ * before anything is dropped; and once it is known what is dropped. */
+struct checkpoint_inputs;
+struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work);
+void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inputs *inputs);
+/* Stacks that the forward loop of a scan writes go (checkpoint_stacks.c): how many. `flags` by row: those that are meant;
+ * NULL: all. */
+bool checkpoint_is_stack(const struct checkpoint *work, const struct variant_row *row);
+uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags);

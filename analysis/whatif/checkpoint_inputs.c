@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * checkpoint_inputs.c: what stays of layers that are computed again: the values that go into each. */
+#include "whatif/checkpoint.h"
+
+#include "input/shape_layout.h"
+
+struct input {
+    uint64_t hash; /* of its op name and its dimensions */
+    uint32_t made_by, born, dies;
+    bool is_read_by_others; /* than dots and convolutions */
+};
+
+struct checkpoint_inputs {
+    struct input *items;
+    uint32_t count;
+    size_t capacity;
+    struct map map;
+};
+#define OUTSIDE UINT32_MAX
+
+static uint64_t value_hash(const struct checkpoint *work, uint32_t made_by, const struct shape_array *shape)
+{
+    struct str name = graph_op_name_end(work->graph, made_by);
+    return hash_bytes(name.data, name.length, shape_array_hash_any_order(shape));
+}
+
+static bool is_input(const void *context, uint64_t value)
+{
+    (void)context, (void)value;
+    return true;
+}
+
+/* From the layer that makes it until the last one that reads it is done. */
+static void input_note(struct checkpoint *work, struct checkpoint_inputs *inputs, uint32_t layer, uint32_t made_by,
+                       uint32_t reader_at)
+{
+    struct shape_array shape;
+    bool is_new;
+    if (!shape_array_read(hlo_instruction_shape(&work->plan->hlo, made_by), &shape) || shape.rank == 0)
+        return;
+    uint64_t hash = value_hash(work, made_by, &shape);
+    uint32_t at = map_number(&inputs->map, hash, is_input, NULL, &is_new),
+             step = variant_step(work->variant, reader_at);
+    uint32_t maker = work->regions.of[made_by], begin = maker == HLO_NONE ? layer : maker;
+    uint32_t born = begin == OUTSIDE ? 0 : work->layers[begin].forward;
+    uint32_t dies = layer != OUTSIDE ? work->layers[layer].backward_end : step == HLO_NONE ? 0 : step + 1;
+    if (is_new) {
+        inputs->items =
+            arena_grown(work->variant->arena, inputs->items, at + 1, &inputs->capacity, sizeof(struct input));
+        inputs->items[at] = (struct input){hash, made_by, born, dies, false};
+        inputs->count = at + 1;
+    }
+    struct input *input = &inputs->items[at];
+    input->born = born < input->born ? born : input->born;
+    input->dies = dies > input->dies ? dies : input->dies;
+    input->is_read_by_others = input->is_read_by_others || graph_op(work->graph, reader_at) != GRAPH_DOT;
+}
+
+/* Through what only hands a value on, into and out of fusions; casts as well: what is kept is what was computed. */
+static uint32_t made_behind(struct checkpoint *work, uint32_t at)
+{
+    for (unsigned i = 0; i < 8 && at != HLO_NONE; i++) {
+        struct value origin = value_origin(&work->walk, (struct value){at, VALUE_WHOLE}, VALUE_ORIGIN, NULL);
+        if (origin.at == HLO_NONE || graph_op(work->graph, origin.at) != GRAPH_CONVERT)
+            return origin.at;
+        at = graph_operand(work->graph, origin.at, 0);
+    }
+    return at;
+}
+
+static bool is_given(const struct checkpoint *work, uint32_t at)
+{
+    switch (graph_op(work->graph, at)) {
+    case GRAPH_PARAMETER:
+    case GRAPH_CONSTANT:
+    case GRAPH_BROADCAST:
+    case GRAPH_TUPLE: return true;
+    default: return false;
+    }
+}
+
+struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
+{
+    struct checkpoint_inputs *inputs = arena_array(work->variant->arena, struct checkpoint_inputs, 1);
+    const struct hlo *hlo = &work->plan->hlo;
+    map_init(&inputs->map, work->variant->arena, 256);
+    for (uint32_t at = 0; at < hlo->instruction_count; at++) {
+        uint32_t layer = work->regions.of[at];
+        enum graph_op op = graph_op(work->graph, at);
+        enum graph_phase phase = graph_phase(work->graph, at);
+        if (layer == HLO_NONE || !work->layers[layer].is_chosen)
+            layer = OUTSIDE;
+        bool is_late = variant_step(work->variant, at) >= work->first_backward;
+        if (layer != OUTSIDE && phase == GRAPH_FORWARD && !work->recompute.is_needed[at])
+            continue;
+        if ((phase != GRAPH_FORWARD && !(layer == OUTSIDE && phase == GRAPH_BACKWARD)) ||
+            (layer == OUTSIDE && !is_late) || op == GRAPH_FUSION || op == GRAPH_CONVERT || op == GRAPH_COPY ||
+            op == GRAPH_SAME)
+            continue;
+        for (uint32_t nth = 0, operand; (operand = graph_operand(work->graph, at, nth)) != HLO_NONE; nth++) {
+            uint32_t made_by = made_behind(work, operand),
+                     maker = made_by == HLO_NONE ? HLO_NONE : work->regions.of[made_by];
+            if (made_by == HLO_NONE || is_given(work, made_by) || maker == layer ||
+                graph_phase(work->graph, made_by) != GRAPH_FORWARD ||
+                (layer == OUTSIDE && (maker == HLO_NONE || !work->layers[maker].is_chosen)))
+                continue;
+            input_note(work, inputs, layer, made_by, at);
+        }
+    }
+    return inputs;
+}
+
+/* The rows that stay anyway and hold such values; what is made outside of the layers is kept by itself. */
+static bool is_held(struct checkpoint *work, const struct input *input)
+{
+    bool is_there = false;
+    for (uint32_t i = 0; i < work->variant->row_count; i++) {
+        struct variant_row *row = &work->variant->rows[i];
+        struct shape_array shape;
+        uint32_t at = checkpoint_maker(work, row);
+        if (row->is_gone || row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE ||
+            row->dies <= work->first_backward || row->born >= work->first_backward ||
+            !shape_array_read(hlo_instruction_shape(&work->plan->hlo, at), &shape) ||
+            value_hash(work, at, &shape) != input->hash)
+            continue;
+        row->dies = input->dies > row->dies ? input->dies : row->dies;
+        is_there = true;
+    }
+    return is_there;
+}
+
+/* Bits of an element as the base keeps it, where it does: a value computed in f32 may be stored in bf16. */
+static int64_t bits_kept(struct checkpoint *work, const struct input *input, int64_t bits)
+{
+    for (uint32_t i = 0; i < work->variant->row_count; i++) {
+        const struct variant_row *row = &work->variant->rows[i];
+        struct shape_array shape;
+        uint32_t at = checkpoint_maker(work, row);
+        int64_t row_bits = 8 * (int64_t)shape_type_bytes(row->type);
+        if (row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE || row_bits == 0 || row_bits >= bits ||
+            !shape_array_read(hlo_instruction_shape(&work->plan->hlo, at), &shape) ||
+            value_hash(work, at, &shape) != input->hash)
+            continue;
+        bits = row_bits;
+    }
+    return bits;
+}
+
+void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inputs *inputs)
+{
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        const struct input *input = &inputs->items[i];
+        struct str shape = hlo_instruction_shape(&work->plan->hlo, input->made_by);
+        struct shape_array array;
+        struct shape_layout layout;
+        if (!shape_array_read(shape, &array) || !shape_layout_read(shape, &layout))
+            continue;
+        if (!input->is_read_by_others && shape_type_is_float(array.type) && layout.element_bits == 32)
+            layout.element_bits = 16;
+        layout.element_bits = bits_kept(work, input, layout.element_bits);
+        int64_t bytes = shape_padded_bytes(&array, &layout);
+        if (bytes <= 0 || input->born >= input->dies || is_held(work, input))
+            continue;
+        *variant_add(work->variant) = (struct variant_row){.bytes = bytes,
+                                                           .born = input->born,
+                                                           .dies = input->dies,
+                                                           .plan_row = PLAN_NONE,
+                                                           .leaf = HLO_NONE,
+                                                           .instruction_at = input->made_by,
+                                                           .divided_by = 1};
+    }
+}

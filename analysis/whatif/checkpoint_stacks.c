@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * checkpoint_stacks.c: layers of a scan: what its loop stacks up for the backward pass. */
+#include "whatif/checkpoint.h"
+
+#include "base/sum.h"
+#include "plan/pattern.h"
+
+static bool is_same_slice(const struct variant *variant, const struct leaf *stack, const struct leaf *carried)
+{
+    if (stack->rank != carried->rank + 1)
+        return false;
+    for (uint32_t i = 0; i < carried->rank; i++)
+        if (variant->sizes[stack->first + 1 + i] != variant->sizes[carried->first + i])
+            return false;
+    return true;
+}
+
+/* How many arrays of the shape of a layer's part of the stack the loop with that body hands from layer to layer. */
+static uint32_t carried_count(const struct checkpoint *work, uint32_t body, const struct leaf *stack)
+{
+    const struct graph *graph = work->graph;
+    const struct leaves *leaves = &work->variant->dimensions.leaves;
+    uint32_t root = graph->root_of[body], loop_at = graph->caller_of[body], operand, found = 0;
+    if (root == HLO_NONE || loop_at == HLO_NONE || graph_op(graph, root) != GRAPH_TUPLE)
+        return 0;
+    for (uint32_t nth = 0; (operand = graph_operand(graph, root, nth)) != HLO_NONE; nth++) {
+        uint32_t count, leaf = leaves_element(leaves, loop_at, nth, &count);
+        bool is_kept = graph_op(graph, operand) == GRAPH_ELEMENT && (uint32_t)graph->numbers[operand] == nth;
+        found += !is_kept && count == 1 && is_same_slice(work->variant, stack, &leaves->items[leaf]);
+    }
+    return found;
+}
+
+/* What takes a layer's part out of a stack going backward. */
+enum { SLICE_MAX = 16 };
+struct slices {
+    const struct checkpoint *work;
+    uint32_t at[SLICE_MAX], count, first_step;
+};
+
+static bool slice_note(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct slices *slices = context;
+    const struct graph *graph = slices->work->graph;
+    (void)operand;
+    if (reader_at == HLO_NONE || graph_phase(graph, reader_at) != GRAPH_BACKWARD)
+        return true;
+    checkpoint_earlier(&slices->first_step, variant_step(slices->work->variant, reader_at));
+    if (graph_op(graph, reader_at) == GRAPH_SLICE)
+        slices->at[slices->count++] = reader_at;
+    return slices->count < SLICE_MAX;
+}
+
+/* Is a layer's part put into memory when it is computed again? */
+static bool is_stored_again(struct checkpoint *work, const struct variant_row *row, uint32_t *first_step)
+{
+    struct slices slices = {.work = work, .first_step = HLO_NONE};
+    struct checkpoint_reading reading = {.work = work, .layer = HLO_NONE, .dot_at = HLO_NONE};
+    value_each_reader(&work->walk,
+                      value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
+                      slice_note, &slices);
+    for (uint32_t i = 0; i < slices.count && reading.count < 2; i++)
+        value_each_reader(&work->walk, (struct value){slices.at[i], VALUE_WHOLE}, checkpoint_reader_note, &reading);
+    checkpoint_earlier(first_step, slices.first_step);
+    return reading.count >= 2;
+}
+
+bool checkpoint_is_stack(const struct checkpoint *work, const struct variant_row *row)
+{
+    return !row->is_gone && row->plan_row != PLAN_NONE && row->leaf != HLO_NONE &&
+           work->variant->dimensions.leaves.items[row->leaf].rank > 0 &&
+           (work->variant->space->rows[row->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) != 0;
+}
+
+static bool is_same_stack_shape(const struct variant *variant, const struct variant_row *a, const struct variant_row *b)
+{
+    const struct leaf *x = &variant->dimensions.leaves.items[a->leaf], *y = &variant->dimensions.leaves.items[b->leaf];
+    for (uint32_t i = 0; x->rank == y->rank && i < x->rank; i++)
+        if (variant->sizes[x->first + i] != variant->sizes[y->first + i])
+            return false;
+    return x->rank == y->rank;
+}
+
+/* Does the stack stay: as one of those of what is carried, the smallest of their shape first? */
+static bool stack_stays(struct checkpoint *work, uint32_t at, const bool *flags)
+{
+    const struct variant *variant = work->variant;
+    const struct variant_row *row = &variant->rows[at];
+    uint32_t maker = checkpoint_maker(work, row),
+             body = maker == HLO_NONE ? HLO_NONE : graph_loop_body_around(work->graph, maker);
+    uint32_t smaller_count = 0;
+    if (body == HLO_NONE)
+        return false;
+    uint32_t wanted = carried_count(work, body, &variant->dimensions.leaves.items[row->leaf]);
+    for (uint32_t i = 0; i < variant->row_count && smaller_count < wanted; i++) {
+        const struct variant_row *other = &variant->rows[i];
+        uint32_t made_by = checkpoint_maker(work, other);
+        if (i == at || other->plan_row == PLAN_NONE || other->leaf == HLO_NONE || made_by == HLO_NONE ||
+            (flags && !flags[i]) ||
+            (variant->space->rows[other->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) == 0 ||
+            !is_same_stack_shape(variant, row, other) || graph_loop_body_around(work->graph, made_by) != body)
+            continue;
+        smaller_count += other->bytes < row->bytes || (other->bytes == row->bytes && i < at);
+    }
+    return smaller_count < wanted;
+}
+
+uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags)
+{
+    struct variant *variant = work->variant;
+    uint32_t dropped = 0, to = 0, first_step = HLO_NONE;
+    int64_t part_bytes = 0;
+    for (uint32_t i = 0; i < variant->row_count; i++) {
+        struct variant_row *row = &variant->rows[i];
+        if (!checkpoint_is_stack(work, row) || (flags && !flags[i]) || stack_stays(work, i, flags))
+            continue;
+        int64_t layers = variant->sizes[variant->dimensions.leaves.items[row->leaf].first];
+        row->is_gone = true;
+        to = row->dies > to ? row->dies : to;
+        if (is_stored_again(work, row, &first_step))
+            part_bytes = sum_add(part_bytes, row->bytes / (layers > 0 ? layers : 1));
+        dropped++;
+    }
+    if (dropped > 0)
+        *variant_add(variant) = (struct variant_row){.bytes = part_bytes,
+                                                     .born = first_step < to ? first_step : work->first_backward,
+                                                     .dies = to,
+                                                     .plan_row = PLAN_NONE,
+                                                     .leaf = HLO_NONE,
+                                                     .instruction_at = HLO_NONE,
+                                                     .divided_by = 1};
+    return dropped;
+}
