@@ -183,13 +183,25 @@ static void set_result_types(struct work *work)
     }
 }
 
+/* The only result, where it takes an argument's memory: a convert behind the root. */
+static void convert_only_result(struct work *work)
+{
+    struct program *program = work->program;
+    const Xla__HloInputOutputAliasProto *aliases = program->module->input_output_alias;
+    if (aliases == NULL || aliases->n_entries != 1 || aliases->entries[0]->n_output_shape_index != 0 ||
+        aliases->entries[0]->n_parameter_shape_index != 0)
+        return;
+    Xla__PrimitiveType wanted = program->parameters[aliases->entries[0]->parameter_number]->shape->element_type;
+    if (is_of_types(work, program->root->shape) && program->root->shape->element_type != wanted)
+        program->entry->computation->root_id = converted(work, program->root, wanted);
+}
+
 static void rewrite(struct work *work)
 {
     struct program *program = work->program;
     for (uint32_t at = 0; at < work->types.graph.hlo.instruction_count; at++)
         set_types(work, work->types.instructions[at]->shape, work->types.leaves.first[at]);
     set_result_types(work);
-    program_follow_shapes(program);
     for (size_t i = 0; i < program->module->n_computations; i++) {
         work->body = &program->bodies[i];
         program_computation *computation = work->body->computation;
@@ -201,12 +213,15 @@ static void rewrite(struct work *work)
             fit_combiner(work, computation->instructions[j]);
             put_out(work, computation->instructions[j]);
         }
+        if (work->body == program->entry)
+            convert_only_result(work);
         computation->instructions = work->out;
         computation->n_instructions = work->out_count;
     }
     program_computation **all =
         arena_array(program->arena, program_computation *, program->module->n_computations + work->added_count);
-    memcpy(all, work->added, work->added_count * sizeof *all);
+    if (work->added_count > 0)
+        memcpy(all, work->added, work->added_count * sizeof *all);
     memcpy(all + work->added_count, program->module->computations, program->module->n_computations * sizeof *all);
     program->module->computations = all;
     program->module->n_computations += work->added_count;
@@ -249,5 +264,8 @@ bool cast_apply(struct program *program, const struct edit *edit)
         return false;
     map_init(&work.combiners, program->arena, 64);
     rewrite(&work);
+    if (!program_index(program))
+        return false;
+    program_follow_shapes(program);
     return true;
 }

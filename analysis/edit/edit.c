@@ -41,7 +41,8 @@ bool edit_apply(struct str bytes, enum kind kind, const struct edit *edits, size
         bool is_sound = verify_program(&program);
         program.err = err;
         if (!is_sound)
-            return err_set(err, ERR_internal, ERR_NO_OFFSET, "the edit made a program that is none: %s", fault.text);
+            return err_set(err, ERR_unsupported, ERR_NO_OFFSET, "the program does not follow the change: %s",
+                           fault.text);
     }
     outcome->module = program_write(&program);
     outcome->partitions = program.partitions;

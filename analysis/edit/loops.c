@@ -151,7 +151,8 @@ static void append_shape(struct program *program, program_shape *tuple, const pr
 static void append_operand(struct program *program, program_instruction *tuple, int64_t id, const program_shape *shape)
 {
     int64_t *ids = arena_array(program->arena, int64_t, tuple->n_operand_ids + 1);
-    memcpy(ids, tuple->operand_ids, tuple->n_operand_ids * sizeof *ids);
+    if (tuple->n_operand_ids > 0)
+        memcpy(ids, tuple->operand_ids, tuple->n_operand_ids * sizeof *ids);
     ids[tuple->n_operand_ids] = id;
     program_set_operands(program, tuple, ids, tuple->n_operand_ids + 1);
     append_shape(program, tuple->shape, shape);

@@ -32,13 +32,18 @@ static program_instruction *root_of(const struct program_body *body)
     return program_find(body, body->computation->root_id);
 }
 
+static size_t parameter_count(const struct program_body *body)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < body->computation->n_instructions; i++)
+        count += program_is(body->computation->instructions[i], "parameter");
+    return count;
+}
+
 /* The shape of parameter `number` of a computation, or NULL. */
 static const program_shape *parameter_shape(const struct program_body *body, size_t number)
 {
     const program_computation *computation = body->computation;
-    if (computation->program_shape != NULL)
-        return number < computation->program_shape->n_parameters ? computation->program_shape->parameters[number]
-                                                                 : NULL;
     for (size_t i = 0; i < computation->n_instructions; i++)
         if (program_is(computation->instructions[i], "parameter") &&
             computation->instructions[i]->parameter_number == (int64_t)number)
@@ -51,7 +56,8 @@ static bool check_call(const struct check *check, const program_instruction *ins
                        size_t count, const program_shape *result)
 {
     const struct program_body *callee = program_body_of(check->program, instruction->called_computation_ids[called]);
-    if (callee->computation->program_shape != NULL && callee->computation->program_shape->n_parameters != count)
+    arena_work(check->program->arena, (count + 1) * callee->computation->n_instructions);
+    if (parameter_count(callee) != count)
         return fault_of(check->program, instruction, "passes another number of operands than its computation takes");
     for (size_t i = 0; i < count; i++) {
         const program_instruction *operand = program_operand(check->body, instruction, first + i);
@@ -115,6 +121,23 @@ static bool check_instruction(const struct check *check, const program_instructi
 
 /* ---- a computation, the module ---- */
 
+/* Numbered from 0, each once. */
+static bool check_parameters(const struct program *program, const struct program_body *body)
+{
+    size_t count = parameter_count(body);
+    bool *is_there = arena_array(program->arena, bool, count);
+    for (size_t i = 0; i < body->computation->n_instructions; i++) {
+        const program_instruction *instruction = body->computation->instructions[i];
+        uint64_t number = (uint64_t)instruction->parameter_number;
+        if (!program_is(instruction, "parameter"))
+            continue;
+        if (number >= count || is_there[number])
+            return fault_of(program, instruction, "its number is another parameter's, or too great");
+        is_there[number] = true;
+    }
+    return true;
+}
+
 static bool check_program_shape(const struct program *program, const struct program_body *body,
                                 const Xla__ProgramShapeProto *shape)
 {
@@ -137,6 +160,8 @@ static bool check_program_shape(const struct program *program, const struct prog
 
 static bool check_aliases(const struct program *program)
 {
+    size_t results = program->root->shape->n_tuple_shapes + 1; /* and the root itself, the last one */
+    bool *is_taken = arena_array(program->arena, bool, results);
     const Xla__HloInputOutputAliasProto *aliases = program->module->input_output_alias;
     for (size_t i = 0; aliases != NULL && i < aliases->n_entries; i++) {
         const Xla__HloInputOutputAliasProto__AliasEntryProto *entry = aliases->entries[i];
@@ -149,6 +174,11 @@ static bool check_aliases(const struct program *program)
         if (from == NULL || to == NULL || !shapes_equal(from, to))
             return fault_of(program, program->parameters[entry->parameter_number],
                             "it is donated to a result of another shape");
+        size_t result = entry->n_output_shape_index > 0 ? (size_t)entry->output_shape_index[0] : results - 1;
+        if (entry->n_output_shape_index <= 1 && is_taken[result])
+            return fault_of(program, program->parameters[entry->parameter_number],
+                            "it is donated to a result that has another argument's memory");
+        is_taken[result] = true;
     }
     return true;
 }
@@ -179,7 +209,8 @@ bool verify_program(const struct program *program)
                 !check_instruction(&check, computation->instructions[j]))
                 return false;
         }
-        if (computation->program_shape != NULL && !check_program_shape(program, body, computation->program_shape))
+        if (!check_parameters(program, body) ||
+            (computation->program_shape != NULL && !check_program_shape(program, body, computation->program_shape)))
             return false;
     }
     const Xla__ProgramShapeProto *host = program->module->host_program_shape;

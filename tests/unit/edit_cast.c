@@ -78,6 +78,21 @@ START_TEST(loops_have_one_type_throughout)
 }
 END_TEST
 
+/* One that keeps its type, and goes into the loop by a convert, makes the loop keep it. */
+START_TEST(arguments_go_into_loops_by_a_convert)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = casting(all, 1, BF16);
+    struct program program = edited(load("tests/fixtures/edits/scan.before_optimizations.hlo.pb"), &edit, 1);
+    const program_shape *state = named(&program, "while.17")->shape;
+    ck_assert_int_eq(state->tuple_shapes[1]->element_type, F32);                /* carried: computed with the others */
+    ck_assert_int_eq(state->tuple_shapes[7]->element_type, BF16);               /* the argument as it is */
+    ck_assert_int_eq(program.root->shape->tuple_shapes[0]->element_type, BF16); /* it has the argument's memory */
+    ck_assert_int_eq(program.root->shape->tuple_shapes[1]->element_type, F32);
+    bytes_close(&input);
+}
+END_TEST
+
 START_TEST(arguments_of_other_types_are_refused)
 {
     ARENA_MUST_NOT_JUMP();
@@ -98,6 +113,7 @@ int main(void)
     tcase_add_test(tests, where_another_array_takes_part_its_type_stays);
     tcase_add_test(tests, eight_bits_are_for_keeping_only);
     tcase_add_test(tests, loops_have_one_type_throughout);
+    tcase_add_test(tests, arguments_go_into_loops_by_a_convert);
     tcase_add_test(tests, arguments_of_other_types_are_refused);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

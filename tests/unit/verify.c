@@ -66,6 +66,9 @@ START_TEST(faults_of_donations_and_calls_are_named)
     program.module->input_output_alias->entries[0]->output_shape_index[0] = 1;
     must_find(&program, "it is donated to a result of another shape");
     program = kv();
+    program.module->input_output_alias->entries[2]->output_shape_index[0] = 1;
+    must_find(&program, "it is donated to a result that has another argument's memory");
+    program = kv();
     named(&program, "jit_relu_.8")->operand_ids[0] = named(&program, "x.1")->id;
     must_find(&program, "jit_relu_.8: an operand is not what its computation takes");
     program = kv();
